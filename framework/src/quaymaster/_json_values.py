@@ -1,0 +1,116 @@
+"""The values of a JSON text, split without reading the objects in them."""
+
+import mmap
+import re
+from typing import Final, NamedTuple, TypeAlias
+
+import msgspec
+
+__all__ = ["JsonError", "JsonText", "JsonValue", "head", "json_values"]
+
+JsonText: TypeAlias = bytes | memoryview | msgspec.Raw
+
+_TRAILING: Final = re.compile(r"trailing characters \(byte (\d+)\)")
+_PLACE: Final = re.compile(r"(?:JSON is malformed: )?(.*) \(byte (\d+)\)")
+_BLANK: Final = re.compile(rb"\s*")
+# How kubectl and the API server begin an object; any other order is found, too.
+_HEAD: Final = re.compile(
+    rb'\s*\{\s*"apiVersion"\s*:\s*"([^"\\]*)"\s*,\s*"kind"\s*:\s*"([^"\\]*)"\s*[,}]'
+)
+
+
+class JsonError(ValueError):
+    """A text that is no JSON: the message has line and column."""
+
+
+class JsonValue(NamedTuple):
+    """One value of a JSON text.
+
+    Attributes:
+        text: Its JSON.
+        api_version: What it says it is; empty if it does not.
+        kind: What it says it is; empty if it does not.
+        items: The JSON of each of its items; None if it has none.
+    """
+
+    text: JsonText
+    api_version: str = ""
+    kind: str = ""
+    items: list[msgspec.Raw] | None = None
+
+
+class _Head(msgspec.Struct, gc=False, rename="camel"):
+    api_version: str | None = None
+    kind: str | None = None
+
+
+class _List(_Head, gc=False, rename="camel"):
+    items: list[msgspec.Raw] | None = None
+
+
+_HEAD_DECODER: Final = msgspec.json.Decoder(_Head)
+_LIST_DECODER: Final = msgspec.json.Decoder(_List)
+
+
+def json_values(text: bytes | mmap.mmap) -> list[JsonValue]:
+    """Split a text of one JSON value, or of several after each other.
+
+    Raises:
+        JsonError: The text is no JSON.
+    """
+    view = memoryview(text)
+    values: list[JsonValue] = []
+    start = 0
+    while start < len(view) or not values:
+        length = _length(view[start:], view, start)
+        values.append(_value(view[start : start + length]))
+        start = _end_of_blank(view, start + length)
+    return values
+
+
+def head(text: JsonText) -> tuple[str, str]:
+    """The ``apiVersion`` and ``kind`` of an object; empty if it has none."""
+    match = _HEAD.match(text)
+    if match is not None:
+        return match[1].decode(), match[2].decode()
+    try:
+        found = _HEAD_DECODER.decode(text)
+    except msgspec.ValidationError:
+        return "", ""
+    return found.api_version or "", found.kind or ""
+
+
+def _length(rest: memoryview, whole: memoryview, start: int) -> int:
+    """How long the first value is, blanks included."""
+    try:
+        msgspec.json.decode(rest, type=msgspec.Raw)
+    except msgspec.DecodeError as error:
+        trailing = _TRAILING.search(str(error))
+        if trailing is None:
+            raise JsonError(_describe(error, whole, start)) from error
+        # msgspec names the byte after the first one that it did not expect.
+        return int(trailing[1]) - 1
+    return len(rest)
+
+
+def _end_of_blank(text: memoryview, start: int) -> int:
+    blank = _BLANK.match(text, start)
+    return start if blank is None else blank.end()
+
+
+def _value(text: memoryview) -> JsonValue:
+    try:
+        found = _LIST_DECODER.decode(text)
+    except msgspec.ValidationError:  # an array, or fields of odd types
+        return JsonValue(text)
+    return JsonValue(text, found.api_version or "", found.kind or "", found.items)
+
+
+def _describe(error: msgspec.DecodeError, text: memoryview, start: int) -> str:
+    place = _PLACE.fullmatch(str(error))
+    if place is None:
+        return str(error)
+    before = bytes(text[: start + int(place[2])])
+    line = before.count(b"\n") + 1
+    column = len(before) - (before.rfind(b"\n") + 1) + 1
+    return f"line {line}, column {column}: {place[1]}"

@@ -1,0 +1,106 @@
+"""The errors that the framework raises on purpose.
+
+Every one derives from `QuaymasterError`, reads as one line (where, what was expected,
+what came) and carries its parts as attributes.
+"""
+
+from collections.abc import Iterable
+
+import attrs
+
+__all__ = [
+    "ManifestErrors",
+    "ObjectError",
+    "Problem",
+    "QuantityError",
+    "QuaymasterError",
+    "SelectorError",
+    "TimeError",
+]
+
+
+class QuaymasterError(Exception):
+    """Anything that the framework itself finds wrong."""
+
+
+class QuantityError(ValueError, QuaymasterError):
+    """A text that is no Kubernetes quantity.
+
+    Attributes:
+        text: What came.
+    """
+
+    def __init__(self, text: object) -> None:
+        super().__init__(
+            "expected a quantity (a number with an optional suffix, such as 500m, 2, "
+            f"1.5Gi or 1e3), got {text!r}"
+        )
+        self.text = text
+
+
+class TimeError(ValueError, QuaymasterError):
+    """A text that is no RFC 3339 time.
+
+    Attributes:
+        text: What came.
+    """
+
+    def __init__(self, text: object) -> None:
+        super().__init__(
+            f"expected a time such as 2026-01-31T12:00:00Z (RFC 3339), got {text!r}"
+        )
+        self.text = text
+
+
+class SelectorError(ValueError, QuaymasterError):
+    """A selector that Kubernetes could not evaluate.
+
+    Attributes:
+        problems: Everything that is wrong with it, one line each.
+    """
+
+    def __init__(self, problems: Iterable[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("; ".join(self.problems))
+
+
+@attrs.frozen(kw_only=True)
+class Problem:
+    """One thing that is wrong with what the user gave.
+
+    Attributes:
+        where: The file, and the document and object in it, as far as they are known.
+        path: The field, such as ``spec.containers[0].image``; may be empty.
+        message: What was expected and what came.
+    """
+
+    where: str = ""
+    path: str = ""
+    message: str
+
+    def __str__(self) -> str:
+        return ": ".join(part for part in (self.where, self.path, self.message) if part)
+
+
+class _Problems(QuaymasterError):
+    """Several problems, told at once."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(map(str, self.problems)))
+
+
+class ObjectError(_Problems, ValueError):
+    """An object with fields of the wrong type or form.
+
+    Attributes:
+        problems: Everything that is wrong with it, one `Problem` per field.
+    """
+
+
+class ManifestErrors(_Problems):
+    """Files that could not be loaded; nothing of them was.
+
+    Attributes:
+        problems: Everything that is wrong, in the order of the files.
+    """

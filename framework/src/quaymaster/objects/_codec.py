@@ -1,0 +1,35 @@
+"""How texts and numbers of the wire become values, and back."""
+
+from typing import Final
+
+import msgspec
+
+from quaymaster.errors import QuantityError, TimeError
+from quaymaster.objects.time import Time
+from quaymaster.quantity import Quantity
+
+__all__ = ["ENCODER", "dec_hook", "enc_hook"]
+
+
+def dec_hook(cls: type, value: object) -> object:
+    """Read what msgspec has no type for; a ValueError becomes its ValidationError."""
+    if cls is Quantity:
+        if isinstance(value, str | int | float):
+            return Quantity(value)
+        raise QuantityError(value)
+    if issubclass(cls, Time):
+        if isinstance(value, str):
+            return cls.parse(value)
+        raise TimeError(value)
+    raise NotImplementedError(f"no wire form for {cls}")
+
+
+def enc_hook(value: object) -> str:
+    """Write what msgspec has no type for."""
+    if isinstance(value, Quantity | Time):
+        return str(value)
+    raise NotImplementedError(f"no wire form for {type(value)}")
+
+
+ENCODER: Final = msgspec.json.Encoder(enc_hook=enc_hook, order="deterministic")
+"""Equal objects have equal bytes."""

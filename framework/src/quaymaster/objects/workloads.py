@@ -1,0 +1,152 @@
+"""What pods are made by: Deployments, StatefulSets, Jobs and their like.
+
+Mirrors k8s.io/api v0.36, ``apps/v1/types.go``, ``batch/v1/types.go`` and
+``core/v1/types.go``.
+"""
+
+from typing import ClassVar
+
+from quaymaster.objects.meta import ApiObject, ApiValue, LabelSelector
+from quaymaster.objects.pod import PodTemplateSpec
+from quaymaster.objects.storage import PersistentVolumeClaim
+
+__all__ = [
+    "DaemonSet",
+    "DaemonSetSpec",
+    "Deployment",
+    "DeploymentSpec",
+    "Job",
+    "JobSpec",
+    "ReplicaSet",
+    "ReplicaSetSpec",
+    "ReplicationController",
+    "ReplicationControllerSpec",
+    "StatefulSet",
+    "StatefulSetOrdinals",
+    "StatefulSetSpec",
+]
+
+
+class DeploymentSpec(ApiValue, frozen=True, kw_only=True):
+    """How many pods of which template; `replicas` None means 1."""
+
+    replicas: int | None = None
+    selector: LabelSelector | None = None
+    template: PodTemplateSpec = PodTemplateSpec()
+    paused: bool = False
+
+
+class Deployment(ApiObject, frozen=True, kw_only=True):
+    """Keeps up a number of equal pods, by way of ReplicaSets."""
+
+    api_version: ClassVar[str] = "apps/v1"
+    kind: ClassVar[str] = "Deployment"
+
+    spec: DeploymentSpec = DeploymentSpec()
+
+
+class ReplicaSetSpec(ApiValue, frozen=True, kw_only=True):
+    """How many pods of which template; `replicas` None means 1."""
+
+    replicas: int | None = None
+    selector: LabelSelector | None = None
+    template: PodTemplateSpec = PodTemplateSpec()
+
+
+class ReplicaSet(ApiObject, frozen=True, kw_only=True):
+    """Keeps up a number of equal pods."""
+
+    api_version: ClassVar[str] = "apps/v1"
+    kind: ClassVar[str] = "ReplicaSet"
+
+    spec: ReplicaSetSpec = ReplicaSetSpec()
+
+
+class ReplicationControllerSpec(ApiValue, frozen=True, kw_only=True):
+    """How many pods of which template; `replicas` None means 1."""
+
+    replicas: int | None = None
+    selector: dict[str, str] = {}
+    template: PodTemplateSpec | None = None
+
+
+class ReplicationController(ApiObject, frozen=True, kw_only=True):
+    """Keeps up a number of equal pods; the ReplicaSet's ancestor."""
+
+    api_version: ClassVar[str] = "v1"
+    kind: ClassVar[str] = "ReplicationController"
+
+    spec: ReplicationControllerSpec = ReplicationControllerSpec()
+
+
+class StatefulSetOrdinals(ApiValue, frozen=True, kw_only=True):
+    """The number of the first pod."""
+
+    start: int = 0
+
+
+class StatefulSetSpec(ApiValue, frozen=True, kw_only=True):
+    """How many numbered pods, with which claims of their own.
+
+    Attributes:
+        pod_management_policy: ``OrderedReady`` (also if empty) or ``Parallel``.
+    """
+
+    replicas: int | None = None
+    selector: LabelSelector | None = None
+    template: PodTemplateSpec = PodTemplateSpec()
+    volume_claim_templates: tuple[PersistentVolumeClaim, ...] = ()
+    service_name: str = ""
+    pod_management_policy: str = ""
+    ordinals: StatefulSetOrdinals | None = None
+
+
+class StatefulSet(ApiObject, frozen=True, kw_only=True):
+    """Keeps up numbered pods with lasting names and volumes."""
+
+    api_version: ClassVar[str] = "apps/v1"
+    kind: ClassVar[str] = "StatefulSet"
+
+    spec: StatefulSetSpec = StatefulSetSpec()
+
+
+class DaemonSetSpec(ApiValue, frozen=True, kw_only=True):
+    """The template of the pod that each suitable node gets."""
+
+    selector: LabelSelector | None = None
+    template: PodTemplateSpec = PodTemplateSpec()
+
+
+class DaemonSet(ApiObject, frozen=True, kw_only=True):
+    """Keeps up one pod per node."""
+
+    api_version: ClassVar[str] = "apps/v1"
+    kind: ClassVar[str] = "DaemonSet"
+
+    spec: DaemonSetSpec = DaemonSetSpec()
+
+
+class JobSpec(ApiValue, frozen=True, kw_only=True):
+    """How many pods must end well, and how many may run at once.
+
+    Attributes:
+        completion_mode: ``NonIndexed`` (also if None) or ``Indexed``.
+    """
+
+    parallelism: int | None = None
+    completions: int | None = None
+    active_deadline_seconds: int | None = None
+    backoff_limit: int | None = None
+    selector: LabelSelector | None = None
+    template: PodTemplateSpec = PodTemplateSpec()
+    completion_mode: str | None = None
+    suspend: bool | None = None
+
+
+class Job(ApiObject, frozen=True, kw_only=True):
+    """Runs pods until enough of them ended well."""
+
+    api_version: ClassVar[str] = "batch/v1"
+    kind: ClassVar[str] = "Job"
+
+    spec: JobSpec = JobSpec()
