@@ -1,0 +1,56 @@
+"""Quaymaster: the Kubernetes scheduling framework as a Python SDK.
+
+A plugin author needs the names below; everything else is in the topic modules
+(`quaymaster.objects`, `quaymaster.node_table`, `quaymaster.config`,
+`quaymaster.testing`, ...). Modules that begin with an underscore may change any time.
+"""
+
+from quaymaster.cluster_events import (
+    ActionType,
+    ClusterEvent,
+    ClusterEventWithHint,
+    EventResource,
+    QueueingHint,
+)
+from quaymaster.cycle_state import CycleState, StateKey
+from quaymaster.errors import QuaymasterError
+from quaymaster.handle import Handle
+from quaymaster.hookspecs import Scope, hookimpl
+from quaymaster.node_info import NodeInfo
+from quaymaster.node_table import NodeTable
+from quaymaster.objects import Node, Pod
+from quaymaster.results import (
+    NodeVerdicts,
+    NominatingInfo,
+    PermitWait,
+    PostFilterResult,
+    PreFilterResult,
+)
+from quaymaster.snapshot import Snapshot
+from quaymaster.status import Code, Status
+
+__all__ = [
+    "ActionType",
+    "ClusterEvent",
+    "ClusterEventWithHint",
+    "Code",
+    "CycleState",
+    "EventResource",
+    "Handle",
+    "Node",
+    "NodeInfo",
+    "NodeTable",
+    "NodeVerdicts",
+    "NominatingInfo",
+    "PermitWait",
+    "Pod",
+    "PostFilterResult",
+    "PreFilterResult",
+    "QuaymasterError",
+    "QueueingHint",
+    "Scope",
+    "Snapshot",
+    "StateKey",
+    "Status",
+    "hookimpl",
+]

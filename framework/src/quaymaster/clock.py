@@ -1,0 +1,160 @@
+"""Time, real or virtual, with one heap of timers.
+
+The engine never reads the wall clock: it asks its `Clock`. With `VirtualClock` time
+stands still until the engine has nothing to do, and then jumps to the next timer.
+"""
+
+import heapq
+import itertools
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+__all__ = ["Clock", "RealClock", "Timer", "VirtualClock"]
+
+
+class Timer:
+    """One call that is due at a time; `cancel` makes it never happen.
+
+    Attributes:
+        due: When, in seconds since the Unix epoch.
+        background: Whether it is mere housekeeping (a periodic flush): a simulation
+            that has nothing but background timers left does not call it work.
+    """
+
+    __slots__ = ("_clock", "background", "callback", "due")
+
+    def __init__(
+        self,
+        clock: "Clock",
+        due: float,
+        callback: Callable[[], None],
+        background: bool,
+    ) -> None:
+        self._clock = clock
+        self.due = due
+        self.background = background
+        self.callback: Callable[[], None] | None = callback
+
+    def cancel(self) -> None:
+        """Forget the call. Cancelling twice, or after it ran, does nothing."""
+        self._clock._take(self)
+
+
+class Clock(ABC):
+    """Tells the time and keeps the timers of one engine and its cluster.
+
+    Timers run on the thread that calls `run_due`, in order of their due time, then of
+    their making.
+    """
+
+    def __init__(self) -> None:
+        self._timers: list[tuple[float, int, Timer]] = []
+        self._sequence = itertools.count()
+        self._foreground = 0
+
+    @abstractmethod
+    def now(self) -> float:
+        """Seconds since the Unix epoch."""
+
+    @abstractmethod
+    def wait(self, woken: threading.Event) -> bool:
+        """Let time pass until the next timer is due or ``woken`` is set.
+
+        Returns:
+            False when waiting is pointless: no timer will ever be due and nothing
+            can wake the caller.
+        """
+
+    def call_at(
+        self, due: float, callback: Callable[[], None], *, background: bool = False
+    ) -> Timer:
+        """Have ``callback`` called once, at ``due`` or as soon after as possible."""
+        timer = Timer(self, due, callback, background)
+        self._foreground += not background
+        heapq.heappush(self._timers, (due, next(self._sequence), timer))
+        return timer
+
+    def call_later(
+        self, delay: float, callback: Callable[[], None], *, background: bool = False
+    ) -> Timer:
+        """Have ``callback`` called once, ``delay`` seconds from now."""
+        return self.call_at(self.now() + delay, callback, background=background)
+
+    def next_due(self) -> float | None:
+        """When the next timer is due, or None."""
+        while self._timers and self._timers[0][2].callback is None:
+            heapq.heappop(self._timers)
+        return self._timers[0][0] if self._timers else None
+
+    @property
+    def has_foreground_timers(self) -> bool:
+        """Whether any timer is left that is not mere housekeeping."""
+        return self._foreground > 0
+
+    def run_due(self) -> int:
+        """Run every timer that is due by now; return how many ran."""
+        ran = 0
+        while (due := self.next_due()) is not None and due <= self.now():
+            callback = self._take(heapq.heappop(self._timers)[2])
+            if callback is not None:
+                callback()
+                ran += 1
+        return ran
+
+    def _take(self, timer: Timer) -> Callable[[], None] | None:
+        """Take a timer's call out of it; None if it has been taken already."""
+        callback, timer.callback = timer.callback, None
+        if callback is not None and not timer.background:
+            self._foreground -= 1
+        return callback
+
+
+class RealClock(Clock):
+    """The machine's clock. `wait` blocks the calling thread."""
+
+    def now(self) -> float:
+        """Seconds since the Unix epoch."""
+        return time.time()
+
+    def wait(self, woken: threading.Event) -> bool:
+        """Block until the next timer is due or ``woken`` is set; always True."""
+        due = self.next_due()
+        woken.wait(None if due is None else max(0.0, due - self.now()))
+        return True
+
+
+class VirtualClock(Clock):
+    """A clock that moves only when it is told to, or when the engine waits.
+
+    Args:
+        start: The first ``now()``, in seconds since the Unix epoch; by default
+            2026-01-01T00:00:00Z.
+    """
+
+    def __init__(self, start: float = 1767225600.0) -> None:
+        super().__init__()
+        self._now = start
+
+    def now(self) -> float:
+        """Seconds since the Unix epoch, virtual ones."""
+        return self._now
+
+    def wait(self, woken: threading.Event) -> bool:
+        """Jump to the next timer unless ``woken`` is set; False if there is none."""
+        if woken.is_set():
+            return True
+        due = self.next_due()
+        if due is None:
+            return False
+        self._now = max(self._now, due)
+        return True
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass, running each timer at its own due time."""
+        target = self._now + seconds
+        while (due := self.next_due()) is not None and due <= target:
+            self._now = max(self._now, due)
+            self.run_due()
+        self._now = target

@@ -1,0 +1,113 @@
+"""Scratch space that the plugins share during one attempt to schedule a pod.
+
+Mirrors ``CycleState`` (k8s.io/kube-scheduler v0.36, ``framework/cycle_state.go``).
+"""
+
+import copy
+from typing import Generic, Protocol, TypeVar, cast, runtime_checkable
+
+from quaymaster.errors import QuaymasterError
+
+__all__ = ["Cloneable", "CycleState", "StateKey", "StateNotFoundError"]
+
+T = TypeVar("T")
+
+
+class StateNotFoundError(QuaymasterError, KeyError):
+    """A key that no earlier hook of this cycle wrote."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__("not found")
+        self.name = name
+
+    def __str__(self) -> str:
+        return "not found"
+
+
+class StateKey(Generic[T]):
+    """Names one value in a `CycleState` and carries its type.
+
+    Make one per value, at module level: ``_PORTS = StateKey[Ports]("PreFilterPorts")``.
+    Two keys are never equal, so plugins cannot overwrite each other by accident; a
+    plugin that wants to share a value exports its key.
+    """
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"StateKey({self.name!r})"
+
+
+@runtime_checkable
+class Cloneable(Protocol):
+    """A state value that must be copied when a cycle is tried out on the side."""
+
+    def clone(self) -> object:
+        """A copy that may be changed without changing this one."""
+
+
+class CycleState:
+    """The values that plugins wrote for one pod in one scheduling attempt.
+
+    Attributes:
+        skip_filter_plugins: Plugins whose PreFilter returned Skip.
+        skip_score_plugins: Plugins whose PreScore returned Skip.
+        skip_pre_bind_plugins: Plugins whose PreBind pre-flight returned Skip.
+        pods_to_activate: Keys (``namespace/name``) of pods that a plugin wants moved
+            to the active queue when this attempt succeeds.
+    """
+
+    __slots__ = (
+        "_values",
+        "pods_to_activate",
+        "skip_filter_plugins",
+        "skip_pre_bind_plugins",
+        "skip_score_plugins",
+    )
+
+    def __init__(self) -> None:
+        self._values: dict[StateKey[object], object] = {}
+        self.skip_filter_plugins: frozenset[str] = frozenset()
+        self.skip_score_plugins: frozenset[str] = frozenset()
+        self.skip_pre_bind_plugins: frozenset[str] = frozenset()
+        self.pods_to_activate: list[str] = []
+
+    def __getitem__(self, key: StateKey[T]) -> T:
+        """The value of ``key``.
+
+        Raises:
+            StateNotFoundError: Nothing was written under this key.
+        """
+        try:
+            return cast(T, self._values[cast("StateKey[object]", key)])
+        except KeyError:
+            raise StateNotFoundError(key.name) from None
+
+    def __setitem__(self, key: StateKey[T], value: T) -> None:
+        self._values[cast("StateKey[object]", key)] = value
+
+    def __delitem__(self, key: StateKey[T]) -> None:
+        self._values.pop(cast("StateKey[object]", key), None)
+
+    def __contains__(self, key: StateKey[T]) -> bool:
+        return key in self._values
+
+    def get(self, key: StateKey[T]) -> T | None:
+        """The value of ``key``, or None."""
+        return cast("T | None", self._values.get(cast("StateKey[object]", key)))
+
+    def clone(self) -> "CycleState":
+        """A copy for trying something out, as preemption does.
+
+        Values with a ``clone`` method (`Cloneable`) are cloned, others are shared.
+        """
+        other = copy.copy(self)
+        other._values = {
+            key: value.clone() if isinstance(value, Cloneable) else value
+            for key, value in self._values.items()
+        }
+        other.pods_to_activate = list(self.pods_to_activate)
+        return other

@@ -1,0 +1,109 @@
+"""What a plugin gets from the framework besides its arguments.
+
+Mirrors ``Handle`` (k8s.io/kube-scheduler v0.36, ``framework/interface.go``).
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol, TypeVar
+
+from quaymaster.clock import Clock
+from quaymaster.cluster import Cluster, EventNote
+from quaymaster.cycle_state import CycleState
+from quaymaster.node_info import NodeInfo
+from quaymaster.objects import ApiObject, Pod
+from quaymaster.snapshot import Snapshot
+from quaymaster.status import Status
+
+__all__ = ["Handle", "Informers", "WaitingPod"]
+
+ObjT = TypeVar("ObjT", bound=ApiObject)
+
+
+class Informers(Protocol):
+    """The engine's own copy of the cluster's objects, kept up to date by watches."""
+
+    def get(self, kind: type[ObjT], key: str) -> ObjT | None:
+        """One object by its key, or None."""
+
+    def list(self, kind: type[ObjT], namespace: str | None = None) -> Sequence[ObjT]:
+        """All objects of a kind, of one namespace if given, in order of arrival."""
+
+
+class WaitingPod(Protocol):
+    """An assumed pod that Permit plugins keep waiting."""
+
+    @property
+    def pod(self) -> Pod:
+        """The pod."""
+
+    @property
+    def pending_plugins(self) -> frozenset[str]:
+        """The plugins that have not allowed it yet."""
+
+    def allow(self, plugin: str) -> None:
+        """Withdraw the objection of one plugin; the last one lets the pod go on."""
+
+    def reject(self, plugin: str, message: str) -> None:
+        """Refuse the pod in the name of a plugin; it goes back to the queue."""
+
+
+class Handle(Protocol):
+    """The framework, seen from one profile's plugins.
+
+    A plugin stores it when it is built, and uses it from within its hooks. `allow` and
+    `reject` of a waiting pod, and `activate`, may be called from any thread; everything
+    else belongs to the scheduling thread.
+    """
+
+    @property
+    def profile_name(self) -> str:
+        """The scheduler name of this profile."""
+
+    @property
+    def clock(self) -> Clock:
+        """The engine's time; never read another one."""
+
+    @property
+    def cluster(self) -> Cluster:
+        """The cluster itself, for PreBind, Bind and PostFilter."""
+
+    @property
+    def informers(self) -> Informers:
+        """The engine's copy of the cluster's objects."""
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """All nodes with their pods, assumed ones included."""
+
+    def waiting_pods(self) -> Iterable[WaitingPod]:
+        """The pods that wait on Permit, in the order in which they began to wait."""
+
+    def waiting_pod(self, uid: str) -> WaitingPod | None:
+        """One waiting pod by its uid, or None."""
+
+    def activate(self, pods: Iterable[Pod]) -> None:
+        """Move pods to the active queue at once, whatever their backoff."""
+
+    def nominated_pods(self, node_name: str) -> Sequence[Pod]:
+        """The pods that are nominated to a node, in the order of nomination."""
+
+    def run_filters(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
+        """Run this profile's Filter plugins on one node; the first rejection."""
+
+    def run_filters_with_nominated_pods(
+        self, state: CycleState, pod: Pod, node: NodeInfo
+    ) -> Status | None:
+        """The same, with the nominated pods of equal or higher priority in place."""
+
+    def run_add_pod(
+        self, state: CycleState, pod: Pod, pod_to_add: Pod, node: NodeInfo
+    ) -> Status | None:
+        """Run ``add_pod`` of this profile's PreFilter plugins."""
+
+    def run_remove_pod(
+        self, state: CycleState, pod: Pod, pod_to_remove: Pod, node: NodeInfo
+    ) -> Status | None:
+        """Run ``remove_pod`` of this profile's PreFilter plugins."""
+
+    def record(self, note: EventNote) -> None:
+        """Write an Event about an object."""

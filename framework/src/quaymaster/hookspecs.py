@@ -1,0 +1,542 @@
+"""The extension points of the scheduling framework, in the order of their calls.
+
+Each is a ``Protocol`` whose methods are pluggy hookspecs. A plugin implements any of
+them as methods marked with `hookimpl`, under the same names, and may leave out the
+arguments that it does not need::
+
+    from quaymaster import NodeInfo, Pod, Status, hookimpl
+
+    class OnlyLinux:
+        @hookimpl
+        def filter(self, pod: Pod, node: NodeInfo) -> Status | None:
+            if node.labels.get("kubernetes.io/os") == "linux":
+                return None
+            return Status.unresolvable("node(s) do not run Linux")
+
+Letters and units used below: ``N`` is the number of rows asked for, CPU is in
+millicores, memory and storage in bytes, scores are integers from 0 to 100 after
+normalisation, times are in seconds.
+
+Every hook may raise: the exception becomes an Error status that names the plugin, and
+fails this attempt only. Success is ``None`` wherever a `Status` may be returned.
+
+Mirrors k8s.io/kube-scheduler v0.36, ``framework/interface.go``.
+"""
+
+import enum
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
+
+import attrs
+import pluggy
+
+from quaymaster.arrays import Int64Array, Rows
+from quaymaster.cluster_events import ClusterEventWithHint
+from quaymaster.cycle_state import CycleState
+from quaymaster.node_info import NodeInfo
+from quaymaster.node_table import NodeTable
+from quaymaster.objects import Pod
+from quaymaster.queueing import QueuedPodInfo, SortKey
+from quaymaster.results import (
+    NodeVerdicts,
+    PermitWait,
+    PostFilterResult,
+    PreBindPreFlightResult,
+    PreFilterResult,
+)
+from quaymaster.status import Status
+
+__all__ = [
+    "EXTENSION_POINTS",
+    "BindPlugin",
+    "EnqueueExtensions",
+    "ExtensionPoint",
+    "FilterPlugin",
+    "NodeStatuses",
+    "PermitPlugin",
+    "PostBindPlugin",
+    "PostFilterPlugin",
+    "PreBindPlugin",
+    "PreEnqueuePlugin",
+    "PreFilterPlugin",
+    "PreScorePlugin",
+    "QueueSortPlugin",
+    "ReservePlugin",
+    "Scope",
+    "ScorePlugin",
+    "SignPlugin",
+    "hookimpl",
+    "hookspec",
+]
+
+PROJECT = "quaymaster"
+
+hookspec = pluggy.HookspecMarker(PROJECT)(firstresult=True)
+"""Marks a hook. The framework calls plugins one by one, so every call, and with it
+what a ``hookimpl(wrapper=True)`` sees, is the answer of a single plugin."""
+
+hookimpl = pluggy.HookimplMarker(PROJECT)
+"""Marks a method that implements a hook; see pluggy's documentation for options."""
+
+
+class NodeStatuses(Protocol):
+    """Why each node was rejected, as ``post_filter`` reads it."""
+
+    def __getitem__(self, node_name: str) -> Status:
+        """The status of a node; for one that was never filtered, the absent status."""
+
+    def nodes_with(self, *codes: int) -> Sequence[str]:
+        """The names of the nodes whose status has one of these codes, in row order."""
+
+
+class PreEnqueuePlugin(Protocol):
+    """Keep a pod out of the active queue until it is ready."""
+
+    @hookspec
+    def pre_enqueue(self, pod: Pod) -> Status | None:
+        """Say whether a pod may enter the active or the backoff queue.
+
+        Called whenever a pod would enter one of them, so it must be quick: no calls to
+        anything outside. A rejected pod is *gated*: it waits among the unschedulable
+        pods, without an event or a condition, until an event that this plugin
+        registered lets it through.
+
+        Args:
+            pod: The pod about to be queued.
+        """
+
+
+class QueueSortPlugin(Protocol):
+    """Order the pods that wait for a scheduling attempt. One per profile."""
+
+    @hookspec
+    def queue_sort(self, queued: QueuedPodInfo) -> SortKey:
+        """Give a sort key: the pod with the smallest key is tried first.
+
+        Called once each time that a pod enters the active queue, so the key must not
+        depend on what changes while it waits. To port a ``Less`` of upstream, build a
+        tuple of what it compares, negated where more comes first:
+        ``(-priority, timestamp)``; as a last resort wrap it with
+        ``functools.cmp_to_key``. Ties keep the order of arrival.
+
+        Args:
+            queued: The pod with its timestamps and counts.
+
+        Returns:
+            Anything that compares with the keys of the other pods of this profile.
+        """
+
+
+class EnqueueExtensions(Protocol):
+    """Tell which changes of the cluster may help a pod that this plugin rejected."""
+
+    @hookspec
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+        """List the events, each with an optional queueing hint.
+
+        Called once, when the profile is built. A plugin that rejects pods and does not
+        implement this wakes its pods on every event, which is safe and slow. An empty
+        list wakes them only by the periodic flush.
+        """
+
+
+class Scope(enum.Enum):
+    """What a plugin's answer for one node depends on.
+
+    Set as a class attribute: ``scope = Scope.NODE``. Without it, CLUSTER holds.
+    """
+
+    NODE = "node"
+    """On the pod's signature fragment and that node alone."""
+
+    CLUSTER = "cluster"
+    """On other nodes, other pods or other objects too."""
+
+
+class SignPlugin(Protocol):
+    """Tell which pods this plugin cannot tell apart."""
+
+    @hookspec
+    def sign_pod(self, pod: Pod) -> Hashable | None:
+        """Give the part of the pod that this plugin's answers depend on.
+
+        Two pods with equal fragments get equal answers from every hook of this plugin
+        on an unchanged cluster. If the class also sets ``scope = Scope.NODE``, its
+        answer for a node depends on the fragment and that node alone, and the
+        framework remembers it until the node changes.
+
+        Args:
+            pod: The pod to sign.
+
+        Returns:
+            A hashable value, or None when nothing may be remembered for this pod.
+        """
+
+
+class PreFilterPlugin(Protocol):
+    """Look at the pod and the cluster once, before any node is filtered."""
+
+    @hookspec
+    def pre_filter(
+        self, state: CycleState, pod: Pod, nodes: NodeTable
+    ) -> PreFilterResult | Status | None:
+        """Prepare this plugin's filter, restrict the nodes, or reject the pod.
+
+        Called once per attempt, in profile order. A status of
+        UnschedulableAndUnresolvable or an empty common set of nodes ends the attempt
+        at once; Unschedulable lets the remaining plugins run first.
+
+        Args:
+            state: This pod's scratch space; write here what ``filter`` will read.
+            pod: The pod being scheduled.
+            nodes: All nodes, before filtering.
+
+        Returns:
+            A `PreFilterResult` to restrict the nodes. ``Status.skip()`` leaves this
+            plugin's ``filter``, ``add_pod`` and ``remove_pod`` out of the attempt.
+        """
+
+    @hookspec
+    def add_pod(
+        self, state: CycleState, pod: Pod, pod_to_add: Pod, node: NodeInfo
+    ) -> Status | None:
+        """Update what ``pre_filter`` wrote as if one more pod ran on a node.
+
+        Called for nominated pods and in preemption, usually on a cloned state.
+
+        Args:
+            state: The state to update, in place.
+            pod: The pod being scheduled.
+            pod_to_add: The pod to imagine on the node.
+            node: The node, with ``pod_to_add`` already on it.
+        """
+
+    @hookspec
+    def remove_pod(
+        self, state: CycleState, pod: Pod, pod_to_remove: Pod, node: NodeInfo
+    ) -> Status | None:
+        """Update what ``pre_filter`` wrote as if a pod had left a node.
+
+        Args:
+            state: The state to update, in place.
+            pod: The pod being scheduled.
+            pod_to_remove: The pod to imagine away.
+            node: The node, with ``pod_to_remove`` already gone.
+        """
+
+
+class FilterPlugin(Protocol):
+    """Reject the nodes that cannot run a pod."""
+
+    @hookspec
+    def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
+        """Say whether one node can run the pod.
+
+        Called for every node in profile order until a plugin rejects it; not called
+        when ``pre_filter`` returned Skip. Look at ``node`` only, never the same node in
+        the snapshot: in preemption it is a copy with some pods removed.
+
+        Args:
+            state: This pod's scratch space; read what ``pre_filter`` wrote.
+            pod: The pod being scheduled.
+            node: The node, with the pods that run or are assumed on it.
+
+        Returns:
+            None if the pod fits. Unschedulable if removing pods could help,
+            UnschedulableAndUnresolvable if not. Error ends the whole attempt.
+        """
+
+    @hookspec
+    def filter_nodes(
+        self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
+    ) -> NodeVerdicts | Status | None:
+        """Batch twin of ``filter``: the same verdicts and reasons for many nodes.
+
+        Optional. A plugin that implements this implements ``filter`` too, and the two
+        must agree.
+
+        Args:
+            state: This pod's scratch space.
+            pod: The pod being scheduled.
+            nodes: The columns of all nodes.
+            rows: The rows to judge, as an index into any column.
+
+        Returns:
+            None if all pass, a `Status` if one answer holds for all of them, else
+            `NodeVerdicts` with codes of shape ``(N,)`` in the order of ``rows``. An
+            Error on any node fails the attempt: return it as the `Status`.
+        """
+
+
+class PostFilterPlugin(Protocol):
+    """Do something for a pod that fits nowhere, such as preempting others."""
+
+    @hookspec
+    def post_filter(
+        self, state: CycleState, pod: Pod, statuses: NodeStatuses
+    ) -> PostFilterResult | Status | None:
+        """Try to make room.
+
+        Called in profile order after PreFilter or Filter rejected the pod everywhere;
+        the first plugin that succeeds or fails with Error ends the round.
+
+        Args:
+            state: This pod's scratch space.
+            pod: The pod that does not fit.
+            statuses: Why each node was rejected.
+
+        Returns:
+            Success (None or a `PostFilterResult` without status) if the pod may fit
+            next time; Unschedulable if nothing could be done.
+        """
+
+
+class PreScorePlugin(Protocol):
+    """Look at the feasible nodes once, before any of them is scored."""
+
+    @hookspec
+    def pre_score(
+        self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
+    ) -> Status | None:
+        """Prepare this plugin's score.
+
+        Called once per attempt when more than one node is feasible.
+
+        Args:
+            state: This pod's scratch space; write here what ``score`` will read.
+            pod: The pod being scheduled.
+            nodes: The columns of all nodes.
+            rows: The feasible rows, as an index into any column.
+
+        Returns:
+            ``Status.skip()`` leaves this plugin's score out of the attempt.
+        """
+
+
+class ScorePlugin(Protocol):
+    """Rank the nodes that passed every filter."""
+
+    @hookspec
+    def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
+        """Say how well one node suits the pod.
+
+        Called for every feasible node after ``pre_score``; not called when that
+        returned Skip, nor when only one node is feasible.
+
+        Args:
+            state: This pod's scratch space; read what ``pre_score`` wrote.
+            pod: The pod being scheduled.
+            node: The node, with the pods that run or are assumed on it.
+
+        Returns:
+            Any integer if the plugin normalises, else 0 to 100. A Status fails the
+            attempt.
+        """
+
+    @hookspec
+    def score_nodes(
+        self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
+    ) -> Int64Array | Status:
+        """Batch twin of ``score``: the same numbers for many nodes at once.
+
+        Optional. A plugin that implements this implements ``score`` too, and the two
+        must agree.
+
+        Returns:
+            Shape ``(N,)``, dtype int64, in the order of ``rows``.
+        """
+
+    @hookspec
+    def normalize_score(
+        self,
+        state: CycleState,
+        pod: Pod,
+        scores: Int64Array,
+        nodes: NodeTable,
+        rows: Rows,
+    ) -> Int64Array | Status | None:
+        """Bring this plugin's scores of all feasible nodes into 0 to 100.
+
+        Called once per attempt, after every node was scored, before weights.
+
+        Args:
+            state: This pod's scratch space.
+            pod: The pod being scheduled.
+            scores: Shape ``(N,)``, dtype int64, read-only: the raw scores.
+            nodes: The columns of all nodes.
+            rows: The scored rows, in the order of ``scores``.
+
+        Returns:
+            The normalised scores, same shape and dtype; None leaves them as they are.
+        """
+
+
+class ReservePlugin(Protocol):
+    """Keep a plugin's own books in step with the pods that have been given a node."""
+
+    @hookspec
+    def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        """Take what the pod needs on its node.
+
+        Called once the pod is assumed on the node. If any plugin fails, ``unreserve``
+        of all Reserve plugins runs, in reverse order.
+
+        Args:
+            state: This pod's scratch space.
+            pod: The assumed pod, with ``node_name`` set.
+            node_name: The chosen node.
+        """
+
+    @hookspec
+    def unreserve(self, state: CycleState, pod: Pod, node_name: str) -> None:
+        """Give back what ``reserve`` took.
+
+        Called when anything fails after the pod was assumed, also if this plugin's
+        own ``reserve`` was never called: it must be idempotent and must not fail.
+
+        Args:
+            state: This pod's scratch space.
+            pod: The pod that lost its node.
+            node_name: The node that had been chosen.
+        """
+
+
+class PermitPlugin(Protocol):
+    """Allow, delay or refuse the binding of an assumed pod."""
+
+    @hookspec
+    def permit(
+        self, state: CycleState, pod: Pod, node_name: str
+    ) -> PermitWait | Status | None:
+        """Decide whether binding may start.
+
+        Called after ``reserve``. The pod waits while any plugin that said
+        `PermitWait` has not allowed it; any rejection or the first timeout ends it.
+
+        Args:
+            state: This pod's scratch space.
+            pod: The assumed pod.
+            node_name: The chosen node.
+        """
+
+
+class PreBindPlugin(Protocol):
+    """Do what must be done before a pod is bound, such as provisioning volumes."""
+
+    @hookspec
+    def pre_bind_pre_flight(
+        self, state: CycleState, pod: Pod, node_name: str
+    ) -> PreBindPreFlightResult | Status | None:
+        """Say whether ``pre_bind`` has anything to do for this pod.
+
+        Must be quick and must change nothing.
+
+        Args:
+            state: This pod's scratch space.
+            pod: The assumed pod.
+            node_name: The chosen node.
+
+        Returns:
+            ``Status.skip()`` leaves ``pre_bind`` out for this pod.
+        """
+
+    @hookspec
+    def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        """Prepare the node or the cluster for the pod.
+
+        Runs in the binding cycle, on a worker when the cluster is a real server, and
+        may block there. Any failure sends the pod back to the queue.
+
+        Args:
+            state: This pod's scratch space.
+            pod: The assumed pod.
+            node_name: The chosen node.
+        """
+
+
+class BindPlugin(Protocol):
+    """Write the decision to the cluster."""
+
+    @hookspec
+    def bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        """Bind the pod to its node.
+
+        Called in profile order until one plugin does not return Skip.
+
+        Args:
+            state: This pod's scratch space.
+            pod: The assumed pod.
+            node_name: The chosen node.
+
+        Returns:
+            None once the pod is bound; ``Status.skip()`` leaves it to the next plugin.
+        """
+
+
+class PostBindPlugin(Protocol):
+    """Clean up, or tell somebody, after a pod was bound."""
+
+    @hookspec
+    def post_bind(self, state: CycleState, pod: Pod, node_name: str) -> None:
+        """Take note that the pod was bound. Nothing depends on the outcome.
+
+        Args:
+            state: This pod's scratch space.
+            pod: The bound pod.
+            node_name: Its node.
+        """
+
+
+@attrs.frozen
+class ExtensionPoint:
+    """One point at which a profile calls plugins.
+
+    Attributes:
+        key: Its name in a configuration file (``preFilter``); empty for hooks that
+            belong to the plugin as a whole and are never enabled on their own.
+        spec: The Protocol that declares its hooks.
+        hooks: The names of those hooks, the defining one first.
+        twins: Scalar hook -> its batch twin.
+        weighted: Whether a profile gives plugins a weight here.
+    """
+
+    key: str
+    spec: type
+    hooks: tuple[str, ...]
+    twins: Mapping[str, str] = attrs.field(factory=dict)
+    weighted: bool = False
+
+    @property
+    def hook(self) -> str:
+        """The hook that makes a class a plugin of this point."""
+        return self.hooks[0]
+
+
+_Spec = TypeVar("_Spec", bound=type)
+
+
+def _point(key: str, spec: _Spec, **options: Any) -> ExtensionPoint:
+    hooks = tuple(
+        name for name, value in vars(spec).items() if hasattr(value, "quaymaster_spec")
+    )
+    return ExtensionPoint(key, spec, hooks, **options)
+
+
+EXTENSION_POINTS: tuple[ExtensionPoint, ...] = (
+    _point("preEnqueue", PreEnqueuePlugin),
+    _point("queueSort", QueueSortPlugin),
+    _point("", EnqueueExtensions),
+    _point("", SignPlugin),
+    _point("preFilter", PreFilterPlugin),
+    _point("filter", FilterPlugin, twins={"filter": "filter_nodes"}),
+    _point("postFilter", PostFilterPlugin),
+    _point("preScore", PreScorePlugin),
+    _point("score", ScorePlugin, twins={"score": "score_nodes"}, weighted=True),
+    _point("reserve", ReservePlugin),
+    _point("permit", PermitPlugin),
+    _point("preBind", PreBindPlugin),
+    _point("bind", BindPlugin),
+    _point("postBind", PostBindPlugin),
+)
+"""Every extension point, in the order of the calls: what profiles, plans and pages are
+made from. Adding a point is adding its Protocol here and the call in its station."""

@@ -1,0 +1,370 @@
+"""All nodes as numpy columns, for plugins that judge many nodes at once.
+
+The truth about a node is its `NodeInfo`; a `NodeTable` mirrors it, one row per node,
+and is brought up to date one row per change. Rows keep their number while the node
+lives and are reused afterwards.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from quaymaster.arrays import BoolArray, Int32Array, Int64Array, RowArray, Rows
+from quaymaster.node_info import ImageState, NodeInfo
+from quaymaster.objects import Taint
+
+__all__ = ["CPU", "EPHEMERAL_STORAGE", "MEMORY", "CodedColumn", "NodeTable"]
+
+CPU, MEMORY, EPHEMERAL_STORAGE = 0, 1, 2
+"""Rows of the resource columns that every table has; extended resources follow."""
+
+_FIRST_CAPACITY = 64
+_LOG_LIMIT = 1 << 16
+
+V = TypeVar("V")
+
+
+class CodedColumn(Generic[V]):
+    """A column of few distinct values, kept as small integers.
+
+    Attributes:
+        codes: Shape ``(capacity,)``, dtype int32: an index into ``values``, -1 where
+            the node has no value.
+        values: The distinct values, in order of first sight; one that no node has any
+            more keeps its code.
+    """
+
+    __slots__ = ("_code_of", "codes", "values")
+
+    def __init__(self, capacity: int) -> None:
+        self.codes: Int32Array = np.full(capacity, -1, dtype=np.int32)
+        self.values: list[V] = []
+        self._code_of: dict[V, int] = {}
+
+    def code(self, value: V) -> int:
+        """The code of a value; -2, which no row has, for one never seen."""
+        return self._code_of.get(value, -2)
+
+    def set(self, row: int, value: V | None) -> None:
+        """Write one row."""
+        if value is None:
+            self.codes[row] = -1
+            return
+        code = self._code_of.setdefault(value, len(self.values))
+        if code == len(self.values):
+            self.values.append(value)
+        self.codes[row] = code
+
+    def test(self, predicate: Callable[[V | None], bool], rows: Rows) -> BoolArray:
+        """Ask a question of each distinct value, and spread the answers to rows.
+
+        Args:
+            predicate: Called once per distinct value, and with None for rows without.
+            rows: The rows to answer for.
+
+        Returns:
+            Shape ``(N,)``, dtype bool, in the order of ``rows``.
+        """
+        table = [predicate(value) for value in self.values]
+        table.append(predicate(None))
+        answers: BoolArray = np.array(table, dtype=np.bool_)
+        return answers.take(self.codes[rows])
+
+    def map(self, function: Callable[[V | None], int], rows: Rows) -> Int64Array:
+        """The same for a function with integer values."""
+        table = [function(value) for value in self.values]
+        table.append(function(None))
+        answers: Int64Array = np.array(table, dtype=np.int64)
+        return answers.take(self.codes[rows])
+
+    def is_in(self, values: Collection[V], rows: Rows) -> BoolArray:
+        """Whether each row has one of the given values."""
+        codes = self.codes[rows]
+        wanted = [code for value in values if (code := self.code(value)) >= 0]
+        if len(wanted) == 1:
+            found: BoolArray = codes == wanted[0]
+            return found
+        answers: BoolArray = np.zeros(len(self.values) + 1, dtype=np.bool_)
+        answers[wanted] = True
+        return answers.take(codes)
+
+    def grow(self, capacity: int) -> None:
+        """Make room for more rows."""
+        grown = np.full(capacity, -1, dtype=np.int32)
+        grown[: len(self.codes)] = self.codes
+        self.codes = grown
+
+
+class NodeTable:
+    """The columns of all nodes. Plugins read; only the framework writes.
+
+    ``C`` is the number of rows there is room for, ``R`` the number of resources known.
+    Index columns with `rows` (or what a hook was given), never with names.
+
+    Attributes:
+        infos: The `NodeInfo` of each row; None where a row is free.
+        allocatable: Shape ``(R, C)``, dtype int64: what nodes offer.
+        requested: Shape ``(R, C)``, dtype int64: what their pods request.
+        non_zero_requested: Shape ``(2, C)``, dtype int64: CPU and memory requested,
+            with defaults for containers that request none.
+        pod_count: Shape ``(C,)``, dtype int64.
+        allowed_pods: Shape ``(C,)``, dtype int64: allocatable pods.
+        unschedulable: Shape ``(C,)``, dtype bool: cordoned nodes.
+        taints: Each node's taints as one value.
+        images: What the cluster knows about each image name on any node.
+        log: The rows that changed, in order; see `moved_since`.
+        node_epoch: Grows whenever a node is added, removed or changed itself.
+    """
+
+    def __init__(self) -> None:
+        self.infos: list[NodeInfo | None] = []
+        self.allocatable: Int64Array = np.zeros((3, _FIRST_CAPACITY), dtype=np.int64)
+        self.requested: Int64Array = np.zeros((3, _FIRST_CAPACITY), dtype=np.int64)
+        self.non_zero_requested: Int64Array = np.zeros(
+            (2, _FIRST_CAPACITY), dtype=np.int64
+        )
+        self.pod_count: Int64Array = np.zeros(_FIRST_CAPACITY, dtype=np.int64)
+        self.allowed_pods: Int64Array = np.zeros(_FIRST_CAPACITY, dtype=np.int64)
+        self.unschedulable: BoolArray = np.zeros(_FIRST_CAPACITY, dtype=np.bool_)
+        self.taints: CodedColumn[tuple[Taint, ...]] = CodedColumn(_FIRST_CAPACITY)
+        self.images: dict[str, ImageState] = {}
+        self.log: list[int] = []
+        self.node_epoch = 0
+        self._log_start = 0
+        self._row_of: dict[str, int] = {}
+        self._free_rows: list[int] = []
+        self._resources: dict[str, int] = {}
+        self._labels: dict[str, CodedColumn[str]] = {}
+        self._host_ports: dict[tuple[str, int], dict[int, None]] = {}
+        self._rows: Rows | None = None
+
+    def __len__(self) -> int:
+        return len(self._row_of)
+
+    def __iter__(self) -> Iterator[NodeInfo]:
+        """All nodes, in row order."""
+        return (info for info in self.infos if info is not None)
+
+    @property
+    def rows(self) -> Rows:
+        """All rows that hold a node."""
+        if self._rows is None:
+            self._rows = (
+                np.flatnonzero([info is not None for info in self.infos])
+                if self._free_rows
+                else slice(0, len(self.infos))
+            )
+        return self._rows
+
+    def row_numbers(self, rows: Rows) -> RowArray:
+        """The given rows as an array of numbers, shape ``(N,)``."""
+        if isinstance(rows, slice):
+            return np.arange(rows.start, rows.stop, dtype=np.intp)
+        return rows
+
+    def count(self, rows: Rows) -> int:
+        """How many rows an index stands for."""
+        return rows.stop - rows.start if isinstance(rows, slice) else len(rows)
+
+    def infos_at(self, rows: Rows) -> Sequence[NodeInfo]:
+        """The `NodeInfo` of each of the given rows, in their order."""
+        if isinstance(rows, slice):
+            picked = self.infos[rows]
+        else:
+            infos = self.infos
+            picked = [infos[row] for row in rows.tolist()]
+        return [info for info in picked if info is not None]
+
+    def names_at(self, rows: Rows) -> list[str]:
+        """The names of the nodes in the given rows."""
+        return [info.name for info in self.infos_at(rows)]
+
+    def row_of(self, name: str) -> int | None:
+        """The row of a node, or None."""
+        return self._row_of.get(name)
+
+    def get(self, name: str) -> NodeInfo | None:
+        """A node by its name, or None."""
+        row = self._row_of.get(name)
+        return None if row is None else self.infos[row]
+
+    def rows_of(self, names: Collection[str]) -> RowArray:
+        """The rows of the nodes with these names, ascending; unknown ones left out."""
+        known = self._row_of
+        found = sorted(known[name] for name in names if name in known)
+        return np.array(found, dtype=np.intp)
+
+    def resource(self, name: str) -> int | None:
+        """The row of an extended resource in the resource columns.
+
+        None if no node has ever offered it and no pod on a node requested it.
+        """
+        return self._resources.get(name)
+
+    def label(self, key: str) -> CodedColumn[str]:
+        """The values of one node label; made when first asked for, then kept."""
+        column = self._labels.get(key)
+        if column is None:
+            column = self._labels[key] = CodedColumn(len(self.pod_count))
+            for info in self:
+                column.set(info.row, info.labels.get(key))
+        return column
+
+    def rows_with_host_port(self, protocol: str, port: int) -> Collection[int]:
+        """The rows on which some pod has taken a host port on any address."""
+        return self._host_ports.get((protocol or "TCP", port), {}).keys()
+
+    @property
+    def position(self) -> int:
+        """How many row changes there have been; for `moved_since`."""
+        return self._log_start + len(self.log)
+
+    def moved_since(self, position: int) -> set[int] | None:
+        """The rows that changed after an earlier `position`.
+
+        Returns:
+            None if that is too long ago: take it that every row changed.
+        """
+        start = position - self._log_start
+        return None if start < 0 else set(self.log[start:])
+
+    def add(self, info: NodeInfo) -> None:
+        """Give a node a row, and write it.
+
+        Raises:
+            ValueError: There is a node of that name already.
+        """
+        if info.name in self._row_of:
+            raise ValueError(f"node {info.name!r} is in the table already")
+        if self._free_rows:
+            row = self._free_rows.pop()
+            self.infos[row] = info
+        else:
+            row = len(self.infos)
+            self.infos.append(info)
+            if row >= len(self.pod_count):
+                self._grow(2 * row)
+        info.row = row
+        self._row_of[info.name] = row
+        self._rows = None
+        self._add_images(info)
+        self.write_node(info)
+        for key in info.used_ports:
+            self._host_ports.setdefault(key, {})[row] = None
+
+    def remove(self, info: NodeInfo) -> None:
+        """Free a node's row."""
+        row = info.row
+        del self._row_of[info.name]
+        self.infos[row] = None
+        self._free_rows.append(row)
+        self._rows = None
+        self.node_epoch += 1
+        self._remove_images(info)
+        for key in info.used_ports:
+            self._drop_host_port(key, row)
+        self._log(row)
+
+    def set_images(self, info: NodeInfo) -> None:
+        """Take over a changed list of images of a node."""
+        self._remove_images(info)
+        self._add_images(info)
+
+    def write_node(self, info: NodeInfo) -> None:
+        """Write all that comes from the node object, and the usage."""
+        row, offered = info.row, info.allocatable
+        self.node_epoch += 1
+        self.allocatable[CPU, row] = offered.milli_cpu
+        self.allocatable[MEMORY, row] = offered.memory
+        self.allocatable[EPHEMERAL_STORAGE, row] = offered.ephemeral_storage
+        for name in offered.scalars:
+            self._know_resource(name)
+        for name, index in self._resources.items():
+            self.allocatable[index, row] = offered.scalars.get(name, 0)
+        self.allowed_pods[row] = offered.allowed_pods
+        self.unschedulable[row] = info.node.spec.unschedulable
+        self.taints.set(row, info.taints)
+        for key, column in self._labels.items():
+            column.set(row, info.labels.get(key))
+        self.write_usage(info)
+
+    def write_usage(self, info: NodeInfo) -> None:
+        """Write what the pods on a node request."""
+        row, used = info.row, info.requested
+        for name in used.scalars:
+            if name not in self._resources:
+                self._know_resource(name)
+        requested = self.requested
+        requested[CPU, row] = used.milli_cpu
+        requested[MEMORY, row] = used.memory
+        requested[EPHEMERAL_STORAGE, row] = used.ephemeral_storage
+        for name, index in self._resources.items():
+            requested[index, row] = used.scalars.get(name, 0)
+        self.non_zero_requested[CPU, row] = info.non_zero_milli_cpu
+        self.non_zero_requested[MEMORY, row] = info.non_zero_memory
+        self.pod_count[row] = len(info.pods)
+        self._log(row)
+
+    def write_host_ports(
+        self, info: NodeInfo, keys: Collection[tuple[str, int]]
+    ) -> None:
+        """Write which of the given ``(protocol, port)`` pairs are taken on a node."""
+        taken = set(info.used_ports)
+        for key in keys:
+            if key in taken:
+                self._host_ports.setdefault(key, {})[info.row] = None
+            else:
+                self._drop_host_port(key, info.row)
+
+    def _log(self, row: int) -> None:
+        self.log.append(row)
+        if len(self.log) > max(_LOG_LIMIT, 4 * len(self.infos)):
+            dropped = len(self.log) // 2
+            del self.log[:dropped]
+            self._log_start += dropped
+
+    def _drop_host_port(self, key: tuple[str, int], row: int) -> None:
+        rows = self._host_ports.get(key)
+        if rows is not None:
+            rows.pop(row, None)
+            if not rows:
+                del self._host_ports[key]
+
+    def _add_images(self, info: NodeInfo) -> None:
+        mine: dict[str, ImageState] = {}
+        for image in info.node.status.images:
+            for name in image.names:
+                state = self.images.get(name)
+                if state is None:
+                    state = self.images[name] = ImageState(image.size_bytes)
+                state.rows.add(info.row)
+                mine[name] = state
+        info.images = mine
+
+    def _remove_images(self, info: NodeInfo) -> None:
+        for name, state in info.images.items():
+            state.rows.discard(info.row)
+            if not state.rows:
+                self.images.pop(name, None)
+        info.images = {}
+
+    def _know_resource(self, name: str) -> None:
+        if name in self._resources:
+            return
+        self._resources[name] = len(self.allocatable)
+        blank = np.zeros((1, len(self.pod_count)), dtype=np.int64)
+        self.allocatable = np.concatenate((self.allocatable, blank))
+        self.requested = np.concatenate((self.requested, blank))
+
+    def _grow(self, capacity: int) -> None:
+        more = capacity - len(self.pod_count)
+        self.allocatable = np.pad(self.allocatable, ((0, 0), (0, more)))
+        self.requested = np.pad(self.requested, ((0, 0), (0, more)))
+        self.non_zero_requested = np.pad(self.non_zero_requested, ((0, 0), (0, more)))
+        self.pod_count = np.pad(self.pod_count, (0, more))
+        self.allowed_pods = np.pad(self.allowed_pods, (0, more))
+        self.unschedulable = np.pad(self.unschedulable, (0, more))
+        self.taints.grow(capacity)
+        for column in self._labels.values():
+            column.grow(capacity)

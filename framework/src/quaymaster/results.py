@@ -1,0 +1,123 @@
+"""What hooks return besides `Status`.
+
+Mirrors the result types of k8s.io/kube-scheduler v0.36, ``framework/interface.go``.
+"""
+
+import enum
+from collections.abc import Callable
+from typing import TypeAlias
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+
+from quaymaster.status import Status
+
+__all__ = [
+    "NodeVerdicts",
+    "NominatingInfo",
+    "NominatingMode",
+    "PermitWait",
+    "PostFilterResult",
+    "PreBindPreFlightResult",
+    "PreFilterResult",
+]
+
+
+@attrs.frozen
+class PreFilterResult:
+    """Restricts an attempt to some nodes.
+
+    Attributes:
+        node_names: The nodes that are worth filtering; all others count as
+            UnschedulableAndUnresolvable.
+    """
+
+    node_names: frozenset[str]
+
+
+class NominatingMode(enum.Enum):
+    """Whether a failed attempt touches the pod's nominated node."""
+
+    NOOP = "noop"
+    OVERRIDE = "override"
+
+
+@attrs.frozen
+class NominatingInfo:
+    """The node that a pod should get next, as PostFilter leaves it.
+
+    Attributes:
+        node_name: The nominated node; empty clears the nomination.
+        mode: ``OVERRIDE`` sets ``node_name``; ``NOOP`` keeps what the pod has.
+    """
+
+    node_name: str = ""
+    mode: NominatingMode = NominatingMode.NOOP
+
+
+@attrs.frozen
+class PostFilterResult:
+    """What a PostFilter plugin did for a pod that fits nowhere.
+
+    Attributes:
+        status: Success as None; Unschedulable when nothing could be done. Its reasons
+            become the last part of the pod's message.
+        nominating: What happens to the pod's nomination; None keeps it.
+    """
+
+    status: Status | None = None
+    nominating: NominatingInfo | None = None
+
+
+@attrs.frozen
+class PermitWait:
+    """Makes an assumed pod wait before it is bound.
+
+    Attributes:
+        timeout_seconds: After this long the pod is rejected; at most 15 minutes.
+    """
+
+    timeout_seconds: float
+
+
+@attrs.frozen
+class PreBindPreFlightResult:
+    """How ``pre_bind`` of a plugin may be run.
+
+    Attributes:
+        allow_parallel: Whether it may run beside the neighbouring plugins that say
+            the same.
+    """
+
+    allow_parallel: bool = False
+
+
+StatusOf: TypeAlias = Callable[[int], Status]
+
+
+@attrs.define(eq=False)
+class NodeVerdicts:
+    """What ``filter_nodes`` says about many nodes at once.
+
+    Attributes:
+        codes: Shape ``(N,)``, any integer or bool dtype, in the order of ``rows``;
+            0 passes.
+        status_of: The status for a non-zero code. It is asked once per distinct code
+            and only when somebody reads the reasons, so it may be slow.
+    """
+
+    codes: npt.NDArray[np.integer] | npt.NDArray[np.bool_]
+    status_of: StatusOf
+
+    @classmethod
+    def reject_where(
+        cls, rejected: npt.NDArray[np.bool_], status: Status
+    ) -> "NodeVerdicts":
+        """Reject the nodes where ``rejected`` is true, all with one status.
+
+        Args:
+            rejected: Shape ``(N,)``, in the order of ``rows``.
+            status: The answer for each of them.
+        """
+        return cls(rejected, lambda _code: status)

@@ -1,0 +1,118 @@
+"""The nodes and pods of a cluster, as one scheduling attempt sees them.
+
+There is one writer and one thread (the engine's), so the snapshot is not a copy: it is
+the engine's cache itself, assumed pods included. Mirrors what ``Snapshot`` (Kubernetes
+v1.36, ``pkg/scheduler/backend/cache/snapshot.go``) offers to plugins.
+"""
+
+from collections.abc import Iterator
+
+from quaymaster.node_info import NodeInfo
+from quaymaster.node_table import NodeTable
+from quaymaster.objects import Node, Pod
+from quaymaster.resources import host_ports, pod_usage
+
+__all__ = ["Snapshot"]
+
+
+class Snapshot:
+    """Every node with its pods. Plugins read; only the framework writes.
+
+    Attributes:
+        nodes: The nodes as columns.
+    """
+
+    def __init__(self) -> None:
+        self.nodes = NodeTable()
+        self._strays: dict[str, dict[str, Pod]] = {}
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __iter__(self) -> Iterator[NodeInfo]:
+        """All nodes, in row order."""
+        return iter(self.nodes)
+
+    def get(self, name: str) -> NodeInfo | None:
+        """A node by its name, or None."""
+        return self.nodes.get(name)
+
+    def add_node(self, node: Node) -> None:
+        """Add a node, or take over a changed one.
+
+        Pods that were put on a node of this name before it was known are counted in.
+        """
+        name = node.metadata.name
+        info = self.nodes.get(name)
+        if info is None:
+            pods = self._strays.pop(name, {})
+            self.nodes.add(NodeInfo(node, pods=pods.values()))
+            return
+        images_changed = node.status.images != info.node.status.images
+        info.set_node(node)
+        if images_changed:
+            self.nodes.set_images(info)
+        self.nodes.write_node(info)
+
+    def remove_node(self, name: str) -> None:
+        """Remove a node; its pods are remembered until they are removed themselves."""
+        info = self.nodes.get(name)
+        if info is None:
+            return
+        self.nodes.remove(info)
+        if info.pods:
+            self._strays[name] = dict(info.pods)
+
+    def add_pod(self, pod: Pod) -> None:
+        """Count a pod in on ``pod.node_name``."""
+        info = self.nodes.get(pod.node_name)
+        if info is None:
+            self._strays.setdefault(pod.node_name, {})[pod.metadata.uid] = pod
+            return
+        info.add_pod(pod)
+        self.nodes.write_usage(info)
+        self._write_host_ports(info, pod)
+
+    def remove_pod(self, pod: Pod) -> None:
+        """Count a pod out on ``pod.node_name``."""
+        info = self.nodes.get(pod.node_name)
+        if info is None:
+            strays = self._strays.get(pod.node_name, {})
+            strays.pop(pod.metadata.uid, None)
+            if not strays:
+                self._strays.pop(pod.node_name, None)
+            return
+        info.remove_pod(pod)
+        self.nodes.write_usage(info)
+        self._write_host_ports(info, pod)
+
+    def replace_pod(self, old: Pod, new: Pod) -> None:
+        """Take over a changed object of a pod that is counted in."""
+        info = self.nodes.get(new.node_name)
+        if (
+            info is not None
+            and old.node_name == new.node_name
+            and _counts_the_same(old, new)
+        ):
+            info.pods[new.metadata.uid] = new
+            return
+        self.remove_pod(old)
+        self.add_pod(new)
+
+    def _write_host_ports(self, info: NodeInfo, pod: Pod) -> None:
+        ports = host_ports(pod)
+        if ports:
+            keys = [(port.protocol or "TCP", port.host_port) for port in ports]
+            self.nodes.write_host_ports(info, keys)
+
+
+def _counts_the_same(old: Pod, new: Pod) -> bool:
+    """Whether nothing has changed that a plugin could have counted the pod by."""
+    return (
+        old.spec is new.spec
+        and old.metadata.labels == new.metadata.labels
+        and old.metadata.deletion_timestamp == new.metadata.deletion_timestamp
+        and old.status.start_time == new.status.start_time
+        and old.status.phase == new.status.phase
+        and pod_usage(old) is pod_usage(new)
+    )

@@ -1,0 +1,123 @@
+"""What a plugin says about a pod: a code, the reasons, and who said it.
+
+Mirrors ``Status`` (k8s.io/kube-scheduler v0.36, ``framework/interface.go``). Success
+is ``None``: a hook returns a `Status` only when it has something else to say.
+"""
+
+import enum
+
+import attrs
+
+__all__ = ["Code", "Status"]
+
+
+class Code(enum.IntEnum):
+    """The verdicts of the scheduling framework, with upstream's names and order."""
+
+    SUCCESS = 0
+    ERROR = 1
+    UNSCHEDULABLE = 2
+    UNSCHEDULABLE_AND_UNRESOLVABLE = 3
+    WAIT = 4
+    SKIP = 5
+    PENDING = 6
+
+    @property
+    def label(self) -> str:
+        """Upstream's spelling, as in ``UnschedulableAndUnresolvable``."""
+        return _LABELS[self]
+
+
+_LABELS = {
+    Code.SUCCESS: "Success",
+    Code.ERROR: "Error",
+    Code.UNSCHEDULABLE: "Unschedulable",
+    Code.UNSCHEDULABLE_AND_UNRESOLVABLE: "UnschedulableAndUnresolvable",
+    Code.WAIT: "Wait",
+    Code.SKIP: "Skip",
+    Code.PENDING: "Pending",
+}
+
+_REJECTIONS = frozenset(
+    {Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.PENDING}
+)
+
+
+@attrs.frozen
+class Status:
+    """One answer of one plugin.
+
+    Reasons name no node, so that the same reason on many nodes can be counted.
+
+    Attributes:
+        code: The verdict.
+        reasons: Why, in the order in which they are shown.
+        plugin: The plugin that answered; filled in by the framework.
+        error: The exception behind an ``ERROR``, with its traceback.
+    """
+
+    code: Code
+    reasons: tuple[str, ...] = ()
+    plugin: str = ""
+    error: BaseException | None = attrs.field(default=None, eq=False)
+
+    @classmethod
+    def unschedulable(cls, *reasons: str) -> "Status":
+        """Reject for now: preempting pods or a cluster event may change it."""
+        return cls(Code.UNSCHEDULABLE, reasons)
+
+    @classmethod
+    def unresolvable(cls, *reasons: str) -> "Status":
+        """Reject in a way that preempting other pods cannot change."""
+        return cls(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, reasons)
+
+    @classmethod
+    def skip(cls) -> "Status":
+        """Leave the coupled hooks of this plugin out of this cycle."""
+        return _SKIP
+
+    @classmethod
+    def pending(cls, *reasons: str) -> "Status":
+        """Stop this cycle until something outside has finished; no backoff."""
+        return cls(Code.PENDING, reasons)
+
+    @classmethod
+    def from_error(cls, error: BaseException | str) -> "Status":
+        """Report an unexpected failure; the pod is retried after a backoff."""
+        if isinstance(error, str):
+            return cls(Code.ERROR, (error,))
+        return cls(Code.ERROR, (str(error) or type(error).__name__,), error=error)
+
+    @property
+    def message(self) -> str:
+        """The reasons joined as upstream shows them."""
+        return ", ".join(self.reasons)
+
+    @property
+    def is_skip(self) -> bool:
+        """Whether the plugin has nothing to do for this pod."""
+        return self.code is Code.SKIP
+
+    @property
+    def is_wait(self) -> bool:
+        """Whether a Permit plugin wants the pod to wait."""
+        return self.code is Code.WAIT
+
+    @property
+    def is_error(self) -> bool:
+        """Whether this is an unexpected failure, not a verdict on the pod."""
+        return self.code is Code.ERROR
+
+    @property
+    def is_rejected(self) -> bool:
+        """Whether this is a verdict against the pod (not an error)."""
+        return self.code in _REJECTIONS
+
+    def with_plugin(self, plugin: str) -> "Status":
+        """The same answer with the name of the plugin that gave it."""
+        if self.plugin == plugin:
+            return self
+        return Status(self.code, self.reasons, plugin, self.error)
+
+
+_SKIP = Status(Code.SKIP)
