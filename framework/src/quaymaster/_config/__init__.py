@@ -1,0 +1,1 @@
+"""Reading, checking, completing and writing scheduler configurations."""

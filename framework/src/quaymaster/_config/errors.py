@@ -1,0 +1,39 @@
+"""What can be wrong with a configuration."""
+
+from collections.abc import Iterable
+
+from quaymaster.errors import Problem, QuaymasterError
+
+__all__ = ["ArgsError", "ConfigErrors"]
+
+
+class ConfigErrors(QuaymasterError, ValueError):
+    """A configuration that cannot be used, with everything that is wrong with it.
+
+    Attributes:
+        problems: One `Problem` per mistake, in the order in which they were found.
+    """
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(map(str, self.problems)))
+
+
+class ArgsError(QuaymasterError, ValueError):
+    """A plugin's arguments that break a rule which spans several fields.
+
+    Yield these from a ``validate`` method of an arguments class::
+
+        def validate(self) -> Iterator[ArgsError]:
+            if self.low > self.high:
+                yield ArgsError("low", f"expected at most high ({self.high})")
+
+    Attributes:
+        path: The field, from the object that is validated: ``shape[1].utilization``.
+        message: What was expected and what came.
+    """
+
+    def __init__(self, path: str, message: str) -> None:
+        super().__init__(f"{path}: {message}" if path else message)
+        self.path = path
+        self.message = message

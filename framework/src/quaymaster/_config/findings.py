@@ -1,0 +1,98 @@
+"""Mistakes, as they are found on the way through a document."""
+
+from collections.abc import Iterable
+
+import attrs
+
+from quaymaster._config.naming import join_path, show
+from quaymaster.errors import Problem
+
+__all__ = ["MISSING", "Finding", "Findings", "InvalidError", "Missing"]
+
+
+@attrs.frozen
+class Finding:
+    """One mistake.
+
+    Attributes:
+        path: Where it is, from the value that was looked at.
+        message: What to say about it.
+        got: For a value of the wrong type: the value, boxed.
+    """
+
+    path: str
+    message: str
+    got: tuple[object, ...] = ()
+
+    @classmethod
+    def wrong_type(cls, expected: str, got: object) -> "Finding":
+        """A value that is not of the type that belongs there."""
+        return cls("", f"expected {expected}, got {show(got)}", (got,))
+
+    def below(self, path: str) -> "Finding":
+        """The same, seen from further up."""
+        return attrs.evolve(self, path=join_path(path, self.path))
+
+
+class Missing:
+    """Stands for a value that could not be made."""
+
+
+MISSING = Missing()
+
+
+class InvalidError(Exception):
+    """A value that has mistakes; caught before it reaches a user.
+
+    Attributes:
+        findings: The mistakes.
+        partial: The value without its wrong parts, so that more mistakes can be
+            found in it, or `MISSING`.
+    """
+
+    def __init__(
+        self, findings: Iterable[Finding], partial: object | Missing = MISSING
+    ) -> None:
+        self.findings = tuple(findings)
+        self.partial = partial
+        super().__init__("; ".join(f.message for f in self.findings))
+
+
+class Findings:
+    """Collects the mistakes and the warnings of one configuration."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self._problems: list[Problem] = []
+        self._warnings: list[Problem] = []
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """The mistakes, each once."""
+        return tuple(dict.fromkeys(self._problems))
+
+    @property
+    def warnings(self) -> tuple[Problem, ...]:
+        """What is probably a mistake, each once."""
+        return tuple(dict.fromkeys(self._warnings))
+
+    def add(self, path: str, message: str, source: str | None = None) -> None:
+        """Note a mistake."""
+        self._problems.append(self._problem(path, message, source))
+
+    def extend(self, path: str, findings: Iterable[Finding]) -> None:
+        """Note mistakes that were found in the value at a path."""
+        for finding in findings:
+            self.add(join_path(path, finding.path), finding.message)
+
+    def warn(self, path: str, message: str, source: str | None = None) -> None:
+        """Note what is probably a mistake."""
+        self._warnings.append(self._problem(path, message, source))
+
+    def __len__(self) -> int:
+        """How many mistakes were noted so far, also if some are the same."""
+        return len(self._problems)
+
+    def _problem(self, path: str, message: str, source: str | None) -> Problem:
+        where = self.source if source is None else source
+        return Problem(where=where, path=path, message=message)

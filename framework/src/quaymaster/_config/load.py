@@ -1,0 +1,175 @@
+"""From a file to a configuration that is complete and free of mistakes."""
+
+import functools
+from collections.abc import Mapping
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from quaymaster._config.converter import structure
+from quaymaster._config.document import API_VERSION, KIND, Document, ProfileDocument
+from quaymaster._config.errors import ConfigErrors
+from quaymaster._config.findings import Findings
+from quaymaster._config.merge import EntrySets, entry_sets
+from quaymaster._config.model import SchedulerConfig
+from quaymaster._config.naming import did_you_mean, show
+from quaymaster._config.plugin_lists import check_keys
+from quaymaster._config.profiles import percentage, resolve_profiles
+from quaymaster._config.settings_checks import check_settings
+from quaymaster._config.yaml_file import read_yaml
+from quaymaster.errors import Problem
+from quaymaster.registry import PluginRegistry
+
+__all__ = ["default_config", "load_config", "parse_config", "shipped_profiles"]
+
+_DEFAULT = "default"
+_DEFAULT_SOURCE = "default profile"
+
+
+def load_config(path: str | Path, registry: PluginRegistry) -> SchedulerConfig:
+    """Read a configuration file.
+
+    Args:
+        path: The file; or, if there is no such file, the name of a shipped profile,
+            such as ``bin-packing``.
+        registry: The installed plugins.
+
+    Raises:
+        ConfigErrors: The file cannot be read, or something in it is wrong.
+    """
+    source = str(path)
+    return parse_config(read_yaml(_text(source), source), registry, source=source)
+
+
+def default_config(registry: PluginRegistry) -> SchedulerConfig:
+    """What an empty configuration stands for: the default profile.
+
+    Raises:
+        ConfigErrors: A plugin of the default profile is not installed.
+    """
+    return parse_config({"apiVersion": API_VERSION, "kind": KIND}, registry)
+
+
+def parse_config(
+    document: object,
+    registry: PluginRegistry,
+    *,
+    source: str = "configuration",
+    defaults: object = None,
+) -> SchedulerConfig:
+    """Check and complete a configuration that has been read already.
+
+    Args:
+        document: What the file holds.
+        registry: The installed plugins.
+        source: The file's name, for messages.
+        defaults: The configuration whose first profile is merged under every profile;
+            by default the shipped one.
+
+    Raises:
+        ConfigErrors: Something is wrong, here or in the defaults.
+    """
+    findings = Findings(source)
+    given = _document(document, findings)
+    check_settings(given, findings)
+    profiles = resolve_profiles(
+        given.profiles, _default_sets(defaults), registry, findings
+    )
+    if findings.problems:
+        raise ConfigErrors(findings.problems)
+    return SchedulerConfig(
+        parallelism=given.parallelism,
+        percentage_of_nodes_to_score=percentage(given.percentage_of_nodes_to_score),
+        pod_initial_backoff_seconds=given.pod_initial_backoff_seconds,
+        pod_max_backoff_seconds=given.pod_max_backoff_seconds,
+        leader_election=given.leader_election,
+        client_connection=given.client_connection,
+        extenders=given.extenders,
+        enable_profiling=given.enable_profiling,
+        enable_contention_profiling=given.enable_contention_profiling,
+        delay_cache_until_active=given.delay_cache_until_active,
+        profiles=profiles,
+        warnings=findings.warnings,
+    )
+
+
+def shipped_profiles() -> Mapping[str, Traversable]:
+    """The configuration files that come with the framework, by name."""
+    folder = resources.files("quaymaster") / "_profiles"
+    files = sorted(folder.iterdir(), key=lambda file: file.name)
+    return {
+        file.name.removesuffix(".yaml"): file
+        for file in files
+        if file.name.endswith(".yaml")
+    }
+
+
+def _document(document: object, findings: Findings) -> Document:
+    """The document, as far as it is right; the rest is noted."""
+    _check_header(document, findings)
+    made, mistakes = structure(document, Document)
+    findings.extend("", mistakes)
+    if not isinstance(made, Document):
+        raise ConfigErrors(findings.problems)
+    return made
+
+
+def _check_header(document: object, findings: Findings) -> None:
+    if not isinstance(document, Mapping):
+        findings.add("", f"expected a {KIND}, got {show(document)}")
+    else:
+        for key, expected in (("apiVersion", API_VERSION), ("kind", KIND)):
+            got = document.get(key)
+            if got != expected:
+                message = f"expected {expected!r}, got {show(got)}{_hint(got)}"
+                findings.add(key, message)
+    # Nothing else can be said about what is something else altogether.
+    if findings.problems:
+        raise ConfigErrors(findings.problems)
+
+
+def _hint(got: object) -> str:
+    group = API_VERSION.partition("/")[0]
+    if isinstance(got, str) and got.startswith(f"{group}/"):
+        return f"; Kubernetes has removed {got.removeprefix(f'{group}/')}"
+    return ""
+
+
+def _default_sets(defaults: object) -> EntrySets:
+    return _shipped_sets() if defaults is None else _sets_of(defaults, "defaults")
+
+
+@functools.cache
+def _shipped_sets() -> EntrySets:
+    text = shipped_profiles()[_DEFAULT].read_bytes()
+    return _sets_of(read_yaml(text, _DEFAULT_SOURCE), _DEFAULT_SOURCE)
+
+
+def _sets_of(defaults: object, source: str) -> EntrySets:
+    findings = Findings(source)
+    profiles = _document(defaults, findings).profiles or (ProfileDocument(),)
+    path = "profiles[0].plugins"
+    check_keys(profiles[0].plugins, path, findings)
+    if findings.problems:
+        raise ConfigErrors(findings.problems)
+    return entry_sets(profiles[0].plugins, path, source)
+
+
+def _text(source: str) -> bytes:
+    try:
+        return _file(source).read_bytes()
+    except OSError as error:
+        message = error.strerror or str(error)
+        raise ConfigErrors([Problem(where=source, message=message)]) from error
+
+
+def _file(source: str) -> Traversable:
+    path = Path(source)
+    if path.exists() or path.suffix or path.name != source:
+        return path
+    shipped = shipped_profiles()
+    if source not in shipped:
+        hint = did_you_mean(source, shipped)
+        message = f"no such file, nor a shipped profile ({', '.join(shipped)}){hint}"
+        raise ConfigErrors([Problem(where=source, message=message)])
+    return shipped[source]

@@ -1,0 +1,16 @@
+"""Finding the plugins that a configuration names."""
+
+from quaymaster._config.naming import did_you_mean
+from quaymaster.registry import PluginRegistry, RegisteredPlugin
+
+__all__ = ["usable_plugin"]
+
+
+def usable_plugin(name: str, registry: PluginRegistry) -> RegisteredPlugin | str:
+    """The plugin of this name, or why there is none that could be used."""
+    plugin = registry.get(name)
+    if plugin is None:
+        installed = ", ".join(registry) or "none"
+        hint = did_you_mean(name, registry)
+        return f"unknown plugin {name!r} (installed: {installed}){hint}"
+    return plugin if plugin.error is None else str(plugin.error)

@@ -1,0 +1,89 @@
+"""A configuration with everything filled in, as the engine reads it."""
+
+from collections.abc import Mapping
+
+import attrs
+
+from quaymaster._config.settings import ClientConnection, Extender, LeaderElection
+from quaymaster.errors import Problem
+
+__all__ = ["EnabledPlugin", "ProfileConfig", "SchedulerConfig"]
+
+
+@attrs.frozen(kw_only=True)
+class EnabledPlugin:
+    """One plugin at one extension point.
+
+    Attributes:
+        name: The plugin's name.
+        weight: What its normalised scores are multiplied with; 1 at the extension
+            points that know no weights.
+    """
+
+    name: str
+    weight: int = 1
+
+
+@attrs.frozen(kw_only=True)
+class ProfileConfig:
+    """One profile, with defaults merged and ``multiPoint`` expanded.
+
+    Attributes:
+        scheduler_name: What pods choose this profile by.
+        percentage_of_nodes_to_score: Overrides the scheduler's; None takes that.
+        plugins: Extension point key (``preFilter``) -> its plugins in order. Every
+            point is there, also without plugins.
+        plugin_args: Plugin name -> an instance of its ``Args``, for every enabled
+            plugin that has arguments.
+    """
+
+    scheduler_name: str
+    percentage_of_nodes_to_score: int | None = None
+    plugins: Mapping[str, tuple[EnabledPlugin, ...]]
+    plugin_args: Mapping[str, object]
+
+
+@attrs.frozen(kw_only=True)
+class SchedulerConfig:
+    """A whole scheduler's configuration.
+
+    Attributes:
+        parallelism: Accepted for compatibility; the engine is one thread.
+        percentage_of_nodes_to_score: How many of all nodes, once found feasible, are
+            enough to start scoring: 1 to 100. Where a file says nothing or 0, it is
+            100; upstream then picks 5 to 50 by the number of nodes.
+        pod_initial_backoff_seconds: The first wait of a rejected pod.
+        pod_max_backoff_seconds: The longest wait of a rejected pod.
+        leader_election: How replicas agree on the active one.
+        client_connection: How the API server is reached.
+        extenders: Webhooks that take part in decisions.
+        enable_profiling: Accepted for compatibility.
+        enable_contention_profiling: Accepted for compatibility.
+        delay_cache_until_active: Whether a replica starts watching only once it leads.
+        profiles: The profiles, in the order of the file; at least one.
+        warnings: What is probably a mistake and yet no reason to stop.
+    """
+
+    parallelism: int = 16
+    percentage_of_nodes_to_score: int = 100
+    pod_initial_backoff_seconds: int = 1
+    pod_max_backoff_seconds: int = 10
+    leader_election: LeaderElection = LeaderElection()
+    client_connection: ClientConnection = ClientConnection()
+    extenders: tuple[Extender, ...] = ()
+    enable_profiling: bool = True
+    enable_contention_profiling: bool = True
+    delay_cache_until_active: bool = False
+    profiles: tuple[ProfileConfig, ...]
+    warnings: tuple[Problem, ...] = attrs.field(default=(), eq=False)
+
+    def profile(self, scheduler_name: str) -> ProfileConfig | None:
+        """The profile for a pod's ``spec.schedulerName``, or None."""
+        return next(
+            (
+                profile
+                for profile in self.profiles
+                if profile.scheduler_name == scheduler_name
+            ),
+            None,
+        )

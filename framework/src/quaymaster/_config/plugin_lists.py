@@ -1,0 +1,93 @@
+"""Which plugins a profile calls at which extension point."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from quaymaster._config.document import PluginSet
+from quaymaster._config.expand import expand
+from quaymaster._config.findings import Findings
+from quaymaster._config.lookup import usable_plugin
+from quaymaster._config.merge import Entry, EntrySets
+from quaymaster._config.model import EnabledPlugin
+from quaymaster._config.naming import did_you_mean, join_path
+from quaymaster._config.points import IDLE, LIMITS, PLUGIN_SETS, WILDCARD
+from quaymaster.registry import PluginRegistry, RegisteredPlugin
+
+__all__ = ["check_keys", "resolve_plugins"]
+
+_INSTALL = "; pip install 'quaymaster[default]' installs what the default profile needs"
+
+
+def check_keys(plugins: Mapping[str, object], path: str, findings: Findings) -> None:
+    """Note the keys of a profile's ``plugins`` that are no extension points."""
+    for key, given in plugins.items():
+        at = join_path(path, key)
+        if key in IDLE:
+            if isinstance(given, PluginSet) and given.enabled:
+                findings.add(at, "plugins cannot be enabled at this extension point")
+        elif key not in PLUGIN_SETS:
+            hint = did_you_mean(key, PLUGIN_SETS)
+            known = f" (known: {', '.join(PLUGIN_SETS)})"
+            findings.add(at, f"unknown extension point{hint or known}")
+
+
+def resolve_plugins(
+    sets: EntrySets, path: str, registry: PluginRegistry, findings: Findings
+) -> Mapping[str, tuple[EnabledPlugin, ...]]:
+    """List the plugins of each extension point, in the order of their calls.
+
+    Args:
+        sets: What the profile enables and disables, merged with the defaults.
+        path: Where the profile says so: ``profiles[0].plugins``.
+        registry: The installed plugins.
+        findings: Where mistakes are noted.
+    """
+    before = len(findings)
+    usable = _usable(sets, registry, findings)
+    _warn_of_absent(sets, registry, findings)
+    sets = {key: one.keep(usable.__contains__) for key, one in sets.items()}
+    plugins = expand(sets, usable, findings)
+    if len(findings) == before:  # else the counts may be wrong for a reason told above
+        _check_counts(plugins, path, findings)
+    return plugins
+
+
+def _usable(
+    sets: EntrySets, registry: PluginRegistry, findings: Findings
+) -> Mapping[str, RegisteredPlugin]:
+    usable: dict[str, RegisteredPlugin] = {}
+    for entry in _enabled(sets):
+        plugin = usable_plugin(entry.name, registry)
+        if isinstance(plugin, str):
+            is_default = entry.source != findings.source
+            hint = _INSTALL if is_default and entry.name not in registry else ""
+            findings.add(entry.path, plugin + hint, entry.source)
+        else:
+            usable[entry.name] = plugin
+    return usable
+
+
+def _enabled(sets: EntrySets) -> Iterable[Entry]:
+    return (entry for one in sets.values() for entry in one.enabled)
+
+
+def _warn_of_absent(
+    sets: EntrySets, registry: PluginRegistry, findings: Findings
+) -> None:
+    for one in sets.values():
+        for entry in one.disabled:
+            if entry.name != WILDCARD and entry.name not in registry:
+                hint = did_you_mean(entry.name, registry)
+                message = f"no plugin {entry.name!r} is installed to disable{hint}"
+                findings.warn(entry.path, message, entry.source)
+
+
+def _check_counts(
+    plugins: Mapping[str, Sequence[EnabledPlugin]], path: str, findings: Findings
+) -> None:
+    for key, (least, most) in LIMITS.items():
+        names = [plugin.name for plugin in plugins[key]]
+        if len(names) < least or (most is not None and len(names) > most):
+            amount = "exactly" if most == least else "at least"
+            got = ", ".join(names) or "none"
+            message = f"expected {amount} {least} enabled plugin, got {got}"
+            findings.add(join_path(path, key), message)

@@ -1,0 +1,30 @@
+"""What a configuration knows about extension points, beyond their table."""
+
+from collections.abc import Mapping
+
+from quaymaster.hookspecs import EXTENSION_POINTS, ExtensionPoint
+
+__all__ = ["IDLE", "LIMITS", "MULTI_POINT", "PLUGIN_SETS", "POINTS", "WILDCARD"]
+
+MULTI_POINT = "multiPoint"
+"""Stands for every extension point that a plugin implements."""
+
+WILDCARD = "*"
+"""In ``disabled``: every plugin."""
+
+POINTS: Mapping[str, ExtensionPoint] = {
+    point.key: point for point in EXTENSION_POINTS if point.key
+}
+"""The extension points that profiles give plugins to, by key."""
+
+IDLE = tuple(
+    key for key in ("placementGenerate", "placementScore") if key not in POINTS
+)
+"""Points of upstream's format that are never called here. Files written by
+kube-scheduler have them; they are accepted as long as they enable nothing."""
+
+PLUGIN_SETS = (*POINTS, MULTI_POINT)
+"""The keys of ``plugins``."""
+
+LIMITS: Mapping[str, tuple[int, int | None]] = {"queueSort": (1, 1), "bind": (1, None)}
+"""How many plugins a point needs at least and takes at most."""

@@ -1,0 +1,31 @@
+"""Reading the one document of a configuration file."""
+
+from quaymaster._config.errors import ConfigErrors
+from quaymaster._yaml import YamlError, documents
+from quaymaster.errors import Problem
+
+__all__ = ["read_yaml"]
+
+
+def read_yaml(text: bytes, source: str) -> object:
+    """Read the only document of a YAML (or JSON) text.
+
+    Args:
+        text: What the file holds.
+        source: The file's name, for messages.
+
+    Returns:
+        The document; None if there is none.
+
+    Raises:
+        ConfigErrors: The text is no YAML, has a key twice, or is several documents.
+    """
+    try:
+        found = list(documents(text, unique_keys=True))
+    except YamlError as error:
+        raise ConfigErrors([Problem(where=source, message=str(error))]) from error
+    given = [document for document in found if document is not None]
+    if len(given) > 1:
+        message = f"expected one YAML document, got {len(given)}"
+        raise ConfigErrors([Problem(where=source, message=message)])
+    return given[0] if given else None
