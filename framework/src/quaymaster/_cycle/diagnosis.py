@@ -1,0 +1,183 @@
+"""Why a pod fits nowhere: per node, and as one sentence.
+
+Mirrors ``Diagnosis``, ``NodeToStatus`` and ``FitError`` (Kubernetes v1.36,
+``pkg/scheduler/framework``).
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import attrs
+import numpy as np
+
+from quaymaster.arrays import RowArray
+from quaymaster.node_table import NodeTable
+from quaymaster.results import NodeVerdicts
+from quaymaster.status import Code, Status
+
+__all__ = ["Diagnosis", "Rejections"]
+
+_UNRESOLVABLE = Status.unresolvable()
+
+
+@attrs.define(eq=False)
+class Rejections:
+    """The nodes that one plugin rejected, as its batch twin said it.
+
+    Attributes:
+        plugin: The plugin's name.
+        rows: The rejected rows, ascending.
+        verdicts: A non-zero code for each of them.
+    """
+
+    plugin: str
+    rows: RowArray
+    verdicts: NodeVerdicts
+
+    def counted(self) -> Mapping[int, int]:
+        """How many nodes got each code."""
+        codes, counts = np.unique(self.verdicts.codes, return_counts=True)
+        return dict(zip(codes.tolist(), counts.tolist(), strict=True))
+
+    def statuses(self, codes: Sequence[int]) -> Mapping[int, Status]:
+        """The status behind each of the given codes."""
+        return {
+            code: self.verdicts.status_of(code).with_plugin(self.plugin)
+            for code in codes
+        }
+
+
+class Diagnosis:
+    """Why each node was rejected. Details are worked out when somebody asks.
+
+    Attributes:
+        nodes: The nodes that the attempt looked at.
+        absent: The status of the nodes that were never filtered.
+        pre_filter_message: What the rejecting PreFilter plugin said, or empty.
+        post_filter_message: What the PostFilter plugins said, or empty.
+        pre_filter_plugins: The plugins that restricted the nodes in PreFilter.
+    """
+
+    def __init__(self, nodes: NodeTable) -> None:
+        self.nodes = nodes
+        self.absent = _UNRESOLVABLE
+        self.pre_filter_message = ""
+        self.post_filter_message = ""
+        self.pre_filter_plugins: frozenset[str] = frozenset()
+        self._explicit: dict[str, Status] = {}
+        self._batches: list[Rejections] = []
+        self._by_node: dict[str, Status] | None = None
+        self._plugin_statuses: list[Status] = []
+
+    def reject(self, node_name: str, status: Status) -> None:
+        """Note one node's rejection; the last one for a node counts."""
+        self._explicit[node_name] = status
+        self._by_node = None
+
+    def reject_batch(self, rejections: Rejections) -> None:
+        """Note the rejections of one batch twin."""
+        self._batches.append(rejections)
+        self._by_node = None
+
+    def reject_all(self, status: Status) -> None:
+        """Note that PreFilter rejected the pod before any node was looked at."""
+        self.absent = status
+        self.pre_filter_message = status.message
+        self._plugin_statuses.append(status)
+
+    def __len__(self) -> int:
+        """How many nodes have a status of their own."""
+        return len(self.by_node())
+
+    def __getitem__(self, node_name: str) -> Status:
+        return self.by_node().get(node_name, self.absent)
+
+    def nodes_with(self, *codes: int) -> Sequence[str]:
+        """The names of the nodes whose status has one of these codes."""
+        return [info.name for info in self.nodes if self[info.name].code in codes]
+
+    def by_node(self) -> Mapping[str, Status]:
+        """Node name -> its status, for the nodes that have one of their own."""
+        if self._by_node is None:
+            merged: dict[str, Status] = {}
+            for batch in self._batches:
+                statuses = batch.statuses(list(batch.counted()))
+                codes = batch.verdicts.codes.tolist()
+                names = self.nodes.names_at(batch.rows)
+                merged.update(
+                    (name, statuses[code])
+                    for name, code in zip(names, codes, strict=True)
+                )
+            merged.update(self._explicit)
+            self._by_node = merged
+        return self._by_node
+
+    def processed(self) -> int:
+        """How many nodes were filtered and rejected."""
+        batched = sum(len(batch.rows) for batch in self._batches)
+        return batched + len(self._explicit)
+
+    @property
+    def unschedulable_plugins(self) -> frozenset[str]:
+        """The plugins whose change of mind could help this pod."""
+        return self.pre_filter_plugins | self._plugins(
+            Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.PENDING
+        )
+
+    @property
+    def pending_plugins(self) -> frozenset[str]:
+        """Those of them that wait for something outside."""
+        return self._plugins(Code.PENDING)
+
+    def message(self) -> str:
+        """The whole sentence, as it stands in the pod's condition and event."""
+        text = f"0/{len(self.nodes)} nodes are available:"
+        if self.pre_filter_message:
+            text += f" {self.pre_filter_message}."
+        elif reasons := self._histogram():
+            text += f" {', '.join(reasons)}."
+        if self.post_filter_message:
+            text += f" {self.post_filter_message}"
+        return text
+
+    def _histogram(self) -> Sequence[str]:
+        counts: Counter[str] = Counter()
+        explicit = self._explicit
+        if explicit and self._batches:
+            for status in self.by_node().values():
+                counts.update(status.reasons)
+            filtered = len(self.by_node())
+        else:
+            filtered = self._count_batches(counts) + len(explicit)
+            for status in explicit.values():
+                counts.update(status.reasons)
+        if missing := len(self.nodes) - filtered:
+            for reason in self.absent.reasons:
+                counts[reason] += missing
+        # Sorted as text, count first: "10 x" comes before "2 y", as upstream has it.
+        return sorted(f"{count} {reason}" for reason, count in counts.items())
+
+    def _count_batches(self, counts: Counter[str]) -> int:
+        filtered = 0
+        for batch in self._batches:
+            counted = batch.counted()
+            statuses = batch.statuses(list(counted))
+            for code, count in counted.items():
+                filtered += count
+                for reason in statuses[code].reasons:
+                    counts[reason] += count
+        return filtered
+
+    def _plugins(self, *codes: Code) -> frozenset[str]:
+        found = {
+            status.plugin
+            for status in (*self._explicit.values(), *self._plugin_statuses)
+            if status.code in codes
+        }
+        for batch in self._batches:
+            if batch.plugin not in found and any(
+                status.code in codes
+                for status in batch.statuses(list(batch.counted())).values()
+            ):
+                found.add(batch.plugin)
+        return frozenset(found - {""})

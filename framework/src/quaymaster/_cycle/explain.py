@@ -1,0 +1,112 @@
+"""Take one attempt apart, changing nothing."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from quaymaster._cycle.algorithm import Algorithm, Feasible, Unfit
+from quaymaster._cycle.diagnosis import Diagnosis
+from quaymaster._cycle.scoring import PluginScores
+from quaymaster.arrays import Int64Array, Rows
+from quaymaster.cycle_state import CycleState
+from quaymaster.explanation import Explanation, NodeRejection, NodeScores, PluginScore
+from quaymaster.node_table import NodeTable
+from quaymaster.objects import Pod
+from quaymaster.status import Status
+
+__all__ = ["explain"]
+
+
+def explain(
+    algorithm: Algorithm, nodes: NodeTable, pod: Pod, scheduler: str
+) -> Explanation:
+    """Run PreFilter, Filter and Score for a pod and keep what every plugin said.
+
+    Unlike in a real attempt a single feasible node is scored too, and PostFilter does
+    not run.
+    """
+    state = CycleState()
+    found = algorithm.find_feasible(state, pod)
+    if isinstance(found, Unfit):
+        return _unfit(nodes, pod, scheduler, found)
+    scores = _scores(algorithm, state, pod, nodes, found)
+    return Explanation(
+        pod=pod.key,
+        scheduler=scheduler,
+        rejections=_rejections(found.diagnosis, nodes, _others(nodes, found.rows)),
+        scores=() if isinstance(scores, Status) else tuple(scores),
+        status=scores if isinstance(scores, Status) else None,
+    )
+
+
+def _unfit(nodes: NodeTable, pod: Pod, scheduler: str, unfit: Unfit) -> Explanation:
+    diagnosis = unfit.diagnosis
+    if diagnosis is None:
+        return Explanation(
+            pod=pod.key,
+            scheduler=scheduler,
+            status=unfit.status,
+            message=unfit.status.message,
+        )
+    return Explanation(
+        pod=pod.key,
+        scheduler=scheduler,
+        rejections=_rejections(diagnosis, nodes, nodes.rows),
+        message=diagnosis.message(),
+    )
+
+
+def _others(nodes: NodeTable, rows: Rows) -> Rows:
+    return np.setdiff1d(nodes.row_numbers(nodes.rows), nodes.row_numbers(rows))
+
+
+def _rejections(
+    diagnosis: Diagnosis, nodes: NodeTable, rows: Rows
+) -> tuple[NodeRejection, ...]:
+    return tuple(
+        NodeRejection(
+            node=name,
+            plugin=diagnosis[name].plugin,
+            code=diagnosis[name].code,
+            reasons=diagnosis[name].reasons,
+        )
+        for name in nodes.names_at(rows)
+    )
+
+
+def _scores(
+    algorithm: Algorithm,
+    state: CycleState,
+    pod: Pod,
+    nodes: NodeTable,
+    found: Feasible,
+) -> Sequence[NodeScores] | Status:
+    status = algorithm.score.prepare(state, pod, nodes, found.rows)
+    if status is not None:
+        return status
+    plugins = algorithm.score.by_plugin(state, pod, nodes, found.rows)
+    if isinstance(plugins, Status):
+        return plugins
+    total = algorithm.score.totals(state, pod, nodes, found.rows)
+    if isinstance(total, Status):
+        return total
+    names = nodes.names_at(found.rows)
+    order = np.argsort(-total, kind="stable").tolist()
+    return [_node_scores(names[index], index, plugins, total) for index in order]
+
+
+def _node_scores(
+    name: str, index: int, plugins: Sequence[PluginScores], total: Int64Array
+) -> NodeScores:
+    return NodeScores(
+        node=name,
+        plugins={
+            scores.plugin: PluginScore(
+                raw=int(scores.raw[index]),
+                normalized=int(scores.normalized[index]),
+                weighted=int(scores.weighted[index]),
+            )
+            for scores in plugins
+        },
+        total=int(total[index]),
+    )

@@ -1,0 +1,206 @@
+"""The Filter station: which nodes can run the pod.
+
+Mirrors ``findNodesThatPassFilters`` and ``RunFilterPluginsWithNominatedPods``
+(Kubernetes v1.36, ``pkg/scheduler``), except that a plugin with a batch twin judges
+all nodes at once.
+"""
+
+from collections.abc import Sequence
+
+import attrs
+import numpy as np
+
+from quaymaster._cycle.diagnosis import Diagnosis, Rejections
+from quaymaster._cycle.errors import PluginError, failed, unexpected
+from quaymaster._cycle.pre_filter import PreFilterStation
+from quaymaster._profile import Call, HookFunction
+from quaymaster.arrays import BoolArray, RowArray, Rows
+from quaymaster.cycle_state import CycleState
+from quaymaster.node_info import NodeInfo
+from quaymaster.node_table import NodeTable
+from quaymaster.objects import Pod
+from quaymaster.results import NodeVerdicts
+from quaymaster.status import Status
+
+__all__ = ["FilterStation"]
+
+
+@attrs.frozen
+class _Filter:
+    plugin: str
+    scalar: HookFunction
+    twin: HookFunction | None
+
+
+class FilterStation:
+    """Calls ``filter`` and ``filter_nodes`` of one profile's plugins."""
+
+    def __init__(self, calls: Sequence[Call], pre_filter: PreFilterStation) -> None:
+        self._filters = [
+            _Filter(call.plugin, call.hooks["filter"], call.hooks.get("filter_nodes"))
+            for call in calls
+        ]
+        self._pre_filter = pre_filter
+
+    def __bool__(self) -> bool:
+        return bool(self._filters)
+
+    @property
+    def plugins(self) -> Sequence[str]:
+        """The plugins of this point, in profile order."""
+        return [item.plugin for item in self._filters]
+
+    def run(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
+        """Run the plugins on one node until one rejects it."""
+        skipped = state.skip_filter_plugins
+        for item in self._filters:
+            if item.plugin not in skipped:
+                status = self._scalar(item, state, pod, node)
+                if status is not None:
+                    return status
+        return None
+
+    def run_one(
+        self, plugin: str, state: CycleState, pod: Pod, node: NodeInfo
+    ) -> Status | None:
+        """Run one plugin alone on one node; for explanations."""
+        item = next(item for item in self._filters if item.plugin == plugin)
+        return self._scalar(item, state, pod, node)
+
+    def run_with_nominated_pods(
+        self, state: CycleState, pod: Pod, node: NodeInfo, nominated: Sequence[Pod]
+    ) -> Status | None:
+        """Run the plugins as if nominated pods of equal or higher priority ran there.
+
+        If the node passes with them it must pass without them too, since nobody knows
+        whether they will come.
+
+        Args:
+            state: The pod's scratch space; it is not changed.
+            pod: The pod being scheduled.
+            node: The node; it is not changed.
+            nominated: All pods that are nominated to the node.
+        """
+        priority = pod.spec.priority or 0
+        ahead = [
+            other
+            for other in nominated
+            if (other.spec.priority or 0) >= priority
+            and other.metadata.uid != pod.metadata.uid
+        ]
+        if ahead:
+            crowded, imagined = node.clone(), state.clone()
+            for other in ahead:
+                crowded.add_pod(other)
+                status = self._pre_filter.add_pod(imagined, pod, other, crowded)
+                if status is not None:
+                    return status
+            status = self.run(imagined, pod, crowded)
+            if status is not None:
+                return status
+        return self.run(state, pod, node)
+
+    def run_batch(
+        self,
+        state: CycleState,
+        pod: Pod,
+        nodes: NodeTable,
+        rows: Rows,
+        diagnosis: Diagnosis,
+    ) -> Rows | Status:
+        """Find the rows that pass every plugin; note the others in the diagnosis.
+
+        Returns:
+            The feasible rows, ascending, or the Error that ends the attempt.
+        """
+        skipped = state.skip_filter_plugins
+        for item in self._filters:
+            if item.plugin in skipped:
+                continue
+            if nodes.count(rows) == 0:
+                break
+            if item.twin is None:
+                passed = self._loop(item, state, pod, nodes, rows, diagnosis)
+            else:
+                passed = self._twin(item, state, pod, nodes, rows, diagnosis)
+            if isinstance(passed, Status):
+                return passed
+            rows = passed
+        return rows
+
+    def _twin(
+        self,
+        item: _Filter,
+        state: CycleState,
+        pod: Pod,
+        nodes: NodeTable,
+        rows: Rows,
+        diagnosis: Diagnosis,
+    ) -> Rows | Status:
+        assert item.twin is not None
+        try:
+            verdicts = item.twin(state, pod, nodes, rows)
+        except Exception as error:
+            return self._failed(item, Status.from_error(error))
+        if verdicts is None:
+            return rows
+        count = nodes.count(rows)
+        if isinstance(verdicts, Status):
+            if not verdicts.is_rejected:
+                return self._failed(item, verdicts)
+            status = verdicts
+            verdicts = NodeVerdicts.reject_where(np.ones(count, np.bool_), status)
+        elif not isinstance(verdicts, NodeVerdicts):
+            expected = "NodeVerdicts, Status or None"
+            return unexpected(item.plugin, "filter_nodes", verdicts, expected)
+        if verdicts.codes.shape != (count,):
+            problem = f"returned shape {verdicts.codes.shape}, expected ({count},)"
+            return Status.from_error(PluginError(item.plugin, "filter_nodes", problem))
+        rejected: BoolArray = verdicts.codes != 0
+        if not rejected.any():
+            return rows
+        numbers = nodes.row_numbers(rows)
+        codes = NodeVerdicts(verdicts.codes[rejected], verdicts.status_of)
+        diagnosis.reject_batch(Rejections(item.plugin, numbers[rejected], codes))
+        return numbers[~rejected]
+
+    def _loop(
+        self,
+        item: _Filter,
+        state: CycleState,
+        pod: Pod,
+        nodes: NodeTable,
+        rows: Rows,
+        diagnosis: Diagnosis,
+    ) -> Rows | Status:
+        passed: list[int] = []
+        for node in nodes.infos_at(rows):
+            status = self._scalar(item, state, pod, node)
+            if status is None:
+                passed.append(node.row)
+            elif status.is_rejected:
+                diagnosis.reject(node.name, status)
+            else:
+                return status
+        if len(passed) == nodes.count(rows):
+            return rows
+        found: RowArray = np.array(passed, dtype=np.intp)
+        return found
+
+    def _scalar(
+        self, item: _Filter, state: CycleState, pod: Pod, node: NodeInfo
+    ) -> Status | None:
+        try:
+            status = item.scalar(state, pod, node)
+        except Exception as error:
+            return self._failed(item, Status.from_error(error))
+        if status is None:
+            return None
+        if not isinstance(status, Status):
+            return unexpected(item.plugin, "filter", status, "Status or None")
+        if status.is_rejected:
+            return status.with_plugin(item.plugin)
+        return self._failed(item, status)
+
+    def _failed(self, item: _Filter, status: Status) -> Status:
+        return failed(f'running "{item.plugin}" filter plugin', item.plugin, status)

@@ -1,0 +1,157 @@
+"""The PreFilter station: one look at the pod before any node is filtered.
+
+Mirrors ``RunPreFilterPlugins`` (Kubernetes v1.36,
+``pkg/scheduler/framework/runtime/framework.go``).
+"""
+
+from collections.abc import Mapping, Sequence
+
+import attrs
+
+from quaymaster._cycle.errors import failed, unexpected
+from quaymaster._profile import Call, HookFunction
+from quaymaster.cycle_state import CycleState
+from quaymaster.node_info import NodeInfo
+from quaymaster.node_table import NodeTable
+from quaymaster.objects import Pod
+from quaymaster.results import PreFilterResult
+from quaymaster.status import Code, Status
+
+__all__ = ["PreFilterOutcome", "PreFilterStation"]
+
+
+@attrs.frozen
+class PreFilterOutcome:
+    """What the PreFilter plugins said together.
+
+    Attributes:
+        status: The rejection or error that ends the attempt, or None.
+        node_names: The only nodes worth filtering; None for all.
+        restricting_plugins: The plugins that restricted the nodes.
+    """
+
+    status: Status | None = None
+    node_names: frozenset[str] | None = None
+    restricting_plugins: frozenset[str] = frozenset()
+
+
+class PreFilterStation:
+    """Calls ``pre_filter``, ``add_pod`` and ``remove_pod`` of one profile's plugins."""
+
+    def __init__(self, calls: Sequence[Call]) -> None:
+        self._pre_filter = [(call.plugin, call.hooks["pre_filter"]) for call in calls]
+        self._add_pod = _extensions(calls, "add_pod")
+        self._remove_pod = _extensions(calls, "remove_pod")
+
+    def run(self, state: CycleState, pod: Pod, nodes: NodeTable) -> PreFilterOutcome:
+        """Run every plugin, and note in the state which filters may be skipped."""
+        skipped: set[str] = set()
+        try:
+            return self._run(state, pod, nodes, skipped)
+        finally:
+            state.skip_filter_plugins = frozenset(skipped)
+
+    def run_one(
+        self, plugin: str, state: CycleState, pod: Pod, nodes: NodeTable
+    ) -> PreFilterResult | Status | None:
+        """Run one plugin alone; for explanations."""
+        return self._call(plugin, dict(self._pre_filter)[plugin], state, pod, nodes)
+
+    @property
+    def plugins(self) -> Sequence[str]:
+        """The plugins of this point, in profile order."""
+        return [plugin for plugin, _ in self._pre_filter]
+
+    def add_pod(
+        self, state: CycleState, pod: Pod, pod_to_add: Pod, node: NodeInfo
+    ) -> Status | None:
+        """Tell the plugins to imagine one more pod on a node."""
+        return self._extend(self._add_pod, "AddPod", state, pod, pod_to_add, node)
+
+    def remove_pod(
+        self, state: CycleState, pod: Pod, pod_to_remove: Pod, node: NodeInfo
+    ) -> Status | None:
+        """Tell the plugins to imagine that a pod has left a node."""
+        return self._extend(
+            self._remove_pod, "RemovePod", state, pod, pod_to_remove, node
+        )
+
+    def _run(
+        self, state: CycleState, pod: Pod, nodes: NodeTable, skipped: set[str]
+    ) -> PreFilterOutcome:
+        names: frozenset[str] | None = None
+        restricting: set[str] = set()
+        rejection: Status | None = None
+        for plugin, pre_filter in self._pre_filter:
+            answer = self._call(plugin, pre_filter, state, pod, nodes)
+            if answer is None:
+                continue
+            if isinstance(answer, PreFilterResult):
+                restricting.add(plugin)
+                names = (
+                    answer.node_names if names is None else names & answer.node_names
+                )
+                if not names:
+                    return _nothing_left(frozenset(restricting))
+            elif answer.code is Code.SKIP:
+                skipped.add(plugin)
+            elif answer.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+                return PreFilterOutcome(answer.with_plugin(plugin))
+            elif answer.code is Code.UNSCHEDULABLE:
+                rejection = answer.with_plugin(plugin)
+            else:
+                prefix = f'running PreFilter plugin "{plugin}"'
+                return PreFilterOutcome(failed(prefix, plugin, answer))
+        return PreFilterOutcome(rejection, names, frozenset(restricting))
+
+    def _call(
+        self,
+        plugin: str,
+        function: HookFunction,
+        state: CycleState,
+        pod: Pod,
+        nodes: NodeTable,
+    ) -> PreFilterResult | Status | None:
+        try:
+            answer = function(state, pod, nodes)
+        except Exception as error:
+            return Status.from_error(error)
+        if answer is None or isinstance(answer, (PreFilterResult, Status)):
+            return answer
+        return unexpected(
+            plugin, "pre_filter", answer, "PreFilterResult, Status or None"
+        )
+
+    def _extend(
+        self,
+        calls: Mapping[str, HookFunction],
+        name: str,
+        state: CycleState,
+        pod: Pod,
+        other: Pod,
+        node: NodeInfo,
+    ) -> Status | None:
+        for plugin, function in calls.items():
+            if plugin in state.skip_filter_plugins:
+                continue
+            try:
+                status = function(state, pod, other, node)
+            except Exception as error:
+                status = Status.from_error(error)
+            if status is not None:
+                prefix = f'running {name} on PreFilter plugin "{plugin}"'
+                return failed(prefix, plugin, status)
+        return None
+
+
+def _extensions(calls: Sequence[Call], hook: str) -> Mapping[str, HookFunction]:
+    return {call.plugin: call.hooks[hook] for call in calls if hook in call.hooks}
+
+
+def _nothing_left(plugins: frozenset[str]) -> PreFilterOutcome:
+    if len(plugins) == 1:
+        text = f"node(s) didn't satisfy plugin {next(iter(plugins))}"
+    else:
+        listed = " ".join(sorted(plugins))
+        text = f"node(s) didn't satisfy plugin(s) [{listed}] simultaneously"
+    return PreFilterOutcome(Status.unresolvable(text), frozenset(), plugins)

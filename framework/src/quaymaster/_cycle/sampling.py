@@ -1,0 +1,78 @@
+"""Looking at fewer than all nodes, the way upstream does when it is asked to.
+
+Mirrors ``numFeasibleNodesToFind`` (Kubernetes v1.36, ``pkg/scheduler/schedule_one.go``)
+and ``nodeTree.list`` (``pkg/scheduler/backend/cache/node_tree.go``).
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from quaymaster.arrays import RowArray
+from quaymaster.node_table import NodeTable
+
+__all__ = ["NodeOrder", "nodes_to_find"]
+
+_MIN_FEASIBLE_NODES = 100
+_REGION_LABELS = (
+    "topology.kubernetes.io/region",
+    "failure-domain.beta.kubernetes.io/region",
+)
+_ZONE_LABELS = (
+    "topology.kubernetes.io/zone",
+    "failure-domain.beta.kubernetes.io/zone",
+)
+
+
+def nodes_to_find(percentage: int, nodes: int) -> int:
+    """How many feasible nodes are enough, never fewer than 100 where there are so many.
+
+    Args:
+        percentage: ``percentageOfNodesToScore``, 1 to 100.
+        nodes: The number of nodes to look at.
+    """
+    if nodes < _MIN_FEASIBLE_NODES:
+        return nodes
+    return max(_MIN_FEASIBLE_NODES, nodes * percentage // 100)
+
+
+class NodeOrder:
+    """The order of sampling: from each zone in turn, beginning where the last ended."""
+
+    def __init__(self) -> None:
+        self._epoch = -1
+        self._order: RowArray = np.empty(0, dtype=np.intp)
+        self._start = 0
+
+    def rotated(self, nodes: NodeTable) -> RowArray:
+        """All rows, beginning where the last attempt stopped."""
+        if self._epoch != nodes.node_epoch:
+            self._order = _interleaved(nodes)
+            self._epoch = nodes.node_epoch
+        return np.roll(self._order, -self._start)
+
+    def advance(self, processed: int, nodes: int) -> None:
+        """Begin the next attempt behind the nodes that this one looked at."""
+        self._start = (self._start + processed) % nodes if nodes else 0
+
+
+def _interleaved(nodes: NodeTable) -> RowArray:
+    zones: dict[str, list[int]] = {}
+    for info in nodes:
+        zones.setdefault(_zone_key(info.labels), []).append(info.row)
+    longest = max(map(len, zones.values()), default=0)
+    order = [
+        rows[index]
+        for index in range(longest)
+        for rows in zones.values()
+        if index < len(rows)
+    ]
+    return np.array(order, dtype=np.intp)
+
+
+def _zone_key(labels: Mapping[str, str]) -> str:
+    region, zone = (
+        next((labels[key] for key in keys if key in labels), "")
+        for keys in (_REGION_LABELS, _ZONE_LABELS)
+    )
+    return f"{region}:\x00:{zone}" if region or zone else ""

@@ -1,0 +1,167 @@
+"""Build a profile: load, construct and register its plugins, then compile the calls.
+
+All that can be wrong with a plugin is found here, before any pod is scheduled.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import pluggy
+
+from quaymaster._profile.calls import compile_hook, wrapper_names
+from quaymaster._profile.profile import Call, HookFunction, Profile
+from quaymaster.cluster_events import ClusterEventWithHint
+from quaymaster.config import EnabledPlugin, ProfileConfig
+from quaymaster.errors import QuaymasterError
+from quaymaster.handle import Handle
+from quaymaster.hookspecs import EXTENSION_POINTS, PROJECT, ExtensionPoint
+from quaymaster.registry import PluginRegistry
+
+__all__ = ["ProfileError", "build_profile"]
+
+
+class ProfileError(QuaymasterError):
+    """A profile whose plugins cannot be loaded, built or called.
+
+    Attributes:
+        profile: The profile's scheduler name.
+        plugin: The plugin at fault.
+    """
+
+    def __init__(self, profile: str, plugin: str, problem: str) -> None:
+        super().__init__(f"profile '{profile}': {plugin}: {problem}")
+        self.profile = profile
+        self.plugin = plugin
+
+
+def build_profile(
+    config: ProfileConfig,
+    registry: PluginRegistry,
+    make_handle: Callable[[str], Handle],
+) -> Profile:
+    """Build the plugins of one profile and compile its plans.
+
+    Args:
+        config: The profile, with all defaults filled in.
+        registry: Where plugins are found by name.
+        make_handle: Gives the handle for the plugins of a scheduler name.
+
+    Raises:
+        ProfileError: A plugin cannot be imported or built, implements a hook with a
+            wrong signature, or has a hook that does not exist.
+    """
+    return _Builder(config, registry, make_handle(config.scheduler_name)).build()
+
+
+class _Builder:
+    def __init__(
+        self, config: ProfileConfig, registry: PluginRegistry, handle: Handle
+    ) -> None:
+        self._config = config
+        self._registry = registry
+        self._handle = handle
+        self._manager = pluggy.PluginManager(PROJECT)
+        self._plugins: dict[str, object] = {}
+
+    def build(self) -> Profile:
+        for point in EXTENSION_POINTS:
+            self._manager.add_hookspecs(point.spec)
+        for name in self._names():
+            self._plugins[name] = self._construct(name)
+            self._register(name)
+        return Profile(
+            name=self._config.scheduler_name,
+            config=self._config,
+            plugins=self._plugins,
+            plans={
+                point.key: tuple(self._calls(point))
+                for point in EXTENSION_POINTS
+                if point.key
+            },
+            events={name: self._events(name) for name in self._plugins},
+            sign=self._sign(),
+        )
+
+    def _names(self) -> Iterable[str]:
+        return dict.fromkeys(
+            enabled.name
+            for plugins in self._config.plugins.values()
+            for enabled in plugins
+        )
+
+    def _construct(self, name: str) -> object:
+        try:
+            make = self._registry.load(name)
+            return make(self._config.plugin_args.get(name), self._handle)
+        except QuaymasterError:
+            raise
+        except Exception as error:
+            problem = f"could not be built: {type(error).__name__}: {error}"
+            raise self._error(name, problem) from error
+
+    def _register(self, name: str) -> None:
+        try:
+            self._manager.register(self._plugins[name], name)
+            self._manager.check_pending()
+        except (pluggy.PluginValidationError, ValueError) as error:
+            problem = " ".join(str(error).split())
+            raise self._error(name, problem) from error
+
+    def _calls(self, point: ExtensionPoint) -> Iterable[Call]:
+        enabled = self._config.plugins.get(point.key, ())
+        wrappers = self._wrappers(point, enabled)
+        for plugin in enabled:
+            hooks = self._hooks(point, plugin.name, wrappers)
+            if point.hook in hooks:
+                yield Call(plugin.name, plugin.weight, hooks)
+            elif not any(plugin.name in names for names in wrappers.values()):
+                problem = f"is enabled at {point.key} but has no hook {point.hook!r}"
+                raise self._error(plugin.name, problem)
+
+    def _wrappers(
+        self, point: ExtensionPoint, enabled: Sequence[EnabledPlugin]
+    ) -> Mapping[str, Sequence[str]]:
+        return {
+            hook: [
+                plugin.name
+                for plugin in enabled
+                if plugin.name in wrapper_names(self._manager, hook)
+            ]
+            for hook in point.hooks
+        }
+
+    def _hooks(
+        self, point: ExtensionPoint, plugin: str, wrappers: Mapping[str, Sequence[str]]
+    ) -> Mapping[str, HookFunction]:
+        hooks: dict[str, HookFunction] = {}
+        for hook in point.hooks:
+            function = compile_hook(self._manager, hook, plugin, wrappers[hook])
+            if function is not None:
+                hooks[hook] = function
+        for scalar, twin in point.twins.items():
+            if twin in hooks and scalar not in hooks:
+                raise self._error(plugin, f"has {twin!r} without {scalar!r}")
+            # A wrapper around the scalar hook wants to see every single call.
+            if wrappers[scalar]:
+                hooks.pop(twin, None)
+        return hooks
+
+    def _events(self, name: str) -> Sequence[ClusterEventWithHint] | None:
+        register = compile_hook(self._manager, "events_to_register", name, ())
+        if register is None:
+            return None
+        try:
+            return tuple(register())
+        except Exception as error:
+            problem = f"events_to_register failed: {type(error).__name__}: {error}"
+            raise self._error(name, problem) from error
+
+    def _sign(self) -> Mapping[str, HookFunction]:
+        found = {
+            name: compile_hook(self._manager, "sign_pod", name, ())
+            for name in self._plugins
+        }
+        return {name: sign for name, sign in found.items() if sign is not None}
+
+    def _error(self, plugin: str, problem: str) -> ProfileError:
+        where = self._registry.describe(plugin)
+        return ProfileError(self._config.scheduler_name, where, problem)

@@ -1,0 +1,54 @@
+"""One profile, ready to run: which plugin is called at which point, in which order."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import attrs
+
+from quaymaster.cluster_events import ClusterEventWithHint
+from quaymaster.config import ProfileConfig
+
+__all__ = ["Call", "HookFunction", "Profile"]
+
+HookFunction: TypeAlias = Callable[..., Any]
+"""A plugin's hook, called with all of the hook's arguments, by position."""
+
+
+@attrs.frozen(eq=False)
+class Call:
+    """What the stations need to call one plugin at one extension point.
+
+    Attributes:
+        plugin: The plugin's name.
+        weight: The weight of its scores; 1 where weights mean nothing.
+        hooks: Hook name -> function, for each hook of the point that it implements.
+    """
+
+    plugin: str
+    weight: int
+    hooks: Mapping[str, HookFunction]
+
+
+@attrs.frozen(eq=False, kw_only=True)
+class Profile:
+    """A scheduler's plugins, in the order in which they are called.
+
+    Attributes:
+        name: The scheduler name that pods choose it by.
+        config: What it was built from.
+        plugins: Plugin name -> the instance.
+        plans: Extension point key -> the calls there, in profile order.
+        events: Plugin name -> the events it registered; None if it does not say.
+        sign: Plugin name -> its ``sign_pod``, for the plugins that have one.
+    """
+
+    name: str
+    config: ProfileConfig
+    plugins: Mapping[str, object]
+    plans: Mapping[str, Sequence[Call]]
+    events: Mapping[str, Sequence[ClusterEventWithHint] | None]
+    sign: Mapping[str, HookFunction]
+
+    def plan(self, key: str) -> Sequence[Call]:
+        """The calls at an extension point, such as ``preFilter``."""
+        return self.plans.get(key, ())
