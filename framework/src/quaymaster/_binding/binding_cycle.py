@@ -1,0 +1,255 @@
+"""The binding cycle: what happens to a pod once it has a node.
+
+Mirrors ``prepareForBindingCycle`` and ``bindingCycle`` (Kubernetes v1.36,
+``pkg/scheduler/schedule_one.go``). Everything runs on the engine's thread but PreBind
+and Bind, which may wait for a server and run in the executor.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Generic, Protocol, TypeVar
+
+import attrs
+import msgspec
+
+from quaymaster._binding.executor import Executor
+from quaymaster._binding.stations import BindingStations
+from quaymaster._binding.waiting_pods import WaitingPods
+from quaymaster._cycle.algorithm import Decision
+from quaymaster.cluster import (
+    ApiError,
+    Cluster,
+    EventNote,
+    NotFoundError,
+    PodStatusPatch,
+    UnknownOutcomeError,
+)
+from quaymaster.cycle_state import CycleState
+from quaymaster.objects import Pod
+from quaymaster.queueing import QueuedPodInfo
+from quaymaster.status import Status
+
+__all__ = ["Attempt", "BindingCycle", "BindingOutcomes"]
+
+_READS_AFTER_LOST_ANSWER = 3
+
+
+QueuedT = TypeVar("QueuedT", bound=QueuedPodInfo)
+
+
+@attrs.frozen(eq=False)
+class Attempt(Generic[QueuedT]):
+    """One attempt to schedule a pod, from its decision on.
+
+    Attributes:
+        queued: The pod as it came from the queue.
+        pod: The assumed pod, with its node.
+        state: Its cycle state.
+        stations: The plugins of its profile.
+        decision: The node, and how it was found.
+    """
+
+    queued: QueuedT
+    pod: Pod
+    state: CycleState
+    stations: BindingStations
+    decision: Decision
+
+    @property
+    def node_name(self) -> str:
+        """The chosen node."""
+        return self.decision.node.name
+
+
+class BindingOutcomes(Protocol[QueuedT]):
+    """What the engine does at the turns of a binding cycle."""
+
+    def assume(self, attempt: Attempt[QueuedT]) -> bool:
+        """Count the pod in on its node; False if it had to be requeued instead."""
+
+    def refused(self, attempt: Attempt[QueuedT], status: Status) -> None:
+        """Reserve or Permit failed at once: forget the pod and requeue it."""
+
+    def activate(self, keys: Sequence[str]) -> None:
+        """Move pods to the active queue."""
+
+    def done(self, attempt: Attempt[QueuedT]) -> None:
+        """The pod can no longer be called unschedulable: close its cycle."""
+
+    def failed(
+        self, attempt: Attempt[QueuedT], status: Status, *, on_permit: bool
+    ) -> None:
+        """The binding cycle failed: forget the pod and requeue it."""
+
+    def bound(self, attempt: Attempt[QueuedT]) -> None:
+        """The pod is bound."""
+
+    def report(self, errors: Sequence[Status]) -> None:
+        """Plugins failed in hooks that must not fail."""
+
+
+class BindingCycle(Generic[QueuedT]):
+    """Takes assumed pods from Reserve to PostBind.
+
+    Args:
+        cluster: Where pods are bound.
+        executor: Runs what may wait for the cluster.
+        waiting: The pods that wait on Permit.
+        outcomes: The engine's side.
+
+    Attributes:
+        in_flight: How many pods are being bound right now.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        executor: Executor,
+        waiting: WaitingPods,
+        outcomes: BindingOutcomes[QueuedT],
+    ) -> None:
+        self._cluster = cluster
+        self._executor = executor
+        self._waiting = waiting
+        self._outcomes = outcomes
+        self.in_flight = 0
+
+    def begin(
+        self,
+        queued: QueuedT,
+        state: CycleState,
+        stations: BindingStations,
+        decision: Decision,
+    ) -> None:
+        """Assume the pod on its node, reserve, ask for permission, and bind or wait."""
+        name = decision.node.name
+        pod = msgspec.structs.replace(queued.pod, node_name=name)
+        attempt = Attempt(queued, pod, state, stations, decision)
+        if not self._outcomes.assume(attempt):
+            return
+        status = stations.reserve(state, pod, name)
+        if status is not None:
+            self._refuse(attempt, status)
+            return
+        waits = stations.permit(state, pod, name)
+        if isinstance(waits, Status):
+            self._refuse(attempt, waits)
+            return
+        if state.pods_to_activate:
+            self._activate(attempt)
+        status = stations.pre_flight(state, pod, name)
+        if status is not None and not status.is_skip:
+            self._fail(attempt, status)
+            return
+        if status is None or waits:
+            self._nominate(attempt)
+        if waits:
+            self._waiting.add(
+                pod, waits, lambda status: self._permitted(attempt, status)
+            )
+        else:
+            self._bind(attempt)
+
+    def _refuse(self, attempt: Attempt[QueuedT], status: Status) -> None:
+        self._unreserve(attempt)
+        self._outcomes.refused(attempt, status)
+
+    def _fail(
+        self, attempt: Attempt[QueuedT], status: Status, *, on_permit: bool = False
+    ) -> None:
+        self._unreserve(attempt)
+        self._outcomes.failed(attempt, status, on_permit=on_permit)
+
+    def _unreserve(self, attempt: Attempt[QueuedT]) -> None:
+        errors = attempt.stations.unreserve(
+            attempt.state, attempt.pod, attempt.node_name
+        )
+        self._outcomes.report(errors)
+
+    def _activate(self, attempt: Attempt[QueuedT]) -> None:
+        keys, attempt.state.pods_to_activate = attempt.state.pods_to_activate, []
+        self._outcomes.activate(keys)
+
+    def _nominate(self, attempt: Attempt[QueuedT]) -> None:
+        """Tell others which node will be taken, since binding may take a while."""
+        patch = PodStatusPatch(nominated_node_name=attempt.node_name)
+        pod = attempt.queued.pod
+        self._submit(
+            lambda: self._try(lambda: self._cluster.patch_pod_status(pod, patch))
+        )
+
+    def _permitted(self, attempt: Attempt[QueuedT], status: Status | None) -> None:
+        if status is None:
+            self._bind(attempt)
+        else:
+            self._fail(attempt, status, on_permit=True)
+
+    def _bind(self, attempt: Attempt[QueuedT]) -> None:
+        self._outcomes.done(attempt)
+        self.in_flight += 1
+        self._executor.submit(
+            lambda: self._pre_bind_and_bind(attempt),
+            lambda status: self._finish(attempt, status),
+        )
+
+    def _pre_bind_and_bind(self, attempt: Attempt[QueuedT]) -> Status | None:
+        """The part that may block; off the engine's thread, so it touches no state."""
+        state, pod, name = attempt.state, attempt.pod, attempt.node_name
+        status = attempt.stations.pre_bind(state, pod, name)
+        if status is None:
+            status = attempt.stations.bind(state, pod, name)
+        if status is not None and isinstance(status.error, UnknownOutcomeError):
+            return self._resolve(attempt, status)
+        return status
+
+    def _resolve(self, attempt: Attempt[QueuedT], status: Status) -> Status | None:
+        """A bind whose answer was lost: read the pod to learn what happened."""
+        for _ in range(_READS_AFTER_LOST_ANSWER):
+            try:
+                stored = self._cluster.get(Pod, attempt.pod.key)
+            except NotFoundError:
+                return status
+            except ApiError:
+                continue
+            ours = stored.uid == attempt.pod.uid
+            return None if ours and stored.node_name == attempt.node_name else status
+        return status
+
+    def _finish(self, attempt: Attempt[QueuedT], status: Status | None) -> None:
+        self.in_flight -= 1
+        if status is not None:
+            self._fail(attempt, status)
+            return
+        self._cluster.record(_scheduled(attempt))
+        self._outcomes.bound(attempt)
+        errors = attempt.stations.post_bind(
+            attempt.state, attempt.pod, attempt.node_name
+        )
+        self._outcomes.report(errors)
+        if attempt.state.pods_to_activate:
+            self._activate(attempt)
+
+    def _submit(self, task: Callable[[], Status | None]) -> None:
+        self._executor.submit(task, self._report)
+
+    def _report(self, status: Status | None) -> None:
+        if status is not None:
+            self._outcomes.report([status])
+
+    def _try(self, call: Callable[[], None]) -> Status | None:
+        try:
+            call()
+        except ApiError as error:
+            return Status.from_error(error)
+        return None
+
+
+def _scheduled(attempt: Attempt[QueuedT]) -> EventNote:
+    pod, node_name = attempt.pod, attempt.node_name
+    return EventNote(
+        regarding=pod,
+        type="Normal",
+        reason="Scheduled",
+        action="Binding",
+        note=lambda: f"Successfully assigned {pod.key} to {node_name}",
+        reporter=pod.spec.scheduler_name,
+    )

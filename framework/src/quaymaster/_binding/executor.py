@@ -1,0 +1,62 @@
+"""Where binding work runs: inline in a simulation, on workers against a server."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Protocol, TypeVar
+
+__all__ = ["Executor", "InlineExecutor", "WorkerExecutor"]
+
+T = TypeVar("T")
+
+
+class Executor(Protocol):
+    """Runs a task somewhere, and hands its result to the engine's thread."""
+
+    def submit(self, task: Callable[[], T], done: Callable[[T], None]) -> None:
+        """Run ``task``, then ``done`` with its result on the engine's thread.
+
+        Args:
+            task: The work; it may block, and must not raise.
+            done: Takes the result; it may touch the engine's state.
+        """
+
+    def close(self) -> None:
+        """Wait for what has been submitted."""
+
+
+class InlineExecutor:
+    """Runs everything at once on the calling thread: the simulator's executor."""
+
+    def submit(self, task: Callable[[], T], done: Callable[[T], None]) -> None:
+        """Run the task and hand over its result before returning."""
+        done(task())
+
+    def close(self) -> None:
+        """Nothing is left to wait for."""
+
+
+class WorkerExecutor:
+    """Runs tasks on a pool of threads; for calls that wait for a server.
+
+    Args:
+        post: Puts a call into the engine's inbox, from any thread.
+        workers: How many tasks may wait for the server at the same time.
+    """
+
+    def __init__(
+        self, post: Callable[[Callable[[], None]], None], workers: int = 16
+    ) -> None:
+        self._post = post
+        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="binding")
+
+    def submit(self, task: Callable[[], T], done: Callable[[T], None]) -> None:
+        """Queue the task; its result comes through the inbox."""
+        self._pool.submit(lambda: self._run(task, done))
+
+    def close(self) -> None:
+        """Wait for the tasks that run; their results are left in the inbox."""
+        self._pool.shutdown(wait=True)
+
+    def _run(self, task: Callable[[], T], done: Callable[[T], None]) -> None:
+        result = task()
+        self._post(lambda: done(result))

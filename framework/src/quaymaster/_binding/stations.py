@@ -1,0 +1,172 @@
+"""The stations of a pod that has a node: each calls one extension point's plugins.
+
+Mirrors ``RunReservePlugins...``, ``RunPermitPlugins``, ``RunPreBind...``,
+``RunBindPlugins`` and ``RunPostBindPlugins`` (Kubernetes v1.36,
+``pkg/scheduler/framework/runtime/framework.go``).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from quaymaster._cycle.errors import failed, unexpected
+from quaymaster._profile import HookFunction, Profile
+from quaymaster.cycle_state import CycleState
+from quaymaster.objects import Pod
+from quaymaster.results import PermitWait, PreBindPreFlightResult
+from quaymaster.status import Status
+
+__all__ = ["BindingStations"]
+
+_Calls = Sequence[tuple[str, HookFunction]]
+
+
+class BindingStations:
+    """Calls the plugins of one profile from Reserve to PostBind."""
+
+    def __init__(self, profile: Profile) -> None:
+        self._reserve = _calls(profile, "reserve", "reserve")
+        self._unreserve = _calls(profile, "reserve", "unreserve")[::-1]
+        self._permit = _calls(profile, "permit", "permit")
+        self._pre_flight = dict(_calls(profile, "preBind", "pre_bind_pre_flight"))
+        self._pre_bind = _calls(profile, "preBind", "pre_bind")
+        self._bind = _calls(profile, "bind", "bind")
+        self._post_bind = _calls(profile, "postBind", "post_bind")
+
+    def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        """Reserve with every plugin; the first failure ends it."""
+        for plugin, function in self._reserve:
+            status = _call(plugin, "reserve", function, state, pod, node_name)
+            if status is not None:
+                return _rejected_or_failed("Reserve", plugin, status)
+        return None
+
+    def unreserve(
+        self, state: CycleState, pod: Pod, node_name: str
+    ) -> Sequence[Status]:
+        """Give everything back, in reverse order, whatever single plugins do.
+
+        Returns:
+            The errors of plugins that failed although they must not.
+        """
+        errors = []
+        for plugin, function in self._unreserve:
+            try:
+                function(state, pod, node_name)
+            except Exception as error:
+                prefix = f'running Unreserve plugin "{plugin}"'
+                errors.append(failed(prefix, plugin, Status.from_error(error)))
+        return errors
+
+    def permit(
+        self, state: CycleState, pod: Pod, node_name: str
+    ) -> Mapping[str, float] | Status:
+        """Ask every Permit plugin.
+
+        Returns:
+            Plugin -> timeout in seconds for those that want the pod to wait; empty
+            when it may be bound at once. The first refusal otherwise.
+        """
+        waits: dict[str, float] = {}
+        for plugin, function in self._permit:
+            try:
+                answer = function(state, pod, node_name)
+            except Exception as error:
+                answer = Status.from_error(error)
+            if isinstance(answer, PermitWait):
+                waits[plugin] = answer.timeout_seconds
+            elif isinstance(answer, Status):
+                return _rejected_or_failed("Permit", plugin, answer)
+            elif answer is not None:
+                expected = "PermitWait, Status or None"
+                wrong = unexpected(plugin, "permit", answer, expected)
+                return _rejected_or_failed("Permit", plugin, wrong)
+        return waits
+
+    def pre_flight(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        """Ask every PreBind plugin whether it has anything to do.
+
+        Returns:
+            None if some plugin has; Skip if none has; an Error.
+        """
+        skipped = set()
+        for plugin, _ in self._pre_bind:
+            answer = self._pre_flight_of(plugin, state, pod, node_name)
+            if isinstance(answer, Status):
+                if not answer.is_skip:
+                    prefix = f'running PreBindPreFlight "{plugin}"'
+                    return failed(prefix, plugin, answer)
+                skipped.add(plugin)
+        state.skip_pre_bind_plugins = frozenset(skipped)
+        return None if len(skipped) < len(self._pre_bind) else Status.skip()
+
+    def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        """Run the PreBind plugins that have something to do."""
+        for plugin, function in self._pre_bind:
+            if plugin in state.skip_pre_bind_plugins:
+                continue
+            status = _call(plugin, "pre_bind", function, state, pod, node_name)
+            if status is not None:
+                return _rejected_or_failed("PreBind", plugin, status)
+        return None
+
+    def bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        """Let the first plugin bind that does not skip."""
+        for plugin, function in self._bind:
+            status = _call(plugin, "bind", function, state, pod, node_name)
+            if status is None:
+                return None
+            if not status.is_skip:
+                return _rejected_or_failed("Bind", plugin, status)
+        return Status.from_error("all Bind plugins skipped this pod")
+
+    def post_bind(
+        self, state: CycleState, pod: Pod, node_name: str
+    ) -> Sequence[Status]:
+        """Tell every PostBind plugin; return the errors of those that failed."""
+        errors = []
+        for plugin, function in self._post_bind:
+            try:
+                function(state, pod, node_name)
+            except Exception as error:
+                prefix = f'running PostBind plugin "{plugin}"'
+                errors.append(failed(prefix, plugin, Status.from_error(error)))
+        return errors
+
+    def _pre_flight_of(
+        self, plugin: str, state: CycleState, pod: Pod, node_name: str
+    ) -> object:
+        function = self._pre_flight.get(plugin)
+        if function is None:
+            return None
+        try:
+            answer = function(state, pod, node_name)
+        except Exception as error:
+            return Status.from_error(error)
+        if answer is None or isinstance(answer, (PreBindPreFlightResult, Status)):
+            return answer
+        expected = "PreBindPreFlightResult, Status or None"
+        return unexpected(plugin, "pre_bind_pre_flight", answer, expected)
+
+
+def _calls(profile: Profile, key: str, hook: str) -> _Calls:
+    return [
+        (call.plugin, call.hooks[hook])
+        for call in profile.plan(key)
+        if hook in call.hooks
+    ]
+
+
+def _call(plugin: str, hook: str, function: HookFunction, *args: Any) -> Status | None:
+    try:
+        status = function(*args)
+    except Exception as error:
+        return Status.from_error(error)
+    if status is None or isinstance(status, Status):
+        return status
+    return unexpected(plugin, hook, status, "Status or None")
+
+
+def _rejected_or_failed(point: str, plugin: str, status: Status) -> Status:
+    if status.is_rejected:
+        return status.with_plugin(plugin)
+    return failed(f'running {point} plugin "{plugin}"', plugin, status)

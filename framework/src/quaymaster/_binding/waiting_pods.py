@@ -1,0 +1,103 @@
+"""Pods that have a node but wait until every Permit plugin has agreed.
+
+A waiting pod is an entry with deadlines and holds no thread. Mirrors ``waitingPod``
+(Kubernetes v1.36, ``pkg/scheduler/framework/runtime/waiting_pods_map.go``).
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+
+from quaymaster.clock import Clock, Timer
+from quaymaster.objects import Pod
+from quaymaster.status import Code, Status
+
+__all__ = ["MAX_PERMIT_TIMEOUT_SECONDS", "WaitingPods"]
+
+MAX_PERMIT_TIMEOUT_SECONDS = 15 * 60.0
+
+Resolve = Callable[[Status | None], None]
+Post = Callable[[Callable[[], None]], None]
+
+
+class _WaitingPod:
+    """One entry; implements `quaymaster.handle.WaitingPod`."""
+
+    __slots__ = ("_owner", "pod", "resolve", "timers")
+
+    def __init__(self, owner: "WaitingPods", pod: Pod, resolve: Resolve) -> None:
+        self._owner = owner
+        self.pod = pod
+        self.resolve = resolve
+        self.timers: dict[str, Timer] = {}
+
+    @property
+    def pending_plugins(self) -> frozenset[str]:
+        return frozenset(self.timers)
+
+    def allow(self, plugin: str) -> None:
+        self._owner.post(lambda: self._owner.allow(self, plugin))
+
+    def reject(self, plugin: str, message: str) -> None:
+        status = Status(Code.UNSCHEDULABLE, (message,), plugin)
+        self._owner.post(lambda: self._owner.end(self, status))
+
+
+class WaitingPods:
+    """All waiting pods of an engine, in the order in which they began to wait.
+
+    Args:
+        clock: Keeps the deadlines.
+        post: Puts a call into the engine's inbox, from any thread.
+    """
+
+    def __init__(self, clock: Clock, post: Post) -> None:
+        self.post = post
+        self._clock = clock
+        self._entries: dict[str, _WaitingPod] = {}
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __iter__(self) -> Iterator[_WaitingPod]:
+        return iter(list(self._entries.values()))
+
+    def get(self, uid: str) -> _WaitingPod | None:
+        """One waiting pod, or None."""
+        return self._entries.get(uid)
+
+    def add(self, pod: Pod, timeouts: Mapping[str, float], resolve: Resolve) -> None:
+        """Let a pod wait.
+
+        Args:
+            pod: The assumed pod.
+            timeouts: Plugin -> after how many seconds it rejects the pod.
+            resolve: Called once on the engine's thread: with None when all plugins
+                have allowed the pod, else with the rejection.
+        """
+        entry = _WaitingPod(self, pod, resolve)
+        self._entries[pod.metadata.uid] = entry
+        for plugin, seconds in timeouts.items():
+            entry.timers[plugin] = self._deadline(entry, plugin, seconds)
+
+    def allow(self, entry: _WaitingPod, plugin: str) -> None:
+        """Withdraw one plugin's objection; on the engine's thread."""
+        timer = entry.timers.pop(plugin, None)
+        if timer is not None:
+            timer.cancel()
+            if not entry.timers:
+                self.end(entry, None)
+
+    def end(self, entry: _WaitingPod, status: Status | None) -> None:
+        """Stop waiting, with a rejection or without; the first call counts."""
+        if self._entries.get(entry.pod.metadata.uid) is not entry:
+            return
+        del self._entries[entry.pod.metadata.uid]
+        for timer in entry.timers.values():
+            timer.cancel()
+        entry.timers.clear()
+        entry.resolve(status)
+
+    def _deadline(self, entry: _WaitingPod, plugin: str, seconds: float) -> Timer:
+        seconds = min(seconds, MAX_PERMIT_TIMEOUT_SECONDS)
+        text = f"rejected due to timeout after waiting {seconds:g}s at plugin {plugin}"
+        status = Status(Code.UNSCHEDULABLE, (text,), plugin)
+        return self._clock.call_later(seconds, lambda: self.end(entry, status))

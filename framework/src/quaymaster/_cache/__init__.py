@@ -1,0 +1,1 @@
+"""The engine's own view of what runs where, assumed pods included."""

@@ -1,0 +1,120 @@
+"""Which scheduling-relevant properties an update of a pod or a node has changed.
+
+Mirrors ``PodSchedulingPropertiesChange`` and ``NodeSchedulingPropertiesChange``
+(Kubernetes v1.36, ``pkg/scheduler/framework/events.go``).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+from quaymaster.cluster_events import ActionType, ClusterEvent, EventResource
+from quaymaster.objects import Node, Pod
+from quaymaster.resources import pod_request_list, pod_usage
+
+__all__ = ["node_changes", "pod_changes"]
+
+_Event: TypeAlias = Mapping[ActionType, ClusterEvent]
+
+
+def pod_changes(old: Pod, new: Pod) -> Sequence[ClusterEvent]:
+    """What an update of a pod amounts to, as one event per changed property.
+
+    Without any such property it is one general update, which only wakes plugins that
+    registered for updates of pods as a whole.
+    """
+    events = _ASSIGNED if new.node_name else _UNSCHEDULED
+    found = [events[action] for action, changed in _POD_CHECKS if changed(old, new)]
+    return found or [events[ActionType.UPDATE]]
+
+
+def node_changes(old: Node, new: Node) -> Sequence[ClusterEvent]:
+    """What an update of a node amounts to: one event per changed property, or none."""
+    return [_NODE[action] for action, changed in _NODE_CHECKS if changed(old, new)]
+
+
+def _labels_changed(old: Pod | Node, new: Pod | Node) -> bool:
+    return old.metadata.labels != new.metadata.labels
+
+
+def _scaled_down(old: Pod, new: Pod) -> bool:
+    """Whether any request is lower, or gone."""
+    if pod_usage(old) is pod_usage(new):
+        return False  # the usual update: of the status, for pods of one spec
+    after = pod_request_list(new, use_status=True)
+    return any(
+        name not in after or amount.milli_value > after[name].milli_value
+        for name, amount in pod_request_list(old, use_status=True).items()
+    )
+
+
+def _gates_eliminated(old: Pod, new: Pod) -> bool:
+    return bool(old.spec.scheduling_gates) and not new.spec.scheduling_gates
+
+
+def _tolerations_changed(old: Pod, new: Pod) -> bool:
+    # The API lets users add tolerations, not change or remove them.
+    return len(old.spec.tolerations) != len(new.spec.tolerations)
+
+
+def _claims_generated(old: Pod, new: Pod) -> bool:
+    return old.status.resource_claim_statuses != new.status.resource_claim_statuses
+
+
+def _made_schedulable(old: Node, new: Node) -> bool:
+    return old.spec.unschedulable and not new.spec.unschedulable
+
+
+def _allocatable_changed(old: Node, new: Node) -> bool:
+    return old.status.allocatable != new.status.allocatable
+
+
+def _taints_changed(old: Node, new: Node) -> bool:
+    return old.spec.taints != new.spec.taints
+
+
+def _conditions_changed(old: Node, new: Node) -> bool:
+    return _condition_statuses(old) != _condition_statuses(new)
+
+
+def _condition_statuses(node: Node) -> Mapping[str, str]:
+    return {condition.type: condition.status for condition in node.status.conditions}
+
+
+def _annotations_changed(old: Node, new: Node) -> bool:
+    return old.metadata.annotations != new.metadata.annotations
+
+
+def _features_changed(old: Node, new: Node) -> bool:
+    return old.status.declared_features != new.status.declared_features
+
+
+_POD_CHECKS: Sequence[tuple[ActionType, Callable[[Pod, Pod], bool]]] = (
+    (ActionType.UPDATE_POD_LABEL, _labels_changed),
+    (ActionType.UPDATE_POD_SCALE_DOWN, _scaled_down),
+    (ActionType.UPDATE_POD_SCHEDULING_GATES_ELIMINATED, _gates_eliminated),
+    (ActionType.UPDATE_POD_TOLERATION, _tolerations_changed),
+    (ActionType.UPDATE_POD_GENERATED_RESOURCE_CLAIM, _claims_generated),
+)
+
+_NODE_CHECKS: Sequence[tuple[ActionType, Callable[[Node, Node], bool]]] = (
+    # Upstream has no event of its own for this; it stands in for the taint that an
+    # unschedulable node has, too.
+    (ActionType.UPDATE_NODE_TAINT, _made_schedulable),
+    (ActionType.UPDATE_NODE_ALLOCATABLE, _allocatable_changed),
+    (ActionType.UPDATE_NODE_LABEL, _labels_changed),
+    (ActionType.UPDATE_NODE_TAINT, _taints_changed),
+    (ActionType.UPDATE_NODE_CONDITION, _conditions_changed),
+    (ActionType.UPDATE_NODE_ANNOTATION, _annotations_changed),
+    (ActionType.UPDATE_NODE_DECLARED_FEATURE, _features_changed),
+)
+
+
+def _events(resource: EventResource, actions: Sequence[ActionType]) -> _Event:
+    """The events are made once: the queue remembers by event who wants to hear it."""
+    return {action: ClusterEvent(resource, action) for action in actions}
+
+
+_POD_ACTIONS = [*(action for action, _ in _POD_CHECKS), ActionType.UPDATE]
+_ASSIGNED = _events(EventResource.ASSIGNED_POD, _POD_ACTIONS)
+_UNSCHEDULED = _events(EventResource.UNSCHEDULABLE_POD, _POD_ACTIONS)
+_NODE = _events(EventResource.NODE, [action for action, _ in _NODE_CHECKS])

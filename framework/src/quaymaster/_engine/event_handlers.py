@@ -1,0 +1,214 @@
+"""From changes of the cluster to the cache and the queue.
+
+Mirrors Kubernetes v1.36, ``pkg/scheduler/eventhandlers.go``.
+"""
+
+from collections.abc import Callable, Container, Mapping
+from typing import cast
+
+from quaymaster._cache.cache import Cache
+from quaymaster._engine.changes import node_changes, pod_changes
+from quaymaster._queue import SchedulingQueue
+from quaymaster._queue.events import (
+    ASSIGNED_POD_ADD,
+    ASSIGNED_POD_DELETE,
+    NODE_ADD,
+    NODE_DELETE,
+)
+from quaymaster.cluster_events import ActionType, ClusterEvent, EventResource
+from quaymaster.objects import ApiObject, Node, Pod
+
+__all__ = ["EventHandlers"]
+
+_RESOURCES: Mapping[str, EventResource] = {
+    resource.value.rpartition("/")[2]: resource
+    for resource in EventResource
+    if resource
+    not in (
+        EventResource.POD,
+        EventResource.ASSIGNED_POD,
+        EventResource.UNSCHEDULABLE_POD,
+        EventResource.NODE,
+        EventResource.WILDCARD,
+    )
+}
+"""Kind -> what plugins register for it. Namespaces and what owns pods are not among
+them: plugins look them up, and no pod waits for them."""
+
+_EVENTS = {
+    (resource, action): ClusterEvent(resource, action)
+    for resource in _RESOURCES.values()
+    for action in (ActionType.ADD, ActionType.UPDATE, ActionType.DELETE)
+}
+
+
+class EventHandlers:
+    """Takes every change of the cluster; implements `ChangeHandler`.
+
+    Args:
+        cache: What runs where.
+        queue: The pending pods.
+        scheduler_names: The names of the profiles: other schedulers' pods are none of
+            the queue's business until they are on a node.
+        reject_waiting: Rejects a pod, by uid, if it waits on Permit, and says whether
+            it did. The failure that follows may be handled then or later.
+    """
+
+    def __init__(
+        self,
+        *,
+        cache: Cache,
+        queue: SchedulingQueue,
+        scheduler_names: Container[str],
+        reject_waiting: Callable[[str], bool],
+    ) -> None:
+        self._cache = cache
+        self._queue = queue
+        self._scheduler_names = scheduler_names
+        self._reject_waiting = reject_waiting
+
+    def changed(
+        self,
+        kind: type[ApiObject],
+        old: ApiObject | None,
+        new: ApiObject | None,
+        *,
+        missed: bool = False,
+    ) -> None:
+        """One object was added (no old), changed, or deleted (no new).
+
+        Args:
+            kind: The class of the object.
+            old: The object as it was last known, or None.
+            new: The object as it is now, or None.
+            missed: Whether the deletion itself was missed, and ``old`` may be stale.
+        """
+        if kind is Pod:
+            self._pod_changed(cast("Pod | None", old), cast("Pod | None", new), missed)
+        elif kind is Node:
+            self._node_changed(cast("Node | None", old), cast("Node | None", new))
+        else:
+            self._other_changed(kind, old, new)
+
+    # Nodes and the rest -------------------------------------------------------------
+
+    def _node_changed(self, old: Node | None, new: Node | None) -> None:
+        if new is None:
+            assert old is not None, "a change has at least one object"
+            self._queue.move_all(NODE_DELETE, old, None)
+            self._cache.remove_node(old)
+            return
+        self._cache.add_node(new)
+        if old is None:
+            self._queue.move_all(NODE_ADD, None, new)
+            return
+        for event in node_changes(old, new):
+            self._queue.move_all(event, old, new)
+
+    def _other_changed(
+        self, kind: type[ApiObject], old: ApiObject | None, new: ApiObject | None
+    ) -> None:
+        resource = _RESOURCES.get(kind.kind)
+        if resource is None:
+            return
+        action = ActionType.UPDATE
+        if old is None:
+            action = ActionType.ADD
+        elif new is None:
+            action = ActionType.DELETE
+        # Upstream only follows what a plugin registered by name: one that registered
+        # all resources hears of this one only if another plugin asked for it.
+        if self._queue.is_watched(resource, action):
+            self._queue.move_all(_EVENTS[resource, action], old, new)
+
+    # Pods ---------------------------------------------------------------------------
+
+    def _pod_changed(self, old: Pod | None, new: Pod | None, missed: bool) -> None:
+        """Sort out finished pods: upstream's informer never shows them."""
+        was_live = old is not None and not old.is_finished
+        is_live = new is not None and not new.is_finished
+        if old is not None and was_live:
+            if new is not None and is_live:
+                self._pod_updated(old, new)
+            else:
+                self._pod_deleted(old, missed)
+        elif new is not None and is_live:
+            self._pod_added(new)
+        elif old is not None and self._is_known(old):
+            # Its end came with its deletion, and was never told on its own.
+            self._pod_deleted(old, missed=True)
+
+    def _pod_added(self, pod: Pod) -> None:
+        if pod.node_name:
+            self._cache.add_pod(pod)
+            self._queue.move_all(ASSIGNED_POD_ADD, None, pod)
+        elif self._is_ours(pod):
+            self._queue.add(pod)
+
+    def _pod_updated(self, old: Pod, new: Pod) -> None:
+        if old.node_name:
+            self._cache.update_pod(old, new)
+            for event in pod_changes(old, new):
+                self._queue.move_all(event, old, new)
+        elif new.node_name:
+            self._cache.add_pod(new)
+            self._queue.move_all(ASSIGNED_POD_ADD, None, new)
+            if self._is_ours(old):
+                self._queue.delete(old)
+        elif self._is_ours(old):
+            self._pending_updated(old, new)
+
+    def _pending_updated(self, old: Pod, new: Pod) -> None:
+        if old.metadata.resource_version == new.metadata.resource_version:
+            # The same object, told again: it must not enter the queue a second time.
+            return
+        if self._cache.is_assumed(new.uid):
+            if new.is_terminating and not old.is_terminating:
+                self._assumed_deleted(new)
+            return
+        self._queue.update(old, new, pod_changes(old, new))
+        nominated = old.status.nominated_node_name
+        if nominated and nominated != new.status.nominated_node_name:
+            self._nomination_freed(old)
+
+    def _pod_deleted(self, pod: Pod, missed: bool) -> None:
+        if pod.node_name or missed:
+            # A missed pod may have got a node that nobody told of.
+            self._cache.remove_pod(pod)
+            self._queue.move_all(ASSIGNED_POD_DELETE, pod, None)
+        if self._is_ours(pod) and (missed or not pod.node_name):
+            self._pending_deleted(pod)
+
+    def _pending_deleted(self, pod: Pod) -> None:
+        self._queue.delete(pod)
+        if self._cache.is_assumed(pod.uid):
+            self._assumed_deleted(pod)
+        elif pod.status.nominated_node_name:
+            self._nomination_freed(pod)
+
+    def _assumed_deleted(self, pod: Pod) -> None:
+        """Free an assumed pod's place at once; its binding will fail by itself."""
+        assumed = self._cache.get(pod.uid)
+        assert assumed is not None, "an assumed pod is in the cache"
+        if not self._reject_waiting(pod.uid):
+            self._cache.forget(assumed)
+        self._queue.move_all(ASSIGNED_POD_DELETE, assumed, None)
+
+    def _nomination_freed(self, pod: Pod) -> None:
+        """Wake those that a nominated pod kept out: it counted as if it ran there."""
+        priority = pod.priority
+        self._queue.move_all(
+            ASSIGNED_POD_DELETE,
+            pod,
+            None,
+            pre_check=lambda other: other.priority <= priority,
+        )
+
+    def _is_ours(self, pod: Pod) -> bool:
+        return pod.spec.scheduler_name in self._scheduler_names
+
+    def _is_known(self, pod: Pod) -> bool:
+        queued = self._queue.get(pod.key)
+        if queued is not None and queued.pod.uid == pod.uid:
+            return True
+        return self._cache.get(pod.uid) is not None

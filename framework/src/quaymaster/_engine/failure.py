@@ -1,0 +1,247 @@
+"""What becomes of a pod whose attempt, or whose binding, failed.
+
+Mirrors ``handleSchedulingFailure`` and ``handleBindingCycleError`` (Kubernetes v1.36,
+``pkg/scheduler/schedule_one.go``).
+"""
+
+import enum
+from collections import Counter
+from collections.abc import Callable
+
+import attrs
+
+from quaymaster._cache.cache import Cache
+from quaymaster._queue import PodLookup, QueuedPod, SchedulingQueue
+from quaymaster._queue.events import ASSIGNED_POD_DELETE
+from quaymaster.clock import Clock
+from quaymaster.cluster import EventNote, PodStatusPatch
+from quaymaster.objects import Pod, PodCondition, Time
+from quaymaster.results import NominatingInfo, NominatingMode
+from quaymaster.status import Code, Status
+
+__all__ = ["Failure", "FailureHandler", "FailureKind"]
+
+_POD_SCHEDULED = "PodScheduled"
+_MAX_NOTE_LENGTH = 1024
+_NO_REASON = "0/1 nodes are available:"
+_CLEAR_NOMINATION = NominatingInfo("", NominatingMode.OVERRIDE)
+
+
+class FailureKind(enum.Enum):
+    """What kind of failure ended an attempt."""
+
+    REJECTED = "rejected"
+    """Plugins said no."""
+
+    ERROR = "error"
+    """Something broke."""
+
+    NO_NODES = "no nodes"
+    """There is no node at all: told as a rejection, retried like an error."""
+
+
+@attrs.frozen(kw_only=True)
+class Failure:
+    """How an attempt failed.
+
+    Attributes:
+        kind: What kind of failure it is.
+        message: Why, as it will stand in the pod's condition and event.
+        unschedulable_plugins: The plugins that rejected the pod, pending ones included.
+        pending_plugins: Those of them that said Pending.
+        nominating: What happens to the pod's nomination; None leaves it.
+    """
+
+    kind: FailureKind
+    message: str
+    unschedulable_plugins: frozenset[str] = frozenset()
+    pending_plugins: frozenset[str] = frozenset()
+    nominating: NominatingInfo | None = _CLEAR_NOMINATION
+
+    @classmethod
+    def on_node(cls, status: Status) -> "Failure":
+        """Reserve or Permit refused the chosen node at once."""
+        if not status.is_rejected:
+            return cls(kind=FailureKind.ERROR, message=status.message)
+        plugins = frozenset({status.plugin} - {""})
+        pending = status.code is Code.PENDING
+        return cls(
+            kind=FailureKind.REJECTED,
+            message=_unfit_message(status),
+            unschedulable_plugins=plugins,
+            pending_plugins=plugins if pending else frozenset(),
+        )
+
+    @classmethod
+    def on_permit(cls, status: Status) -> "Failure":
+        """A pod that waited on Permit was rejected, or ran out of time."""
+        if not status.is_rejected:
+            return cls(kind=FailureKind.ERROR, message=status.message)
+        return cls(
+            kind=FailureKind.REJECTED,
+            message=_unfit_message(status),
+            unschedulable_plugins=frozenset({status.plugin}),
+        )
+
+    @classmethod
+    def on_binding(cls, status: Status) -> "Failure":
+        """PreBind or Bind failed.
+
+        No event can be said to help against that, so even a rejection names no plugin,
+        and the pod is retried like one that met an error.
+        """
+        kind = FailureKind.REJECTED if status.is_rejected else FailureKind.ERROR
+        return cls(kind=kind, message=status.message)
+
+    @property
+    def reason(self) -> str:
+        """The reason in the pod's condition."""
+        if self.kind is FailureKind.ERROR:
+            return "SchedulerError"
+        return "Unschedulable"
+
+
+class FailureHandler:
+    """Sends failed pods back to the queue, and tells the cluster why.
+
+    Args:
+        clock: Tells the time.
+        queue: Where the pods go.
+        cache: What forgets them.
+        lookup: The informers' pods.
+        patch_status: Sends a patch of a pod's status to the cluster.
+        record: Writes an Event.
+    """
+
+    def __init__(
+        self,
+        *,
+        clock: Clock,
+        queue: SchedulingQueue,
+        cache: Cache,
+        lookup: PodLookup,
+        patch_status: Callable[[Pod, PodStatusPatch], None],
+        record: Callable[[EventNote], None],
+    ) -> None:
+        self._clock = clock
+        self._queue = queue
+        self._cache = cache
+        self._lookup = lookup
+        self._patch_status = patch_status
+        self._record = record
+
+    def attempt_failed(self, queued: QueuedPod, failure: Failure) -> None:
+        """A pod in flight got no node: requeue it if it still wants one.
+
+        Args:
+            queued: The record that was popped.
+            failure: How it failed.
+        """
+        queued.unschedulable_plugins = failure.unschedulable_plugins
+        queued.pending_plugins = failure.pending_plugins
+        queued.gating_plugin = ""
+        pod = queued.pod
+        stored = self._lookup(queued.key)
+        if stored is None or stored.is_finished or stored.node_name:
+            # Gone, or bound after all. Upstream still reports the failure; a condition
+            # that denies what has happened would only mislead.
+            self._queue.done(pod.uid)
+            self._queue.nominator.delete(pod)
+        elif stored.uid != pod.uid:
+            self._queue.done(pod.uid)
+        else:
+            queued.pod = stored
+            self._queue.add_unschedulable(queued)
+            self._queue.nominator.add(stored, failure.nominating)
+            self._report(stored, failure)
+
+    def refused(self, queued: QueuedPod, assumed: Pod, failure: Failure) -> None:
+        """Reserve or Permit refused an assumed pod: give its place back, requeue it.
+
+        Args:
+            queued: The record that was popped.
+            assumed: The pod with the node that it was assumed on.
+            failure: How it failed.
+        """
+        self._cache.forget(assumed)
+        self.attempt_failed(queued, failure)
+
+    def binding_failed(self, queued: QueuedPod, assumed: Pod, failure: Failure) -> None:
+        """The binding cycle failed: give the pod's place back, wake others, requeue it.
+
+        The place that becomes free is an event. After an error the pod itself may see
+        it, too; after a rejection it must not, or it would always be tried again.
+
+        Args:
+            queued: The record that was popped.
+            assumed: The pod with the node that it was assumed on.
+            failure: How it failed.
+        """
+        forgotten = self._cache.forget(assumed)
+        is_error = failure.kind is FailureKind.ERROR
+        if forgotten and is_error:
+            self._queue.move_all(ASSIGNED_POD_DELETE, assumed, None)
+        self.attempt_failed(queued, failure)
+        if forgotten and not is_error:
+            self._queue.move_all(
+                ASSIGNED_POD_DELETE,
+                assumed,
+                None,
+                pre_check=lambda pod: pod.uid != assumed.uid,
+            )
+
+    def _report(self, pod: Pod, failure: Failure) -> None:
+        self._record(
+            EventNote(
+                regarding=pod,
+                type="Warning",
+                reason="FailedScheduling",
+                action="Scheduling",
+                note=_shortened(failure.message),
+                reporter=pod.spec.scheduler_name,
+            )
+        )
+        condition = self._condition(pod, failure)
+        nomination = _changed_nomination(pod, failure.nominating)
+        if condition is not None or nomination is not None:
+            patch = PodStatusPatch(condition=condition, nominated_node_name=nomination)
+            self._patch_status(pod, patch)
+
+    def _condition(self, pod: Pod, failure: Failure) -> PodCondition | None:
+        """The pod's new condition; None if it says the same already."""
+        since = None
+        for known in pod.status.conditions:
+            if known.type == _POD_SCHEDULED and known.status == "False":
+                if (known.reason, known.message) == (failure.reason, failure.message):
+                    return None
+                since = known.last_transition_time
+        return PodCondition(
+            type=_POD_SCHEDULED,
+            status="False",
+            reason=failure.reason,
+            message=failure.message,
+            observed_generation=pod.metadata.generation,
+            last_transition_time=Time(self._clock.now()) if since is None else since,
+        )
+
+
+def _changed_nomination(pod: Pod, nominating: NominatingInfo | None) -> str | None:
+    if nominating is None or nominating.mode is NominatingMode.NOOP:
+        return None
+    if nominating.node_name == pod.status.nominated_node_name:
+        return None
+    return nominating.node_name
+
+
+def _unfit_message(status: Status) -> str:
+    """Upstream's sentence for a pod that only had this one node to go to."""
+    counts = Counter(status.reasons)
+    reasons = ", ".join(sorted(f"{count} {reason}" for reason, count in counts.items()))
+    return f"0/1 nodes are available: {reasons}." if reasons else _NO_REASON
+
+
+def _shortened(message: str) -> str:
+    if len(message) <= _MAX_NOTE_LENGTH:
+        return message
+    suffix = " ..."
+    return message[: _MAX_NOTE_LENGTH - len(suffix)] + suffix

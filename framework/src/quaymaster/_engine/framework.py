@@ -1,0 +1,100 @@
+"""One profile at work: its plugins, with the stations that call them.
+
+Upstream's name for this is ``Framework`` (Kubernetes v1.36,
+``pkg/scheduler/framework/runtime``).
+"""
+
+from collections.abc import Callable
+
+import attrs
+
+from quaymaster._binding.stations import BindingStations
+from quaymaster._cycle.algorithm import Algorithm, Nominator
+from quaymaster._cycle.sampling import NodeOrder
+from quaymaster._engine.handle import EngineHandle, Services
+from quaymaster._profile import Call, Profile, build_profile
+from quaymaster._queue import QueueProfile
+from quaymaster.config import ProfileConfig
+from quaymaster.objects import Pod
+from quaymaster.registry import PluginRegistry
+from quaymaster.status import Status
+
+__all__ = ["Framework", "build_framework", "queue_profile"]
+
+
+@attrs.frozen(eq=False)
+class Framework:
+    """What the engine needs to take a pod through one profile.
+
+    Attributes:
+        profile: The plugins and plans.
+        algorithm: The scheduling cycle's stations.
+        binding: The stations from Reserve to PostBind.
+        handle: What its plugins were given.
+    """
+
+    profile: Profile
+    algorithm: Algorithm
+    binding: BindingStations
+    handle: EngineHandle
+
+    def pre_enqueue(self, plugin: str, pod: Pod) -> Status | None:
+        """Ask one PreEnqueue plugin about a pod; for explanations."""
+        for call in self.profile.plan("preEnqueue"):
+            if call.plugin == plugin:
+                return _pre_enqueue(call)(pod)
+        return None
+
+
+def build_framework(
+    config: ProfileConfig,
+    registry: PluginRegistry,
+    services: Services,
+    nominator: Nominator,
+    order: NodeOrder,
+    percentage: int,
+) -> Framework:
+    """Build a profile's plugins and stations on the engine's parts.
+
+    Args:
+        config: The profile, with all defaults filled in.
+        registry: Where plugins are found by name.
+        services: The engine's parts.
+        nominator: The engine's nominated pods.
+        order: The engine's sampling order, shared by its profiles as upstream does.
+        percentage: The engine's ``percentageOfNodesToScore``; a profile's own wins.
+
+    Raises:
+        ProfileError: A plugin cannot be loaded or called.
+    """
+    handle = EngineHandle(config.scheduler_name, services)
+    profile = build_profile(config, registry, lambda _name: handle)
+    own = config.percentage_of_nodes_to_score
+    algorithm = Algorithm(
+        profile,
+        services.snapshot.nodes,
+        nominator,
+        order,
+        percentage if own is None else own,
+    )
+    handle.attach(algorithm)
+    return Framework(profile, algorithm, BindingStations(profile), handle)
+
+
+def queue_profile(profile: Profile) -> QueueProfile:
+    """What the queue needs to know of a profile."""
+    sort = profile.plan("queueSort")[0]
+    # Only the same plugin with the same arguments gives keys that surely compare.
+    args = profile.config.plugin_args.get(sort.plugin)
+    return QueueProfile(
+        sort_key=sort.hooks["queue_sort"],
+        pre_enqueue=[
+            (call.plugin, _pre_enqueue(call)) for call in profile.plan("preEnqueue")
+        ],
+        events=profile.events,
+        sort_group=f"{sort.plugin} {args!r}",
+    )
+
+
+def _pre_enqueue(call: Call) -> Callable[[Pod], Status | None]:
+    return call.hooks["pre_enqueue"]

@@ -1,0 +1,110 @@
+"""The handle that the plugins of one profile get."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+import attrs
+
+from quaymaster._cycle.algorithm import Algorithm
+from quaymaster.clock import Clock
+from quaymaster.cluster import Cluster, EventNote
+from quaymaster.cycle_state import CycleState
+from quaymaster.handle import Informers, WaitingPod
+from quaymaster.node_info import NodeInfo
+from quaymaster.objects import Pod
+from quaymaster.snapshot import Snapshot
+from quaymaster.status import Status
+
+__all__ = ["EngineHandle", "Services"]
+
+
+@attrs.frozen(eq=False, kw_only=True)
+class Services:
+    """The parts of an engine that plugins may use."""
+
+    clock: Clock
+    cluster: Cluster
+    informers: Informers
+    snapshot: Snapshot
+    waiting_pods: Callable[[], Iterable[WaitingPod]]
+    waiting_pod: Callable[[str], WaitingPod | None]
+    activate: Callable[[Iterable[Pod]], None]
+    nominated_pods: Callable[[str], Sequence[Pod]]
+
+
+class EngineHandle:
+    """Implements `quaymaster.handle.Handle` for one profile.
+
+    Args:
+        profile_name: The profile's scheduler name.
+        services: The engine's parts.
+    """
+
+    def __init__(self, profile_name: str, services: Services) -> None:
+        self._profile_name = profile_name
+        self._services = services
+        self._algorithm: Algorithm | None = None
+
+    def attach(self, algorithm: Algorithm) -> None:
+        """Let plugins run the profile's own filters; once they have all been built."""
+        self._algorithm = algorithm
+
+    @property
+    def profile_name(self) -> str:
+        return self._profile_name
+
+    @property
+    def clock(self) -> Clock:
+        return self._services.clock
+
+    @property
+    def cluster(self) -> Cluster:
+        return self._services.cluster
+
+    @property
+    def informers(self) -> Informers:
+        return self._services.informers
+
+    @property
+    def snapshot(self) -> Snapshot:
+        return self._services.snapshot
+
+    def waiting_pods(self) -> Iterable[WaitingPod]:
+        return self._services.waiting_pods()
+
+    def waiting_pod(self, uid: str) -> WaitingPod | None:
+        return self._services.waiting_pod(uid)
+
+    def activate(self, pods: Iterable[Pod]) -> None:
+        self._services.activate(pods)
+
+    def nominated_pods(self, node_name: str) -> Sequence[Pod]:
+        return self._services.nominated_pods(node_name)
+
+    def run_filters(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
+        return self._attached().filter.run(state, pod, node)
+
+    def run_filters_with_nominated_pods(
+        self, state: CycleState, pod: Pod, node: NodeInfo
+    ) -> Status | None:
+        nominated = self.nominated_pods(node.name)
+        return self._attached().filter.run_with_nominated_pods(
+            state, pod, node, nominated
+        )
+
+    def run_add_pod(
+        self, state: CycleState, pod: Pod, pod_to_add: Pod, node: NodeInfo
+    ) -> Status | None:
+        return self._attached().pre_filter.add_pod(state, pod, pod_to_add, node)
+
+    def run_remove_pod(
+        self, state: CycleState, pod: Pod, pod_to_remove: Pod, node: NodeInfo
+    ) -> Status | None:
+        return self._attached().pre_filter.remove_pod(state, pod, pod_to_remove, node)
+
+    def record(self, note: EventNote) -> None:
+        self._services.cluster.record(note)
+
+    def _attached(self) -> Algorithm:
+        if self._algorithm is None:
+            raise RuntimeError("the profile is still being built: call this in a hook")
+        return self._algorithm

@@ -1,0 +1,37 @@
+"""Calls that other threads leave for the engine's thread."""
+
+import threading
+from collections import deque
+from collections.abc import Callable
+
+__all__ = ["Inbox"]
+
+
+class Inbox:
+    """A queue of calls; anybody may `post`, only the engine drains.
+
+    Attributes:
+        woken: Set while there may be something to do; the clock waits on it.
+    """
+
+    def __init__(self) -> None:
+        self._calls: deque[Callable[[], None]] = deque()
+        self.woken = threading.Event()
+
+    def post(self, call: Callable[[], None]) -> None:
+        """Leave a call for the engine's thread."""
+        self._calls.append(call)
+        self.woken.set()
+
+    def notify(self) -> None:
+        """Wake the engine: something else than a call has arrived."""
+        self.woken.set()
+
+    def drain(self) -> bool:
+        """Run what has been posted so far; return whether there was anything."""
+        self.woken.clear()
+        ran = False
+        while self._calls:
+            self._calls.popleft()()
+            ran = True
+        return ran

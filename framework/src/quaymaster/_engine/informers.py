@@ -1,0 +1,206 @@
+"""The engine's copy of the cluster: list once, then follow the watches.
+
+Watches are read in batches on the engine's thread. A watch that expired is replaced by
+a fresh list, and what was missed is told as the changes that it amounts to. Mirrors
+``Reflector`` and shared informers (k8s.io/client-go v0.36, ``tools/cache``).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Generic, Protocol, TypeVar
+
+from quaymaster.cluster import (
+    ApiError,
+    Cluster,
+    ResourceExpiredError,
+    Watch,
+    WatchEvent,
+    WatchEventType,
+)
+from quaymaster.objects import (
+    ApiObject,
+    CSIDriver,
+    CSINode,
+    CSIStorageCapacity,
+    Namespace,
+    Node,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    PodDisruptionBudget,
+    ReplicaSet,
+    ReplicationController,
+    Service,
+    StatefulSet,
+    StorageClass,
+    VolumeAttachment,
+)
+
+__all__ = ["WATCHED_KINDS", "ChangeHandler", "EngineInformers"]
+
+WATCHED_KINDS: Sequence[type[ApiObject]] = (
+    Namespace,
+    Service,
+    ReplicationController,
+    ReplicaSet,
+    StatefulSet,
+    PodDisruptionBudget,
+    StorageClass,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    CSIDriver,
+    CSINode,
+    CSIStorageCapacity,
+    VolumeAttachment,
+    Node,
+    Pod,
+)
+"""What the engine follows, in the order in which one batch of changes is handled:
+what pods refer to comes before the pods."""
+
+ObjT = TypeVar("ObjT", bound=ApiObject)
+
+
+class ChangeHandler(Protocol):
+    """Takes every change of the cluster, one by one, on the engine's thread."""
+
+    def changed(
+        self,
+        kind: type[ApiObject],
+        old: ApiObject | None,
+        new: ApiObject | None,
+        *,
+        missed: bool = False,
+    ) -> None:
+        """One object was added (no old), changed, or deleted (no new).
+
+        Args:
+            kind: The class of the object.
+            old: The object as it was last known, or None.
+            new: The object as it is now, or None.
+            missed: Whether the deletion itself was missed, and ``old`` may be stale.
+        """
+
+
+class _Reflector(Generic[ObjT]):
+    """Follows one kind."""
+
+    def __init__(
+        self,
+        kind: type[ObjT],
+        cluster: Cluster,
+        handler: ChangeHandler,
+        notify: Callable[[], None],
+    ) -> None:
+        self._kind = kind
+        self._cluster = cluster
+        self._handler = handler
+        self._notify = notify
+        self._watch: Watch[ObjT] | None = None
+        self._version = 0
+        self.objects: dict[str, ObjT] = {}
+
+    def start(self) -> None:
+        """List, tell the handler what there is, and watch from there."""
+        listed = self._cluster.list(self._kind)
+        known, self.objects = self.objects, {}
+        for obj in listed.items:
+            key = obj.key
+            old = known.pop(key, None)
+            self.objects[key] = obj
+            if old is None:
+                self._handler.changed(self._kind, None, obj)
+            elif old.uid != obj.uid:
+                self._handler.changed(self._kind, old, None, missed=True)
+                self._handler.changed(self._kind, None, obj)
+            elif old.metadata.resource_version != obj.metadata.resource_version:
+                self._handler.changed(self._kind, old, obj)
+        for gone in known.values():
+            self._handler.changed(self._kind, gone, None, missed=True)
+        self._version = listed.resource_version
+        self._watch = self._cluster.watch(self._kind, self._version, self._notify)
+
+    def sync(self) -> bool:
+        """Handle what the watch has brought; return whether there was anything."""
+        if self._watch is None:
+            self._reconnect()
+            return True
+        try:
+            events = self._watch.take()
+        except ResourceExpiredError:
+            self.start()
+            return True
+        except ApiError:
+            self._watch = None
+            self._reconnect()
+            return True
+        for event in events:
+            self._apply(event)
+        return bool(events)
+
+    def _reconnect(self) -> None:
+        try:
+            self._watch = self._cluster.watch(self._kind, self._version, self._notify)
+        except ResourceExpiredError:
+            self.start()
+
+    def _apply(self, event: WatchEvent[ObjT]) -> None:
+        new = event.object
+        key = new.key
+        self._version = event.resource_version
+        if event.type is WatchEventType.DELETED:
+            if self.objects.pop(key, None) is not None:
+                self._handler.changed(self._kind, new, None)
+            return
+        old = self.objects.get(key)
+        self.objects[key] = new
+        if old is not None and old.uid != new.uid:
+            self._handler.changed(self._kind, old, None, missed=True)
+            old = None
+        self._handler.changed(self._kind, old, new)
+
+
+class EngineInformers:
+    """The copies of all watched kinds; implements `quaymaster.handle.Informers`.
+
+    Args:
+        cluster: The cluster to follow.
+        handler: Told every change, after the copy has been brought up to date.
+        notify: Called, from any thread, when there is something to `sync`.
+    """
+
+    def __init__(
+        self, cluster: Cluster, handler: ChangeHandler, notify: Callable[[], None]
+    ) -> None:
+        self._reflectors: Mapping[type[ApiObject], _Reflector[Any]] = {
+            kind: _Reflector(kind, cluster, handler, notify) for kind in WATCHED_KINDS
+        }
+
+    def start(self) -> None:
+        """List every kind and start to watch it."""
+        for reflector in self._reflectors.values():
+            reflector.start()
+
+    def sync(self) -> bool:
+        """Handle all changes that have arrived; return whether there were any."""
+        changed = False
+        for reflector in self._reflectors.values():
+            changed = reflector.sync() or changed
+        return changed
+
+    def get(self, kind: type[ObjT], key: str) -> ObjT | None:
+        """One object by its key, or None."""
+        return self._objects(kind).get(key)
+
+    def list(self, kind: type[ObjT], namespace: str | None = None) -> Sequence[ObjT]:
+        """All objects of a kind, of one namespace if given."""
+        objects = self._objects(kind).values()
+        if namespace is None:
+            return list(objects)
+        return [obj for obj in objects if obj.namespace == namespace]
+
+    def _objects(self, kind: type[ObjT]) -> Mapping[str, ObjT]:
+        reflector = self._reflectors.get(kind)
+        if reflector is None:
+            watched = ", ".join(kind.kind for kind in WATCHED_KINDS)
+            raise KeyError(f"{kind.kind} is not watched (watched: {watched})")
+        return reflector.objects

@@ -1,0 +1,358 @@
+"""The scheduler: one thread, one loop, all state.
+
+Each turn drains the inbox and the watches, fires the timers that are due, and takes
+one pod through a scheduling cycle. With a real clock the loop then waits for something
+to happen; with a virtual one time jumps to the next timer. Mirrors ``Scheduler``
+(Kubernetes v1.36, ``pkg/scheduler/scheduler.go``, ``schedule_one.go``).
+"""
+
+import logging
+import random
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
+
+import msgspec
+
+from quaymaster._binding.binding_cycle import BindingCycle
+from quaymaster._binding.executor import Executor, InlineExecutor
+from quaymaster._binding.waiting_pods import WaitingPods
+from quaymaster._cache.cache import Cache
+from quaymaster._cycle.algorithm import Decision, Unfit
+from quaymaster._cycle.sampling import NodeOrder
+from quaymaster._engine.event_handlers import EventHandlers
+from quaymaster._engine.failure import Failure, FailureHandler, FailureKind
+from quaymaster._engine.framework import Framework, build_framework, queue_profile
+from quaymaster._engine.handle import Services
+from quaymaster._engine.inbox import Inbox
+from quaymaster._engine.informers import EngineInformers
+from quaymaster._engine.outcomes import Outcomes
+from quaymaster._queue import BackoffPolicy, QueuedPod, SchedulingQueue
+from quaymaster.arrays import Rows
+from quaymaster.clock import Clock
+from quaymaster.cluster import ApiError, Cluster, EventNote, PodStatusPatch
+from quaymaster.config import SchedulerConfig
+from quaymaster.cycle_state import CycleState
+from quaymaster.node_table import NodeTable
+from quaymaster.objects import ApiObject, Pod
+from quaymaster.registry import PluginRegistry
+from quaymaster.snapshot import Snapshot
+from quaymaster.status import Status
+
+__all__ = ["Observer", "Scheduler"]
+
+_log = logging.getLogger(__name__)
+
+_ERRORS_TO_GIVE_UP_AFTER = 5
+
+
+class Observer(Protocol):
+    """Is told what the scheduler does, as it does it, on its thread."""
+
+    def attempting(self, pod: Pod, framework: Framework) -> None:
+        """A pod is about to be tried."""
+
+    def bound(self, pod: Pod, node_name: str) -> None:
+        """A pod was bound."""
+
+
+class Scheduler:
+    """Schedules the pods of a cluster.
+
+    Args:
+        cluster: The cluster to watch and to bind in.
+        config: Profiles and settings.
+        registry: Where plugins are found by name.
+        clock: The engine's time; the cluster's too, if that is simulated.
+        seed: Seeds the choice between equally good nodes.
+        executor: Runs what may wait for the cluster; inline by default.
+        observer: Is told what happens.
+
+    Attributes:
+        snapshot: Nodes and pods, as decisions see them.
+        queue: The pods that wait for an attempt.
+        waiting: The pods that wait on Permit.
+        frameworks: Scheduler name -> the profile at work.
+
+    Raises:
+        ProfileError: A profile's plugins cannot be built.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        config: SchedulerConfig,
+        registry: PluginRegistry,
+        *,
+        clock: Clock,
+        seed: int = 0,
+        executor: Executor | None = None,
+        observer: Observer | None = None,
+    ) -> None:
+        self._cluster = cluster
+        self._clock = clock
+        self._executor = executor or InlineExecutor()
+        self._observer = observer
+        self._random = random.Random(seed)
+        self._changes = 0
+        self._inbox = Inbox()
+        self._informers = EngineInformers(cluster, self, self._inbox.notify)
+        self.snapshot = Snapshot()
+        self.waiting = WaitingPods(clock, self._inbox.post)
+        self._cache = Cache(self.snapshot)
+        self.frameworks = self._build_frameworks(config, registry)
+        self.queue = self._build_queue(config)
+        self._handlers = EventHandlers(
+            cache=self._cache,
+            queue=self.queue,
+            scheduler_names=self.frameworks,
+            reject_waiting=self._reject_waiting,
+        )
+        self._failures = FailureHandler(
+            clock=clock,
+            queue=self.queue,
+            cache=self._cache,
+            lookup=self._stored,
+            patch_status=self._patch_status,
+            record=cluster.record,
+        )
+        outcomes = Outcomes(
+            queue=self.queue,
+            cache=self._cache,
+            failures=self._failures,
+            lookup=self._stored,
+            bound=self._bound,
+        )
+        self._binding = BindingCycle(cluster, self._executor, self.waiting, outcomes)
+
+    def start(self) -> None:
+        """Learn what there is in the cluster, and begin to follow it."""
+        self._informers.start()
+        self.queue.start()
+
+    def run(self, stop: threading.Event) -> None:
+        """Schedule until ``stop`` is set; whoever sets it calls `wake` as well."""
+        while not stop.is_set():
+            if not self.turn():
+                self._clock.wait(self._inbox.woken)
+        self._executor.close()
+
+    def wake(self) -> None:
+        """Let the loop look around; from any thread."""
+        self._inbox.notify()
+
+    def settle(self) -> None:
+        """Schedule until nothing moves any more; the clock must be a virtual one.
+
+        That is when no work is left but pods which have been tried since the last
+        change of the cluster, and pods that are gated. One that meets errors is tried
+        a few times more.
+        """
+        while True:
+            if self.turn():
+                continue
+            if self._is_settled() or not self._clock.wait(self._inbox.woken):
+                return
+
+    def turn(self) -> bool:
+        """Handle what has arrived and is due, then try one pod.
+
+        Returns:
+            Whether there was anything to do.
+        """
+        busy = False
+        if self._inbox.woken.is_set():
+            busy = self._inbox.drain()
+            busy = self._informers.sync() or busy
+        busy = self._clock.run_due() > 0 or busy
+        queued = self.queue.pop()
+        if queued is not None:
+            self._schedule(queued)
+        return busy or queued is not None
+
+    def changed(
+        self,
+        kind: type[ApiObject],
+        old: ApiObject | None,
+        new: ApiObject | None,
+        *,
+        missed: bool = False,
+    ) -> None:
+        """Take a change of the cluster from an informer."""
+        if not _is_mere_report(old, new):
+            self._changes += 1
+        self._handlers.changed(kind, old, new, missed=missed)
+
+    def gate_of(self, pod: Pod) -> Status | None:
+        """What keeps a pod out of the queue, or None if nothing does."""
+        queued = self.queue.get(pod.key)
+        if queued is None or not queued.gating_plugin:
+            return None
+        framework = self.frameworks[pod.spec.scheduler_name]
+        status = framework.pre_enqueue(queued.gating_plugin, queued.pod)
+        return (status or Status.unresolvable()).with_plugin(queued.gating_plugin)
+
+    def _build_frameworks(
+        self, config: SchedulerConfig, registry: PluginRegistry
+    ) -> Mapping[str, Framework]:
+        services = Services(
+            clock=self._clock,
+            cluster=self._cluster,
+            informers=self._informers,
+            snapshot=self.snapshot,
+            waiting_pods=lambda: self.waiting,
+            waiting_pod=self.waiting.get,
+            activate=self._activate,
+            nominated_pods=self.pods_on,
+        )
+        order = NodeOrder()
+        percentage = config.percentage_of_nodes_to_score
+        return {
+            profile.scheduler_name: build_framework(
+                profile, registry, services, self, order, percentage
+            )
+            for profile in config.profiles
+        }
+
+    def _build_queue(self, config: SchedulerConfig) -> SchedulingQueue:
+        return SchedulingQueue(
+            clock=self._clock,
+            profiles={
+                name: queue_profile(framework.profile)
+                for name, framework in self.frameworks.items()
+            },
+            lookup=self._stored,
+            backoff=BackoffPolicy(
+                initial_seconds=config.pod_initial_backoff_seconds,
+                max_seconds=config.pod_max_backoff_seconds,
+            ),
+        )
+
+    def _schedule(self, queued: QueuedPod) -> None:
+        pod = queued.pod
+        framework = self.frameworks.get(pod.spec.scheduler_name)
+        if framework is None or self._is_skipped(pod):
+            self.queue.done(pod.uid)
+            return
+        queued.attempted_at_change = self._changes
+        if self._observer is not None:
+            self._observer.attempting(pod, framework)
+        state = CycleState()
+        found = framework.algorithm.schedule(state, pod, self._pick_node)
+        if isinstance(found, Decision):
+            self._binding.begin(queued, state, framework.binding, found)
+        else:
+            self._failures.attempt_failed(queued, _failure(found))
+
+    def _is_skipped(self, pod: Pod) -> bool:
+        if pod.is_terminating:
+            self._cluster.record(_skipped(pod))
+            return True
+        return self._cache.is_assumed(pod.uid)
+
+    def _pick_node(self, nodes: NodeTable, rows: Rows) -> int:
+        numbers = nodes.row_numbers(rows)
+        if len(numbers) == 1:
+            return int(numbers[0])
+        return int(numbers[self._random.randrange(len(numbers))])
+
+    def _is_settled(self) -> bool:
+        return (
+            not self._clock.has_foreground_timers
+            and not self._binding.in_flight
+            and not len(self.waiting)
+            and all(map(self._has_had_its_chance, self.queue))
+        )
+
+    def _has_had_its_chance(self, queued: QueuedPod) -> bool:
+        if queued.is_gated:
+            return True
+        errors = queued.consecutive_errors_count
+        return queued.attempted_at_change == self._changes and (
+            errors == 0 or errors >= _ERRORS_TO_GIVE_UP_AFTER
+        )
+
+    def pods_on(self, node_name: str) -> Sequence[Pod]:
+        """The pods that are nominated to a node, in the order of nomination."""
+        return self.queue.nominator.pods_on(node_name)
+
+    def nodes(self) -> Sequence[str]:
+        """The nodes that any pod is nominated to."""
+        return self.queue.nominator.nodes()
+
+    def _stored(self, key: str) -> Pod | None:
+        return self._informers.get(Pod, key)
+
+    def _activate(self, pods: Iterable[Pod]) -> None:
+        listed = list(pods)
+        self._inbox.post(lambda: self.queue.activate(listed))
+
+    def _reject_waiting(self, uid: str) -> bool:
+        waiting = self.waiting.get(uid)
+        if waiting is None:
+            return False
+        self.waiting.end(waiting, Status.unschedulable("pod was deleted"))
+        return True
+
+    def _bound(self, pod: Pod, node_name: str) -> None:
+        self._changes += 1
+        if self._observer is not None:
+            self._observer.bound(pod, node_name)
+
+    def _patch_status(self, pod: Pod, patch: PodStatusPatch) -> None:
+        def send() -> ApiError | None:
+            try:
+                self._cluster.patch_pod_status(pod, patch)
+            except ApiError as error:
+                return error
+            return None
+
+        self._executor.submit(send, lambda error: _log_failed_patch(pod, error))
+
+
+def _failure(unfit: Unfit) -> Failure:
+    diagnosis, nominating = unfit.diagnosis, unfit.nominating
+    if unfit.no_nodes:
+        message = unfit.status.message
+        return Failure(
+            kind=FailureKind.NO_NODES, message=message, nominating=nominating
+        )
+    if diagnosis is None:
+        message = unfit.status.message
+        return Failure(kind=FailureKind.ERROR, message=message, nominating=nominating)
+    return Failure(
+        kind=FailureKind.REJECTED,
+        message=diagnosis.message(),
+        unschedulable_plugins=diagnosis.unschedulable_plugins,
+        pending_plugins=diagnosis.pending_plugins,
+        nominating=nominating,
+    )
+
+
+def _is_mere_report(old: ApiObject | None, new: ApiObject | None) -> bool:
+    """Whether only a pod's conditions changed, as when a failure is reported."""
+    if not isinstance(old, Pod) or not isinstance(new, Pod):
+        return False
+    if old.spec is not new.spec or old.node_name != new.node_name:
+        return False
+    metadata = msgspec.structs.replace(
+        old.metadata, resource_version=new.metadata.resource_version
+    )
+    status = msgspec.structs.replace(old.status, conditions=new.status.conditions)
+    return metadata == new.metadata and status == new.status
+
+
+def _skipped(pod: Pod) -> EventNote:
+    return EventNote(
+        regarding=pod,
+        type="Warning",
+        reason="FailedScheduling",
+        action="Scheduling",
+        note=f"skip schedule deleting pod: {pod.key}",
+        reporter=pod.spec.scheduler_name,
+    )
+
+
+def _log_failed_patch(pod: Pod, error: ApiError | None) -> None:
+    if error is not None:
+        _log.error("the status of pod %s could not be patched: %s", pod.key, error)

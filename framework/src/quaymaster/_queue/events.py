@@ -1,0 +1,39 @@
+"""The events that the scheduler itself tells the queue of, and the queue's own labels.
+
+Mirrors Kubernetes v1.36, ``pkg/scheduler/framework/events.go``.
+"""
+
+from quaymaster.cluster_events import ActionType, ClusterEvent, EventResource
+
+__all__ = [
+    "ASSIGNED_POD_ADD",
+    "ASSIGNED_POD_DELETE",
+    "BACKOFF_COMPLETE",
+    "FORCE_ACTIVATE",
+    "NODE_ADD",
+    "NODE_DELETE",
+    "POD_ADD_LABEL",
+    "POD_UPDATE_LABEL",
+    "POP_FROM_BACKOFF",
+    "SCHEDULE_ATTEMPT_FAILURE",
+    "UNSCHEDULABLE_TIMEOUT",
+]
+
+ASSIGNED_POD_ADD = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.ADD)
+ASSIGNED_POD_DELETE = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.DELETE)
+NODE_ADD = ClusterEvent(EventResource.NODE, ActionType.ADD)
+NODE_DELETE = ClusterEvent(EventResource.NODE, ActionType.DELETE)
+FORCE_ACTIVATE = ClusterEvent(
+    EventResource.WILDCARD, ActionType.ALL, custom_label="ForceActivate"
+)
+UNSCHEDULABLE_TIMEOUT = ClusterEvent(
+    EventResource.WILDCARD, ActionType.ALL, custom_label="UnschedulableTimeout"
+)
+
+POD_ADD_LABEL = ClusterEvent(EventResource.UNSCHEDULABLE_POD, ActionType.ADD).label
+POD_UPDATE_LABEL = ClusterEvent(
+    EventResource.UNSCHEDULABLE_POD, ActionType.UPDATE
+).label
+SCHEDULE_ATTEMPT_FAILURE = "ScheduleAttemptFailure"
+BACKOFF_COMPLETE = "BackoffComplete"
+POP_FROM_BACKOFF = "PopFromBackoffQ"

@@ -1,0 +1,80 @@
+"""When the queue is flushed: at upstream's instants, but only if it would do anything.
+
+Upstream flushes its backoff queues at every whole second of the wall clock, and looks
+for pods that have been unschedulable for too long every 30 seconds
+(``PriorityQueue.Run``, Kubernetes v1.36,
+``pkg/scheduler/backend/queue/scheduling_queue.go``). Nothing would come of most of
+these flushes, and with a virtual clock each costs as much as real work.
+"""
+
+import math
+from collections.abc import Callable
+
+from quaymaster._queue.alarm import Alarm
+from quaymaster.clock import Clock
+
+__all__ = ["Flushes"]
+
+UNSCHEDULABLE_FLUSH_SECONDS = 30.0
+
+
+class Flushes:
+    """Calls the two flushes when something is due.
+
+    Args:
+        clock: Keeps the timers.
+        max_in_unschedulable_seconds: How old an unschedulable pod gets.
+        flush_backoff: Makes the pods active whose backoff is over.
+        flush_unschedulable: Moves the pods from before a given time.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        max_in_unschedulable_seconds: float,
+        flush_backoff: Callable[[], None],
+        flush_unschedulable: Callable[[float], None],
+    ) -> None:
+        self._clock = clock
+        self._max_age = max_in_unschedulable_seconds
+        self._flush_backoff = flush_backoff
+        self._flush_unschedulable = flush_unschedulable
+        self._started_at: float | None = None
+        self._backoff_alarm = Alarm(clock, flush_backoff)
+        self._unschedulable_alarm = Alarm(clock, self._unschedulable_due)
+
+    def start(self) -> None:
+        """Begin to flush; the 30 seconds are counted from here."""
+        self._started_at = self._clock.now()
+        self._flush_backoff()
+        self._flush_unschedulable(-math.inf)
+
+    def expect_backoff(self, expiration: float) -> None:
+        """A pod is in backoff through the second ``expiration``."""
+        if self._started_at is not None:
+            self._backoff_alarm.set(self.backoff_at(expiration))
+
+    def expect_unschedulable(self, timestamp: float) -> None:
+        """A pod from ``timestamp`` is unschedulable."""
+        due = self.unschedulable_at(timestamp)
+        if due is not None:
+            self._unschedulable_alarm.set(due)
+
+    def backoff_at(self, expiration: float) -> float:
+        """When such a pod becomes active: a pod waits through its last second."""
+        return expiration + 1.0
+
+    def unschedulable_at(self, timestamp: float) -> float | None:
+        """The next flush at which such a pod is too old; None before the start."""
+        start = self._started_at
+        if start is None:
+            return None
+        # Strictly older than the limit, and strictly after now.
+        latest = max(timestamp + self._max_age, self._clock.now())
+        ticks = math.floor((latest - start) / UNSCHEDULABLE_FLUSH_SECONDS) + 1
+        return start + ticks * UNSCHEDULABLE_FLUSH_SECONDS
+
+    def _unschedulable_due(self) -> None:
+        # At the same instant upstream's backoff flush comes first.
+        self._flush_backoff()
+        self._flush_unschedulable(self._clock.now() - self._max_age)

@@ -1,0 +1,56 @@
+"""PreEnqueue: what may enter the active and the backoff queue.
+
+Mirrors ``runPreEnqueuePlugins`` (Kubernetes v1.36,
+``pkg/scheduler/backend/queue/scheduling_queue.go``).
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
+
+from quaymaster._queue.queued_pod import QueuedPod
+from quaymaster.objects import Pod
+from quaymaster.status import Status
+
+__all__ = ["Gate", "passes_gates"]
+
+Gate: TypeAlias = tuple[str, Callable[[Pod], Status | None]]
+"""A PreEnqueue plugin: its name and its hook."""
+
+_log = logging.getLogger(__name__)
+
+
+def passes_gates(queued: QueuedPod, gates: Sequence[Gate]) -> bool:
+    """Ask the PreEnqueue plugins until one objects, the one that did so last first.
+
+    The pod is gated by the plugin that objects, which joins those that rejected it.
+    Passing lifts the gate, but the names stay: the next attempt clears them.
+
+    Args:
+        queued: The pod; its gate and its plugins are brought up to date.
+        gates: The plugins of its profile, in their order.
+    """
+    if queued.gating_plugin:
+        gates = _with_first(queued.gating_plugin, gates)
+    for plugin, hook in gates:
+        if _objects(plugin, hook, queued.pod):
+            queued.gating_plugin = plugin
+            queued.unschedulable_plugins |= {plugin}
+            return False
+    queued.gating_plugin = ""
+    return True
+
+
+def _with_first(first: str, gates: Iterable[Gate]) -> Sequence[Gate]:
+    # Upstream calls the gating plugin even if the pod's profile does not have it any
+    # more, and crashes.
+    return sorted(gates, key=lambda gate: gate[0] != first)
+
+
+def _objects(plugin: str, hook: Callable[[Pod], Status | None], pod: Pod) -> bool:
+    try:
+        status = hook(pod)
+    except Exception:
+        _log.exception("pre_enqueue of plugin %r failed for pod %s", plugin, pod.key)
+        return True
+    return status is not None

@@ -1,0 +1,253 @@
+"""Which plugins want to hear of which events, and what they make of them.
+
+Mirrors ``buildQueueingHintMap`` (Kubernetes v1.36, ``pkg/scheduler/scheduler.go``), and
+``isEventOfInterest`` and ``isPodWorthRequeuing`` in
+``pkg/scheduler/backend/queue/scheduling_queue.go``.
+"""
+
+import enum
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+from quaymaster._queue.queued_pod import QueuedPod
+from quaymaster.cluster_events import (
+    ActionType,
+    ClusterEvent,
+    ClusterEventWithHint,
+    EventResource,
+    QueueingHint,
+    QueueingHintFn,
+)
+from quaymaster.objects import ApiObject, Pod
+
+__all__ = ["EventsByPlugin", "HintRegistry", "Question", "Strategy"]
+
+EventsByPlugin: TypeAlias = Mapping[str, Sequence[ClusterEventWithHint] | None]
+"""Plugin name -> what it registered; None if it does not say."""
+
+_log = logging.getLogger(__name__)
+
+_EVERYTHING = tuple(
+    ClusterEventWithHint(ClusterEvent(resource, ActionType.ALL))
+    for resource in (
+        EventResource.POD,
+        EventResource.NODE,
+        EventResource.PERSISTENT_VOLUME,
+        EventResource.PERSISTENT_VOLUME_CLAIM,
+        EventResource.CSI_NODE,
+        EventResource.CSI_DRIVER,
+        EventResource.CSI_STORAGE_CAPACITY,
+        EventResource.STORAGE_CLASS,
+        EventResource.RESOURCE_CLAIM,
+        EventResource.DEVICE_CLASS,
+    )
+)
+"""What a plugin hears of that does not say. Not the wildcard, which would wake nobody
+for objects that no other plugin asks for; upstream leaves the same two kinds out."""
+
+_NODE_TAINT = ClusterEvent(EventResource.NODE, ActionType.UPDATE_NODE_TAINT)
+
+
+class Strategy(enum.Enum):
+    """What an event means for a rejected pod."""
+
+    SKIP = "skip"
+    AFTER_BACKOFF = "after backoff"
+    IMMEDIATELY = "immediately"
+
+
+class _Registration(NamedTuple):
+    event: ClusterEvent
+    plugin: str
+    hint: QueueingHintFn | None
+
+
+_Hints: TypeAlias = Sequence[tuple[str, QueueingHintFn | None]]
+
+
+class _ProfileHints:
+    """The registrations of one profile."""
+
+    def __init__(self, events: EventsByPlugin) -> None:
+        self.registrations = tuple(_registrations(events))
+        self._matching: dict[ClusterEvent, _Hints] = {}
+
+    def matching(self, event: ClusterEvent) -> _Hints:
+        """The plugins that want to hear of an event, with their hints."""
+        found = self._matching.get(event)
+        if found is None:
+            found = self._matching[event] = tuple(
+                (registered.plugin, registered.hint)
+                for registered in self.registrations
+                if registered.event.matches(event)
+            )
+        return found
+
+
+class HintRegistry:
+    """The registrations of all profiles.
+
+    Args:
+        profiles: Scheduler name -> what its plugins registered.
+    """
+
+    def __init__(self, profiles: Mapping[str, EventsByPlugin]) -> None:
+        self._profiles = {
+            name: _ProfileHints(events) for name, events in profiles.items()
+        }
+        self._interested: dict[ClusterEvent, Sequence[str]] = {}
+        self._ungating: dict[tuple[str, ClusterEvent], bool] = {}
+        self._watched: dict[tuple[EventResource, ActionType], bool] = {}
+
+    def interested(self, event: ClusterEvent) -> Sequence[str]:
+        """The plugins, of any profile, that want to hear of an event."""
+        found = self._interested.get(event)
+        if found is None:
+            found = self._interested[event] = tuple(
+                dict.fromkeys(
+                    plugin
+                    for profile in self._profiles.values()
+                    for plugin, _ in profile.matching(event)
+                )
+            )
+        return found
+
+    def may_ungate(self, plugin: str, event: ClusterEvent) -> bool:
+        """Whether a gating plugin wants to hear of an event, in whatever profile."""
+        key = (plugin, event)
+        answer = self._ungating.get(key)
+        if answer is None:
+            answer = self._ungating[key] = any(
+                registered.plugin == plugin and registered.event.matches(event)
+                for registered in self._registrations()
+            )
+        return answer
+
+    def is_watched(self, resource: EventResource, action: ActionType) -> bool:
+        """Whether a plugin registered this very resource with any of these actions."""
+        key = (resource, action)
+        answer = self._watched.get(key)
+        if answer is None:
+            answer = self._watched[key] = any(
+                registered.event.resource is resource
+                and registered.event.action & action
+                for registered in self._registrations()
+            )
+        return answer
+
+    def matching(self, scheduler_name: str, event: ClusterEvent) -> _Hints | None:
+        """One profile's plugins that want to hear of an event; None if unknown."""
+        profile = self._profiles.get(scheduler_name)
+        return None if profile is None else profile.matching(event)
+
+    def _registrations(self) -> Iterator[_Registration]:
+        for profile in self._profiles.values():
+            yield from profile.registrations
+
+
+class Question:
+    """One event, put to the plugins that rejected pods.
+
+    Args:
+        registry: Who wants to hear of it.
+        event: The event.
+        old: The object before the change, or None.
+        new: The object after the change, or None.
+    """
+
+    __slots__ = ("_by_profile", "_event", "_is_wildcard", "_new", "_old", "_registry")
+
+    def __init__(
+        self,
+        registry: HintRegistry,
+        event: ClusterEvent,
+        old: ApiObject | None,
+        new: ApiObject | None,
+    ) -> None:
+        self._registry = registry
+        self._event = event
+        self._is_wildcard = event.is_wildcard
+        self._old = old
+        self._new = new
+        self._by_profile: dict[str, _Hints | None] = {}
+
+    def strategy(self, queued: QueuedPod) -> Strategy:
+        """What the event means for one pod."""
+        rejectors = queued.rejectors
+        if not rejectors:
+            return Strategy.AFTER_BACKOFF
+        if self._is_wildcard:
+            return self._wildcard_strategy(queued)
+        hints = self._hints_for(queued.pod.spec.scheduler_name)
+        if hints is None:
+            return Strategy.AFTER_BACKOFF
+        pending = queued.pending_plugins
+        strategy = Strategy.SKIP
+        for plugin, hint in hints:
+            if plugin not in rejectors or not self._helps(queued.pod, plugin, hint):
+                continue
+            if plugin in pending:
+                return Strategy.IMMEDIATELY
+            if not pending:
+                return Strategy.AFTER_BACKOFF
+            # A pending plugin may still say more than this one did.
+            strategy = Strategy.AFTER_BACKOFF
+        return strategy
+
+    def _wildcard_strategy(self, queued: QueuedPod) -> Strategy:
+        """A wildcard with an object is aimed at that pod alone."""
+        target = self._new
+        if target is None:
+            return Strategy.AFTER_BACKOFF
+        if isinstance(target, Pod) and target.uid == queued.pod.uid:
+            return Strategy.AFTER_BACKOFF
+        return Strategy.SKIP
+
+    def _hints_for(self, scheduler_name: str) -> _Hints | None:
+        try:
+            return self._by_profile[scheduler_name]
+        except KeyError:
+            hints = self._registry.matching(scheduler_name, self._event)
+            self._by_profile[scheduler_name] = hints
+            return hints
+
+    def _helps(self, pod: Pod, plugin: str, hint: QueueingHintFn | None) -> bool:
+        """Whether one plugin thinks so; one that fails might have."""
+        if hint is None:
+            return True
+        try:
+            return hint(pod, self._old, self._new) is not QueueingHint.SKIP
+        except Exception:
+            _log.exception(
+                "queueing hint of plugin %r failed for pod %s on %s",
+                plugin,
+                pod.key,
+                self._event.label,
+            )
+            return True
+
+
+def _registrations(events: EventsByPlugin) -> Iterator[_Registration]:
+    for plugin, told in events.items():
+        registered = _EVERYTHING if told is None else told
+        for item in registered:
+            yield _Registration(item.event, plugin, item.hint)
+        if _needs_taint_event(registered):
+            yield _Registration(_NODE_TAINT, plugin, None)
+
+
+def _needs_taint_event(registered: Sequence[ClusterEventWithHint]) -> bool:
+    """Whether upstream would add taint updates for a plugin that awaits new nodes.
+
+    A new node may arrive tainted, and upstream does not show such a node to all pods:
+    the plugin must hear of it again when the taint goes.
+    """
+    actions = [
+        item.event.action
+        for item in registered
+        if item.event.resource is EventResource.NODE
+    ]
+    return any(action & ActionType.ADD for action in actions) and not any(
+        action & ActionType.UPDATE_NODE_TAINT for action in actions
+    )
