@@ -1,0 +1,260 @@
+"""The in-memory cluster, seen through the port that everybody uses."""
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar, cast
+
+from msgspec.structs import replace
+
+from quaymaster._memory.admission import place_of
+from quaymaster._memory.controllers import Controllers
+from quaymaster._memory.core import ClusterCore
+from quaymaster._memory.kubelet import with_condition
+from quaymaster._memory.loading import admit_all, collector_paused
+from quaymaster._memory.store import StoreWatch
+from quaymaster.clock import Clock
+from quaymaster.cluster import (
+    ConflictError,
+    EventNote,
+    InvalidError,
+    ListResult,
+    NotFoundError,
+    PodStatusPatch,
+)
+from quaymaster.objects import (
+    ApiObject,
+    Event,
+    Node,
+    Pod,
+    PriorityClass,
+    StorageClass,
+    Time,
+)
+
+__all__ = ["MemoryCluster"]
+
+ObjT = TypeVar("ObjT", bound=ApiObject)
+
+
+class MemoryCluster:
+    """A cluster that lives in this process, behind the port `quaymaster.cluster`.
+
+    It does what an API server does to objects (defaults, checks, versions, watches,
+    graceful deletion), what controllers do for workloads (pods for Deployments,
+    StatefulSets, DaemonSets, Jobs, ...) and what kubelets do (bound pods run, and end
+    if they carry the annotation ``simulation.quaymaster.io/run-seconds``). All of it
+    follows the clock, and the same calls give the same objects, names included.
+
+    It belongs to one thread: that of its clock. Controllers react when the clock runs
+    its timers, not within the call that gave them reason to.
+
+    Some things are looser than with a real API server, so that objects which were read
+    from another cluster can be put in: a new object keeps the uid, the times and the
+    status it comes with, a priority may come without its class, and a namespace that
+    does not exist is created.
+
+    Args:
+        clock: The cluster's time.
+        seed: Decides the random parts of names, and the uids.
+        history: How many past changes of each kind a watch can resume over, at least.
+        max_events: How many different Events are kept.
+        kubelet: Whether bound pods run (if not, they stay pending), and whether nodes
+            get the labels that kubelets give them.
+        controllers: Whether workloads get their pods, budgets their status, and so on.
+
+    Attributes:
+        clock: The cluster's time.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        *,
+        seed: int = 0,
+        history: int = 10_000,
+        max_events: int = 10_000,
+        kubelet: bool = True,
+        controllers: bool = True,
+    ) -> None:
+        self.clock = clock
+        self._core = ClusterCore(clock, seed, history, max_events, kubelet)
+        self._pods = self._core.objects(Pod)
+        self._nodes = self._core.objects(Node)
+        self._controllers = Controllers(self._core) if controllers else None
+        self._core.observer = self._controllers
+
+    @property
+    def resource_version(self) -> int:
+        """The version of the last change."""
+        return self._core.version
+
+    def load(self, objects: Iterable[ApiObject]) -> None:
+        """Bring in many objects at once: all of them, or none if some are wrong.
+
+        Their order does not matter. Afterwards the workloads have their pods; those
+        that came with pods, or with ReplicaSets, keep these.
+
+        Raises:
+            AdmissionError: Some objects break rules; it tells everything.
+        """
+        given = list(objects)
+        core = self._core
+        core.admission.know_classes(
+            (
+                *core.objects(PriorityClass).values(),
+                *(obj for obj in given if isinstance(obj, PriorityClass)),
+            ),
+            (
+                *core.objects(StorageClass).values(),
+                *(obj for obj in given if isinstance(obj, StorageClass)),
+            ),
+        )
+        with collector_paused():
+            try:
+                admitted = admit_all(given, core.admission, core.is_taken)
+            finally:
+                core.refresh_classes()
+            for obj in admitted:
+                core.add(obj)
+            if self._controllers is not None:
+                self._controllers.settle()
+
+    def events(self) -> tuple[Event, ...]:
+        """The Events that were recorded, in the order in which they came first.
+
+        A repeated event is there once, with a series that counts. Texts that were
+        given as functions are built now.
+        """
+        return self._core.events.events()
+
+    def list(self, kind: type[ObjT]) -> ListResult[ObjT]:
+        """All objects of a kind; see `quaymaster.cluster.Cluster.list`."""
+        objects = tuple(self._core.objects(kind).values())
+        return ListResult(objects, self._core.version)
+
+    def get(self, kind: type[ObjT], key: str) -> ObjT:
+        """One object by its key; see `quaymaster.cluster.Cluster.get`."""
+        obj = self._core.objects(kind).get(key)
+        if obj is None:
+            raise NotFoundError(f"{kind.kind} {key}: there is none")
+        return obj
+
+    def watch(
+        self, kind: type[ObjT], resource_version: int, notify: Callable[[], None]
+    ) -> StoreWatch[ObjT]:
+        """Follow the changes of a kind; see `quaymaster.cluster.Cluster.watch`."""
+        return self._core.store(kind).watch(resource_version, notify)
+
+    def create(self, obj: ObjT) -> ObjT:
+        """Store a new object; see `quaymaster.cluster.Cluster.create`."""
+        return self._core.add(self._core.admit(obj))
+
+    def update(self, obj: ObjT) -> ObjT:
+        """Replace an object; see `quaymaster.cluster.Cluster.update`.
+
+        Without a resource version it replaces whatever is stored. When an object was
+        created or deleted cannot be changed, nor the node of a pod.
+
+        Raises:
+            InvalidError: The object breaks a rule of its kind.
+        """
+        old = self.get(type(obj), obj.key)
+        stored = old.metadata
+        _check_current(obj, stored.uid, stored.resource_version)
+        if isinstance(obj, Pod) and obj.node_name != cast(Pod, old).node_name:
+            raise InvalidError(f"{place_of(obj)}: spec.nodeName cannot be changed")
+        metadata = replace(
+            obj.metadata,
+            uid=stored.uid,
+            resource_version=stored.resource_version,
+            creation_timestamp=stored.creation_timestamp,
+            deletion_timestamp=stored.deletion_timestamp,
+            deletion_grace_period_seconds=stored.deletion_grace_period_seconds,
+        )
+        new = replace(obj, metadata=metadata)
+        new = self._core.admission.admit_change(new, old)
+        if new == old:
+            return old
+        changed = self._core.change(old, new)
+        if not metadata.finalizers:
+            self._core.let_go_if_due(changed)
+        return changed
+
+    def delete(
+        self,
+        kind: type[ApiObject],
+        key: str,
+        *,
+        uid: str | None = None,
+        grace_period_seconds: float | None = None,
+    ) -> None:
+        """Delete an object; see `quaymaster.cluster.Cluster.delete`.
+
+        A pod that runs on a node takes all of its grace period to end.
+        """
+        obj = self.get(kind, key)
+        actual = obj.metadata.uid
+        if uid not in (None, actual):
+            raise ConflictError(f"{place_of(obj)}: its uid is {actual}, not {uid}")
+        self._core.delete(obj, grace_period_seconds)
+
+    def bind(self, pod: Pod, node_name: str) -> None:
+        """Bind a pod; see `quaymaster.cluster.Cluster.bind`.
+
+        Refuses what upstream's ``setPodNodeAndMetadata`` does (Kubernetes v1.36,
+        ``pkg/registry/core/pod/storage/storage.go``), and nodes that do not exist.
+        """
+        stored = self._pods.get(pod.key)
+        if stored is None:
+            raise NotFoundError(f"Pod {pod.key}: there is none")
+        problem = _why_not_bindable(stored, pod.metadata.uid)
+        if problem:
+            raise ConflictError(f"Pod {pod.key}: {problem}")
+        if node_name not in self._nodes:
+            raise NotFoundError(f"Node {node_name}: there is none")
+        self._core.bind(stored, node_name)
+
+    def patch_pod_status(self, pod: Pod, patch: PodStatusPatch) -> None:
+        """Change a pod's status; see `quaymaster.cluster.Cluster.patch_pod_status`."""
+        stored = self._pods.get(pod.key)
+        if stored is None or pod.metadata.uid not in ("", stored.metadata.uid):
+            uid = pod.metadata.uid
+            raise NotFoundError(f"Pod {pod.key} with uid {uid!r}: there is none")
+        status = stored.status
+        nominated, conditions = patch.nominated_node_name, status.conditions
+        if nominated is None:
+            nominated = status.nominated_node_name
+        if patch.condition is not None:
+            now = Time(self.clock.now())
+            conditions = with_condition(conditions, patch.condition, now)
+        if nominated == status.nominated_node_name and conditions == status.conditions:
+            return
+        status = replace(status, nominated_node_name=nominated, conditions=conditions)
+        self._core.change(stored, replace(stored, status=status))
+
+    def record(self, note: EventNote) -> None:
+        """Write an Event; see `quaymaster.cluster.Cluster.record`."""
+        self._core.record(note)
+
+
+def _check_current(obj: ApiObject, uid: str, version: str) -> None:
+    """Whether a caller knows the object as it is stored, or does not care."""
+    given = obj.metadata
+    if given.uid not in ("", uid):
+        raise ConflictError(f"{place_of(obj)}: its uid is {uid}, not {given.uid}")
+    if given.resource_version not in ("", version):
+        raise ConflictError(
+            f"{place_of(obj)}: its version is {version}, not "
+            f"{given.resource_version}: read it again"
+        )
+
+
+def _why_not_bindable(stored: Pod, uid: str) -> str:
+    if uid not in ("", stored.metadata.uid):
+        return f"its uid is {stored.metadata.uid}, not {uid}"
+    if stored.metadata.deletion_timestamp is not None:
+        return "it is being deleted"
+    if stored.node_name:
+        return f"it is already on node {stored.node_name}"
+    if stored.spec.scheduling_gates:
+        return "it has scheduling gates"
+    return ""

@@ -1,0 +1,232 @@
+"""Runs the controllers: which workloads must be looked at again, and when.
+
+A change only marks workloads. The marked ones are looked at when the clock runs its
+timers, at the same moment of virtual time, in the order in which they were marked.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from quaymaster._memory.controllers.budgets import BudgetController
+from quaymaster._memory.controllers.daemon_sets import DaemonSetController
+from quaymaster._memory.controllers.deployments import DeploymentController
+from quaymaster._memory.controllers.families import Families
+from quaymaster._memory.controllers.garbage import remove_pods_later
+from quaymaster._memory.controllers.jobs import JobController
+from quaymaster._memory.controllers.ownership import OwnerId, Ownership
+from quaymaster._memory.controllers.replicas import ReplicaController
+from quaymaster._memory.controllers.set_index import SetIndex
+from quaymaster._memory.controllers.stateful_sets import StatefulSetController
+from quaymaster._memory.workbench import Workbench
+from quaymaster.clock import Timer
+from quaymaster.objects import (
+    ApiObject,
+    DaemonSet,
+    Deployment,
+    Job,
+    Node,
+    Pod,
+    PodDisruptionBudget,
+    ReplicaSet,
+    ReplicationController,
+    StatefulSet,
+)
+
+__all__ = ["Controllers"]
+
+
+class Controllers:
+    """All controllers of one cluster.
+
+    Args:
+        bench: The cluster.
+    """
+
+    def __init__(self, bench: Workbench) -> None:
+        self._bench = bench
+        self._families = Families()
+        self._ownership = Ownership(bench)
+        self._budgets = BudgetController(bench, self._ownership, self._mark_budget)
+        self._daemon_sets = DaemonSetController(bench, self._families)
+        self._jobs = JobController(bench, self._families)
+        self._sets = SetIndex(bench, self._ownership)
+        replicas = ReplicaController(bench, self._families)
+        deployments = DeploymentController(
+            bench, self._families, self._ownership, self._sets
+        )
+        self._syncs: dict[type[ApiObject], Callable[[Any], None]] = {
+            Deployment: deployments.sync,
+            ReplicaSet: replicas.sync,
+            ReplicationController: replicas.sync,
+            StatefulSet: StatefulSetController(bench, self._families).sync,
+            DaemonSet: self._daemon_sets.sync,
+            Job: self._jobs.sync,
+            PodDisruptionBudget: self._budgets.sync,
+        }
+        self._marked: dict[OwnerId, None] = {}
+        self._marked_sets: dict[OwnerId, None] = {}
+        self._gone: list[ApiObject] = []
+        self._timer: Timer | None = None
+        self._is_settling = False
+
+    def pod_changed(self, old: Pod | None, new: Pod | None) -> None:
+        """A pod was created (no old), changed, or removed (no new)."""
+        if not self._budgets.is_idle:
+            self._budgets.pod_changed(old, new)
+        before = None if old is None else old.metadata.controller
+        after = None if new is None else new.metadata.controller
+        if before is not None and after is not None and before.uid == after.uid:
+            self._member_changed(before.uid, old, new)
+            return
+        if old is not None:
+            self._left(old)
+        if new is not None:
+            self._came(new)
+
+    def object_changed(self, old: ApiObject | None, new: ApiObject | None) -> None:
+        """The same, of any other kind."""
+        obj = old if new is None else new
+        if isinstance(obj, Node):
+            self._node_changed(old, new)
+        elif isinstance(obj, PodDisruptionBudget):
+            self._budget_changed(obj, is_there=new is not None)
+        elif obj is not None and type(obj) in self._syncs:
+            self._workload_changed(old, new)
+
+    def settle(self) -> None:
+        """Let the controllers work until there is nothing left for them to do."""
+        if self._is_settling:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._is_settling = True
+        try:
+            while self._ownership.adopt() or self._collect() or self._sync_next():
+                pass
+        finally:
+            self._is_settling = False
+
+    def _sync_next(self) -> bool:
+        # The ReplicaSet of a Deployment goes first, so that the pods of workloads come
+        # in the order of the workloads.
+        marked = self._marked_sets or self._marked
+        if not marked:
+            return False
+        identity = next(iter(marked))
+        del marked[identity]
+        obj = self._bench.objects(identity.kind).get(identity.key)
+        if obj is not None:
+            self._syncs[identity.kind](obj)
+        return True
+
+    def _collect(self) -> bool:
+        """Delete what belonged to workloads that are gone."""
+        gone, self._gone = self._gone, []
+        for owner in gone:
+            pods = self._bench.objects(Pod)
+            for key in list(self._families.of(owner.uid)):
+                self._bench.delete(pods[key])
+            for replica_set in self._sets.of(owner.uid):
+                self._bench.delete(replica_set)
+        return bool(gone)
+
+    def _mark(self, identity: OwnerId) -> None:
+        is_set = identity.kind is ReplicaSet
+        (self._marked_sets if is_set else self._marked)[identity] = None
+        self._wake()
+
+    def _mark_budget(self, key: str) -> None:
+        self._mark(OwnerId(PodDisruptionBudget, key))
+
+    def _wake(self) -> None:
+        if self._timer is None and not self._is_settling:
+            clock = self._bench.clock
+            self._timer = clock.call_at(clock.now(), self.settle)
+
+    def _came(self, pod: Pod) -> None:
+        reference = pod.metadata.controller
+        if reference is None:
+            self._ownership.orphan_added(pod)
+        elif self._ownership.get(reference.uid) is None:
+            self._ownership.stranger_added(pod, reference)
+        if reference is not None:
+            self._member_changed(reference.uid, None, pod)
+        if self._ownership.has_adoptions:
+            self._wake()
+
+    def _left(self, pod: Pod) -> None:
+        reference = pod.metadata.controller
+        if reference is None:
+            self._ownership.orphan_removed(pod)
+        else:
+            self._ownership.stranger_removed(pod, reference)
+            self._member_changed(reference.uid, pod, None)
+
+    def _member_changed(self, uid: str, old: Pod | None, new: Pod | None) -> None:
+        if not uid:
+            return
+        concerns_owner = self._families.update(uid, old, new)
+        owner = self._ownership.get(uid)
+        if owner is None:
+            return
+        if owner.kind is Job:
+            self._jobs.pod_changed(uid, old, new)
+        if concerns_owner:
+            self._mark(owner)
+            if owner.kind is ReplicaSet and self._families.of(uid).wants_starts:
+                deployment = self._owner_of(self._bench.objects(ReplicaSet)[owner.key])
+                if deployment is not None:
+                    self._mark(deployment)
+
+    def _owner_of(self, obj: ApiObject) -> OwnerId | None:
+        reference = obj.metadata.controller
+        return None if reference is None else self._ownership.get(reference.uid)
+
+    def _workload_changed(self, old: ApiObject | None, new: ApiObject | None) -> None:
+        workload = old if new is None else new
+        if workload is None:
+            return
+        if isinstance(old, ReplicaSet) or isinstance(new, ReplicaSet):
+            # Both are ReplicaSets, or None.
+            self._set_changed(old, new)  # type: ignore[arg-type]
+        if new is None:
+            self._ownership.owner_removed(workload)
+            self._jobs.forget(workload.uid)
+            self._daemon_sets.forget(workload.uid)
+            self._gone.append(workload)
+            self._wake()
+            return
+        if old is None:
+            self._ownership.owner_added(new)
+        self._mark(OwnerId(type(new), new.key))
+        self._budgets.scale_changed(new.namespace)
+
+    def _set_changed(self, old: ReplicaSet | None, new: ReplicaSet | None) -> None:
+        self._sets.update(old, new)
+        replica_set = old if new is None else new
+        if replica_set is None:
+            return
+        owner = self._owner_of(replica_set)
+        if owner is not None:
+            self._mark(owner)
+        elif new is not None and old is None:
+            for deployment in self._bench.objects(Deployment).values():
+                self._mark(OwnerId(Deployment, deployment.key))
+
+    def _budget_changed(self, budget: PodDisruptionBudget, *, is_there: bool) -> None:
+        if is_there:
+            self._budgets.budget_changed(budget)
+        else:
+            self._budgets.budget_removed(budget)
+
+    def _node_changed(self, old: ApiObject | None, new: ApiObject | None) -> None:
+        if isinstance(old, Node) and isinstance(new, Node):
+            same_labels = old.metadata.labels == new.metadata.labels
+            if same_labels and old.spec.taints == new.spec.taints:
+                return
+        elif isinstance(old, Node):
+            self._daemon_sets.forget(old.name)
+            remove_pods_later(self._bench, old.name)
+        for key in self._bench.objects(DaemonSet):
+            self._mark(OwnerId(DaemonSet, key))

@@ -1,0 +1,143 @@
+"""StatefulSets: numbered pods with lasting names, and claims of their own.
+
+Mirrors ``pkg/controller/statefulset`` (Kubernetes v1.36). A changed template is used
+for pods that are made from then on; pods that exist are not restarted for it.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from msgspec.structs import replace
+
+from quaymaster._memory.controllers.families import Families
+from quaymaster._memory.controllers.pods import add_pods, is_ready, pod_of_template
+from quaymaster._memory.names import safe_hash
+from quaymaster._memory.workbench import Workbench
+from quaymaster.objects import (
+    PersistentVolumeClaim,
+    PersistentVolumeClaimVolumeSource,
+    Pod,
+    StatefulSet,
+    Volume,
+)
+from quaymaster.objects._codec import ENCODER
+
+__all__ = ["StatefulSetController"]
+
+_NAME_LABEL: Final = "statefulset.kubernetes.io/pod-name"
+_INDEX_LABEL: Final = "apps.kubernetes.io/pod-index"
+_REVISION_LABEL: Final = "controller-revision-hash"
+
+
+class StatefulSetController:
+    """Keeps up the numbered pods of StatefulSets."""
+
+    def __init__(self, bench: Workbench, families: Families) -> None:
+        self._bench = bench
+        self._families = families
+
+    def sync(self, owner: StatefulSet) -> None:
+        """Create the next pod, or all of them, and delete those beyond the end."""
+        if owner.metadata.deletion_timestamp is not None:
+            return
+        family = self._families.of(owner.uid)
+        is_ordered = owner.spec.pod_management_policy != "Parallel"
+        family.wants_starts = is_ordered
+        pods = self._bench.objects(Pod)
+        by_ordinal = {_ordinal(key): pods[key] for key in family}
+        start = 0 if owner.spec.ordinals is None else owner.spec.ordinals.start
+        count = 1 if owner.spec.replicas is None else owner.spec.replicas
+        wanted = range(start, start + count)
+        for ordinal in wanted:
+            pod = self._present(owner, ordinal, by_ordinal.get(ordinal))
+            if is_ordered and not _is_up(pod):
+                return
+        surplus = sorted(by_ordinal.keys() - set(wanted), reverse=True)
+        self._condemn([by_ordinal[ordinal] for ordinal in surplus], is_ordered)
+
+    def _present(self, owner: StatefulSet, ordinal: int, pod: Pod | None) -> Pod | None:
+        """The pod of an ordinal, made if it is not there; None if it has not failed."""
+        if pod is not None and pod.status.phase == "Failed":
+            self._bench.delete(pod)
+            pod = None
+        if pod is not None:
+            return pod
+        self._create(owner, ordinal)
+        return None
+
+    def _create(self, owner: StatefulSet, ordinal: int) -> None:
+        name = f"{owner.name}-{ordinal}"
+        self._add_claims(owner, ordinal)
+        revision = safe_hash(ENCODER.encode(owner.spec.template))
+        pod = pod_of_template(
+            owner,
+            owner.spec.template,
+            name=name,
+            labels={
+                _INDEX_LABEL: str(ordinal),
+                _REVISION_LABEL: f"{owner.name}-{revision}",
+                _NAME_LABEL: name,
+            },
+        )
+        if owner.spec.volume_claim_templates:
+            volumes = _volumes(owner, ordinal, pod.spec.volumes)
+            pod = replace(pod, spec=replace(pod.spec, volumes=volumes))
+        add_pods(self._bench, owner, pod)
+
+    def _add_claims(self, owner: StatefulSet, ordinal: int) -> None:
+        existing = self._bench.objects(PersistentVolumeClaim)
+        selector = owner.spec.selector
+        labels = {} if selector is None else selector.match_labels
+        for template in owner.spec.volume_claim_templates:
+            metadata = replace(
+                template.metadata,
+                name=_claim_name(template, owner, ordinal),
+                namespace=owner.namespace,
+                labels=template.metadata.labels | labels,
+            )
+            claim = replace(template, metadata=metadata)
+            if claim.key not in existing:
+                self._bench.add(self._bench.admit(claim))
+
+    def _condemn(self, surplus: Iterable[Pod], is_ordered: bool) -> None:
+        for pod in surplus:
+            if not pod.is_terminating:
+                self._bench.delete(pod)
+            if is_ordered:
+                return
+
+
+def _is_up(pod: Pod | None) -> bool:
+    """Whether a pod no longer keeps the next one waiting."""
+    if pod is None or pod.is_terminating:
+        return False
+    return pod.status.phase == "Succeeded" or (
+        pod.status.phase == "Running" and is_ready(pod)
+    )
+
+
+def _ordinal(key: str) -> int:
+    ordinal = key.rpartition("-")[2]
+    return int(ordinal) if ordinal.isdecimal() else -1
+
+
+def _claim_name(
+    template: PersistentVolumeClaim, owner: StatefulSet, ordinal: int
+) -> str:
+    return f"{template.name}-{owner.name}-{ordinal}"
+
+
+def _volumes(
+    owner: StatefulSet, ordinal: int, volumes: tuple[Volume, ...]
+) -> tuple[Volume, ...]:
+    claimed = {
+        template.name: Volume(
+            name=template.name,
+            persistent_volume_claim=PersistentVolumeClaimVolumeSource(
+                claim_name=_claim_name(template, owner, ordinal)
+            ),
+        )
+        for template in owner.spec.volume_claim_templates
+    }
+    others = (volume for volume in volumes if volume.name not in claimed)
+    return (*claimed.values(), *others)

@@ -1,0 +1,101 @@
+"""Bringing many objects into the cluster at once."""
+
+import gc
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Final
+
+from quaymaster._memory.admission import Admission, AdmissionError, Report, place_of
+from quaymaster.errors import Problem
+from quaymaster.objects import (
+    ApiObject,
+    Namespace,
+    Node,
+    Pod,
+    PriorityClass,
+    ReplicaSet,
+    StorageClass,
+)
+
+__all__ = ["admit_all", "collector_paused", "find_stray_pods"]
+
+# What others refer to comes first; of the same rank, the given order stays.
+_KINDS: Final[tuple[type[ApiObject] | None, ...]] = (
+    Namespace,
+    PriorityClass,
+    StorageClass,
+    Node,
+    None,  # all other kinds
+    ReplicaSet,
+    Pod,
+)
+
+
+def admit_all(
+    objects: Iterable[ApiObject],
+    admission: Admission,
+    is_taken: Callable[[ApiObject], bool],
+) -> Sequence[ApiObject]:
+    """The objects as they are to be stored, in the order to store them in.
+
+    Args:
+        objects: The objects, in any order.
+        admission: Fills in and checks; it must know the classes among the objects.
+        is_taken: Whether there is such an object already.
+
+    Raises:
+        AdmissionError: Some objects break rules; it tells everything.
+    """
+    admitted = []
+    problems: list[Problem] = []
+    seen: set[tuple[type[ApiObject], str]] = set()
+    for obj in sorted(objects, key=_order):
+        report = Report()
+        new = admission.examine(obj, report)
+        if new.metadata.name:
+            identity = (type(new), new.key)
+            if identity in seen or is_taken(new):
+                report.expect(False, "metadata.name", "a name of its own", new.name)
+            seen.add(identity)
+        if report:
+            problems += report.problems(place_of(obj))
+        admitted.append(new)
+    if problems:
+        raise AdmissionError(problems)
+    return admitted
+
+
+def find_stray_pods(objects: Iterable[ApiObject]) -> tuple[Problem, ...]:
+    """Every pod that is bound to a node which is not among the objects.
+
+    A cluster can have such pods for a while after a node is gone, so `MemoryCluster`
+    takes them; in the input of a simulation they are most likely a mistake.
+    """
+    everything = list(objects)
+    nodes = {obj.metadata.name for obj in everything if isinstance(obj, Node)}
+    return tuple(
+        Problem(
+            where=place_of(obj),
+            path="spec.nodeName",
+            message=f"expected a node that exists, got {obj.node_name!r}",
+        )
+        for obj in everything
+        if isinstance(obj, Pod) and obj.node_name and obj.node_name not in nodes
+    )
+
+
+def _order(obj: ApiObject) -> int:
+    kind = type(obj)
+    return _KINDS.index(kind if kind in _KINDS else None)
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Run a block without cyclic garbage collection, which only slows a bulk load."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

@@ -1,0 +1,61 @@
+"""Names, uids and hashes, made as upstream makes them but from a seed.
+
+Mirrors ``pkg/util/rand`` (k8s.io/apimachinery v0.36), ``names/generate.go``
+(k8s.io/apiserver v0.36) and ``pkg/util/hash`` (Kubernetes v1.36).
+"""
+
+import random
+from typing import Final
+
+__all__ = ["NameMaker", "limit_base", "safe_hash"]
+
+# No vowels and no digits that look like letters: nothing rude, nothing ambiguous.
+_ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
+_SUFFIX_LENGTH: Final = 5
+_MAX_BASE: Final = 63 - _SUFFIX_LENGTH
+_FNV_OFFSET: Final = 2166136261
+_FNV_PRIME: Final = 16777619
+
+
+class NameMaker:
+    """Makes the random parts of names, and uids. The same seed makes the same ones.
+
+    Args:
+        seed: Where the sequence starts.
+    """
+
+    __slots__ = ("_choices", "_count", "_prefix")
+
+    def __init__(self, seed: int) -> None:
+        self._choices = random.Random(seed).choices
+        self._count = 0
+        self._prefix = f"{seed & 0xFFFFFFFF:08x}-0000-4000-8000-"
+
+    def uid(self) -> str:
+        """A uid that this maker has not given before."""
+        self._count += 1
+        return f"{self._prefix}{self._count:012x}"
+
+    def has_made(self, uid: str) -> bool:
+        """Whether a uid is of this maker, and not from another cluster."""
+        return uid.startswith(self._prefix)
+
+    def name(self, base: str) -> str:
+        """``base`` and five random characters, as for ``generateName``."""
+        return base[:_MAX_BASE] + "".join(self._choices(_ALPHABET, k=_SUFFIX_LENGTH))
+
+
+def limit_base(base: str, tail: str) -> str:
+    """``base`` and ``tail``, the base cut so that a suffix still fits behind both."""
+    return base[: _MAX_BASE - len(tail)] + tail
+
+
+def safe_hash(data: bytes) -> str:
+    """A short hash for names and labels: FNV-1a, in the alphabet of suffixes.
+
+    Upstream hashes Go's dump of the template, so its hash of the same template differs.
+    """
+    value = _FNV_OFFSET
+    for byte in data:
+        value = (value ^ byte) * _FNV_PRIME & 0xFFFFFFFF
+    return "".join(_ALPHABET[ord(digit) % len(_ALPHABET)] for digit in str(value))

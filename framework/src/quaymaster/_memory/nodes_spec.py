@@ -1,0 +1,176 @@
+"""Nodes from a line of text, such as ``100:cpu=4,memory=16Gi,zones=3``."""
+
+import re
+import string
+from collections import Counter
+from collections.abc import Collection, Sequence
+from itertools import count
+from typing import Final
+
+import attrs
+
+from quaymaster.errors import QuantityError, QuaymasterError
+from quaymaster.objects import Node, NodeSpec, NodeStatus, ObjectMeta, Taint
+from quaymaster.quantity import Quantity, ResourceList
+from quaymaster.resources import is_scalar_resource
+
+__all__ = ["NodesSpecError", "make_nodes"]
+
+_FORM: Final = "expected COUNT:KEY=VALUE,..., such as 100:cpu=4,memory=16Gi,zones=3"
+_KEYS: Final = (
+    "expected cpu, memory, pods, ephemeral-storage, an extended resource such as "
+    "nvidia.com/gpu, zones, region, name, label:KEY or taint:KEY"
+)
+_RESOURCES: Final = ("cpu", "memory", "pods", "ephemeral-storage")
+_EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?", re.ASCII)
+_LEAST_DIGITS: Final = 3
+_LABELS: Final = {"kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
+
+
+class NodesSpecError(QuaymasterError, ValueError):
+    """A line that describes no nodes.
+
+    Attributes:
+        spec: The line.
+    """
+
+    def __init__(self, spec: str, message: str) -> None:
+        super().__init__(f"nodes {spec!r}: {message}")
+        self.spec = spec
+
+
+@attrs.define
+class _Group:
+    """Nodes that are alike."""
+
+    spec: str
+    count: int
+    name: str = "node"
+    zones: int = 0
+    region: str = ""
+    resources: ResourceList = attrs.Factory(lambda: {"pods": Quantity(110)})
+    labels: dict[str, str] = attrs.Factory(dict)
+    taints: list[Taint] = attrs.Factory(list)
+
+
+def make_nodes(specs: Sequence[str], *, taken: Collection[str] = ()) -> list[Node]:
+    """Make the nodes that some lines describe.
+
+    A line is a count, a colon, and what each node has, in any order:
+
+    - ``cpu=4``, ``memory=16Gi``, ``pods=110`` (the default), ``ephemeral-storage=1Ti``
+      or an extended resource such as ``nvidia.com/gpu=8``;
+    - ``zones=3``: they lie in ``zone-a``, ``zone-b`` and ``zone-c`` by turns;
+    - ``region=eu``;
+    - ``name=gpu``: they are called ``gpu-000``, ``gpu-001``, ... instead of
+      ``node-000``, ...; several lines with one name count on;
+    - ``label:disk=ssd``, and ``taint:dedicated=ml:NoSchedule`` or
+      ``taint:dedicated:NoSchedule``, as often as needed.
+
+    Args:
+        specs: One line per group of nodes.
+        taken: Names that other nodes have already; they are left out.
+
+    Raises:
+        NodesSpecError: A line cannot be read.
+    """
+    groups = [_parse(spec) for spec in specs]
+    totals: Counter[str] = Counter()
+    for group in groups:
+        totals[group.name] += group.count
+    used = frozenset(taken)
+    numbers = {name: count() for name in totals}
+    nodes = []
+    for group in groups:
+        digits = max(_LEAST_DIGITS, len(str(totals[group.name] - 1)))
+        names = (f"{group.name}-{n:0{digits}}" for n in numbers[group.name])
+        free = (name for name in names if name not in used)
+        nodes += [_node(group, next(free), index) for index in range(group.count)]
+    return nodes
+
+
+def _node(group: _Group, name: str, index: int) -> Node:
+    labels = {"kubernetes.io/hostname": name, **_LABELS}
+    if group.zones:
+        labels["topology.kubernetes.io/zone"] = f"zone-{_letters(index % group.zones)}"
+    if group.region:
+        labels["topology.kubernetes.io/region"] = group.region
+    return Node(
+        metadata=ObjectMeta(name=name, labels=labels | group.labels),
+        spec=NodeSpec(taints=tuple(group.taints)),
+        status=NodeStatus(capacity=group.resources, allocatable=group.resources),
+    )
+
+
+def _letters(number: int) -> str:
+    """``a`` to ``z``, then ``aa``, ``ab`` and so on."""
+    text = ""
+    number += 1
+    while number:
+        number, digit = divmod(number - 1, 26)
+        text = string.ascii_lowercase[digit] + text
+    return text
+
+
+def _parse(spec: str) -> _Group:
+    number, colon, settings = spec.strip().partition(":")
+    if not number.strip().isdecimal() or not colon or not settings.strip():
+        raise NodesSpecError(spec, _FORM)
+    group = _Group(spec=spec, count=int(number))
+    seen: set[str] = set()
+    for setting in settings.split(","):
+        key, equals, value = (part.strip() for part in setting.partition("="))
+        if key.startswith("taint:"):
+            _add_taint(group, setting.strip()[len("taint:") :])
+            continue
+        if not equals or not key or not value:
+            raise NodesSpecError(spec, f"{setting.strip() or 'nothing'}: {_FORM}")
+        if key in seen:
+            raise NodesSpecError(spec, f"{key}: expected once, came twice")
+        seen.add(key)
+        _set(group, key, value)
+    return group
+
+
+def _set(group: _Group, key: str, value: str) -> None:
+    if key.startswith("label:"):
+        group.labels[key[len("label:") :]] = value
+    elif key == "zones":
+        if not value.isdecimal() or not int(value):
+            raise _unexpected(group, key, "a number of at least 1", value)
+        group.zones = int(value)
+    elif key == "region":
+        group.region = value
+    elif key == "name":
+        if not _NAME.fullmatch(value):
+            expected = "lower-case letters, digits, '-' and '.'"
+            raise _unexpected(group, key, expected, value)
+        group.name = value
+    elif key in _RESOURCES or is_scalar_resource(key):
+        group.resources[key] = _amount(group, key, value)
+    else:
+        raise NodesSpecError(group.spec, f"{key}: {_KEYS}")
+
+
+def _amount(group: _Group, key: str, value: str) -> Quantity:
+    try:
+        amount = Quantity(value)
+    except QuantityError as error:
+        raise NodesSpecError(group.spec, f"{key}: {error}") from error
+    if amount < Quantity(0):
+        raise _unexpected(group, key, "an amount of at least 0", value)
+    return amount
+
+
+def _add_taint(group: _Group, text: str) -> None:
+    taint, _, effect = text.rpartition(":")
+    key, _, value = taint.partition("=")
+    if not key or effect not in _EFFECTS:
+        expected = f"KEY=VALUE:EFFECT or KEY:EFFECT with {' or '.join(_EFFECTS)}"
+        raise _unexpected(group, "taint", expected, text)
+    group.taints.append(Taint(key=key, value=value, effect=effect))
+
+
+def _unexpected(group: _Group, key: str, expected: str, got: str) -> NodesSpecError:
+    return NodesSpecError(group.spec, f"{key}: expected {expected}, got {got!r}")

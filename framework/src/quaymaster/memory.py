@@ -1,0 +1,20 @@
+"""A whole cluster in memory: API server, controllers and kubelets, in virtual time.
+
+`MemoryCluster` is the cluster that simulations and tests run on. `make_nodes` makes
+nodes from a line of text, and `find_stray_pods` checks the input of a simulation.
+"""
+
+from quaymaster._memory.admission import AdmissionError
+from quaymaster._memory.cluster import MemoryCluster
+from quaymaster._memory.durations import RUN_SECONDS_ANNOTATION
+from quaymaster._memory.loading import find_stray_pods
+from quaymaster._memory.nodes_spec import NodesSpecError, make_nodes
+
+__all__ = [
+    "RUN_SECONDS_ANNOTATION",
+    "AdmissionError",
+    "MemoryCluster",
+    "NodesSpecError",
+    "find_stray_pods",
+    "make_nodes",
+]

@@ -1,0 +1,519 @@
+"""The in-memory cluster as an API server: what it stores, binds, deletes, refuses."""
+
+from collections.abc import Iterable
+
+import pytest
+from msgspec.structs import replace
+
+from quaymaster.clock import VirtualClock
+from quaymaster.cluster import (
+    AlreadyExistsError,
+    Cluster,
+    ConflictError,
+    EventNote,
+    InvalidError,
+    NotFoundError,
+    PodStatusPatch,
+    WatchEventType,
+)
+from quaymaster.memory import AdmissionError, MemoryCluster
+from quaymaster.objects import (
+    ApiObject,
+    Namespace,
+    Node,
+    ObjectMeta,
+    Pod,
+    PodCondition,
+    Time,
+)
+from quaymaster.testing.makers import make_namespace, make_node, make_pod
+
+_: type[Cluster] = MemoryCluster
+
+
+def make_cluster(*objects: ApiObject, clock: VirtualClock | None = None) -> MemoryCluster:
+    cluster = MemoryCluster(clock or VirtualClock())
+    cluster.load(objects)
+    return cluster
+
+
+def condition_of(pod: Pod, name: str) -> PodCondition:
+    return next(c for c in pod.status.conditions if c.type == name)
+
+
+def names(objects: Iterable[ApiObject]) -> list[str]:
+    return [obj.name for obj in objects]
+
+
+# Creating and reading
+
+
+def test_created_object_gets_uid_version_and_time() -> None:
+    clock = VirtualClock(start=1000.0)
+    cluster = make_cluster(clock=clock)
+    clock.advance(5.0)
+    pod = cluster.create(Pod(metadata=ObjectMeta(name="a"), spec=make_pod().spec))
+    assert pod.uid
+    assert pod.metadata.resource_version == str(cluster.resource_version)
+    assert pod.metadata.creation_timestamp == 1005.0
+    assert cluster.get(Pod, "default/a") == pod
+
+
+def test_object_keeps_the_uid_that_it_comes_with() -> None:
+    cluster = make_cluster()
+    assert cluster.create(make_pod(uid="from-elsewhere")).uid == "from-elsewhere"
+
+
+def test_second_object_of_a_name_never_has_the_uid_of_the_first() -> None:
+    cluster = make_cluster()
+    first = cluster.create(make_pod(name="a"))
+    cluster.delete(Pod, "default/a")
+    assert cluster.create(make_pod(name="a")).uid != first.uid
+
+
+def test_taken_key_is_refused() -> None:
+    cluster = make_cluster(make_pod(name="a"))
+    with pytest.raises(AlreadyExistsError, match="default/a"):
+        cluster.create(make_pod(name="a"))
+    cluster.create(make_pod(name="a", namespace="other"))
+
+
+def test_missing_object_is_not_found() -> None:
+    with pytest.raises(NotFoundError, match="Pod default/a"):
+        make_cluster().get(Pod, "default/a")
+
+
+def test_list_is_in_the_order_of_creation_whatever_changed_since() -> None:
+    cluster = make_cluster(*(make_node(name=name) for name in "cab"))
+    node = cluster.get(Node, "c")
+    cluster.update(replace(node, spec=replace(node.spec, unschedulable=True)))
+    listed = cluster.list(Node)
+    assert names(listed.items) == ["c", "a", "b"]
+    assert listed.resource_version == cluster.resource_version
+
+
+def test_generate_name_is_completed_with_five_safe_characters() -> None:
+    cluster = make_cluster()
+    metadata = ObjectMeta(generate_name="web-")
+    pod = cluster.create(Pod(metadata=metadata, spec=make_pod().spec))
+    assert pod.name.startswith("web-")
+    assert set(pod.name.removeprefix("web-")) <= set("bcdfghjklmnpqrstvwxz2456789")
+    assert len(pod.name) == len("web-") + 5
+
+
+def test_same_seed_gives_the_same_names_and_uids() -> None:
+    def run(seed: int) -> list[tuple[str, str]]:
+        cluster = MemoryCluster(VirtualClock(), seed=seed)
+        blank = Pod(metadata=ObjectMeta(generate_name="a-"), spec=make_pod().spec)
+        pods = [cluster.create(blank) for _ in range(3)]
+        return [(pod.name, pod.uid) for pod in pods]
+
+    assert run(1) == run(1)
+    assert run(1) != run(2)
+
+
+def test_namespaces_that_are_used_exist() -> None:
+    cluster = make_cluster(make_pod(namespace="shop"))
+    labels = cluster.get(Namespace, "shop").labels
+    assert labels == {"kubernetes.io/metadata.name": "shop"}
+
+
+def test_namespace_may_be_defined_after_it_was_used() -> None:
+    cluster = make_cluster(make_pod(namespace="shop"))
+    cluster.load([make_namespace(name="shop", labels={"team": "a"})])
+    assert cluster.get(Namespace, "shop").labels["team"] == "a"
+    with pytest.raises(AdmissionError, match="Namespace shop"):
+        cluster.load([make_namespace(name="shop")])
+
+
+# Updating
+
+
+def test_update_replaces_the_object_and_moves_its_version() -> None:
+    cluster = make_cluster(make_node(name="n"))
+    node = cluster.get(Node, "n")
+    spec = replace(node.spec, unschedulable=True)
+    updated = cluster.update(replace(node, spec=spec))
+    assert updated.spec.unschedulable
+    assert updated.metadata.resource_version != node.metadata.resource_version
+
+
+def test_update_from_an_old_version_conflicts() -> None:
+    cluster = make_cluster(make_node(name="n"))
+    old = cluster.get(Node, "n")
+    cluster.update(replace(old, spec=replace(old.spec, unschedulable=True)))
+    with pytest.raises(ConflictError, match="read it again"):
+        cluster.update(old)
+
+
+def test_update_without_a_version_wins() -> None:
+    cluster = make_cluster(make_node(name="n"))
+    cluster.update(make_node(name="n", unschedulable=True))
+    assert cluster.get(Node, "n").spec.unschedulable
+
+
+def test_update_that_changes_nothing_is_no_change() -> None:
+    cluster = make_cluster(make_node(name="n"))
+    version = cluster.resource_version
+    cluster.update(cluster.get(Node, "n"))
+    assert cluster.resource_version == version
+
+
+def test_update_of_a_lost_or_another_object_is_refused() -> None:
+    cluster = make_cluster(make_node(name="n"))
+    with pytest.raises(NotFoundError):
+        cluster.update(make_node(name="other"))
+    with pytest.raises(ConflictError, match="uid"):
+        cluster.update(make_node(name="n", uid="another"))
+
+
+def test_node_of_a_pod_cannot_be_updated() -> None:
+    cluster = make_cluster(make_node(name="n"), make_pod(name="a"))
+    pod = cluster.get(Pod, "default/a")
+    with pytest.raises(InvalidError, match="nodeName"):
+        cluster.update(replace(pod, node_name="n"))
+
+
+def test_update_can_remove_scheduling_gates() -> None:
+    cluster = make_cluster(make_pod(name="a", scheduling_gates=["wait"]))
+    pod = cluster.get(Pod, "default/a")
+    assert condition_of(pod, "PodScheduled").reason == "SchedulingGated"
+    cluster.update(replace(pod, spec=replace(pod.spec, scheduling_gates=())))
+    assert cluster.get(Pod, "default/a").spec.scheduling_gates == ()
+
+
+def test_update_checks_the_object() -> None:
+    cluster = make_cluster(make_pod(name="a"))
+    pod = cluster.get(Pod, "default/a")
+    with pytest.raises(AdmissionError, match="at least one container"):
+        cluster.update(replace(pod, spec=replace(pod.spec, containers=())))
+
+
+# Binding
+
+
+def test_bound_pod_runs_on_its_node_after_one_write() -> None:
+    clock = VirtualClock(start=100.0)
+    cluster = make_cluster(make_node(name="n"), make_pod(name="a"), clock=clock)
+    watch = cluster.watch(Pod, cluster.resource_version, lambda: None)
+    cluster.bind(cluster.get(Pod, "default/a"), "n")
+    (event,) = watch.take()
+    pod = event.object
+    assert event.type is WatchEventType.MODIFIED
+    assert (pod.node_name, pod.status.phase) == ("n", "Running")
+    assert pod.status.start_time == 100.0
+    for name in ("PodScheduled", "Ready"):
+        assert condition_of(pod, name).status == "True"
+        assert condition_of(pod, name).last_transition_time == 100.0
+
+
+def test_binding_clears_the_nomination() -> None:
+    pod = make_pod(name="a", nominated_node="n")
+    cluster = make_cluster(make_node(name="n"), pod)
+    cluster.bind(pod, "n")
+    assert cluster.get(Pod, "default/a").status.nominated_node_name == ""
+
+
+def test_without_kubelets_a_bound_pod_stays_pending() -> None:
+    cluster = MemoryCluster(VirtualClock(), kubelet=False)
+    cluster.load([make_node(name="n"), make_pod(name="a")])
+    cluster.bind(cluster.get(Pod, "default/a"), "n")
+    pod = cluster.get(Pod, "default/a")
+    assert (pod.node_name, pod.status.phase) == ("n", "Pending")
+    assert condition_of(pod, "PodScheduled").status == "True"
+
+
+@pytest.mark.parametrize(
+    ("stored", "message"),
+    [
+        pytest.param(make_pod(name="a", node="n"), "already on node n", id="bound"),
+        pytest.param(
+            make_pod(name="a", scheduling_gates=["wait"]), "gates", id="gated"
+        ),
+        pytest.param(make_pod(name="a", uid="other"), "uid", id="another pod"),
+    ],
+)
+def test_pod_that_cannot_be_bound_conflicts(stored: Pod, message: str) -> None:
+    cluster = make_cluster(make_node(name="n"), make_node(name="m"), stored)
+    with pytest.raises(ConflictError, match=message):
+        cluster.bind(make_pod(name="a"), "m")
+
+
+def test_terminating_pod_cannot_be_bound() -> None:
+    pod = make_pod(name="a")
+    pod = replace(pod, metadata=replace(pod.metadata, finalizers=("keep/it",)))
+    cluster = make_cluster(make_node(name="n"), pod)
+    cluster.delete(Pod, "default/a")
+    with pytest.raises(ConflictError, match="being deleted"):
+        cluster.bind(pod, "n")
+
+
+def test_bind_needs_the_pod_and_the_node() -> None:
+    cluster = make_cluster(make_node(name="n"), make_pod(name="a"))
+    with pytest.raises(NotFoundError, match="Node gone"):
+        cluster.bind(make_pod(name="a"), "gone")
+    with pytest.raises(NotFoundError, match="Pod default/gone"):
+        cluster.bind(make_pod(name="gone"), "n")
+
+
+# Status
+
+
+def test_patch_sets_a_condition_and_the_nomination() -> None:
+    clock = VirtualClock(start=10.0)
+    cluster = make_cluster(make_pod(name="a"), clock=clock)
+    failed = PodCondition(type="PodScheduled", status="False", reason="Unschedulable")
+    pod = cluster.get(Pod, "default/a")
+    patch = PodStatusPatch(condition=failed, nominated_node_name="n")
+    cluster.patch_pod_status(pod, patch)
+    status = cluster.get(Pod, "default/a").status
+    assert status.nominated_node_name == "n"
+    assert status.conditions == (replace(failed, last_transition_time=Time(10.0)),)
+
+
+def test_patch_leaves_what_it_does_not_name() -> None:
+    pod = make_pod(name="a", nominated_node="n")
+    cluster = make_cluster(pod)
+    version = cluster.resource_version
+    cluster.patch_pod_status(pod, PodStatusPatch())
+    assert cluster.resource_version == version
+    cluster.patch_pod_status(pod, PodStatusPatch(nominated_node_name=""))
+    assert cluster.get(Pod, "default/a").status.nominated_node_name == ""
+
+
+def test_transition_time_moves_only_with_the_status() -> None:
+    clock = VirtualClock(start=10.0)
+    cluster = make_cluster(make_pod(name="a"), clock=clock)
+    pod = cluster.get(Pod, "default/a")
+    for message in ("first", "second"):
+        condition = PodCondition(type="PodScheduled", status="False", message=message)
+        cluster.patch_pod_status(pod, PodStatusPatch(condition=condition))
+        clock.advance(5.0)
+    written = condition_of(cluster.get(Pod, "default/a"), "PodScheduled")
+    assert (written.message, written.last_transition_time) == ("second", 10.0)
+
+
+def test_same_condition_again_is_no_change() -> None:
+    cluster = make_cluster(make_pod(name="a"))
+    pod = cluster.get(Pod, "default/a")
+    patch = PodStatusPatch(condition=PodCondition(type="X", status="False"))
+    cluster.patch_pod_status(pod, patch)
+    version = cluster.resource_version
+    cluster.patch_pod_status(pod, patch)
+    assert cluster.resource_version == version
+
+
+def test_patch_needs_the_very_pod() -> None:
+    cluster = make_cluster(make_pod(name="a", uid="other"))
+    with pytest.raises(NotFoundError):
+        cluster.patch_pod_status(make_pod(name="a"), PodStatusPatch())
+
+
+# Deleting
+
+
+def test_pod_without_a_node_vanishes_at_once() -> None:
+    cluster = make_cluster(make_pod(name="a"))
+    watch = cluster.watch(Pod, cluster.resource_version, lambda: None)
+    cluster.delete(Pod, "default/a")
+    assert [event.type for event in watch.take()] == [WatchEventType.DELETED]
+
+
+def test_running_pod_terminates_and_vanishes_after_its_grace_period() -> None:
+    clock = VirtualClock(start=100.0)
+    pod = make_pod(name="a", node="n", termination_grace_period_seconds=20)
+    cluster = make_cluster(make_node(name="n"), pod, clock=clock)
+    cluster.delete(Pod, "default/a")
+    leaving = cluster.get(Pod, "default/a").metadata
+    assert leaving.deletion_timestamp == 120.0
+    assert leaving.deletion_grace_period_seconds == 20
+    clock.advance(19.0)
+    assert cluster.get(Pod, "default/a").is_terminating
+    clock.advance(1.0)
+    assert not cluster.list(Pod).items
+
+
+def test_given_grace_period_overrides_the_pods_own() -> None:
+    clock = VirtualClock()
+    cluster = make_cluster(
+        make_node(name="n"),
+        make_pod(name="a", node="n"),
+        make_pod(name="b", node="n"),
+        clock=clock,
+    )
+    cluster.delete(Pod, "default/a", grace_period_seconds=0)
+    cluster.delete(Pod, "default/b", grace_period_seconds=5)
+    assert names(cluster.list(Pod).items) == ["b"]
+    clock.advance(5.0)
+    assert not cluster.list(Pod).items
+
+
+def test_second_delete_can_only_shorten_the_grace_period() -> None:
+    clock = VirtualClock(start=0.0)
+    pod = make_pod(name="a", node="n")
+    cluster = make_cluster(make_node(name="n"), pod, clock=clock)
+    for grace, deadline in ((30, 30.0), (60, 30.0), (10, 10.0)):
+        cluster.delete(Pod, "default/a", grace_period_seconds=grace)
+        metadata = cluster.get(Pod, "default/a").metadata
+        assert metadata.deletion_timestamp == deadline
+    clock.advance(10.0)
+    assert not cluster.list(Pod).items
+
+
+def test_finished_pod_vanishes_at_once() -> None:
+    pod = make_pod(name="a", node="n", phase="Succeeded")
+    cluster = make_cluster(make_node(name="n"), pod)
+    cluster.delete(Pod, "default/a")
+    assert not cluster.list(Pod).items
+
+
+def test_late_grace_timer_spares_the_pods_successor() -> None:
+    clock = VirtualClock()
+    cluster = make_cluster(
+        make_node(name="n"), make_pod(name="a", node="n"), clock=clock
+    )
+    cluster.delete(Pod, "default/a")
+    cluster.delete(Pod, "default/a", grace_period_seconds=0)
+    cluster.create(make_pod(name="a", node="n"))
+    clock.advance(100.0)
+    assert not cluster.get(Pod, "default/a").is_terminating
+
+
+def test_delete_of_a_uid_spares_other_pods() -> None:
+    cluster = make_cluster(make_pod(name="a"))
+    with pytest.raises(ConflictError, match="uid"):
+        cluster.delete(Pod, "default/a", uid="another")
+    cluster.delete(Pod, "default/a", uid=make_pod(name="a").uid)
+    with pytest.raises(NotFoundError):
+        cluster.delete(Pod, "default/a")
+
+
+def test_finalizer_keeps_a_deleted_pod_until_it_is_removed() -> None:
+    pod = make_pod(name="a")
+    pod = replace(pod, metadata=replace(pod.metadata, finalizers=("keep/it",)))
+    cluster = make_cluster(pod)
+    cluster.delete(Pod, "default/a")
+    leaving = cluster.get(Pod, "default/a")
+    assert leaving.is_terminating
+    cluster.update(replace(leaving, metadata=replace(leaving.metadata, finalizers=())))
+    assert not cluster.list(Pod).items
+
+
+def test_finalizer_holds_a_running_pod_only_after_it_has_ended() -> None:
+    clock = VirtualClock()
+    pod = make_pod(name="a", node="n")
+    pod = replace(pod, metadata=replace(pod.metadata, finalizers=("keep/it",)))
+    cluster = make_cluster(make_node(name="n"), pod, clock=clock)
+    cluster.delete(Pod, "default/a")
+    assert cluster.get(Pod, "default/a").status.phase == "Running"
+    clock.advance(30.0)
+    assert cluster.get(Pod, "default/a").status.phase == "Failed"
+
+
+def test_pods_of_a_lost_node_are_removed_unless_it_comes_back() -> None:
+    clock = VirtualClock()
+    cluster = make_cluster(
+        *(make_node(name=name) for name in ("gone", "back")),
+        make_pod(name="a", node="gone"),
+        make_pod(name="b", node="back"),
+        clock=clock,
+    )
+    cluster.delete(Node, "gone")
+    cluster.delete(Node, "back")
+    clock.advance(39.0)
+    cluster.create(make_node(name="back"))
+    clock.advance(1.0)
+    assert names(cluster.list(Pod).items) == ["b"]
+
+
+# Loading
+
+
+def test_load_takes_all_objects_or_none() -> None:
+    cluster = make_cluster()
+    with pytest.raises(AdmissionError) as caught:
+        cluster.load(
+            [
+                make_pod(name="good"),
+                make_pod(name="bad", containers=[]),
+                make_pod(name="twice"),
+                make_pod(name="twice"),
+            ]
+        )
+    problems = [f"{p.where}: {p.path}" for p in caught.value.problems]
+    assert problems == [
+        "Pod default/bad: spec.containers",
+        "Pod default/twice: metadata.name",
+    ]
+    assert not cluster.list(Pod).items
+
+
+def test_load_keeps_the_order_within_a_kind() -> None:
+    cluster = make_cluster(*(make_pod(name=name) for name in "cab"))
+    assert names(cluster.list(Pod).items) == ["c", "a", "b"]
+
+
+def test_loaded_pod_that_was_terminating_goes_after_its_grace_period() -> None:
+    clock = VirtualClock(start=1000.0)
+    pod = make_pod(name="a", node="n", deletion_timestamp=9000.0)
+    metadata = replace(pod.metadata, deletion_grace_period_seconds=30)
+    cluster = make_cluster(
+        make_node(name="n"), replace(pod, metadata=metadata), clock=clock
+    )
+    clock.advance(29.0)
+    assert names(cluster.list(Pod).items) == ["a"]
+    clock.advance(1.0)
+    assert not cluster.list(Pod).items
+
+
+# Events
+
+
+def test_repeated_events_are_counted() -> None:
+    clock = VirtualClock(start=0.0)
+    pod = make_pod(name="a")
+    cluster = make_cluster(pod, clock=clock)
+    for text in ("1 node", "2 nodes", "3 nodes"):
+        cluster.record(failure(pod, text))
+        clock.advance(10.0)
+    (event,) = cluster.events()
+    assert event.series is not None
+    assert (event.series.count, event.note) == (3, "3 nodes")
+    assert (event.event_time, event.series.last_observed_time) == (0.0, 20.0)
+    assert event.regarding.name == "a"
+
+
+def test_events_of_other_pods_or_reasons_are_their_own() -> None:
+    first, second = make_pod(name="a"), make_pod(name="b")
+    cluster = make_cluster(first, second)
+    cluster.record(failure(first, "no"))
+    cluster.record(failure(second, "no"))
+    cluster.record(failure(first, "no", reason="Preempted"))
+    assert [e.regarding.name for e in cluster.events()] == ["a", "b", "a"]
+    assert all(event.series is None for event in cluster.events())
+
+
+def test_text_of_an_event_is_built_when_it_is_read() -> None:
+    built: list[str] = []
+
+    def text() -> str:
+        built.append("now")
+        return "0/3 nodes are available"
+
+    pod = make_pod(name="a")
+    cluster = make_cluster(pod)
+    note = EventNote(pod, "Warning", "FailedScheduling", "Scheduling", text)
+    cluster.record(note)
+    assert not built
+    assert cluster.events()[0].note == "0/3 nodes are available"
+
+
+def test_only_the_last_events_are_kept() -> None:
+    cluster = MemoryCluster(VirtualClock(), max_events=2)
+    for name in "abc":
+        cluster.record(failure(make_pod(name=name), "no"))
+    assert [event.regarding.name for event in cluster.events()] == ["b", "c"]
+
+
+def failure(pod: Pod, text: str, reason: str = "FailedScheduling") -> EventNote:
+    return EventNote(pod, "Warning", reason, "Scheduling", text)
