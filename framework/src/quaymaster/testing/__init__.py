@@ -1,0 +1,39 @@
+"""What tests of plugins and profiles are made of; public, and tested itself.
+
+Makers make API objects from a few words; `PluginHarness` runs one plugin hook by hook
+on a small cluster.
+"""
+
+from quaymaster.testing.harness import ContractError, PluginHarness, PluginStatusError
+from quaymaster.testing.makers import (
+    make_affinity_term,
+    make_container,
+    make_metadata,
+    make_namespace,
+    make_node,
+    make_pod,
+    make_pod_disruption_budget,
+    make_priority_class,
+    make_replica_set,
+    make_service,
+    make_spread_constraint,
+    make_uid,
+)
+
+__all__ = [
+    "ContractError",
+    "PluginHarness",
+    "PluginStatusError",
+    "make_affinity_term",
+    "make_container",
+    "make_metadata",
+    "make_namespace",
+    "make_node",
+    "make_pod",
+    "make_pod_disruption_budget",
+    "make_priority_class",
+    "make_replica_set",
+    "make_service",
+    "make_spread_constraint",
+    "make_uid",
+]

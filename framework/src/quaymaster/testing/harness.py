@@ -1,0 +1,373 @@
+"""Run one plugin's hooks on a small cluster, as its unit tests want it.
+
+The plugin is configured, built and called as in a real profile. Where it has a batch
+twin, each call runs the scalar hook and the twin, and insists that they agree.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
+
+import numpy as np
+
+from quaymaster._cycle.sampling import NodeOrder
+from quaymaster._engine.framework import Framework, build_framework
+from quaymaster._engine.handle import Services
+from quaymaster._profile import Call
+from quaymaster.arrays import Int64Array
+from quaymaster.clock import VirtualClock
+from quaymaster.cluster_events import ClusterEvent, ClusterEventWithHint, QueueingHint
+from quaymaster.config import parse_config
+from quaymaster.cycle_state import CycleState
+from quaymaster.errors import QuaymasterError
+from quaymaster.handle import Handle
+from quaymaster.hookspecs import hookimpl
+from quaymaster.memory import MemoryCluster
+from quaymaster.objects import ApiObject, Node, Pod
+from quaymaster.queueing import QueuedPodInfo, SortKey
+from quaymaster.registry import PluginRegistry
+from quaymaster.results import NodeVerdicts, PreFilterResult
+from quaymaster.snapshot import Snapshot
+from quaymaster.status import Status
+
+__all__ = ["ContractError", "PluginHarness", "PluginStatusError"]
+
+ObjT = TypeVar("ObjT", bound=ApiObject)
+T = TypeVar("T")
+
+
+class ContractError(QuaymasterError, AssertionError):
+    """Two hooks of one plugin that must agree do not."""
+
+
+class PluginStatusError(QuaymasterError):
+    """A hook that should have given a value gave a status.
+
+    Attributes:
+        status: What it said.
+    """
+
+    def __init__(self, status: Status) -> None:
+        super().__init__(f"{status.code.label}: {status.message}")
+        self.status = status
+
+
+class _FirstComeFirstServed:
+    """The queue sort of a profile whose plugin under test is none."""
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        pass
+
+    @hookimpl
+    def queue_sort(self, queued: QueuedPodInfo) -> float:
+        return queued.timestamp
+
+
+class _NoBinder:
+    """The binder of a profile whose plugin under test is none."""
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        pass
+
+    @hookimpl
+    def bind(self) -> Status | None:
+        return Status.skip()
+
+
+class _FixedObjects:
+    """Informers that never change."""
+
+    def __init__(self, objects: Iterable[ApiObject]) -> None:
+        self._objects = list(objects)
+
+    def get(self, kind: type[ObjT], key: str) -> ObjT | None:
+        found = (obj for obj in self.list(kind) if obj.key == key)
+        return next(found, None)
+
+    def list(self, kind: type[ObjT], namespace: str | None = None) -> Sequence[ObjT]:
+        return [
+            obj
+            for obj in self._objects
+            if isinstance(obj, kind) and namespace in (None, obj.namespace)
+        ]
+
+
+class _FixedNominations:
+    """Nominations that never change."""
+
+    def __init__(self, pods: Mapping[str, Sequence[Pod]]) -> None:
+        self._pods = pods
+
+    def pods_on(self, node_name: str) -> Sequence[Pod]:
+        return self._pods.get(node_name, ())
+
+    def nodes(self) -> Sequence[str]:
+        return list(self._pods)
+
+
+class PluginHarness:
+    """One plugin, its arguments, and a cluster that stands still.
+
+    Each hook method starts a fresh attempt (a new `CycleState`) unless it says
+    otherwise; `state` is that of the last one.
+
+    Args:
+        plugin: The plugin's class.
+        args: Its arguments, as they stand in a configuration file.
+        nodes: The cluster's nodes.
+        pods: Pods that are on nodes already (``make_pod(node=...)``).
+        objects: Any other objects that the plugin looks up.
+        nominated: Node name -> pods that are nominated to it.
+
+    Attributes:
+        plugin: The plugin itself.
+        handle: What the plugin was given.
+        snapshot: The nodes and pods.
+        cluster: An in-memory cluster with the same objects, for ``bind``.
+        state: The cycle state of the last attempt.
+
+    Raises:
+        ConfigErrors: The arguments are wrong.
+        ProfileError: The plugin cannot be built, or breaks a hookspec.
+    """
+
+    def __init__(
+        self,
+        plugin: type,
+        *,
+        args: Mapping[str, object] | None = None,
+        nodes: Iterable[Node] = (),
+        pods: Iterable[Pod] = (),
+        objects: Iterable[ApiObject] = (),
+        nominated: Mapping[str, Sequence[Pod]] | None = None,
+    ) -> None:
+        self._name = plugin.__name__
+        nodes, pods, objects = list(nodes), list(pods), list(objects)
+        clock = VirtualClock()
+        self.snapshot = Snapshot()
+        for node in nodes:
+            self.snapshot.add_node(node)
+        for pod in pods:
+            self.snapshot.add_pod(pod)
+        self.cluster = MemoryCluster(clock)
+        self.cluster.load([*nodes, *pods, *objects])
+        self.state = CycleState()
+        nominator = _FixedNominations(nominated or {})
+        services = Services(
+            clock=clock,
+            cluster=self.cluster,
+            informers=_FixedObjects([*nodes, *pods, *objects]),
+            snapshot=self.snapshot,
+            waiting_pods=tuple,
+            waiting_pod=lambda _uid: None,
+            activate=lambda _pods: None,
+            nominated_pods=nominator.pods_on,
+        )
+        self._framework = self._build(plugin, args, services, nominator)
+        self.plugin = self._framework.profile.plugins[self._name]
+        self.handle = self._framework.handle
+
+    def pre_enqueue(self, pod: Pod) -> Status | None:
+        """What ``pre_enqueue`` says of a pod."""
+        answer: Status | None = self._call("preEnqueue").hooks["pre_enqueue"](pod)
+        return answer
+
+    def sort_key(self, queued: QueuedPodInfo) -> SortKey:
+        """The sort key of a queued pod."""
+        key: SortKey = self._call("queueSort").hooks["queue_sort"](queued)
+        return key
+
+    def pre_filter(self, pod: Pod) -> PreFilterResult | Status | None:
+        """What ``pre_filter`` says of a pod."""
+        self.state = CycleState()
+        hook = self._call("preFilter").hooks["pre_filter"]
+        answer: PreFilterResult | Status | None = hook(
+            self.state, pod, self.snapshot.nodes
+        )
+        return answer
+
+    def filter(self, pod: Pod, *, pre_filter: bool = True) -> dict[str, Status]:
+        """The nodes that ``filter`` rejects, with the reason of each.
+
+        Args:
+            pod: The pod to place.
+            pre_filter: Whether ``pre_filter`` runs first; if it then says Skip, no
+                node is rejected.
+
+        Raises:
+            ContractError: ``filter`` and ``filter_nodes`` differ.
+            PluginStatusError: ``pre_filter`` rejected the pod.
+        """
+        self.state = CycleState()
+        if pre_filter and self._has("preFilter"):
+            answer = self.pre_filter(pod)
+            if isinstance(answer, Status):
+                if answer.is_skip:
+                    return {}
+                raise PluginStatusError(answer)
+        call = self._call("filter")
+        rejected = {}
+        for node in self.snapshot:
+            status = call.hooks["filter"](self.state, pod, node)
+            if status is not None:
+                rejected[node.name] = status
+        if "filter_nodes" in call.hooks:
+            self._compare("filter", rejected, self._filter_nodes(call, pod))
+        return rejected
+
+    def score(self, pod: Pod, *, pre_score: bool = True) -> dict[str, int]:
+        """The raw score of every node.
+
+        Args:
+            pod: The pod to place.
+            pre_score: Whether ``pre_score`` runs first; if it then says Skip, nothing
+                is scored.
+
+        Raises:
+            ContractError: ``score`` and ``score_nodes`` differ.
+            PluginStatusError: A hook gave a status instead.
+        """
+        self.state = CycleState()
+        nodes = self.snapshot.nodes
+        if pre_score and self._has("preScore"):
+            hook = self._call("preScore").hooks["pre_score"]
+            status = hook(self.state, pod, nodes, nodes.rows)
+            if status is not None:
+                if status.is_skip:
+                    return {}
+                raise PluginStatusError(status)
+        call = self._call("score")
+        scores = {
+            node.name: _value(call.hooks["score"](self.state, pod, node))
+            for node in self.snapshot
+        }
+        if "score_nodes" in call.hooks:
+            twin = _value(call.hooks["score_nodes"](self.state, pod, nodes, nodes.rows))
+            names = nodes.names_at(nodes.rows)
+            self._compare("score", scores, dict(zip(names, twin.tolist(), strict=True)))
+        return scores
+
+    def normalized(self, pod: Pod, *, pre_score: bool = True) -> dict[str, int]:
+        """The score of every node after ``normalize_score``."""
+        scores = self.score(pod, pre_score=pre_score)
+        normalize = self._call("score").hooks.get("normalize_score")
+        if normalize is None or not scores:
+            return scores
+        raw: Int64Array = np.array(list(scores.values()), dtype=np.int64)
+        raw.flags.writeable = False
+        nodes = self.snapshot.nodes
+        answer = _value(normalize(self.state, pod, raw, nodes, nodes.rows))
+        if answer is None:
+            return scores
+        return dict(zip(scores, answer.tolist(), strict=True))
+
+    def events(self) -> Sequence[ClusterEventWithHint]:
+        """What ``events_to_register`` gives."""
+        return self._framework.profile.events[self._name] or ()
+
+    def hint(
+        self,
+        pod: Pod,
+        event: ClusterEvent,
+        old: ApiObject | None = None,
+        new: ApiObject | None = None,
+    ) -> QueueingHint:
+        """Whether an event would wake a pod that this plugin rejected.
+
+        Args:
+            pod: The rejected pod.
+            event: What happened.
+            old: The object before, or None.
+            new: The object after, or None.
+        """
+        for registered in self.events():
+            if registered.event.matches(event) and (
+                registered.hint is None
+                or registered.hint(pod, old, new) is QueueingHint.QUEUE
+            ):
+                return QueueingHint.QUEUE
+        return QueueingHint.SKIP
+
+    def bind(self, pod: Pod, node_name: str) -> Status | None:
+        """Let the plugin bind a pod on `cluster`."""
+        hook = self._call("bind").hooks["bind"]
+        answer: Status | None = hook(CycleState(), pod, node_name)
+        return answer
+
+    def _build(
+        self,
+        plugin: type,
+        args: Mapping[str, object] | None,
+        services: Services,
+        nominator: _FixedNominations,
+    ) -> Framework:
+        registry = PluginRegistry.of({self._name: plugin})
+        names = [self._name]
+        for key, stand_in in (
+            ("queueSort", _FirstComeFirstServed),
+            ("bind", _NoBinder),
+        ):
+            if not registry[self._name].extends(key):
+                registry = registry.with_plugin(stand_in)
+                names.append(stand_in.__name__)
+        config = parse_config(_document(names, args), registry, source="PluginHarness")
+        profile = config.profiles[0]
+        return build_framework(profile, registry, services, nominator, NodeOrder(), 100)
+
+    def _call(self, key: str) -> Call:
+        for call in self._framework.profile.plan(key):
+            if call.plugin == self._name:
+                return call
+        raise LookupError(f"{self._name} has no hook at {key}")
+
+    def _has(self, key: str) -> bool:
+        return any(
+            call.plugin == self._name for call in self._framework.profile.plan(key)
+        )
+
+    def _filter_nodes(self, call: Call, pod: Pod) -> dict[str, Status]:
+        nodes = self.snapshot.nodes
+        verdicts = call.hooks["filter_nodes"](self.state, pod, nodes, nodes.rows)
+        names = nodes.names_at(nodes.rows)
+        if verdicts is None:
+            return {}
+        if isinstance(verdicts, Status):
+            return dict.fromkeys(names, verdicts)
+        assert isinstance(verdicts, NodeVerdicts)
+        codes = zip(names, verdicts.codes.tolist(), strict=True)
+        return {name: verdicts.status_of(code) for name, code in codes if code}
+
+    def _compare(
+        self, hook: str, scalar: Mapping[str, object], twin: Mapping[str, object]
+    ) -> None:
+        for node in self.snapshot:
+            one, other = scalar.get(node.name), twin.get(node.name)
+            if one != other:
+                raise ContractError(
+                    f"plugin '{self._name}': {hook} and {hook}_nodes differ on node "
+                    f"'{node.name}': {one!r} and {other!r}"
+                )
+
+
+def _document(names: Iterable[str], args: Mapping[str, object] | None) -> object:
+    names = list(names)
+    profile: dict[str, object] = {
+        "plugins": {
+            "multiPoint": {
+                "disabled": [{"name": "*"}],
+                "enabled": [{"name": name} for name in names],
+            }
+        }
+    }
+    if args is not None:
+        profile["pluginConfig"] = [{"name": names[0], "args": dict(args)}]
+    return {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [profile],
+    }
+
+
+def _value(answer: T | Status) -> T:
+    if isinstance(answer, Status):
+        raise PluginStatusError(answer)
+    return answer

@@ -1,0 +1,34 @@
+"""Bind a pod to its node through the cluster.
+
+Writes the pod's binding subresource. A refusal is an Error status, which keeps the
+`ApiError` as its ``error``: after an `UnknownOutcomeError` the framework reads the pod
+to find out whether it was bound.
+
+Mirrors ``DefaultBinder`` (kube-scheduler 1.36.2,
+``pkg/scheduler/framework/plugins/defaultbinder/default_binder.go``).
+"""
+
+from quaymaster import (
+    Handle,
+    Pod,
+    Status,
+    hookimpl,
+)
+from quaymaster.cluster import ApiError
+
+__all__ = ["DefaultBinder"]
+
+
+class DefaultBinder:
+    """Binds every pod that no earlier plugin has bound."""
+
+    def __init__(self, _args: None, handle: Handle) -> None:
+        self._handle = handle
+
+    @hookimpl
+    def bind(self, pod: Pod, node_name: str) -> Status | None:
+        try:
+            self._handle.cluster.bind(pod, node_name)
+        except ApiError as error:
+            return Status.from_error(error)
+        return None

@@ -1,0 +1,140 @@
+"""Prefer nodes that already hold the pod's images.
+
+Every image of a container, init container or image volume that a node holds counts
+with its size, times the part of all nodes that hold it too: so an image which few nodes
+have does not draw all pods to them. The sum is 0 points up to 23 MiB and 100 points
+from 1000 MiB per container on.
+
+Mirrors ``ImageLocality`` (kube-scheduler 1.36.2,
+``pkg/scheduler/framework/plugins/imagelocality/image_locality.go``).
+"""
+
+from typing import Final, NamedTuple, cast
+
+import numpy as np
+
+from quaymaster import Handle, NodeInfo, NodeTable, Pod, Scope, hookimpl
+from quaymaster.arrays import Int64Array, Rows
+from quaymaster.node_info import ImageState
+from quaymaster.scores import MAX_NODE_SCORE
+
+__all__ = ["ImageLocality"]
+
+_MIB: Final = 1024 * 1024
+_LOWEST_SUM: Final = 23 * _MIB
+_HIGHEST_SUM_PER_CONTAINER: Final = 1000 * _MIB
+
+# Where the images of a template are kept in `PodSpec.__dict__`.
+_IMAGES_KEY: Final = "quaymaster_image_locality.images"
+
+_MAX_COLUMNS: Final = 256
+
+
+class _Images(NamedTuple):
+    """What a pod's scores depend on.
+
+    Attributes:
+        names: The images, sorted; one that is used twice is here twice.
+        containers: The number of containers and init containers.
+    """
+
+    names: tuple[str, ...]
+    containers: int
+
+
+class ImageLocality:
+    """Scores nodes by the images that they need not pull."""
+
+    # How many other nodes have an image is part of a node's score.
+    scope = Scope.CLUSTER
+
+    def __init__(self, _args: None, handle: Handle) -> None:
+        self._handle = handle
+        self._columns = _Columns()
+
+    @hookimpl
+    def sign_pod(self, pod: Pod) -> _Images:
+        return _images(pod)
+
+    @hookimpl
+    def score(self, pod: Pod, node: NodeInfo) -> int:
+        wanted = _images(pod)
+        node_count = len(self._handle.snapshot)
+        total = 0
+        for name in wanted.names:
+            image = node.images.get(name)
+            if image is not None:
+                total += _spread_size(image, node_count)
+        return _points(total, wanted.containers)
+
+    @hookimpl
+    def score_nodes(self, pod: Pod, nodes: NodeTable, rows: Rows) -> Int64Array:
+        return self._columns.get(_images(pod), nodes)[rows]
+
+
+class _Columns:
+    """The scores of all nodes, by images; good until some node changes."""
+
+    def __init__(self) -> None:
+        self._epoch = -1
+        self._columns: dict[_Images, Int64Array] = {}
+
+    def get(self, wanted: _Images, nodes: NodeTable) -> Int64Array:
+        """The scores of all rows of the table; read-only."""
+        if self._epoch != nodes.node_epoch:
+            self._epoch = nodes.node_epoch
+            self._columns.clear()
+        column = self._columns.get(wanted)
+        if column is None:
+            if len(self._columns) >= _MAX_COLUMNS:
+                self._columns.clear()
+            column = self._columns[wanted] = _score_column(wanted, nodes)
+            column.flags.writeable = False
+        return column
+
+
+def _score_column(wanted: _Images, nodes: NodeTable) -> Int64Array:
+    sums: Int64Array = np.zeros(len(nodes.infos), dtype=np.int64)
+    for name in wanted.names:
+        image = nodes.images.get(name)
+        if image is not None:
+            holders = np.fromiter(image.rows, dtype=np.intp, count=len(image.rows))
+            sums[holders] += _spread_size(image, len(nodes))
+    highest = wanted.containers * _HIGHEST_SUM_PER_CONTAINER
+    scores: Int64Array = np.minimum(sums, highest) - _LOWEST_SUM
+    scores *= MAX_NODE_SCORE
+    scores //= highest - _LOWEST_SUM
+    scores[sums < _LOWEST_SUM] = 0
+    return scores
+
+
+def _spread_size(image: ImageState, node_count: int) -> int:
+    """What an image counts with, in bytes."""
+    return int(image.size_bytes * (len(image.rows) / node_count))
+
+
+def _points(total: int, containers: int) -> int:
+    highest = containers * _HIGHEST_SUM_PER_CONTAINER
+    if total < _LOWEST_SUM:
+        return 0
+    return (
+        MAX_NODE_SCORE * (min(total, highest) - _LOWEST_SUM) // (highest - _LOWEST_SUM)
+    )
+
+
+def _images(pod: Pod) -> _Images:
+    spec = pod.spec
+    known = spec.__dict__.get(_IMAGES_KEY)
+    if known is None:
+        containers = (*spec.init_containers, *spec.containers)
+        names = [container.image for container in containers]
+        names += [volume.image.reference for volume in spec.volumes if volume.image]
+        known = spec.__dict__[_IMAGES_KEY] = _Images(
+            tuple(sorted(map(_with_tag, names))), len(containers)
+        )
+    return cast(_Images, known)
+
+
+def _with_tag(name: str) -> str:
+    """The name under which a node lists an image."""
+    return name if name.rfind(":") > name.rfind("/") else f"{name}:latest"

@@ -1,0 +1,185 @@
+"""Match a pod's node selector and node affinity against labels and names of nodes.
+
+Mirrors ``NodeAffinity`` (kube-scheduler 1.36.2,
+``pkg/scheduler/framework/plugins/nodeaffinity/node_affinity.go``). What upstream's
+PreFilter and PreScore compile is kept with the pod's template instead, so the other
+hooks work without them.
+"""
+
+from collections.abc import Hashable, Sequence
+from typing import Final
+
+import numpy as np
+
+from quaymaster import (
+    ActionType,
+    ClusterEvent,
+    ClusterEventWithHint,
+    EventResource,
+    Handle,
+    Node,
+    NodeInfo,
+    NodeTable,
+    NodeVerdicts,
+    Pod,
+    PreFilterResult,
+    QueueingHint,
+    Scope,
+    Status,
+    hookimpl,
+)
+from quaymaster.arrays import Int64Array, Rows
+from quaymaster.objects import ApiObject
+from quaymaster.scores import default_normalize
+from quaymaster.selectors import (
+    NodeMatcher,
+    PreferredTerms,
+    RequiredNodeAffinity,
+    compile_node_selector,
+    compile_preferred_terms,
+)
+from quaymaster_node_affinity.args import NodeAffinityArgs
+from quaymaster_node_affinity.columns import (
+    affinity_matches,
+    matcher_matches,
+    preference_scores,
+)
+from quaymaster_node_affinity.wishes import node_wishes
+
+__all__ = ["NodeAffinity"]
+
+_MISMATCH: Final = Status.unresolvable(
+    "node(s) didn't match Pod's node affinity/selector"
+)
+_NOT_ENFORCED: Final = Status.unresolvable(
+    "node(s) didn't match scheduler-enforced node affinity"
+)
+_CONFLICT: Final = Status.unresolvable("pod affinity terms conflict")
+
+
+class NodeAffinity:
+    """Rejects nodes that a pod does not want, and prefers those that it likes.
+
+    Args:
+        args: What every pod of the profile wants besides.
+        _handle: Not used.
+    """
+
+    Args = NodeAffinityArgs
+    scope = Scope.NODE
+
+    def __init__(self, args: NodeAffinityArgs, _handle: Handle) -> None:
+        self._enforced = _added_selector(args)
+        self._added_preferences = _added_preferences(args)
+
+    @hookimpl
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+        changes = ActionType.ADD | ActionType.UPDATE_NODE_LABEL
+        event = ClusterEvent(EventResource.NODE, changes)
+        return [ClusterEventWithHint(event, self._after_node_change)]
+
+    @hookimpl
+    def sign_pod(self, pod: Pod) -> Hashable:
+        return node_wishes(pod).fragment
+
+    @hookimpl
+    def pre_filter(self, pod: Pod) -> PreFilterResult | Status | None:
+        wishes = node_wishes(pod)
+        if not wishes.has_required and self._enforced is None:
+            return Status.skip()
+        if wishes.node_names is None:
+            return None
+        return PreFilterResult(wishes.node_names) if wishes.node_names else _CONFLICT
+
+    @hookimpl
+    def filter(self, pod: Pod, node: NodeInfo) -> Status | None:
+        if self._enforced is not None and not self._enforced.matches(node.node):
+            return _NOT_ENFORCED
+        return None if node_wishes(pod).required.matches(node.node) else _MISMATCH
+
+    @hookimpl
+    def filter_nodes(self, pod: Pod, nodes: NodeTable, rows: Rows) -> NodeVerdicts:
+        codes = ~affinity_matches(node_wishes(pod).required, nodes, rows)
+        if self._enforced is None:
+            return NodeVerdicts.reject_where(codes, _MISMATCH)
+        enforced = matcher_matches(self._enforced, nodes, rows)
+        return NodeVerdicts(
+            np.where(enforced, codes, np.int8(2)),
+            lambda code: _MISMATCH if code == 1 else _NOT_ENFORCED,
+        )
+
+    @hookimpl
+    def pre_score(self, pod: Pod) -> Status | None:
+        wishes = node_wishes(pod)
+        if wishes.problem is not None:
+            return Status.from_error(wishes.problem)
+        if wishes.preferred is None and self._added_preferences is None:
+            return Status.skip()
+        return None
+
+    @hookimpl
+    def score(self, pod: Pod, node: NodeInfo) -> int | Status:
+        wishes = node_wishes(pod)
+        if wishes.problem is not None:
+            return Status.from_error(wishes.problem)
+        parts = (self._added_preferences, wishes.preferred)
+        return sum(part.score(node.node) for part in parts if part is not None)
+
+    @hookimpl
+    def score_nodes(
+        self, pod: Pod, nodes: NodeTable, rows: Rows
+    ) -> Int64Array | Status:
+        wishes = node_wishes(pod)
+        if wishes.problem is not None:
+            return Status.from_error(wishes.problem)
+        scores: Int64Array = np.zeros(nodes.count(rows), dtype=np.int64)
+        for part in (self._added_preferences, wishes.preferred):
+            if part is not None:
+                scores += preference_scores(part, nodes, rows)
+        return scores
+
+    @hookimpl
+    def normalize_score(self, scores: Int64Array) -> Int64Array:
+        return default_normalize(scores)
+
+    def _after_node_change(
+        self, pod: Pod, old: ApiObject | None, new: ApiObject | None
+    ) -> QueueingHint:
+        """Whether a node that was added or relabelled matches the pod only now.
+
+        As upstream, what the added affinity said of the old node is not asked.
+        """
+        assert isinstance(new, Node)
+        if self._enforced is not None and not self._enforced.matches(new):
+            return QueueingHint.SKIP
+        required = node_wishes(pod).required
+        if not required.matches(new):
+            return (
+                QueueingHint.QUEUE if _has_failed(required, new) else QueueingHint.SKIP
+            )
+        if old is None:
+            return QueueingHint.QUEUE
+        assert isinstance(old, Node)
+        return QueueingHint.SKIP if required.matches(old) else QueueingHint.QUEUE
+
+
+def _has_failed(required: RequiredNodeAffinity, node: Node) -> bool:
+    """Whether a node that does not match was held against terms with problems."""
+    affinity = required.affinity
+    if affinity is None or not affinity.problems:
+        return False
+    return required.selector.matches(node.labels)
+
+
+def _added_selector(args: NodeAffinityArgs) -> NodeMatcher | None:
+    if args.added_affinity is None:
+        return None
+    required = args.added_affinity.required_during_scheduling_ignored_during_execution
+    return None if required is None else compile_node_selector(required)
+
+
+def _added_preferences(args: NodeAffinityArgs) -> PreferredTerms | None:
+    if args.added_affinity is None:
+        return None
+    terms = args.added_affinity.preferred_during_scheduling_ignored_during_execution
+    return compile_preferred_terms(terms) if terms else None

@@ -1,0 +1,98 @@
+"""What a pod says about nodes, compiled once per template."""
+
+from collections.abc import Hashable
+from typing import Final, cast
+
+import attrs
+
+from quaymaster import Pod
+from quaymaster.objects import NodeAffinity, NodeSelector, NodeSelectorTerm
+from quaymaster.selectors import (
+    PreferredTerms,
+    RequiredNodeAffinity,
+    SelectorError,
+    compile_preferred_terms,
+    required_node_affinity,
+)
+
+__all__ = ["NodeWishes", "node_wishes"]
+
+_WISHES_KEY: Final = "quaymaster_node_affinity.wishes"
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class NodeWishes:
+    """A pod's node selector and node affinity.
+
+    Attributes:
+        required: What a node must match; terms that cannot be evaluated match nothing.
+        has_required: Whether that is anything at all.
+        node_names: The only nodes that can match by their names; None if any can.
+        preferred: What a node should match; None without preferences, or if some of
+            them cannot be evaluated.
+        problem: Why they cannot.
+        fragment: All of this, as something hashable.
+    """
+
+    required: RequiredNodeAffinity
+    has_required: bool
+    node_names: frozenset[str] | None
+    preferred: PreferredTerms | None
+    problem: SelectorError | None
+    fragment: Hashable
+
+
+def node_wishes(pod: Pod) -> NodeWishes:
+    """What a pod says about nodes."""
+    spec = pod.spec
+    known = spec.__dict__.get(_WISHES_KEY)
+    if known is None:
+        known = spec.__dict__[_WISHES_KEY] = _compile(pod)
+    return cast(NodeWishes, known)
+
+
+def _compile(pod: Pod) -> NodeWishes:
+    selector = pod.spec.node_selector
+    affinity = _node_affinity(pod)
+    required = affinity.required_during_scheduling_ignored_during_execution
+    terms = affinity.preferred_during_scheduling_ignored_during_execution
+    preferred = problem = None
+    try:
+        preferred = compile_preferred_terms(terms) if terms else None
+    except SelectorError as error:
+        problem = error
+    return NodeWishes(
+        required=required_node_affinity(pod),
+        has_required=bool(selector) or required is not None,
+        node_names=None if required is None else _node_names(required),
+        preferred=preferred,
+        problem=problem,
+        fragment=(tuple(sorted(selector.items())), affinity),
+    )
+
+
+def _node_affinity(pod: Pod) -> NodeAffinity:
+    affinity = pod.spec.affinity
+    if affinity is None or affinity.node_affinity is None:
+        return NodeAffinity()
+    return affinity.node_affinity
+
+
+def _node_names(selector: NodeSelector) -> frozenset[str] | None:
+    """The names that the terms allow; None if some term allows any."""
+    allowed: set[str] = set()
+    for term in selector.node_selector_terms:
+        names = _names_in_term(term)
+        if names is None:
+            return None
+        allowed |= names
+    return frozenset(allowed) if selector.node_selector_terms else None
+
+
+def _names_in_term(term: NodeSelectorTerm) -> frozenset[str] | None:
+    listed = [
+        frozenset(field.values)
+        for field in term.match_fields
+        if field.key == "metadata.name" and field.operator == "In"
+    ]
+    return frozenset.intersection(*listed) if listed else None

@@ -1,0 +1,62 @@
+"""Allow only the node that the pod names.
+
+A pod without ``spec.nodeName`` may run anywhere, as far as this plugin is concerned.
+
+Mirrors ``NodeName`` (kube-scheduler 1.36.2,
+``pkg/scheduler/framework/plugins/nodename/node_name.go``).
+"""
+
+from collections.abc import Sequence
+
+from quaymaster import (
+    ActionType,
+    ClusterEvent,
+    ClusterEventWithHint,
+    EventResource,
+    Handle,
+    NodeInfo,
+    NodeTable,
+    NodeVerdicts,
+    Pod,
+    Scope,
+    Status,
+    hookimpl,
+)
+from quaymaster.arrays import Rows
+
+__all__ = ["NodeName"]
+
+_OTHER_NODE = Status.unresolvable("node(s) didn't match the requested node name")
+_NODE_ADDED = ClusterEvent(EventResource.NODE, ActionType.ADD)
+
+
+class NodeName:
+    """Rejects every node but the one that the pod names."""
+
+    scope = Scope.NODE
+
+    def __init__(self, _args: None, _handle: Handle) -> None:
+        """Take no arguments, and need nothing of the framework."""
+
+    @hookimpl
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+        return [ClusterEventWithHint(_NODE_ADDED)]
+
+    @hookimpl
+    def sign_pod(self, pod: Pod) -> str:
+        return pod.node_name
+
+    @hookimpl
+    def filter(self, pod: Pod, node: NodeInfo) -> Status | None:
+        return None if pod.node_name in ("", node.name) else _OTHER_NODE
+
+    @hookimpl
+    def filter_nodes(
+        self, pod: Pod, nodes: NodeTable, rows: Rows
+    ) -> NodeVerdicts | Status | None:
+        if not pod.node_name:
+            return None
+        wanted = nodes.row_of(pod.node_name)
+        if wanted is None:
+            return _OTHER_NODE
+        return NodeVerdicts.reject_where(nodes.row_numbers(rows) != wanted, _OTHER_NODE)

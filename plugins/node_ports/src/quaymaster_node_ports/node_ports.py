@@ -1,0 +1,125 @@
+"""Keep a pod off nodes where its host ports are taken.
+
+Counted are the host ports of containers and sidecars, not those of plain init
+containers. Two of them conflict if protocol and port are equal and so are the
+addresses, or one of these stands for all (``0.0.0.0``, or none given).
+
+Mirrors ``NodePorts`` (kube-scheduler 1.36.2,
+``pkg/scheduler/framework/plugins/nodeports/node_ports.go``).
+"""
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+
+from quaymaster import (
+    ActionType,
+    ClusterEvent,
+    ClusterEventWithHint,
+    CycleState,
+    EventResource,
+    Handle,
+    NodeInfo,
+    NodeTable,
+    NodeVerdicts,
+    Pod,
+    QueueingHint,
+    Scope,
+    StateKey,
+    Status,
+    hookimpl,
+)
+from quaymaster.arrays import BoolArray, Rows
+from quaymaster.node_info import HostPorts
+from quaymaster.objects import ApiObject, ContainerPort
+from quaymaster.resources import host_ports
+
+__all__ = ["NodePorts"]
+
+_WANTED = StateKey[tuple[ContainerPort, ...]]("PreFilterNodePorts")
+
+_TAKEN = Status.unschedulable(
+    "node(s) didn't have free ports for the requested pod ports"
+)
+_NOT_PREPARED = Status.from_error(
+    f'reading "{_WANTED.name}" from cycleState: not found'
+)
+
+_POD_DELETED = ClusterEvent(EventResource.POD, ActionType.DELETE)
+_NODE_ADDED = ClusterEvent(EventResource.NODE, ActionType.ADD)
+
+
+class NodePorts:
+    """Rejects nodes on which a host port of the pod is taken."""
+
+    scope = Scope.NODE
+
+    def __init__(self, _args: None, _handle: Handle) -> None:
+        """Take no arguments, and need nothing of the framework."""
+
+    @hookimpl
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+        return [
+            ClusterEventWithHint(_POD_DELETED, _after_pod_deleted),
+            ClusterEventWithHint(_NODE_ADDED),
+        ]
+
+    @hookimpl
+    def sign_pod(self, pod: Pod) -> Hashable:
+        return frozenset(
+            (port.host_ip, port.protocol, port.host_port) for port in host_ports(pod)
+        )
+
+    @hookimpl
+    def pre_filter(self, state: CycleState, pod: Pod) -> Status | None:
+        wanted = host_ports(pod)
+        if not wanted:
+            return Status.skip()
+        state[_WANTED] = wanted
+        return None
+
+    @hookimpl
+    def filter(self, state: CycleState, node: NodeInfo) -> Status | None:
+        wanted = state.get(_WANTED)
+        if wanted is None:
+            return _NOT_PREPARED
+        return _TAKEN if _conflict(wanted, node.used_ports) else None
+
+    @hookimpl
+    def filter_nodes(
+        self, state: CycleState, nodes: NodeTable, rows: Rows
+    ) -> NodeVerdicts | Status:
+        wanted = state.get(_WANTED)
+        if wanted is None:
+            return _NOT_PREPARED
+        taken: BoolArray = np.zeros(len(nodes.infos), dtype=np.bool_)
+        for port in wanted:
+            # These nodes have the port on some address; ask each of them which.
+            for row in nodes.rows_with_host_port(port.protocol, port.host_port):
+                node = nodes.infos[row]
+                if node is not None and _conflict((port,), node.used_ports):
+                    taken[row] = True
+        return NodeVerdicts.reject_where(taken[rows], _TAKEN)
+
+
+def _conflict(wanted: Sequence[ContainerPort], used: HostPorts) -> bool:
+    for port in wanted:  # any() would take twice as long
+        if used.conflicts(port.host_ip, port.protocol, port.host_port):
+            return True
+    return False
+
+
+def _after_pod_deleted(
+    pod: Pod, old: ApiObject | None, _new: ApiObject | None
+) -> QueueingHint:
+    """Queue the pod if the deleted one had, or was about to have, one of its ports."""
+    if not isinstance(old, Pod):
+        return QueueingHint.QUEUE
+    if not old.node_name and not old.status.nominated_node_name:
+        return QueueingHint.SKIP
+    freed = HostPorts()
+    for port in host_ports(old):
+        freed.add(port.host_ip, port.protocol, port.host_port)
+    if _conflict(host_ports(pod), freed):
+        return QueueingHint.QUEUE
+    return QueueingHint.SKIP

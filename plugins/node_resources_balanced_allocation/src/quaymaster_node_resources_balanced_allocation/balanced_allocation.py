@@ -1,0 +1,129 @@
+"""Prefer nodes whose resources would be used evenly.
+
+Mirrors ``NodeResourcesBalancedAllocation`` (kube-scheduler 1.36.2,
+``pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go``). Different
+from upstream, extended resources that device classes provide are not looked up.
+"""
+
+from collections.abc import Hashable
+from typing import Final
+
+import numpy as np
+
+from quaymaster import (
+    CycleState,
+    Handle,
+    NodeInfo,
+    NodeTable,
+    Pod,
+    Scope,
+    StateKey,
+    Status,
+    hookimpl,
+)
+from quaymaster.allocation import ResourceGauge
+from quaymaster.arrays import Int32Array, Int64Array, Rows
+from quaymaster.resources import pod_usage
+from quaymaster.scores import MAX_NODE_SCORE
+from quaymaster_node_resources_balanced_allocation.args import (
+    NodeResourcesBalancedAllocationArgs,
+)
+from quaymaster_node_resources_balanced_allocation.balance import (
+    BalanceColumn,
+    Demand,
+    balance_of,
+    balance_of_nodes,
+    used_fraction,
+)
+
+__all__ = ["NodeResourcesBalancedAllocation"]
+
+_PRE_SCORE: Final = StateKey[tuple[int, ...]]("PreScoreNodeResourcesBalancedAllocation")
+_HALF: Final = MAX_NODE_SCORE // 2
+
+
+class NodeResourcesBalancedAllocation:
+    """Compares the balance of a node with the pod to that without it.
+
+    The score is 75 if the pod changes nothing, up to 100 if it evens the node out, and
+    down to 50 if it tilts it.
+
+    Args:
+        args: What to balance.
+        _handle: Not used.
+    """
+
+    Args = NodeResourcesBalancedAllocationArgs
+    scope = Scope.NODE
+
+    def __init__(
+        self, args: NodeResourcesBalancedAllocationArgs, _handle: Handle
+    ) -> None:
+        self._gauges = tuple(ResourceGauge(spec.name) for spec in args.resources)
+        self._before: dict[tuple[str, ...], BalanceColumn] = {}
+
+    @hookimpl
+    def sign_pod(self, pod: Pod) -> Hashable:
+        return self._requests(pod)
+
+    @hookimpl
+    def pre_score(self, state: CycleState, pod: Pod) -> Status | None:
+        requests = self._requests(pod)
+        if not any(requests):
+            return Status.skip()
+        state[_PRE_SCORE] = requests
+        return None
+
+    @hookimpl
+    def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int:
+        demands = self._demands(state, pod)
+        if not demands:
+            return 0
+        before, after = [], []
+        for gauge, request in demands:
+            capacity, used = gauge.read(node)
+            if capacity:
+                before.append(used_fraction(used, capacity))
+                after.append(used_fraction(used + request, capacity))
+        return _HALF + (_HALF + balance_of(after) - balance_of(before)) // 2
+
+    @hookimpl
+    def score_nodes(
+        self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
+    ) -> Int64Array:
+        demands = self._demands(state, pod)
+        if not demands:
+            return np.zeros(nodes.count(rows), dtype=np.int64)
+        scores = balance_of_nodes(nodes, rows, demands)
+        scores -= self._balance_before(nodes, demands)[rows]
+        scores += _HALF
+        scores //= 2
+        scores += _HALF
+        return scores.astype(np.int64)
+
+    def _requests(self, pod: Pod) -> tuple[int, ...]:
+        """What the pod requests of each resource, without defaults."""
+        requests = pod_usage(pod).requests
+        return tuple([gauge.request(requests) for gauge in self._gauges])
+
+    def _demands(self, state: CycleState, pod: Pod) -> list[Demand]:
+        """The resources that play a part; none for a pod that requests nothing."""
+        requests = state.get(_PRE_SCORE)
+        if requests is None:  # PreScore is disabled
+            requests = self._requests(pod)
+        if not any(requests):
+            return []
+        return [
+            (gauge, request)
+            for gauge, request in zip(self._gauges, requests, strict=True)
+            if gauge.counts(request)
+        ]
+
+    def _balance_before(self, nodes: NodeTable, demands: list[Demand]) -> Int32Array:
+        """The balance of all nodes without the pod, by row number."""
+        gauges = [gauge for gauge, _ in demands]
+        names = tuple([gauge.name for gauge in gauges])
+        column = self._before.get(names)
+        if column is None:
+            column = self._before[names] = BalanceColumn(gauges)
+        return column.of(nodes)

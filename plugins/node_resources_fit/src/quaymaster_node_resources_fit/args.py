@@ -1,0 +1,144 @@
+"""The arguments of NodeResourcesFit.
+
+Mirrors ``NodeResourcesFitArgs`` (kube-scheduler 1.36.2,
+``pkg/scheduler/apis/config``: types, defaults and validation).
+"""
+
+import enum
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import attrs
+
+from quaymaster.config import (
+    ZERO_MEANS_DEFAULT,
+    ArgsError,
+    each,
+    integer,
+    matching,
+    qualified_name,
+)
+
+__all__ = [
+    "NodeResourcesFitArgs",
+    "RequestedToCapacityRatioParam",
+    "ResourceSpec",
+    "ScoringStrategy",
+    "ScoringStrategyType",
+    "UtilizationShapePoint",
+]
+
+_GROUP: Final = r"(?=.{1,63}$)[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?"
+
+
+class ScoringStrategyType(enum.StrEnum):
+    """How the scored resources of a node become one score."""
+
+    LEAST_ALLOCATED = "LeastAllocated"
+    MOST_ALLOCATED = "MostAllocated"
+    REQUESTED_TO_CAPACITY_RATIO = "RequestedToCapacityRatio"
+
+
+@attrs.frozen(kw_only=True)
+class ResourceSpec:
+    """A resource to score.
+
+    Attributes:
+        name: As in a pod's requests.
+        weight: How much it counts beside the others.
+    """
+
+    name: str
+    weight: int = attrs.field(
+        default=1, validator=integer(1, 100), metadata=ZERO_MEANS_DEFAULT
+    )
+
+
+DEFAULT_RESOURCES: Final = (ResourceSpec(name="cpu"), ResourceSpec(name="memory"))
+
+
+@attrs.frozen(kw_only=True)
+class UtilizationShapePoint:
+    """A corner of the line that turns utilization into a score.
+
+    Attributes:
+        utilization: In percent of the capacity.
+        score: From 0 to 10.
+    """
+
+    utilization: int = attrs.field(default=0, validator=integer(0, 100))
+    score: int = attrs.field(default=0, validator=integer(0, 10))
+
+
+@attrs.frozen(kw_only=True)
+class RequestedToCapacityRatioParam:
+    """What RequestedToCapacityRatio needs to know.
+
+    Attributes:
+        shape: The corners of the line, by rising utilization; it is level outside them.
+    """
+
+    shape: tuple[UtilizationShapePoint, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class ScoringStrategy:
+    """How nodes are scored.
+
+    Attributes:
+        type: The strategy.
+        resources: What is scored.
+        requested_to_capacity_ratio: Needed by that type, and forbidden for the others.
+    """
+
+    type: ScoringStrategyType
+    resources: tuple[ResourceSpec, ...] = attrs.field(
+        default=DEFAULT_RESOURCES, metadata=ZERO_MEANS_DEFAULT
+    )
+    requested_to_capacity_ratio: RequestedToCapacityRatioParam | None = None
+
+    def validate(self) -> Iterator[ArgsError]:
+        """What is wrong with the parameters of the ratio."""
+        field, ratio = "requestedToCapacityRatio", self.requested_to_capacity_ratio
+        needed = self.type is ScoringStrategyType.REQUESTED_TO_CAPACITY_RATIO
+        if needed and ratio is None:
+            yield ArgsError(field, f"required, since type is {self.type}")
+        elif not needed and ratio is not None:
+            yield ArgsError(field, f"expected nothing, since type is {self.type}")
+        elif ratio is not None:
+            yield from _check_shape(ratio.shape, f"{field}.shape")
+
+
+@attrs.frozen(kw_only=True)
+class NodeResourcesFitArgs:
+    """The arguments of NodeResourcesFit.
+
+    Attributes:
+        ignored_resources: Extended resources that the filter does not look at.
+        ignored_resource_groups: The same for all with such a prefix: ``example.com``
+            stands for ``example.com/gpu`` and its siblings.
+        scoring_strategy: How nodes are scored.
+    """
+
+    ignored_resources: tuple[str, ...] = attrs.field(
+        default=(), validator=each(qualified_name())
+    )
+    ignored_resource_groups: tuple[str, ...] = attrs.field(
+        default=(), validator=each(matching(_GROUP, "a name without /"))
+    )
+    scoring_strategy: ScoringStrategy = ScoringStrategy(
+        type=ScoringStrategyType.LEAST_ALLOCATED
+    )
+
+
+def _check_shape(
+    shape: Sequence[UtilizationShapePoint], path: str
+) -> Iterator[ArgsError]:
+    if not shape:
+        yield ArgsError(path, "expected at least one point, got an empty list")
+    for index in range(1, len(shape)):
+        before, here = shape[index - 1].utilization, shape[index].utilization
+        if before >= here:
+            where = f"{path}[{index}].utilization"
+            yield ArgsError(where, f"expected more than {before}, got {here}")
+            return

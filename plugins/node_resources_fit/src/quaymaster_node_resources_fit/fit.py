@@ -1,0 +1,181 @@
+"""Keep a pod off nodes without room for its requests; rank the others.
+
+Mirrors ``NodeResourcesFit`` (kube-scheduler 1.36.2,
+``pkg/scheduler/framework/plugins/noderesources/fit.go``). Different from upstream,
+extended resources that device classes provide are not looked up, so no event of a
+device class is registered either; and placements of pod groups are not scored.
+"""
+
+from collections.abc import Hashable, Sequence
+from typing import Final, Protocol, cast
+
+import numpy as np
+
+from quaymaster import (
+    ActionType,
+    ClusterEvent,
+    ClusterEventWithHint,
+    CycleState,
+    EventResource,
+    Handle,
+    NodeInfo,
+    NodeTable,
+    NodeVerdicts,
+    Pod,
+    Scope,
+    StateKey,
+    Status,
+    hookimpl,
+)
+from quaymaster.arrays import Int64Array, Rows
+from quaymaster.resources import (
+    Resources,
+    is_extended_resource,
+    pod_requests,
+    score_requests,
+)
+from quaymaster_node_resources_fit.args import (
+    NodeResourcesFitArgs,
+    ScoringStrategy,
+    ScoringStrategyType,
+)
+from quaymaster_node_resources_fit.hints import after_node_change, after_pod_change
+from quaymaster_node_resources_fit.least_allocated import LeastAllocated
+from quaymaster_node_resources_fit.most_allocated import MostAllocated
+from quaymaster_node_resources_fit.requested_to_capacity_ratio import (
+    RequestedToCapacityRatio,
+)
+from quaymaster_node_resources_fit.shares import ScoredResources, Share, ShareColumn
+from quaymaster_node_resources_fit.shortage import (
+    find_shortages,
+    judge_nodes,
+    rejection,
+)
+
+__all__ = ["NodeResourcesFit"]
+
+_PRE_FILTER: Final = StateKey[Resources]("PreFilterNodeResourcesFit")
+_PRE_SCORE: Final = StateKey[tuple[int, ...]]("PreScoreNodeResourcesFit")
+_NO_REQUESTS: Final = Status.from_error(
+    f'error reading "{_PRE_FILTER.name}" from cycleState: not found'
+)
+_FRAGMENT_KEY: Final = "quaymaster_node_resources_fit.fragment"
+
+
+class Strategy(Protocol):
+    """Turns the shares of a node's resources into one score from 0 to 100."""
+
+    def score(self, shares: Sequence[Share]) -> int:
+        """The score of one node."""
+
+    def score_nodes(self, shares: Sequence[ShareColumn]) -> Int64Array:
+        """The same for many nodes, shape ``(N,)``; there is at least one share."""
+
+
+class NodeResourcesFit:
+    """Compares what a pod requests with what its node has left.
+
+    Args:
+        args: What to ignore, and how to score.
+        _handle: Not used.
+    """
+
+    Args = NodeResourcesFitArgs
+    scope = Scope.NODE
+
+    def __init__(self, args: NodeResourcesFitArgs, _handle: Handle) -> None:
+        self._args = args
+        self._resources = ScoredResources(args.scoring_strategy.resources)
+        self._strategy = _make_strategy(args.scoring_strategy)
+
+    @hookimpl
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+        pods = ActionType.DELETE | ActionType.UPDATE_POD_SCALE_DOWN
+        nodes = ActionType.ADD | ActionType.UPDATE_NODE_ALLOCATABLE
+        return (
+            ClusterEventWithHint(
+                ClusterEvent(EventResource.POD, pods), after_pod_change
+            ),
+            ClusterEventWithHint(
+                ClusterEvent(EventResource.NODE, nodes), after_node_change
+            ),
+        )
+
+    @hookimpl
+    def sign_pod(self, pod: Pod) -> Hashable:
+        known = pod.spec.__dict__.get(_FRAGMENT_KEY)
+        if known is None:
+            known = _amounts(pod_requests(pod)), _amounts(score_requests(pod))
+            pod.spec.__dict__[_FRAGMENT_KEY] = known
+        return cast(Hashable, known)
+
+    @hookimpl
+    def pre_filter(self, state: CycleState, pod: Pod) -> None:
+        state[_PRE_FILTER] = pod_requests(pod)
+
+    @hookimpl
+    def filter(self, state: CycleState, node: NodeInfo) -> Status | None:
+        wanted = state.get(_PRE_FILTER)
+        if wanted is None:
+            return _NO_REQUESTS
+        return rejection(find_shortages(wanted, node, self._is_ignored))
+
+    @hookimpl
+    def filter_nodes(
+        self, state: CycleState, nodes: NodeTable, rows: Rows
+    ) -> NodeVerdicts | Status | None:
+        wanted = state.get(_PRE_FILTER)
+        if wanted is None:
+            return _NO_REQUESTS
+        return judge_nodes(wanted, nodes, rows, self._is_ignored)
+
+    @hookimpl
+    def pre_score(self, state: CycleState, pod: Pod) -> None:
+        state[_PRE_SCORE] = self._resources.requests(score_requests(pod))
+
+    @hookimpl
+    def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int:
+        requests = self._scored_requests(state, pod)
+        return self._strategy.score(self._resources.shares(node, requests))
+
+    @hookimpl
+    def score_nodes(
+        self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
+    ) -> Int64Array:
+        requests = self._scored_requests(state, pod)
+        shares = self._resources.share_columns(nodes, rows, requests)
+        if not shares:
+            return np.zeros(nodes.count(rows), dtype=np.int64)
+        return self._strategy.score_nodes(shares)
+
+    def _is_ignored(self, name: str) -> bool:
+        """Whether the filter leaves out a resource; only extended ones ever are."""
+        args = self._args
+        if not is_extended_resource(name):
+            return False
+        group, _, _ = name.partition("/")
+        return name in args.ignored_resources or group in args.ignored_resource_groups
+
+    def _scored_requests(self, state: CycleState, pod: Pod) -> tuple[int, ...]:
+        requests = state.get(_PRE_SCORE)
+        if requests is None:  # PreScore is disabled
+            return self._resources.requests(score_requests(pod))
+        return requests
+
+
+def _make_strategy(strategy: ScoringStrategy) -> Strategy:
+    if strategy.type is ScoringStrategyType.LEAST_ALLOCATED:
+        return LeastAllocated()
+    if strategy.type is ScoringStrategyType.MOST_ALLOCATED:
+        return MostAllocated()
+    assert strategy.requested_to_capacity_ratio is not None  # checked in the arguments
+    return RequestedToCapacityRatio(strategy.requested_to_capacity_ratio.shape)
+
+
+def _amounts(requests: Resources) -> tuple[Hashable, ...]:
+    return (
+        requests.milli_cpu,
+        requests.memory,
+        requests.ephemeral_storage,
+        tuple(sorted(requests.scalars.items())),
+    )

@@ -1,0 +1,73 @@
+"""Which changes of the cluster may make room for a pod.
+
+Mirrors the queueing hints in ``fit.go`` (kube-scheduler 1.36.2,
+``pkg/scheduler/framework/plugins/noderesources``).
+"""
+
+from quaymaster import Node, NodeInfo, Pod, QueueingHint
+from quaymaster.objects import ApiObject
+from quaymaster.resources import Resources, node_allocatable, pod_requests, pod_usage
+from quaymaster_node_resources_fit.shortage import find_shortages
+
+__all__ = ["after_node_change", "after_pod_change"]
+
+
+def after_pod_change(
+    pod: Pod, old: ApiObject | None, new: ApiObject | None
+) -> QueueingHint:
+    """Whether a pod was deleted, or scaled down, that gives back what this one needs.
+
+    Args:
+        pod: The rejected pod.
+        old: The other pod before.
+        new: The other pod after; None if it was deleted.
+    """
+    assert isinstance(old, Pod)
+    if new is None:
+        return _hint(bool(old.node_name or old.status.nominated_node_name))
+    assert isinstance(new, Pod)
+    if new.uid == pod.uid:
+        return QueueingHint.QUEUE
+    return _hint(bool(new.node_name) and _gives_back(old, new, pod_usage(pod).requests))
+
+
+def after_node_change(
+    pod: Pod, old: ApiObject | None, new: ApiObject | None
+) -> QueueingHint:
+    """Whether a node was added, or has grown, and would fit the pod if it were empty.
+
+    As upstream, this looks at the resources that the filter is told to ignore, too.
+
+    Args:
+        pod: The rejected pod.
+        old: The node before; None if it was added.
+        new: The node after.
+    """
+    assert isinstance(new, Node)
+    wanted = pod_requests(pod)
+    if find_shortages(wanted, NodeInfo(new), lambda _name: False):
+        return QueueingHint.SKIP
+    if old is None:
+        return QueueingHint.QUEUE
+    assert isinstance(old, Node)
+    return _hint(_has_grown(node_allocatable(old), node_allocatable(new), wanted))
+
+
+def _gives_back(old: Pod, new: Pod, wanted: Resources) -> bool:
+    before, after = pod_usage(old).requests, pod_usage(new).requests
+    return any(before.get(name) > after.get(name) for name in _requested(wanted))
+
+
+def _has_grown(old: Resources, new: Resources, wanted: Resources) -> bool:
+    if new.allowed_pods > old.allowed_pods:
+        return True
+    return any(new.get(name) > old.get(name) for name in _requested(wanted))
+
+
+def _requested(wanted: Resources) -> list[str]:
+    names = ("cpu", "memory", "ephemeral-storage", *wanted.scalars)
+    return [name for name in names if wanted.get(name)]
+
+
+def _hint(may_help: bool) -> QueueingHint:
+    return QueueingHint.QUEUE if may_help else QueueingHint.SKIP

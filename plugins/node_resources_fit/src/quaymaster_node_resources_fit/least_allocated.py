@@ -1,0 +1,31 @@
+"""Prefer the nodes with the most room left.
+
+Mirrors ``least_allocated.go`` (kube-scheduler 1.36.2,
+``pkg/scheduler/framework/plugins/noderesources``).
+"""
+
+from collections.abc import Sequence
+
+from quaymaster.arrays import Int64Array
+from quaymaster.scores import MAX_NODE_SCORE
+from quaymaster_node_resources_fit.shares import Share, ShareColumn, weighted_means
+
+__all__ = ["LeastAllocated"]
+
+
+class LeastAllocated:
+    """Scores each resource with the percentage that is left."""
+
+    def score(self, shares: Sequence[Share]) -> int:
+        """The weighted mean for one node; 0 without resources."""
+        total = weights = 0
+        for weight, used, capacity in shares:
+            total += weight * ((capacity - used) * MAX_NODE_SCORE // capacity)
+            weights += weight
+        return total // weights if weights else 0
+
+    def score_nodes(self, shares: Sequence[ShareColumn]) -> Int64Array:
+        """The same for many nodes."""
+        return weighted_means(
+            shares, [share.percent(share.capacity - share.used) for share in shares]
+        )

@@ -1,0 +1,81 @@
+"""Score nodes by a line over their utilization, which the user draws.
+
+Mirrors ``requested_to_capacity_ratio.go`` and ``BuildBrokenLinearFunction``
+(kube-scheduler 1.36.2, ``pkg/scheduler/framework/plugins/noderesources`` and
+``helper``).
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from quaymaster.arrays import Int32Array, Int64Array
+from quaymaster.scores import MAX_NODE_SCORE
+from quaymaster_node_resources_fit.args import UtilizationShapePoint
+from quaymaster_node_resources_fit.shares import Share, ShareColumn
+
+__all__ = ["RequestedToCapacityRatio"]
+
+_MAX_UTILIZATION: Final = 100
+_SCALE: Final = MAX_NODE_SCORE // 10  # the points of a shape score from 0 to 10
+
+
+class RequestedToCapacityRatio:
+    """Scores each resource with the value of a broken line at its utilization.
+
+    Resources that score 0 take no part in the mean, which is rounded.
+
+    Args:
+        shape: The corners of the line, by rising utilization.
+    """
+
+    def __init__(self, shape: Sequence[UtilizationShapePoint]) -> None:
+        self._line = [_value(shape, at) for at in range(_MAX_UTILIZATION + 1)]
+        self._values: Int32Array = np.array(self._line, dtype=np.int32)
+        self._counts: Int32Array = (self._values > 0).astype(np.int32)
+
+    def score(self, shares: Sequence[Share]) -> int:
+        """The mean of the line's values for one node."""
+        total = weights = 0
+        for weight, used, capacity in shares:
+            value = self._line[used * _MAX_UTILIZATION // capacity]
+            if value > 0:
+                total += value * weight
+                weights += weight
+        return (2 * total + weights) // (2 * weights) if weights else 0
+
+    def score_nodes(self, shares: Sequence[ShareColumn]) -> Int64Array:
+        """The same for many nodes."""
+        total: Int32Array = np.zeros(shares[0].used.shape, dtype=np.int32)
+        weights = total.copy()
+        for share in shares:
+            utilization = share.percent(share.used)
+            weight = share.weights()
+            total += weight * self._values.take(utilization)
+            weights += weight * self._counts.take(utilization)
+        # Whole numbers this small divide exactly enough for the floor to be right.
+        means = (2 * total + weights) / np.maximum(2 * weights, 1)
+        return means.astype(np.int64)
+
+
+def _value(shape: Sequence[UtilizationShapePoint], utilization: int) -> int:
+    """The line's value, level before the first corner and after the last."""
+    before = shape[0]
+    for corner in shape:
+        if utilization <= corner.utilization:
+            return _between(before, corner, utilization)
+        before = corner
+    return before.score * _SCALE
+
+
+def _between(
+    left: UtilizationShapePoint, right: UtilizationShapePoint, utilization: int
+) -> int:
+    if left is right:
+        return right.score * _SCALE
+    rise = (right.score - left.score) * _SCALE * (utilization - left.utilization)
+    run = right.utilization - left.utilization
+    # Go truncates, Python floors: the two differ where the line falls.
+    step = rise // run if rise >= 0 else -(-rise // run)
+    return left.score * _SCALE + step

@@ -1,0 +1,129 @@
+"""What the strategies score: how much of each resource a node would have in use.
+
+Mirrors ``resourceAllocationScorer`` (kube-scheduler 1.36.2,
+``pkg/scheduler/framework/plugins/noderesources/resource_allocation.go``) as Fit uses
+it: CPU and memory count with defaults for containers that request none. A resource is
+left out where a node has none of it, and everywhere if it is counted by its name and
+the pod requests none of it.
+"""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import attrs
+import numpy as np
+
+from quaymaster import NodeInfo, NodeTable
+from quaymaster.allocation import Capacity, ResourceGauge
+from quaymaster.arrays import Int32Array, Int64Array, Rows
+from quaymaster.resources import Resources
+from quaymaster_node_resources_fit.args import ResourceSpec
+
+__all__ = ["ScoredResources", "Share", "ShareColumn", "weighted_means"]
+
+Share: TypeAlias = tuple[int, int, int]
+"""A resource of one node: its weight, what would be in use (at most the capacity), and
+the capacity (more than 0)."""
+
+
+@attrs.define(eq=False)
+class ShareColumn:
+    """A resource of many nodes.
+
+    Attributes:
+        weight: How much it counts beside the others.
+        used: Shape ``(N,)``: what would be in use; at most the capacity.
+        capacity: Shape ``(N,)``: where it is 0, the resource does not count.
+        offered: The same for all nodes, prepared for divisions.
+        rows: The rows of these nodes.
+    """
+
+    weight: int
+    used: Int64Array
+    capacity: Int64Array
+    offered: Capacity
+    rows: Rows
+
+    def percent(self, part: Int64Array) -> Int32Array:
+        """``100 * part // capacity``, shape ``(N,)``; 0 where the capacity is 0.
+
+        Args:
+            part: Shape ``(N,)``, from 0 to the capacity.
+        """
+        if self.offered.is_exact:
+            ratio = part * 100.0
+            ratio /= self.offered.divisors[self.rows]
+            return ratio.astype(np.int32)
+        # Slow, and right for amounts of any size.
+        quotient = part.astype(object) * 100 // np.maximum(self.capacity, 1)
+        return quotient.astype(np.int32)
+
+    def weights(self) -> int | Int32Array:
+        """The weight on each node: 0 where the resource does not count."""
+        if self.offered.is_everywhere:
+            return self.weight
+        return np.where(self.capacity > 0, np.int32(self.weight), np.int32(0))
+
+
+class ScoredResources:
+    """The resources that a profile scores.
+
+    Args:
+        specs: Their names and weights.
+    """
+
+    def __init__(self, specs: Sequence[ResourceSpec]) -> None:
+        self._parts = [
+            (spec.weight, ResourceGauge(spec.name, non_zero=True)) for spec in specs
+        ]
+
+    def requests(self, requests: Resources) -> tuple[int, ...]:
+        """What a pod requests of each resource."""
+        return tuple([gauge.request(requests) for _, gauge in self._parts])
+
+    def shares(self, node: NodeInfo, requests: Sequence[int]) -> list[Share]:
+        """What there is to score on a node.
+
+        Args:
+            node: The node with its pods.
+            requests: What the pod requests of each resource.
+        """
+        shares = []
+        for (weight, gauge), request in zip(self._parts, requests, strict=True):
+            capacity, taken = gauge.read(node)
+            if capacity and gauge.counts(request):
+                shares.append((weight, min(taken + request, capacity), capacity))
+        return shares
+
+    def share_columns(
+        self, nodes: NodeTable, rows: Rows, requests: Sequence[int]
+    ) -> list[ShareColumn]:
+        """The same for many nodes; resources that no node has are left out."""
+        columns = []
+        for (weight, gauge), request in zip(self._parts, requests, strict=True):
+            offered = gauge.capacity(nodes)
+            if offered is not None and gauge.counts(request):
+                capacity = offered.amounts[rows]
+                used = gauge.usage(nodes, rows) + request
+                np.minimum(used, capacity, out=used)
+                columns.append(ShareColumn(weight, used, capacity, offered, rows))
+        return columns
+
+
+def weighted_means(
+    shares: Sequence[ShareColumn], scores: Sequence[Int32Array]
+) -> Int64Array:
+    """The means of resource scores, without the fraction; 0 without any resource.
+
+    Args:
+        shares: The resources; at least one.
+        scores: The score of each, shape ``(N,)``; 0 where the resource does not count.
+    """
+    total: Int32Array = np.zeros(scores[0].shape, dtype=np.int32)
+    weights: Int32Array | int = 0
+    for share, score in zip(shares, scores, strict=True):
+        total += share.weight * score
+        weights = weights + share.weights()
+    if not isinstance(weights, int):
+        weights = np.maximum(weights, 1)
+    return (total // weights).astype(np.int64)

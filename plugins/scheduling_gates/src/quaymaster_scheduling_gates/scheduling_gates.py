@@ -1,0 +1,57 @@
+"""Hold a pod back until its scheduling gates are gone.
+
+A pod with any ``spec.schedulingGates`` is not queued; it is looked at again once an
+update has removed the last of them.
+
+Mirrors ``SchedulingGates`` (kube-scheduler 1.36.2,
+``pkg/scheduler/framework/plugins/schedulinggates/scheduling_gates.go``).
+"""
+
+from collections.abc import Sequence
+
+from quaymaster import (
+    ActionType,
+    ClusterEvent,
+    ClusterEventWithHint,
+    EventResource,
+    Handle,
+    Pod,
+    QueueingHint,
+    Status,
+    hookimpl,
+)
+from quaymaster.objects import ApiObject
+
+__all__ = ["SchedulingGates"]
+
+_GATES_ELIMINATED = ClusterEvent(
+    EventResource.POD, ActionType.UPDATE_POD_SCHEDULING_GATES_ELIMINATED
+)
+
+
+class SchedulingGates:
+    """Rejects pods that still have gates, before they are queued."""
+
+    def __init__(self, _args: None, _handle: Handle) -> None:
+        """Take no arguments, and need nothing of the framework."""
+
+    @hookimpl
+    def pre_enqueue(self, pod: Pod) -> Status | None:
+        gates = pod.spec.scheduling_gates
+        if not gates:
+            return None
+        names = " ".join(gate.name for gate in gates)
+        return Status.unresolvable(f"waiting for scheduling gates: [{names}]")
+
+    @hookimpl
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+        return [ClusterEventWithHint(_GATES_ELIMINATED, _after_gates_eliminated)]
+
+
+def _after_gates_eliminated(
+    pod: Pod, _old: ApiObject | None, new: ApiObject | None
+) -> QueueingHint:
+    """Queue the pod if it is its own gates that are gone."""
+    if isinstance(new, Pod) and new.uid != pod.uid:
+        return QueueingHint.SKIP
+    return QueueingHint.QUEUE
