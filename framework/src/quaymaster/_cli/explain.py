@@ -1,0 +1,140 @@
+"""``quaymaster explain``."""
+
+from typing import Annotated
+
+import typer
+
+from quaymaster._cli.inputs import (
+    ConfigOption,
+    NodesOption,
+    PathsArgument,
+    SeedOption,
+    read_config,
+    read_objects,
+)
+from quaymaster._cli.output import (
+    OutputFormat,
+    print_document,
+    print_line,
+    print_table,
+)
+from quaymaster.explanation import Explanation, NodeScores
+from quaymaster.registry import PluginRegistry
+from quaymaster.simulation import ExplainedPod, explain_pod
+
+__all__ = ["command"]
+
+
+def command(
+    pod: Annotated[
+        str,
+        typer.Argument(
+            metavar="POD",
+            help="A pod as namespace/name or name, or a workload as kind/name.",
+            show_default=False,
+        ),
+    ],
+    paths: PathsArgument,
+    nodes: NodesOption = None,
+    config: ConfigOption = None,
+    seed: SeedOption = 0,
+    output: Annotated[
+        OutputFormat, typer.Option("-o", "--output")
+    ] = OutputFormat.TABLE,
+) -> None:
+    """Show why one pod goes where it goes: every node, plugin and score.
+
+    The manifests are simulated as with "simulate"; shown is the pod's last attempt,
+    in the cluster as it was then.
+    """
+    registry = PluginRegistry.discover()
+    scheduler = read_config(config, registry)
+    objects = read_objects(paths, nodes)
+    explained = explain_pod(
+        pod, objects, config=scheduler, registry=registry, seed=seed
+    )
+    if output is OutputFormat.TABLE:
+        _print(explained)
+    else:
+        print_document(_as_document(explained), output)
+
+
+def _as_document(explained: ExplainedPod) -> dict[str, object]:
+    found = explained.explanation
+    return {
+        "pod": explained.pod,
+        "scheduler": explained.scheduler,
+        "outcome": explained.outcome,
+        "node": explained.node,
+        "message": explained.message,
+        "rejections": [
+            {
+                "node": one.node,
+                "plugin": one.plugin,
+                "code": one.code.label,
+                "reasons": list(one.reasons),
+            }
+            for one in (found.rejections if found else ())
+        ],
+        "scores": [_scores(one) for one in (found.scores if found else ())],
+    }
+
+
+def _scores(scores: NodeScores) -> dict[str, object]:
+    return {
+        "node": scores.node,
+        "total": scores.total,
+        "plugins": {
+            name: {
+                "raw": score.raw,
+                "normalized": score.normalized,
+                "weighted": score.weighted,
+            }
+            for name, score in scores.plugins.items()
+        },
+    }
+
+
+def _print(explained: ExplainedPod) -> None:
+    where = f" on {explained.node}" if explained.node else ""
+    print_line(f"{explained.pod}: {explained.outcome}{where}")
+    if explained.message:
+        print_line(explained.message)
+    if explained.explanation is not None:
+        _print_nodes(explained.explanation)
+        _print_scores(explained.explanation, explained.node)
+
+
+def _print_nodes(found: Explanation) -> None:
+    if found.rejections:
+        print_line()
+        print_table(
+            ("NODE", "REJECTED BY", "REASONS"),
+            [
+                (one.node, one.plugin or "-", ", ".join(one.reasons))
+                for one in found.rejections
+            ],
+        )
+
+
+def _print_scores(found: Explanation, winner: str) -> None:
+    if not found.scores:
+        return
+    print_line()
+    plugins = list(found.scores[0].plugins)
+    print_table(
+        ("NODE", *plugins, "TOTAL", ""),
+        [
+            (
+                one.node,
+                *(
+                    f"{score.raw} -> {score.normalized} -> {score.weighted}"
+                    for score in one.plugins.values()
+                ),
+                one.total,
+                "<- winner" if one.node == winner else "",
+            )
+            for one in found.scores
+        ],
+    )
+    print_line("scores: raw -> normalized -> weighted")

@@ -1,0 +1,59 @@
+"""What the commands print: tables for people, JSON and YAML for programs."""
+
+import enum
+import sys
+from collections.abc import Iterable, Sequence
+
+import msgspec
+import yaml
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+__all__ = ["OutputFormat", "print_document", "print_line", "print_table", "stderr"]
+
+_PIPE_WIDTH = 10_000
+
+
+class OutputFormat(enum.StrEnum):
+    """The forms of ``-o``."""
+
+    TABLE = "table"
+    JSON = "json"
+    YAML = "yaml"
+
+
+def print_document(document: object, form: OutputFormat) -> None:
+    """Print plain data as JSON or YAML."""
+    if form is OutputFormat.YAML:
+        sys.stdout.write(yaml.safe_dump(document, sort_keys=False, allow_unicode=True))
+        return
+    encoded = msgspec.json.format(msgspec.json.encode(document), indent=2)
+    sys.stdout.write(encoded.decode() + "\n")
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print rows under headings; on a pipe no line is ever cut or wrapped."""
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(str(cell)) for cell in row))
+    _stdout().print(table)
+
+
+def print_line(text: str = "") -> None:
+    """Print one line of text."""
+    _stdout().print(Text(text))
+
+
+def stderr() -> Console:
+    """Where progress and warnings go."""
+    return Console(stderr=True)
+
+
+def _stdout() -> Console:
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=_PIPE_WIDTH, soft_wrap=True)
+    return console

@@ -1,0 +1,18 @@
+"""``quaymaster version``."""
+
+import platform
+from importlib import metadata
+
+from quaymaster._cli.output import print_line
+
+__all__ = ["UPSTREAM", "command"]
+
+UPSTREAM = "1.36.2"
+"""The release of kube-scheduler whose decisions are the reference."""
+
+
+def command() -> None:
+    """Print the version, and which kube-scheduler it decides like."""
+    version = metadata.version("quaymaster")
+    python = platform.python_version()
+    print_line(f"quaymaster {version} (kube-scheduler {UPSTREAM}, Python {python})")

@@ -1,0 +1,383 @@
+"""Play a cluster forward: schedule everything that waits until nothing moves any more.
+
+Time is virtual, so hours of backoff take milliseconds, and the same input gives the
+same result.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
+
+import attrs
+
+from quaymaster._cycle.explain import explain
+from quaymaster._engine.framework import Framework
+from quaymaster._engine.scheduler import Scheduler
+from quaymaster.clock import VirtualClock
+from quaymaster.config import SchedulerConfig
+from quaymaster.errors import ManifestErrors, QuaymasterError
+from quaymaster.explanation import Explanation
+from quaymaster.memory import MemoryCluster, find_stray_pods
+from quaymaster.objects import ApiObject, Node, Pod
+from quaymaster.registry import PluginRegistry
+
+__all__ = [
+    "ExplainedPod",
+    "Placement",
+    "PodNotFoundError",
+    "Preemption",
+    "ProgressFn",
+    "SimulationResult",
+    "UnscheduledPod",
+    "explain_pod",
+    "simulate",
+]
+
+ProgressFn: TypeAlias = Callable[[int, int], None]
+"""Called now and then with how many pods have a node, and how many there are."""
+
+_PREEMPTED = "Preempted"
+
+
+@attrs.frozen(kw_only=True)
+class Placement:
+    """A pod that got a node.
+
+    Attributes:
+        pod: Its key, ``namespace/name``.
+        node: The node's name.
+        scheduler: The profile that placed it.
+    """
+
+    pod: str
+    node: str
+    scheduler: str
+
+
+@attrs.frozen(kw_only=True)
+class UnscheduledPod:
+    """A pod that got none.
+
+    Attributes:
+        pod: Its key.
+        reason: One word, as in its PodScheduled condition: ``Unschedulable``,
+            ``SchedulerError`` or ``SchedulingGated``; ``NoProfile`` if no profile has
+            its scheduler name.
+        message: Why, in upstream's words.
+        plugins: The plugins that rejected it, sorted.
+    """
+
+    pod: str
+    reason: str
+    message: str
+    plugins: tuple[str, ...]
+
+
+@attrs.frozen(kw_only=True)
+class Preemption:
+    """A pod that had to go for another one.
+
+    Attributes:
+        pod: The key of the one that went.
+        by: The key of the one it went for.
+        node: Where.
+    """
+
+    pod: str
+    by: str
+    node: str
+
+
+@attrs.frozen(kw_only=True)
+class SimulationResult:
+    """How a simulation ended.
+
+    Attributes:
+        placements: In the order in which they were made.
+        unscheduled: By key.
+        preempted: In the order in which it happened.
+        pods: How many pods there were to place.
+        nodes: How many nodes there are.
+    """
+
+    placements: tuple[Placement, ...]
+    unscheduled: tuple[UnscheduledPod, ...]
+    preempted: tuple[Preemption, ...]
+    pods: int
+    nodes: int
+
+
+@attrs.frozen(kw_only=True)
+class ExplainedPod:
+    """Why one pod is where it is.
+
+    Attributes:
+        pod: Its key.
+        scheduler: The profile it belongs to.
+        outcome: ``scheduled``, ``unschedulable``, ``error``, ``gated``, ``bound`` (it
+            came with a node) or ``ignored`` (no profile has its scheduler name).
+        node: Its node, or empty.
+        message: Why it has none, in upstream's words.
+        explanation: Its last attempt, taken apart; None if it was never tried.
+    """
+
+    pod: str
+    scheduler: str
+    outcome: str
+    node: str
+    message: str
+    explanation: Explanation | None
+
+
+class PodNotFoundError(QuaymasterError):
+    """No pod, or more than one, answers to a name.
+
+    Attributes:
+        wanted: What was asked for.
+        pods: The keys that could have been meant.
+    """
+
+    def __init__(self, wanted: str, pods: Sequence[str]) -> None:
+        if len(pods) > 1:
+            problem = f"{len(pods)} pods match: {_listed(pods)}; give the whole name"
+        else:
+            problem = "no such pod"
+        super().__init__(f"pod '{wanted}': {problem}")
+        self.wanted = wanted
+        self.pods = tuple(pods)
+
+
+def simulate(
+    objects: Iterable[ApiObject],
+    *,
+    config: SchedulerConfig,
+    registry: PluginRegistry,
+    seed: int = 0,
+    on_progress: ProgressFn | None = None,
+) -> SimulationResult:
+    """Put objects into an in-memory cluster and schedule until nothing moves.
+
+    Args:
+        objects: Nodes, pods, workloads and all else, as manifests have them. Pods with
+            a node are bound already.
+        config: The scheduler's configuration.
+        registry: Where plugins are found by name.
+        seed: Decides the choice between equally good nodes, and generated names.
+        on_progress: Told how far it is.
+
+    Raises:
+        AdmissionError: Some objects break rules.
+        ManifestErrors: Pods are bound to nodes that do not exist.
+        ProfileError: A profile's plugins cannot be built.
+    """
+    run = _Run(objects, config, registry, seed)
+    run.settle(on_progress)
+    return run.result()
+
+
+def explain_pod(
+    pod: str,
+    objects: Iterable[ApiObject],
+    *,
+    config: SchedulerConfig,
+    registry: PluginRegistry,
+    seed: int = 0,
+) -> ExplainedPod:
+    """Simulate, and take the last attempt of one pod apart.
+
+    Args:
+        pod: ``namespace/name``, ``name``, or a workload as ``kind/name``: then its
+            first pod.
+        objects: As for `simulate`.
+        config: The scheduler's configuration.
+        registry: Where plugins are found by name.
+        seed: As for `simulate`.
+
+    Raises:
+        PodNotFoundError: Nothing, or too much, has that name.
+    """
+    run = _Run(objects, config, registry, seed)
+    key = _find_pod(pod, run.pods())
+    run.watched = key
+    run.settle(None)
+    return run.explained(key)
+
+
+class _Run:
+    """One simulation; observes its own scheduler."""
+
+    def __init__(
+        self,
+        objects: Iterable[ApiObject],
+        config: SchedulerConfig,
+        registry: PluginRegistry,
+        seed: int,
+    ) -> None:
+        objects = list(objects)
+        strays = find_stray_pods(objects)
+        if strays:
+            raise ManifestErrors(strays)
+        self._clock = VirtualClock()
+        self._cluster = MemoryCluster(self._clock, seed=seed)
+        self._cluster.load(objects)
+        self._placements: list[Placement] = []
+        self._explanation: Explanation | None = None
+        self.watched = ""
+        self._node_of = {pod.key: pod.node_name for pod in self.pods() if pod.node_name}
+        self._bound_before = frozenset(self._node_of)
+        self._scheduler = Scheduler(
+            self._cluster,
+            config,
+            registry,
+            clock=self._clock,
+            seed=seed,
+            observer=self,
+        )
+        self._on_progress: ProgressFn | None = None
+
+    def pods(self) -> Sequence[Pod]:
+        """All pods that there are now."""
+        return self._cluster.list(Pod).items
+
+    def settle(self, on_progress: ProgressFn | None) -> None:
+        """Schedule until nothing moves any more."""
+        self._on_progress = on_progress
+        self._scheduler.start()
+        self._report_progress()
+        self._scheduler.settle()
+        self._report_progress()
+
+    def attempting(self, pod: Pod, framework: Framework) -> None:
+        """Take the watched pod's attempt apart before it happens."""
+        if pod.key == self.watched:
+            self._explanation = explain(
+                framework.algorithm,
+                self._scheduler.snapshot.nodes,
+                pod,
+                framework.profile.name,
+            )
+
+    def bound(self, pod: Pod, node_name: str) -> None:
+        """Note a placement."""
+        self._node_of[pod.key] = node_name
+        self._placements.append(
+            Placement(pod=pod.key, node=node_name, scheduler=pod.spec.scheduler_name)
+        )
+        if len(self._placements) % 256 == 0:
+            self._report_progress()
+
+    def result(self) -> SimulationResult:
+        """How it ended."""
+        waiting = [pod for pod in self.pods() if not pod.node_name]
+        return SimulationResult(
+            placements=tuple(self._placements),
+            unscheduled=tuple(
+                sorted(map(self._unscheduled, waiting), key=lambda one: one.pod)
+            ),
+            preempted=self._preempted(),
+            pods=len(self._placements) + len(waiting),
+            nodes=len(self._cluster.list(Node).items),
+        )
+
+    def explained(self, key: str) -> ExplainedPod:
+        """Why one pod is where it is."""
+        pod = next(pod for pod in self.pods() if pod.key == key)
+        left = self._unscheduled(pod) if not pod.node_name else None
+        return ExplainedPod(
+            pod=key,
+            scheduler=pod.spec.scheduler_name,
+            outcome=self._outcome(pod, left),
+            node=pod.node_name,
+            message=left.message if left else "",
+            explanation=self._explanation,
+        )
+
+    def _outcome(self, pod: Pod, left: UnscheduledPod | None) -> str:
+        if left is None:
+            return "bound" if pod.key in self._bound_before else "scheduled"
+        return _OUTCOMES[left.reason]
+
+    def _unscheduled(self, pod: Pod) -> UnscheduledPod:
+        name = pod.spec.scheduler_name
+        if name not in self._scheduler.frameworks:
+            known = ", ".join(sorted(self._scheduler.frameworks))
+            text = f"no profile has the scheduler name '{name}' (profiles: {known})"
+            return UnscheduledPod(
+                pod=pod.key, reason="NoProfile", message=text, plugins=()
+            )
+        gate = self._scheduler.gate_of(pod)
+        if gate is not None:
+            return UnscheduledPod(
+                pod=pod.key,
+                reason="SchedulingGated",
+                message=gate.message,
+                plugins=(gate.plugin,),
+            )
+        return self._rejected(pod)
+
+    def _rejected(self, pod: Pod) -> UnscheduledPod:
+        for condition in pod.status.conditions:
+            if condition.type == "PodScheduled":
+                return UnscheduledPod(
+                    pod=pod.key,
+                    reason=condition.reason,
+                    message=condition.message,
+                    plugins=self._plugins(pod),
+                )
+        return UnscheduledPod(
+            pod=pod.key, reason="Unschedulable", message="not tried yet", plugins=()
+        )
+
+    def _plugins(self, pod: Pod) -> tuple[str, ...]:
+        pending = self._scheduler.queue.why_pending(pod.key)
+        return pending.rejected_by if pending is not None else ()
+
+    def _preempted(self) -> tuple[Preemption, ...]:
+        found = []
+        for event in self._cluster.events():
+            if event.reason == _PREEMPTED and event.related is not None:
+                victim, other = event.regarding, event.related
+                found.append(
+                    Preemption(
+                        pod=f"{victim.namespace}/{victim.name}",
+                        by=f"{other.namespace}/{other.name}",
+                        node=self._node_of.get(f"{victim.namespace}/{victim.name}", ""),
+                    )
+                )
+        return tuple(found)
+
+    def _report_progress(self) -> None:
+        if self._on_progress is not None:
+            self._on_progress(len(self._placements), len(self.pods()))
+
+
+_OUTCOMES = {
+    "Unschedulable": "unschedulable",
+    "SchedulerError": "error",
+    "SchedulingGated": "gated",
+    "NoProfile": "ignored",
+}
+
+
+def _find_pod(wanted: str, pods: Sequence[Pod]) -> str:
+    exact = [pod.key for pod in pods if wanted in (pod.key, pod.name)]
+    if len(exact) == 1:
+        return exact[0]
+    kind, _, name = wanted.partition("/")
+    owned = [pod.key for pod in pods if _belongs_to(pod, kind.lower(), name)]
+    if exact or not owned:
+        raise PodNotFoundError(wanted, exact)
+    return owned[0]
+
+
+def _belongs_to(pod: Pod, kind: str, name: str) -> bool:
+    owner = pod.metadata.controller
+    if owner is None or not name:
+        return False
+    if owner.kind == "ReplicaSet" and kind == "deployment":
+        return owner.name.rpartition("-")[0] == name
+    return owner.kind.lower() == kind and owner.name == name
+
+
+def _listed(keys: Sequence[str]) -> str:
+    shown = ", ".join(keys[:5])
+    return shown if len(keys) <= 5 else f"{shown}, ..."
