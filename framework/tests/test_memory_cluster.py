@@ -31,7 +31,9 @@ from quaymaster.testing.makers import make_namespace, make_node, make_pod
 _: type[Cluster] = MemoryCluster
 
 
-def make_cluster(*objects: ApiObject, clock: VirtualClock | None = None) -> MemoryCluster:
+def make_cluster(
+    *objects: ApiObject, clock: VirtualClock | None = None
+) -> MemoryCluster:
     cluster = MemoryCluster(clock or VirtualClock())
     cluster.load(objects)
     return cluster

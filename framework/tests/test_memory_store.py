@@ -86,9 +86,7 @@ def test_other_kinds_move_the_version_but_are_not_seen() -> None:
 def test_notify_comes_once_for_all_news_and_again_after_they_are_taken() -> None:
     cluster = make_cluster()
     calls: list[int] = []
-    watch = cluster.watch(
-        Namespace, cluster.resource_version, lambda: calls.append(1)
-    )
+    watch = cluster.watch(Namespace, cluster.resource_version, lambda: calls.append(1))
     add(cluster, "a")
     add(cluster, "b")
     assert len(calls) == 1
@@ -109,9 +107,7 @@ def test_watch_that_starts_behind_is_notified_at_once() -> None:
 def test_stopped_watch_sees_nothing_and_is_not_notified() -> None:
     cluster = make_cluster()
     calls: list[int] = []
-    watch = cluster.watch(
-        Namespace, cluster.resource_version, lambda: calls.append(1)
-    )
+    watch = cluster.watch(Namespace, cluster.resource_version, lambda: calls.append(1))
     watch.stop()
     watch.stop()
     add(cluster, "a")

@@ -452,6 +452,15 @@ def test_nodes_share_their_images() -> None:
     assert one.status.images[0] is other.status.images[0]
 
 
+def test_specs_that_differ_share_what_they_have_in_common() -> None:
+    pool = SpecPool()
+    one, other = (
+        decode(as_json(pod_tree(priority=number)), Pod, pool=pool) for number in (1, 2)
+    )
+    assert one.spec is not other.spec
+    assert one.spec.containers is other.spec.containers
+
+
 def test_spec_that_no_pod_uses_is_forgotten() -> None:
     pool = SpecPool()
     spec = pool.share_spec(PodSpec(priority=1))

@@ -10,13 +10,6 @@ this module, which check values and describe them in the JSON Schema::
 
     @attrs.frozen(kw_only=True)
     class TidesArgs:
-        '''How much the tide counts.
-
-        Attributes:
-            low: The lowest level, in centimetres.
-            high: The highest level, in centimetres.
-        '''
-
         low: int = attrs.field(default=0, validator=integer(0, 900))
         high: int = attrs.field(default=300, validator=integer(0, 900))
 
@@ -27,7 +20,8 @@ this module, which check values and describe them in the JSON Schema::
     class Tides:
         Args: ClassVar = TidesArgs
 
-A file writes the fields in camel case. ``validate`` is optional, and is called only for
+A file writes the fields in camel case. The class's docstring describes them in the
+schema, from its section of attributes. ``validate`` is optional, and is called only for
 arguments from a file.
 """
 

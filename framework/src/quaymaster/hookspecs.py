@@ -424,23 +424,6 @@ class PreBindPlugin(Protocol):
     """Do what must be done before a pod is bound, such as provisioning volumes."""
 
     @hookspec
-    def pre_bind_pre_flight(
-        self, state: CycleState, pod: Pod, node_name: str
-    ) -> PreBindPreFlightResult | Status | None:
-        """Say whether ``pre_bind`` has anything to do for this pod.
-
-        Must be quick and must change nothing.
-
-        Args:
-            state: This pod's scratch space.
-            pod: The assumed pod.
-            node_name: The chosen node.
-
-        Returns:
-            ``Status.skip()`` leaves ``pre_bind`` out for this pod.
-        """
-
-    @hookspec
     def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         """Prepare the node or the cluster for the pod.
 
@@ -451,6 +434,24 @@ class PreBindPlugin(Protocol):
             state: This pod's scratch space.
             pod: The assumed pod.
             node_name: The chosen node.
+        """
+
+    @hookspec
+    def pre_bind_pre_flight(
+        self, state: CycleState, pod: Pod, node_name: str
+    ) -> PreBindPreFlightResult | Status | None:
+        """Say whether ``pre_bind`` has anything to do for this pod.
+
+        Called before ``pre_bind``, and before the pod waits on Permit. Optional:
+        without it, ``pre_bind`` always runs. Must be quick and must change nothing.
+
+        Args:
+            state: This pod's scratch space.
+            pod: The assumed pod.
+            node_name: The chosen node.
+
+        Returns:
+            ``Status.skip()`` leaves ``pre_bind`` out for this pod.
         """
 
 

@@ -8,6 +8,7 @@ lives and are reused afterwards.
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Generic, TypeVar
 
+import msgspec
 import numpy as np
 
 from quaymaster.arrays import BoolArray, Int32Array, Int64Array, RowArray, Rows
@@ -111,7 +112,7 @@ class NodeTable:
         pod_count: Shape ``(C,)``, dtype int64.
         allowed_pods: Shape ``(C,)``, dtype int64: allocatable pods.
         unschedulable: Shape ``(C,)``, dtype bool: cordoned nodes.
-        taints: Each node's taints as one value.
+        taints: Each node's taints as one value, without the times of their adding.
         images: What the cluster knows about each image name on any node.
         log: The rows that changed, in order; see `moved_since`.
         node_epoch: Grows whenever a node is added, removed or changed itself.
@@ -284,7 +285,7 @@ class NodeTable:
             self.allocatable[index, row] = offered.scalars.get(name, 0)
         self.allowed_pods[row] = offered.allowed_pods
         self.unschedulable[row] = info.node.spec.unschedulable
-        self.taints.set(row, info.taints)
+        self.taints.set(row, _without_times(info.taints))
         for key, column in self._labels.items():
             column.set(row, info.labels.get(key))
         self.write_usage(info)
@@ -368,3 +369,10 @@ class NodeTable:
         self.taints.grow(capacity)
         for column in self._labels.values():
             column.grow(capacity)
+
+
+def _without_times(taints: tuple[Taint, ...]) -> tuple[Taint, ...]:
+    """Taints that differ in nothing else share a code."""
+    if all(taint.time_added is None for taint in taints):
+        return taints
+    return tuple(msgspec.structs.replace(taint, time_added=None) for taint in taints)

@@ -44,19 +44,19 @@ class PendingPod:
     Attributes:
         key: ``namespace/name``.
         uid: The pod's uid.
-        queue: Where it is; None while it is being scheduled or bound.
+        queue: Where it is.
         gated_by: The PreEnqueue plugin that holds it back, or empty.
         rejected_by: The plugins that rejected it, sorted; empty after an error.
         waits_for: Those of them that wait for something outside, sorted.
         attempts: How often it has been tried.
         since: When it arrived or last failed, seconds since the Unix epoch.
         retry_at: When it will be tried again though no event has helped it, seconds
-            since the Unix epoch; None if it is active, gated or in flight.
+            since the Unix epoch; None if it is active or gated.
     """
 
     key: str
     uid: str
-    queue: QueueName | None
+    queue: QueueName
     gated_by: str
     rejected_by: tuple[str, ...]
     waits_for: tuple[str, ...]

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from quaymaster._cycle.errors import failed, unexpected
-from quaymaster._profile import HookFunction, Profile
+from quaymaster._runtime import HookFunction, Profile
 from quaymaster.cycle_state import CycleState
 from quaymaster.objects import Pod
 from quaymaster.results import PermitWait, PreBindPreFlightResult

@@ -16,7 +16,7 @@ from quaymaster._cycle.filtering import FilterStation
 from quaymaster._cycle.pre_filter import PreFilterStation
 from quaymaster._cycle.sampling import NodeOrder, nodes_to_find
 from quaymaster._cycle.scoring import ScoreStation
-from quaymaster._profile import HookFunction, Profile
+from quaymaster._runtime import HookFunction, Profile
 from quaymaster.arrays import Rows
 from quaymaster.cycle_state import CycleState
 from quaymaster.node_info import NodeInfo

@@ -13,7 +13,7 @@ import numpy as np
 from quaymaster._cycle.diagnosis import Diagnosis, Rejections
 from quaymaster._cycle.errors import PluginError, failed, unexpected
 from quaymaster._cycle.pre_filter import PreFilterStation
-from quaymaster._profile import Call, HookFunction
+from quaymaster._runtime import Call, HookFunction
 from quaymaster.arrays import BoolArray, RowArray, Rows
 from quaymaster.cycle_state import CycleState
 from quaymaster.node_info import NodeInfo

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import attrs
 
 from quaymaster._cycle.errors import failed, unexpected
-from quaymaster._profile import Call, HookFunction
+from quaymaster._runtime import Call, HookFunction
 from quaymaster.cycle_state import CycleState
 from quaymaster.node_info import NodeInfo
 from quaymaster.node_table import NodeTable

@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 
 from quaymaster._cycle.errors import PluginError, failed, unexpected
-from quaymaster._profile import Call, HookFunction
+from quaymaster._runtime import Call, HookFunction
 from quaymaster.arrays import Int64Array, Rows
 from quaymaster.cycle_state import CycleState
 from quaymaster.node_table import NodeTable

@@ -12,8 +12,8 @@ from quaymaster._binding.stations import BindingStations
 from quaymaster._cycle.algorithm import Algorithm, Nominator
 from quaymaster._cycle.sampling import NodeOrder
 from quaymaster._engine.handle import EngineHandle, Services
-from quaymaster._profile import Call, Profile, build_profile
 from quaymaster._queue import QueueProfile
+from quaymaster._runtime import Call, Profile, build_profile
 from quaymaster.config import ProfileConfig
 from quaymaster.objects import Pod
 from quaymaster.registry import PluginRegistry

@@ -194,6 +194,8 @@ class ClusterCore:
         created, uid = metadata.creation_timestamp, metadata.uid
         if not uid or uid in self._spent_uids:
             uid = self.names.uid()
+        else:
+            self.names.note(uid)
         return replace(
             metadata,
             uid=uid,

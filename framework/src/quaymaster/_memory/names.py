@@ -24,21 +24,30 @@ class NameMaker:
         seed: Where the sequence starts.
     """
 
-    __slots__ = ("_choices", "_count", "_prefix")
+    __slots__ = ("_choices", "_count", "_noted", "_prefix")
 
     def __init__(self, seed: int) -> None:
         self._choices = random.Random(seed).choices
         self._count = 0
+        self._noted: set[str] = set()
         self._prefix = f"{seed & 0xFFFFFFFF:08x}-0000-4000-8000-"
 
     def uid(self) -> str:
         """A uid that this maker has not given before."""
-        self._count += 1
-        return f"{self._prefix}{self._count:012x}"
+        while True:
+            self._count += 1
+            uid = f"{self._prefix}{self._count:012x}"
+            if uid not in self._noted:
+                return uid
+
+    def note(self, uid: str) -> None:
+        """Never make a uid that an object came with."""
+        if uid.startswith(self._prefix):
+            self._noted.add(uid)
 
     def has_made(self, uid: str) -> bool:
         """Whether a uid is of this maker, and not from another cluster."""
-        return uid.startswith(self._prefix)
+        return uid.startswith(self._prefix) and uid not in self._noted
 
     def name(self, base: str) -> str:
         """``base`` and five random characters, as for ``generateName``."""

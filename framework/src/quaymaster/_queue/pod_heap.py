@@ -68,13 +68,14 @@ class PodHeap:
 
     def pop(self) -> QueuedPod | None:
         """Take the first pod out, or None."""
-        heap = self._first_heap()
-        if not heap:
-            return None
-        queued = heapq.heappop(heap)[2]
-        queued.ticket = 0
-        self._live -= 1
-        return queued
+        heap = self._first_heap() if len(self._heaps) > 1 else self._heaps[0]
+        while heap:
+            _, ticket, queued = heapq.heappop(heap)
+            if queued.ticket == ticket:
+                queued.ticket = 0
+                self._live -= 1
+                return queued
+        return None
 
     def __iter__(self) -> Iterator[QueuedPod]:
         """All pods in the order in which they would be popped."""

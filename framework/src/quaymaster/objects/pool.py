@@ -1,5 +1,6 @@
 """Sharing what many objects have in common."""
 
+import hashlib
 import re
 from typing import Final, Generic, TypeVar
 from weakref import WeakValueDictionary
@@ -17,6 +18,13 @@ __all__ = ["SpecPool"]
 
 _TEXT_LIMIT: Final = 2048
 _TABLE_LIMIT: Final = 16384
+_SPEC_PARTS: Final = (
+    "containers",
+    "init_containers",
+    "affinity",
+    "tolerations",
+    "topology_spread_constraints",
+)
 _SOURCES: Final = tuple(name for name in Volume.__struct_fields__ if name != "name")
 _NODE_NAME: Final = re.compile(rb'"nodeName"\s*:\s*"([a-z0-9.-]+)"')
 _TOKEN_VOLUME: Final = b"kube-api-access-"
@@ -63,6 +71,7 @@ class SpecPool:
         "_images",
         "_maps",
         "_owners",
+        "_spec_parts",
         "_specs",
         "_statuses",
         "_strings",
@@ -71,6 +80,7 @@ class SpecPool:
     def __init__(self) -> None:
         self._specs: WeakValueDictionary[bytes, PodSpec] = WeakValueDictionary()
         self._by_text: dict[tuple[int, bytes], PodSpec] = {}
+        self._spec_parts: _Table[tuple[str, bytes], object] = _Table()
         self._strings: _Table[str, str] = _Table()
         self._maps: _Table[tuple[tuple[str, str], ...], dict[str, str]] = _Table()
         self._owners: _Table[tuple[OwnerReference, ...], tuple[OwnerReference, ...]]
@@ -90,7 +100,22 @@ class SpecPool:
         service account tokens would make every pod unlike all others.
         """
         spec = _without_unread_volumes(spec)
-        return self._specs.setdefault(ENCODER.encode(spec), spec)
+        # A digest is as good as the text, and a tenth of its size.
+        key = hashlib.blake2b(ENCODER.encode(spec), digest_size=20).digest()
+        known = self._specs.get(key)
+        if known is None:
+            known = self._specs[key] = self._share_parts(spec)
+        return known
+
+    def _share_parts(self, spec: PodSpec) -> PodSpec:
+        """The same spec; specs that differ in a claim's name share all the rest."""
+        shared = {}
+        for field in _SPEC_PARTS:
+            value = getattr(spec, field)
+            if value:
+                key = (field, ENCODER.encode(value))
+                shared[field] = self._spec_parts.share(key, value)
+        return msgspec.structs.replace(spec, **shared)
 
     def share_metadata(self, metadata: ObjectMeta) -> ObjectMeta:
         """The same metadata, made of shared parts."""

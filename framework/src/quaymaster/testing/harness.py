@@ -12,7 +12,7 @@ import numpy as np
 from quaymaster._cycle.sampling import NodeOrder
 from quaymaster._engine.framework import Framework, build_framework
 from quaymaster._engine.handle import Services
-from quaymaster._profile import Call
+from quaymaster._runtime import Call
 from quaymaster.arrays import Int64Array
 from quaymaster.clock import VirtualClock
 from quaymaster.cluster_events import ClusterEvent, ClusterEventWithHint, QueueingHint

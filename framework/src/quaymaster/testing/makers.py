@@ -380,7 +380,7 @@ def make_affinity_term(
     namespaces: Iterable[str] = (),
     namespace_selector: LabelSelector | Mapping[str, str] | None = None,
 ) -> PodAffinityTerm:
-    """A term of pod (anti-)affinity: some pods, and the label that tells who is near."""
+    """A term of pod (anti-)affinity: some pods, and the label that says who is near."""
     return PodAffinityTerm(
         label_selector=to_label_selector(selector),
         topology_key=topology_key,

@@ -78,6 +78,8 @@ class Ownership:
         if isinstance(owner, OWNER_KINDS):
             for pod in self.strangers_of(owner.kind, owner.namespace, owner.name):
                 self._consider_stranger(pod, owner)
+            by_name = self._strangers.get((owner.kind, owner.namespace), {})
+            by_name.pop(owner.name, None)
             selector = selector_of(owner)
             self._selectors[owner.namespace][identity] = selector
             for key in self._orphans.get(owner.namespace, ()):
@@ -103,13 +105,14 @@ class Ownership:
     def stranger_added(self, pod: Pod, reference: OwnerReference) -> None:
         """A pod has come in whose controller is not known by its uid."""
         namespace = pod.metadata.namespace
-        by_name = self._strangers[reference.kind, namespace]
-        by_name.setdefault(reference.name, {})[pod.key] = None
         for kind in OWNER_KINDS:
             if kind.kind == reference.kind:
                 owner = self._bench.objects(kind).get(f"{namespace}/{reference.name}")
                 if owner is not None:
                     self._consider_stranger(pod, owner)
+                    return
+        by_name = self._strangers[reference.kind, namespace]
+        by_name.setdefault(reference.name, {})[pod.key] = None
 
     def stranger_removed(self, pod: Pod, reference: OwnerReference) -> None:
         """A pod is gone, or has found its owner; it may have been a stranger."""

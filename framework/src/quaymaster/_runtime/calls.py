@@ -10,7 +10,7 @@ from typing import Any
 
 import pluggy
 
-from quaymaster._profile.profile import HookFunction
+from quaymaster._runtime.profile import HookFunction
 
 __all__ = ["compile_hook", "wrapper_names"]
 

@@ -1,0 +1,743 @@
+"""What the in-memory cluster fills into objects, and which ones it refuses."""
+
+from collections.abc import Sequence
+
+import pytest
+from msgspec.structs import replace
+
+from quaymaster.clock import VirtualClock
+from quaymaster.memory import (
+    RUN_SECONDS_ANNOTATION,
+    AdmissionError,
+    MemoryCluster,
+    find_stray_pods,
+)
+from quaymaster.objects import (
+    ApiObject,
+    Container,
+    ContainerPort,
+    DaemonSet,
+    DaemonSetSpec,
+    Deployment,
+    DeploymentSpec,
+    Job,
+    JobSpec,
+    LabelSelector,
+    LabelSelectorRequirement,
+    Node,
+    NodeSelectorRequirement,
+    NodeSelectorTerm,
+    NodeStatus,
+    ObjectMeta,
+    PersistentVolumeClaim,
+    PersistentVolumeClaimSpec,
+    Pod,
+    PodSpec,
+    PodTemplateSpec,
+    PriorityClass,
+    ReplicationController,
+    ReplicationControllerSpec,
+    ResourceRequirements,
+    StatefulSet,
+    StorageClass,
+    Taint,
+    Toleration,
+)
+from quaymaster.quantity import Quantity
+from quaymaster.testing.makers import (
+    make_affinity_term,
+    make_container,
+    make_node,
+    make_pod,
+    make_pod_disruption_budget,
+    make_spread_constraint,
+)
+
+
+def amounts(**texts: str) -> dict[str, Quantity]:
+    return {name.replace("_", "-"): Quantity(text) for name, text in texts.items()}
+
+
+def bare_container(
+    requests: dict[str, Quantity] | None = None,
+    limits: dict[str, Quantity] | None = None,
+    ports: Sequence[ContainerPort] = (),
+) -> Container:
+    """A container as a manifest has it, with nothing filled in."""
+    resources = ResourceRequirements(requests=requests or {}, limits=limits or {})
+    return Container(name="main", resources=resources, ports=tuple(ports))
+
+
+def bare_pod(spec: PodSpec | None = None, *containers: Container) -> Pod:
+    """A pod as a manifest has it, with nothing filled in."""
+    spec = spec or PodSpec()
+    containers = containers or (bare_container(),)
+    return Pod(metadata=ObjectMeta(name="a"), spec=replace(spec, containers=containers))
+
+
+def admitted(obj: Pod, *others: ApiObject) -> Pod:
+    cluster = MemoryCluster(VirtualClock())
+    cluster.load(others)
+    return cluster.create(obj)
+
+
+def problems_of(*objects: ApiObject) -> list[str]:
+    with pytest.raises(AdmissionError) as caught:
+        MemoryCluster(VirtualClock()).load(objects)
+    return [f"{p.path}: {p.message}" for p in caught.value.problems]
+
+
+# Pods: what is filled in
+
+
+def test_pod_gets_what_every_pod_has() -> None:
+    pod = admitted(bare_pod())
+    spec = pod.spec
+    assert pod.namespace == "default"
+    assert pod.status.phase == "Pending"
+    assert spec.scheduler_name == "default-scheduler"
+    assert spec.restart_policy == "Always"
+    assert spec.termination_grace_period_seconds == 30
+    assert (spec.priority, spec.preemption_policy) == (0, "PreemptLowerPriority")
+
+
+def test_pod_keeps_what_it_says() -> None:
+    spec = PodSpec(
+        scheduler_name="mine",
+        restart_policy="Never",
+        termination_grace_period_seconds=0,
+        priority=7,
+        preemption_policy="Never",
+    )
+    kept = admitted(bare_pod(spec)).spec
+    assert kept.scheduler_name == "mine"
+    assert kept.restart_policy == "Never"
+    assert kept.termination_grace_period_seconds == 0
+    assert (kept.priority, kept.preemption_policy) == (7, "Never")
+
+
+def test_lost_nodes_are_tolerated_for_five_minutes() -> None:
+    tolerations = admitted(bare_pod()).spec.tolerations
+    assert [(t.key, t.effect, t.toleration_seconds) for t in tolerations] == [
+        ("node.kubernetes.io/not-ready", "NoExecute", 300),
+        ("node.kubernetes.io/unreachable", "NoExecute", 300),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("own", "added"),
+    [
+        pytest.param(Toleration(operator="Exists"), 0, id="tolerates everything"),
+        pytest.param(
+            Toleration(key="node.kubernetes.io/not-ready", operator="Exists"),
+            1,
+            id="tolerates one of them",
+        ),
+        pytest.param(
+            Toleration(
+                key="node.kubernetes.io/not-ready",
+                operator="Exists",
+                effect="NoSchedule",
+            ),
+            2,
+            id="tolerates another effect",
+        ),
+    ],
+)
+def test_own_tolerations_of_lost_nodes_come_first(own: Toleration, added: int) -> None:
+    tolerations = admitted(bare_pod(PodSpec(tolerations=(own,)))).spec.tolerations
+    assert tolerations[0] == own
+    assert len(tolerations) == 1 + added
+
+
+def test_limits_are_requests_where_none_are_given() -> None:
+    container = bare_container(
+        requests=amounts(cpu="1"), limits=amounts(cpu="2", memory="1Gi")
+    )
+    spec = PodSpec(init_containers=(replace(container, name="init"),))
+    spec = admitted(bare_pod(spec, container)).spec
+    for each in (*spec.containers, *spec.init_containers):
+        assert each.resources.requests == amounts(cpu="1", memory="1Gi")
+
+
+def test_amounts_are_rounded_up_to_thousandths() -> None:
+    container = bare_container(requests=amounts(cpu="100500u"))
+    (rounded,) = admitted(bare_pod(None, container)).spec.containers
+    assert str(rounded.resources.requests["cpu"]) == "101m"
+
+
+def test_pod_level_requests_come_from_containers_then_from_limits() -> None:
+    whole = ResourceRequirements(limits=amounts(cpu="4", memory="4Gi"))
+    container = bare_container(requests=amounts(cpu="1", ephemeral_storage="1Gi"))
+    pod = admitted(bare_pod(PodSpec(resources=whole), container))
+    assert pod.spec.resources is not None
+    assert pod.spec.resources.requests == amounts(cpu="1", memory="4Gi")
+
+
+def test_pod_level_requests_alone_stay_as_they_are() -> None:
+    whole = ResourceRequirements(requests=amounts(cpu="2"))
+    pod = admitted(
+        bare_pod(PodSpec(resources=whole), bare_container(requests=amounts(memory="1")))
+    )
+    assert pod.spec.resources == whole
+
+
+def test_huge_page_limits_of_containers_add_up_for_the_pod() -> None:
+    pages = {"hugepages-2Mi": Quantity("4Mi"), "cpu": Quantity(1)}
+    whole = ResourceRequirements(limits=amounts(cpu="4"))
+    pod = admitted(bare_pod(PodSpec(resources=whole), bare_container(limits=pages)))
+    assert pod.spec.resources is not None
+    for side in (pod.spec.resources.limits, pod.spec.resources.requests):
+        assert side["hugepages-2Mi"] == Quantity("4Mi")
+
+
+def test_ports_are_tcp_and_on_the_host_network_the_hosts() -> None:
+    container = bare_container(ports=[ContainerPort(container_port=80)])
+    (inside,) = admitted(bare_pod(None, container)).spec.containers
+    assert inside.ports == (ContainerPort(container_port=80, protocol="TCP"),)
+    on_host = PodSpec(host_network=True)
+    (outside,) = admitted(bare_pod(on_host, container)).spec.containers
+    assert outside.ports[0].host_port == 80
+
+
+def test_gated_pod_says_that_it_is_gated() -> None:
+    pod = admitted(make_pod(scheduling_gates=["wait"]))
+    (condition,) = pod.status.conditions
+    assert (condition.type, condition.status) == ("PodScheduled", "False")
+    assert condition.reason == "SchedulingGated"
+
+
+def test_equal_specs_become_one() -> None:
+    cluster = MemoryCluster(VirtualClock())
+    first = cluster.create(make_pod(name="a", requests={"cpu": "1"}))
+    second = cluster.create(make_pod(name="b", requests={"cpu": "1"}))
+    assert first.spec is second.spec
+
+
+def test_admitting_an_admitted_pod_changes_nothing() -> None:
+    pod = admitted(bare_pod(PodSpec(), bare_container(limits=amounts(cpu="1"))))
+    assert admitted(pod).spec == pod.spec
+
+
+# Pods: label keys
+
+
+def test_match_label_keys_narrow_the_spreading() -> None:
+    constraint = make_spread_constraint(
+        selector={"app": "a"}, match_label_keys=["version", "absent"]
+    )
+    pod = admitted(make_pod(labels={"app": "a", "version": "2"}, spread=[constraint]))
+    selector = pod.spec.topology_spread_constraints[0].label_selector
+    assert selector == LabelSelector(
+        match_labels={"app": "a"},
+        match_expressions=(
+            LabelSelectorRequirement(key="version", operator="In", values=("2",)),
+        ),
+    )
+
+
+def test_label_keys_narrow_affinity_terms_both_ways() -> None:
+    term = replace(
+        make_affinity_term(selector={}),
+        match_label_keys=("version",),
+        mismatch_label_keys=("tenant",),
+    )
+    pod = admitted(
+        make_pod(
+            labels={"version": "2", "tenant": "t"},
+            pod_affinity=[term],
+            preferred_pod_anti_affinity=[(1, term)],
+        )
+    )
+    affinity = pod.spec.affinity
+    assert affinity is not None
+    assert affinity.pod_affinity is not None
+    assert affinity.pod_anti_affinity is not None
+    near = affinity.pod_affinity
+    away = affinity.pod_anti_affinity
+    weighted = away.preferred_during_scheduling_ignored_during_execution[0]
+    for narrowed in (
+        near.required_during_scheduling_ignored_during_execution[0],
+        weighted.pod_affinity_term,
+    ):
+        assert narrowed.label_selector is not None
+        assert [
+            (c.key, c.operator, c.values)
+            for c in narrowed.label_selector.match_expressions
+        ] == [("version", "In", ("2",)), ("tenant", "NotIn", ("t",))]
+
+
+def test_pods_with_the_same_label_values_share_the_narrowed_spec() -> None:
+    constraint = make_spread_constraint(selector={}, match_label_keys=["version"])
+    cluster = MemoryCluster(VirtualClock())
+    one, two, three = (
+        cluster.create(
+            make_pod(name=name, labels={"version": version}, spread=[constraint])
+        )
+        for name, version in (("a", "1"), ("b", "1"), ("c", "2"))
+    )
+    assert one.spec is two.spec
+    assert one.spec != three.spec
+
+
+def test_narrowed_selectors_are_not_narrowed_twice() -> None:
+    constraint = make_spread_constraint(selector={}, match_label_keys=["version"])
+    pod = admitted(make_pod(labels={"version": "1"}, spread=[constraint]))
+    assert admitted(pod).spec == pod.spec
+
+
+# Pods: priority
+
+
+def priority_class(
+    name: str, value: int, *, default: bool = False, policy: str | None = None
+) -> PriorityClass:
+    return PriorityClass(
+        metadata=ObjectMeta(name=name),
+        value=value,
+        global_default=default,
+        preemption_policy=policy,
+    )
+
+
+def test_pod_gets_the_priority_of_its_class() -> None:
+    high = priority_class("high", 1000, policy="Never")
+    spec = admitted(bare_pod(PodSpec(priority_class_name="high")), high).spec
+    assert (spec.priority, spec.preemption_policy) == (1000, "Never")
+
+
+def test_pod_without_a_class_gets_the_default_class() -> None:
+    classes = [priority_class("usual", 5, default=True), priority_class("high", 10)]
+    spec = admitted(bare_pod(), *classes).spec
+    assert (spec.priority_class_name, spec.priority) == ("usual", 5)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2000001000)],
+)
+def test_system_classes_are_always_there(name: str, value: int) -> None:
+    assert admitted(bare_pod(PodSpec(priority_class_name=name))).spec.priority == value
+
+
+def test_class_that_comes_later_counts_for_later_pods() -> None:
+    cluster = MemoryCluster(VirtualClock())
+    before = cluster.create(bare_pod())
+    cluster.create(priority_class("usual", 5, default=True))
+    after = cluster.create(replace(bare_pod(), metadata=ObjectMeta(name="b")))
+    assert (before.spec.priority, after.spec.priority) == (0, 5)
+
+
+def test_unknown_class_is_refused() -> None:
+    pod = bare_pod(PodSpec(priority_class_name="high"))
+    assert problems_of(pod) == [
+        "spec.priorityClassName: expected a PriorityClass that exists, got 'high'"
+    ]
+
+
+def test_pod_from_another_cluster_may_have_a_class_that_is_not_there() -> None:
+    spec = PodSpec(priority_class_name="high", priority=1000)
+    assert admitted(bare_pod(spec)).spec.priority == 1000
+
+
+def test_priority_other_than_that_of_the_class_is_refused() -> None:
+    pod = bare_pod(PodSpec(priority_class_name="high", priority=1))
+    assert problems_of(priority_class("high", 1000), pod) == [
+        "spec.priority: expected 1000, the value of its class high, got 1"
+    ]
+
+
+def test_two_default_classes_are_refused() -> None:
+    classes = [priority_class(name, 1, default=True) for name in "ab"]
+    assert "globalDefault: expected one class with it" in problems_of(*classes)[0]
+
+
+def test_priorities_of_the_system_are_refused() -> None:
+    assert "at most 1000000000" in problems_of(priority_class("mine", 2_000_000_000))[0]
+
+
+# Pods: what is refused
+
+
+@pytest.mark.parametrize(
+    ("pod", "problem"),
+    [
+        pytest.param(
+            make_pod(containers=[]),
+            "spec.containers: expected at least one container, got none",
+            id="no container",
+        ),
+        pytest.param(
+            make_pod(containers=[make_container(), make_container()]),
+            "spec.containers[1].name: expected a name of its own, got 'main' again",
+            id="two containers of one name",
+        ),
+        pytest.param(
+            make_pod(init_containers=[make_container()]),
+            "spec.initContainers[0].name: expected a name of its own, got 'main' again",
+            id="an init container of the same name",
+        ),
+        pytest.param(
+            make_pod(requests={"cpu": "-1"}),
+            "spec.containers[0].resources.requests[cpu]: expected an amount of at "
+            "least 0, got '-1'",
+            id="a negative request",
+        ),
+        pytest.param(
+            make_pod(requests={"cpu": "2"}, limits={"cpu": "1"}),
+            "spec.containers[0].resources.requests[cpu]: expected at most the limit "
+            "of 1, got '2'",
+            id="a request above the limit",
+        ),
+        pytest.param(
+            make_pod(requests={"nvidia.com/gpu": "1"}, limits={"nvidia.com/gpu": "2"}),
+            "spec.containers[0].resources.requests[nvidia.com/gpu]: expected the limit "
+            "of 2, got '1'",
+            id="an overcommitted device",
+        ),
+        pytest.param(
+            make_pod(requests={"nvidia.com/gpu": "1500m"}, limits=None),
+            "spec.containers[0].resources.requests[nvidia.com/gpu]: expected a whole "
+            "number, got '1500m'",
+            id="a part of a device",
+        ),
+        pytest.param(
+            make_pod(tolerations=[Toleration(key="a", operator="Lt", value="1")]),
+            "spec.tolerations[0].operator: expected Equal or Exists, got 'Lt'",
+            id="an unknown toleration operator",
+        ),
+        pytest.param(
+            make_pod(tolerations=[Toleration(value="1")]),
+            "spec.tolerations[0].operator: expected Exists, since there is no key, "
+            "got ''",
+            id="a toleration without a key",
+        ),
+        pytest.param(
+            make_pod(tolerations=[Toleration(key="a", effect="Never")]),
+            "spec.tolerations[0].effect: expected NoSchedule or PreferNoSchedule or "
+            "NoExecute, got 'Never'",
+            id="an unknown effect",
+        ),
+        pytest.param(
+            make_pod(tolerations=[Toleration(key="a", toleration_seconds=1)]),
+            "spec.tolerations[0].effect: expected NoExecute, since there are "
+            "tolerationSeconds, got ''",
+            id="seconds without NoExecute",
+        ),
+        pytest.param(
+            make_pod(spread=[make_spread_constraint(selector={}, max_skew=0)]),
+            "spec.topologySpreadConstraints[0].maxSkew: expected a number of at least "
+            "1, got 0",
+            id="no skew",
+        ),
+        pytest.param(
+            make_pod(spread=[make_spread_constraint(selector={})] * 2),
+            "spec.topologySpreadConstraints[1]: expected a topologyKey and "
+            "whenUnsatisfiable of its own, got 'topology.kubernetes.io/zone, "
+            "DoNotSchedule' again",
+            id="the same constraint twice",
+        ),
+        pytest.param(
+            make_pod(
+                spread=[
+                    make_spread_constraint(
+                        selector={},
+                        when_unsatisfiable="ScheduleAnyway",
+                        min_domains=2,
+                    )
+                ]
+            ),
+            "spec.topologySpreadConstraints[0].minDomains: expected only with "
+            "whenUnsatisfiable DoNotSchedule",
+            id="domains of a soft constraint",
+        ),
+        pytest.param(
+            make_pod(pod_affinity=[make_affinity_term(selector={}, topology_key="")]),
+            "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution"
+            "[0].topologyKey: expected a node label, got none",
+            id="no topology key",
+        ),
+        pytest.param(
+            make_pod(
+                preferred_node_affinity=[
+                    (
+                        101,
+                        NodeSelectorTerm(
+                            match_expressions=(
+                                NodeSelectorRequirement(key="a", operator="Exists"),
+                            )
+                        ),
+                    )
+                ]
+            ),
+            "spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution"
+            "[0].weight: expected a number from 1 to 100, got 101",
+            id="too much weight",
+        ),
+        pytest.param(
+            make_pod(host_ports=["80/TCP", "80/TCP"]),
+            "spec.containers[0].ports[1].hostPort: expected a host port of its own, "
+            "got '80/TCP' again",
+            id="a host port twice",
+        ),
+        pytest.param(
+            make_pod(scheduling_gates=["a", "a"]),
+            "spec.schedulingGates[1].name: expected a name of its own, got 'a' again",
+            id="a gate twice",
+        ),
+        pytest.param(
+            make_pod(node="n", scheduling_gates=["a"]),
+            "spec.schedulingGates: expected none on a pod with a node",
+            id="a gated pod on a node",
+        ),
+        pytest.param(
+            make_pod(annotations={RUN_SECONDS_ANNOTATION: "soon"}),
+            f"metadata.annotations[{RUN_SECONDS_ANNOTATION}]: expected seconds or a "
+            "duration such as 90, 90s or 1h30m, got 'soon'",
+            id="no time to run",
+        ),
+        pytest.param(
+            make_pod(name=""),
+            "metadata.name: expected a name, got none",
+            id="no name",
+        ),
+    ],
+)
+def test_pod_is_refused_with(pod: Pod, problem: str) -> None:
+    assert problem in problems_of(pod)
+
+
+def test_unknown_selector_operators_are_refused_with_their_place() -> None:
+    selector = LabelSelector(
+        match_expressions=(LabelSelectorRequirement(key="a", operator="Like"),)
+    )
+    (problem,) = problems_of(
+        make_pod(pod_anti_affinity=[make_affinity_term(selector=selector)])
+    )
+    assert problem.startswith(
+        "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution"
+        "[0].labelSelector.matchExpressions[0].operator: expected one of"
+    )
+
+
+def test_problem_names_the_object() -> None:
+    with pytest.raises(AdmissionError, match=r"^Pod shop/web: spec\.containers: "):
+        MemoryCluster(VirtualClock()).create(
+            make_pod(name="web", namespace="shop", containers=[])
+        )
+
+
+# Pods on nodes that do not exist
+
+
+def test_pods_bound_to_missing_nodes_are_found() -> None:
+    objects = [
+        make_node(name="n"),
+        make_pod(name="right", node="n"),
+        make_pod(name="unbound"),
+        make_pod(name="lost", node="gone"),
+        make_pod(name="too", node="gone"),
+    ]
+    assert [str(problem) for problem in find_stray_pods(objects)] == [
+        f"Pod default/{name}: spec.nodeName: expected a node that exists, got 'gone'"
+        for name in ("lost", "too")
+    ]
+
+
+def test_cluster_itself_takes_pods_of_missing_nodes() -> None:
+    assert admitted(make_pod(node="gone")).node_name == "gone"
+
+
+# Nodes
+
+
+def test_capacity_is_allocatable_where_nothing_else_is_said() -> None:
+    capacity = amounts(cpu="4")
+    node = Node(metadata=ObjectMeta(name="n"), status=NodeStatus(capacity=capacity))
+    assert MemoryCluster(VirtualClock()).create(node).status.allocatable == capacity
+
+
+def test_node_gets_the_labels_of_its_kubelet() -> None:
+    metadata = ObjectMeta(name="n", labels={"kubernetes.io/os": "windows"})
+    node = MemoryCluster(VirtualClock()).create(Node(metadata=metadata))
+    assert node.labels == {
+        "kubernetes.io/hostname": "n",
+        "kubernetes.io/os": "windows",
+        "kubernetes.io/arch": "amd64",
+    }
+
+
+def test_without_kubelets_a_node_keeps_its_labels() -> None:
+    cluster = MemoryCluster(VirtualClock(), kubelet=False)
+    assert cluster.create(Node(metadata=ObjectMeta(name="n"))).labels == {}
+
+
+@pytest.mark.parametrize(
+    ("node", "problem"),
+    [
+        pytest.param(
+            make_node(taints=[Taint(key="a", effect="Never")]),
+            "spec.taints[0].effect: expected NoSchedule or PreferNoSchedule or "
+            "NoExecute, got 'Never'",
+            id="an unknown effect",
+        ),
+        pytest.param(
+            make_node(taints=["a=1:NoSchedule", "a=2:NoSchedule"]),
+            "spec.taints[1]: expected a key and effect of its own, got 'a:NoSchedule' "
+            "again",
+            id="a taint twice",
+        ),
+        pytest.param(
+            make_node(capacity={"cpu": "-4"}),
+            "status.capacity[cpu]: expected an amount of at least 0, got '-4'",
+            id="a negative capacity",
+        ),
+    ],
+)
+def test_node_is_refused_with(node: Node, problem: str) -> None:
+    assert problem in problems_of(node)
+
+
+# Workloads, claims and budgets
+
+
+def template(labels: dict[str, str] | None = None) -> PodTemplateSpec:
+    return PodTemplateSpec(
+        metadata=ObjectMeta(labels=labels or {"app": "a"}),
+        spec=PodSpec(containers=(bare_container(),)),
+    )
+
+
+SELECTOR = LabelSelector(match_labels={"app": "a"})
+
+
+def test_workloads_want_one_pod_where_nothing_else_is_said() -> None:
+    cluster = MemoryCluster(VirtualClock(), controllers=False)
+    metadata = ObjectMeta(name="w")
+    deployment = cluster.create(
+        Deployment(
+            metadata=metadata,
+            spec=DeploymentSpec(selector=SELECTOR, template=template()),
+        )
+    )
+    rc = cluster.create(
+        ReplicationController(
+            metadata=metadata, spec=ReplicationControllerSpec(template=template())
+        )
+    )
+    job = cluster.create(Job(metadata=metadata, spec=JobSpec(template=template())))
+    assert deployment.spec.replicas == 1
+    assert (rc.spec.replicas, rc.spec.selector) == (1, {"app": "a"})
+    assert (job.spec.completions, job.spec.parallelism) == (1, 1)
+    assert (job.spec.completion_mode, job.spec.suspend) == ("NonIndexed", False)
+    assert (job.spec.backoff_limit, job.labels) == (6, {"app": "a"})
+
+
+def test_parallel_job_without_completions_stays_so() -> None:
+    cluster = MemoryCluster(VirtualClock(), controllers=False)
+    spec = JobSpec(parallelism=3, template=template())
+    job = cluster.create(Job(metadata=ObjectMeta(name="w"), spec=spec))
+    assert job.spec.completions is None
+
+
+@pytest.mark.parametrize(
+    ("workload", "problem"),
+    [
+        pytest.param(
+            Deployment(
+                metadata=ObjectMeta(name="w"),
+                spec=DeploymentSpec(selector=SELECTOR, template=template({"b": "c"})),
+            ),
+            "spec.template.metadata.labels: expected labels that spec.selector "
+            "selects, got {'b': 'c'}",
+            id="a selector of other pods",
+        ),
+        pytest.param(
+            Deployment(
+                metadata=ObjectMeta(name="w"), spec=DeploymentSpec(template=template())
+            ),
+            "spec.selector: expected a selector of the template's labels",
+            id="no selector",
+        ),
+        pytest.param(
+            Deployment(
+                metadata=ObjectMeta(name="w"),
+                spec=DeploymentSpec(
+                    selector=SELECTOR, template=template(), replicas=-1
+                ),
+            ),
+            "spec.replicas: expected a number of at least 0, got -1",
+            id="a negative number of pods",
+        ),
+        pytest.param(
+            DaemonSet(
+                metadata=ObjectMeta(name="w"),
+                spec=DaemonSetSpec(
+                    selector=SELECTOR,
+                    template=replace(template(), spec=PodSpec()),
+                ),
+            ),
+            "spec.template.spec.containers: expected at least one container, got none",
+            id="a template that is wrong",
+        ),
+        pytest.param(
+            Job(
+                metadata=ObjectMeta(name="w"),
+                spec=JobSpec(completion_mode="Indexed", parallelism=1),
+            ),
+            "spec.completions: expected a number, since it is Indexed",
+            id="an indexed job without an end",
+        ),
+        pytest.param(
+            ReplicationController(metadata=ObjectMeta(name="w")),
+            "spec.template: expected a pod template, got none",
+            id="no template",
+        ),
+        pytest.param(
+            StatefulSet(metadata=ObjectMeta(name="w")),
+            "spec.selector: expected a selector of the template's labels",
+            id="an empty StatefulSet",
+        ),
+        pytest.param(
+            make_pod_disruption_budget(
+                selector={}, min_available="130%", max_unavailable=None
+            ),
+            "spec.minAvailable: expected a number or a percentage such as 30%, got "
+            "'130%'",
+            id="more than all pods",
+        ),
+    ],
+)
+def test_object_is_refused_with(workload: ApiObject, problem: str) -> None:
+    assert problem in problems_of(workload)
+
+
+def storage_class(name: str, *, default: bool) -> StorageClass:
+    key = "storageclass.kubernetes.io/is-default-class"
+    annotations = {key: "true"} if default else {}
+    return StorageClass(metadata=ObjectMeta(name=name, annotations=annotations))
+
+
+@pytest.mark.parametrize(
+    ("named", "expected"),
+    [
+        pytest.param(None, "fast", id="the default class"),
+        pytest.param("slow", "slow", id="its own class"),
+        pytest.param("", "", id="no class, on purpose"),
+    ],
+)
+def test_claim_gets(named: str | None, expected: str) -> None:
+    cluster = MemoryCluster(VirtualClock())
+    cluster.load(
+        [
+            PersistentVolumeClaim(
+                metadata=ObjectMeta(name="data"),
+                spec=PersistentVolumeClaimSpec(storage_class_name=named),
+            ),
+            storage_class("slow", default=False),
+            storage_class("fast", default=True),
+        ]
+    )
+    (claim,) = cluster.list(PersistentVolumeClaim).items
+    assert claim.spec.storage_class_name == expected
+    assert claim.status.phase == "Pending"

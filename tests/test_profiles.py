@@ -1,0 +1,106 @@
+"""Every configuration that is shipped in profiles/ can be used as it is."""
+
+from pathlib import Path
+
+import pytest
+
+from quaymaster.config import (
+    SchedulerConfig,
+    default_config,
+    dump_config,
+    load_config,
+    parse_config,
+    shipped_profiles,
+)
+from quaymaster.registry import PluginRegistry
+
+FOLDER = Path(__file__).parent.parent / "profiles"
+FILES = sorted(FOLDER.glob("*.yaml"))
+
+
+@pytest.fixture(scope="module")
+def installed() -> PluginRegistry:
+    return PluginRegistry.discover()
+
+
+def test_there_are_profiles_and_nothing_else() -> None:
+    assert FILES
+    assert sorted(FOLDER.iterdir()) == FILES
+
+
+def test_profiles_are_shipped_under_the_names_of_their_files() -> None:
+    assert list(shipped_profiles()) == [file.stem for file in FILES]
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.stem))
+def test_a_profile_loads_against_the_installed_plugins(
+    file: Path, installed: PluginRegistry
+) -> None:
+    config = load_config(file, installed)
+
+    assert config.warnings == ()
+    assert config == load_config(file.stem, installed)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.stem))
+def test_a_profile_is_for_pods_that_name_no_scheduler(
+    file: Path, installed: PluginRegistry
+) -> None:
+    assert load_config(file, installed).profile("default-scheduler") is not None
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.stem))
+def test_a_profile_says_first_what_it_is_for(file: Path) -> None:
+    first, blank, *_ = file.read_text().splitlines()
+
+    assert first.startswith("# ")
+    assert first.endswith((".", ":"))
+    assert blank == "#"
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.stem))
+def test_a_dumped_profile_loads_as_the_same(
+    file: Path, installed: PluginRegistry
+) -> None:
+    config: SchedulerConfig = load_config(file, installed)
+
+    assert parse_config(dump_config(config), installed) == config
+
+
+def test_the_default_profile_is_what_an_empty_configuration_stands_for(
+    installed: PluginRegistry,
+) -> None:
+    assert load_config(FOLDER / "default.yaml", installed) == default_config(installed)
+
+
+def test_the_default_profile_calls_its_plugins_in_upstreams_order(
+    installed: PluginRegistry,
+) -> None:
+    (profile,) = default_config(installed).profiles
+    names = {key: [one.name for one in profile.plugins[key]] for key in profile.plugins}
+
+    assert names["preEnqueue"] == ["SchedulingGates"]
+    assert names["queueSort"] == ["PrioritySort"]
+    assert names["preFilter"] == ["NodeAffinity", "NodePorts", "NodeResourcesFit"]
+    assert names["filter"] == [
+        "NodeUnschedulable",
+        "NodeName",
+        "TaintToleration",
+        "NodeAffinity",
+        "NodePorts",
+        "NodeResourcesFit",
+    ]
+    assert names["preScore"] == [
+        "TaintToleration",
+        "NodeAffinity",
+        "NodeResourcesFit",
+        "NodeResourcesBalancedAllocation",
+    ]
+    assert {one.name: one.weight for one in profile.plugins["score"]} == {
+        "TaintToleration": 3,
+        "NodeAffinity": 2,
+        "NodeResourcesFit": 1,
+        "NodeResourcesBalancedAllocation": 1,
+        "ImageLocality": 1,
+    }
+    assert names["bind"] == ["DefaultBinder"]
