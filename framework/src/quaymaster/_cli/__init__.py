@@ -11,9 +11,9 @@ BAD_INPUT = 2
 
 
 def main() -> None:
-    """Run the command; errors of the user's input end it with exit code 2."""
+    """Run the command; mistakes in the user's input end it with exit code 2."""
     try:
-        app()
+        app(prog_name="quaymaster")
     except QuaymasterError as error:
         sys.stderr.write(f"{error}\n")
         sys.exit(BAD_INPUT)

@@ -1,21 +1,19 @@
 """The command line: what there is, and how it is called."""
 
-import typer
+import click
 
 from quaymaster._cli import config, explain, plugins, simulate, version
 
 __all__ = ["app"]
 
-app = typer.Typer(
-    name="quaymaster",
-    help="The Kubernetes scheduling framework: simulate, explain and check scheduling.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-app.command("simulate")(simulate.command)
-app.command("explain")(explain.command)
-app.add_typer(plugins.app, name="plugins")
-app.add_typer(config.app, name="config")
-app.command("version")(version.command)
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def app() -> None:
+    """The Kubernetes scheduling framework: simulate, explain and check scheduling."""
+
+
+app.add_command(simulate.command)
+app.add_command(explain.command)
+app.add_command(plugins.group)
+app.add_command(config.group)
+app.add_command(version.command)

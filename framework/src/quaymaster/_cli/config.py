@@ -1,48 +1,46 @@
 """``quaymaster config``."""
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
+import click
 
 from quaymaster._cli.inputs import read_config
-from quaymaster._cli.output import OutputFormat, print_document, print_line
+from quaymaster._cli.output import (
+    OutputFormat,
+    output_option,
+    print_document,
+    print_line,
+)
 from quaymaster.config import config_schema, dump_config
 from quaymaster.registry import PluginRegistry
 
-__all__ = ["app"]
-
-app = typer.Typer(help="Check and show scheduler configurations.", no_args_is_help=True)
-
-FileArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="FILE",
-        help="A KubeSchedulerConfiguration, or the name of a profile that is shipped.",
-        show_default=False,
-    ),
-]
+__all__ = ["group"]
 
 
-@app.command("validate")
-def validate(file: FileArgument) -> None:
+@click.group("config")
+def group() -> None:
+    """Check and show scheduler configurations.
+
+    FILE is a KubeSchedulerConfiguration, or the name of a profile that is shipped.
+    """
+
+
+@group.command("validate")
+@click.argument("file")
+def validate(file: str) -> None:
     """Check a configuration against the installed plugins; print every mistake."""
     read_config(file, PluginRegistry.discover())
-    print_line(f"{Path(file)}: valid")
+    print_line(f"{file}: valid")
 
 
-@app.command("show")
-def show(
-    file: FileArgument,
-    output: Annotated[OutputFormat, typer.Option("-o", "--output")] = OutputFormat.YAML,
-) -> None:
+@group.command("show")
+@click.argument("file")
+@output_option(OutputFormat.YAML, OutputFormat.JSON)
+def show(file: str, output: OutputFormat) -> None:
     """Show a configuration with all defaults filled in and multiPoint expanded."""
     config = read_config(file, PluginRegistry.discover())
-    form = OutputFormat.YAML if output is OutputFormat.TABLE else output
-    print_document(dump_config(config), form)
+    print_document(dump_config(config), output)
 
 
-@app.command("schema")
+@group.command("schema")
 def schema() -> None:
     """Print the JSON Schema of configurations, the installed plugins' args included."""
     print_document(config_schema(PluginRegistry.discover()), OutputFormat.JSON)

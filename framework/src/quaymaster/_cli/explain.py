@@ -1,58 +1,50 @@
 """``quaymaster explain``."""
 
-from typing import Annotated
+from collections.abc import Sequence
 
-import typer
+import click
 
-from quaymaster._cli.inputs import (
-    ConfigOption,
-    NodesOption,
-    PathsArgument,
-    SeedOption,
-    read_config,
-    read_objects,
-)
+from quaymaster._cli.inputs import input_options, read_inputs
 from quaymaster._cli.output import (
     OutputFormat,
+    output_option,
     print_document,
     print_line,
     print_table,
 )
 from quaymaster.explanation import Explanation, NodeScores
-from quaymaster.registry import PluginRegistry
 from quaymaster.simulation import ExplainedPod, explain_pod
 
 __all__ = ["command"]
 
 
+@click.command("explain")
+@click.argument("pod")
+@input_options
+@output_option(OutputFormat.TABLE, OutputFormat.JSON, OutputFormat.YAML)
 def command(
-    pod: Annotated[
-        str,
-        typer.Argument(
-            metavar="POD",
-            help="A pod as namespace/name or name, or a workload as kind/name.",
-            show_default=False,
-        ),
-    ],
-    paths: PathsArgument,
-    nodes: NodesOption = None,
-    config: ConfigOption = None,
-    seed: SeedOption = 0,
-    output: Annotated[
-        OutputFormat, typer.Option("-o", "--output")
-    ] = OutputFormat.TABLE,
+    pod: str,
+    paths: Sequence[str],
+    specs: Sequence[str],
+    config_file: str | None,
+    seed: int,
+    output: OutputFormat,
 ) -> None:
     """Show why one pod goes where it goes: every node, plugin and score.
 
-    The manifests are simulated as with "simulate"; shown is the pod's last attempt,
-    in the cluster as it was then.
+    POD is a pod as namespace/name or name, or a workload as kind/name, which stands
+    for its first pod. The manifests are simulated as with "simulate"; shown is the
+    pod's last attempt, in the cluster as it was then.
     """
-    registry = PluginRegistry.discover()
-    scheduler = read_config(config, registry)
-    objects = read_objects(paths, nodes)
-    explained = explain_pod(
-        pod, objects, config=scheduler, registry=registry, seed=seed
-    )
+    inputs = read_inputs(paths, specs, config_file)
+    with inputs.located():
+        explained = explain_pod(
+            pod,
+            inputs.objects,
+            config=inputs.config,
+            registry=inputs.registry,
+            seed=seed,
+        )
     if output is OutputFormat.TABLE:
         _print(explained)
     else:

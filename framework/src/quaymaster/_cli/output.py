@@ -2,15 +2,27 @@
 
 import enum
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
+import click
 import msgspec
 import yaml
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-__all__ = ["OutputFormat", "print_document", "print_line", "print_table", "stderr"]
+__all__ = [
+    "OutputFormat",
+    "output_option",
+    "print_document",
+    "print_line",
+    "print_table",
+    "stderr",
+    "warn",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 _PIPE_WIDTH = 10_000
 
@@ -47,9 +59,26 @@ def print_line(text: str = "") -> None:
     _stdout().print(Text(text))
 
 
+def output_option(default: OutputFormat, *others: OutputFormat) -> Callable[[F], F]:
+    """The option ``-o``, with the forms that a command knows."""
+    return click.option(
+        "-o",
+        "--output",
+        type=click.Choice([default, *others], case_sensitive=False),
+        default=default,
+        show_default=True,
+        help="The form of the output.",
+    )
+
+
 def stderr() -> Console:
-    """Where progress and warnings go."""
+    """Where progress goes."""
     return Console(stderr=True)
+
+
+def warn(text: str) -> None:
+    """Print one line to standard error."""
+    click.echo(text, err=True)
 
 
 def _stdout() -> Console:

@@ -1,32 +1,31 @@
 """``quaymaster plugins``."""
 
-from typing import Annotated
+import click
 
-import typer
-
-from quaymaster._cli.output import OutputFormat, print_document, print_table, stderr
+from quaymaster._cli.output import (
+    OutputFormat,
+    output_option,
+    print_document,
+    print_table,
+    warn,
+)
 from quaymaster.registry import PluginRegistry, RegisteredPlugin
 
-__all__ = ["app"]
-
-app = typer.Typer(help="See which plugins are installed.", no_args_is_help=True)
+__all__ = ["group"]
 
 
-@app.callback()
+@click.group("plugins")
 def group() -> None:
     """See which plugins are installed."""
 
 
-@app.command("list")
-def list_plugins(
-    output: Annotated[
-        OutputFormat, typer.Option("-o", "--output")
-    ] = OutputFormat.TABLE,
-) -> None:
+@group.command("list")
+@output_option(OutputFormat.TABLE, OutputFormat.JSON, OutputFormat.YAML)
+def list_plugins(output: OutputFormat) -> None:
     """List the installed plugins; a profile must name one to make it active."""
     registry = PluginRegistry.discover()
     for warning in registry.warnings:
-        stderr().print(f"warning: {warning}", highlight=False, markup=False)
+        warn(f"warning: {warning}")
     usable = [plugin for plugin in registry.values() if plugin.error is None]
     if output is OutputFormat.TABLE:
         print_table(

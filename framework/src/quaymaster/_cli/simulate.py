@@ -1,27 +1,20 @@
 """``quaymaster simulate``."""
 
-from collections.abc import Callable
-from typing import Annotated
+import sys
+from collections.abc import Callable, Sequence
 
-import typer
+import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from quaymaster._cli.inputs import (
-    ConfigOption,
-    NodesOption,
-    PathsArgument,
-    SeedOption,
-    read_config,
-    read_objects,
-)
+from quaymaster._cli.inputs import input_options, read_inputs
 from quaymaster._cli.output import (
     OutputFormat,
+    output_option,
     print_document,
     print_line,
     print_table,
     stderr,
 )
-from quaymaster.registry import PluginRegistry
 from quaymaster.simulation import SimulationResult, simulate
 
 __all__ = ["command"]
@@ -29,33 +22,33 @@ __all__ = ["command"]
 SOME_UNSCHEDULED = 1
 
 
+@click.command("simulate")
+@input_options
+@click.option(
+    "--require-all", is_flag=True, help="Exit with 1 if any pod stays unscheduled."
+)
+@output_option(OutputFormat.TABLE, OutputFormat.JSON, OutputFormat.YAML)
 def command(
-    paths: PathsArgument,
-    nodes: NodesOption = None,
-    config: ConfigOption = None,
-    seed: SeedOption = 0,
-    require_all: Annotated[
-        bool,
-        typer.Option("--require-all", help="Exit with 1 if any pod stays unscheduled."),
-    ] = False,
-    output: Annotated[
-        OutputFormat, typer.Option("-o", "--output")
-    ] = OutputFormat.TABLE,
+    paths: Sequence[str],
+    specs: Sequence[str],
+    config_file: str | None,
+    seed: int,
+    require_all: bool,
+    output: OutputFormat,
 ) -> None:
     """Schedule the pods of some manifests, and print where each one goes.
 
-    Pods with spec.nodeName are bound already; workloads become pods as their
-    controllers would make them; the pods that wait are scheduled until nothing moves
-    any more. The output of "kubectl get nodes,pods -A -o json" is input as it stands.
+    PATH is a file, a directory, or - for standard input. Pods with spec.nodeName are
+    bound already; workloads become pods as their controllers would make them; the pods
+    that wait are scheduled until nothing moves any more. The output of "kubectl get
+    nodes,pods -A -o json" is input as it stands.
     """
-    registry = PluginRegistry.discover()
-    scheduler = read_config(config, registry)
-    objects = read_objects(paths, nodes)
-    with _progress_bar() as progress:
+    inputs = read_inputs(paths, specs, config_file)
+    with _progress_bar() as progress, inputs.located():
         result = simulate(
-            objects,
-            config=scheduler,
-            registry=registry,
+            inputs.objects,
+            config=inputs.config,
+            registry=inputs.registry,
             seed=seed,
             on_progress=_follow(progress),
         )
@@ -64,7 +57,7 @@ def command(
     else:
         print_document(as_document(result), output)
     if require_all and result.unscheduled:
-        raise typer.Exit(SOME_UNSCHEDULED)
+        sys.exit(SOME_UNSCHEDULED)
 
 
 def as_document(result: SimulationResult) -> dict[str, object]:
@@ -108,9 +101,10 @@ def _print(result: SimulationResult) -> None:
         waiting = [(one.pod, one.reason, one.message) for one in result.unscheduled]
         print_table(("UNSCHEDULED", "REASON", "MESSAGE"), waiting)
         print_line()
+    nodes = "1 node" if result.nodes == 1 else f"{result.nodes} nodes"
     print_line(
-        f"{len(result.placements)} of {result.pods} pods placed on "
-        f"{result.nodes} nodes, {len(result.unscheduled)} unscheduled"
+        f"{len(result.placements)} of {result.pods} pods placed on {nodes}, "
+        f"{len(result.unscheduled)} unscheduled"
     )
 
 

@@ -3,6 +3,8 @@
 import platform
 from importlib import metadata
 
+import click
+
 from quaymaster._cli.output import print_line
 
 __all__ = ["UPSTREAM", "command"]
@@ -11,6 +13,7 @@ UPSTREAM = "1.36.2"
 """The release of kube-scheduler whose decisions are the reference."""
 
 
+@click.command("version")
 def command() -> None:
     """Print the version, and which kube-scheduler it decides like."""
     version = metadata.version("quaymaster")

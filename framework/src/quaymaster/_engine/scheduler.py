@@ -49,10 +49,10 @@ _ERRORS_TO_GIVE_UP_AFTER = 5
 class Observer(Protocol):
     """Is told what the scheduler does, as it does it, on its thread."""
 
-    def attempting(self, pod: Pod, framework: Framework) -> None:
+    def attempting(self, pod: Pod, framework: Framework, /) -> None:
         """A pod is about to be tried."""
 
-    def bound(self, pod: Pod, node_name: str) -> None:
+    def bound(self, pod: Pod, node_name: str, /) -> None:
         """A pod was bound."""
 
 

@@ -1,7 +1,7 @@
 """What tests of plugins and profiles are made of; public, and tested itself.
 
 Makers make API objects from a few words; `PluginHarness` runs one plugin hook by hook
-on a small cluster.
+on a small cluster; `SchedulerHarness` runs whole profiles in virtual time.
 """
 
 from quaymaster.testing.harness import ContractError, PluginHarness, PluginStatusError
@@ -19,21 +19,33 @@ from quaymaster.testing.makers import (
     make_spread_constraint,
     make_uid,
 )
+from quaymaster.testing.scheduler_harness import SchedulerHarness
+from quaymaster.testing.storage_makers import (
+    make_csi_node,
+    make_persistent_volume,
+    make_persistent_volume_claim,
+    make_storage_class,
+)
 
 __all__ = [
     "ContractError",
     "PluginHarness",
     "PluginStatusError",
+    "SchedulerHarness",
     "make_affinity_term",
     "make_container",
+    "make_csi_node",
     "make_metadata",
     "make_namespace",
     "make_node",
+    "make_persistent_volume",
+    "make_persistent_volume_claim",
     "make_pod",
     "make_pod_disruption_budget",
     "make_priority_class",
     "make_replica_set",
     "make_service",
     "make_spread_constraint",
+    "make_storage_class",
     "make_uid",
 ]

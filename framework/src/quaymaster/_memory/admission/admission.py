@@ -115,8 +115,9 @@ class Admission:
     def examine(self, obj: ObjT, report: Report) -> ObjT:
         """A new object, as it is to be stored; what is wrong goes to the report."""
         metadata = obj.metadata
-        if obj.namespaced and not metadata.namespace:
-            metadata = replace(metadata, namespace="default")
+        if obj.namespaced is not bool(metadata.namespace):
+            namespace = "default" if obj.namespaced else ""
+            metadata = replace(metadata, namespace=namespace)
             obj = replace(obj, metadata=metadata)
         check_metadata(metadata, report)
         examine = self._by_kind.get(type(obj))

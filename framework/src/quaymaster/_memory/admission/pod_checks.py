@@ -13,7 +13,11 @@ from quaymaster._memory.admission.placement_checks import (
     check_spreading,
 )
 from quaymaster._memory.admission.problems import Report
-from quaymaster._memory.admission.resource_checks import check_amounts, check_resources
+from quaymaster._memory.admission.resource_checks import (
+    check_amounts,
+    check_container_resources,
+    check_pod_resources,
+)
 from quaymaster.objects import Container, ContainerPort, PodSpec, Toleration
 
 __all__ = ["check_pod_spec"]
@@ -29,8 +33,7 @@ def check_pod_spec(spec: PodSpec) -> Report:
     """Everything that is wrong with a spec whose defaults are filled in."""
     report = Report()
     _check_containers(spec, report)
-    if spec.resources is not None:
-        check_resources(spec.resources, "resources", report, overcommit=True)
+    check_pod_resources(spec, report)
     check_amounts(spec.overhead, "overhead", report)
     _check_policies(spec, report)
     for index, toleration in enumerate(spec.tolerations):
@@ -61,7 +64,7 @@ def _check_containers(spec: PodSpec, report: Report) -> None:
     ]
     for path, container in named:
         report.expect(bool(container.name), f"{path}.name", "a name", container.name)
-        check_resources(container.resources, f"{path}.resources", report)
+        check_container_resources(container.resources, f"{path}.resources", report)
         _check_ports(container, spec.host_network, f"{path}.ports", report)
     names = [(f"{path}.name", c.name) for path, c in named if c.name]
     report.unique(names, "name")

@@ -5,6 +5,7 @@ to their node by an affinity. A changed template is used for pods that are made 
 then on; pods that exist are not restarted for it.
 """
 
+from collections.abc import Iterable
 from typing import Final
 
 from msgspec.structs import replace
@@ -50,41 +51,60 @@ class DaemonSetController:
     def __init__(self, bench: Workbench, families: Families) -> None:
         self._bench = bench
         self._families = families
-        self._verdicts: dict[tuple[str, str], tuple[Node, str, bool, bool]] = {}
+        self._daemons: dict[str, _Daemons] = {}
 
     def sync(self, owner: DaemonSet) -> None:
-        """Create pods on nodes that lack one, delete those where none should be."""
+        """Create pods on nodes that lack one, delete those where none should be.
+
+        Looks only at nodes where something has changed since the last time.
+        """
         if owner.metadata.deletion_timestamp is not None:
             return
-        pods = self._bench.objects(Pod)
-        present: dict[str, list[Pod]] = {}
-        for key in self._families.of(owner.uid):
-            present.setdefault(node_of(pods[key]), []).append(pods[key])
-        revision = safe_hash(ENCODER.encode(owner.spec.template))
-        template = _daemon_pod(owner, revision)
-        lacking = []
+        daemons = self._daemons_of(owner)
+        if not daemons.stale:
+            return
+        stale, daemons.stale = daemons.stale, {}
+        template = _daemon_pod(owner, daemons.revision)
         nodes = self._bench.objects(Node)
-        for name, node in nodes.items():
-            runs, stays = self._verdict(owner, revision, template, node)
-            here = present.get(name)
-            if here is None:
-                if runs:
-                    lacking.append(name)
-            else:
-                self._prune(here, stays)
-        for name in present.keys() - nodes.keys():
-            self._prune([pod for pod in present[name] if not pod.node_name], False)
-        self._create(owner, template, lacking)
+        lacking = []
+        for name in stale:
+            node, keys = nodes.get(name), daemons.by_node.get(name)
+            if keys:
+                stays = node is not None and _may_stay(template, node)
+                self._prune(keys, stays, is_lost=node is None)
+            elif node is not None and _should_run(template, node):
+                lacking.append(name)
+        if lacking:
+            self._create(owner, template, lacking)
 
-    def forget(self, name_or_uid: str) -> None:
-        """Drop what is remembered about a node, or a DaemonSet, that is gone."""
-        self._verdicts = {
-            k: v for k, v in self._verdicts.items() if name_or_uid not in k
-        }
+    def node_changed(self, name: str) -> None:
+        """A node was created or removed, or has other labels or taints."""
+        for daemons in self._daemons.values():
+            daemons.stale[name] = None
+
+    def pod_changed(self, uid: str, old: Pod | None, new: Pod | None) -> None:
+        """A pod of a DaemonSet was created or removed, or has begun to end."""
+        daemons = self._daemons.get(uid)
+        pod = old if new is None else new
+        if daemons is not None and pod is not None:
+            daemons.update(pod, is_there=new is not None)
+
+    def forget(self, uid: str) -> None:
+        """Drop what is remembered about a DaemonSet that is gone."""
+        self._daemons.pop(uid, None)
+
+    def _daemons_of(self, owner: DaemonSet) -> "_Daemons":
+        revision = safe_hash(ENCODER.encode(owner.spec.template))
+        known = self._daemons.get(owner.uid)
+        if known is None or known.revision != revision:
+            known = self._daemons[owner.uid] = _Daemons(revision)
+            known.stale.update(dict.fromkeys(self._bench.objects(Node)))
+            pods = self._bench.objects(Pod)
+            for key in self._families.of(owner.uid):
+                known.update(pods[key], is_there=True)
+        return known
 
     def _create(self, owner: DaemonSet, template: Pod, names: list[str]) -> None:
-        if not names:
-            return
         admitted = admit_pod(self._bench, owner, template)
         if admitted is None:
             return
@@ -94,31 +114,64 @@ class DaemonSetController:
             spec = replace(spec, affinity=_held_to(spec.affinity, name))
             self._bench.add(replace(admitted, spec=spec))
 
-    def _verdict(
-        self, owner: DaemonSet, revision: str, template: Pod, node: Node
-    ) -> tuple[bool, bool]:
-        """Whether a pod should be started on a node, and whether it may stay there."""
-        key = (owner.uid, node.name)
-        known = self._verdicts.get(key)
-        if known is None or known[0] is not node or known[1] != revision:
-            fits = required_node_affinity(template).matches(node)
-            taints, own = node.spec.taints, template.spec.tolerations
-            runs = fits and find_untolerated_taint(taints, own) is None
-            stays = fits and find_untolerated_taint(taints, own, ("NoExecute",)) is None
-            known = self._verdicts[key] = (node, revision, runs, stays)
-        return known[2], known[3]
+    def _prune(self, keys: Iterable[str], stays: bool, *, is_lost: bool) -> None:
+        """Delete pods that failed, that should not be there, or not twice.
 
-    def _prune(self, pods: list[Pod], stays: bool) -> None:
-        """Delete pods that failed, or that should not be there, or not twice."""
-        alive = [pod for pod in pods if not pod.is_terminating]
+        Those that run on a lost node are left to whoever collects garbage.
+        """
+        pods = self._bench.objects(Pod)
+        alive = [pods[key] for key in keys if not pods[key].is_terminating]
+        running = [pod for pod in alive if not pod.is_finished]
+        running.sort(key=lambda pod: not pod.node_name)
         for pod in alive:
-            if not stays or pod.status.phase == "Failed":
+            is_wanted = (
+                stays and pod.status.phase != "Failed" and pod not in running[1:]
+            )
+            if not is_wanted and not (is_lost and pod.node_name):
                 self._bench.delete(pod)
-        if stays:
-            running = [pod for pod in alive if not pod.is_finished]
-            running.sort(key=lambda pod: not pod.node_name)
-            for pod in running[1:]:
-                self._bench.delete(pod)
+
+
+class _Daemons:
+    """The pods of one DaemonSet by node.
+
+    Attributes:
+        revision: The hash of the template that all nodes have been judged by.
+        by_node: The keys of the pods that are on a node, or meant for it.
+        stale: The nodes that must be looked at.
+    """
+
+    __slots__ = ("_nodes", "by_node", "revision", "stale")
+
+    def __init__(self, revision: str) -> None:
+        self.revision = revision
+        self.by_node: dict[str, dict[str, None]] = {}
+        self.stale: dict[str, None] = {}
+        self._nodes: dict[str, str] = {}
+
+    def update(self, pod: Pod, *, is_there: bool) -> None:
+        key = pod.key
+        name = self._nodes.get(key)
+        if name is None:
+            name = self._nodes[key] = node_of(pod)
+        self.stale[name] = None
+        keys = self.by_node.setdefault(name, {})
+        if is_there:
+            keys[key] = None
+        else:
+            keys.pop(key, None)
+            del self._nodes[key]
+
+
+def _should_run(template: Pod, node: Node) -> bool:
+    taints, own = node.spec.taints, template.spec.tolerations
+    fits = required_node_affinity(template).matches(node)
+    return fits and find_untolerated_taint(taints, own) is None
+
+
+def _may_stay(template: Pod, node: Node) -> bool:
+    taints, own = node.spec.taints, template.spec.tolerations
+    fits = required_node_affinity(template).matches(node)
+    return fits and find_untolerated_taint(taints, own, ("NoExecute",)) is None
 
 
 def _daemon_pod(owner: DaemonSet, revision: str) -> Pod:

@@ -172,6 +172,8 @@ class Controllers:
             return
         if owner.kind is Job:
             self._jobs.pod_changed(uid, old, new)
+        elif owner.kind is DaemonSet and concerns_owner:
+            self._daemon_sets.pod_changed(uid, old, new)
         if concerns_owner:
             self._mark(owner)
             if owner.kind is ReplicaSet and self._families.of(uid).wants_starts:
@@ -221,12 +223,15 @@ class Controllers:
             self._budgets.budget_removed(budget)
 
     def _node_changed(self, old: ApiObject | None, new: ApiObject | None) -> None:
+        node = old if new is None else new
+        if node is None:
+            return
         if isinstance(old, Node) and isinstance(new, Node):
             same_labels = old.metadata.labels == new.metadata.labels
             if same_labels and old.spec.taints == new.spec.taints:
                 return
-        elif isinstance(old, Node):
-            self._daemon_sets.forget(old.name)
-            remove_pods_later(self._bench, old.name)
+        if new is None:
+            remove_pods_later(self._bench, node.name)
+        self._daemon_sets.node_changed(node.name)
         for key in self._bench.objects(DaemonSet):
             self._mark(OwnerId(DaemonSet, key))

@@ -1,0 +1,146 @@
+"""Run whole profiles on an in-memory cluster, in virtual time."""
+
+from collections.abc import Iterable, Mapping
+
+from quaymaster._engine.framework import Framework
+from quaymaster._engine.scheduler import Scheduler
+from quaymaster.clock import VirtualClock
+from quaymaster.config import default_config, parse_config
+from quaymaster.memory import MemoryCluster
+from quaymaster.objects import ApiObject, Pod
+from quaymaster.queueing import PendingPod
+from quaymaster.registry import PluginRegistry
+
+__all__ = ["SchedulerHarness"]
+
+
+class SchedulerHarness:
+    """A scheduler with a cluster of its own, for tests of profiles and plugins.
+
+    Objects go through admission as with a real API server, workloads become pods, and
+    bound pods run. Nothing happens by itself: `schedule_one` makes one attempt,
+    `settle` goes on until nothing moves any more, `advance` lets time pass.
+
+    Args:
+        objects: What the cluster holds at first.
+        plugins: Plugins of the test's own, by name; they come on top of the installed
+            ones, and replace those of their name.
+        config: A ``KubeSchedulerConfiguration`` as plain data; by default the default
+            profile.
+        seed: Decides the choice between equally good nodes, and generated names.
+
+    Attributes:
+        cluster: The cluster.
+        clock: The time of both.
+        attempts: The keys of the pods that were tried, in order.
+
+    Raises:
+        AdmissionError: Some objects break rules.
+        ConfigErrors: The configuration is wrong.
+        ProfileError: A plugin cannot be built.
+    """
+
+    def __init__(
+        self,
+        objects: Iterable[ApiObject] = (),
+        *,
+        plugins: Mapping[str, type] | None = None,
+        config: Mapping[str, object] | None = None,
+        seed: int = 0,
+    ) -> None:
+        registry = PluginRegistry.discover()
+        for name, plugin in (plugins or {}).items():
+            registry = registry.with_plugin(plugin, name)
+        if config is None:
+            scheduler_config = default_config(registry)
+        else:
+            scheduler_config = parse_config(
+                dict(config), registry, source="SchedulerHarness"
+            )
+        self.clock = VirtualClock()
+        self.cluster = MemoryCluster(self.clock, seed=seed)
+        self.cluster.load(objects)
+        self.attempts: list[str] = []
+        self._scheduler = Scheduler(
+            self.cluster,
+            scheduler_config,
+            registry,
+            clock=self.clock,
+            seed=seed,
+            observer=_AttemptLog(self.attempts),
+        )
+        self._scheduler.start()
+
+    def schedule_one(self) -> str | None:
+        """Take one pod through a scheduling and a binding cycle.
+
+        Returns:
+            The key of the pod that was tried, or None if none was ready.
+        """
+        before = len(self.attempts)
+        while self._scheduler.turn():
+            if len(self.attempts) > before:
+                return self.attempts[-1]
+        return None
+
+    def settle(self) -> None:
+        """Schedule until nothing moves any more, however long that takes."""
+        self._scheduler.settle()
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass, and schedule what becomes ready meanwhile."""
+        end = self.clock.now() + seconds
+        self._work()
+        while (due := self.clock.next_due()) is not None and due <= end:
+            self.clock.advance(max(0.0, due - self.clock.now()))
+            self._work()
+        self.clock.advance(max(0.0, end - self.clock.now()))
+        self._work()
+
+    def pod(self, key: str) -> Pod:
+        """A pod as the cluster has it; ``default/`` may be left out.
+
+        Raises:
+            NotFoundError: There is no such pod.
+        """
+        return self.cluster.get(Pod, _key(key))
+
+    def node_of(self, key: str) -> str:
+        """The node of a pod, or empty."""
+        return self.pod(key).node_name
+
+    def message(self, key: str) -> str:
+        """What the pod's PodScheduled condition says, or empty."""
+        for condition in self.pod(key).status.conditions:
+            if condition.type == "PodScheduled":
+                return condition.message
+        return ""
+
+    def why_pending(self, key: str) -> PendingPod | None:
+        """Where a pod waits, and for what; None if it is not in the queue."""
+        return self._scheduler.queue.why_pending(_key(key))
+
+    def waiting_pods(self) -> list[str]:
+        """The keys of the pods that wait on Permit."""
+        return [waiting.pod.key for waiting in self._scheduler.waiting]
+
+    def _work(self) -> None:
+        while self._scheduler.turn():
+            pass
+
+
+class _AttemptLog:
+    """Notes which pods are tried; what is bound, the cluster knows."""
+
+    def __init__(self, keys: list[str]) -> None:
+        self._keys = keys
+
+    def attempting(self, pod: Pod, _framework: Framework, /) -> None:
+        self._keys.append(pod.key)
+
+    def bound(self, _pod: Pod, _node_name: str, /) -> None:
+        pass
+
+
+def _key(name: str) -> str:
+    return name if "/" in name else f"default/{name}"
