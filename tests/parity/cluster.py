@@ -1,0 +1,185 @@
+"""A case's cluster: its nodes, pods and nominations, and the profiles at work on it."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, TypeAlias, TypeVar, cast
+
+import attrs
+import msgspec
+
+from quaymaster._cache.cache import Cache
+from quaymaster._cycle.algorithm import Algorithm
+from quaymaster._cycle.sampling import NodeOrder
+from quaymaster._engine.framework import Framework, build_framework
+from quaymaster._engine.handle import Services
+from quaymaster._queue.nominator import Nominator
+from quaymaster._runtime import Call
+from quaymaster.clock import VirtualClock
+from quaymaster.hookspecs import EXTENSION_POINTS
+from quaymaster.memory import MemoryCluster
+from quaymaster.objects import KINDS, ApiObject, Node, Pod, SpecPool, decode
+from quaymaster.registry import PluginRegistry
+from quaymaster.snapshot import Snapshot
+from tests.parity.cases import Case, Json
+from tests.parity.configuration import load_configuration
+
+__all__ = ["CaseCluster", "CaseObjects", "Path"]
+
+Path: TypeAlias = Literal["scalar", "twin"]
+"""Which hooks judge nodes: only the scalar ones, or batch twins where there are any."""
+
+ObjT = TypeVar("ObjT", bound=ApiObject)
+
+_TWINS = frozenset(twin for point in EXTENSION_POINTS for twin in point.twins.values())
+
+
+class CaseObjects:
+    """The cluster's objects as plugins look them up; implements `Informers`."""
+
+    def __init__(self, objects: Iterable[ApiObject]) -> None:
+        self._objects: dict[type[ApiObject], dict[str, ApiObject]] = {}
+        for obj in objects:
+            self.put(obj)
+
+    def put(self, obj: ApiObject) -> None:
+        """Add an object, or take over a changed one."""
+        self._objects.setdefault(type(obj), {})[obj.key] = obj
+
+    def get(self, kind: type[ObjT], key: str) -> ObjT | None:
+        """One object by its key, or None."""
+        return cast("ObjT | None", self._objects.get(kind, {}).get(key))
+
+    def list(self, kind: type[ObjT], namespace: str | None = None) -> Sequence[ObjT]:
+        """All objects of a kind, of one namespace if given."""
+        objects = cast("Iterable[ObjT]", self._objects.get(kind, {}).values())
+        return [obj for obj in objects if namespace in (None, obj.namespace)]
+
+
+@attrs.frozen(eq=False, kw_only=True)
+class CaseCluster:
+    """Everything that scheduling a case's pods reads and changes.
+
+    Attributes:
+        snapshot: The nodes with their pods.
+        cache: What keeps the snapshot up to date.
+        objects: All objects, as plugins look them up.
+        nominator: The nominated pods.
+        frameworks: Scheduler name -> the profile at work.
+        pods: The pods to schedule, by key.
+    """
+
+    snapshot: Snapshot
+    cache: Cache
+    objects: CaseObjects
+    nominator: Nominator
+    frameworks: Mapping[str, Framework]
+    pods: dict[str, Pod]
+
+    @classmethod
+    def build(
+        cls,
+        case: Case,
+        registry: PluginRegistry,
+        path: Path,
+        dropped: Counter[str],
+    ) -> "CaseCluster":
+        """Build a case's cluster as it is before the first pod.
+
+        Args:
+            case: The case.
+            registry: The installed plugins.
+            path: Which hooks judge nodes.
+            dropped: Counts what the configuration says of plugins not installed.
+
+        Raises:
+            ConfigErrors: The case's configuration is wrong.
+        """
+        config = load_configuration(case, registry, dropped)
+        pool = SpecPool()
+        objects = [_decoded(tree, pool) for tree in case.objects]
+        pods = [_decoded_pod(tree, pool) for tree in case.pods if "retry" not in tree]
+        waiting = [obj for obj in objects if isinstance(obj, Pod) and not obj.node_name]
+        listed = CaseObjects([*objects, *pods])
+        nominator = Nominator(lambda key: listed.get(Pod, key))
+        for pod in (*waiting, *pods):
+            nominator.add(pod)
+        snapshot = Snapshot()
+        cache = _filled_cache(snapshot, objects)
+        services = _services(snapshot, listed, nominator)
+        order = NodeOrder()
+        percentage = config.percentage_of_nodes_to_score
+        frameworks = {
+            profile.scheduler_name: build_framework(
+                profile, registry, services, nominator, order, percentage
+            )
+            for profile in config.profiles
+        }
+        if path == "scalar":
+            frameworks = {
+                name: _without_twins(framework, snapshot, nominator, order, percentage)
+                for name, framework in frameworks.items()
+            }
+        return cls(
+            snapshot=snapshot,
+            cache=cache,
+            objects=listed,
+            nominator=nominator,
+            frameworks=frameworks,
+            pods={pod.key: pod for pod in pods},
+        )
+
+
+def _decoded(tree: Json, pool: SpecPool) -> ApiObject:
+    return decode(msgspec.json.encode(tree), KINDS[tree["kind"]], pool=pool)
+
+
+def _decoded_pod(tree: Json, pool: SpecPool) -> Pod:
+    return decode(msgspec.json.encode(tree), Pod, pool=pool)
+
+
+def _filled_cache(snapshot: Snapshot, objects: Iterable[ApiObject]) -> Cache:
+    cache = Cache(snapshot)
+    for obj in objects:
+        if isinstance(obj, Node):
+            cache.add_node(obj)
+        elif isinstance(obj, Pod) and obj.node_name:
+            cache.add_pod(obj)
+    return cache
+
+
+def _services(
+    snapshot: Snapshot, objects: CaseObjects, nominator: Nominator
+) -> Services:
+    clock = VirtualClock()
+    return Services(
+        clock=clock,
+        cluster=MemoryCluster(clock),
+        informers=objects,
+        snapshot=snapshot,
+        waiting_pods=tuple,
+        waiting_pod=lambda _uid: None,
+        activate=lambda _pods: None,
+        nominated_pods=nominator.pods_on,
+    )
+
+
+def _without_twins(
+    framework: Framework,
+    snapshot: Snapshot,
+    nominator: Nominator,
+    order: NodeOrder,
+    percentage: int,
+) -> Framework:
+    profile = framework.profile
+    plans = {key: tuple(map(_scalar, calls)) for key, calls in profile.plans.items()}
+    profile = attrs.evolve(profile, plans=plans)
+    algorithm = Algorithm(profile, snapshot.nodes, nominator, order, percentage)
+    framework.handle.attach(algorithm)
+    return attrs.evolve(framework, profile=profile, algorithm=algorithm)
+
+
+def _scalar(call: Call) -> Call:
+    hooks = {
+        hook: function for hook, function in call.hooks.items() if hook not in _TWINS
+    }
+    return attrs.evolve(call, hooks=hooks)

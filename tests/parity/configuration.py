@@ -1,0 +1,94 @@
+"""A case's configuration, loaded the way users load theirs."""
+
+import functools
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, Final
+
+import attrs
+import yaml
+
+from quaymaster.config import SchedulerConfig, parse_config, shipped_profiles
+from quaymaster.registry import PluginRegistry
+from tests.parity.cases import Case
+from tests.parity.coverage import missing_plugins
+
+__all__ = ["load_configuration"]
+
+_EMPTY: Final = {
+    "apiVersion": "kubescheduler.config.k8s.io/v1",
+    "kind": "KubeSchedulerConfiguration",
+}
+
+
+def load_configuration(
+    case: Case, registry: PluginRegistry, dropped: Counter[str]
+) -> SchedulerConfig:
+    """Load a case's configuration, or the default one if it has none.
+
+    As the recorder did, look at all nodes, whatever the configuration says.
+
+    Args:
+        case: The case.
+        registry: The installed plugins.
+        dropped: Counts the entries that name a plugin which is not installed; they
+            are left out.
+
+    Raises:
+        ConfigErrors: Something is wrong with the configuration.
+    """
+    missing = missing_plugins(registry)
+    document = (
+        _EMPTY if case.config is None else _without(case.config, missing, dropped)
+    )
+    config = parse_config(
+        document, registry, source=case.case_id, defaults=_defaults(missing)
+    )
+    profiles = tuple(
+        attrs.evolve(profile, percentage_of_nodes_to_score=None)
+        for profile in config.profiles
+    )
+    return attrs.evolve(config, profiles=profiles, percentage_of_nodes_to_score=100)
+
+
+@functools.lru_cache(maxsize=1)
+def _defaults(missing: frozenset[str]) -> dict[str, object] | None:
+    """The default profile without the missing plugins; None if that is the same."""
+    text = shipped_profiles()["default"].read_text(encoding="utf-8")
+    dropped: Counter[str] = Counter()
+    left = _without(yaml.safe_load(text), missing, dropped)
+    return left if dropped else None
+
+
+def _without(
+    config: Mapping[str, Any], missing: Collection[str], dropped: Counter[str]
+) -> dict[str, object]:
+    profiles = [
+        {
+            **profile,
+            "pluginConfig": list(
+                _left(profile.get("pluginConfig") or (), missing, dropped)
+            ),
+            "plugins": {
+                point: {
+                    switch: list(_left(entries or (), missing, dropped))
+                    for switch, entries in lists.items()
+                }
+                for point, lists in (profile.get("plugins") or {}).items()
+            },
+        }
+        for profile in config.get("profiles") or ()
+    ]
+    return {**config, "profiles": profiles} if profiles else dict(config)
+
+
+def _left(
+    entries: Collection[Mapping[str, Any]],
+    missing: Collection[str],
+    dropped: Counter[str],
+) -> Iterator[Mapping[str, Any]]:
+    for entry in entries:
+        if entry["name"] in missing:
+            dropped[entry["name"]] += 1
+        else:
+            yield entry

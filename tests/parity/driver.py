@@ -1,0 +1,219 @@
+"""Playing a case: its pods are scheduled one after the other, as the recorder did."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Final
+
+import attrs
+from msgspec.structs import replace
+
+from quaymaster._cycle.algorithm import Decision, Unfit
+from quaymaster._engine.framework import Framework
+from quaymaster.arrays import Rows
+from quaymaster.config import ConfigErrors
+from quaymaster.cycle_state import CycleState
+from quaymaster.node_info import NodeInfo
+from quaymaster.node_table import NodeTable
+from quaymaster.objects import Node, Pod, Time
+from quaymaster.registry import PluginRegistry
+from quaymaster.results import NominatingMode
+from quaymaster.status import Status
+from tests.parity.cases import Case
+from tests.parity.cluster import CaseCluster, Path
+from tests.parity.examine import Examiner
+from tests.parity.observation import NodeSums, Observation
+
+__all__ = ["Played", "play"]
+
+_FIRST_START: Final = Time.parse("2030-01-01T00:00:00Z")
+
+
+@attrs.frozen(eq=False, kw_only=True)
+class Played:
+    """A case that was played to its end.
+
+    Attributes:
+        case: The case.
+        attempts: What happened to each of its pods.
+        frameworks: Scheduler name -> the profile that was used.
+        final_pods: Node -> the pods on it at the end.
+        dropped: How often the configuration named each plugin not installed.
+        config_error: Why the configuration was rejected; nothing was played then.
+    """
+
+    case: Case
+    attempts: Sequence[Observation] = ()
+    frameworks: Mapping[str, Framework] = attrs.field(factory=dict)
+    final_pods: Mapping[str, Sequence[str]] = attrs.field(factory=dict)
+    dropped: Counter[str] = attrs.field(factory=Counter)
+    config_error: str = ""
+
+
+def play(case: Case, registry: PluginRegistry, path: Path) -> Played:
+    """Schedule a case's pods, and tell what happened to each.
+
+    Args:
+        case: The case.
+        registry: The installed plugins.
+        path: Which hooks judge nodes.
+    """
+    dropped: Counter[str] = Counter()
+    try:
+        cluster = CaseCluster.build(case, registry, path, dropped)
+    except ConfigErrors as error:
+        return Played(case=case, dropped=dropped, config_error=str(error))
+    attempts = list(_Driver(case, cluster).play())
+    return Played(
+        case=case,
+        attempts=attempts,
+        frameworks=cluster.frameworks,
+        final_pods={
+            info.name: sorted(pod.key for pod in info.pods.values())
+            for info in cluster.snapshot
+            if info.pods
+        },
+        dropped=dropped,
+    )
+
+
+class _Driver:
+    def __init__(self, case: Case, cluster: CaseCluster) -> None:
+        self._case = case
+        self._cluster = cluster
+        self._placed = 0
+
+    def play(self) -> Iterator[Observation]:
+        for entry in self._case.pods:
+            if "retry" in entry:
+                yield self._retry(entry["retry"])
+            else:
+                metadata = entry["metadata"]
+                key = f"{metadata['namespace']}/{metadata['name']}"
+                yield self._attempt(self._cluster.pods[key], Observation(pod=key))
+
+    @cached_property
+    def _examiners(self) -> Mapping[str, Examiner]:
+        nodes = self._cluster.snapshot.nodes
+        frameworks = self._cluster.frameworks
+        return {name: Examiner(one, nodes) for name, one in frameworks.items()}
+
+    def _retry(self, key: str) -> Observation:
+        seen = Observation(pod=key, retry=True)
+        pod = self._cluster.pods.get(key)
+        if pod is None:
+            seen.error = "pod no longer exists"
+        elif pod.node_name:
+            seen.error = "pod is already bound"
+        else:
+            self._attempt(pod, seen)
+        return seen
+
+    def _attempt(self, pod: Pod, seen: Observation) -> Observation:
+        name = pod.spec.scheduler_name
+        framework = self._cluster.frameworks.get(name)
+        if framework is None:
+            seen.error = f'profile not found for scheduler name "{name}"'
+            return seen
+        seen.pre_enqueue = _refusal(framework, pod)
+        if seen.pre_enqueue is not None:
+            seen.outcome = "gated"
+        elif pod.is_terminating:
+            seen.error = f"skip schedule deleting pod: {pod.key}"
+        else:
+            self._look_around(pod, seen)
+            self._schedule(framework, pod, seen)
+        return seen
+
+    def _look_around(self, pod: Pod, seen: Observation) -> None:
+        snapshot, nominator = self._cluster.snapshot, self._cluster.nominator
+        seen.nominated_pods = {
+            info.name: [other.key for other in nominator.pods_on(info.name)]
+            for info in snapshot
+        }
+        if self._case.node_state:
+            seen.node_sums = {info.name: NodeSums.of(info) for info in snapshot}
+            seen.pod_sums = NodeSums.of(NodeInfo(Node(), pods=[pod]))
+
+    def _schedule(self, framework: Framework, pod: Pod, seen: Observation) -> None:
+        seen.has_score_plugins = bool(framework.algorithm.score)
+        if len(self._cluster.snapshot):
+            examiner = self._examiners[framework.profile.name]
+            seen.examination = examiner.examine(pod)
+        state = CycleState()
+        decision = framework.algorithm.schedule(state, pod, _first_by_name)
+        if isinstance(decision, Unfit):
+            self._give_up(framework, pod, decision, seen)
+            return
+        seen.outcome = "scheduled"
+        seen.winner = _winner(decision, seen)
+        scores = seen.examination and seen.examination.scores
+        seen.error = scores.error if scores else ""
+        self._place(framework, state, pod, seen)
+
+    def _place(
+        self, framework: Framework, state: CycleState, pod: Pod, seen: Observation
+    ) -> None:
+        assumed = replace(pod, node_name=seen.winner)
+        self._cluster.cache.assume(assumed)
+        seen.reserve = framework.binding.reserve(state, assumed, seen.winner)
+        if seen.reserve is not None:
+            seen.outcome = "error"
+            framework.binding.unreserve(state, assumed, seen.winner)
+            self._cluster.cache.forget(assumed)
+            return
+        start = Time(_FIRST_START + self._placed)
+        running = replace(pod.status, phase="Running", start_time=start)
+        bound = replace(assumed, status=running)
+        self._cluster.cache.add_pod(bound)
+        self._placed += 1
+        self._cluster.nominator.delete(pod)
+        self._cluster.pods[pod.key] = bound
+        self._cluster.objects.put(bound)
+
+    def _give_up(
+        self, framework: Framework, pod: Pod, unfit: Unfit, seen: Observation
+    ) -> None:
+        if unfit.status.is_error:
+            seen.outcome, seen.error = "error", unfit.status.message
+            return
+        seen.outcome = "unschedulable"
+        if unfit.diagnosis is None or seen.examination is None:
+            seen.fit_error = unfit.status.message
+            return
+        seen.fit_error = seen.examination.fit_error
+        if framework.profile.plan("postFilter"):
+            seen.final_fit_error = unfit.diagnosis.message()
+            self._nominate(pod, unfit)
+
+    def _nominate(self, pod: Pod, unfit: Unfit) -> None:
+        wanted = unfit.nominating
+        if (
+            self._case.apply_preemption
+            and wanted is not None
+            and wanted.mode is NominatingMode.OVERRIDE
+        ):
+            status = replace(pod.status, nominated_node_name=wanted.node_name)
+            nominated = replace(pod, status=status)
+            self._cluster.nominator.add(nominated)
+            self._cluster.pods[pod.key] = nominated
+            self._cluster.objects.put(nominated)
+
+
+def _refusal(framework: Framework, pod: Pod) -> Status | None:
+    for call in framework.profile.plan("preEnqueue"):
+        status: Status | None = call.hooks["pre_enqueue"](pod)
+        if status is not None:
+            return status.with_plugin(call.plugin)
+    return None
+
+
+def _first_by_name(nodes: NodeTable, rows: Rows) -> int:
+    return min(nodes.infos_at(rows), key=lambda info: info.name).row
+
+
+def _winner(decision: Decision, seen: Observation) -> str:
+    """The chosen node; without scores, the first of all feasible ones."""
+    if seen.examination is None or seen.has_score_plugins:
+        return decision.node.name
+    return seen.examination.feasible[0]

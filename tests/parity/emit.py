@@ -1,0 +1,28 @@
+"""One case as we decide it, as far as the installed plugins can tell."""
+
+from quaymaster.registry import PluginRegistry
+from tests.parity.cases import Case, Json
+from tests.parity.cluster import Path
+from tests.parity.coverage import missing_plugins, needed_plugins
+from tests.parity.driver import play
+from tests.parity.record import answerable, record
+
+__all__ = ["emitted"]
+
+
+def emitted(
+    case: Case, registry: PluginRegistry, path: Path, *, partial: bool = False
+) -> Json:
+    """Play a case and write it down; only its id if it is not covered.
+
+    Args:
+        case: The case.
+        registry: The installed plugins.
+        path: Which hooks judge nodes.
+        partial: Whether fields in which missing plugins have a part are written, too.
+    """
+    missing = missing_plugins(registry)
+    if needed_plugins(case, missing):
+        return {"id": case.case_id}
+    written = record(play(case, registry, path))
+    return written if partial else answerable(written, missing)

@@ -1,0 +1,187 @@
+"""Taking one attempt apart: every plugin on its own, then the stations together."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from quaymaster._cycle.algorithm import Feasible, Unfit
+from quaymaster._cycle.diagnosis import Diagnosis
+from quaymaster._cycle.filtering import FilterStation
+from quaymaster._cycle.pre_filter import PreFilterOutcome, PreFilterStation
+from quaymaster._engine.framework import Framework
+from quaymaster.arrays import Rows
+from quaymaster.cycle_state import CycleState
+from quaymaster.node_table import NodeTable
+from quaymaster.objects import Pod
+from quaymaster.results import PreFilterResult
+from quaymaster.status import Status
+from tests.parity.observation import Answers, Examination, Scores
+
+__all__ = ["Examiner"]
+
+
+class Examiner:
+    """Asks the plugins and stations of one profile, and changes nothing.
+
+    Args:
+        framework: The profile at work.
+        nodes: The cluster's nodes.
+    """
+
+    def __init__(self, framework: Framework, nodes: NodeTable) -> None:
+        self._handle = framework.handle
+        self._algorithm = framework.algorithm
+        self._nodes = nodes
+        nothing = PreFilterStation(())
+        self._filters = {
+            call.plugin: FilterStation([call], nothing)
+            for call in framework.profile.plan("filter")
+        }
+
+    def examine(self, pod: Pod) -> Examination:
+        """Take an attempt apart. There must be at least one node."""
+        alone_pre_filter, alone_filter = self._alone(pod)
+        apart = CycleState()
+        outcome = self._algorithm.pre_filter.run(apart, pod, self._nodes)
+        excluded = self._excluded(outcome)
+        state = CycleState()
+        found = self._algorithm.find_feasible(state, pod)
+        statuses = None
+        if outcome.status is None:
+            statuses = self._statuses(state, pod, found)
+        feasible = self._feasible(found, statuses or {}, excluded)
+        diagnosis = found.diagnosis if isinstance(found, Unfit) else None
+        return Examination(
+            pre_filter=outcome,
+            skipped_filters=apart.skip_filter_plugins,
+            alone_pre_filter=alone_pre_filter,
+            alone_filter=alone_filter,
+            filter=statuses,
+            excluded=excluded,
+            via_nominated_node=(
+                isinstance(found, Feasible) and found.via_nominated_node
+            ),
+            feasible=feasible,
+            fit_error="" if diagnosis is None else diagnosis.message(),
+            unschedulable_plugins=(
+                frozenset() if diagnosis is None else diagnosis.unschedulable_plugins
+            ),
+            scores=self._scores(state, pod, found, feasible),
+        )
+
+    def _alone(
+        self, pod: Pod
+    ) -> tuple[Mapping[str, PreFilterResult | Status | None], Answers]:
+        state, station = CycleState(), self._algorithm.pre_filter
+        prepared = {
+            plugin: station.run_one(plugin, state, pod, self._nodes)
+            for plugin in station.plugins
+        }
+        judged: dict[str, dict[str, Status | None]] = {
+            info.name: {} for info in self._nodes
+        }
+        for plugin, filters in self._filters.items():
+            if isinstance(prepared.get(plugin), Status):
+                continue
+            for node, status in self._judge(filters, state, pod).items():
+                judged[node][plugin] = status and _unprefixed(plugin, status)
+        return prepared, judged
+
+    def _judge(
+        self, filters: FilterStation, state: CycleState, pod: Pod
+    ) -> Mapping[str, Status | None]:
+        nodes, diagnosis = self._nodes, Diagnosis(self._nodes)
+        passed = filters.run_batch(state, pod, nodes, nodes.rows, diagnosis)
+        if isinstance(passed, Status):
+            # An error ends the batch: ask node by node.
+            return {info.name: filters.run(state, pod, info) for info in nodes}
+        rejected = diagnosis.by_node()
+        return {info.name: rejected.get(info.name) for info in nodes}
+
+    def _excluded(self, outcome: PreFilterOutcome) -> Sequence[str]:
+        names = outcome.node_names
+        if outcome.status is not None or names is None:
+            return ()
+        return sorted(info.name for info in self._nodes if info.name not in names)
+
+    def _statuses(
+        self, state: CycleState, pod: Pod, found: Feasible | Unfit
+    ) -> Mapping[str, Status | None]:
+        """What the attempt said of the nodes it looked at, and asked for the others."""
+        known: dict[str, Status | None] = {}
+        if found.diagnosis is not None:
+            known.update(found.diagnosis.by_node())
+        if isinstance(found, Feasible):
+            known.update(dict.fromkeys(self._nodes.names_at(found.rows)))
+        filters = self._handle.run_filters_with_nominated_pods
+        return {
+            info.name: (
+                known[info.name] if info.name in known else filters(state, pod, info)
+            )
+            for info in self._nodes
+        }
+
+    def _feasible(
+        self,
+        found: Feasible | Unfit,
+        statuses: Mapping[str, Status | None],
+        excluded: Sequence[str],
+    ) -> Sequence[str]:
+        if isinstance(found, Unfit):
+            return ()
+        if self._algorithm.score or found.via_nominated_node:
+            return sorted(self._nodes.names_at(found.rows))
+        # Without scores the search ends at the first feasible node; all are recorded.
+        passed = {node for node, status in statuses.items() if status is None}
+        return sorted(passed.difference(excluded))
+
+    def _scores(
+        self,
+        state: CycleState,
+        pod: Pod,
+        found: Feasible | Unfit,
+        feasible: Sequence[str],
+    ) -> Scores | None:
+        if isinstance(found, Unfit):
+            return None
+        nodes, station = self._nodes, self._algorithm.score
+        rows: Rows = found.rows if station else nodes.rows_of(feasible)
+        if station:
+            status = station.prepare(state, pod, nodes, rows)
+            if status is not None:
+                return _failed(state, feasible, status)
+        plugins = station.by_plugin(state, pod, nodes, rows)
+        if isinstance(plugins, Status):
+            return _failed(state, feasible, plugins)
+        total = station.totals(state, pod, nodes, rows)
+        if isinstance(total, Status):
+            return _failed(state, feasible, total)
+        return Scores(
+            nodes=nodes.names_at(rows),
+            skipped=state.skip_score_plugins,
+            plugins=plugins,
+            total=total,
+        )
+
+
+def _failed(
+    state: CycleState, feasible: Sequence[str], status: Status
+) -> Scores | None:
+    if len(feasible) > 1:
+        return None
+    return Scores(
+        nodes=feasible,
+        skipped=state.skip_score_plugins,
+        plugins=(),
+        total=np.empty(0, dtype=np.int64),
+        error=status.message,
+    )
+
+
+def _unprefixed(plugin: str, status: Status) -> Status:
+    """An error in the plugin's own words."""
+    if not status.is_error:
+        return status
+    return Status.from_error(
+        status.message.removeprefix(f'running "{plugin}" filter plugin: ')
+    )

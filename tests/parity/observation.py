@@ -1,0 +1,144 @@
+"""What happened to one pod, in the product's own values."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypeAlias
+
+import attrs
+
+from quaymaster._cycle.pre_filter import PreFilterOutcome
+from quaymaster._cycle.scoring import PluginScores
+from quaymaster.arrays import Int64Array
+from quaymaster.node_info import NodeInfo
+from quaymaster.results import PreFilterResult
+from quaymaster.status import Status
+
+__all__ = ["Answers", "Examination", "NodeSums", "Observation", "Outcome", "Scores"]
+
+Outcome: TypeAlias = Literal["scheduled", "unschedulable", "gated", "error", "ignored"]
+"""How an attempt ended, in the words of the records."""
+
+Answers: TypeAlias = Mapping[str, Mapping[str, Status | None]]
+"""Node -> plugin -> what it said, None for success."""
+
+
+@attrs.frozen(kw_only=True)
+class NodeSums:
+    """What the pods on a node request, or one pod alone.
+
+    Attributes:
+        scalars: The other resources, without those of which nothing is requested.
+    """
+
+    milli_cpu: int
+    memory: int
+    ephemeral_storage: int
+    scalars: Mapping[str, int]
+    non_zero_milli_cpu: int
+    non_zero_memory: int
+    pods: int
+
+    @classmethod
+    def of(cls, info: NodeInfo) -> "NodeSums":
+        """Copy the sums of a node."""
+        used = info.requested
+        return cls(
+            milli_cpu=used.milli_cpu,
+            memory=used.memory,
+            ephemeral_storage=used.ephemeral_storage,
+            scalars={name: value for name, value in used.scalars.items() if value},
+            non_zero_milli_cpu=info.non_zero_milli_cpu,
+            non_zero_memory=info.non_zero_memory,
+            pods=len(info.pods),
+        )
+
+
+@attrs.frozen(eq=False, kw_only=True)
+class Scores:
+    """The scores of the feasible nodes; all arrays are in the order of ``nodes``.
+
+    A single feasible node is scored for the record only. If that fails, the pod gets
+    the node nevertheless, and there are no numbers.
+
+    Attributes:
+        nodes: The feasible nodes.
+        skipped: The plugins whose PreScore returned Skip.
+        plugins: Each plugin's scores.
+        total: The sums of the weighted scores.
+        error: Why a single node could not be scored.
+    """
+
+    nodes: Sequence[str]
+    skipped: frozenset[str]
+    plugins: Sequence[PluginScores]
+    total: Int64Array
+    error: str = ""
+
+
+@attrs.frozen(eq=False, kw_only=True)
+class Examination:
+    """An attempt taken apart, station by station.
+
+    Attributes:
+        pre_filter: What all PreFilter plugins said together.
+        skipped_filters: The plugins whose Filter is skipped.
+        alone_pre_filter: What each PreFilter plugin said on its own.
+        alone_filter: What each Filter plugin said of each node on its own, for the
+            plugins whose own PreFilter succeeded.
+        filter: Every node -> the first rejection, nominated pods considered; None
+            when PreFilter rejected the pod.
+        excluded: The nodes that PreFilter left out.
+        via_nominated_node: Whether only the pod's nominated node was looked at.
+        feasible: The feasible nodes, sorted.
+        fit_error: Why no node fits, before PostFilter; empty if some does.
+        unschedulable_plugins: The plugins that rejected the pod, if no node fits.
+        scores: The feasible nodes' scores; None if there are none or scoring failed.
+    """
+
+    pre_filter: PreFilterOutcome
+    skipped_filters: frozenset[str]
+    alone_pre_filter: Mapping[str, PreFilterResult | Status | None]
+    alone_filter: Answers
+    filter: Mapping[str, Status | None] | None
+    excluded: Sequence[str]
+    via_nominated_node: bool
+    feasible: Sequence[str]
+    fit_error: str
+    unschedulable_plugins: frozenset[str]
+    scores: Scores | None
+
+
+@attrs.define(eq=False, kw_only=True)
+class Observation:
+    """One attempt to schedule one pod.
+
+    Attributes:
+        pod: The pod's key.
+        outcome: How it ended.
+        retry: Whether the pod had been tried before.
+        error: Why it failed or was ignored.
+        pre_enqueue: What the first PreEnqueue plugin said that refused it.
+        nominated_pods: Node -> the pods nominated to it at that time.
+        node_sums: Node -> its sums at that time, if the case wants them.
+        pod_sums: What the pod itself would add to a node.
+        examination: The attempt taken apart; None if it did not come to PreFilter.
+        has_score_plugins: Whether the profile scores at all.
+        winner: The node it was given.
+        reserve: Why Reserve failed.
+        fit_error: Why no node fits, before PostFilter.
+        final_fit_error: The same with what PostFilter added; empty if none ran.
+    """
+
+    pod: str
+    outcome: Outcome = "ignored"
+    retry: bool = False
+    error: str = ""
+    pre_enqueue: Status | None = None
+    nominated_pods: Mapping[str, Sequence[str]] = attrs.field(factory=dict)
+    node_sums: Mapping[str, NodeSums] | None = None
+    pod_sums: NodeSums | None = None
+    examination: Examination | None = None
+    has_score_plugins: bool = True
+    winner: str = ""
+    reserve: Status | None = None
+    fit_error: str = ""
+    final_fit_error: str = ""

@@ -1,0 +1,199 @@
+"""Our decisions in the format of the records (EXPECT)."""
+
+from collections.abc import Collection, Mapping
+
+import numpy as np
+
+from quaymaster._engine.framework import Framework
+from quaymaster._runtime import Profile
+from quaymaster.results import PreFilterResult
+from quaymaster.status import Code, Status
+from tests.parity.cases import Json
+from tests.parity.driver import Played
+from tests.parity.observation import Examination, NodeSums, Observation, Scores
+
+__all__ = ["answerable", "entry", "profiles", "record"]
+
+_LISTED_POINTS = (
+    "preEnqueue",
+    "preFilter",
+    "filter",
+    "postFilter",
+    "preScore",
+    "score",
+    "reserve",
+)
+_ALL_PLUGINS_FIELDS = ("preFilter", "score", "fitErrorWithPostFilter")
+"""Fields that every plugin of a profile has a part in."""
+
+
+def record(played: Played) -> Json:
+    """A played case as a record."""
+    written: Json = {"id": played.case.case_id}
+    if played.config_error:
+        return written | {"error": played.config_error, "pods": []}
+    if played.case.config is not None:
+        written["profiles"] = profiles(played.frameworks)
+    return written | {
+        "pods": [entry(attempt) for attempt in played.attempts],
+        "finalPodsByNode": dict(played.final_pods),
+    }
+
+
+def answerable(written: Json, missing: Collection[str]) -> Json:
+    """A record without the fields that are incomplete while plugins are missing."""
+    kept = {key: value for key, value in written.items() if key != "error"}
+    if missing:
+        kept.pop("profiles", None)
+        kept["pods"] = [
+            {key: value for key, value in pod.items() if key not in _ALL_PLUGINS_FIELDS}
+            for pod in written["pods"]
+        ]
+    return kept
+
+
+def profiles(frameworks: Mapping[str, Framework]) -> Json:
+    """The plugin lists and weights of profiles, by scheduler name."""
+    return {name: _lists(one.profile) for name, one in frameworks.items()}
+
+
+def entry(seen: Observation) -> Json:
+    """What happened to one pod; what is empty, false or was not reached is absent."""
+    written: Json = {"pod": seen.pod, "outcome": seen.outcome, "feasible": []}
+    optional: Json = {
+        "retry": seen.retry,
+        "error": seen.error,
+        "preEnqueue": seen.pre_enqueue and _status(seen.pre_enqueue),
+        "nominatedPods": {
+            node: pods for node, pods in seen.nominated_pods.items() if pods
+        },
+        "podRequest": seen.pod_sums and _pod_request(seen.pod_sums),
+        "nodeState": {
+            node: _node_state(sums) for node, sums in (seen.node_sums or {}).items()
+        },
+        "winner": seen.winner,
+        "reserve": seen.reserve and _plain_status(seen.reserve),
+        "fitError": seen.fit_error,
+        "fitErrorWithPostFilter": seen.final_fit_error,
+    }
+    if seen.examination is not None:
+        written["feasible"] = list(seen.examination.feasible)
+        optional |= _examined(seen.examination, seen.has_score_plugins)
+    return written | {key: value for key, value in optional.items() if value}
+
+
+def _examined(seen: Examination, has_score_plugins: bool) -> Json:
+    scores = seen.scores
+    written: Json = {
+        "preFilter": _pre_filter(seen),
+        "filter": _rejections(seen.filter or {}),
+        "filterByPlugin": {
+            node: rejections
+            for node, answers in seen.alone_filter.items()
+            if (rejections := _plain_rejections(answers))
+        },
+        "excludedByPreFilter": list(seen.excluded),
+        "viaNominatedNode": seen.via_nominated_node,
+        "singleFeasible": len(seen.feasible) == 1,
+        "unschedulablePlugins": sorted(seen.unschedulable_plugins),
+    }
+    if scores is not None:
+        written |= {
+            "noScorePlugins": not has_score_plugins,
+            "score": _score(scores),
+            "top": _top(scores),
+        }
+    return written
+
+
+def _pre_filter(seen: Examination) -> Json:
+    outcome = seen.pre_filter
+    succeeded = outcome.status is None
+    written = _status(outcome.status) | {
+        "skip": sorted(seen.skipped_filters) if succeeded else [],
+        "plugins": {
+            plugin: _pre_filter_answer(answer)
+            for plugin, answer in seen.alone_pre_filter.items()
+            if answer is not None
+        },
+    }
+    if succeeded and outcome.node_names is not None:
+        written["nodes"] = sorted(outcome.node_names)
+    if outcome.restricting_plugins:
+        written["nodesPlugins"] = sorted(outcome.restricting_plugins)
+    return written
+
+
+def _pre_filter_answer(answer: PreFilterResult | Status) -> Json:
+    if isinstance(answer, PreFilterResult):
+        return {"code": Code.SUCCESS.label, "nodes": sorted(answer.node_names)}
+    return _plain_status(answer)
+
+
+def _score(scores: Scores) -> Json:
+    order = [] if scores.error else _by_name(scores)
+    return {
+        "nodes": sorted(scores.nodes),
+        "skip": sorted(scores.skipped),
+        "raw": {one.plugin: one.raw[order].tolist() for one in scores.plugins},
+        "weighted": {
+            one.plugin: one.weighted[order].tolist() for one in scores.plugins
+        },
+        "total": scores.total[order].tolist(),
+    }
+
+
+def _top(scores: Scores) -> list[str]:
+    if scores.error:
+        return list(scores.nodes)
+    best = np.flatnonzero(scores.total == scores.total.max()).tolist()
+    return sorted(scores.nodes[index] for index in best)
+
+
+def _by_name(scores: Scores) -> list[int]:
+    return sorted(range(len(scores.nodes)), key=scores.nodes.__getitem__)
+
+
+def _rejections(statuses: Mapping[str, Status | None]) -> Json:
+    return {key: _status(status) for key, status in statuses.items() if status}
+
+
+def _plain_rejections(statuses: Mapping[str, Status | None]) -> Json:
+    return {key: _plain_status(status) for key, status in statuses.items() if status}
+
+
+def _status(status: Status | None) -> Json:
+    if status is None:
+        return {"code": Code.SUCCESS.label}
+    written = _plain_status(status)
+    return written | {"plugin": status.plugin} if status.plugin else written
+
+
+def _plain_status(status: Status) -> Json:
+    """A status where the record says by its place who gave it."""
+    written: Json = {"code": status.code.label}
+    return written | {"reasons": list(status.reasons)} if status.reasons else written
+
+
+def _pod_request(sums: NodeSums) -> Json:
+    written: Json = {
+        "cpu": sums.milli_cpu,
+        "memory": sums.memory,
+        "nonZeroCPU": sums.non_zero_milli_cpu,
+        "nonZeroMemory": sums.non_zero_memory,
+    }
+    optional = {"ephemeral": sums.ephemeral_storage, "scalar": dict(sums.scalars)}
+    return written | {key: value for key, value in optional.items() if value}
+
+
+def _node_state(sums: NodeSums) -> Json:
+    written = _pod_request(sums)
+    return written | {"pods": sums.pods} if sums.pods else written
+
+
+def _lists(profile: Profile) -> Json:
+    lists: Json = {
+        key: [call.plugin for call in profile.plan(key)] for key in _LISTED_POINTS
+    }
+    lists["weights"] = {call.plugin: call.weight for call in profile.plan("score")}
+    return lists

@@ -1,0 +1,32 @@
+"""Every recorded decision of the built-in plugins, on both paths."""
+
+from pathlib import Path as FilePath
+
+import pytest
+
+from quaymaster.registry import PluginRegistry
+from tests.parity.cases import read_cases
+from tests.parity.cluster import Path
+from tests.parity.report import check_cases
+
+_DATA = FilePath(__file__).parent / "data"
+_FAMILIES = (
+    "balanced_allocation",
+    "image_locality",
+    "node_affinity",
+    "node_ports",
+    "node_resources_fit",
+    "node_unschedulable_name",
+    "scheduling_gates",
+    "taint_toleration",
+)
+
+
+@pytest.mark.parametrize("path", ["scalar", "twin"])
+@pytest.mark.parametrize("family", _FAMILIES)
+def test_decisions_are_those_of_kube_scheduler(family: str, path: Path) -> None:
+    cases = read_cases(_DATA / f"{family}.jsonl.gz")
+    (report,) = check_cases(cases, PluginRegistry.discover(), [path])
+    assert report.family == family
+    assert report.covered == report.cases > 0
+    assert not report.tally.differences, "\n".join(report.lines(differences=3))
