@@ -5,7 +5,7 @@ import pytest
 from quaymaster.clock import VirtualClock
 from quaymaster.memory import RUN_SECONDS_ANNOTATION, AdmissionError, MemoryCluster
 from quaymaster.objects import ApiObject, Pod, PodCondition
-from quaymaster.testing.makers import make_node, make_pod
+from quaymaster.testing import make_node, make_pod
 
 
 def make_cluster(clock: VirtualClock, *pods: ApiObject) -> MemoryCluster:

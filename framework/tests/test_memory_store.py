@@ -9,7 +9,7 @@ from quaymaster.clock import VirtualClock
 from quaymaster.cluster import ResourceExpiredError, WatchEventType
 from quaymaster.memory import MemoryCluster
 from quaymaster.objects import Namespace, ObjectMeta
-from quaymaster.testing.makers import make_node
+from quaymaster.testing import make_node
 
 
 def make_cluster(history: int = 10_000) -> MemoryCluster:

@@ -65,7 +65,7 @@ class Explanation:
         scheduler: The profile that tried it.
         rejections: The nodes that were rejected, in row order.
         scores: The feasible nodes, the best first.
-        status: The Error, or the PreFilter rejection, that ended the attempt early.
+        status: The Error that ended the attempt early, or None.
         message: The whole sentence of a pod that fits nowhere; empty otherwise.
     """
 

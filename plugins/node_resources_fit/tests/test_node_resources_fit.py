@@ -30,13 +30,15 @@ def status_on_node(
 ) -> Status | None:
     """What the filter says of a pod on a single node with other pods."""
     node = make_node(name="node", capacity=capacity)
-    return PluginHarness(NodeResourcesFit, args=args, nodes=[node], pods=pods).filter(
-        pod
-    ).get("node")
+    return (
+        PluginHarness(NodeResourcesFit, args=args, nodes=[node], pods=pods)
+        .filter(pod)
+        .get("node")
+    )
 
 
-def running(**requests: str) -> Pod:
-    return make_pod(name="running", node="node", requests=requests)
+def running(**amounts: str) -> Pod:
+    return make_pod(name="running", node="node", limits=amounts)
 
 
 @pytest.mark.parametrize(
@@ -291,7 +293,9 @@ def test_pod_may_request_more_resources_than_a_word_has_bits() -> None:
 
 
 def fragment(pod: Pod) -> object:
-    return PluginHarness(NodeResourcesFit).plugin.sign_pod(pod)
+    plugin = PluginHarness(NodeResourcesFit).plugin
+    assert isinstance(plugin, NodeResourcesFit)
+    return plugin.sign_pod(pod)
 
 
 @pytest.mark.parametrize(
@@ -354,7 +358,7 @@ def test_twin_agrees_with_the_scalar_filter(
     names = st.sampled_from([node.name for node in nodes])
     placements = data.draw(st.lists(st.tuples(names, AMOUNTS), max_size=6))
     pods = [
-        make_pod(name=f"running-{index}", node=name, requests=amounts)
+        make_pod(name=f"running-{index}", node=name, limits=amounts)
         for index, (name, amounts) in enumerate(placements)
     ]
     args = {"ignoredResources": [FOO]}

@@ -326,7 +326,7 @@ class Algorithm:
 def _processed(nodes: NodeTable, found: Feasible | Unfit) -> int:
     """How many nodes an attempt went through, which moves the start of the next."""
     if isinstance(found, Unfit):
-        return found.diagnosis.processed() if found.diagnosis else 0
+        return 0 if found.diagnosis is None else found.diagnosis.processed()
     if found.via_nominated_node:
         return 0
     return nodes.count(found.rows) + found.diagnosis.processed()

@@ -85,10 +85,6 @@ class Diagnosis:
         self.pre_filter_message = status.message
         self._plugin_statuses.append(status)
 
-    def __len__(self) -> int:
-        """How many nodes have a status of their own."""
-        return len(self.by_node())
-
     def __getitem__(self, node_name: str) -> Status:
         return self.by_node().get(node_name, self.absent)
 

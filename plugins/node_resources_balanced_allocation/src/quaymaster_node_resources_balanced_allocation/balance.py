@@ -63,13 +63,15 @@ def balance_of_nodes(
     ]
     if all(capacity.is_everywhere for _, _, capacity in found):
         return _uniform_balance(nodes, rows, found)
-    # Nodes that have the same resources go together.
+    # Nodes that have the same resources, a bit for each, go together.
     numbers = nodes.row_numbers(rows)
+    kinds = np.zeros(numbers.shape, dtype=np.min_scalar_type(1 << len(found)))
+    for bit, (_, _, capacity) in enumerate(found):
+        kinds |= (capacity.amounts[rows] > 0).astype(kinds.dtype) * (1 << bit)
     balances: Int32Array = np.empty(numbers.shape, dtype=np.int32)
-    offers = np.array([capacity.amounts[rows] > 0 for _, _, capacity in found])
-    for offer in np.unique(offers, axis=1).T:
-        picked = np.flatnonzero((offers == offer[:, np.newaxis]).all(axis=0))
-        parts = [part for part, offered in zip(found, offer, strict=True) if offered]
+    for kind in np.unique(kinds).tolist():
+        picked = np.flatnonzero(kinds == kind)
+        parts = [part for bit, part in enumerate(found) if kind >> bit & 1]
         balances[picked] = _uniform_balance(nodes, numbers[picked], parts)
     return balances
 
