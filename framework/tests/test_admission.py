@@ -348,6 +348,15 @@ def test_priority_other_than_that_of_the_class_is_refused() -> None:
     ]
 
 
+def test_preemption_policy_other_than_that_of_the_class_is_refused() -> None:
+    spec = PodSpec(priority_class_name="high", preemption_policy="Never")
+    (problem,) = problems_of(priority_class("high", 1000), bare_pod(spec))
+    assert problem == (
+        "spec.preemptionPolicy: expected PreemptLowerPriority, as its class high says, "
+        "got 'Never'"
+    )
+
+
 def test_two_default_classes_are_refused() -> None:
     classes = [priority_class(name, 1, default=True) for name in "ab"]
     assert "globalDefault: expected one class with it" in problems_of(*classes)[0]

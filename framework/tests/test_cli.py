@@ -67,16 +67,16 @@ def test_simulate_json_has_the_documented_form(folder: Path) -> None:
     result = run("simulate", "pods.yaml", "--nodes", "2:cpu=4", "-o", "json")
     document = json.loads(result.stdout)
     [placement] = document["placements"]
+    [unscheduled] = document["unscheduled"]
     assert placement["pod"] == "default/a"
     assert placement["scheduler"] == "default-scheduler"
-    assert document["unscheduled"] == [
-        {
-            "pod": "default/b",
-            "reason": "Unschedulable",
-            "message": "0/2 nodes are available: 2 Insufficient cpu.",
-            "plugins": ["NodeResourcesFit"],
-        }
-    ]
+    message = unscheduled.pop("message")
+    assert message.startswith("0/2 nodes are available: 2 Insufficient cpu.")
+    assert unscheduled == {
+        "pod": "default/b",
+        "reason": "Unschedulable",
+        "plugins": ["NodeResourcesFit"],
+    }
     assert document["preempted"] == []
     assert document["summary"] == {
         "pods": 2,
@@ -143,7 +143,8 @@ def test_unknown_kinds_are_counted_in_one_line(folder: Path) -> None:
         ),
         pytest.param(
             "apiVersion: v1\nkind: Node\nmetadata: {name: node-a}\n---\n" * 2,
-            "in.yaml: document 2: duplicate Node 'node-a', first in in.yaml: document 1",
+            "in.yaml: document 2: duplicate Node 'node-a', first in "
+            "in.yaml: document 1",
             id="a duplicate node",
         ),
         pytest.param(
@@ -213,9 +214,7 @@ def test_explain_shows_every_node_and_score(folder: Path) -> None:
     assert [one["reasons"] for one in document["rejections"]] == [["Insufficient cpu"]]
     best = document["scores"][0]
     assert document["node"] in {one["node"] for one in document["scores"]}
-    assert best["total"] == sum(
-        score["weighted"] for score in best["plugins"].values()
-    )
+    assert best["total"] == sum(score["weighted"] for score in best["plugins"].values())
 
 
 def test_explain_finds_the_pods_of_a_workload(folder: Path) -> None:

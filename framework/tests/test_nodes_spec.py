@@ -22,6 +22,7 @@ def test_count_and_resources_make_equal_nodes() -> None:
             "cpu": Quantity("4"),
             "memory": Quantity("16Gi"),
             "pods": Quantity("110"),
+            "ephemeral-storage": Quantity("100Gi"),
         }
 
 

@@ -27,9 +27,6 @@ class Picky:
     @hookimpl
     def normalize_score(self) -> None: ...
 
-    @hookimpl
-    def fliter(self) -> None: ...
-
     def permit(self) -> None: ...
 
 
@@ -193,6 +190,17 @@ def test_extension_points_are_those_of_the_marked_methods_in_call_order() -> Non
     assert [point.key for point in plugin.extension_points] == ["filter", "score"]
     assert plugin.extends("filter")
     assert not plugin.extends("permit")
+
+
+def test_a_misspelt_hook_makes_a_plugin_unusable() -> None:
+    class Misspelt:
+        @hookimpl
+        def fliter(self) -> None: ...
+
+    error = PluginRegistry.of({"Misspelt": Misspelt})["Misspelt"].error
+
+    assert error is not None
+    assert error.problem == "unknown hook 'fliter'; did you mean 'filter'?"
 
 
 def test_a_wrapper_makes_a_class_a_plugin_of_what_it_wraps() -> None:

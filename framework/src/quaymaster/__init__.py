@@ -15,7 +15,7 @@ from quaymaster.cluster_events import (
 from quaymaster.cycle_state import CycleState, StateKey
 from quaymaster.errors import QuaymasterError
 from quaymaster.handle import Handle
-from quaymaster.hookspecs import Scope, hookimpl
+from quaymaster.hookspecs import PodUse, Scope, hookimpl
 from quaymaster.node_info import NodeInfo
 from quaymaster.node_table import NodeTable
 from quaymaster.objects import Node, Pod
@@ -24,6 +24,7 @@ from quaymaster.results import (
     NominatingInfo,
     PermitWait,
     PostFilterResult,
+    PreBindWait,
     PreFilterResult,
 )
 from quaymaster.snapshot import Snapshot
@@ -44,7 +45,9 @@ __all__ = [
     "NominatingInfo",
     "PermitWait",
     "Pod",
+    "PodUse",
     "PostFilterResult",
+    "PreBindWait",
     "PreFilterResult",
     "QuaymasterError",
     "QueueingHint",

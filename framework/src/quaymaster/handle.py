@@ -3,20 +3,26 @@
 Mirrors ``Handle`` (k8s.io/kube-scheduler v0.36, ``framework/interface.go``).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from random import Random
 from typing import Protocol, TypeVar
 
+from quaymaster.arrays import Rows
 from quaymaster.clock import Clock
 from quaymaster.cluster import Cluster, EventNote
 from quaymaster.cycle_state import CycleState
+from quaymaster.hookspecs import PodUse
 from quaymaster.node_info import NodeInfo
+from quaymaster.node_table import NodeTable
 from quaymaster.objects import ApiObject, Pod
+from quaymaster.results import FilteredRows
 from quaymaster.snapshot import Snapshot
 from quaymaster.status import Status
 
 __all__ = ["Handle", "Informers", "WaitingPod"]
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
+T = TypeVar("T")
 
 
 class Informers(Protocol):
@@ -64,6 +70,10 @@ class Handle(Protocol):
         """The engine's time; never read another one."""
 
     @property
+    def random(self) -> Random:
+        """The engine's seeded generator; never use another one."""
+
+    @property
     def cluster(self) -> Cluster:
         """The cluster itself, for PreBind, Bind and PostFilter."""
 
@@ -95,6 +105,31 @@ class Handle(Protocol):
     ) -> Status | None:
         """The same, with the nominated pods of equal or higher priority in place."""
 
+    def run_filters_on_rows(
+        self,
+        state: CycleState,
+        pod: Pod,
+        nodes: NodeTable,
+        rows: Rows,
+        pod_use: PodUse | None = None,
+    ) -> FilteredRows | Status:
+        """Run this profile's Filter plugins on many nodes, without nominated pods.
+
+        Args:
+            state: The pod's scratch space.
+            pod: The pod being scheduled.
+            nodes: The snapshot's table, or an imagined one (`NodeTable.imagined`). The
+                latter needs `pod_use` below PODS.
+            rows: The rows to judge.
+            pod_use: If given, only the plugins that look so much at pods are run.
+
+        Returns:
+            What passed and what did not, or the Error of a plugin.
+        """
+
+    def pod_use(self, state: CycleState) -> PodUse:
+        """How much the Filter plugins that take part in an attempt look at pods."""
+
     def run_add_pod(
         self, state: CycleState, pod: Pod, pod_to_add: Pod, node: NodeInfo
     ) -> Status | None:
@@ -107,3 +142,16 @@ class Handle(Protocol):
 
     def record(self, note: EventNote) -> None:
         """Write an Event about an object."""
+
+    def run_in_background(
+        self, task: Callable[[], T], done: Callable[[T], None]
+    ) -> None:
+        """Make calls that may have to wait for the cluster, off this thread.
+
+        In a simulation both run at once, before this returns.
+
+        Args:
+            task: Makes the calls, on a worker: it must touch nothing else of the
+                handle than `cluster`, and must not raise.
+            done: Takes the result, on the scheduling thread.
+        """

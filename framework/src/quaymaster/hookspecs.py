@@ -38,10 +38,12 @@ from quaymaster.node_table import NodeTable
 from quaymaster.objects import Pod
 from quaymaster.queueing import QueuedPodInfo, SortKey
 from quaymaster.results import (
+    NodeStatuses,
     NodeVerdicts,
     PermitWait,
     PostFilterResult,
     PreBindPreFlightResult,
+    PreBindWait,
     PreFilterResult,
 )
 from quaymaster.status import Status
@@ -54,6 +56,7 @@ __all__ = [
     "FilterPlugin",
     "NodeStatuses",
     "PermitPlugin",
+    "PodUse",
     "PostBindPlugin",
     "PostFilterPlugin",
     "PreBindPlugin",
@@ -77,16 +80,6 @@ what a ``hookimpl(wrapper=True)`` sees, is the answer of a single plugin."""
 
 hookimpl = pluggy.HookimplMarker(PROJECT)
 """Marks a method that implements a hook; see pluggy's documentation for options."""
-
-
-class NodeStatuses(Protocol):
-    """Why each node was rejected, as ``post_filter`` reads it."""
-
-    def __getitem__(self, node_name: str) -> Status:
-        """The status of a node; for one that was never filtered, the absent status."""
-
-    def nodes_with(self, *codes: int) -> Sequence[str]:
-        """The names of the nodes whose status has one of these codes, in row order."""
 
 
 class PreEnqueuePlugin(Protocol):
@@ -151,6 +144,26 @@ class Scope(enum.Enum):
 
     CLUSTER = "cluster"
     """On other nodes, other pods or other objects too."""
+
+
+class PodUse(enum.Enum):
+    """How much a plugin's filter looks at the pods on a node.
+
+    Set as a class attribute: ``pod_use = PodUse.SUMS``. Without it, PODS holds, as it
+    does for a plugin with ``add_pod`` or ``remove_pod``. Preemption tries many nodes at
+    once where no filter needs more than SUMS, instead of one pod after the other.
+    """
+
+    NONE = "none"
+    """Not at all: its verdict is the same, whatever runs on the node."""
+
+    SUMS = "sums"
+    """Only at their number and at the sums of what they request. Its ``filter_nodes``
+    reads these from the `NodeTable` that it is given, whose columns may tell of pods
+    that were imagined away."""
+
+    PODS = "pods"
+    """At single pods, at their host ports, or at anything else."""
 
 
 class SignPlugin(Protocol):
@@ -424,16 +437,24 @@ class PreBindPlugin(Protocol):
     """Do what must be done before a pod is bound, such as provisioning volumes."""
 
     @hookspec
-    def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+    def pre_bind(
+        self, state: CycleState, pod: Pod, node_name: str
+    ) -> PreBindWait | Status | None:
         """Prepare the node or the cluster for the pod.
 
         Runs in the binding cycle, on a worker when the cluster is a real server, and
-        may block there. Any failure sends the pod back to the queue.
+        may block there for as long as a call takes. What takes longer is waited for
+        with `PreBindWait`, which holds no thread and lets virtual time pass. Any
+        failure sends the pod back to the queue.
 
         Args:
             state: This pod's scratch space.
             pod: The assumed pod.
             node_name: The chosen node.
+
+        Returns:
+            A `PreBindWait` to be asked again; the plugins behind this one, and
+            binding, come after it.
         """
 
     @hookspec

@@ -5,6 +5,7 @@ and is brought up to date one row per change. Rows keep their number while the n
 lives and are reused afterwards.
 """
 
+import copy
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Generic, TypeVar
 
@@ -215,6 +216,18 @@ class NodeTable:
     def rows_with_host_port(self, protocol: str, port: int) -> Collection[int]:
         """The rows on which some pod has taken a host port on any address."""
         return self._host_ports.get((protocol or "TCP", port), {}).keys()
+
+    def imagined(self) -> "NodeTable":
+        """A copy whose sums over pods may be changed, to try something out.
+
+        These are `requested`, `non_zero_requested` and `pod_count`. Everything else is
+        shared with this table and must be left alone.
+        """
+        other = copy.copy(self)
+        other.requested = self.requested.copy()
+        other.non_zero_requested = self.non_zero_requested.copy()
+        other.pod_count = self.pod_count.copy()
+        return other
 
     @property
     def position(self) -> int:

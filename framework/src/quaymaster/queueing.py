@@ -17,7 +17,7 @@ __all__ = ["PendingPod", "QueueName", "QueuedPodInfo", "SortKey"]
 class SortKey(Protocol):
     """Whatever a ``queue_sort`` orders pods by: numbers, texts, tuples of them."""
 
-    def __lt__(self, other: Any, /) -> bool:
+    def __lt__(self, other: Any, /) -> bool:  # noqa: ANN401 - of its own kind
         """Whether this one comes first."""
 
 

@@ -4,24 +4,51 @@ Mirrors the result types of k8s.io/kube-scheduler v0.36, ``framework/interface.g
 """
 
 import enum
-from collections.abc import Callable
-from typing import TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeAlias
 
 import attrs
 import numpy as np
 import numpy.typing as npt
 
+from quaymaster.arrays import Rows
 from quaymaster.status import Status
 
 __all__ = [
+    "FilteredRows",
+    "NodeStatuses",
     "NodeVerdicts",
     "NominatingInfo",
     "NominatingMode",
     "PermitWait",
     "PostFilterResult",
     "PreBindPreFlightResult",
+    "PreBindWait",
     "PreFilterResult",
 ]
+
+
+class NodeStatuses(Protocol):
+    """Why each node was rejected, as ``post_filter`` reads it."""
+
+    def __getitem__(self, node_name: str) -> Status:
+        """The status of a node; for one that was never filtered, the absent status."""
+
+    def nodes_with(self, *codes: int) -> Sequence[str]:
+        """The names of the nodes whose status has one of these codes, in row order."""
+
+
+@attrs.frozen(eq=False)
+class FilteredRows:
+    """What a profile's filters say of some rows.
+
+    Attributes:
+        passed: The rows that pass, ascending.
+        statuses: Why the others do not.
+    """
+
+    passed: Rows
+    statuses: NodeStatuses
 
 
 @attrs.frozen
@@ -79,6 +106,24 @@ class PermitWait:
     """
 
     timeout_seconds: float
+
+
+@attrs.frozen(eq=False, kw_only=True)
+class PreBindWait:
+    """Makes a pod wait, on no thread, until the cluster has done what was asked of it.
+
+    Attributes:
+        check: Asked on the scheduling thread, so it may read informers: True lets the
+            pod go on, False has it asked again, a `Status` ends the attempt.
+        timeout_seconds: How long to ask at most.
+        timed_out: What ends the attempt after that.
+        interval_seconds: How long to wait before each time that it is asked.
+    """
+
+    check: Callable[[], bool | Status]
+    timeout_seconds: float
+    timed_out: Status
+    interval_seconds: float = 1.0
 
 
 @attrs.frozen

@@ -13,6 +13,7 @@ from quaymaster._cycle.explain import explain
 from quaymaster._engine.framework import Framework
 from quaymaster._engine.scheduler import Scheduler
 from quaymaster.clock import VirtualClock
+from quaymaster.cluster import EventNote
 from quaymaster.config import SchedulerConfig
 from quaymaster.errors import ManifestErrors, QuaymasterError
 from quaymaster.explanation import Explanation
@@ -220,10 +221,10 @@ class _Run:
         self._cluster = MemoryCluster(self._clock, seed=seed)
         self._cluster.load(objects)
         self._placements: list[Placement] = []
+        self._preempted: list[Preemption] = []
         self._explanation: Explanation | None = None
         self.watched = ""
-        self._node_of = {pod.key: pod.node_name for pod in self.pods() if pod.node_name}
-        self._bound_before = frozenset(self._node_of)
+        self._bound_before = frozenset(pod.key for pod in self.pods() if pod.node_name)
         self._scheduler = Scheduler(
             self._cluster,
             config,
@@ -258,12 +259,27 @@ class _Run:
 
     def bound(self, pod: Pod, node_name: str) -> None:
         """Note a placement."""
-        self._node_of[pod.key] = node_name
         self._placements.append(
             Placement(pod=pod.key, node=node_name, scheduler=pod.spec.scheduler_name)
         )
         if len(self._placements) % 256 == 0:
             self._report_progress()
+
+    def recorded(self, note: EventNote) -> None:
+        """Note a preemption, told by the event that its victim gets.
+
+        Events are taken as they happen: later the cluster may have forgotten some, and
+        a victim's name may belong to the pod that has replaced it.
+        """
+        victim = note.regarding
+        if (
+            note.reason == _PREEMPTED
+            and note.related is not None
+            and isinstance(victim, Pod)
+        ):
+            self._preempted.append(
+                Preemption(pod=victim.key, by=note.related.key, node=victim.node_name)
+            )
 
     def result(self) -> SimulationResult:
         """How it ended."""
@@ -273,7 +289,7 @@ class _Run:
             unscheduled=tuple(
                 sorted(map(self._unscheduled, waiting), key=lambda one: one.pod)
             ),
-            preempted=self._preempted(),
+            preempted=tuple(self._preempted),
             pods=len(self._placements) + len(waiting),
             nodes=len(self._cluster.list(Node).items),
         )
@@ -330,20 +346,6 @@ class _Run:
     def _plugins(self, pod: Pod) -> tuple[str, ...]:
         pending = self._scheduler.queue.why_pending(pod.key)
         return pending.rejected_by if pending is not None else ()
-
-    def _preempted(self) -> tuple[Preemption, ...]:
-        found = []
-        for event in self._cluster.events():
-            if event.reason == _PREEMPTED and event.related is not None:
-                victim, other = event.regarding, event.related
-                found.append(
-                    Preemption(
-                        pod=f"{victim.namespace}/{victim.name}",
-                        by=f"{other.namespace}/{other.name}",
-                        node=self._node_of.get(f"{victim.namespace}/{victim.name}", ""),
-                    )
-                )
-        return tuple(found)
 
     def _report_progress(self) -> None:
         if self._on_progress is not None:

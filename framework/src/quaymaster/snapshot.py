@@ -7,6 +7,7 @@ v1.36, ``pkg/scheduler/backend/cache/snapshot.go``) offers to plugins.
 
 from collections.abc import Iterator
 
+from quaymaster.counting import PodCounts
 from quaymaster.node_info import NodeInfo
 from quaymaster.node_table import NodeTable
 from quaymaster.objects import Node, Pod
@@ -20,11 +21,14 @@ class Snapshot:
 
     Attributes:
         nodes: The nodes as columns.
+        counts: How many pods of some kind there are, per node or topology domain.
     """
 
     def __init__(self) -> None:
         self.nodes = NodeTable()
+        self.counts = PodCounts(self.nodes)
         self._strays: dict[str, dict[str, Pod]] = {}
+        self._claim_users: dict[str, int] = {}
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -37,6 +41,14 @@ class Snapshot:
         """A node by its name, or None."""
         return self.nodes.get(name)
 
+    def claim_users(self, key: str) -> int:
+        """How often the pods on all nodes name a claim, ephemeral volumes aside.
+
+        Args:
+            key: The claim's key, ``namespace/name``.
+        """
+        return self._claim_users.get(key, 0)
+
     def add_node(self, node: Node) -> None:
         """Add a node, or take over a changed one.
 
@@ -46,13 +58,19 @@ class Snapshot:
         info = self.nodes.get(name)
         if info is None:
             pods = self._strays.pop(name, {})
-            self.nodes.add(NodeInfo(node, pods=pods.values()))
+            info = NodeInfo(node, pods=pods.values())
+            self.nodes.add(info)
+            self.counts.node_changed(info.row)
+            for pod in pods.values():
+                self.counts.pod_changed(pod, info.row, 1)
+                self._count_claims(pod, 1)
             return
         images_changed = node.status.images != info.node.status.images
         info.set_node(node)
         if images_changed:
             self.nodes.set_images(info)
         self.nodes.write_node(info)
+        self.counts.node_changed(info.row)
 
     def remove_node(self, name: str) -> None:
         """Remove a node; its pods are remembered until they are removed themselves."""
@@ -60,8 +78,12 @@ class Snapshot:
         if info is None:
             return
         self.nodes.remove(info)
+        self.counts.node_changed(info.row)
         if info.pods:
             self._strays[name] = dict(info.pods)
+            for pod in info.pods.values():
+                self.counts.pod_changed(pod, info.row, -1)
+                self._count_claims(pod, -1)
 
     def add_pod(self, pod: Pod) -> None:
         """Count a pod in on ``pod.node_name``."""
@@ -70,8 +92,11 @@ class Snapshot:
             self._strays.setdefault(pod.node_name, {})[pod.metadata.uid] = pod
             return
         info.add_pod(pod)
+        self.counts.pod_changed(pod, info.row, 1)
         self.nodes.write_usage(info)
         self._write_host_ports(info, pod)
+        if pod.spec.volumes:
+            self._count_claims(pod, 1)
 
     def remove_pod(self, pod: Pod) -> None:
         """Count a pod out on ``pod.node_name``."""
@@ -82,9 +107,13 @@ class Snapshot:
             if not strays:
                 self._strays.pop(pod.node_name, None)
             return
+        known = info.pods[pod.metadata.uid]
         info.remove_pod(pod)
+        self.counts.pod_changed(known, info.row, -1)
         self.nodes.write_usage(info)
         self._write_host_ports(info, pod)
+        if known.spec.volumes:
+            self._count_claims(known, -1)
 
     def replace_pod(self, old: Pod, new: Pod) -> None:
         """Take over a changed object of a pod that is counted in."""
@@ -98,6 +127,17 @@ class Snapshot:
             return
         self.remove_pod(old)
         self.add_pod(new)
+
+    def _count_claims(self, pod: Pod, sign: int) -> None:
+        users = self._claim_users
+        for volume in pod.spec.volumes:
+            if volume.persistent_volume_claim is None:
+                continue
+            name = volume.persistent_volume_claim.claim_name
+            key = f"{pod.metadata.namespace}/{name}"
+            users[key] = users.get(key, 0) + sign
+            if not users[key]:
+                del users[key]
 
     def _write_host_ports(self, info: NodeInfo, pod: Pod) -> None:
         ports = host_ports(pod)

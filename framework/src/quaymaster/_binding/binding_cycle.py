@@ -12,9 +12,10 @@ import attrs
 import msgspec
 
 from quaymaster._binding.executor import Executor
-from quaymaster._binding.stations import BindingStations
+from quaymaster._binding.stations import BindingStations, PausedPreBind
 from quaymaster._binding.waiting_pods import WaitingPods
 from quaymaster._cycle.algorithm import Decision
+from quaymaster.clock import Clock
 from quaymaster.cluster import (
     ApiError,
     Cluster,
@@ -95,6 +96,7 @@ class BindingCycle(Generic[QueuedT]):
         executor: Runs what may wait for the cluster.
         waiting: The pods that wait on Permit.
         outcomes: The engine's side.
+        clock: Tells when to ask a PreBind plugin again that waits for the cluster.
 
     Attributes:
         in_flight: How many pods are being bound right now.
@@ -106,8 +108,10 @@ class BindingCycle(Generic[QueuedT]):
         executor: Executor,
         waiting: WaitingPods,
         outcomes: BindingOutcomes[QueuedT],
+        clock: Clock,
     ) -> None:
         self._cluster = cluster
+        self._clock = clock
         self._executor = executor
         self._waiting = waiting
         self._outcomes = outcomes
@@ -186,15 +190,22 @@ class BindingCycle(Generic[QueuedT]):
     def _bind(self, attempt: Attempt[QueuedT]) -> None:
         self._outcomes.done(attempt)
         self.in_flight += 1
+        self._pre_bind(attempt, 0)
+
+    def _pre_bind(self, attempt: Attempt[QueuedT], start: int) -> None:
         self._executor.submit(
-            lambda: self._pre_bind_and_bind(attempt),
-            lambda status: self._finish(attempt, status),
+            lambda: self._pre_bind_and_bind(attempt, start),
+            lambda result: self._advance(attempt, result),
         )
 
-    def _pre_bind_and_bind(self, attempt: Attempt[QueuedT]) -> Status | None:
+    def _pre_bind_and_bind(
+        self, attempt: Attempt[QueuedT], start: int
+    ) -> PausedPreBind | Status | None:
         """The part that may block; off the engine's thread, so it touches no state."""
         state, pod, name = attempt.state, attempt.pod, attempt.node_name
-        status = attempt.stations.pre_bind(state, pod, name)
+        status = attempt.stations.pre_bind(state, pod, name, start)
+        if isinstance(status, PausedPreBind):
+            return status
         if status is None:
             status = attempt.stations.bind(state, pod, name)
         if status is not None and isinstance(status.error, UnknownOutcomeError):
@@ -213,6 +224,34 @@ class BindingCycle(Generic[QueuedT]):
             ours = stored.uid == attempt.pod.uid
             return None if ours and stored.node_name == attempt.node_name else status
         return status
+
+    def _advance(
+        self, attempt: Attempt[QueuedT], result: PausedPreBind | Status | None
+    ) -> None:
+        if isinstance(result, PausedPreBind):
+            deadline = self._clock.now() + result.wait.timeout_seconds
+            self._ask_later(attempt, result, deadline)
+        else:
+            self._finish(attempt, result)
+
+    def _ask_later(
+        self, attempt: Attempt[QueuedT], paused: PausedPreBind, deadline: float
+    ) -> None:
+        due = min(self._clock.now() + paused.wait.interval_seconds, deadline)
+        self._clock.call_at(due, lambda: self._ask(attempt, paused, deadline))
+
+    def _ask(
+        self, attempt: Attempt[QueuedT], paused: PausedPreBind, deadline: float
+    ) -> None:
+        answer = paused.ask()
+        if isinstance(answer, Status):
+            self._finish(attempt, answer)
+        elif answer:
+            self._pre_bind(attempt, paused.next)
+        elif self._clock.now() >= deadline:
+            self._finish(attempt, paused.expired())
+        else:
+            self._ask_later(attempt, paused, deadline)
 
     def _finish(self, attempt: Attempt[QueuedT], status: Status | None) -> None:
         self.in_flight -= 1

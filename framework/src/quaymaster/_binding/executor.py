@@ -2,11 +2,14 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeAlias, TypeVar
 
-__all__ = ["Executor", "InlineExecutor", "WorkerExecutor"]
+__all__ = ["Executor", "InlineExecutor", "Post", "WorkerExecutor"]
 
 T = TypeVar("T")
+
+Post: TypeAlias = Callable[[Callable[[], None]], None]
+"""Puts a call into the engine's inbox, from any thread."""
 
 
 class Executor(Protocol):
@@ -27,6 +30,9 @@ class Executor(Protocol):
 class InlineExecutor:
     """Runs everything at once on the calling thread: the simulator's executor."""
 
+    def __init__(self, _post: Post | None = None) -> None:
+        """Need no inbox."""
+
     def submit(self, task: Callable[[], T], done: Callable[[T], None]) -> None:
         """Run the task and hand over its result before returning."""
         done(task())
@@ -43,9 +49,7 @@ class WorkerExecutor:
         workers: How many tasks may wait for the server at the same time.
     """
 
-    def __init__(
-        self, post: Callable[[Callable[[], None]], None], workers: int = 16
-    ) -> None:
+    def __init__(self, post: Post, workers: int = 16) -> None:
         self._post = post
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="binding")
 

@@ -8,16 +8,47 @@ Mirrors ``RunReservePlugins...``, ``RunPermitPlugins``, ``RunPreBind...``,
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import attrs
+
 from quaymaster._cycle.errors import failed, unexpected
 from quaymaster._runtime import HookFunction, Profile
 from quaymaster.cycle_state import CycleState
 from quaymaster.objects import Pod
-from quaymaster.results import PermitWait, PreBindPreFlightResult
+from quaymaster.results import PermitWait, PreBindPreFlightResult, PreBindWait
 from quaymaster.status import Status
 
-__all__ = ["BindingStations"]
+__all__ = ["BindingStations", "PausedPreBind"]
 
 _Calls = Sequence[tuple[str, HookFunction]]
+
+
+@attrs.frozen(eq=False)
+class PausedPreBind:
+    """A plugin's PreBind that waits for the cluster.
+
+    Attributes:
+        plugin: The plugin.
+        wait: What it waits for.
+        next: The position of the plugin that comes after it.
+    """
+
+    plugin: str
+    wait: PreBindWait
+    next: int
+
+    def ask(self) -> bool | Status:
+        """Whether the wait is over, or has failed; on the engine's thread."""
+        try:
+            answer = self.wait.check()
+        except Exception as error:
+            answer = Status.from_error(error)
+        if isinstance(answer, Status):
+            return _rejected_or_failed("PreBind", self.plugin, answer)
+        return answer
+
+    def expired(self) -> Status:
+        """What ends the attempt when the time is over."""
+        return _rejected_or_failed("PreBind", self.plugin, self.wait.timed_out)
 
 
 class BindingStations:
@@ -99,14 +130,34 @@ class BindingStations:
         state.skip_pre_bind_plugins = frozenset(skipped)
         return None if len(skipped) < len(self._pre_bind) else Status.skip()
 
-    def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
-        """Run the PreBind plugins that have something to do."""
-        for plugin, function in self._pre_bind:
+    def pre_bind(
+        self, state: CycleState, pod: Pod, node_name: str, start: int = 0
+    ) -> PausedPreBind | Status | None:
+        """Run the PreBind plugins that have something to do.
+
+        Args:
+            state: The pod's scratch space.
+            pod: The assumed pod.
+            node_name: The chosen node.
+            start: The position of the first plugin to run.
+
+        Returns:
+            None when all are done, the first failure, or where to go on after a wait.
+        """
+        for position, (plugin, function) in enumerate(self._pre_bind[start:], start):
             if plugin in state.skip_pre_bind_plugins:
                 continue
-            status = _call(plugin, "pre_bind", function, state, pod, node_name)
-            if status is not None:
-                return _rejected_or_failed("PreBind", plugin, status)
+            try:
+                answer = function(state, pod, node_name)
+            except Exception as error:
+                answer = Status.from_error(error)
+            if isinstance(answer, PreBindWait):
+                return PausedPreBind(plugin, answer, position + 1)
+            if answer is not None:
+                if not isinstance(answer, Status):
+                    expected = "PreBindWait, Status or None"
+                    answer = unexpected(plugin, "pre_bind", answer, expected)
+                return _rejected_or_failed("PreBind", plugin, answer)
         return None
 
     def bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:

@@ -6,6 +6,7 @@ A waiting pod is an entry with deadlines and holds no thread. Mirrors ``waitingP
 
 from collections.abc import Callable, Iterator, Mapping
 
+from quaymaster._binding.executor import Post
 from quaymaster.clock import Clock, Timer
 from quaymaster.objects import Pod
 from quaymaster.status import Code, Status
@@ -15,7 +16,6 @@ __all__ = ["MAX_PERMIT_TIMEOUT_SECONDS", "WaitingPods"]
 MAX_PERMIT_TIMEOUT_SECONDS = 15 * 60.0
 
 Resolve = Callable[[Status | None], None]
-Post = Callable[[Callable[[], None]], None]
 
 
 class _WaitingPod:

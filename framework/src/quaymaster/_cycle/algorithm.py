@@ -80,12 +80,14 @@ class Unfit:
         diagnosis: Why; None after an Error, or when there are no nodes at all.
         nominating: What happens to the pod's nomination.
         no_nodes: Whether the cluster has no nodes at all.
+        post_filter: What the PostFilter plugins said together; None if none ran.
     """
 
     status: Status
     diagnosis: Diagnosis | None = None
     nominating: NominatingInfo | None = CLEAR_NOMINATION
     no_nodes: bool = False
+    post_filter: PostFilterResult | None = None
 
 
 class Nominator(Protocol):
@@ -207,7 +209,7 @@ class Algorithm:
         result = self.post_filter(state, pod, unfit.diagnosis)
         if result.status is not None:
             unfit.diagnosis.post_filter_message = result.status.message
-        return attrs.evolve(unfit, nominating=result.nominating)
+        return attrs.evolve(unfit, nominating=result.nominating, post_filter=result)
 
     def _call_post_filter(
         self,

@@ -11,6 +11,7 @@ import attrs
 import numpy as np
 
 from quaymaster.arrays import RowArray
+from quaymaster.messages import unfit_message
 from quaymaster.node_table import NodeTable
 from quaymaster.results import NodeVerdicts
 from quaymaster.status import Code, Status
@@ -127,16 +128,15 @@ class Diagnosis:
 
     def message(self) -> str:
         """The whole sentence, as it stands in the pod's condition and event."""
-        text = f"0/{len(self.nodes)} nodes are available:"
         if self.pre_filter_message:
-            text += f" {self.pre_filter_message}."
-        elif reasons := self._histogram():
-            text += f" {', '.join(reasons)}."
+            text = f"{unfit_message(len(self.nodes), {})} {self.pre_filter_message}."
+        else:
+            text = unfit_message(len(self.nodes), self._histogram())
         if self.post_filter_message:
             text += f" {self.post_filter_message}"
         return text
 
-    def _histogram(self) -> Sequence[str]:
+    def _histogram(self) -> Mapping[str, int]:
         counts: Counter[str] = Counter()
         explicit = self._explicit
         if explicit and self._batches:
@@ -150,8 +150,7 @@ class Diagnosis:
         if missing := len(self.nodes) - filtered:
             for reason in self.absent.reasons:
                 counts[reason] += missing
-        # Sorted as text, count first: "10 x" comes before "2 y", as upstream has it.
-        return sorted(f"{count} {reason}" for reason, count in counts.items())
+        return counts
 
     def _count_batches(self, counts: Counter[str]) -> int:
         filtered = 0

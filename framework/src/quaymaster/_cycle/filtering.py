@@ -16,6 +16,7 @@ from quaymaster._cycle.pre_filter import PreFilterStation
 from quaymaster._runtime import Call, HookFunction
 from quaymaster.arrays import BoolArray, RowArray, Rows
 from quaymaster.cycle_state import CycleState
+from quaymaster.hookspecs import PodUse
 from quaymaster.node_info import NodeInfo
 from quaymaster.node_table import NodeTable
 from quaymaster.objects import Pod
@@ -30,16 +31,15 @@ class _Filter:
     plugin: str
     scalar: HookFunction
     twin: HookFunction | None
+    pod_use: PodUse
 
 
 class FilterStation:
     """Calls ``filter`` and ``filter_nodes`` of one profile's plugins."""
 
     def __init__(self, calls: Sequence[Call], pre_filter: PreFilterStation) -> None:
-        self._filters = [
-            _Filter(call.plugin, call.hooks["filter"], call.hooks.get("filter_nodes"))
-            for call in calls
-        ]
+        imagining = pre_filter.imagining_plugins
+        self._filters = [_filter(call, call.plugin in imagining) for call in calls]
         self._pre_filter = pre_filter
 
     def __bool__(self) -> bool:
@@ -49,6 +49,12 @@ class FilterStation:
     def plugins(self) -> Sequence[str]:
         """The plugins of this point, in profile order."""
         return [item.plugin for item in self._filters]
+
+    def pod_use(self, state: CycleState) -> PodUse:
+        """How much the plugins that take part look at the pods on a node, at most."""
+        skipped = state.skip_filter_plugins
+        used = {item.pod_use for item in self._filters if item.plugin not in skipped}
+        return max(used, key=_POD_USES.index, default=PodUse.NONE)
 
     def run(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
         """Run the plugins on one node until one rejects it."""
@@ -107,15 +113,24 @@ class FilterStation:
         nodes: NodeTable,
         rows: Rows,
         diagnosis: Diagnosis,
+        pod_use: PodUse | None = None,
     ) -> Rows | Status:
         """Find the rows that pass every plugin; note the others in the diagnosis.
+
+        Args:
+            state: The pod's scratch space.
+            pod: The pod being scheduled.
+            nodes: The columns of all nodes, which may be imagined.
+            rows: The rows to judge.
+            diagnosis: Takes the rejections.
+            pod_use: If given, only the plugins that look so much at pods are run.
 
         Returns:
             The feasible rows, ascending, or the Error that ends the attempt.
         """
         skipped = state.skip_filter_plugins
         for item in self._filters:
-            if item.plugin in skipped:
+            if item.plugin in skipped or pod_use not in (None, item.pod_use):
                 continue
             if nodes.count(rows) == 0:
                 break
@@ -204,3 +219,14 @@ class FilterStation:
 
     def _failed(self, item: _Filter, status: Status) -> Status:
         return failed(f'running "{item.plugin}" filter plugin', item.plugin, status)
+
+
+_POD_USES = tuple(PodUse)
+
+
+def _filter(call: Call, imagines: bool) -> _Filter:
+    twin = call.hooks.get("filter_nodes")
+    use = call.pod_use
+    if imagines or (use is PodUse.SUMS and twin is None):
+        use = PodUse.PODS
+    return _Filter(call.plugin, call.hooks["filter"], twin, use)

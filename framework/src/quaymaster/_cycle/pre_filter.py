@@ -62,6 +62,11 @@ class PreFilterStation:
         """The plugins of this point, in profile order."""
         return [plugin for plugin, _ in self._pre_filter]
 
+    @property
+    def imagining_plugins(self) -> frozenset[str]:
+        """The plugins that want to be told of pods which come or go."""
+        return frozenset({*self._add_pod, *self._remove_pod})
+
     def add_pod(
         self, state: CycleState, pod: Pod, pod_to_add: Pod, node: NodeInfo
     ) -> Status | None:

@@ -1,25 +1,42 @@
 """The handle that the plugins of one profile get."""
 
 from collections.abc import Callable, Iterable, Sequence
+from random import Random
+from typing import TypeVar
 
 import attrs
 
+from quaymaster._binding.executor import Executor, InlineExecutor
 from quaymaster._cycle.algorithm import Algorithm
+from quaymaster._cycle.diagnosis import Diagnosis
+from quaymaster.arrays import Rows
 from quaymaster.clock import Clock
 from quaymaster.cluster import Cluster, EventNote
 from quaymaster.cycle_state import CycleState
 from quaymaster.handle import Informers, WaitingPod
+from quaymaster.hookspecs import PodUse
 from quaymaster.node_info import NodeInfo
+from quaymaster.node_table import NodeTable
 from quaymaster.objects import Pod
+from quaymaster.results import FilteredRows
 from quaymaster.snapshot import Snapshot
 from quaymaster.status import Status
 
 __all__ = ["EngineHandle", "Services"]
 
 
+T = TypeVar("T")
+
+
 @attrs.frozen(eq=False, kw_only=True)
 class Services:
-    """The parts of an engine that plugins may use."""
+    """The parts of an engine that plugins may use.
+
+    Attributes:
+        record: Writes an Event; by default to the cluster.
+        random: The engine's seeded generator.
+        executor: Runs what may wait for the cluster; inline by default.
+    """
 
     clock: Clock
     cluster: Cluster
@@ -29,6 +46,11 @@ class Services:
     waiting_pod: Callable[[str], WaitingPod | None]
     activate: Callable[[Iterable[Pod]], None]
     nominated_pods: Callable[[str], Sequence[Pod]]
+    record: Callable[[EventNote], None] = attrs.Factory(
+        lambda self: self.cluster.record, takes_self=True
+    )
+    random: Random = attrs.field(factory=lambda: Random(0))
+    executor: Executor = attrs.field(factory=InlineExecutor)
 
 
 class EngineHandle:
@@ -55,6 +77,10 @@ class EngineHandle:
     @property
     def clock(self) -> Clock:
         return self._services.clock
+
+    @property
+    def random(self) -> Random:
+        return self._services.random
 
     @property
     def cluster(self) -> Cluster:
@@ -91,6 +117,25 @@ class EngineHandle:
             state, pod, node, nominated
         )
 
+    def run_filters_on_rows(
+        self,
+        state: CycleState,
+        pod: Pod,
+        nodes: NodeTable,
+        rows: Rows,
+        pod_use: PodUse | None = None,
+    ) -> FilteredRows | Status:
+        diagnosis = Diagnosis(nodes)
+        passed = self._attached().filter.run_batch(
+            state, pod, nodes, rows, diagnosis, pod_use
+        )
+        if isinstance(passed, Status):
+            return passed
+        return FilteredRows(passed, diagnosis)
+
+    def pod_use(self, state: CycleState) -> PodUse:
+        return self._attached().filter.pod_use(state)
+
     def run_add_pod(
         self, state: CycleState, pod: Pod, pod_to_add: Pod, node: NodeInfo
     ) -> Status | None:
@@ -102,7 +147,12 @@ class EngineHandle:
         return self._attached().pre_filter.remove_pod(state, pod, pod_to_remove, node)
 
     def record(self, note: EventNote) -> None:
-        self._services.cluster.record(note)
+        self._services.record(note)
+
+    def run_in_background(
+        self, task: Callable[[], T], done: Callable[[T], None]
+    ) -> None:
+        self._services.executor.submit(task, done)
 
     def _attached(self) -> Algorithm:
         if self._algorithm is None:

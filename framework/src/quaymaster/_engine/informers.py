@@ -21,6 +21,7 @@ from quaymaster.objects import (
     CSIDriver,
     CSINode,
     CSIStorageCapacity,
+    DeviceClass,
     Namespace,
     Node,
     PersistentVolume,
@@ -51,6 +52,7 @@ WATCHED_KINDS: Sequence[type[ApiObject]] = (
     CSINode,
     CSIStorageCapacity,
     VolumeAttachment,
+    DeviceClass,
     Node,
     Pod,
 )

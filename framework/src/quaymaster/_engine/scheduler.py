@@ -9,13 +9,13 @@ to happen; with a virtual one time jumps to the next timer. Mirrors ``Scheduler`
 import logging
 import random
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
 import msgspec
 
 from quaymaster._binding.binding_cycle import BindingCycle
-from quaymaster._binding.executor import Executor, InlineExecutor
+from quaymaster._binding.executor import Executor, InlineExecutor, Post
 from quaymaster._binding.waiting_pods import WaitingPods
 from quaymaster._cache.cache import Cache
 from quaymaster._cycle.algorithm import Decision, Unfit
@@ -43,7 +43,7 @@ __all__ = ["Observer", "Scheduler"]
 
 _log = logging.getLogger(__name__)
 
-_ERRORS_TO_GIVE_UP_AFTER = 5
+_TRIES_TO_GIVE_UP_AFTER = 5
 
 
 class Observer(Protocol):
@@ -55,6 +55,9 @@ class Observer(Protocol):
     def bound(self, pod: Pod, node_name: str, /) -> None:
         """A pod was bound."""
 
+    def recorded(self, note: EventNote, /) -> None:
+        """A plugin wrote an Event."""
+
 
 class Scheduler:
     """Schedules the pods of a cluster.
@@ -65,7 +68,8 @@ class Scheduler:
         registry: Where plugins are found by name.
         clock: The engine's time; the cluster's too, if that is simulated.
         seed: Seeds the choice between equally good nodes.
-        executor: Runs what may wait for the cluster; inline by default.
+        make_executor: Given how to post calls into the engine's inbox, makes what runs
+            calls that may wait for the cluster; inline by default.
         observer: Is told what happens.
 
     Attributes:
@@ -86,16 +90,17 @@ class Scheduler:
         *,
         clock: Clock,
         seed: int = 0,
-        executor: Executor | None = None,
+        make_executor: Callable[[Post], Executor] = InlineExecutor,
         observer: Observer | None = None,
     ) -> None:
         self._cluster = cluster
         self._clock = clock
-        self._executor = executor or InlineExecutor()
         self._observer = observer
         self._random = random.Random(seed)
         self._changes = 0
+        self._attempts_since_change = 0
         self._inbox = Inbox()
+        self._executor = make_executor(self._inbox.post)
         self._informers = EngineInformers(cluster, self, self._inbox.notify)
         self.snapshot = Snapshot()
         self.waiting = WaitingPods(clock, self._inbox.post)
@@ -123,7 +128,9 @@ class Scheduler:
             lookup=self._stored,
             bound=self._bound,
         )
-        self._binding = BindingCycle(cluster, self._executor, self.waiting, outcomes)
+        self._binding = BindingCycle(
+            cluster, self._executor, self.waiting, outcomes, clock
+        )
 
     def start(self) -> None:
         """Learn what there is in the cluster, and begin to follow it."""
@@ -145,10 +152,10 @@ class Scheduler:
         """Schedule until nothing moves any more; the clock must be a virtual one.
 
         That is when no work is left but pods which have been tried since the last
-        change of the cluster, and pods that are gated. One that meets errors is tried
-        a few times more.
+        change of the cluster, and pods that are gated. One that meets errors, or is
+        tried again and again to no effect, gets a few more tries.
         """
-        while True:
+        while not self._is_going_round_in_circles():
             if self.turn():
                 continue
             if self._is_settled() or not self._clock.wait(self._inbox.woken):
@@ -180,7 +187,7 @@ class Scheduler:
     ) -> None:
         """Take a change of the cluster from an informer."""
         if not _is_mere_report(old, new):
-            self._changes += 1
+            self._note_change()
         self._handlers.changed(kind, old, new, missed=missed)
 
     def gate_of(self, pod: Pod) -> Status | None:
@@ -204,6 +211,9 @@ class Scheduler:
             waiting_pod=self.waiting.get,
             activate=self._activate,
             nominated_pods=self.pods_on,
+            record=self._record,
+            random=self._random,
+            executor=self._executor,
         )
         order = NodeOrder()
         percentage = config.percentage_of_nodes_to_score
@@ -235,6 +245,7 @@ class Scheduler:
             self.queue.done(pod.uid)
             return
         queued.attempted_at_change = self._changes
+        self._attempts_since_change += 1
         if self._observer is not None:
             self._observer.attempting(pod, framework)
         state = CycleState()
@@ -256,6 +267,14 @@ class Scheduler:
             return int(numbers[0])
         return int(numbers[self._random.randrange(len(numbers))])
 
+    def _note_change(self) -> None:
+        self._changes += 1
+        self._attempts_since_change = 0
+
+    def _is_going_round_in_circles(self) -> bool:
+        pending = len(self.queue) + len(self.waiting) + 1
+        return self._attempts_since_change > _TRIES_TO_GIVE_UP_AFTER * pending
+
     def _is_settled(self) -> bool:
         return (
             not self._clock.has_foreground_timers
@@ -269,7 +288,7 @@ class Scheduler:
             return True
         errors = queued.consecutive_errors_count
         return queued.attempted_at_change == self._changes and (
-            errors == 0 or errors >= _ERRORS_TO_GIVE_UP_AFTER
+            errors == 0 or errors >= _TRIES_TO_GIVE_UP_AFTER
         )
 
     def pods_on(self, node_name: str) -> Sequence[Pod]:
@@ -295,9 +314,14 @@ class Scheduler:
         return True
 
     def _bound(self, pod: Pod, node_name: str) -> None:
-        self._changes += 1
+        self._note_change()
         if self._observer is not None:
             self._observer.bound(pod, node_name)
+
+    def _record(self, note: EventNote) -> None:
+        self._cluster.record(note)
+        if self._observer is not None:
+            self._observer.recorded(note)
 
     def _patch_status(self, pod: Pod, patch: PodStatusPatch) -> None:
         def send() -> ApiError | None:
@@ -330,7 +354,7 @@ def _failure(unfit: Unfit) -> Failure:
 
 
 def _is_mere_report(old: ApiObject | None, new: ApiObject | None) -> bool:
-    """Whether only a pod's conditions changed, as when a failure is reported."""
+    """Whether only conditions and nomination of a pod changed, as after a failure."""
     if not isinstance(old, Pod) or not isinstance(new, Pod):
         return False
     if old.spec is not new.spec or old.node_name != new.node_name:
@@ -338,7 +362,11 @@ def _is_mere_report(old: ApiObject | None, new: ApiObject | None) -> bool:
     metadata = msgspec.structs.replace(
         old.metadata, resource_version=new.metadata.resource_version
     )
-    status = msgspec.structs.replace(old.status, conditions=new.status.conditions)
+    status = msgspec.structs.replace(
+        old.status,
+        conditions=new.status.conditions,
+        nominated_node_name=new.status.nominated_node_name,
+    )
     return metadata == new.metadata and status == new.status
 
 

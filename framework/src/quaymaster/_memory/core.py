@@ -214,9 +214,10 @@ class ClusterCore:
 
     def _tell(self, old: ApiObject | None, new: ApiObject | None) -> None:
         if isinstance(old, Pod) or isinstance(new, Pod):
-            if self.observer is not None:
+            observer = self.observer
+            if observer is not None:
                 # Both are pods, or None.
-                self.observer.pod_changed(old, new)  # type: ignore[arg-type]
+                observer.pod_changed(old, new)  # type: ignore[arg-type]
             return
         if isinstance(new if old is None else old, _CLASSES):
             self.refresh_classes()

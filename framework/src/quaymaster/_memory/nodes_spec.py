@@ -25,6 +25,10 @@ _RESOURCES: Final = ("cpu", "memory", "pods", "ephemeral-storage")
 _EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?", re.ASCII)
 _LEAST_DIGITS: Final = 3
+_DEFAULTS: Final = {
+    "pods": Quantity(110),
+    "ephemeral-storage": Quantity("100Gi"),
+}
 _LABELS: Final = {"kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
 
 
@@ -49,7 +53,7 @@ class _Group:
     name: str = "node"
     zones: int = 0
     region: str = ""
-    resources: ResourceList = attrs.Factory(lambda: {"pods": Quantity(110)})
+    resources: ResourceList = attrs.Factory(lambda: dict(_DEFAULTS))
     labels: dict[str, str] = attrs.Factory(dict)
     taints: list[Taint] = attrs.Factory(list)
 
@@ -59,8 +63,9 @@ def make_nodes(specs: Sequence[str], *, taken: Collection[str] = ()) -> list[Nod
 
     A line is a count, a colon, and what each node has, in any order:
 
-    - ``cpu=4``, ``memory=16Gi``, ``pods=110`` (the default), ``ephemeral-storage=1Ti``
-      or an extended resource such as ``nvidia.com/gpu=8``;
+    - ``cpu=4``, ``memory=16Gi``, ``pods=250`` (110 if not given),
+      ``ephemeral-storage=1Ti`` (100Gi if not given), or an extended resource such as
+      ``nvidia.com/gpu=8``;
     - ``zones=3``: they lie in ``zone-a``, ``zone-b`` and ``zone-c`` by turns;
     - ``region=eu``;
     - ``name=gpu``: they are called ``gpu-000``, ``gpu-001``, ... instead of

@@ -173,12 +173,10 @@ class Question:
         self._by_profile: dict[str, _Hints | None] = {}
 
     def strategy(self, queued: QueuedPod) -> Strategy:
-        """What the event means for one pod."""
-        rejectors = queued.rejectors
-        if not rejectors:
-            return Strategy.AFTER_BACKOFF
+        """What the event means for one pod that at least one plugin rejected."""
         if self._is_wildcard:
             return self._wildcard_strategy(queued)
+        rejectors = queued.rejectors
         hints = self._hints_for(queued.pod.spec.scheduler_name)
         if hints is None:
             return Strategy.AFTER_BACKOFF

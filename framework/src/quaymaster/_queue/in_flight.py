@@ -86,7 +86,6 @@ class InFlightPods:
         order, events = self._order, self._events
         if not started:
             order.clear()
-            self._forgotten += len(events)
             events.clear()
             return
         while started.get(order[0][0]) != order[0][1]:

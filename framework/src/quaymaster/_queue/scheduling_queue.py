@@ -72,7 +72,6 @@ class SchedulingQueue:
         self._queues = SubQueues(
             clock,
             CompiledProfiles(profiles),
-            profiles.keys(),
             backoff or BackoffPolicy(),
             self.nominator,
             max_in_unschedulable_seconds,

@@ -7,7 +7,7 @@ Mirrors ``moveToActiveQ``, ``moveToBackoffQ`` and ``requeuePodWithQueueingStrate
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Container
+from collections.abc import Callable
 
 from quaymaster._queue.backoff import BackoffPolicy
 from quaymaster._queue.events import (
@@ -41,7 +41,6 @@ class SubQueues:
     Args:
         clock: Tells the time.
         profiles: Sort keys and gates.
-        scheduler_names: The names of the profiles.
         policy: How long failed pods wait.
         nominator: Learns the nominations of new pods.
         max_in_unschedulable_seconds: How old an unschedulable pod gets.
@@ -61,7 +60,6 @@ class SubQueues:
         self,
         clock: Clock,
         profiles: CompiledProfiles,
-        scheduler_names: Container[str],
         policy: BackoffPolicy,
         nominator: Nominator,
         max_in_unschedulable_seconds: float,
@@ -76,7 +74,7 @@ class SubQueues:
         self.active = PodHeap(tickets, _rank, profiles.groups)
         self.backoff = PodHeap(tickets, _backoff_rank, profiles.groups)
         self.error_backoff = PodHeap(tickets, _backoff_rank)
-        self.unschedulable = UnschedulablePods(scheduler_names)
+        self.unschedulable = UnschedulablePods()
         self.incoming: Counter[tuple[str, str]] = Counter()
         self.flushes = Flushes(
             clock,

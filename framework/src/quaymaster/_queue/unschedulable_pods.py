@@ -1,6 +1,6 @@
 """The pods that wait for an event, findable by the plugins that rejected them."""
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from quaymaster._queue.queued_pod import QueuedPod
 
@@ -12,18 +12,13 @@ class UnschedulablePods:
 
     Most events interest few plugins, and most pods are rejected by few: an index by
     plugin lets an event find the pods that it may help without looking at the others.
-
-    Args:
-        profiles: The known scheduler names. Pods of others are found by every event.
     """
 
-    __slots__ = ("_by_plugin", "_others", "_pods", "_profiles")
+    __slots__ = ("_by_plugin", "_pods")
 
-    def __init__(self, profiles: Container[str]) -> None:
+    def __init__(self) -> None:
         self._pods: dict[str, QueuedPod] = {}
         self._by_plugin: dict[str, dict[str, QueuedPod]] = {}
-        self._others: dict[str, QueuedPod] = {}
-        self._profiles = profiles
 
     def __len__(self) -> int:
         return len(self._pods)
@@ -36,17 +31,13 @@ class UnschedulablePods:
         """Add a pod; again whenever it or its plugins have changed in here."""
         key = queued.key
         self._pods[key] = queued
-        rejectors = queued.rejectors
-        for plugin in rejectors:
+        for plugin in queued.rejectors:
             self._by_plugin.setdefault(plugin, {})[key] = queued
-        if not rejectors or queued.pod.spec.scheduler_name not in self._profiles:
-            self._others[key] = queued
 
     def remove(self, queued: QueuedPod) -> None:
         """Take a pod out."""
         key = queued.key
         del self._pods[key]
-        self._others.pop(key, None)
         for plugin in queued.rejectors:
             pods = self._by_plugin[plugin]
             del pods[key]
@@ -54,10 +45,8 @@ class UnschedulablePods:
                 del self._by_plugin[plugin]
 
     def rejected_by(self, plugins: Iterable[str]) -> Sequence[QueuedPod]:
-        """The pods that at least one of these plugins rejected, or that have no say."""
+        """The pods that at least one of these plugins rejected."""
         groups = [pods for plugin in plugins if (pods := self._by_plugin.get(plugin))]
-        if self._others:
-            groups.append(self._others)
         if not groups:
             return ()
         if len(groups) == 1:

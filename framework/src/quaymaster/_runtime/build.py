@@ -14,7 +14,7 @@ from quaymaster.cluster_events import ClusterEventWithHint
 from quaymaster.config import EnabledPlugin, ProfileConfig
 from quaymaster.errors import QuaymasterError
 from quaymaster.handle import Handle
-from quaymaster.hookspecs import EXTENSION_POINTS, PROJECT, ExtensionPoint
+from quaymaster.hookspecs import EXTENSION_POINTS, PROJECT, ExtensionPoint, PodUse
 from quaymaster.registry import PluginRegistry
 
 __all__ = ["ProfileError", "build_profile"]
@@ -135,7 +135,8 @@ class _Builder:
         for plugin in enabled:
             hooks = self._hooks(point, plugin.name, wrappers)
             if point.hook in hooks:
-                yield Call(plugin.name, plugin.weight, hooks)
+                use = self._pod_use(plugin.name, wrappers[point.hook])
+                yield Call(plugin.name, plugin.weight, hooks, use)
             elif not any(plugin.name in names for names in wrappers.values()):
                 problem = f"is enabled at {point.key} but has no hook {point.hook!r}"
                 raise self._error(plugin.name, problem)
@@ -167,6 +168,14 @@ class _Builder:
             if wrappers[scalar]:
                 hooks.pop(twin, None)
         return hooks
+
+    def _pod_use(self, plugin: str, wrappers: Sequence[str]) -> PodUse:
+        """What the plugin says of itself; nobody knows what wrappers look at."""
+        use = getattr(self._plugins[plugin], "pod_use", PodUse.PODS)
+        if not isinstance(use, PodUse):
+            expected = f"expected a PodUse, got {use!r}"
+            raise self._error(plugin, f"pod_use: {expected}")
+        return PodUse.PODS if wrappers else use
 
     def _events(self, name: str) -> Sequence[ClusterEventWithHint] | None:
         register = compile_hook(self._manager, "events_to_register", name, ())

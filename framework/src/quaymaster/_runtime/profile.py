@@ -7,6 +7,7 @@ import attrs
 
 from quaymaster.cluster_events import ClusterEventWithHint
 from quaymaster.config import ProfileConfig
+from quaymaster.hookspecs import PodUse
 
 __all__ = ["Call", "HookFunction", "Profile"]
 
@@ -22,11 +23,13 @@ class Call:
         plugin: The plugin's name.
         weight: The weight of its scores; 1 where weights mean nothing.
         hooks: Hook name -> function, for each hook of the point that it implements.
+        pod_use: How much the plugin's filter looks at the pods on a node.
     """
 
     plugin: str
     weight: int
     hooks: Mapping[str, HookFunction]
+    pod_use: PodUse = PodUse.PODS
 
 
 @attrs.frozen(eq=False, kw_only=True)

@@ -33,6 +33,10 @@ from quaymaster.objects.core import (
     Service,
     ServiceSpec,
 )
+from quaymaster.objects.devices import (
+    DeviceClass,
+    DeviceClassSpec,
+)
 from quaymaster.objects.meta import (
     ApiObject,
     ApiValue,
@@ -171,6 +175,8 @@ __all__ = [
     "DaemonSetSpec",
     "Deployment",
     "DeploymentSpec",
+    "DeviceClass",
+    "DeviceClassSpec",
     "EphemeralVolumeSource",
     "Event",
     "EventSeries",
@@ -280,6 +286,7 @@ KINDS: Final[dict[str, type[ApiObject]]] = {
         CSIDriver,
         CSIStorageCapacity,
         VolumeAttachment,
+        DeviceClass,
         PodDisruptionBudget,
         PriorityClass,
         Event,

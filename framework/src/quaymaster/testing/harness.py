@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from quaymaster._cycle.algorithm import Feasible
 from quaymaster._cycle.sampling import NodeOrder
 from quaymaster._engine.framework import Framework, build_framework
 from quaymaster._engine.handle import Services
@@ -25,7 +26,12 @@ from quaymaster.memory import MemoryCluster
 from quaymaster.objects import ApiObject, Node, Pod
 from quaymaster.queueing import QueuedPodInfo, SortKey
 from quaymaster.registry import PluginRegistry
-from quaymaster.results import NodeVerdicts, PreFilterResult
+from quaymaster.results import (
+    NodeStatuses,
+    NodeVerdicts,
+    PostFilterResult,
+    PreFilterResult,
+)
 from quaymaster.snapshot import Snapshot
 from quaymaster.status import Status
 
@@ -74,10 +80,16 @@ class _NoBinder:
 
 
 class _FixedObjects:
-    """Informers that never change."""
+    """Informers that change only when they are told to."""
 
     def __init__(self, objects: Iterable[ApiObject]) -> None:
         self._objects = list(objects)
+
+    def put(self, obj: ApiObject) -> None:
+        """Add an object, in place of the one of its key."""
+        same = type(obj), obj.key
+        self._objects = [one for one in self._objects if (type(one), one.key) != same]
+        self._objects.append(obj)
 
     def get(self, kind: type[ObjT], key: str) -> ObjT | None:
         found = (obj for obj in self.list(kind) if obj.key == key)
@@ -117,6 +129,7 @@ class PluginHarness:
         pods: Pods that are on nodes already (``make_pod(node=...)``).
         objects: Any other objects that the plugin looks up.
         nominated: Node name -> pods that are nominated to it.
+        beside: More plugins of the profile, which come before this one.
 
     Attributes:
         plugin: The plugin itself.
@@ -139,6 +152,7 @@ class PluginHarness:
         pods: Iterable[Pod] = (),
         objects: Iterable[ApiObject] = (),
         nominated: Mapping[str, Sequence[Pod]] | None = None,
+        beside: Iterable[type] = (),
     ) -> None:
         self._name = plugin.__name__
         nodes, pods, objects = list(nodes), list(pods), list(objects)
@@ -151,18 +165,19 @@ class PluginHarness:
         self.cluster = MemoryCluster(clock)
         self.cluster.load([*nodes, *pods, *objects])
         self.state = CycleState()
+        self._informers = _FixedObjects([*nodes, *pods, *objects])
         nominator = _FixedNominations(nominated or {})
         services = Services(
             clock=clock,
             cluster=self.cluster,
-            informers=_FixedObjects([*nodes, *pods, *objects]),
+            informers=self._informers,
             snapshot=self.snapshot,
             waiting_pods=tuple,
             waiting_pod=lambda _uid: None,
             activate=lambda _pods: None,
             nominated_pods=nominator.pods_on,
         )
-        self._framework = self._build(plugin, args, services, nominator)
+        self._framework = self._build(plugin, beside, args, services, nominator)
         self.plugin = self._framework.profile.plugins[self._name]
         self.handle = self._framework.handle
 
@@ -260,6 +275,39 @@ class PluginHarness:
             return scores
         return dict(zip(scores, answer.tolist(), strict=True))
 
+    def attempt(self, pod: Pod) -> NodeStatuses:
+        """Run PreFilter and Filter of all plugins for a pod that fits nowhere.
+
+        Returns:
+            Why each node was rejected.
+
+        Raises:
+            ValueError: The pod fits somewhere.
+            PluginStatusError: A plugin failed.
+        """
+        self._informers.put(pod)
+        self.state = CycleState()
+        found = self._framework.algorithm.find_feasible(self.state, pod)
+        if isinstance(found, Feasible):
+            raise ValueError(f"pod {pod.key} fits")
+        if found.diagnosis is None:
+            raise PluginStatusError(found.status)
+        return found.diagnosis
+
+    def post_filter(self, pod: Pod) -> PostFilterResult:
+        """What ``post_filter`` does for a pod that fits nowhere.
+
+        Raises:
+            ValueError: The pod fits somewhere.
+            PluginStatusError: A plugin failed before.
+        """
+        statuses = self.attempt(pod)
+        hook = self._call("postFilter").hooks["post_filter"]
+        answer: PostFilterResult | Status | None = hook(self.state, pod, statuses)
+        if isinstance(answer, PostFilterResult):
+            return answer
+        return PostFilterResult(answer)
+
     def events(self) -> Sequence[ClusterEventWithHint]:
         """What ``events_to_register`` gives."""
         return self._framework.profile.events[self._name] or ()
@@ -296,20 +344,23 @@ class PluginHarness:
     def _build(
         self,
         plugin: type,
+        beside: Iterable[type],
         args: Mapping[str, object] | None,
         services: Services,
         nominator: _FixedNominations,
     ) -> Framework:
-        registry = PluginRegistry.of({self._name: plugin})
-        names = [self._name]
+        plugins = {one.__name__: one for one in (*beside, plugin)}
+        registry = PluginRegistry.of(plugins)
+        names = list(plugins)
         for key, stand_in in (
             ("queueSort", _FirstComeFirstServed),
             ("bind", _NoBinder),
         ):
-            if not registry[self._name].extends(key):
+            if not any(registry[name].extends(key) for name in plugins):
                 registry = registry.with_plugin(stand_in)
                 names.append(stand_in.__name__)
-        config = parse_config(_document(names, args), registry, source="PluginHarness")
+        document = _document(names, self._name, args)
+        config = parse_config(document, registry, source="PluginHarness")
         profile = config.profiles[0]
         return build_framework(profile, registry, services, nominator, NodeOrder(), 100)
 
@@ -348,8 +399,9 @@ class PluginHarness:
                 )
 
 
-def _document(names: Iterable[str], args: Mapping[str, object] | None) -> object:
-    names = list(names)
+def _document(
+    names: Iterable[str], plugin: str, args: Mapping[str, object] | None
+) -> object:
     profile: dict[str, object] = {
         "plugins": {
             "multiPoint": {
@@ -359,7 +411,7 @@ def _document(names: Iterable[str], args: Mapping[str, object] | None) -> object
         }
     }
     if args is not None:
-        profile["pluginConfig"] = [{"name": names[0], "args": dict(args)}]
+        profile["pluginConfig"] = [{"name": plugin, "args": dict(args)}]
     return {
         "apiVersion": "kubescheduler.config.k8s.io/v1",
         "kind": "KubeSchedulerConfiguration",

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from quaymaster._engine.framework import Framework
 from quaymaster._engine.scheduler import Scheduler
 from quaymaster.clock import VirtualClock
+from quaymaster.cluster import EventNote
 from quaymaster.config import default_config, parse_config
 from quaymaster.memory import MemoryCluster
 from quaymaster.objects import ApiObject, Pod
@@ -139,6 +140,9 @@ class _AttemptLog:
         self._keys.append(pod.key)
 
     def bound(self, _pod: Pod, _node_name: str, /) -> None:
+        pass
+
+    def recorded(self, _note: EventNote, /) -> None:
         pass
 
 

@@ -22,6 +22,7 @@ from quaymaster import (
     NodeTable,
     NodeVerdicts,
     Pod,
+    PodUse,
     PreFilterResult,
     QueueingHint,
     Scope,
@@ -67,6 +68,7 @@ class NodeAffinity:
 
     Args = NodeAffinityArgs
     scope = Scope.NODE
+    pod_use = PodUse.NONE
 
     def __init__(self, args: NodeAffinityArgs, _handle: Handle) -> None:
         self._enforced = _added_selector(args)

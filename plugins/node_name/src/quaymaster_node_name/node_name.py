@@ -18,6 +18,7 @@ from quaymaster import (
     NodeTable,
     NodeVerdicts,
     Pod,
+    PodUse,
     Scope,
     Status,
     hookimpl,
@@ -34,6 +35,7 @@ class NodeName:
     """Rejects every node but the one that the pod names."""
 
     scope = Scope.NODE
+    pod_use = PodUse.NONE
 
     def __init__(self, _args: None, _handle: Handle) -> None:
         """Take no arguments, and need nothing of the framework."""

@@ -22,6 +22,7 @@ from quaymaster import (
     NodeTable,
     NodeVerdicts,
     Pod,
+    PodUse,
     Scope,
     StateKey,
     Status,
@@ -82,6 +83,7 @@ class NodeResourcesFit:
 
     Args = NodeResourcesFitArgs
     scope = Scope.NODE
+    pod_use = PodUse.SUMS
 
     def __init__(self, args: NodeResourcesFitArgs, _handle: Handle) -> None:
         self._args = args

@@ -21,6 +21,7 @@ from quaymaster import (
     NodeTable,
     NodeVerdicts,
     Pod,
+    PodUse,
     QueueingHint,
     Scope,
     Status,
@@ -45,6 +46,7 @@ class NodeUnschedulable:
     """Rejects cordoned nodes for pods that do not tolerate the cordon."""
 
     scope = Scope.NODE
+    pod_use = PodUse.NONE
 
     def __init__(self, _args: None, _handle: Handle) -> None:
         """Take no arguments, and need nothing of the framework."""

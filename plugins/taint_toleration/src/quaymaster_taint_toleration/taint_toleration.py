@@ -22,6 +22,7 @@ from quaymaster import (
     NodeTable,
     NodeVerdicts,
     Pod,
+    PodUse,
     QueueingHint,
     Scope,
     StateKey,
@@ -53,6 +54,7 @@ class TaintToleration:
     """Rejects nodes with untolerated taints, and prefers those with few soft ones."""
 
     scope = Scope.NODE
+    pod_use = PodUse.NONE
 
     def __init__(self, _args: None, _handle: Handle) -> None:
         """Take no arguments, and need nothing of the framework."""

@@ -19,11 +19,13 @@ _DEFAULT_CLASS_ANNOTATIONS: Final = (
     "storageclass.beta.kubernetes.io/is-default-class",
 )
 
+_USUAL_POLICY: Final = "PreemptLowerPriority"
+
 SYSTEM_PRIORITY_CLASSES: Final = tuple(
     PriorityClass(
         metadata=ObjectMeta(name=f"system-{name}-critical"),
         value=value,
-        preemption_policy="PreemptLowerPriority",
+        preemption_policy=_USUAL_POLICY,
     )
     for name, value in (("cluster", 2_000_000_000), ("node", 2_000_001_000))
 )
@@ -41,17 +43,17 @@ def resolve_priority(
     """
     name = spec.priority_class_name
     if not name and spec.priority is not None:
-        return replace(spec, preemption_policy=_policy(spec, None))
+        return replace(spec, preemption_policy=spec.preemption_policy or _USUAL_POLICY)
     found = _find(name, classes)
     if found is None:
         return _without_class(spec, report)
     if spec.priority not in (None, found.value):
         expected = f"{found.value}, the value of its class {found.name}"
         report.expect(False, "priority", expected, spec.priority)
-    policy = _policy(spec, found)
-    if found.preemption_policy not in (None, policy):
-        expected = f"{found.preemption_policy}, as its class {found.name} says"
-        report.expect(False, "preemptionPolicy", expected, policy)
+    policy = found.preemption_policy or _USUAL_POLICY
+    if spec.preemption_policy not in (None, policy):
+        expected = f"{policy}, as its class {found.name} says"
+        report.expect(False, "preemptionPolicy", expected, spec.preemption_policy)
     return replace(
         spec,
         priority_class_name=found.name,
@@ -78,14 +80,8 @@ def _without_class(spec: PodSpec, report: Report) -> PodSpec:
     name = spec.priority_class_name
     if name and spec.priority is None:
         report.expect(False, "priorityClassName", "a PriorityClass that exists", name)
-    return replace(
-        spec, priority=spec.priority or 0, preemption_policy=_policy(spec, None)
-    )
-
-
-def _policy(spec: PodSpec, found: PriorityClass | None) -> str:
-    default = None if found is None else found.preemption_policy
-    return spec.preemption_policy or default or "PreemptLowerPriority"
+    policy = spec.preemption_policy or _USUAL_POLICY
+    return replace(spec, priority=spec.priority or 0, preemption_policy=policy)
 
 
 def _is_marked(storage_class: StorageClass) -> bool:

@@ -62,10 +62,6 @@ class Families:
             family = self._by_owner[uid] = Family()
         return family
 
-    def forget(self, uid: str) -> None:
-        """Drop the family of an owner that is gone."""
-        self._by_owner.pop(uid, None)
-
     def update(self, uid: str, old: Pod | None, new: Pod | None) -> bool:
         """Take over the change of a pod of an owner.
 

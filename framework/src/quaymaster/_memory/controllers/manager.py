@@ -73,11 +73,13 @@ class Controllers:
         """A pod was created (no old), changed, or removed (no new)."""
         if not self._budgets.is_idle:
             self._budgets.pod_changed(old, new)
-        before = None if old is None else old.metadata.controller
-        after = None if new is None else new.metadata.controller
-        if before is not None and after is not None and before.uid == after.uid:
-            self._member_changed(before.uid, old, new)
-            return
+        if old is not None and new is not None and _is_same_owner(old, new):
+            reference = new.metadata.controller
+            if reference is not None:
+                self._member_changed(reference.uid, old, new)
+                return
+            if new.metadata.labels == old.metadata.labels:
+                return
         if old is not None:
             self._left(old)
         if new is not None:
@@ -235,3 +237,8 @@ class Controllers:
         self._daemon_sets.node_changed(node.name)
         for key in self._bench.objects(DaemonSet):
             self._mark(OwnerId(DaemonSet, key))
+
+
+def _is_same_owner(old: Pod, new: Pod) -> bool:
+    before, after = old.metadata.owner_references, new.metadata.owner_references
+    return before is after or before == after

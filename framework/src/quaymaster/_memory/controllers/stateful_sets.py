@@ -52,7 +52,9 @@ class StatefulSetController:
             pod = self._present(owner, ordinal, by_ordinal.get(ordinal))
             if is_ordered and not _is_up(pod):
                 return
-        surplus = sorted(by_ordinal.keys() - set(wanted), reverse=True)
+        # As upstream has it, pods without an ordinal are nobody's business.
+        numbered = {ordinal for ordinal in by_ordinal if ordinal >= 0}
+        surplus = sorted(numbered - set(wanted), reverse=True)
         self._condemn([by_ordinal[ordinal] for ordinal in surplus], is_ordered)
 
     def _present(self, owner: StatefulSet, ordinal: int, pod: Pod | None) -> Pod | None:

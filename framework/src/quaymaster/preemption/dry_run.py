@@ -1,0 +1,200 @@
+"""Trying out which pods would have to go from a node.
+
+Mirrors ``SelectVictimsOnNode`` (Kubernetes v1.36,
+``pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go``).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, TypeAlias
+
+from quaymaster.cycle_state import CycleState
+from quaymaster.handle import Handle
+from quaymaster.hookspecs import PodUse
+from quaymaster.node_info import NodeInfo
+from quaymaster.objects import Pod, PodDisruptionBudget
+from quaymaster.preemption._columns import VictimColumns, try_rows
+from quaymaster.preemption.budgets import is_protected, split_by_budgets
+from quaymaster.preemption.candidates import Candidate, importance
+from quaymaster.status import Status
+
+__all__ = ["NO_VICTIMS", "DryRun", "MayPreempt", "NodeTrial", "select_victims"]
+
+NO_VICTIMS: Final = Status.unresolvable("No preemption victims found for incoming pod")
+"""What a dry run says of a node without any pod that may be preempted."""
+
+MayPreempt: TypeAlias = Callable[[NodeInfo, Pod], bool]
+"""Whether a pod on a node may be preempted; asked for pods of lower priority only."""
+
+NodeTrial: TypeAlias = Callable[[NodeInfo], "Candidate | Status"]
+"""Tries one node: a candidate, or why it is none."""
+
+
+class DryRun:
+    """Tries nodes for one profile's plugin; keep one for as long as the plugin lives.
+
+    Where no filter looks at single pods, many nodes are tried at once on columns. The
+    answers are those of `select_victims`.
+
+    Args:
+        handle: The framework.
+    """
+
+    def __init__(self, handle: Handle) -> None:
+        self._handle = handle
+        self._columns = VictimColumns()
+
+    def prepare(
+        self,
+        state: CycleState,
+        pod: Pod,
+        nodes: Sequence[NodeInfo],
+        budgets: Sequence[PodDisruptionBudget],
+    ) -> NodeTrial:
+        """Get ready to try some nodes, each of which may then be asked for.
+
+        Args:
+            state: The pod's scratch space after filtering; it is not changed.
+            pod: The pod that needs room.
+            nodes: The nodes that may be asked for.
+            budgets: All disruption budgets.
+        """
+        known = self._try_at_once(state, pod, nodes, budgets)
+
+        def trial(node: NodeInfo) -> Candidate | Status:
+            found = known.get(node.name)
+            if found is not None:
+                return found
+            return select_victims(self._handle, state, pod, node, budgets)
+
+        return trial
+
+    def _try_at_once(
+        self,
+        state: CycleState,
+        pod: Pod,
+        nodes: Sequence[NodeInfo],
+        budgets: Sequence[PodDisruptionBudget],
+    ) -> Mapping[str, Candidate | Status]:
+        if self._handle.pod_use(state) is PodUse.PODS:
+            return {}
+        simple = [node for node in nodes if self._is_simple(pod, node, budgets)]
+        found = try_rows(self._handle, state, pod, simple, self._columns)
+        return {
+            name: NO_VICTIMS if answer is None else answer
+            for name, answer in found.items()
+        }
+
+    def _is_simple(
+        self, pod: Pod, node: NodeInfo, budgets: Sequence[PodDisruptionBudget]
+    ) -> bool:
+        """Whether neither nominated pods nor budgets have a say on a node."""
+        if any(
+            other.priority >= pod.priority and other.uid != pod.uid
+            for other in self._handle.nominated_pods(node.name)
+        ):
+            return False
+        return not budgets or not any(
+            victim.priority < pod.priority and is_protected(victim, budgets)
+            for victim in node.pods.values()
+        )
+
+
+def select_victims(
+    handle: Handle,
+    state: CycleState,
+    pod: Pod,
+    node: NodeInfo,
+    budgets: Sequence[PodDisruptionBudget],
+    *,
+    may_preempt: MayPreempt = lambda _node, _victim: True,
+) -> Candidate | Status:
+    """Find the pods that would have to go from a node to make room for another.
+
+    All pods of lower priority are imagined away. If the pod then fits, they come back
+    one by one as far as it still does, first those whose eviction would break a
+    budget, then the others, in both groups the most important first.
+
+    Args:
+        handle: The framework.
+        state: The pod's scratch space after filtering; it is not changed.
+        pod: The pod that needs room.
+        node: The node; it is not changed.
+        budgets: All disruption budgets.
+        may_preempt: Which of the pods with lower priority may be preempted.
+    """
+    potential = [
+        victim
+        for victim in node.pods.values()
+        if victim.priority < pod.priority and may_preempt(node, victim)
+    ]
+    if not potential:
+        return NO_VICTIMS
+    trial = _Trial(handle, state.clone(), pod, node.clone())
+    for victim in potential:
+        status = trial.remove(victim)
+        if status is not None:
+            return status
+    status = trial.fits()
+    if status is not None:
+        return status
+    violating, others = split_by_budgets(sorted(potential, key=importance), budgets)
+    broken = trial.reprieve(violating)
+    if isinstance(broken, Status):
+        return broken
+    kept_in = trial.reprieve(others)
+    if isinstance(kept_in, Status):
+        return kept_in
+    victims = broken + kept_in
+    if not victims:
+        text = f'expected at least one victim pod on node "{node.name}"'
+        return Status.from_error(text)
+    if violating and others:
+        victims.sort(key=importance)
+    return Candidate(
+        node_name=node.name, victims=tuple(victims), violations=len(broken)
+    )
+
+
+class _Trial:
+    """One node that pods are imagined away from, and back."""
+
+    def __init__(
+        self, handle: Handle, state: CycleState, pod: Pod, node: NodeInfo
+    ) -> None:
+        self._handle = handle
+        self._state = state
+        self._pod = pod
+        self._node = node
+
+    def fits(self) -> Status | None:
+        return self._handle.run_filters_with_nominated_pods(
+            self._state, self._pod, self._node
+        )
+
+    def remove(self, victim: Pod) -> Status | None:
+        self._node.remove_pod(victim)
+        return _as_error(
+            self._handle.run_remove_pod(self._state, self._pod, victim, self._node)
+        )
+
+    def add(self, victim: Pod) -> Status | None:
+        self._node.add_pod(victim)
+        return _as_error(
+            self._handle.run_add_pod(self._state, self._pod, victim, self._node)
+        )
+
+    def reprieve(self, pods: Sequence[Pod]) -> list[Pod] | Status:
+        """Bring back whoever can stay; give those who cannot, or an Error."""
+        victims = []
+        for pod in pods:
+            status = self.add(pod)
+            if status is None and self.fits() is not None:
+                victims.append(pod)
+                status = self.remove(pod)
+            if status is not None:
+                return status
+        return victims
+
+
+def _as_error(status: Status | None) -> Status | None:
+    return None if status is None else Status.from_error(status.message)

@@ -1,0 +1,167 @@
+"""Which claims a pod has, and what a claim says.
+
+Mirrors ``storage/volume`` and ``storage/ephemeral`` (k8s.io/component-helpers v0.36).
+"""
+
+from collections.abc import Hashable, Sequence
+from typing import Final, cast
+
+from quaymaster.objects import (
+    ObjectReference,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    StorageClass,
+    Volume,
+)
+from quaymaster.volumes.names import (
+    BETA_STORAGE_CLASS,
+    BIND_COMPLETED,
+    SELECTED_NODE,
+)
+
+__all__ = [
+    "claim_key",
+    "claim_name",
+    "class_of_claim",
+    "class_of_volume",
+    "is_bound_to",
+    "is_delayed",
+    "is_fully_bound",
+    "is_made_for",
+    "reference_to",
+    "selected_node",
+    "volumes_fragment",
+    "volumes_of",
+]
+
+_VOLUMES_KEY: Final = "quaymaster.volumes.volumes_of"
+_FRAGMENT_KEY: Final = "quaymaster.volumes.volumes_fragment"
+
+
+def volumes_of(pod: Pod) -> Sequence[Volume]:
+    """The volumes of a pod that have a source which scheduling reads.
+
+    Config maps, secrets and the like are left out, so for most pods this is empty;
+    computed once per template.
+    """
+    spec = pod.spec
+    if not spec.volumes:
+        return ()
+    known = spec.__dict__.get(_VOLUMES_KEY)
+    if known is None:
+        known = spec.__dict__[_VOLUMES_KEY] = tuple(
+            volume for volume in spec.volumes if volume != Volume(name=volume.name)
+        )
+    return cast("Sequence[Volume]", known)
+
+
+def volumes_fragment(pod: Pod) -> Hashable | None:
+    """What a plugin that looks at a pod's volumes returns from ``sign_pod``.
+
+    None, which is to remember nothing, if a volume has a claim of its own for each
+    pod. Mirrors ``VolumesSigner`` (k8s.io/kube-scheduler v0.36,
+    ``framework/signers.go``), and adds the namespace, where the claims are.
+    """
+    volumes = volumes_of(pod)
+    if not volumes:
+        return ()
+    known = pod.spec.__dict__.get(_FRAGMENT_KEY)
+    if known is None:
+        known = pod.spec.__dict__[_FRAGMENT_KEY] = tuple(sorted(map(_source, volumes)))
+    if any(volume.ephemeral is not None for volume in volumes):
+        return None
+    return (pod.namespace, known)
+
+
+def claim_name(pod: Pod, volume: Volume) -> str | None:
+    """The name of the claim behind a volume; None if there is none behind it.
+
+    The claim of an ephemeral volume is named after the pod and the volume.
+    """
+    if volume.persistent_volume_claim is not None:
+        return volume.persistent_volume_claim.claim_name
+    if volume.ephemeral is not None:
+        return f"{pod.metadata.name}-{volume.name}"
+    return None
+
+
+def claim_key(pod: Pod, name: str) -> str:
+    """The key of a claim that a pod names."""
+    return f"{pod.metadata.namespace}/{name}"
+
+
+def is_made_for(claim: PersistentVolumeClaim, pod: Pod) -> bool:
+    """Whether a claim was made for an ephemeral volume of this very pod."""
+    owner = claim.metadata.controller
+    return (
+        claim.metadata.namespace == pod.metadata.namespace
+        and owner is not None
+        and owner.uid == pod.metadata.uid
+    )
+
+
+def class_of_claim(claim: PersistentVolumeClaim) -> str:
+    """The name of the storage class that a claim asks for, or empty."""
+    beta = claim.metadata.annotations.get(BETA_STORAGE_CLASS)
+    return (claim.spec.storage_class_name or "") if beta is None else beta
+
+
+def class_of_volume(volume: PersistentVolume) -> str:
+    """The name of the storage class of a volume, or empty."""
+    beta = volume.metadata.annotations.get(BETA_STORAGE_CLASS)
+    return volume.spec.storage_class_name if beta is None else beta
+
+
+def is_fully_bound(claim: PersistentVolumeClaim) -> bool:
+    """Whether a claim has a volume, and both sides agree."""
+    return bool(claim.spec.volume_name) and BIND_COMPLETED in claim.metadata.annotations
+
+
+def is_bound_to(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
+    """Whether a volume is bound to, or kept for, a claim."""
+    reference = volume.spec.claim_ref
+    return (
+        reference is not None
+        and reference.name == claim.metadata.name
+        and reference.namespace == claim.metadata.namespace
+        and reference.uid in ("", claim.metadata.uid)
+    )
+
+
+def is_delayed(claim: PersistentVolumeClaim, storage_class: StorageClass) -> bool:
+    """Whether a claim waits for a pod before it is bound.
+
+    Raises:
+        ValueError: The class does not say.
+    """
+    mode = storage_class.volume_binding_mode
+    if mode is None:
+        name = class_of_claim(claim)
+        raise ValueError(f'VolumeBindingMode not set for StorageClass "{name}"')
+    return mode == "WaitForFirstConsumer"
+
+
+def selected_node(claim: PersistentVolumeClaim) -> str | None:
+    """The node for which a volume is to be made; None if none is selected."""
+    return claim.metadata.annotations.get(SELECTED_NODE)
+
+
+def reference_to(claim: PersistentVolumeClaim) -> ObjectReference:
+    """What a volume that is bound to a claim says of it."""
+    return ObjectReference(
+        api_version=claim.api_version,
+        kind=claim.kind,
+        namespace=claim.metadata.namespace,
+        name=claim.metadata.name,
+        uid=claim.metadata.uid,
+        resource_version=claim.metadata.resource_version,
+    )
+
+
+def _source(volume: Volume) -> str:
+    """The source as a text that is equal only for equal sources."""
+    claim = volume.persistent_volume_claim
+    if claim is not None:
+        return f"claim {claim.claim_name}"
+    return repr(volume).partition(", ")[2]

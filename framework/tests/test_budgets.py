@@ -1,0 +1,170 @@
+"""Disruption budgets of the in-memory cluster."""
+
+import pytest
+from msgspec.structs import replace
+
+from quaymaster.clock import VirtualClock
+from quaymaster.memory import MemoryCluster
+from quaymaster.objects import (
+    ApiObject,
+    DaemonSet,
+    DaemonSetSpec,
+    Deployment,
+    DeploymentSpec,
+    LabelSelector,
+    ObjectMeta,
+    Pod,
+    PodDisruptionBudget,
+    PodDisruptionBudgetSpec,
+    PodDisruptionBudgetStatus,
+    PodSpec,
+    PodTemplateSpec,
+)
+from quaymaster.testing import make_container, make_node
+
+LABELS = {"app": "web"}
+SELECTOR = LabelSelector(match_labels=LABELS)
+
+
+def make_template() -> PodTemplateSpec:
+    return PodTemplateSpec(
+        metadata=ObjectMeta(labels=LABELS),
+        spec=PodSpec(containers=(make_container(),)),
+    )
+
+
+def make_deployment(replicas: int) -> Deployment:
+    return Deployment(
+        metadata=ObjectMeta(name="web"),
+        spec=DeploymentSpec(
+            replicas=replicas, selector=SELECTOR, template=make_template()
+        ),
+    )
+
+
+def make_daemon_set() -> DaemonSet:
+    return DaemonSet(
+        metadata=ObjectMeta(name="agent"),
+        spec=DaemonSetSpec(selector=SELECTOR, template=make_template()),
+    )
+
+
+def make_cluster(
+    *objects: ApiObject, clock: VirtualClock | None = None
+) -> MemoryCluster:
+    cluster = MemoryCluster(clock or VirtualClock())
+    cluster.load([make_node(name="n0"), *objects])
+    return cluster
+
+
+def pods_of(cluster: MemoryCluster) -> list[Pod]:
+    return list(cluster.list(Pod).items)
+
+
+def react(cluster: MemoryCluster) -> None:
+    """Let the controllers do what is due now."""
+    cluster.clock.run_due()
+
+
+def schedule(cluster: MemoryCluster) -> None:
+    """Bind every pod that waits, until no more come."""
+    while waiting := [pod for pod in pods_of(cluster) if not pod.node_name]:
+        for pod in waiting:
+            cluster.bind(pod, "n0")
+        react(cluster)
+
+
+def make_budget(**spec: int | str) -> PodDisruptionBudget:
+    return PodDisruptionBudget(
+        metadata=ObjectMeta(name="web"),
+        spec=replace(PodDisruptionBudgetSpec(selector=SELECTOR), **spec),
+    )
+
+
+@pytest.mark.parametrize(
+    ("budget", "desired", "allowed"),
+    [
+        pytest.param(make_budget(min_available=3), 3, 2, id="a number must stay"),
+        pytest.param(make_budget(min_available="70%"), 4, 1, id="a part must stay"),
+        pytest.param(make_budget(max_unavailable=1), 4, 1, id="a number may go"),
+        pytest.param(make_budget(max_unavailable="30%"), 3, 2, id="a part may go"),
+        pytest.param(make_budget(min_available=9), 9, 0, id="more than there are"),
+    ],
+)
+def test_budget_says_how_many_pods_may_go(
+    budget: PodDisruptionBudget, desired: int, allowed: int
+) -> None:
+    cluster = make_cluster(make_deployment(5), budget)
+    schedule(cluster)
+    status = cluster.get(PodDisruptionBudget, "default/web").status
+    assert (status.current_healthy, status.expected_pods) == (5, 5)
+    assert (status.desired_healthy, status.disruptions_allowed) == (desired, allowed)
+
+
+def test_budget_follows_its_pods() -> None:
+    clock = VirtualClock()
+    budget = make_budget(max_unavailable=2)
+    cluster = make_cluster(make_deployment(3), budget, clock=clock)
+
+    def allowed() -> int:
+        clock.advance(0.0)
+        status = cluster.get(PodDisruptionBudget, "default/web").status
+        return status.disruptions_allowed
+
+    assert allowed() == 0
+    schedule(cluster)
+    assert allowed() == 2
+    cluster.delete(Pod, pods_of(cluster)[0].key)
+    assert allowed() == 1
+    schedule(cluster)
+    assert allowed() == 2
+
+
+def test_budget_follows_the_size_of_the_workload() -> None:
+    clock = VirtualClock()
+    budget = make_budget(max_unavailable="50%")
+    cluster = make_cluster(make_deployment(2), budget, clock=clock)
+    schedule(cluster)
+    deployment = cluster.get(Deployment, "default/web")
+    cluster.update(replace(deployment, spec=replace(deployment.spec, replicas=4)))
+    react(cluster)
+    schedule(cluster)
+    clock.advance(0.0)
+    status = cluster.get(PodDisruptionBudget, "default/web").status
+    assert (status.expected_pods, status.disruptions_allowed) == (4, 2)
+
+
+def test_budget_may_come_after_its_pods_and_select_others_later() -> None:
+    cluster = make_cluster(make_deployment(2))
+    schedule(cluster)
+    cluster.create(make_budget(min_available=1))
+    react(cluster)
+    budget = cluster.get(PodDisruptionBudget, "default/web")
+    assert budget.status.current_healthy == 2
+    other = LabelSelector(match_labels={"app": "other"})
+    cluster.update(replace(budget, spec=replace(budget.spec, selector=other)))
+    react(cluster)
+    budget = cluster.get(PodDisruptionBudget, "default/web")
+    assert budget.status.current_healthy == 0
+
+
+def test_removed_budget_is_left_alone() -> None:
+    cluster = make_cluster(make_deployment(2), make_budget(min_available=1))
+    cluster.delete(PodDisruptionBudget, "default/web")
+    schedule(cluster)
+    assert not cluster.list(PodDisruptionBudget).items
+
+
+def test_budget_without_limits_keeps_its_status() -> None:
+    status = PodDisruptionBudgetStatus(disruptions_allowed=3)
+    cluster = make_cluster(make_deployment(2), replace(make_budget(), status=status))
+    schedule(cluster)
+    assert cluster.get(PodDisruptionBudget, "default/web").status == status
+
+
+def test_budget_of_pods_without_a_sized_owner_keeps_its_status() -> None:
+    budget = make_budget(max_unavailable=1)
+    cluster = make_cluster(make_daemon_set(), budget)
+    schedule(cluster)
+    status = cluster.get(PodDisruptionBudget, "default/web").status
+    assert status == budget.status

@@ -1,0 +1,90 @@
+"""Time and timers, as the engine uses them."""
+
+import threading
+
+from quaymaster.clock import RealClock, VirtualClock
+
+
+def test_virtual_time_stands_still_until_somebody_waits() -> None:
+    clock = VirtualClock(start=100.0)
+    clock.call_later(5.0, lambda: None)
+    assert clock.now() == 100.0
+    assert clock.wait(threading.Event())
+    assert clock.now() == 105.0
+
+
+def test_waiting_is_pointless_without_timers() -> None:
+    assert not VirtualClock().wait(threading.Event())
+
+
+def test_waiting_does_not_jump_while_something_has_arrived() -> None:
+    clock = VirtualClock(start=0.0)
+    clock.call_later(5.0, lambda: None)
+    woken = threading.Event()
+    woken.set()
+    assert clock.wait(woken)
+    assert clock.now() == 0.0
+
+
+def test_timers_run_by_due_time_and_then_by_age() -> None:
+    clock = VirtualClock(start=0.0)
+    ran: list[str] = []
+    clock.call_at(2.0, lambda: ran.append("late"))
+    clock.call_at(1.0, lambda: ran.append("early, first made"))
+    clock.call_at(1.0, lambda: ran.append("early, made later"))
+    clock.advance(3.0)
+    assert ran == ["early, first made", "early, made later", "late"]
+    assert clock.now() == 3.0
+
+
+def test_advance_runs_each_timer_at_its_own_time() -> None:
+    clock = VirtualClock(start=0.0)
+    seen: list[float] = []
+    for due in (1.0, 2.5):
+        clock.call_at(due, lambda: seen.append(clock.now()))
+    clock.advance(10.0)
+    assert seen == [1.0, 2.5]
+
+
+def test_cancelled_timer_never_runs() -> None:
+    clock = VirtualClock(start=0.0)
+    ran: list[int] = []
+    timer = clock.call_later(1.0, lambda: ran.append(1))
+    timer.cancel()
+    timer.cancel()
+    clock.advance(2.0)
+    assert not ran
+    assert not clock.has_foreground_timers
+
+
+def test_timer_may_set_the_next_one() -> None:
+    clock = VirtualClock(start=0.0)
+    ran: list[float] = []
+
+    def tick() -> None:
+        ran.append(clock.now())
+        if len(ran) < 3:
+            clock.call_later(1.0, tick)
+
+    clock.call_later(1.0, tick)
+    clock.advance(10.0)
+    assert ran == [1.0, 2.0, 3.0]
+
+
+def test_housekeeping_does_not_count_as_work() -> None:
+    clock = VirtualClock(start=0.0)
+    clock.call_later(1.0, lambda: None, background=True)
+    assert not clock.has_foreground_timers
+    clock.call_later(1.0, lambda: None)
+    assert clock.has_foreground_timers
+    clock.advance(1.0)
+    assert not clock.has_foreground_timers
+
+
+def test_real_clock_runs_what_is_due() -> None:
+    clock = RealClock()
+    ran: list[int] = []
+    clock.call_at(clock.now() - 1.0, lambda: ran.append(1))
+    assert clock.wait(threading.Event())
+    assert clock.run_due() == 1
+    assert ran == [1]

@@ -1,0 +1,200 @@
+"""DaemonSets of the in-memory cluster."""
+
+from msgspec.structs import replace
+
+from quaymaster.clock import VirtualClock
+from quaymaster.memory import MemoryCluster
+from quaymaster.objects import (
+    ApiObject,
+    DaemonSet,
+    DaemonSetSpec,
+    LabelSelector,
+    Node,
+    ObjectMeta,
+    Pod,
+    PodSpec,
+    PodTemplateSpec,
+    Taint,
+)
+from quaymaster.testing import make_container, make_node, make_pod
+
+LABELS = {"app": "web"}
+SELECTOR = LabelSelector(match_labels=LABELS)
+
+
+def make_template(spec: PodSpec | None = None) -> PodTemplateSpec:
+    spec = replace(spec or PodSpec(), containers=(make_container(),))
+    return PodTemplateSpec(metadata=ObjectMeta(labels=LABELS), spec=spec)
+
+
+def make_daemon_set(spec: PodSpec | None = None) -> DaemonSet:
+    return DaemonSet(
+        metadata=ObjectMeta(name="agent"),
+        spec=DaemonSetSpec(selector=SELECTOR, template=make_template(spec)),
+    )
+
+
+def make_cluster(
+    *objects: ApiObject, clock: VirtualClock | None = None, nodes: int = 1
+) -> MemoryCluster:
+    cluster = MemoryCluster(clock or VirtualClock())
+    cluster.load([*(make_node(name=f"n{index}") for index in range(nodes)), *objects])
+    return cluster
+
+
+def pods_of(cluster: MemoryCluster) -> list[Pod]:
+    return list(cluster.list(Pod).items)
+
+
+def react(cluster: MemoryCluster) -> None:
+    """Let the controllers do what is due now."""
+    cluster.clock.run_due()
+
+
+def schedule(cluster: MemoryCluster) -> None:
+    """Bind every pod that waits, until no more come."""
+    while waiting := [pod for pod in pods_of(cluster) if not pod.node_name]:
+        for pod in waiting:
+            cluster.bind(pod, target_of(pod))
+        react(cluster)
+
+
+def target_of(pod: Pod) -> str:
+    """The node that a pod of a DaemonSet is held to."""
+    affinity = pod.spec.affinity
+    assert affinity is not None
+    assert affinity.node_affinity is not None
+    nodes = affinity.node_affinity.required_during_scheduling_ignored_during_execution
+    assert nodes is not None
+    (term,) = nodes.node_selector_terms
+    (condition,) = term.match_fields
+    assert (condition.key, condition.operator) == ("metadata.name", "In")
+    return condition.values[0]
+
+
+def test_every_node_gets_one_pod_that_is_held_to_it() -> None:
+    cluster = make_cluster(make_daemon_set(), nodes=3)
+    assert [target_of(pod) for pod in pods_of(cluster)] == ["n0", "n1", "n2"]
+    assert {pod.node_name for pod in pods_of(cluster)} == {""}
+
+
+def test_pods_of_a_daemon_set_stay_on_nodes_in_trouble() -> None:
+    (pod,) = pods_of(make_cluster(make_daemon_set()))
+    tolerated = {(t.key, t.effect) for t in pod.spec.tolerations}
+    assert tolerated == {
+        (f"node.kubernetes.io/{trouble}", effect)
+        for trouble, effect in (
+            ("not-ready", "NoExecute"),
+            ("unreachable", "NoExecute"),
+            ("disk-pressure", "NoSchedule"),
+            ("memory-pressure", "NoSchedule"),
+            ("pid-pressure", "NoSchedule"),
+            ("unschedulable", "NoSchedule"),
+        )
+    }
+    assert all(t.toleration_seconds is None for t in pod.spec.tolerations)
+
+
+def test_pods_on_the_host_network_need_no_network() -> None:
+    (pod,) = pods_of(make_cluster(make_daemon_set(PodSpec(host_network=True))))
+    keys = [toleration.key for toleration in pod.spec.tolerations]
+    assert "node.kubernetes.io/network-unavailable" in keys
+
+
+def test_only_nodes_that_suit_get_a_pod() -> None:
+    cluster = make_cluster(
+        make_node(name="tainted", taints=["only=ml:NoSchedule"]),
+        make_node(name="soft", taints=["old:PreferNoSchedule"], labels={"a": "b"}),
+        make_node(name="cordoned", labels={"a": "b"}, unschedulable=True),
+        make_daemon_set(PodSpec(node_selector={"a": "b"})),
+    )
+    assert [target_of(pod) for pod in pods_of(cluster)] == ["soft", "cordoned"]
+
+
+def test_new_node_gets_a_pod() -> None:
+    cluster = make_cluster(make_daemon_set())
+    cluster.create(make_node(name="new"))
+    react(cluster)
+    assert [target_of(pod) for pod in pods_of(cluster)] == ["n0", "new"]
+
+
+def test_node_that_no_longer_suits_loses_its_pod() -> None:
+    clock = VirtualClock()
+    cluster = make_cluster(make_daemon_set(), clock=clock, nodes=2)
+    for pod in pods_of(cluster):
+        cluster.bind(pod, target_of(pod))
+    node = cluster.get(Node, "n1")
+    for effect, left in (("NoSchedule", 2), ("NoExecute", 1)):
+        node = cluster.get(Node, "n1")
+        spec = replace(node.spec, taints=(Taint(key="gone", effect=effect),))
+        cluster.update(replace(node, spec=spec))
+        clock.advance(30.0)
+        assert len(pods_of(cluster)) == left
+
+
+def test_node_that_comes_to_suit_gets_a_pod() -> None:
+    cluster = make_cluster(make_daemon_set(PodSpec(node_selector={"a": "b"})))
+    assert pods_of(cluster) == []
+    node = cluster.get(Node, "n0")
+    metadata = replace(node.metadata, labels={"a": "b"})
+    cluster.update(replace(node, metadata=metadata))
+    react(cluster)
+    assert [target_of(pod) for pod in pods_of(cluster)] == ["n0"]
+
+
+def test_failed_pod_and_second_pod_of_a_node_are_deleted() -> None:
+    cluster = make_cluster(make_daemon_set())
+    schedule(cluster)
+    (pod,) = pods_of(cluster)
+    cluster.create(make_pod(name="mine", labels=LABELS, node="n0"))
+    react(cluster)
+    running = [p.name for p in pods_of(cluster) if not p.is_terminating]
+    assert running == [pod.name]
+    cluster.update(replace(pod, status=replace(pod.status, phase="Failed")))
+    react(cluster)
+    cluster.delete(Pod, "default/mine", grace_period_seconds=0)
+    react(cluster)
+    (fresh,) = pods_of(cluster)
+    assert fresh.uid != pod.uid
+
+
+def test_changed_demands_hold_for_nodes_that_have_a_pod() -> None:
+    clock = VirtualClock()
+    cluster = make_cluster(make_daemon_set(), clock=clock, nodes=2)
+    schedule(cluster)
+    (owner,) = cluster.list(DaemonSet).items
+    template = make_template(PodSpec(node_selector={"kubernetes.io/hostname": "n1"}))
+    cluster.update(replace(owner, spec=replace(owner.spec, template=template)))
+    clock.advance(30.0)
+    assert [pod.node_name for pod in pods_of(cluster)] == ["n1"]
+
+
+def test_pods_go_with_their_daemon_set() -> None:
+    clock = VirtualClock()
+    cluster = make_cluster(make_daemon_set(), clock=clock, nodes=2)
+    cluster.delete(DaemonSet, "default/agent")
+    clock.advance(0.0)
+    cluster.create(make_node(name="new"))
+    clock.advance(0.0)
+    assert pods_of(cluster) == []
+
+
+def test_pod_that_waits_for_a_lost_node_is_deleted() -> None:
+    cluster = make_cluster(make_daemon_set(), nodes=2)
+    cluster.delete(Node, "n1")
+    react(cluster)
+    assert [target_of(pod) for pod in pods_of(cluster)] == ["n0"]
+
+
+def test_deleted_pod_of_a_daemon_set_returns_when_it_is_gone() -> None:
+    clock = VirtualClock()
+    cluster = make_cluster(make_daemon_set(), clock=clock)
+    schedule(cluster)
+    (first,) = pods_of(cluster)
+    cluster.delete(Pod, first.key)
+    react(cluster)
+    assert len(pods_of(cluster)) == 1
+    clock.advance(30.0)
+    (second,) = pods_of(cluster)
+    assert second.uid != first.uid
+    assert target_of(second) == "n0"

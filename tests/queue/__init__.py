@@ -1,0 +1,1 @@
+"""Upstream's scheduling-queue traces, played against the product's own queue."""
