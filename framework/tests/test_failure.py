@@ -254,7 +254,14 @@ def test_place_that_a_failed_binding_frees_wakes_others_and_the_pod_after_an_err
     assert queued.queue is queue
 
 
-def test_binding_that_a_watch_has_confirmed_frees_nothing_when_it_fails() -> None:
+@pytest.mark.parametrize(
+    "status",
+    [Status.from_error("no answer"), Status.unschedulable("too late")],
+    ids=["error", "rejection"],
+)
+def test_binding_that_a_watch_has_confirmed_frees_nothing_when_it_fails(
+    status: Status,
+) -> None:
     rig = Rig()
     other = rig.pop(make_pod(name="other"))
     rig.handler.attempt_failed(other, rejection())
@@ -262,8 +269,7 @@ def test_binding_that_a_watch_has_confirmed_frees_nothing_when_it_fails() -> Non
     assumed = rig.assume(queued)
     rig.cache.add_pod(assumed)
     rig.stored[assumed.key] = assumed
-    lost = Failure.on_binding(Status.from_error("no answer"))
-    rig.handler.binding_failed(queued, assumed, lost)
+    rig.handler.binding_failed(queued, assumed, Failure.on_binding(status))
     assert len(rig.cache) == 1
     assert queued.queue is None
     assert other.queue is QueueName.UNSCHEDULABLE

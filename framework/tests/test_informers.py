@@ -1,0 +1,149 @@
+"""The engine's copy of the cluster keeps up, also after a watch has expired."""
+
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
+
+import pytest
+
+from quaymaster._engine.informers import WATCHED_KINDS, EngineInformers
+from quaymaster.clock import VirtualClock
+from quaymaster.cluster import (
+    ApiError,
+    PodStatusPatch,
+    ResourceExpiredError,
+    Watch,
+    WatchEvent,
+)
+from quaymaster.memory import MemoryCluster
+from quaymaster.objects import ApiObject, Lease, Node, Pod
+from quaymaster.testing import make_node, make_pod
+
+ObjT = TypeVar("ObjT", bound=ApiObject)
+
+
+class Told:
+    """Writes down what the informers tell."""
+
+    def __init__(self) -> None:
+        self.changes: list[str] = []
+
+    def changed(
+        self,
+        kind: type[ApiObject],
+        old: ApiObject | None,
+        new: ApiObject | None,
+        *,
+        missed: bool = False,
+    ) -> None:
+        what = "added" if old is None else "gone" if new is None else "changed"
+        obj = new or old
+        assert obj is not None
+        if kind in (Node, Pod):
+            self.changes.append(f"{what} {obj.name}" + (" (missed)" if missed else ""))
+
+
+def follow(cluster: MemoryCluster) -> tuple[EngineInformers, Told]:
+    told = Told()
+    informers = EngineInformers(cluster, told, lambda: None)
+    informers.start()
+    return informers, told
+
+
+def make_cluster() -> MemoryCluster:
+    return MemoryCluster(VirtualClock(), controllers=False)
+
+
+def test_objects_that_are_there_are_told_as_added() -> None:
+    cluster = make_cluster()
+    cluster.load([make_pod(name="p"), make_node(name="n")])
+    informers, told = follow(cluster)
+    assert told.changes == ["added n", "added p"]
+    assert informers.get(Node, "n") is not None
+
+
+def test_later_changes_come_through_the_watch() -> None:
+    cluster = make_cluster()
+    cluster.load([make_node(name="n")])
+    informers, told = follow(cluster)
+    pod = cluster.create(make_pod(name="p"))
+    cluster.patch_pod_status(pod, PodStatusPatch(nominated_node_name="n"))
+    cluster.delete(Pod, "default/p")
+    assert informers.sync()
+    assert told.changes == ["added n", "added p", "changed p", "gone p"]
+    assert not informers.sync()
+
+
+def test_copy_is_up_to_date_when_a_change_is_told() -> None:
+    cluster = make_cluster()
+    informers, _ = follow(cluster)
+    cluster.create(make_pod(name="p", namespace="blue"))
+    informers.sync()
+    assert [pod.name for pod in informers.list(Pod, "blue")] == ["p"]
+    assert informers.list(Pod, "red") == []
+
+
+class Interrupted(MemoryCluster):
+    """A cluster whose watches fail while `error` is set."""
+
+    error: ApiError | None = None
+
+    def watch(
+        self, kind: type[ObjT], resource_version: int, notify: Callable[[], None]
+    ) -> Watch[ObjT]:
+        return _Watch(self, super().watch(kind, resource_version, notify))
+
+
+class _Watch(Generic[ObjT]):
+    def __init__(self, cluster: Interrupted, watch: Watch[ObjT]) -> None:
+        self._cluster = cluster
+        self._watch = watch
+
+    def take(self) -> Sequence[WatchEvent[ObjT]]:
+        if self._cluster.error is not None:
+            raise self._cluster.error
+        return self._watch.take()
+
+    def stop(self) -> None:
+        self._watch.stop()
+
+
+def make_interrupted() -> Interrupted:
+    return Interrupted(VirtualClock(), controllers=False)
+
+
+@pytest.mark.parametrize("recreated", [False, True])
+def test_what_an_expired_watch_missed_is_told_after_a_new_list(
+    recreated: bool,
+) -> None:
+    cluster = make_interrupted()
+    cluster.load([make_pod(name="stays"), make_pod(name="goes")])
+    informers, told = follow(cluster)
+    told.changes.clear()
+    cluster.delete(Pod, "default/goes")
+    if recreated:
+        cluster.create(make_pod(name="goes", uid="another"))
+    cluster.create(make_pod(name="comes"))
+    cluster.error = ResourceExpiredError("too old")
+    informers.sync()
+    expected = ["gone goes (missed)", "added comes"]
+    if recreated:
+        expected = ["gone goes (missed)", "added goes", "added comes"]
+    assert sorted(told.changes) == sorted(expected)
+
+
+def test_broken_watch_resumes_where_it_was() -> None:
+    cluster = make_interrupted()
+    informers, told = follow(cluster)
+    cluster.create(make_pod(name="p"))
+    cluster.error = ApiError("connection lost")
+    informers.sync()
+    cluster.error = None
+    informers.sync()
+    assert told.changes == ["added p"]
+
+
+def test_kind_that_is_not_watched_cannot_be_looked_up() -> None:
+    informers, _ = follow(make_cluster())
+    assert Lease not in WATCHED_KINDS
+    with pytest.raises(KeyError, match="Lease is not watched"):
+        informers.get(Lease, "default/x")

@@ -1,0 +1,258 @@
+"""Evictions in the background: who is gated meanwhile, and when that ends."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import pytest
+
+from quaymaster._engine.handle import EngineHandle, Services
+from quaymaster.clock import VirtualClock
+from quaymaster.cluster import ApiError, EventNote, PodStatusPatch
+from quaymaster.handle import WaitingPod
+from quaymaster.memory import MemoryCluster
+from quaymaster.objects import ApiObject, Pod, PodCondition
+from quaymaster.preemption import Candidate, Evictions, is_preempted
+from quaymaster.snapshot import Snapshot
+from quaymaster.testing import make_node, make_pod
+
+T = TypeVar("T")
+
+PREEMPTOR = make_pod(name="preemptor", priority=100)
+PREEMPTED = PodCondition(
+    type="DisruptionTarget", status="True", reason="PreemptionByScheduler"
+)
+
+
+class Later:
+    """An executor whose tasks run when told to, and end when told to."""
+
+    def __init__(self) -> None:
+        self.waiting: list[tuple[Callable[[], Any], Callable[[Any], None]]] = []
+        self.running: list[Callable[[], None]] = []
+
+    def submit(self, task: Callable[[], T], done: Callable[[T], None]) -> None:
+        self.waiting.append((task, done))
+
+    def close(self) -> None:
+        pass
+
+    def work(self) -> None:
+        """Run the tasks, whose results are still on their way."""
+        tasks, self.waiting = self.waiting, []
+        for task, done in tasks:
+            result = task()
+            self.running.append(lambda done=done, result=result: done(result))  # type: ignore[misc]  # mypy infers no lambda defaults
+
+    def finish(self) -> None:
+        """Hand over the results."""
+        ended, self.running = self.running, []
+        for end in ended:
+            end()
+
+
+class Stored:
+    """Informers without a delay."""
+
+    def __init__(self, cluster: MemoryCluster) -> None:
+        self._cluster = cluster
+
+    def get(self, kind: type[Any], key: str) -> Any:  # noqa: ANN401  # a fake
+        found = (one for one in self._cluster.list(kind).items if one.key == key)
+        return next(found, None)
+
+    def list(self, kind: type[Any], namespace: str | None = None) -> Any:  # noqa: ANN401  # a fake
+        return self._cluster.list(kind).items
+
+
+class World:
+    def __init__(self, *victims: Pod, nominated: tuple[Pod, ...] = ()) -> None:
+        clock = VirtualClock()
+        self.cluster = MemoryCluster(clock)
+        self.cluster.load([make_node(name="a"), *victims, *nominated, PREEMPTOR])
+        self.executor = Later()
+        self.activated: list[str] = []
+        self.notes: list[EventNote] = []
+        self.waiting: dict[str, WaitingPod] = {}
+        services = Services(
+            clock=clock,
+            cluster=self.cluster,
+            informers=Stored(self.cluster),
+            snapshot=Snapshot(),
+            waiting_pods=self.waiting.values,
+            waiting_pod=self.waiting.get,
+            activate=lambda pods: self.activated.extend(pod.key for pod in pods),
+            nominated_pods=lambda _node: nominated,
+            record=self.notes.append,
+            executor=self.executor,
+        )
+        self.evictions = Evictions(EngineHandle("default-scheduler", services), "Me")
+        self.evictions.start(PREEMPTOR, Candidate(node_name="a", victims=victims))
+
+    @property
+    def is_gated(self) -> bool:
+        return self.evictions.is_under_way(PREEMPTOR)
+
+    def is_terminating(self, name: str) -> bool:
+        return self.cluster.get(Pod, f"default/{name}").is_terminating
+
+    @property
+    def told(self) -> list[str]:
+        return [note.regarding.name for note in self.notes]
+
+
+def victim(name: str) -> Pod:
+    return make_pod(name=name, node="a")
+
+
+def test_the_preemptor_is_gated_until_the_last_victim_is_deleted() -> None:
+    world = World(victim("x"), victim("y"))
+    assert world.is_gated
+    world.executor.work()
+    assert world.is_terminating("x")
+    assert not world.is_terminating("y")
+    assert world.is_gated
+    world.executor.finish()
+    assert world.told == ["x"]
+    assert world.is_gated
+    world.executor.work()
+    # The deletion is seen, although the answer to it is still on its way.
+    assert world.is_terminating("y")
+    assert not world.is_gated
+    world.executor.finish()
+    assert world.told == ["x", "y"]
+    assert not world.is_gated
+    assert not world.activated
+
+
+def test_other_pods_are_not_gated() -> None:
+    world = World(victim("x"))
+    assert not world.evictions.is_under_way(make_pod(name="other"))
+
+
+def test_a_victim_that_is_gone_ends_the_gate() -> None:
+    world = World(victim("x"))
+    world.executor.work()
+    world.executor.finish()
+    world.cluster.delete(Pod, "default/x", grace_period_seconds=0)
+    assert not world.is_gated
+
+
+def test_nothing_happens_if_all_victims_are_terminating() -> None:
+    low = make_pod(name="low", priority=1, nominated_node="a")
+    gone = make_pod(name="gone", node="a", deletion_timestamp=1)
+    world = World(gone, nominated=(low,))
+    assert not world.is_gated
+    assert not world.executor.waiting
+
+
+def test_only_less_important_nominations_are_cleared() -> None:
+    low = make_pod(name="low", priority=99, nominated_node="a")
+    same = make_pod(name="same", priority=100, nominated_node="a")
+    world = World(victim("x"), nominated=(low, same))
+    world.executor.work()
+    assert world.cluster.get(Pod, low.key).status.nominated_node_name == ""
+    assert world.cluster.get(Pod, same.key).status.nominated_node_name == "a"
+
+
+def test_a_waiting_victim_is_rejected_at_once() -> None:
+    rejected = []
+
+    class Waiting:
+        pod = victim("x")
+        pending_plugins = frozenset({"P"})
+
+        def allow(self, plugin: str) -> None:
+            raise AssertionError
+
+        def reject(self, plugin: str, message: str) -> None:
+            rejected.append((plugin, message))
+
+    waiting = World()
+    waiting.waiting[Waiting.pod.uid] = Waiting()
+    candidate = Candidate(node_name="a", victims=(Waiting.pod,))
+    waiting.evictions.start(PREEMPTOR, candidate)
+    assert rejected == [("Me", "preempted")]
+    (note,) = waiting.notes
+    assert str(note.note).endswith("on node a (in kube-scheduler memory).")
+    waiting.executor.work()
+    waiting.executor.finish()
+    assert not waiting.is_gated
+
+
+def test_a_failure_makes_the_preemptor_active_and_spares_the_last_victim(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = World(victim("x"), victim("y"))
+
+    def fail(*_args: object, **_options: object) -> None:
+        raise ApiError("busy")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(world.cluster, "delete", fail)
+        world.executor.work()
+    world.executor.finish()
+    assert world.activated == ["default/preemptor"]
+    assert not world.is_gated
+    assert not world.executor.waiting
+    assert not world.is_terminating("y")
+    assert world.told == []
+
+
+def test_a_failed_clearing_of_a_nomination_does_not_stop_the_evictions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    low = make_pod(name="low", priority=1, nominated_node="a")
+    world = World(victim("x"), nominated=(low,))
+    works = world.cluster.patch_pod_status
+
+    def patch_status(pod: Pod, patch: PodStatusPatch) -> None:
+        if patch.nominated_node_name == "":
+            raise ApiError("busy")
+        works(pod, patch)
+
+    monkeypatch.setattr(world.cluster, "patch_pod_status", patch_status)
+    for _ in range(2):
+        world.executor.work()
+        world.executor.finish()
+    assert world.is_terminating("x")
+
+
+def test_a_pod_of_the_same_name_that_came_later_is_spared() -> None:
+    old = victim("x")
+    world = World(old)
+    world.cluster.delete(Pod, old.key, grace_period_seconds=0)
+    world.cluster.create(make_pod(name="x", node="a", uid="another"))
+    for _ in range(2):
+        world.executor.work()
+        world.executor.finish()
+    assert not world.is_terminating("x")
+    assert world.told == []
+
+
+@pytest.mark.parametrize(
+    ("pod", "expected"),
+    [
+        pytest.param(make_pod(deletion_timestamp=1), False, id="only terminating"),
+        pytest.param(make_pod(conditions=[PREEMPTED]), False, id="only marked"),
+        pytest.param(
+            make_pod(deletion_timestamp=1, conditions=[PREEMPTED]), True, id="both"
+        ),
+        pytest.param(
+            make_pod(
+                deletion_timestamp=1,
+                conditions=[
+                    PodCondition(
+                        type="DisruptionTarget",
+                        status="True",
+                        reason="EvictionByEvictionAPI",
+                    )
+                ],
+            ),
+            False,
+            id="evicted by somebody else",
+        ),
+    ],
+)
+def test_who_was_preempted(pod: ApiObject, expected: bool) -> None:
+    assert isinstance(pod, Pod)
+    assert is_preempted(pod) is expected

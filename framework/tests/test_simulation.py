@@ -1,0 +1,164 @@
+"""Simulations from Python: what a run tells, and what it takes to explain a pod."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from quaymaster.config import default_config, parse_config
+from quaymaster.errors import ManifestErrors
+from quaymaster.objects import ApiObject, PodSchedulingGate
+from quaymaster.registry import PluginRegistry
+from quaymaster.simulation import (
+    ExplainedPod,
+    PodNotFoundError,
+    SimulationResult,
+    explain_pod,
+    simulate,
+)
+from quaymaster.testing import make_node, make_pod
+
+REGISTRY = PluginRegistry.discover()
+
+
+def run(*objects: ApiObject, config: dict[str, Any] | None = None) -> SimulationResult:
+    chosen = parse_config(config, REGISTRY) if config else default_config(REGISTRY)
+    return simulate(objects, config=chosen, registry=REGISTRY)
+
+
+def why(pod: str, *objects: ApiObject) -> ExplainedPod:
+    config = default_config(REGISTRY)
+    return explain_pod(pod, objects, config=config, registry=REGISTRY)
+
+
+def gated(name: str) -> ApiObject:
+    pod = make_pod(name=name)
+    gates = (PodSchedulingGate(name="a"), PodSchedulingGate(name="b"))
+    return msgspec.structs.replace(
+        pod, spec=msgspec.structs.replace(pod.spec, scheduling_gates=gates)
+    )
+
+
+def test_placements_are_told_in_the_order_in_which_they_were_made() -> None:
+    result = run(
+        make_node(name="n"), make_pod(name="a"), make_pod(name="b", priority=5)
+    )
+    assert [one.pod for one in result.placements] == ["default/b", "default/a"]
+    assert (result.pods, result.nodes) == (2, 1)
+
+
+def test_bound_pods_take_room_but_are_no_placements() -> None:
+    result = run(
+        make_node(name="n", capacity={"cpu": "2"}),
+        make_pod(name="there", node="n", requests={"cpu": "2"}),
+        make_pod(name="new", requests={"cpu": "1"}),
+    )
+    assert result.placements == ()
+    assert [one.pod for one in result.unscheduled] == ["default/new"]
+    assert result.pods == 1
+
+
+def test_gated_pod_says_which_gates_it_waits_for() -> None:
+    [left] = run(make_node(), gated("p")).unscheduled
+    assert left.reason == "SchedulingGated"
+    assert left.message == "waiting for scheduling gates: [a b]"
+    assert left.plugins == ("SchedulingGates",)
+
+
+def test_pod_of_an_unknown_scheduler_says_which_profiles_there_are() -> None:
+    [left] = run(make_node(), make_pod(name="p", scheduler_name="mine")).unscheduled
+    assert left.reason == "NoProfile"
+    assert left.message == (
+        "no profile has the scheduler name 'mine' (profiles: default-scheduler)"
+    )
+
+
+def test_each_pod_is_placed_by_the_profile_that_it_names() -> None:
+    config = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [{"schedulerName": "one"}, {"schedulerName": "two"}],
+    }
+    pods = [make_pod(name=name, scheduler_name=name) for name in ("two", "one")]
+    result = run(make_node(), *pods, config=config)
+    assert {(one.pod, one.scheduler) for one in result.placements} == {
+        ("default/one", "one"),
+        ("default/two", "two"),
+    }
+
+
+def test_pods_bound_to_missing_nodes_are_all_told() -> None:
+    with pytest.raises(ManifestErrors) as caught:
+        run(make_pod(name="a", node="x"), make_pod(name="b", node="y"))
+    assert [problem.where for problem in caught.value.problems] == [
+        "Pod default/a",
+        "Pod default/b",
+    ]
+
+
+def test_progress_ends_with_all_pods() -> None:
+    seen: list[tuple[int, int]] = []
+    simulate(
+        [make_node(), make_pod(name="a"), make_pod(name="b")],
+        config=default_config(REGISTRY),
+        registry=REGISTRY,
+        on_progress=lambda done, total: seen.append((done, total)),
+    )
+    assert seen[0] == (0, 2)
+    assert seen[-1] == (2, 2)
+
+
+def test_explanation_is_of_the_last_attempt() -> None:
+    """A pod that has to wait is explained as it was when it got its node."""
+    run_90 = {"simulation.quaymaster.io/run-seconds": "90"}
+    explained = why(
+        "second",
+        make_node(name="n", capacity={"cpu": "1", "memory": "1Gi", "pods": "9"}),
+        make_pod(name="first", requests={"cpu": "1"}, annotations=run_90, priority=1),
+        make_pod(name="second", requests={"cpu": "1"}),
+    )
+    assert (explained.outcome, explained.node) == ("scheduled", "n")
+    assert explained.explanation is not None
+    assert [one.node for one in explained.explanation.scores] == ["n"]
+    assert explained.explanation.rejections == ()
+
+
+def test_explanation_names_the_first_plugin_that_rejects_each_node() -> None:
+    explained = why(
+        "p",
+        make_node(name="tainted", taints=["k=v:NoSchedule"], capacity={"cpu": "1"}),
+        make_node(name="small", capacity={"cpu": "1", "pods": "9"}),
+        make_pod(name="p", requests={"cpu": "2"}),
+    )
+    assert explained.outcome == "unschedulable"
+    assert explained.explanation is not None
+    assert {one.node: one.plugin for one in explained.explanation.rejections} == {
+        "tainted": "TaintToleration",
+        "small": "NodeResourcesFit",
+    }
+    assert explained.message.startswith("0/2 nodes are available: ")
+
+
+@pytest.mark.parametrize(
+    ("objects", "outcome"),
+    [
+        pytest.param([gated("p")], "gated", id="gated"),
+        pytest.param([make_pod(name="p", node="n")], "bound", id="bound before"),
+        pytest.param(
+            [make_pod(name="p", scheduler_name="mine")], "ignored", id="ignored"
+        ),
+    ],
+)
+def test_pod_that_was_never_tried_has_an_outcome_all_the_same(
+    objects: list[ApiObject], outcome: str
+) -> None:
+    explained = why("p", make_node(name="n"), *objects)
+    assert explained.outcome == outcome
+    assert explained.explanation is None
+
+
+def test_name_that_several_namespaces_have_must_be_given_whole() -> None:
+    pods = [make_pod(name="p", namespace=name) for name in ("blue", "red")]
+    with pytest.raises(PodNotFoundError, match="2 pods match: blue/p, red/p; give"):
+        why("p", make_node(), *pods)
+    assert why("red/p", make_node(), *pods).pod == "red/p"
