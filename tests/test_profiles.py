@@ -73,34 +73,81 @@ def test_the_default_profile_is_what_an_empty_configuration_stands_for(
     assert load_config(FOLDER / "default.yaml", installed) == default_config(installed)
 
 
-def test_the_default_profile_calls_its_plugins_in_upstreams_order(
-    installed: PluginRegistry,
-) -> None:
-    (profile,) = default_config(installed).profiles
-    names = {key: [one.name for one in profile.plugins[key]] for key in profile.plugins}
-
-    assert names["preEnqueue"] == ["SchedulingGates"]
-    assert names["queueSort"] == ["PrioritySort"]
-    assert names["preFilter"] == ["NodeAffinity", "NodePorts", "NodeResourcesFit"]
-    assert names["filter"] == [
+UPSTREAMS_ORDER = {
+    "preEnqueue": ["SchedulingGates", "DynamicResources", "DefaultPreemption"],
+    "queueSort": ["PrioritySort"],
+    "preFilter": [
+        "NodeAffinity",
+        "NodePorts",
+        "NodeResourcesFit",
+        "VolumeRestrictions",
+        "NodeVolumeLimits",
+        "VolumeBinding",
+        "VolumeZone",
+        "PodTopologySpread",
+        "InterPodAffinity",
+        "DynamicResources",
+        "NodeDeclaredFeatures",
+    ],
+    "filter": [
         "NodeUnschedulable",
         "NodeName",
         "TaintToleration",
         "NodeAffinity",
         "NodePorts",
         "NodeResourcesFit",
-    ]
-    assert names["preScore"] == [
+        "VolumeRestrictions",
+        "NodeVolumeLimits",
+        "VolumeBinding",
+        "VolumeZone",
+        "PodTopologySpread",
+        "InterPodAffinity",
+        "DynamicResources",
+        "NodeDeclaredFeatures",
+    ],
+    "postFilter": ["DynamicResources", "DefaultPreemption"],
+    "preScore": [
         "TaintToleration",
         "NodeAffinity",
         "NodeResourcesFit",
+        "VolumeBinding",
+        "PodTopologySpread",
+        "InterPodAffinity",
         "NodeResourcesBalancedAllocation",
-    ]
-    assert {one.name: one.weight for one in profile.plugins["score"]} == {
-        "TaintToleration": 3,
-        "NodeAffinity": 2,
-        "NodeResourcesFit": 1,
-        "NodeResourcesBalancedAllocation": 1,
-        "ImageLocality": 1,
-    }
-    assert names["bind"] == ["DefaultBinder"]
+    ],
+    "reserve": ["VolumeBinding", "DynamicResources"],
+    "preBind": ["VolumeBinding", "DynamicResources"],
+    "bind": ["DefaultBinder"],
+}
+UPSTREAMS_WEIGHTS = {
+    "TaintToleration": 3,
+    "NodeAffinity": 2,
+    "NodeResourcesFit": 1,
+    "VolumeBinding": 1,
+    "PodTopologySpread": 2,
+    "InterPodAffinity": 2,
+    "DynamicResources": 2,
+    "NodeResourcesBalancedAllocation": 1,
+    "ImageLocality": 1,
+}
+
+
+@pytest.mark.parametrize("point", UPSTREAMS_ORDER)
+def test_the_default_profile_calls_its_plugins_in_upstreams_order(
+    point: str, installed: PluginRegistry
+) -> None:
+    (profile,) = default_config(installed).profiles
+    known = {one.name for plugins in profile.plugins.values() for one in plugins}
+    expected = [name for name in UPSTREAMS_ORDER[point] if name in known]
+
+    assert [one.name for one in profile.plugins[point]] == expected
+
+
+def test_the_default_profile_scores_with_upstreams_weights(
+    installed: PluginRegistry,
+) -> None:
+    (profile,) = default_config(installed).profiles
+    weights = {one.name: one.weight for one in profile.plugins["score"]}
+
+    assert weights == {name: UPSTREAMS_WEIGHTS[name] for name in weights}
+    assert list(weights) == [name for name in UPSTREAMS_WEIGHTS if name in weights]

@@ -294,8 +294,8 @@ def test_domains_grow_with_new_values() -> None:
 def test_what_was_not_asked_for_long_is_counted_anew(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("quaymaster.counting._MOST_GROUPS", 2)
-    monkeypatch.setattr("quaymaster.counting._MOST_DOMAINS", 2)
+    monkeypatch.setattr("quaymaster._counting.counts._MOST_GROUPS", 2)
+    monkeypatch.setattr("quaymaster._counting.counts._MOST_DOMAINS", 2)
     snapshot = Snapshot()
     for name in "xyz":
         snapshot.add_node(make_node(name=name, labels={"rack": name, "row": "1"}))
@@ -310,7 +310,7 @@ def test_what_was_not_asked_for_long_is_counted_anew(
 
 
 def test_a_long_log_of_node_changes_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("quaymaster.counting._LOG_LIMIT", 4)
+    monkeypatch.setattr("quaymaster._counting.counts._LOG_LIMIT", 4)
     snapshot = Snapshot()
     snapshot.add_node(make_node(name="x", zone="east"))
     snapshot.add_pod(make_pod(node="x"))

@@ -154,29 +154,48 @@ def test_only_less_important_nominations_are_cleared() -> None:
     assert world.cluster.get(Pod, same.key).status.nominated_node_name == "a"
 
 
-def test_a_waiting_victim_is_rejected_at_once() -> None:
-    rejected = []
+class Waiting:
+    """A pod that waits on Permit, and notes its rejection."""
 
-    class Waiting:
-        pod = victim("x")
-        pending_plugins = frozenset({"P"})
+    pending_plugins = frozenset({"P"})
 
-        def allow(self, plugin: str) -> None:
-            raise AssertionError
+    def __init__(self, pod: Pod) -> None:
+        self.pod = pod
+        self.rejected: list[tuple[str, str]] = []
 
-        def reject(self, plugin: str, message: str) -> None:
-            rejected.append((plugin, message))
+    def allow(self, plugin: str) -> None:
+        raise AssertionError
 
-    waiting = World()
-    waiting.waiting[Waiting.pod.uid] = Waiting()
-    candidate = Candidate(node_name="a", victims=(Waiting.pod,))
-    waiting.evictions.start(PREEMPTOR, candidate)
-    assert rejected == [("Me", "preempted")]
-    (note,) = waiting.notes
+    def reject(self, plugin: str, message: str) -> None:
+        self.rejected.append((plugin, message))
+
+
+def test_a_waiting_victim_is_rejected_once_the_gate_is_open() -> None:
+    waiting = Waiting(victim("x"))
+    world = World()
+    world.waiting[waiting.pod.uid] = waiting
+    world.evictions.start(PREEMPTOR, Candidate(node_name="a", victims=(waiting.pod,)))
+    world.executor.work()
+    assert world.is_gated
+    assert not waiting.rejected
+    world.executor.finish()
+    assert not world.is_gated
+    assert waiting.rejected == [("Me", "preempted")]
+    (note,) = world.notes
     assert str(note.note).endswith("on node a (in kube-scheduler memory).")
-    waiting.executor.work()
-    waiting.executor.finish()
-    assert not waiting.is_gated
+    assert not world.activated
+
+
+def test_a_victim_that_waits_no_more_makes_the_preemptor_look_again() -> None:
+    waiting = Waiting(victim("x"))
+    world = World()
+    world.waiting[waiting.pod.uid] = waiting
+    world.evictions.start(PREEMPTOR, Candidate(node_name="a", victims=(waiting.pod,)))
+    world.waiting.clear()
+    world.executor.work()
+    world.executor.finish()
+    assert not waiting.rejected
+    assert world.activated == ["default/preemptor"]
 
 
 def test_a_failure_makes_the_preemptor_active_and_spares_the_last_victim(
@@ -227,6 +246,8 @@ def test_a_pod_of_the_same_name_that_came_later_is_spared() -> None:
         world.executor.finish()
     assert not world.is_terminating("x")
     assert world.told == []
+    # Nothing else would wake the preemptor, should it have been gated before.
+    assert world.activated == ["default/preemptor"]
 
 
 @pytest.mark.parametrize(

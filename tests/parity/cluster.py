@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from random import Random
 from typing import Literal, TypeAlias, TypeVar, cast
 
 import attrs
@@ -14,7 +15,8 @@ from quaymaster._engine.framework import Framework, build_framework
 from quaymaster._engine.handle import Services
 from quaymaster._queue.nominator import Nominator
 from quaymaster._runtime import Call
-from quaymaster.clock import VirtualClock
+from quaymaster.clock import Clock, VirtualClock
+from quaymaster.cluster import PodStatusPatch
 from quaymaster.hookspecs import EXTENSION_POINTS
 from quaymaster.memory import MemoryCluster
 from quaymaster.objects import KINDS, ApiObject, Node, Pod, SpecPool, decode
@@ -23,7 +25,7 @@ from quaymaster.snapshot import Snapshot
 from tests.parity.cases import Case, Json
 from tests.parity.configuration import load_configuration
 
-__all__ = ["CaseCluster", "CaseObjects", "Path"]
+__all__ = ["CallLog", "CaseCluster", "CaseObjects", "Path"]
 
 Path: TypeAlias = Literal["scalar", "twin"]
 """Which hooks judge nodes: only the scalar ones, or batch twins where there are any."""
@@ -45,6 +47,10 @@ class CaseObjects:
         """Add an object, or take over a changed one."""
         self._objects.setdefault(type(obj), {})[obj.key] = obj
 
+    def remove(self, obj: ApiObject) -> None:
+        """Remove an object."""
+        self._objects[type(obj)].pop(obj.key, None)
+
     def get(self, kind: type[ObjT], key: str) -> ObjT | None:
         """One object by its key, or None."""
         return cast("ObjT | None", self._objects.get(kind, {}).get(key))
@@ -53,6 +59,49 @@ class CaseObjects:
         """All objects of a kind, of one namespace if given."""
         objects = cast("Iterable[ObjT]", self._objects.get(kind, {}).values())
         return [obj for obj in objects if namespace in (None, obj.namespace)]
+
+
+class CallLog(MemoryCluster):
+    """The API server of a case: it has no objects, and notes what it is asked for.
+
+    Attributes:
+        cleared: The keys of the pods whose nomination was to be cleared.
+        deleted: The keys of the pods that were to be deleted.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(clock)
+        self.cleared: list[str] = []
+        self.deleted: list[str] = []
+
+    def clear(self) -> None:
+        """Forget what was noted."""
+        self.cleared.clear()
+        self.deleted.clear()
+
+    def patch_pod_status(self, pod: Pod, patch: PodStatusPatch) -> None:
+        """Note a patch that clears a nomination."""
+        if patch.nominated_node_name == "":
+            self.cleared.append(pod.key)
+
+    def delete(
+        self,
+        kind: type[ApiObject],
+        key: str,
+        *,
+        uid: str | None = None,
+        grace_period_seconds: float | None = None,
+    ) -> None:
+        """Note the deletion of a pod."""
+        assert kind is Pod
+        self.deleted.append(key)
+
+
+class _First(Random):
+    """Chooses the first of what there is to choose from."""
+
+    def randrange(self, start: int, stop: int | None = None, step: int = 1) -> int:
+        return 0
 
 
 @attrs.frozen(eq=False, kw_only=True)
@@ -66,6 +115,7 @@ class CaseCluster:
         nominator: The nominated pods.
         frameworks: Scheduler name -> the profile at work.
         pods: The pods to schedule, by key.
+        calls: What the API server was asked for.
     """
 
     snapshot: Snapshot
@@ -74,6 +124,7 @@ class CaseCluster:
     nominator: Nominator
     frameworks: Mapping[str, Framework]
     pods: dict[str, Pod]
+    calls: CallLog
 
     @classmethod
     def build(
@@ -105,7 +156,9 @@ class CaseCluster:
             nominator.add(pod)
         snapshot = Snapshot()
         cache = _filled_cache(snapshot, objects)
-        services = _services(snapshot, listed, nominator)
+        clock = VirtualClock()
+        calls = CallLog(clock)
+        services = _services(clock, calls, snapshot, listed, nominator)
         order = NodeOrder()
         percentage = config.percentage_of_nodes_to_score
         frameworks = {
@@ -126,6 +179,7 @@ class CaseCluster:
             nominator=nominator,
             frameworks=frameworks,
             pods={pod.key: pod for pod in pods},
+            calls=calls,
         )
 
 
@@ -148,18 +202,22 @@ def _filled_cache(snapshot: Snapshot, objects: Iterable[ApiObject]) -> Cache:
 
 
 def _services(
-    snapshot: Snapshot, objects: CaseObjects, nominator: Nominator
+    clock: Clock,
+    calls: CallLog,
+    snapshot: Snapshot,
+    objects: CaseObjects,
+    nominator: Nominator,
 ) -> Services:
-    clock = VirtualClock()
     return Services(
         clock=clock,
-        cluster=MemoryCluster(clock),
+        cluster=calls,
         informers=objects,
         snapshot=snapshot,
         waiting_pods=tuple,
         waiting_pod=lambda _uid: None,
         activate=lambda _pods: None,
         nominated_pods=nominator.pods_on,
+        random=_First(),
     )
 
 

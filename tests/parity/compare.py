@@ -17,6 +17,7 @@ __all__ = ["FRAMEWORK", "Check", "Tally", "compare"]
 FRAMEWORK: Final = "(framework)"
 """Who is responsible for what is no single plugin's answer."""
 
+_PREEMPTION: Final = "DefaultPreemption"
 _FILTER_BY_PLUGIN: Final = "filterByPlugin"
 _EMPTY: Final[tuple[object, ...]] = (None, [], {}, "", False)
 
@@ -113,6 +114,8 @@ def _entry(where: str, want: Json, got: Json, attempt: Observation) -> Iterator[
             yield from _pre_filter(path, *_both(want, got, field))
         elif field == "score":
             yield from _score(path, *_both(want, got, field))
+        elif field == "postFilter":
+            yield from _by_key(_PREEMPTION, path, *_both(want, got, field))
         elif field in ("filter", "nodeState", "podRequest"):
             yield from _by_key(FRAMEWORK, path, *_both(want, got, field))
         else:

@@ -15,6 +15,7 @@ from tests.parity.coverage import missing_plugins
 
 __all__ = ["load_configuration"]
 
+_PREEMPTION: Final = "DefaultPreemption"
 _EMPTY: Final = {
     "apiVersion": "kubescheduler.config.k8s.io/v1",
     "kind": "KubeSchedulerConfiguration",
@@ -26,7 +27,8 @@ def load_configuration(
 ) -> SchedulerConfig:
     """Load a case's configuration, or the default one if it has none.
 
-    As the recorder did, look at all nodes, whatever the configuration says.
+    As the recorder did, look at all nodes, and try to preempt on all that could be
+    helped, whatever the configuration says.
 
     Args:
         case: The case.
@@ -45,7 +47,11 @@ def load_configuration(
         document, registry, source=case.case_id, defaults=_defaults(missing)
     )
     profiles = tuple(
-        attrs.evolve(profile, percentage_of_nodes_to_score=None)
+        attrs.evolve(
+            profile,
+            percentage_of_nodes_to_score=None,
+            plugin_args=_trying_all_nodes(profile.plugin_args),
+        )
         for profile in config.profiles
     )
     return attrs.evolve(config, profiles=profiles, percentage_of_nodes_to_score=100)
@@ -80,6 +86,14 @@ def _without(
         for profile in config.get("profiles") or ()
     ]
     return {**config, "profiles": profiles} if profiles else dict(config)
+
+
+def _trying_all_nodes(plugin_args: Mapping[str, Any]) -> Mapping[str, Any]:
+    args = plugin_args.get(_PREEMPTION)
+    if args is None:
+        return plugin_args
+    evolved = attrs.evolve(args, min_candidate_nodes_percentage=100)
+    return {**plugin_args, _PREEMPTION: evolved}
 
 
 def _left(

@@ -46,6 +46,7 @@ UPSTREAM_PLUGINS = frozenset(
 _Plugins: TypeAlias = "Json | list[str]"
 
 _PREEMPTION = "DefaultPreemption"
+_POST_FILTERS = frozenset({"DynamicResources", _PREEMPTION})
 _VOLUMES = "VolumeBinding"
 _POST_FILTER_FIELDS = ("postFilter", "fitErrorWithPostFilter")
 _VOLUME_FIELDS = ("volumes", "volumesByNode")
@@ -68,7 +69,7 @@ def needed_plugins(case: Case, missing: Set[str]) -> frozenset[str]:
 def projected(entry: Json, missing: Set[str]) -> Json:
     """One pod's record without what the missing plugins said about it."""
     entry = dict(entry)
-    if missing:
+    if missing & _POST_FILTERS:
         for field in _POST_FILTER_FIELDS:
             entry.pop(field, None)
     if _VOLUMES in missing:
@@ -130,6 +131,7 @@ def _plugins_with_a_say(
         yield _VOLUMES
     if apply_preemption and _changes_something(entry):
         yield _PREEMPTION
+    yield from _in_dry_runs(entry, missing)
     yield from _in_errors(entry, missing)
 
 
@@ -152,6 +154,13 @@ def _changes_something(entry: Json) -> bool:
     if post_filter is None:
         return False
     return post_filter["code"] == "Success" or "nominatedPods" in entry
+
+
+def _in_dry_runs(entry: Json, missing: Set[str]) -> Iterator[str]:
+    """Whoever has not skipped the pod may keep a victim from coming back."""
+    if entry.get("postFilter", {}).get("dryRun"):
+        skipped = entry.get("preFilter", {}).get("skip", ())
+        yield from missing - set(skipped)
 
 
 def _in_errors(entry: Json, missing: Set[str]) -> Iterator[str]:

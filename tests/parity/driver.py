@@ -1,9 +1,10 @@
 """Playing a case: its pods are scheduled one after the other, as the recorder did."""
 
+import functools
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import attrs
 from msgspec.structs import replace
@@ -22,7 +23,7 @@ from quaymaster.status import Status
 from tests.parity.cases import Case
 from tests.parity.cluster import CaseCluster, Path
 from tests.parity.examine import Examiner
-from tests.parity.observation import NodeSums, Observation
+from tests.parity.observation import NodeSums, Observation, Preemption
 
 __all__ = ["Played", "play"]
 
@@ -77,6 +78,25 @@ def play(case: Case, registry: PluginRegistry, path: Path) -> Played:
     )
 
 
+class _Spy:
+    """Sees what a profile's preemption finds.
+
+    Attributes:
+        found: The candidates of the last search; None if there was none.
+    """
+
+    def __init__(self, framework: Framework) -> None:
+        self.found: Any = None
+        for plugin in framework.profile.plugins.values():
+            search = getattr(plugin, "find_candidates", None)
+            if search is not None:
+                vars(plugin)["find_candidates"] = functools.partial(self._see, search)
+
+    def _see(self, search: Callable[..., object], *args: object) -> object:
+        self.found = search(*args)
+        return self.found
+
+
 class _Driver:
     def __init__(self, case: Case, cluster: CaseCluster) -> None:
         self._case = case
@@ -97,6 +117,10 @@ class _Driver:
         nodes = self._cluster.snapshot.nodes
         frameworks = self._cluster.frameworks
         return {name: Examiner(one, nodes) for name, one in frameworks.items()}
+
+    @cached_property
+    def _spies(self) -> Mapping[str, _Spy]:
+        return {name: _Spy(one) for name, one in self._cluster.frameworks.items()}
 
     def _retry(self, key: str) -> Observation:
         seen = Observation(pod=key, retry=True)
@@ -141,6 +165,8 @@ class _Driver:
             examiner = self._examiners[framework.profile.name]
             seen.examination = examiner.examine(pod)
         state = CycleState()
+        self._spies[framework.profile.name].found = None
+        self._cluster.calls.clear()
         decision = framework.algorithm.schedule(state, pod, _first_by_name)
         if isinstance(decision, Unfit):
             self._give_up(framework, pod, decision, seen)
@@ -184,20 +210,70 @@ class _Driver:
         seen.fit_error = seen.examination.fit_error
         if framework.profile.plan("postFilter"):
             seen.final_fit_error = unfit.diagnosis.message()
-            self._nominate(pod, unfit)
+            seen.preemption = self._preemption(framework, unfit)
+            if self._case.apply_preemption and seen.preemption is not None:
+                self._preempt(pod, seen.preemption)
+                self._nominate(pod, unfit)
+
+    def _preemption(self, framework: Framework, unfit: Unfit) -> Preemption | None:
+        if unfit.post_filter is None:
+            return None
+        seen = Preemption(result=unfit.post_filter)
+        found = self._spies[framework.profile.name].found
+        if found is not None:
+            seen.candidates = found.candidates
+            seen.dry_run = {
+                **dict.fromkeys(one.node_name for one in found.candidates),
+                **found.statuses,
+            }
+        return seen
+
+    def _preempt(self, pod: Pod, seen: Preemption) -> None:
+        """Let the victims vanish, and take nominations away.
+
+        The plugin has asked for both, unless all victims are terminating already: then
+        it leaves everything to time, which a case does not wait for.
+        """
+        if seen.result.status is not None or seen.result.nominating is None:
+            return
+        cluster, node_name = self._cluster, seen.result.nominating.node_name
+        for candidate in seen.candidates:
+            if candidate.node_name == node_name:
+                self._remove(candidate.victims)
+                if all(victim.is_terminating for victim in candidate.victims):
+                    cluster.calls.cleared.extend(
+                        other.key
+                        for other in cluster.nominator.pods_on(node_name)
+                        if other.priority < pod.priority
+                    )
+        seen.cleared = list(cluster.calls.cleared)
+        for other in cluster.nominator.pods_on(node_name):
+            if other.key in seen.cleared:
+                self._renominate(other, "")
+
+    def _remove(self, victims: Sequence[Pod]) -> None:
+        living = {victim.key for victim in victims if not victim.is_terminating}
+        assert living == set(self._cluster.calls.deleted), "others were deleted"
+        for victim in victims:
+            self._cluster.cache.remove_pod(victim)
+            self._cluster.objects.remove(victim)
+            self._cluster.pods.pop(victim.key, None)
 
     def _nominate(self, pod: Pod, unfit: Unfit) -> None:
+        """Note the pod's nomination, which comes last on its node even if it stays."""
         wanted = unfit.nominating
-        if (
-            self._case.apply_preemption
-            and wanted is not None
-            and wanted.mode is NominatingMode.OVERRIDE
-        ):
-            status = replace(pod.status, nominated_node_name=wanted.node_name)
-            nominated = replace(pod, status=status)
-            self._cluster.nominator.add(nominated)
+        if wanted is not None and wanted.mode is NominatingMode.OVERRIDE:
+            self._renominate(pod, wanted.node_name)
+        else:
+            self._renominate(pod, pod.status.nominated_node_name)
+
+    def _renominate(self, pod: Pod, node_name: str) -> None:
+        status = replace(pod.status, nominated_node_name=node_name)
+        nominated = replace(pod, status=status)
+        self._cluster.nominator.add(nominated)
+        self._cluster.objects.put(nominated)
+        if pod.key in self._cluster.pods:
             self._cluster.pods[pod.key] = nominated
-            self._cluster.objects.put(nominated)
 
 
 def _refusal(framework: Framework, pod: Pod) -> Status | None:

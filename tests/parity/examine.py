@@ -16,6 +16,7 @@ from quaymaster.objects import Pod
 from quaymaster.results import PreFilterResult
 from quaymaster.status import Status
 from tests.parity.observation import Answers, Examination, Scores
+from tests.parity.volumes import volume_plans
 
 __all__ = ["Examiner"]
 
@@ -29,6 +30,7 @@ class Examiner:
     """
 
     def __init__(self, framework: Framework, nodes: NodeTable) -> None:
+        self._framework = framework
         self._handle = framework.handle
         self._algorithm = framework.algorithm
         self._nodes = nodes
@@ -67,6 +69,7 @@ class Examiner:
                 frozenset() if diagnosis is None else diagnosis.unschedulable_plugins
             ),
             scores=self._scores(state, pod, found, feasible),
+            volumes=volume_plans(self._framework, state, feasible),
         )
 
     def _alone(

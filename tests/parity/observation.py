@@ -9,10 +9,20 @@ from quaymaster._cycle.pre_filter import PreFilterOutcome
 from quaymaster._cycle.scoring import PluginScores
 from quaymaster.arrays import Int64Array
 from quaymaster.node_info import NodeInfo
-from quaymaster.results import PreFilterResult
+from quaymaster.preemption import Candidate
+from quaymaster.results import PostFilterResult, PreFilterResult
 from quaymaster.status import Status
+from tests.parity.cases import Json
 
-__all__ = ["Answers", "Examination", "NodeSums", "Observation", "Outcome", "Scores"]
+__all__ = [
+    "Answers",
+    "Examination",
+    "NodeSums",
+    "Observation",
+    "Outcome",
+    "Preemption",
+    "Scores",
+]
 
 Outcome: TypeAlias = Literal["scheduled", "unschedulable", "gated", "error", "ignored"]
 """How an attempt ended, in the words of the records."""
@@ -92,6 +102,7 @@ class Examination:
         fit_error: Why no node fits, before PostFilter; empty if some does.
         unschedulable_plugins: The plugins that rejected the pod, if no node fits.
         scores: The feasible nodes' scores; None if there are none or scoring failed.
+        volumes: Feasible node -> what would be done for the pod's volumes, as recorded.
     """
 
     pre_filter: PreFilterOutcome
@@ -105,6 +116,24 @@ class Examination:
     fit_error: str
     unschedulable_plugins: frozenset[str]
     scores: Scores | None
+    volumes: Mapping[str, Json]
+
+
+@attrs.define(eq=False, kw_only=True)
+class Preemption:
+    """What PostFilter did for a pod that fits nowhere.
+
+    Attributes:
+        result: What its plugins said together.
+        candidates: All nodes that room could be made on.
+        dry_run: The nodes that were tried -> why they are no candidates, or None.
+        cleared: The pods that lost their nomination to the chosen node.
+    """
+
+    result: PostFilterResult
+    candidates: Sequence[Candidate] = ()
+    dry_run: Mapping[str, Status | None] = attrs.field(factory=dict)
+    cleared: Sequence[str] = ()
 
 
 @attrs.define(eq=False, kw_only=True)
@@ -126,6 +155,7 @@ class Observation:
         reserve: Why Reserve failed.
         fit_error: Why no node fits, before PostFilter.
         final_fit_error: The same with what PostFilter added; empty if none ran.
+        preemption: What PostFilter did; None if it did not run.
     """
 
     pod: str
@@ -142,3 +172,4 @@ class Observation:
     reserve: Status | None = None
     fit_error: str = ""
     final_fit_error: str = ""
+    preemption: Preemption | None = None

@@ -6,11 +6,18 @@ import numpy as np
 
 from quaymaster._engine.framework import Framework
 from quaymaster._runtime import Profile
-from quaymaster.results import PreFilterResult
+from quaymaster.preemption import Candidate, best_candidates
+from quaymaster.results import NominatingInfo, PreFilterResult
 from quaymaster.status import Code, Status
 from tests.parity.cases import Json
 from tests.parity.driver import Played
-from tests.parity.observation import Examination, NodeSums, Observation, Scores
+from tests.parity.observation import (
+    Examination,
+    NodeSums,
+    Observation,
+    Preemption,
+    Scores,
+)
 
 __all__ = ["answerable", "entry", "profiles", "record"]
 
@@ -75,10 +82,14 @@ def entry(seen: Observation) -> Json:
         "reserve": seen.reserve and _plain_status(seen.reserve),
         "fitError": seen.fit_error,
         "fitErrorWithPostFilter": seen.final_fit_error,
+        "postFilter": seen.preemption and _post_filter(seen.preemption),
     }
     if seen.examination is not None:
         written["feasible"] = list(seen.examination.feasible)
         optional |= _examined(seen.examination, seen.has_score_plugins)
+        volumes = seen.examination.volumes
+        optional["volumesByNode"] = dict(volumes)
+        optional["volumes"] = volumes.get(seen.winner)
     return written | {key: value for key, value in optional.items() if value}
 
 
@@ -128,6 +139,35 @@ def _pre_filter_answer(answer: PreFilterResult | Status) -> Json:
     if isinstance(answer, PreFilterResult):
         return {"code": Code.SUCCESS.label, "nodes": sorted(answer.node_names)}
     return _plain_status(answer)
+
+
+def _post_filter(seen: Preemption) -> Json:
+    nominating = seen.result.nominating or NominatingInfo()
+    candidates = {one.node_name: _candidate(one) for one in seen.candidates}
+    chosen = candidates.get(nominating.node_name, {})
+    written = _status(seen.result.status) | {
+        "mode": nominating.mode.value,
+        "nominatedNode": nominating.node_name,
+        "victims": chosen.get("victims", []),
+        "numPDBViolations": chosen.get("numPDBViolations", 0),
+        "candidates": [candidates[name] for name in sorted(candidates)],
+        "best": [
+            one.node_name
+            for one in seen.candidates and best_candidates(seen.candidates)
+        ],
+        "dryRun": {name: _status(status) for name, status in seen.dry_run.items()},
+    }
+    if seen.cleared:
+        written["clearedNominations"] = sorted(seen.cleared)
+    return written
+
+
+def _candidate(candidate: Candidate) -> Json:
+    return {
+        "node": candidate.node_name,
+        "victims": [victim.key for victim in candidate.victims],
+        "numPDBViolations": candidate.violations,
+    }
 
 
 def _score(scores: Scores) -> Json:

@@ -14,11 +14,19 @@ _FAMILIES = (
     "balanced_allocation",
     "image_locality",
     "node_affinity",
+    "node_declared_features",
     "node_ports",
     "node_resources_fit",
     "node_unschedulable_name",
+    "nominated",
+    "preemption",
+    "profiles",
     "scheduling_gates",
     "taint_toleration",
+    "volume_binding",
+    "volume_limits",
+    "volume_restrictions",
+    "volume_zone",
 )
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from quaymaster.arrays import BoolArray, Int32Array, Int64Array, RowArray, Rows
 from quaymaster.node_info import ImageState, NodeInfo
 from quaymaster.objects import Taint
+from quaymaster.resources import PodUsage
 
 __all__ = ["CPU", "EPHEMERAL_STORAGE", "MEMORY", "CodedColumn", "NodeTable"]
 
@@ -228,6 +229,26 @@ class NodeTable:
         other.non_zero_requested = self.non_zero_requested.copy()
         other.pod_count = self.pod_count.copy()
         return other
+
+    def imagine_pod(self, row: int, usage: PodUsage) -> bool:
+        """Count one more pod in on a row; only for an `imagined` table.
+
+        Returns:
+            False, and nothing is changed, if the pod requests a resource that the
+            table does not know.
+        """
+        requests, known = usage.requests, self._resources
+        if not requests.scalars.keys() <= known.keys():
+            return False
+        self.requested[CPU, row] += requests.milli_cpu
+        self.requested[MEMORY, row] += requests.memory
+        self.requested[EPHEMERAL_STORAGE, row] += requests.ephemeral_storage
+        for name, amount in requests.scalars.items():
+            self.requested[known[name], row] += amount
+        self.non_zero_requested[CPU, row] += usage.non_zero_milli_cpu
+        self.non_zero_requested[MEMORY, row] += usage.non_zero_memory
+        self.pod_count[row] += 1
+        return True
 
     @property
     def position(self) -> int:

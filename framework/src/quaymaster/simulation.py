@@ -196,11 +196,9 @@ def explain_pod(
     Raises:
         PodNotFoundError: Nothing, or too much, has that name.
     """
-    run = _Run(objects, config, registry, seed)
-    key = _find_pod(pod, run.pods())
-    run.watched = key
+    run = _Run(objects, config, registry, seed, wanted=_Wanted(pod))
     run.settle(None)
-    return run.explained(key)
+    return run.explained()
 
 
 class _Run:
@@ -212,6 +210,7 @@ class _Run:
         config: SchedulerConfig,
         registry: PluginRegistry,
         seed: int,
+        wanted: "_Wanted | None" = None,
     ) -> None:
         objects = list(objects)
         strays = find_stray_pods(objects)
@@ -222,8 +221,8 @@ class _Run:
         self._cluster.load(objects)
         self._placements: list[Placement] = []
         self._preempted: list[Preemption] = []
-        self._explanation: Explanation | None = None
-        self.watched = ""
+        self._explanations: dict[str, Explanation] = {}
+        self._wanted = wanted
         self._bound_before = frozenset(pod.key for pod in self.pods() if pod.node_name)
         self._scheduler = Scheduler(
             self._cluster,
@@ -248,9 +247,9 @@ class _Run:
         self._report_progress()
 
     def attempting(self, pod: Pod, framework: Framework) -> None:
-        """Take the watched pod's attempt apart before it happens."""
-        if pod.key == self.watched:
-            self._explanation = explain(
+        """Take an attempt of the wanted pod apart before it happens."""
+        if self._wanted is not None and self._wanted.takes(pod):
+            self._explanations[pod.key] = explain(
                 framework.algorithm,
                 self._scheduler.snapshot.nodes,
                 pod,
@@ -294,17 +293,18 @@ class _Run:
             nodes=len(self._cluster.list(Node).items),
         )
 
-    def explained(self, key: str) -> ExplainedPod:
-        """Why one pod is where it is."""
-        pod = next(pod for pod in self.pods() if pod.key == key)
+    def explained(self) -> ExplainedPod:
+        """Why the wanted pod is where it is."""
+        assert self._wanted is not None
+        pod = self._wanted.find(self.pods())
         left = self._unscheduled(pod) if not pod.node_name else None
         return ExplainedPod(
-            pod=key,
+            pod=pod.key,
             scheduler=pod.spec.scheduler_name,
             outcome=self._outcome(pod, left),
             node=pod.node_name,
             message=left.message if left else "",
-            explanation=self._explanation,
+            explanation=self._explanations.get(pod.key),
         )
 
     def _outcome(self, pod: Pod, left: UnscheduledPod | None) -> str:
@@ -360,15 +360,40 @@ _OUTCOMES = {
 }
 
 
-def _find_pod(wanted: str, pods: Sequence[Pod]) -> str:
-    exact = [pod.key for pod in pods if wanted in (pod.key, pod.name)]
-    if len(exact) == 1:
-        return exact[0]
-    kind, _, name = wanted.partition("/")
-    owned = [pod.key for pod in pods if _belongs_to(pod, kind.lower(), name)]
-    if exact or not owned:
-        raise PodNotFoundError(wanted, exact)
-    return owned[0]
+class _Wanted:
+    """The pod that somebody asks about, which may not exist before the simulation.
+
+    Args:
+        name: ``namespace/name``, ``name``, or a workload as ``kind/name``.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._kind, _, self._owner = name.partition("/")
+        self._chosen = ""
+
+    def takes(self, pod: Pod) -> bool:
+        """Whether this may be the pod; of a workload only the first one is."""
+        if self._name in (pod.key, pod.name):
+            return True
+        if not _belongs_to(pod, self._kind.lower(), self._owner):
+            return False
+        self._chosen = self._chosen or pod.key
+        return pod.key == self._chosen
+
+    def find(self, pods: Sequence[Pod]) -> Pod:
+        """The pod among those that there are in the end.
+
+        Raises:
+            PodNotFoundError: There is none, or more than one.
+        """
+        named = [pod for pod in pods if self._name in (pod.key, pod.name)]
+        if len(named) > 1:
+            raise PodNotFoundError(self._name, [pod.key for pod in named])
+        found = named or [pod for pod in pods if self.takes(pod)]
+        if not found:
+            raise PodNotFoundError(self._name, [])
+        return found[0]
 
 
 def _belongs_to(pod: Pod, kind: str, name: str) -> bool:

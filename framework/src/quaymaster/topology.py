@@ -179,7 +179,7 @@ class Domains:
     def _make_room(self) -> None:
         values = len(self._nodes.label(self.key).values)
         if values >= len(self.sizes):
-            grown = np.zeros(2 * values, dtype=np.int64)
+            grown = np.zeros(values + values // 4 + _FIRST_SLOTS, dtype=np.int64)
             grown[: len(self.sizes) - 1] = self.sizes[:-1]
             grown[-1] = self.sizes[-1]
             self.sizes = grown

@@ -80,7 +80,7 @@ def _structure_record(value: object, record: type) -> object:
     arguments: dict[str, object] = {}
     for field in fields.values():
         given = value.get(field.key)
-        if given is None:
+        if given is None or _is_no_choice(given, field):
             if field.required:
                 parts.findings.append(Finding(field.key, "required, but not given"))
             continue
@@ -89,6 +89,16 @@ def _structure_record(value: object, record: type) -> object:
         if made is not MISSING and not (field.zero_means_default and not made):
             arguments[field.parameter] = made
     return parts.checked(_build(record, arguments, parts))
+
+
+def _is_no_choice(given: object, field: RecordField) -> bool:
+    """Whether an empty text stands for the default of an enum."""
+    return (
+        given == ""
+        and field.zero_means_default
+        and isinstance(field.type, type)
+        and issubclass(field.type, enum.Enum)
+    )
 
 
 def _unknown_keys(

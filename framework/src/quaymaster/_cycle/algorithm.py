@@ -12,12 +12,12 @@ import numpy as np
 
 from quaymaster._cycle.diagnosis import Diagnosis
 from quaymaster._cycle.errors import unexpected
-from quaymaster._cycle.filtering import FilterStation
+from quaymaster._cycle.filtering import FilterStation, pods_ahead
 from quaymaster._cycle.pre_filter import PreFilterStation
 from quaymaster._cycle.sampling import NodeOrder, nodes_to_find
 from quaymaster._cycle.scoring import ScoreStation
 from quaymaster._runtime import HookFunction, Profile
-from quaymaster.arrays import Rows
+from quaymaster.arrays import RowArray, Rows
 from quaymaster.cycle_state import CycleState
 from quaymaster.node_info import NodeInfo
 from quaymaster.node_table import NodeTable
@@ -287,22 +287,18 @@ class Algorithm:
         if not crowded:
             return self.filter.run_batch(state, pod, self._nodes, rows, diagnosis)
         numbers = self._nodes.row_numbers(rows)
-        apart = np.intersect1d(numbers, self._nodes.rows_of(crowded))
-        rest = np.setdiff1d(numbers, apart)
-        passed = self.filter.run_batch(state, pod, self._nodes, rest, diagnosis)
+        candidates = np.intersect1d(numbers, self._nodes.rows_of(crowded))
+        ahead = {
+            node.row: others
+            for node in self._nodes.infos_at(candidates)
+            if (others := pods_ahead(pod, self._nominator.pods_on(node.name)))
+        }
+        apart: RowArray = np.array(list(ahead), dtype=np.intp)
+        passed = self.filter.run_crowded(state, pod, self._nodes, ahead, diagnosis)
         if isinstance(passed, Status):
             return passed
-        fitting = list(self._nodes.row_numbers(passed))
-        for node in self._nodes.infos_at(apart):
-            nominated = self._nominator.pods_on(node.name)
-            status = self.filter.run_with_nominated_pods(state, pod, node, nominated)
-            if status is None:
-                fitting.append(node.row)
-            elif status.is_rejected:
-                diagnosis.reject(node.name, status)
-            else:
-                return status
-        return np.array(sorted(fitting), dtype=np.intp)
+        rest = np.union1d(np.setdiff1d(numbers, apart), passed)
+        return self.filter.run_batch(state, pod, self._nodes, rest, diagnosis)
 
     def _best(
         self, state: CycleState, pod: Pod, rows: Rows, pick_node: PickNode

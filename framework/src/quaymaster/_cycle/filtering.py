@@ -5,7 +5,7 @@ Mirrors ``findNodesThatPassFilters`` and ``RunFilterPluginsWithNominatedPods``
 all nodes at once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import attrs
 import numpy as np
@@ -20,10 +20,11 @@ from quaymaster.hookspecs import PodUse
 from quaymaster.node_info import NodeInfo
 from quaymaster.node_table import NodeTable
 from quaymaster.objects import Pod
+from quaymaster.resources import pod_usage
 from quaymaster.results import NodeVerdicts
 from quaymaster.status import Status
 
-__all__ = ["FilterStation"]
+__all__ = ["FilterStation", "pods_ahead"]
 
 
 @attrs.frozen
@@ -87,24 +88,72 @@ class FilterStation:
             node: The node; it is not changed.
             nominated: All pods that are nominated to the node.
         """
-        priority = pod.spec.priority or 0
-        ahead = [
-            other
-            for other in nominated
-            if (other.spec.priority or 0) >= priority
-            and other.metadata.uid != pod.metadata.uid
-        ]
+        ahead = pods_ahead(pod, nominated)
         if ahead:
-            crowded, imagined = node.clone(), state.clone()
-            for other in ahead:
-                crowded.add_pod(other)
-                status = self._pre_filter.add_pod(imagined, pod, other, crowded)
-                if status is not None:
-                    return status
-            status = self.run(imagined, pod, crowded)
+            status = self._run_crowded(state, pod, node, ahead)
             if status is not None:
                 return status
         return self.run(state, pod, node)
+
+    def run_crowded(
+        self,
+        state: CycleState,
+        pod: Pod,
+        nodes: NodeTable,
+        ahead: Mapping[int, Sequence[Pod]],
+        diagnosis: Diagnosis,
+    ) -> RowArray | Status:
+        """Run the plugins as if nominated pods ran on some nodes; the first half of it.
+
+        Args:
+            state: The pod's scratch space; it is not changed.
+            pod: The pod being scheduled.
+            nodes: The columns of all nodes.
+            ahead: Rows in ascending order -> the nominated pods to imagine there.
+            diagnosis: Takes the rejections.
+
+        Returns:
+            The rows that pass so far, ascending, or the Error that ends the attempt.
+        """
+        imagined = self._imagined(state, nodes, ahead)
+        rows: RowArray = np.array(list(ahead), dtype=np.intp)
+        if imagined is not None:
+            passed = self.run_batch(state, pod, imagined, rows, diagnosis)
+            return passed if isinstance(passed, Status) else nodes.row_numbers(passed)
+        fitting = []
+        for node in nodes.infos_at(rows):
+            status = self._run_crowded(state, pod, node, ahead[node.row])
+            if status is None:
+                fitting.append(node.row)
+            elif status.is_rejected:
+                diagnosis.reject(node.name, status)
+            else:
+                return status
+        return np.array(fitting, dtype=np.intp)
+
+    def _imagined(
+        self, state: CycleState, nodes: NodeTable, ahead: Mapping[int, Sequence[Pod]]
+    ) -> NodeTable | None:
+        """The table with nominated pods counted in, if sums are all that matters."""
+        if not ahead or self.pod_use(state) is PodUse.PODS:
+            return None
+        imagined = nodes.imagined()
+        for row, others in ahead.items():
+            for other in others:
+                if not imagined.imagine_pod(row, pod_usage(other)):
+                    return None
+        return imagined
+
+    def _run_crowded(
+        self, state: CycleState, pod: Pod, node: NodeInfo, ahead: Sequence[Pod]
+    ) -> Status | None:
+        crowded, imagined = node.clone(), state.clone()
+        for other in ahead:
+            crowded.add_pod(other)
+            status = self._pre_filter.add_pod(imagined, pod, other, crowded)
+            if status is not None:
+                return status
+        return self.run(imagined, pod, crowded)
 
     def run_batch(
         self,
@@ -219,6 +268,15 @@ class FilterStation:
 
     def _failed(self, item: _Filter, status: Status) -> Status:
         return failed(f'running "{item.plugin}" filter plugin', item.plugin, status)
+
+
+def pods_ahead(pod: Pod, nominated: Iterable[Pod]) -> Sequence[Pod]:
+    """The nominated pods that a pod must leave room for."""
+    return [
+        other
+        for other in nominated
+        if other.priority >= pod.priority and other.uid != pod.uid
+    ]
 
 
 _POD_USES = tuple(PodUse)

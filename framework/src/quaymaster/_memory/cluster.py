@@ -10,7 +10,6 @@ from quaymaster._memory.controllers import Controllers
 from quaymaster._memory.core import ClusterCore
 from quaymaster._memory.kubelet import with_condition
 from quaymaster._memory.loading import admit_all, collector_paused
-from quaymaster._memory.store import StoreWatch
 from quaymaster.clock import Clock
 from quaymaster.cluster import (
     ConflictError,
@@ -19,6 +18,7 @@ from quaymaster.cluster import (
     ListResult,
     NotFoundError,
     PodStatusPatch,
+    Watch,
 )
 from quaymaster.objects import (
     ApiObject,
@@ -46,6 +46,10 @@ class MemoryCluster:
 
     It belongs to one thread: that of its clock. Controllers react when the clock runs
     its timers, not within the call that gave them reason to.
+
+    Volumes are bound and made as in a cluster with a provisioner for every class. While
+    it has been given no StorageClass, there is one, ``standard``: the default, which
+    waits for a claim's first pod and makes the volume in the zone of that pod's node.
 
     Some things are looser than with a real API server, so that objects which were read
     from another cluster can be put in: a new object keeps the uid, the times and the
@@ -103,10 +107,7 @@ class MemoryCluster:
                 *core.objects(PriorityClass).values(),
                 *(obj for obj in given if isinstance(obj, PriorityClass)),
             ),
-            (
-                *core.objects(StorageClass).values(),
-                *(obj for obj in given if isinstance(obj, StorageClass)),
-            ),
+            self._storage_classes(given),
         )
         with collector_paused():
             try:
@@ -117,6 +118,12 @@ class MemoryCluster:
                 core.add(obj)
             if self._controllers is not None:
                 self._controllers.settle()
+
+    def _storage_classes(self, given: Iterable[ApiObject]) -> list[StorageClass]:
+        """The classes that there will be; given ones replace the implied one."""
+        new = [obj for obj in given if isinstance(obj, StorageClass)]
+        stored = self._core.objects(StorageClass).values()
+        return [old for old in stored if not new or self._core.is_taken(old)] + new
 
     def events(self) -> tuple[Event, ...]:
         """The Events that were recorded, in the order in which they came first.
@@ -140,7 +147,7 @@ class MemoryCluster:
 
     def watch(
         self, kind: type[ObjT], resource_version: int, notify: Callable[[], None]
-    ) -> StoreWatch[ObjT]:
+    ) -> Watch[ObjT]:
         """Follow the changes of a kind; see `quaymaster.cluster.Cluster.watch`."""
         return self._core.store(kind).watch(resource_version, notify)
 

@@ -8,7 +8,10 @@ from typing import Any, Final, Protocol, TypeVar
 from msgspec.structs import replace
 
 from quaymaster._memory.admission import Admission
-from quaymaster._memory.admission.classes import SYSTEM_PRIORITY_CLASSES
+from quaymaster._memory.admission.classes import (
+    IMPLIED_STORAGE_CLASS,
+    SYSTEM_PRIORITY_CLASSES,
+)
 from quaymaster._memory.events import EventLog
 from quaymaster._memory.kubelet import Kubelet
 from quaymaster._memory.names import NameMaker
@@ -82,6 +85,7 @@ class ClusterCore:
         self._spent_uids: set[str] = set()
         for priority_class in SYSTEM_PRIORITY_CLASSES:
             self._imply(priority_class)
+        self._imply(IMPLIED_STORAGE_CLASS)
 
     def store(self, kind: type[ObjT]) -> KindStore[ObjT]:
         """Where the objects of a kind are."""
@@ -110,6 +114,9 @@ class ClusterCore:
             AlreadyExistsError: The key is taken.
         """
         kind = type(obj)
+        if kind is StorageClass:
+            # The class that nobody gave is there only as long as there is no other.
+            self._drop_implied(StorageClass, IMPLIED_STORAGE_CLASS.name)
         metadata = obj.metadata
         store = self.store(kind)
         objects = store.objects

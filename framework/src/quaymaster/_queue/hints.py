@@ -43,8 +43,8 @@ _EVERYTHING = tuple(
         EventResource.DEVICE_CLASS,
     )
 )
-"""What a plugin hears of that does not say. Not the wildcard, which would wake nobody
-for objects that no other plugin asks for; upstream leaves the same two kinds out."""
+"""What a plugin hears of that does not say; upstream leaves volume attachments and
+resource slices out, too. Not the wildcard: only kinds that are named are followed."""
 
 _NODE_TAINT = ClusterEvent(EventResource.NODE, ActionType.UPDATE_NODE_TAINT)
 

@@ -4,13 +4,12 @@ Rank by rank, in the order of importance, the next pod of every node is brought 
 and the filters judge all these nodes together on an imagined table.
 """
 
-import itertools
-from collections.abc import Mapping, Sequence
-from operator import attrgetter
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
-from quaymaster.arrays import BoolArray, Int64Array, RowArray
+from quaymaster.arrays import BoolArray, Int64Array, RowArray, Rows
 from quaymaster.cycle_state import CycleState
 from quaymaster.handle import Handle
 from quaymaster.hookspecs import PodUse
@@ -19,11 +18,15 @@ from quaymaster.node_table import CPU, EPHEMERAL_STORAGE, MEMORY, NodeTable
 from quaymaster.objects import Pod
 from quaymaster.preemption.candidates import Candidate, importance
 from quaymaster.resources import pod_usage
+from quaymaster.results import FilteredRows, NodeStatuses
 from quaymaster.status import Status
 
-__all__ = ["VictimColumns", "try_rows"]
+__all__ = ["NO_VICTIMS", "RowTrial", "VictimColumns"]
 
-_NOBODY = np.iinfo(np.int64).max
+NO_VICTIMS: Final = Status.unresolvable("No preemption victims found for incoming pod")
+"""What a dry run says of a node without any pod that may be preempted."""
+
+_NOBODY: Final = np.iinfo(np.int64).max
 
 
 class VictimColumns:
@@ -83,26 +86,24 @@ class VictimColumns:
         pods = sorted(info.pods.values(), key=importance)
         if len(pods) > len(self.priority):
             self._grow(len(pods))
-        row = info.row
-        self.priority[:, row] = _NOBODY
+        row, count = info.row, len(pods)
         self._uids[row] = [pod.uid for pod in pods]
-        for rank, pod in enumerate(pods):
-            usage = pod_usage(pod)
-            requests = usage.requests
-            self.priority[rank, row] = pod.priority
-            self.non_zero[rank, :, row] = (
-                usage.non_zero_milli_cpu,
-                usage.non_zero_memory,
-            )
-            column = self.requested[rank, :, row]
-            column[:] = 0
-            column[CPU] = requests.milli_cpu
-            column[MEMORY] = requests.memory
-            column[EPHEMERAL_STORAGE] = requests.ephemeral_storage
-            for name, amount in requests.scalars.items():
+        usages = [pod_usage(pod) for pod in pods]
+        self.priority[count:, row] = _NOBODY
+        self.priority[:count, row] = [pod.priority for pod in pods]
+        self.non_zero[:count, CPU, row] = [one.non_zero_milli_cpu for one in usages]
+        self.non_zero[:count, MEMORY, row] = [one.non_zero_memory for one in usages]
+        requests = [one.requests for one in usages]
+        columns = self.requested[:count, :, row]
+        columns[:] = 0
+        columns[:, CPU] = [one.milli_cpu for one in requests]
+        columns[:, MEMORY] = [one.memory for one in requests]
+        columns[:, EPHEMERAL_STORAGE] = [one.ephemeral_storage for one in requests]
+        for rank, one in enumerate(requests):
+            for name, amount in one.scalars.items():
                 index = nodes.resource(name)
                 assert index is not None, "a pod on a node requests it"
-                column[index] = amount
+                columns[rank, index] = amount
 
     def _grow(self, ranks: int) -> None:
         more = max(ranks, 2 * len(self.priority)) - len(self.priority)
@@ -113,14 +114,8 @@ class VictimColumns:
         self.non_zero = np.pad(self.non_zero, ((0, more), (0, 0), (0, 0)))
 
 
-def try_rows(
-    handle: Handle,
-    state: CycleState,
-    pod: Pod,
-    infos: Sequence[NodeInfo],
-    columns: VictimColumns,
-) -> Mapping[str, Candidate | Status | None]:
-    """Find the victims on many nodes, without nominated pods and budgets.
+class RowTrial:
+    """What many nodes have to lose, if neither nominated pods nor budgets matter.
 
     Args:
         handle: The framework; no filter that takes part looks at single pods.
@@ -128,27 +123,13 @@ def try_rows(
         pod: The pod that needs room.
         infos: The nodes.
         columns: The pods on them; it is brought up to date.
-
-    Returns:
-        Node name -> the candidate, why it is none, or None if nobody could go. Nodes
-        that only the general way can answer for are left out.
     """
-    if not infos:
-        return {}
-    infos = sorted(infos, key=attrgetter("row"))
-    nodes = handle.snapshot.nodes
-    columns.bring_up(nodes, infos)
-    trial = _Trial(handle, state, pod, nodes, infos, columns)
-    return trial.run()
 
-
-class _Trial:
     def __init__(
         self,
         handle: Handle,
         state: CycleState,
         pod: Pod,
-        nodes: NodeTable,
         infos: Sequence[NodeInfo],
         columns: VictimColumns,
     ) -> None:
@@ -156,49 +137,51 @@ class _Trial:
         self._state = state
         self._pod = pod
         self._columns = columns
-        self._imagined = nodes.imagined()
+        nodes = handle.snapshot.nodes
+        columns.bring_up(nodes, infos)
         rows: RowArray = np.array([info.row for info in infos], dtype=np.intp)
-        # Row by rank: who could go. Those of one node are neighbours, least important
-        # last, since a row is sorted by priority.
+        rows.sort()
+        self._imagined = nodes.imagined()
+        # By rank and row: who could go.
         potential: BoolArray = columns.priority[:, rows] < pod.priority
-        concerned = potential.any(axis=0)
-        asked = [bool(one) for one in concerned]
-        self._infos = list(itertools.compress(infos, asked))
-        self._answers: dict[str, Candidate | Status | None] = {
-            info.name: None
-            for info, is_asked in zip(infos, asked, strict=True)
-            if not is_asked
-        }
+        concerned: BoolArray = np.logical_or.reduce(potential, axis=0)
         self._rows = rows[concerned]
         self._potential = potential[:, concerned]
+        self._ranks: list[int] = np.flatnonzero(potential.any(axis=1)).tolist()
+        self._index_of = {row: index for index, row in enumerate(self._rows.tolist())}
+        self._statuses: NodeStatuses | None = None
+        self._passed: BoolArray | None = None
+        self._victims: BoolArray | None = None
+        if len(self._rows):
+            self._run()
 
-    def run(self) -> Mapping[str, Candidate | Status | None]:
-        if not len(self._rows):
-            return self._answers
-        self._remove_all()
-        passed = self._passed(self._rows, None)
-        if passed is None:
-            return {}
-        victims = self._reprieve(passed)
-        if victims is None:
-            return {}
-        for index in np.flatnonzero(passed).tolist():
-            info = self._infos[index]
-            ranks = np.flatnonzero(victims[:, index]).tolist()
-            if ranks:
-                pods = tuple(self._columns.pod(info, rank) for rank in ranks)
-                candidate = Candidate(node_name=info.name, victims=pods)
-                self._answers[info.name] = candidate
-        return self._answers
+    def answer(self, info: NodeInfo) -> "Candidate | Status | None":
+        """The candidate, or why the node is none; None if only the slow way can tell.
 
-    def _remove_all(self) -> None:
-        rows, gone = self._rows, self._potential
-        table, columns = self._imagined, self._columns
-        for rank in np.flatnonzero(gone.any(axis=1)).tolist():
-            some = rows[gone[rank]]
-            table.requested[:, some] -= columns.requested[rank][:, some]
-            table.non_zero_requested[:, some] -= columns.non_zero[rank][:, some]
-            table.pod_count[some] -= 1
+        Args:
+            info: One of the nodes.
+        """
+        index = self._index_of.get(info.row)
+        if index is None:
+            return NO_VICTIMS
+        if self._passed is None or self._victims is None or self._statuses is None:
+            return None
+        if not self._passed[index]:
+            return self._statuses[info.name]
+        ranks = np.flatnonzero(self._victims[:, index]).tolist()
+        if not ranks:
+            return None
+        pods = tuple([self._columns.pod(info, rank) for rank in ranks])
+        return Candidate(node_name=info.name, victims=pods)
+
+    def _run(self) -> None:
+        for rank in self._ranks:
+            self._move(rank, self._rows[self._potential[rank]], -1)
+        found = self._filtered(self._rows, None)
+        if isinstance(found, FilteredRows):
+            self._statuses = found.statuses
+            self._passed = self._is_among(self._rows, found.passed)
+            self._victims = self._reprieve(self._passed)
 
     def _reprieve(self, passed: BoolArray) -> BoolArray | None:
         """Bring pods back rank by rank; who cannot stay, as ``_potential`` is shaped.
@@ -206,37 +189,41 @@ class _Trial:
         None if a filter met an error.
         """
         victims: BoolArray = np.zeros_like(self._potential)
-        for rank in np.flatnonzero(self._potential.any(axis=1)).tolist():
+        for rank in self._ranks:
             asked = np.flatnonzero(self._potential[rank] & passed)
             if not len(asked):
                 continue
-            some = self._rows[asked]
-            self._bring_back(rank, some, 1)
-            stays = self._passed(some, PodUse.SUMS)
-            if stays is None:
+            rows = self._rows[asked]
+            self._move(rank, rows, 1)
+            found = self._filtered(rows, PodUse.SUMS)
+            if isinstance(found, Status):
                 return None
-            leaving = asked[~stays]
+            leaving = asked[~self._is_among(rows, found.passed)]
             if len(leaving):
-                self._bring_back(rank, self._rows[leaving], -1)
+                self._move(rank, self._rows[leaving], -1)
                 victims[rank, leaving] = True
         return victims
 
-    def _bring_back(self, rank: int, rows: RowArray, sign: int) -> None:
+    def _move(self, rank: int, rows: RowArray, sign: int) -> None:
+        """Bring the pods of one rank back, or imagine them away."""
         table, columns = self._imagined, self._columns
-        table.requested[:, rows] += sign * columns.requested[rank][:, rows]
-        table.non_zero_requested[:, rows] += sign * columns.non_zero[rank][:, rows]
+        # Resource by resource: numpy is slow at picking rows of two dimensions at once.
+        for sums, amounts in (
+            *zip(table.requested, columns.requested[rank], strict=True),
+            *zip(table.non_zero_requested, columns.non_zero[rank], strict=True),
+        ):
+            sums[rows] += sign * amounts[rows]
         table.pod_count[rows] += sign
 
-    def _passed(self, rows: RowArray, pod_use: PodUse | None) -> BoolArray | None:
-        """Which rows pass the filters; the first time, note why the others do not."""
-        found = self._handle.run_filters_on_rows(
+    def _filtered(
+        self, rows: RowArray, pod_use: PodUse | None
+    ) -> FilteredRows | Status:
+        return self._handle.run_filters_on_rows(
             self._state, self._pod, self._imagined, rows, pod_use
         )
-        if isinstance(found, Status):
-            return None
-        passed = np.isin(rows, self._imagined.row_numbers(found.passed))
-        if pod_use is None:
-            for index in np.flatnonzero(~passed).tolist():
-                name = self._infos[index].name
-                self._answers[name] = found.statuses[name]
-        return passed
+
+    def _is_among(self, rows: RowArray, passed: Rows) -> BoolArray:
+        """Which of some rows are among others, both ascending."""
+        found: BoolArray = np.zeros(len(self._imagined.pod_count), dtype=np.bool_)
+        found[passed] = True
+        return found[rows]

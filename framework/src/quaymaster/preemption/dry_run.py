@@ -4,23 +4,20 @@ Mirrors ``SelectVictimsOnNode`` (Kubernetes v1.36,
 ``pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go``).
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Final, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from quaymaster.cycle_state import CycleState
 from quaymaster.handle import Handle
 from quaymaster.hookspecs import PodUse
 from quaymaster.node_info import NodeInfo
 from quaymaster.objects import Pod, PodDisruptionBudget
-from quaymaster.preemption._columns import VictimColumns, try_rows
+from quaymaster.preemption._columns import NO_VICTIMS, RowTrial, VictimColumns
 from quaymaster.preemption.budgets import is_protected, split_by_budgets
 from quaymaster.preemption.candidates import Candidate, importance
 from quaymaster.status import Status
 
 __all__ = ["NO_VICTIMS", "DryRun", "MayPreempt", "NodeTrial", "select_victims"]
-
-NO_VICTIMS: Final = Status.unresolvable("No preemption victims found for incoming pod")
-"""What a dry run says of a node without any pod that may be preempted."""
 
 MayPreempt: TypeAlias = Callable[[NodeInfo, Pod], bool]
 """Whether a pod on a node may be preempted; asked for pods of lower priority only."""
@@ -58,31 +55,18 @@ class DryRun:
             nodes: The nodes that may be asked for.
             budgets: All disruption budgets.
         """
-        known = self._try_at_once(state, pod, nodes, budgets)
+        at_once: RowTrial | None = None
+        if nodes and self._handle.pod_use(state) is not PodUse.PODS:
+            at_once = RowTrial(self._handle, state, pod, nodes, self._columns)
 
         def trial(node: NodeInfo) -> Candidate | Status:
-            found = known.get(node.name)
-            if found is not None:
-                return found
+            if at_once is not None and self._is_simple(pod, node, budgets):
+                found = at_once.answer(node)
+                if found is not None:
+                    return found
             return select_victims(self._handle, state, pod, node, budgets)
 
         return trial
-
-    def _try_at_once(
-        self,
-        state: CycleState,
-        pod: Pod,
-        nodes: Sequence[NodeInfo],
-        budgets: Sequence[PodDisruptionBudget],
-    ) -> Mapping[str, Candidate | Status]:
-        if self._handle.pod_use(state) is PodUse.PODS:
-            return {}
-        simple = [node for node in nodes if self._is_simple(pod, node, budgets)]
-        found = try_rows(self._handle, state, pod, simple, self._columns)
-        return {
-            name: NO_VICTIMS if answer is None else answer
-            for name, answer in found.items()
-        }
 
     def _is_simple(
         self, pod: Pod, node: NodeInfo, budgets: Sequence[PodDisruptionBudget]

@@ -55,6 +55,23 @@ class _Outcome:
     error: ApiError | None
 
 
+@attrs.frozen(eq=False)
+class _Work:
+    """What is left to do for one preemptor.
+
+    Attributes:
+        preemptor: The pod that needs the room.
+        node_name: Where.
+        last: The victim that is deleted last, if any is to be deleted.
+        waiting: The victims that wait on Permit.
+    """
+
+    preemptor: Pod
+    node_name: str
+    last: Sequence[Pod]
+    waiting: Sequence[Pod]
+
+
 class Evictions:
     """Makes room on nodes, in the background, for pods that are nominated there.
 
@@ -94,74 +111,72 @@ class Evictions:
             preemptor: The pod that needs the room.
             candidate: Where, and who has to go.
         """
+        waiting_pod, cluster = self._handle.waiting_pod, self._handle.cluster
         victims = [pod for pod in candidate.victims if not pod.is_terminating]
         if not victims:
             return
-        running = [
-            pod
-            for pod in victims
-            if not self._reject_waiting(preemptor, pod, candidate)
-        ]
+        running = [pod for pod in victims if waiting_pod(pod.uid) is None]
+        waiting = [pod for pod in victims if waiting_pod(pod.uid) is not None]
+        work = _Work(preemptor, candidate.node_name, running[-1:], waiting)
         outdone = [
             pod
             for pod in self._handle.nominated_pods(candidate.node_name)
             if pod.priority < preemptor.priority
         ]
         self._last_victim[preemptor.uid] = None
-        cluster = self._handle.cluster
         self._handle.run_in_background(
             lambda: _clear_and_evict(cluster, preemptor, outdone, running[:-1]),
-            lambda outcome: self._most_evicted(preemptor, candidate, running, outcome),
+            lambda outcome: self._most_evicted(work, outcome),
         )
 
-    def _reject_waiting(
-        self, preemptor: Pod, victim: Pod, candidate: Candidate
-    ) -> bool:
-        waiting = self._handle.waiting_pod(victim.uid)
-        if waiting is None:
-            return False
-        waiting.reject(self._plugin, "preempted")
-        self._tell(preemptor, victim, candidate, " (in kube-scheduler memory).")
-        return True
-
-    def _most_evicted(
-        self,
-        preemptor: Pod,
-        candidate: Candidate,
-        running: Sequence[Pod],
-        outcome: _Outcome,
-    ) -> None:
+    def _most_evicted(self, work: _Work, outcome: _Outcome) -> None:
         """Evict the last victim on its own: see `is_under_way`."""
-        for victim in outcome.evicted:
-            self._tell(preemptor, victim, candidate)
-        if outcome.error is not None or not running:
-            self._finish(preemptor, outcome.error)
+        self._tell_all(work, outcome.evicted)
+        if outcome.error is not None or not work.last:
+            self._finish(work, outcome)
             return
-        last = running[-1]
-        self._last_victim[preemptor.uid] = last
+        self._last_victim[work.preemptor.uid] = work.last[0]
         cluster = self._handle.cluster
         self._handle.run_in_background(
-            lambda: _evict(cluster, preemptor, [last]),
-            lambda outcome: self._all_evicted(preemptor, candidate, outcome),
+            lambda: _evict(cluster, work.preemptor, work.last),
+            lambda outcome: self._all_evicted(work, outcome),
         )
 
-    def _all_evicted(
-        self, preemptor: Pod, candidate: Candidate, outcome: _Outcome
-    ) -> None:
-        for victim in outcome.evicted:
-            self._tell(preemptor, victim, candidate)
-        self._finish(preemptor, outcome.error)
+    def _all_evicted(self, work: _Work, outcome: _Outcome) -> None:
+        self._tell_all(work, outcome.evicted)
+        self._finish(work, outcome)
 
-    def _finish(self, preemptor: Pod, error: ApiError | None) -> None:
-        self._last_victim.pop(preemptor.uid, None)
-        if error is not None:
-            _log.error("preemption for pod %s failed: %s", preemptor.key, error)
-            self._handle.activate([preemptor])
+    def _finish(self, work: _Work, outcome: _Outcome) -> None:
+        """Open the gate, and see to it that something wakes the preemptor.
 
-    def _tell(
-        self, preemptor: Pod, victim: Pod, candidate: Candidate, suffix: str = ""
-    ) -> None:
-        text = f"Preempted by pod {preemptor.uid} on node {candidate.node_name}"
+        That is the end of the last victim, or the rejection of a waiting one, which
+        therefore comes after the gate has opened. Without either, nobody else would.
+        """
+        del self._last_victim[work.preemptor.uid]
+        if outcome.error is not None:
+            key = work.preemptor.key
+            _log.error("preemption for pod %s failed: %s", key, outcome.error)
+            self._handle.activate([work.preemptor])
+            return
+        rejected = [pod for pod in work.waiting if self._reject(work, pod)]
+        if not rejected and not outcome.evicted:
+            self._handle.activate([work.preemptor])
+
+    def _reject(self, work: _Work, victim: Pod) -> bool:
+        waiting = self._handle.waiting_pod(victim.uid)
+        if waiting is None:
+            return False  # it waits no more: let the preemptor look again
+        waiting.reject(self._plugin, "preempted")
+        self._tell(work, victim, " (in kube-scheduler memory).")
+        return True
+
+    def _tell_all(self, work: _Work, victims: Sequence[Pod]) -> None:
+        for victim in victims:
+            self._tell(work, victim)
+
+    def _tell(self, work: _Work, victim: Pod, suffix: str = "") -> None:
+        preemptor = work.preemptor
+        text = f"Preempted by pod {preemptor.uid} on node {work.node_name}"
         self._handle.record(
             EventNote(
                 regarding=victim,

@@ -7,6 +7,7 @@ twin, each call runs the scalar hook and the twin, and insists that they agree.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
+import msgspec
 import numpy as np
 
 from quaymaster._cycle.algorithm import Feasible
@@ -30,6 +31,8 @@ from quaymaster.results import (
     NodeStatuses,
     NodeVerdicts,
     PostFilterResult,
+    PreBindPreFlightResult,
+    PreBindWait,
     PreFilterResult,
 )
 from quaymaster.snapshot import Snapshot
@@ -335,10 +338,41 @@ class PluginHarness:
                 return QueueingHint.QUEUE
         return QueueingHint.SKIP
 
+    def reserve(self, pod: Pod, node_name: str) -> Status | None:
+        """Let the plugin reserve a node, in the attempt that `filter` began."""
+        return self._place("reserve", "reserve", pod, node_name)
+
+    def unreserve(self, pod: Pod, node_name: str) -> None:
+        """Let the plugin give back what it reserved."""
+        self._place("reserve", "unreserve", pod, node_name)
+
+    def pre_bind_pre_flight(
+        self, pod: Pod, node_name: str
+    ) -> PreBindPreFlightResult | Status | None:
+        """Whether the plugin has anything to do before the pod is bound."""
+        hook = self._call("preBind").hooks["pre_bind_pre_flight"]
+        answer: PreBindPreFlightResult | Status | None = hook(
+            self.state, _on(pod, node_name), node_name
+        )
+        return answer
+
+    def pre_bind(self, pod: Pod, node_name: str) -> PreBindWait | Status | None:
+        """Let the plugin do on `cluster` what must be done before the pod is bound."""
+        hook = self._call("preBind").hooks["pre_bind"]
+        answer: PreBindWait | Status | None = hook(
+            self.state, _on(pod, node_name), node_name
+        )
+        return answer
+
     def bind(self, pod: Pod, node_name: str) -> Status | None:
         """Let the plugin bind a pod on `cluster`."""
         hook = self._call("bind").hooks["bind"]
         answer: Status | None = hook(CycleState(), pod, node_name)
+        return answer
+
+    def _place(self, key: str, hook: str, pod: Pod, node_name: str) -> Status | None:
+        function = self._call(key).hooks[hook]
+        answer: Status | None = function(self.state, _on(pod, node_name), node_name)
         return answer
 
     def _build(
@@ -417,6 +451,11 @@ def _document(
         "kind": "KubeSchedulerConfiguration",
         "profiles": [profile],
     }
+
+
+def _on(pod: Pod, node_name: str) -> Pod:
+    """A pod as it is assumed on a node."""
+    return msgspec.structs.replace(pod, node_name=node_name)
 
 
 def _value(answer: T | Status) -> T:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from quaymaster.objects import (
+    ApiObject,
     CSINode,
     CSINodeDriver,
     CSINodeSpec,
@@ -16,6 +17,8 @@ from quaymaster.objects import (
     PersistentVolumeSpec,
     PersistentVolumeStatus,
     StorageClass,
+    TopologySelectorLabelRequirement,
+    TopologySelectorTerm,
     VolumeNodeAffinity,
     VolumeNodeResources,
     VolumeResourceRequirements,
@@ -37,13 +40,30 @@ def make_storage_class(
     name: str = "standard",
     provisioner: str = "csi.example.com",
     volume_binding_mode: str = "WaitForFirstConsumer",
+    allowed_topologies: Iterable[Mapping[str, Iterable[str]]] = (),
 ) -> StorageClass:
-    """A storage class; ``kubernetes.io/no-provisioner`` makes no volumes by itself."""
+    """A storage class; ``kubernetes.io/no-provisioner`` makes no volumes by itself.
+
+    Args:
+        name: Its name.
+        provisioner: Who makes its volumes.
+        volume_binding_mode: ``Immediate`` or ``WaitForFirstConsumer``.
+        allowed_topologies: Where they can be made: label -> values, one of the maps.
+    """
     return StorageClass(
         metadata=make_metadata(StorageClass, name=name),
         provisioner=provisioner,
         volume_binding_mode=volume_binding_mode,
         reclaim_policy="Delete",
+        allowed_topologies=tuple(
+            TopologySelectorTerm(
+                match_label_expressions=tuple(
+                    TopologySelectorLabelRequirement(key=key, values=tuple(values))
+                    for key, values in term.items()
+                )
+            )
+            for term in allowed_topologies
+        ),
     )
 
 
@@ -56,8 +76,20 @@ def make_persistent_volume_claim(
     access_modes: Iterable[str] = ("ReadWriteOnce",),
     volume: str = "",
     annotations: Mapping[str, str] | None = None,
+    owner: ApiObject | None = None,
 ) -> PersistentVolumeClaim:
-    """A claim; with the name of a `volume`, one that is bound to it."""
+    """A claim; with the name of a `volume`, one that is bound to it.
+
+    Args:
+        name: Its name.
+        namespace: Its namespace.
+        storage: How much it asks for.
+        storage_class: The class it asks for.
+        access_modes: How it wants to mount the volume.
+        volume: The volume that it is bound to.
+        annotations: Its annotations.
+        owner: The pod that it was made for.
+    """
     bound = {"pv.kubernetes.io/bind-completed": "yes"} if volume else {}
     return PersistentVolumeClaim(
         metadata=make_metadata(
@@ -65,6 +97,7 @@ def make_persistent_volume_claim(
             name=name,
             namespace=namespace,
             annotations={**bound, **(annotations or {})},
+            owner=owner,
         ),
         spec=PersistentVolumeClaimSpec(
             access_modes=tuple(access_modes),

@@ -12,7 +12,12 @@ from msgspec.structs import replace
 from quaymaster._memory.admission.problems import Report
 from quaymaster.objects import ObjectMeta, PodSpec, PriorityClass, StorageClass
 
-__all__ = ["SYSTEM_PRIORITY_CLASSES", "default_storage_class", "resolve_priority"]
+__all__ = [
+    "IMPLIED_STORAGE_CLASS",
+    "SYSTEM_PRIORITY_CLASSES",
+    "default_storage_class",
+    "resolve_priority",
+]
 
 _DEFAULT_CLASS_ANNOTATIONS: Final = (
     "storageclass.kubernetes.io/is-default-class",
@@ -30,6 +35,17 @@ SYSTEM_PRIORITY_CLASSES: Final = tuple(
     for name, value in (("cluster", 2_000_000_000), ("node", 2_000_001_000))
 )
 """The classes that every cluster has."""
+
+IMPLIED_STORAGE_CLASS: Final = StorageClass(
+    metadata=ObjectMeta(
+        name="standard", annotations={_DEFAULT_CLASS_ANNOTATIONS[0]: "true"}
+    ),
+    provisioner="volumes.simulation.quaymaster.io",
+    volume_binding_mode="WaitForFirstConsumer",
+    reclaim_policy="Delete",
+)
+"""The class of a cluster that was given none: manifests seldom name one, since most
+clusters have a default. Its volumes are made in the zone of the pod's node."""
 
 
 def resolve_priority(

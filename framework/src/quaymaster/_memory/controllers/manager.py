@@ -8,8 +8,14 @@ from collections.abc import Callable
 from typing import Any
 
 from quaymaster._memory.controllers.budgets import BudgetController
+from quaymaster._memory.controllers.claims import ClaimController
 from quaymaster._memory.controllers.daemon_sets import DaemonSetController
 from quaymaster._memory.controllers.deployments import DeploymentController
+from quaymaster._memory.controllers.ephemeral import (
+    add_claims,
+    has_ephemeral_volumes,
+    remove_claims,
+)
 from quaymaster._memory.controllers.families import Families
 from quaymaster._memory.controllers.garbage import remove_pods_later
 from quaymaster._memory.controllers.jobs import JobController
@@ -25,11 +31,14 @@ from quaymaster.objects import (
     Deployment,
     Job,
     Node,
+    PersistentVolume,
+    PersistentVolumeClaim,
     Pod,
     PodDisruptionBudget,
     ReplicaSet,
     ReplicationController,
     StatefulSet,
+    StorageClass,
 )
 
 __all__ = ["Controllers"]
@@ -49,6 +58,7 @@ class Controllers:
         self._budgets = BudgetController(bench, self._ownership, self._mark_budget)
         self._daemon_sets = DaemonSetController(bench, self._families)
         self._jobs = JobController(bench, self._families)
+        self._claims = ClaimController(bench)
         self._sets = SetIndex(bench, self._ownership)
         replicas = ReplicaController(bench, self._families)
         deployments = DeploymentController(
@@ -62,10 +72,14 @@ class Controllers:
             DaemonSet: self._daemon_sets.sync,
             Job: self._jobs.sync,
             PodDisruptionBudget: self._budgets.sync,
+            PersistentVolumeClaim: self._claims.sync,
+            PersistentVolume: self._claims.sync_volume,
+            Pod: lambda pod: add_claims(bench, pod),
         }
         self._marked: dict[OwnerId, None] = {}
         self._marked_sets: dict[OwnerId, None] = {}
         self._gone: list[ApiObject] = []
+        self._has_new_volumes = False
         self._timer: Timer | None = None
         self._is_settling = False
 
@@ -73,6 +87,8 @@ class Controllers:
         """A pod was created (no old), changed, or removed (no new)."""
         if not self._budgets.is_idle:
             self._budgets.pod_changed(old, new)
+        if old is None or new is None:
+            self._ephemeral_changed(old, new)
         if old is not None and new is not None and _is_same_owner(old, new):
             reference = new.metadata.controller
             if reference is not None:
@@ -92,6 +108,13 @@ class Controllers:
             self._node_changed(old, new)
         elif isinstance(obj, PodDisruptionBudget):
             self._budget_changed(obj, is_there=new is not None)
+        elif isinstance(obj, PersistentVolumeClaim):
+            self._claim_changed(obj, is_there=new is not None)
+        elif isinstance(obj, PersistentVolume):
+            # Both are volumes, or None.
+            self._volume_changed(old, new)  # type: ignore[arg-type]
+        elif isinstance(obj, StorageClass):
+            self._volumes_came()
         elif obj is not None and type(obj) in self._syncs:
             self._workload_changed(old, new)
 
@@ -104,7 +127,12 @@ class Controllers:
             self._timer = None
         self._is_settling = True
         try:
-            while self._ownership.adopt() or self._collect() or self._sync_next():
+            while (
+                self._ownership.adopt()
+                or self._collect()
+                or self._offer_volumes()
+                or self._sync_next()
+            ):
                 pass
         finally:
             self._is_settling = False
@@ -223,6 +251,47 @@ class Controllers:
             self._budgets.budget_changed(budget)
         else:
             self._budgets.budget_removed(budget)
+
+    def _ephemeral_changed(self, old: Pod | None, new: Pod | None) -> None:
+        pod = old if new is None else new
+        if pod is None or not pod.spec.volumes or not has_ephemeral_volumes(pod):
+            return
+        if new is None:
+            remove_claims(self._bench, pod)
+        else:
+            self._mark(OwnerId(Pod, pod.key))
+
+    def _claim_changed(self, claim: PersistentVolumeClaim, *, is_there: bool) -> None:
+        if is_there:
+            self._claims.claim_changed(claim)
+            self._mark(OwnerId(PersistentVolumeClaim, claim.key))
+        else:
+            self._claims.claim_removed(claim)
+
+    def _volume_changed(
+        self, old: PersistentVolume | None, new: PersistentVolume | None
+    ) -> None:
+        self._claims.volume_changed(old, new)
+        if new is None:
+            return
+        self._mark(OwnerId(PersistentVolume, new.key))
+        claim = self._claims.claim_of(new)
+        if claim is not None:
+            self._mark(OwnerId(PersistentVolumeClaim, claim))
+        else:
+            self._volumes_came()
+
+    def _volumes_came(self) -> None:
+        """Volumes that nobody has, or their classes, are new: claims may want them."""
+        self._has_new_volumes = True
+        self._wake()
+
+    def _offer_volumes(self) -> bool:
+        had, self._has_new_volumes = self._has_new_volumes, False
+        if had:
+            for key in self._claims.open_claims:
+                self._mark(OwnerId(PersistentVolumeClaim, key))
+        return had
 
     def _node_changed(self, old: ApiObject | None, new: ApiObject | None) -> None:
         node = old if new is None else new

@@ -94,6 +94,7 @@ class StatefulSetController:
             metadata = replace(
                 template.metadata,
                 name=_claim_name(template, owner, ordinal),
+                uid="",
                 namespace=owner.namespace,
                 labels=template.metadata.labels | labels,
             )

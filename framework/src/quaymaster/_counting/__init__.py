@@ -1,0 +1,1 @@
+"""How `quaymaster.counting` counts: groups, label classes and carried terms."""

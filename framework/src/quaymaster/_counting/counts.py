@@ -1,0 +1,125 @@
+"""The counts of a snapshot: what has been asked, and what keeps it up to date."""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from quaymaster._counting.carried import CarriedTerms, TermsOf
+from quaymaster._counting.classes import LabelClasses
+from quaymaster._counting.groups import PodGroup, PodQuery
+from quaymaster.node_table import NodeTable
+from quaymaster.objects import Pod
+from quaymaster.topology import Domains, NodeFilter
+
+__all__ = ["PodCounts"]
+
+_MOST_GROUPS: Final = 1 << 16
+_MOST_DOMAINS: Final = 1 << 10
+_LOG_LIMIT: Final = 1 << 14
+
+
+class PodCounts:
+    """Counts the pods of a snapshot. Plugins ask; only the snapshot writes.
+
+    Args:
+        nodes: The nodes, and the pods on them.
+    """
+
+    __slots__ = ("_carried", "_classes", "_domains", "_log", "_log_start", "_nodes")
+
+    def __init__(self, nodes: NodeTable) -> None:
+        self._nodes = nodes
+        self._classes = LabelClasses()
+        self._carried: dict[TermsOf, CarriedTerms] = {}
+        self._domains: dict[tuple[str, NodeFilter | None], tuple[Domains, int]] = {}
+        self._log: list[int] = []
+        self._log_start = 0
+
+    def pods(self, query: PodQuery) -> PodGroup:
+        """The pods that a query is about."""
+        classes = self._classes
+        group = classes.groups.pop(query, None)
+        if group is not None:
+            classes.groups[query] = group  # the longest unasked goes first
+            return group
+        if len(classes.groups) >= _MOST_GROUPS:
+            classes.drop(next(iter(classes.groups)))
+        if not classes.knows_keys_of(query):
+            classes.reclassify(query, self._nodes)
+        return classes.group(query, self._nodes)
+
+    def carried(self, terms_of: TermsOf) -> CarriedTerms:
+        """The pods that carry terms about other pods.
+
+        Args:
+            terms_of: What a pod's terms are; equal functions share their counts.
+        """
+        carried = self._carried.get(terms_of)
+        if carried is None:
+            carried = self._carried[terms_of] = CarriedTerms(self._nodes, terms_of)
+            for info in self._nodes:
+                for pod in info.pods.values():
+                    carried.add(pod, info.row, 1)
+        return carried
+
+    def domains(self, key: str, where: NodeFilter | None = None) -> Domains:
+        """The values of a node label, over the nodes that a filter admits.
+
+        Args:
+            key: The label.
+            where: Which nodes count; None for all of them.
+        """
+        question = key, where
+        end = self._log_start + len(self._log)
+        known = self._domains.pop(question, None)
+        if known is None:
+            if len(self._domains) >= _MOST_DOMAINS:
+                self._forget_domains(next(iter(self._domains)))
+            domains = Domains(self._nodes, key, where)
+            self._domains[question] = domains, end
+            return domains
+        domains, position = known
+        if position != end:
+            self._update(domains, self._changed_since(position))
+            known = domains, end
+        self._domains[question] = known
+        return domains
+
+    def node_changed(self, row: int) -> None:
+        """A node came, went or changed; only the snapshot tells."""
+        if not self._domains:
+            return
+        self._log.append(row)
+        if len(self._log) > max(_LOG_LIMIT, 4 * len(self._nodes.infos)):
+            dropped = len(self._log) // 2
+            del self._log[:dropped]
+            self._log_start += dropped
+
+    def pod_changed(self, pod: Pod, row: int, count: int) -> None:
+        """A pod came to a node (1) or left it (-1); only the snapshot tells."""
+        if self._classes.groups:
+            self._classes.add(pod, row, count)
+        for carried in self._carried.values():
+            carried.add(pod, row, count)
+
+    def _changed_since(self, position: int) -> Iterable[int]:
+        start = position - self._log_start
+        if start < 0:
+            return range(len(self._nodes.infos))
+        return dict.fromkeys(self._log[start:])
+
+    def _update(self, domains: Domains, rows: Iterable[int]) -> None:
+        moves = domains.update(rows)
+        if moves:
+            for group in self._groups():
+                for row, old, new in moves:
+                    group.move(domains, row, old, new)
+
+    def _groups(self) -> Iterator[PodGroup]:
+        yield from self._classes.groups.values()
+        for carried in self._carried.values():
+            yield from carried.groups()
+
+    def _forget_domains(self, question: tuple[str, NodeFilter | None]) -> None:
+        domains, _ = self._domains.pop(question)
+        for group in self._groups():
+            group.forget(domains)

@@ -1,0 +1,161 @@
+"""PreBind plugins that wait for the cluster hold no thread, in any kind of time."""
+
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from quaymaster import CycleState, Handle, Pod, PreBindWait, Status, hookimpl
+from quaymaster._binding.executor import WorkerExecutor
+from quaymaster._engine.scheduler import Scheduler
+from quaymaster.clock import VirtualClock
+from quaymaster.config import parse_config
+from quaymaster.memory import MemoryCluster
+from quaymaster.registry import PluginRegistry
+from quaymaster.testing import SchedulerHarness, make_node, make_pod
+
+LATE = Status.from_error("too late")
+NODE = make_node(allocatable={"cpu": "4", "pods": "110"})
+
+
+def config(*plugins: str) -> dict[str, object]:
+    enabled = [{"name": name} for name in ("PrioritySort", *plugins, "DefaultBinder")]
+    points = {"disabled": [{"name": "*"}], "enabled": enabled}
+    return {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [{"plugins": {"multiPoint": points}}],
+    }
+
+
+def waiting(
+    check: Callable[[], bool | Status], log: list[str], name: str = "Waits"
+) -> type:
+    """A plugin that waits at most 10 seconds for a condition."""
+
+    class Waits:
+        def __init__(self, _args: None, _handle: Handle) -> None:
+            pass
+
+        @hookimpl
+        def pre_bind(self, pod: Pod) -> PreBindWait:
+            log.append(f"{name} {threading.current_thread().name}")
+            return PreBindWait(check=check, timeout_seconds=10, timed_out=LATE)
+
+        @hookimpl
+        def reserve(self) -> None:
+            return None
+
+        @hookimpl
+        def unreserve(self, state: CycleState) -> None:
+            log.append("unreserved")
+
+    return Waits
+
+
+def harness_with(
+    *checks: Callable[[], bool | Status],
+) -> tuple[SchedulerHarness, list[str]]:
+    log: list[str] = []
+    plugins = {
+        f"W{index}": waiting(check, log, f"W{index}")
+        for index, check in enumerate(checks)
+    }
+    harness = SchedulerHarness(
+        [NODE, make_pod()], plugins=plugins, config=config(*plugins)
+    )
+    return harness, log
+
+
+def test_pod_is_bound_once_the_condition_holds() -> None:
+    answers = iter([False, False, True])
+    harness, log = harness_with(lambda: next(answers))
+    harness.advance(2.5)
+    assert harness.node_of("pod") == ""
+    harness.advance(1)
+    assert harness.node_of("pod") == "node"
+    assert log == ["W0 MainThread"]
+
+
+def test_plugins_behind_come_after_the_wait() -> None:
+    order: list[str] = []
+
+    def note(name: str) -> Callable[[], bool]:
+        return lambda: order.append(name) is None
+
+    harness, log = harness_with(note("first"), note("second"))
+    harness.settle()
+    assert harness.node_of("pod") == "node"
+    assert order == ["first", "second"]
+    assert [line.split()[0] for line in log] == ["W0", "W1"]
+
+
+@pytest.mark.parametrize(
+    ("check", "after"),
+    [
+        pytest.param(lambda: False, 10, id="never"),
+        pytest.param(lambda: Status.from_error("no"), 1, id="fails"),
+        pytest.param(lambda: 1 / 0, 1, id="raises"),
+    ],
+)
+def test_pod_that_waits_in_vain_gives_everything_back(
+    check: Callable[[], bool | Status], after: float
+) -> None:
+    harness, log = harness_with(check)
+    harness.advance(after - 0.5)
+    assert "unreserved" not in log
+    harness.advance(0.6)
+    assert "unreserved" in log
+    assert harness.node_of("pod") == ""
+
+
+def test_a_simulation_is_not_settled_while_a_pod_waits() -> None:
+    answers = iter([False] * 8 + [True])
+    harness, _ = harness_with(lambda: next(answers))
+    harness.settle()
+    assert harness.node_of("pod") == "node"
+
+
+def test_on_workers_the_plugin_waits_on_the_engines_thread() -> None:
+    log: list[str] = []
+    asked: list[str] = []
+
+    def check() -> bool:
+        asked.append(threading.current_thread().name)
+        return len(asked) > 2
+
+    registry = PluginRegistry.discover().with_plugin(waiting(check, log), "W")
+    clock = VirtualClock()
+    cluster = MemoryCluster(clock)
+    cluster.load([NODE, make_pod()])
+    calls: list[Callable[[], None]] = []
+    called = threading.Event()
+
+    def post(call: Callable[[], None]) -> None:
+        calls.append(call)
+        called.set()
+
+    executor = WorkerExecutor(post, workers=1)
+    scheduler = Scheduler(
+        cluster,
+        parse_config(config("W"), registry, source="test"),
+        registry,
+        clock=clock,
+        executor=executor,
+    )
+    scheduler.start()
+    for _ in range(20):
+        while scheduler.turn():
+            pass
+        if called.wait(0.2):
+            called.clear()
+            for call in calls[:]:
+                calls.remove(call)
+                call()
+        clock.advance(1)
+        if cluster.get(Pod, "default/pod").node_name:
+            break
+    executor.close()
+    assert cluster.get(Pod, "default/pod").node_name == "node"
+    assert log[0].startswith("W binding") or log[0].startswith("Waits binding")
+    assert set(asked) == {"MainThread"}

@@ -1,0 +1,38 @@
+"""The arguments of DefaultPreemption.
+
+Mirrors ``DefaultPreemptionArgs`` (kube-scheduler 1.36.2,
+``pkg/scheduler/apis/config``: types, defaults and validation).
+"""
+
+from collections.abc import Iterator
+
+import attrs
+
+from quaymaster.config import ArgsError, integer
+
+__all__ = ["DefaultPreemptionArgs"]
+
+
+@attrs.frozen(kw_only=True)
+class DefaultPreemptionArgs:
+    """The arguments of DefaultPreemption.
+
+    At least as many candidates are looked for as both limits ask for, as long as there
+    are nodes to try.
+
+    Attributes:
+        min_candidate_nodes_percentage: In percent of the nodes that could be helped.
+        min_candidate_nodes_absolute: As a number of nodes.
+    """
+
+    min_candidate_nodes_percentage: int = attrs.field(
+        default=10, validator=integer(0, 100)
+    )
+    min_candidate_nodes_absolute: int = attrs.field(default=100, validator=integer(0))
+
+    def validate(self) -> Iterator[ArgsError]:
+        """Whether any candidates are looked for at all."""
+        keys = "minCandidateNodesPercentage", "minCandidateNodesAbsolute"
+        if not self.min_candidate_nodes_percentage + self.min_candidate_nodes_absolute:
+            for key, other in (keys, keys[::-1]):
+                yield ArgsError(key, f"expected more than 0, since {other} is 0, too")

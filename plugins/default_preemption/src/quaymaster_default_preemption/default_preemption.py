@@ -1,0 +1,170 @@
+"""Make room for a pod by evicting less important ones.
+
+A pod that fits nowhere gets the node where the least has to go: the pods of lower
+priority that are in its way are evicted, and the node is noted as its nominated node
+until it has room.
+
+Mirrors ``DefaultPreemption`` (kube-scheduler 1.36.2,
+``pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go``) and
+``Evaluator`` (``pkg/scheduler/framework/preemption/preemption.go``). Different from
+upstream, there is no preemption for pod groups (off by default), and no extender is
+asked.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from quaymaster import (
+    ActionType,
+    ClusterEvent,
+    ClusterEventWithHint,
+    Code,
+    CycleState,
+    EventResource,
+    Handle,
+    NominatingInfo,
+    Pod,
+    PostFilterResult,
+    QueueingHint,
+    Status,
+    hookimpl,
+)
+from quaymaster.hookspecs import NodeStatuses
+from quaymaster.messages import unfit_message
+from quaymaster.objects import ApiObject, PodDisruptionBudget
+from quaymaster.preemption import (
+    Candidate,
+    DryRun,
+    Evictions,
+    best_candidates,
+    is_preempted,
+)
+from quaymaster.results import NominatingMode
+from quaymaster_default_preemption.args import DefaultPreemptionArgs
+from quaymaster_default_preemption.search import Search, candidates_wanted, search
+
+__all__ = ["DefaultPreemption"]
+
+_UNDER_WAY: Final = Status.unresolvable(
+    "waiting for the preemption for this pod to be finished"
+)
+_NOT_HELPFUL: Final = "Preemption is not helpful for scheduling"
+_POD_DELETED: Final = ClusterEvent(EventResource.POD, ActionType.DELETE)
+
+
+class DefaultPreemption:
+    """Finds the node with the least casualties, and evicts them.
+
+    Args:
+        args: How many nodes are tried.
+        handle: The framework.
+    """
+
+    Args = DefaultPreemptionArgs
+
+    def __init__(self, args: DefaultPreemptionArgs, handle: Handle) -> None:
+        self._args = args
+        self._handle = handle
+        self._dry_run = DryRun(handle)
+        self._evictions = Evictions(handle, "DefaultPreemption")
+
+    @hookimpl
+    def pre_enqueue(self, pod: Pod) -> Status | None:
+        return _UNDER_WAY if self._evictions.is_under_way(pod) else None
+
+    @hookimpl
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+        # A deletion opens the gate above. It is for the plugins that rejected the pod
+        # to say whether it also makes the pod schedulable.
+        return [ClusterEventWithHint(_POD_DELETED, _after_pod_deletion)]
+
+    @hookimpl
+    def post_filter(
+        self, state: CycleState, pod: Pod, statuses: NodeStatuses
+    ) -> PostFilterResult | Status | None:
+        stored = self._handle.informers.get(Pod, pod.key)
+        if stored is None:
+            return _prefixed(Status.from_error(f'pod "{pod.name}" not found'))
+        problem = self._why_not_eligible(stored, statuses)
+        if problem:
+            return _prefixed(Status.unschedulable(problem))
+        found = self.find_candidates(state, stored, statuses)
+        if not found.candidates:
+            return self._nobody_helps(found)
+        best = self.choose(found.candidates)
+        self._evictions.start(stored, best)
+        return PostFilterResult(nominating=_nominate(best.node_name))
+
+    def find_candidates(
+        self, state: CycleState, pod: Pod, statuses: NodeStatuses
+    ) -> Search:
+        """Try nodes until there are enough candidates; changes nothing.
+
+        Args:
+            state: The pod's scratch space after filtering.
+            pod: The pod that fits nowhere.
+            statuses: Why each node was rejected. Only nodes that are Unschedulable are
+                tried: elsewhere, evicting pods would not help.
+        """
+        snapshot, handle = self._handle.snapshot, self._handle
+        named = map(snapshot.get, statuses.nodes_with(Code.UNSCHEDULABLE))
+        nodes = [node for node in named if node is not None]
+        if not nodes:
+            return Search()
+        wanted = candidates_wanted(self._args, len(nodes))
+        budgets = handle.informers.list(PodDisruptionBudget)
+        trial = self._dry_run.prepare(state, pod, nodes, budgets)
+        return search(nodes, wanted, trial, handle.random)
+
+    def choose(self, candidates: Sequence[Candidate]) -> Candidate:
+        """The best candidate; the generator decides between equals."""
+        best = best_candidates(candidates)
+        if len(best) == 1:
+            return best[0]
+        return best[self._handle.random.randrange(len(best))]
+
+    def _why_not_eligible(self, pod: Pod, statuses: NodeStatuses) -> str:
+        if pod.spec.preemption_policy == "Never":
+            return "not eligible due to preemptionPolicy=Never."
+        nominated = pod.status.nominated_node_name
+        if not nominated:
+            return ""
+        if statuses[nominated].code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+            return ""  # it waits in vain, and may look elsewhere
+        node = self._handle.snapshot.get(nominated)
+        if node is not None and any(
+            other.priority < pod.priority and is_preempted(other)
+            for other in node.pods.values()
+        ):
+            return "not eligible due to a terminating pod on the nominated node."
+        return ""
+
+    def _nobody_helps(self, found: Search) -> PostFilterResult | Status:
+        if errors := found.errors:
+            text = errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]"
+            return _prefixed(Status.from_error(text))
+        nodes = len(self._handle.snapshot)
+        reasons = Counter(
+            reason for status in found.statuses.values() for reason in status.reasons
+        )
+        if untried := nodes - len(found.statuses):
+            reasons[_NOT_HELPFUL] += untried
+        text = unfit_message(nodes, reasons)
+        return PostFilterResult(
+            _prefixed(Status.unschedulable(text)), nominating=_nominate("")
+        )
+
+
+def _nominate(node_name: str) -> NominatingInfo:
+    return NominatingInfo(node_name, NominatingMode.OVERRIDE)
+
+
+def _prefixed(status: Status) -> Status:
+    return Status(status.code, (f"preemption: {status.message}",), error=status.error)
+
+
+def _after_pod_deletion(
+    _pod: Pod, _old: ApiObject | None, _new: ApiObject | None
+) -> QueueingHint:
+    return QueueingHint.SKIP

@@ -1,0 +1,75 @@
+"""Which nodes are tried, and what was found on them."""
+
+from collections.abc import Mapping, Sequence
+from random import Random
+
+import attrs
+
+from quaymaster import NodeInfo, Status
+from quaymaster.preemption import Candidate, NodeTrial
+from quaymaster_default_preemption.args import DefaultPreemptionArgs
+
+__all__ = ["Search", "candidates_wanted", "search"]
+
+
+@attrs.frozen(eq=False)
+class Search:
+    """What a search for candidates found.
+
+    Attributes:
+        candidates: Those that break no disruption budget come first.
+        statuses: Node name -> why it is no candidate, for the nodes that were tried.
+    """
+
+    candidates: Sequence[Candidate] = ()
+    statuses: Mapping[str, Status] = attrs.field(factory=dict)
+
+    @property
+    def errors(self) -> Sequence[str]:
+        """What went wrong, each thing once."""
+        texts = (one.message for one in self.statuses.values() if one.is_error)
+        return tuple(dict.fromkeys(texts))
+
+
+def candidates_wanted(args: DefaultPreemptionArgs, nodes: int) -> int:
+    """With how many candidates the search may end.
+
+    Args:
+        args: The limits.
+        nodes: How many nodes could be tried.
+    """
+    share = nodes * args.min_candidate_nodes_percentage // 100
+    return min(max(share, args.min_candidate_nodes_absolute), nodes)
+
+
+def search(
+    nodes: Sequence[NodeInfo], wanted: int, trial: NodeTrial, random: Random
+) -> Search:
+    """Try nodes one by one, from a random one on, until there are enough candidates.
+
+    It goes on as long as every candidate breaks a budget. Mirrors ``DryRunPreemption``
+    (``pkg/scheduler/framework/preemption/preemption.go``), which tries many nodes at
+    the same time and so may find a few candidates more.
+
+    Args:
+        nodes: The nodes that could be tried.
+        wanted: With how many candidates the search may end.
+        trial: Tries one node.
+        random: Chooses where to begin.
+    """
+    # Where to begin decides nothing if all nodes are tried anyway.
+    offset = random.randrange(len(nodes)) if wanted < len(nodes) else 0
+    harmless: list[Candidate] = []
+    violating: list[Candidate] = []
+    statuses: dict[str, Status] = {}
+    for node in (*nodes[offset:], *nodes[:offset]):
+        found = trial(node)
+        if isinstance(found, Status):
+            statuses[node.name] = found
+            continue
+        group = violating if found.violations else harmless
+        if len(group) < wanted:
+            group.append(found)
+        if harmless and len(harmless) + len(violating) >= wanted:
+            break
+    return Search([*harmless, *violating], statuses)

@@ -1,0 +1,169 @@
+"""Keep pods that claim devices off until devices can be allocated.
+
+A pod without claims passes everywhere, and every hook answers as upstream's does for
+such a pod, messages included. A pod with claims is rejected, since allocating devices
+is not supported.
+
+Mirrors ``DynamicResources`` (kube-scheduler 1.36.2,
+``pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go``) for pods
+without claims.
+"""
+
+from collections.abc import Hashable, Sequence
+from typing import Final
+
+import numpy as np
+
+from quaymaster import (
+    ActionType,
+    ClusterEvent,
+    ClusterEventWithHint,
+    CycleState,
+    EventResource,
+    Handle,
+    NodeTable,
+    Pod,
+    PodUse,
+    QueueingHint,
+    StateKey,
+    Status,
+    hookimpl,
+)
+from quaymaster.arrays import Int64Array, Rows
+from quaymaster.objects import ApiObject, DeviceClass
+from quaymaster.results import PreBindPreFlightResult
+from quaymaster.scores import default_normalize
+from quaymaster_dynamic_resources.args import DynamicResourcesArgs
+from quaymaster_dynamic_resources.claims import why_devices_are_needed
+
+__all__ = ["DynamicResources"]
+
+_SEEN: Final = StateKey[bool]("DynamicResources")
+_NOT_PREPARED: Final = Status.from_error("not found")
+_NOTHING_TO_FREE: Final = Status.unschedulable("no new claims to deallocate")
+
+_NODE_CHANGED: Final = ClusterEvent(
+    EventResource.NODE,
+    ActionType.ADD | ActionType.UPDATE_NODE_LABEL | ActionType.UPDATE_NODE_ALLOCATABLE,
+)
+_CLAIM_CHANGED: Final = ClusterEvent(
+    EventResource.RESOURCE_CLAIM, ActionType.ADD | ActionType.UPDATE
+)
+_CLAIM_GENERATED: Final = ClusterEvent(
+    EventResource.POD, ActionType.UPDATE_POD_GENERATED_RESOURCE_CLAIM
+)
+_CLASS_CHANGED: Final = ClusterEvent(
+    EventResource.DEVICE_CLASS, ActionType.ADD | ActionType.UPDATE | ActionType.DELETE
+)
+_SLICE_CHANGED: Final = ClusterEvent(
+    EventResource.RESOURCE_SLICE, ActionType.ADD | ActionType.UPDATE
+)
+
+
+class DynamicResources:
+    """Lets pods without claims pass, and rejects the others.
+
+    Args:
+        _args: Without an effect while nothing is allocated.
+        handle: The framework.
+    """
+
+    Args = DynamicResourcesArgs
+    pod_use = PodUse.NONE
+
+    def __init__(self, _args: DynamicResourcesArgs, handle: Handle) -> None:
+        self._handle = handle
+
+    @hookimpl
+    def sign_pod(self, pod: Pod) -> Hashable | None:
+        return None if pod.spec.resource_claims else ()
+
+    @hookimpl
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+        # Upstream does not register the deletion of a class; here, it ends a rejection.
+        return [
+            ClusterEventWithHint(_NODE_CHANGED),
+            ClusterEventWithHint(_CLAIM_CHANGED, _after_claim_change),
+            ClusterEventWithHint(_CLAIM_GENERATED, _after_claim_generation),
+            ClusterEventWithHint(_CLASS_CHANGED),
+            ClusterEventWithHint(_SLICE_CHANGED),
+        ]
+
+    @hookimpl
+    def pre_enqueue(self) -> None:
+        """A pod with claims is not gated: its rejection shall be seen."""
+
+    @hookimpl
+    def pre_filter(self, state: CycleState, pod: Pod) -> Status:
+        state[_SEEN] = True
+        classes = self._handle.informers.list(DeviceClass)
+        needed = why_devices_are_needed(pod, classes)
+        if needed:
+            text = f"pod needs {needed}, and allocating devices is not supported"
+            return Status.unresolvable(text)
+        return Status.skip()
+
+    @hookimpl
+    def filter(self, state: CycleState) -> Status | None:
+        return _unless_prepared(state)
+
+    @hookimpl
+    def filter_nodes(self, state: CycleState) -> Status | None:
+        return _unless_prepared(state)
+
+    @hookimpl
+    def post_filter(self, state: CycleState) -> Status:
+        return _unless_prepared(state) or _NOTHING_TO_FREE
+
+    @hookimpl
+    def score(self, state: CycleState) -> int | Status:
+        return _unless_prepared(state) or 0
+
+    @hookimpl
+    def score_nodes(
+        self, state: CycleState, nodes: NodeTable, rows: Rows
+    ) -> Int64Array | Status:
+        return _unless_prepared(state) or np.zeros(nodes.count(rows), dtype=np.int64)
+
+    @hookimpl
+    def normalize_score(self, scores: Int64Array) -> Int64Array:
+        return default_normalize(scores)
+
+    @hookimpl
+    def reserve(self, state: CycleState) -> Status | None:
+        return _unless_prepared(state)
+
+    @hookimpl
+    def unreserve(self) -> None:
+        """There is nothing to give back."""
+
+    @hookimpl
+    def pre_bind(self, state: CycleState) -> Status | None:
+        return _unless_prepared(state)
+
+    @hookimpl
+    def pre_bind_pre_flight(
+        self, state: CycleState
+    ) -> PreBindPreFlightResult | Status | None:
+        return _unless_prepared(state) or Status.skip()
+
+
+def _unless_prepared(state: CycleState) -> Status | None:
+    """Upstream's error if ``pre_filter`` never came to look at the pod."""
+    return None if _SEEN in state else _NOT_PREPARED
+
+
+def _after_claim_change(
+    _pod: Pod, _old: ApiObject | None, _new: ApiObject | None
+) -> QueueingHint:
+    """No claim helps a pod as long as none is allocated."""
+    return QueueingHint.SKIP
+
+
+def _after_claim_generation(
+    pod: Pod, _old: ApiObject | None, new: ApiObject | None
+) -> QueueingHint:
+    """Queue the pod if it is the one that changed."""
+    if isinstance(new, Pod) and new.uid != pod.uid:
+        return QueueingHint.SKIP
+    return QueueingHint.QUEUE

@@ -1,0 +1,10 @@
+"""Keep pods near to, or away from, other pods.
+
+Mirrors ``InterPodAffinity`` (kube-scheduler 1.36.2,
+``pkg/scheduler/framework/plugins/interpodaffinity``).
+"""
+
+from quaymaster_inter_pod_affinity.args import InterPodAffinityArgs
+from quaymaster_inter_pod_affinity.inter_pod_affinity import InterPodAffinity
+
+__all__ = ["InterPodAffinity", "InterPodAffinityArgs"]

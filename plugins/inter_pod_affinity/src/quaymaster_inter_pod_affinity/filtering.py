@@ -1,0 +1,217 @@
+"""Whether a pod may be where others are.
+
+Mirrors ``preFilterState`` and ``Filter`` (kube-scheduler 1.36.2,
+``pkg/scheduler/framework/plugins/interpodaffinity/filtering.go``).
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from quaymaster import Node, NodeInfo, NodeVerdicts, Pod, Status
+from quaymaster.arrays import BoolArray, Rows
+from quaymaster.counting import CarriedTerm, PodCounts, PodGroup, PodQuery
+from quaymaster.namespaces import Namespaces
+from quaymaster.topology import Domains
+from quaymaster_inter_pod_affinity.tally import Tally
+from quaymaster_inter_pod_affinity.terms import (
+    affinity_terms,
+    carried_anti_affinity,
+)
+
+__all__ = ["FilterState"]
+
+_FAR: Final = Status.unresolvable("node(s) didn't match pod affinity rules")
+_NEAR: Final = Status.unschedulable("node(s) didn't match pod anti-affinity rules")
+_UNWELCOME: Final = Status.unschedulable(
+    "node(s) didn't satisfy existing pods anti-affinity rules"
+)
+# What is checked first has the highest code, so that the highest of several decides.
+_UNWELCOME_CODE, _NEAR_CODE, _FAR_CODE = 1, 2, 3
+_STATUSES: Final = (None, _UNWELCOME, _NEAR, _FAR)
+
+Codes = npt.NDArray[np.uint8]
+
+
+class FilterState:
+    """The pod's required terms, and those of others that are about it, with counts.
+
+    Args:
+        pod: The pod being scheduled.
+        counts: The counts of the snapshot.
+        namespaces: The namespaces of the cluster.
+    """
+
+    __slots__ = (
+        "_affinity",
+        "_all_terms",
+        "_anti_affinity",
+        "_anti_queries",
+        "_counts",
+        "_existing",
+        "_keys",
+        "_namespace_labels",
+        "_pod",
+    )
+
+    def __init__(self, pod: Pod, counts: PodCounts, namespaces: Namespaces) -> None:
+        terms = affinity_terms(pod)
+        self._pod = pod
+        self._counts = counts
+        self._namespace_labels: Mapping[str, str] = namespaces.labels_of(pod.namespace)
+        self._keys = tuple(dict.fromkeys(term.topology_key for term in terms.affinity))
+        self._all_terms: PodQuery | None = None
+        self._affinity, self._anti_affinity, self._existing = Tally(), Tally(), Tally()
+        if terms.affinity:
+            self._all_terms = terms.queries.of(terms.affinity, namespaces)
+            group = counts.pods(self._all_terms)
+            for key in self._keys:
+                self._affinity.add(group.by_domain(counts.domains(key)))
+        self._anti_queries: list[tuple[str, PodQuery]] = []
+        for term in terms.anti_affinity:
+            query = terms.queries.of((term,), namespaces)
+            self._anti_queries.append((term.topology_key, query))
+            domains = counts.domains(term.topology_key)
+            self._anti_affinity.add(counts.pods(query).by_domain(domains))
+        carried = counts.carried(carried_anti_affinity)
+        for item in carried.about(pod, self._namespace_labels):
+            self._add_existing(*item)
+
+    def _add_existing(self, carried: CarriedTerm, group: PodGroup) -> None:
+        domains = self._counts.domains(carried.term.topology_key)
+        self._existing.add(group.by_domain(domains))
+
+    def clone(self) -> "FilterState":
+        """A copy in which other pods may be imagined."""
+        other = FilterState.__new__(FilterState)
+        other._pod = self._pod
+        other._counts = self._counts
+        other._namespace_labels = self._namespace_labels
+        other._keys = self._keys
+        other._all_terms = self._all_terms
+        other._anti_queries = self._anti_queries
+        other._affinity = self._affinity.clone()
+        other._anti_affinity = self._anti_affinity.clone()
+        other._existing = self._existing.clone()
+        return other
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nobody wants anything of anybody, so that every node passes."""
+        return (
+            self._all_terms is None
+            and not self._anti_queries
+            and self._existing.is_empty
+        )
+
+    def imagine(self, other: Pod, node: Node, change: int) -> None:
+        """Count a pod in (1) or out (-1) on a node."""
+        labels, pod = node.metadata.labels, self._pod
+        if self._all_terms is not None and self._all_terms.matches(other):
+            for key in self._keys:
+                self._affinity.imagine(key, labels.get(key), change)
+        for key, query in self._anti_queries:
+            if query.matches(other):
+                self._anti_affinity.imagine(key, labels.get(key), change)
+        for term in affinity_terms(other).anti_affinity:
+            if term.selects(pod.namespace, self._namespace_labels, pod.labels):
+                key = term.topology_key
+                self._existing.imagine(key, labels.get(key), change)
+
+    def judge(self, node: NodeInfo) -> Status | None:
+        """What is wrong with a node: the first of three reasons."""
+        if not self._has_affinity(node):
+            return _FAR
+        if _is_near(self._anti_affinity, node):
+            return _NEAR
+        if _is_near(self._existing, node):
+            return _UNWELCOME
+        return None
+
+    def judge_rows(self, rows: Rows) -> NodeVerdicts | None:
+        """What `judge` says of many nodes."""
+        codes: Codes | None = None
+        keys = (*self._keys, *self._anti_affinity.keys, *self._existing.keys)
+        is_first = bool(self._keys) and self._is_first()
+        for key in dict.fromkeys(keys):
+            domains = self._counts.domains(key)
+            verdicts = self._judge_domains(key, domains, is_first)
+            if verdicts is not None:
+                more = domains.spread(verdicts, rows)
+                codes = _highest(codes, more)
+        return None if codes is None else NodeVerdicts(codes, _status_of)
+
+    def _judge_domains(
+        self, key: str, domains: Domains, is_first: bool
+    ) -> Codes | None:
+        """A verdict per domain, shape ``(slots,)``; None if all pass."""
+        verdicts: Codes | None = None
+        for tally, code in (
+            (self._existing, _UNWELCOME_CODE),
+            (self._anti_affinity, _NEAR_CODE),
+        ):
+            array = tally.array(key)
+            if array is not None:
+                verdicts = _highest(verdicts, _codes(array > 0, code))
+        if verdicts is not None:
+            verdicts[-1] = 0
+        if key in self._keys:
+            wanted = self._affinity.array(key)
+            if is_first:
+                far: Codes = np.zeros(domains.slots, dtype=np.uint8)
+            elif wanted is None:
+                far = np.full(domains.slots, _FAR_CODE, dtype=np.uint8)
+            else:
+                far = _codes(wanted <= 0, _FAR_CODE)
+            far[-1] = _FAR_CODE
+            verdicts = _highest(verdicts, far)
+            if domains.unlabelled:
+                return verdicts
+        if verdicts is None or not verdicts[:-1].any():
+            return None
+        return verdicts
+
+    def _has_affinity(self, node: NodeInfo) -> bool:
+        if not self._keys:
+            return True
+        labels, found = node.labels, True
+        for key in self._keys:
+            value = labels.get(key)
+            if value is None:
+                return False
+            found = found and self._affinity.at(key, value) > 0
+        return found or self._is_first()
+
+    def _is_first(self) -> bool:
+        """Whether the pod is the first of a group that wants to be together."""
+        return (
+            self._affinity.is_empty
+            and self._all_terms is not None
+            and self._all_terms.matches(self._pod)
+        )
+
+
+def _codes(flags: BoolArray, code: int) -> Codes:
+    """The code where a flag is set, else 0."""
+    return flags.view(np.uint8) * np.uint8(code)
+
+
+def _highest(one: Codes | None, other: Codes) -> Codes:
+    return other if one is None else np.maximum(one, other)
+
+
+def _is_near(tally: Tally, node: NodeInfo) -> bool:
+    labels = node.labels
+    for key in tally.keys:
+        value = labels.get(key)
+        if value is not None and tally.at(key, value) > 0:
+            return True
+    return False
+
+
+def _status_of(code: int) -> Status:
+    status = _STATUSES[code]
+    assert status is not None
+    return status

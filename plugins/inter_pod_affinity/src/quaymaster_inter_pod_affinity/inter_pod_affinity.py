@@ -1,0 +1,196 @@
+"""Keep pods near to, or away from, other pods.
+
+A pod's required affinity needs other pods around a node, its required anti-affinity
+forbids them, and so does the required anti-affinity of running pods. Preferences, the
+pod's and those of running pods about it, rank the nodes that are left.
+
+Mirrors ``InterPodAffinity`` (kube-scheduler 1.36.2,
+``pkg/scheduler/framework/plugins/interpodaffinity/plugin.go``). Pods are counted by the
+snapshot's `quaymaster.counting.PodCounts`, not anew for each pod.
+"""
+
+from collections.abc import Hashable, Sequence
+from typing import Final
+
+from quaymaster import (
+    ActionType,
+    ClusterEvent,
+    ClusterEventWithHint,
+    CycleState,
+    EventResource,
+    Handle,
+    Node,
+    NodeInfo,
+    NodeTable,
+    NodeVerdicts,
+    Pod,
+    QueueingHint,
+    Scope,
+    StateKey,
+    Status,
+    hookimpl,
+)
+from quaymaster.arrays import Int64Array, Rows
+from quaymaster.namespaces import Namespaces
+from quaymaster.objects import ApiObject
+from quaymaster_inter_pod_affinity.args import InterPodAffinityArgs
+from quaymaster_inter_pod_affinity.filtering import FilterState
+from quaymaster_inter_pod_affinity.hints import node_change_helps, pod_change_helps
+from quaymaster_inter_pod_affinity.scoring import ScoreState, normalize
+from quaymaster_inter_pod_affinity.terms import affinity_terms
+
+__all__ = ["InterPodAffinity"]
+
+_FILTER_STATE: Final = StateKey[FilterState]("PreFilterInterPodAffinity")
+_SCORE_STATE: Final = StateKey[ScoreState]("PreScoreInterPodAffinity")
+_NOT_PRE_FILTERED: Final = Status.from_error(
+    f'error reading "{_FILTER_STATE.name}" from cycleState: not found'
+)
+_NOT_PRE_SCORED: Final = Status.from_error(
+    f'failed to read "{_SCORE_STATE.name}" from cycleState: not found'
+)
+
+_POD_CHANGED: Final = ClusterEvent(
+    EventResource.POD,
+    ActionType.ADD | ActionType.UPDATE_POD_LABEL | ActionType.DELETE,
+)
+_NODE_CHANGED: Final = ClusterEvent(
+    EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL
+)
+
+
+class InterPodAffinity:
+    """Rejects and ranks nodes by the pods around them.
+
+    Args:
+        args: How preferences count.
+        handle: Counts pods, and knows namespaces.
+    """
+
+    Args = InterPodAffinityArgs
+    scope = Scope.CLUSTER
+
+    def __init__(self, args: InterPodAffinityArgs, handle: Handle) -> None:
+        self._args = args
+        self._handle = handle
+        self._namespaces = Namespaces(handle.informers)
+
+    @hookimpl
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+        return [
+            ClusterEventWithHint(_POD_CHANGED, _after_pod_change),
+            ClusterEventWithHint(_NODE_CHANGED, _after_node_change),
+        ]
+
+    @hookimpl
+    def sign_pod(self, pod: Pod) -> Hashable:
+        # Upstream signs no pod that has terms. Here equal ones get equal answers, since
+        # pods are counted afresh in each cycle.
+        terms, metadata = affinity_terms(pod), pod.metadata
+        return (
+            metadata.namespace,
+            frozenset(metadata.labels.items()),
+            terms.affinity,
+            terms.anti_affinity,
+            terms.preferences,
+            terms.has_preferences,
+            terms.problems,
+        )
+
+    @hookimpl
+    def pre_filter(self, state: CycleState, pod: Pod) -> Status | None:
+        problem = affinity_terms(pod).problem
+        if problem:
+            return Status.unresolvable(f"parsing pod: {problem}")
+        known = FilterState(pod, self._handle.snapshot.counts, self._namespaces)
+        if known.is_idle:
+            return Status.skip()
+        state[_FILTER_STATE] = known
+        return None
+
+    @hookimpl
+    def add_pod(
+        self, state: CycleState, pod_to_add: Pod, node: NodeInfo
+    ) -> Status | None:
+        known = state.get(_FILTER_STATE)
+        if known is None:
+            return _NOT_PRE_FILTERED
+        known.imagine(pod_to_add, node.node, 1)
+        return None
+
+    @hookimpl
+    def remove_pod(
+        self, state: CycleState, pod_to_remove: Pod, node: NodeInfo
+    ) -> Status | None:
+        known = state.get(_FILTER_STATE)
+        if known is None:
+            return _NOT_PRE_FILTERED
+        known.imagine(pod_to_remove, node.node, -1)
+        return None
+
+    @hookimpl
+    def filter(self, state: CycleState, node: NodeInfo) -> Status | None:
+        known = state.get(_FILTER_STATE)
+        return _NOT_PRE_FILTERED if known is None else known.judge(node)
+
+    @hookimpl
+    def filter_nodes(
+        self, state: CycleState, rows: Rows
+    ) -> NodeVerdicts | Status | None:
+        known = state.get(_FILTER_STATE)
+        return _NOT_PRE_FILTERED if known is None else known.judge_rows(rows)
+
+    @hookimpl
+    def pre_score(self, state: CycleState, pod: Pod) -> Status | None:
+        terms, args = affinity_terms(pod), self._args
+        if args.ignore_preferred_terms_of_existing_pods and not terms.has_preferences:
+            return Status.skip()
+        if terms.problem:
+            return Status.from_error(f"failed to parse pod: {terms.problem}")
+        known = ScoreState(
+            pod,
+            self._handle.snapshot.counts,
+            self._namespaces,
+            args.hard_pod_affinity_weight,
+        )
+        if known.is_idle:
+            return Status.skip()
+        state[_SCORE_STATE] = known
+        return None
+
+    @hookimpl
+    def score(self, state: CycleState, node: NodeInfo) -> int | Status:
+        known = state.get(_SCORE_STATE)
+        return _NOT_PRE_SCORED if known is None else known.score(node)
+
+    @hookimpl
+    def score_nodes(
+        self, state: CycleState, nodes: NodeTable, rows: Rows
+    ) -> Int64Array | Status:
+        known = state.get(_SCORE_STATE)
+        return _NOT_PRE_SCORED if known is None else known.score_rows(nodes, rows)
+
+    @hookimpl
+    def normalize_score(
+        self, state: CycleState, scores: Int64Array
+    ) -> Int64Array | Status:
+        if _SCORE_STATE not in state:
+            return _NOT_PRE_SCORED
+        return normalize(scores)
+
+
+def _after_pod_change(
+    pod: Pod, old: ApiObject | None, new: ApiObject | None
+) -> QueueingHint:
+    before = old if isinstance(old, Pod) else None
+    after = new if isinstance(new, Pod) else None
+    helps = pod_change_helps(pod, before, after)
+    return QueueingHint.QUEUE if helps else QueueingHint.SKIP
+
+
+def _after_node_change(
+    pod: Pod, old: ApiObject | None, new: ApiObject | None
+) -> QueueingHint:
+    assert isinstance(new, Node)
+    helps = node_change_helps(pod, old if isinstance(old, Node) else None, new)
+    return QueueingHint.QUEUE if helps else QueueingHint.SKIP

@@ -1,0 +1,101 @@
+"""How welcome a pod is on each node, and how much it likes to be there.
+
+Mirrors ``preScoreState``, ``Score`` and ``NormalizeScore`` (kube-scheduler 1.36.2,
+``pkg/scheduler/framework/plugins/interpodaffinity/scoring.go``). Preferences go both
+ways: those of the pod about others, and those of others about the pod.
+"""
+
+import numpy as np
+
+from quaymaster import NodeInfo, NodeTable, Pod
+from quaymaster.arrays import Float64Array, Int64Array, Rows
+from quaymaster.counting import DomainCounts, PodCounts
+from quaymaster.namespaces import Namespaces
+from quaymaster.scores import MAX_NODE_SCORE
+from quaymaster.topology import Domains
+from quaymaster_inter_pod_affinity.terms import (
+    HARD,
+    affinity_terms,
+    carried_preferences,
+)
+
+__all__ = ["ScoreState", "normalize"]
+
+
+class ScoreState:
+    """The sums of weights around each value of some topology keys.
+
+    Args:
+        pod: The pod being scheduled.
+        counts: The counts of the snapshot.
+        namespaces: The namespaces of the cluster.
+        hard_weight: How much a required affinity of a running pod counts.
+    """
+
+    __slots__ = ("_sums",)
+
+    def __init__(
+        self, pod: Pod, counts: PodCounts, namespaces: Namespaces, hard_weight: int
+    ) -> None:
+        self._sums: dict[str, tuple[Domains, Int64Array]] = {}
+        terms = affinity_terms(pod)
+        for weight, term in terms.preferences:
+            query = terms.queries.of((term,), namespaces)
+            domains = counts.domains(term.topology_key)
+            self._add(weight, counts.pods(query).by_domain(domains))
+        labels = namespaces.labels_of(pod.namespace)
+        for carried, group in counts.carried(carried_preferences).about(pod, labels):
+            weight = hard_weight if carried.kind == HARD else carried.weight
+            if weight:
+                domains = counts.domains(carried.term.topology_key)
+                self._add(weight, group.by_domain(domains))
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is no pod around that anybody has a preference about."""
+        return not self._sums
+
+    def score(self, node: NodeInfo) -> int:
+        """The raw score of one node; it may be negative."""
+        score = 0
+        for key, (domains, sums) in self._sums.items():
+            value = node.labels.get(key)
+            if value is not None:
+                score += int(sums[domains.number(value)])
+        return score
+
+    def score_rows(self, nodes: NodeTable, rows: Rows) -> Int64Array:
+        """The raw scores of many nodes."""
+        scores: Int64Array | None = None
+        for domains, sums in self._sums.values():
+            more = domains.spread(sums, rows)
+            scores = more if scores is None else scores + more
+        if scores is None:
+            return np.zeros(nodes.count(rows), dtype=np.int64)
+        return scores
+
+    def _add(self, weight: int, counts: DomainCounts) -> None:
+        if not counts.total:
+            return
+        domains = counts.domains
+        sums = counts.array() * weight
+        sums[-1] = 0
+        known = self._sums.get(domains.key)
+        if known is not None:
+            sums += known[1]
+        self._sums[domains.key] = domains, sums
+
+
+def normalize(scores: Int64Array) -> Int64Array:
+    """Scale raw scores so that the lowest becomes 0 and the highest 100.
+
+    Args:
+        scores: Shape ``(N,)``, at least one.
+    """
+    lowest = int(scores.min())
+    span = int(scores.max()) - lowest
+    if not span:
+        return np.zeros_like(scores)
+    shares: Float64Array = np.true_divide(scores - lowest, span)
+    shares *= float(MAX_NODE_SCORE)
+    return shares.astype(np.int64)

@@ -1,0 +1,88 @@
+"""Pods per topology pair: a node label and its value."""
+
+from collections.abc import Iterable
+
+from quaymaster.arrays import Int64Array
+from quaymaster.counting import DomainCounts
+
+__all__ = ["Tally"]
+
+
+class Tally:
+    """How many pods there are around each value of some topology keys.
+
+    The counts are the snapshot's own; what `imagine` adds to them is this tally's.
+    """
+
+    __slots__ = ("_counts", "_imagined")
+
+    def __init__(self) -> None:
+        self._counts: dict[str, list[DomainCounts]] = {}
+        self._imagined: dict[str, dict[str, int]] = {}
+
+    def clone(self) -> "Tally":
+        """A copy in which other pods may be imagined."""
+        other = Tally()
+        other._counts = self._counts
+        other._imagined = {
+            key: dict(changes) for key, changes in self._imagined.items()
+        }
+        return other
+
+    def add(self, counts: DomainCounts) -> None:
+        """Add up the counts of one more group of pods."""
+        self._counts.setdefault(counts.domains.key, []).append(counts)
+
+    def imagine(self, key: str, value: str | None, change: int) -> None:
+        """Count a pod in (1) or out (-1) on a node with a label; None: without it."""
+        if value is not None:
+            changes = self._imagined.setdefault(key, {})
+            changes[value] = changes.get(value, 0) + change
+
+    @property
+    def keys(self) -> Iterable[str]:
+        """The topology keys."""
+        return dict.fromkeys((*self._counts, *self._imagined))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no pod around any value of any key."""
+        if not self._imagined:
+            for group in self._counts.values():
+                for counts in group:
+                    if counts.total:
+                        return False
+            return True
+        return not any(
+            sum(counts.total for counts in self._counts.get(key, ()))
+            + sum(self._imagined.get(key, {}).values())
+            for key in self.keys
+        )
+
+    def at(self, key: str, value: str) -> int:
+        """How many pods there are around one value."""
+        count = self._imagined.get(key, {}).get(value, 0)
+        for counts in self._counts.get(key, ()):
+            count += counts.at(counts.domains.number(value))
+        return count
+
+    def array(self, key: str) -> Int64Array | None:
+        """The same for all domains of a key, shape ``(slots,)``; None if all are 0.
+
+        Pods on nodes without the label are not to be relied upon: the last element
+        has no meaning. Never write to it.
+        """
+        total: Int64Array | None = None
+        for counts in self._counts.get(key, ()):
+            if counts.total:
+                array = counts.array()
+                total = array if total is None else total + array
+        if total is None:
+            return None
+        changes = self._imagined.get(key)
+        if changes:
+            number = self._counts[key][0].domains.number
+            total = total.copy()
+            for value, change in changes.items():
+                total[number(value)] += change
+        return total

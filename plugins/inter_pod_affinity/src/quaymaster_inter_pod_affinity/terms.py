@@ -1,0 +1,194 @@
+"""What a pod says about other pods, compiled once per template and namespace.
+
+Mirrors ``PodInfo.Update`` (kube-scheduler 1.36.2,
+``pkg/scheduler/framework/types.go``).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, cast
+
+import attrs
+
+from quaymaster import Pod
+from quaymaster.counting import CarriedTerm, PodQuery
+from quaymaster.errors import SelectorError
+from quaymaster.namespaces import Namespaces
+from quaymaster.objects import (
+    Affinity,
+    PodAffinity,
+    PodAffinityTerm,
+    PodAntiAffinity,
+    WeightedPodAffinityTerm,
+)
+from quaymaster.pod_terms import PodTerm, compile_pod_terms
+from quaymaster.selectors import EVERYTHING, Selector
+
+__all__ = [
+    "HARD",
+    "AffinityTerms",
+    "Queries",
+    "affinity_terms",
+    "carried_anti_affinity",
+    "carried_preferences",
+    "matches_all",
+]
+
+HARD: Final = "required affinity"
+"""The kind of a carried term whose weight is up to the profile."""
+
+_TERMS_KEY: Final = "quaymaster_inter_pod_affinity.terms"
+_NO_LABELS: Final[Mapping[str, str]] = {}
+
+
+class Queries:
+    """The queries for a pod's own terms; they follow the labels of namespaces."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[PodTerm, ...], PodQuery] = {}
+
+    def of(self, terms: tuple[PodTerm, ...], namespaces: Namespaces) -> PodQuery:
+        """The query for pods that match all of some terms; deleted ones count."""
+        where = _common(terms, namespaces)
+        query = self._known.get(terms)
+        if query is None or query.namespaces != where:
+            selector: Selector = EVERYTHING
+            for term in terms:
+                selector = selector & term.selector
+            query = PodQuery(selector=selector, namespaces=where, terminating=True)
+            self._known[terms] = query
+        return query
+
+
+def _common(
+    terms: tuple[PodTerm, ...], namespaces: Namespaces
+) -> frozenset[str] | None:
+    common: frozenset[str] | None = None
+    for term in terms:
+        names = namespaces.of(term)
+        if common is None or names is None:
+            common = names if common is None else common
+        else:
+            common &= names
+    return common
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class AffinityTerms:
+    """What a pod says about other pods.
+
+    Attributes:
+        affinity: Required: some pod that matches all of them must be near.
+        anti_affinity: Required: no pod that matches any of them may be near.
+        preferences: Weights and terms; the weight of an anti-affinity is negative.
+        has_preferences: Whether the pod has any, be they broken.
+        problems: What is wrong with terms that cannot be evaluated; a list with such
+            a term counts as empty.
+        carried_anti: What other pods see of the required anti-affinity.
+        carried_preferences: What other pods see of everything else.
+        queries: The queries for the terms.
+    """
+
+    affinity: tuple[PodTerm, ...] = ()
+    anti_affinity: tuple[PodTerm, ...] = ()
+    preferences: tuple[tuple[int, PodTerm], ...] = ()
+    has_preferences: bool = False
+    problems: tuple[str, ...] = ()
+    carried_anti: tuple[CarriedTerm, ...] = ()
+    carried_preferences: tuple[CarriedTerm, ...] = ()
+    queries: Queries = attrs.field(factory=Queries)
+
+    @property
+    def problem(self) -> str:
+        """All problems in one text; empty if there are none."""
+        if len(self.problems) < 2:
+            return "".join(self.problems)
+        return f"[{', '.join(self.problems)}]"
+
+
+_NOTHING: Final = AffinityTerms()
+
+
+def affinity_terms(pod: Pod) -> AffinityTerms:
+    """What a pod says about other pods."""
+    spec = pod.spec
+    affinity = spec.affinity
+    if affinity is None:
+        return _NOTHING
+    if affinity.pod_affinity is None and affinity.pod_anti_affinity is None:
+        return _NOTHING
+    by_namespace = spec.__dict__.setdefault(_TERMS_KEY, {})
+    known = by_namespace.get(pod.metadata.namespace)
+    if known is None:
+        known = _compile(affinity, pod.metadata.namespace)
+        by_namespace[pod.metadata.namespace] = known
+    return cast(AffinityTerms, known)
+
+
+def carried_anti_affinity(pod: Pod) -> Sequence[CarriedTerm]:
+    """The terms of a running pod that keep others away."""
+    return affinity_terms(pod).carried_anti
+
+
+def carried_preferences(pod: Pod) -> Sequence[CarriedTerm]:
+    """The terms of a running pod that make others more or less welcome."""
+    return affinity_terms(pod).carried_preferences
+
+
+def matches_all(terms: Sequence[PodTerm], pod: Pod) -> bool:
+    """Whether a pod matches all terms, of which there is one at least.
+
+    As upstream's hints do, this takes it that namespaces have no labels.
+    """
+    metadata = pod.metadata
+    return bool(terms) and all(
+        term.selects(metadata.namespace, _NO_LABELS, metadata.labels) for term in terms
+    )
+
+
+def _compile(affinity: Affinity, namespace: str) -> AffinityTerms:
+    near = affinity.pod_affinity or PodAffinity()
+    away = affinity.pod_anti_affinity or PodAntiAffinity()
+    problems: list[str] = []
+
+    def required(name: str, terms: Sequence[PodAffinityTerm]) -> tuple[PodTerm, ...]:
+        try:
+            return compile_pod_terms(terms, namespace)
+        except SelectorError as error:
+            problems.append(f"{name}: {error}")
+            return ()
+
+    def preferred(
+        name: str, terms: Sequence[WeightedPodAffinityTerm], sign: int
+    ) -> list[tuple[int, PodTerm]]:
+        compiled = required(name, [term.pod_affinity_term for term in terms])
+        weights = [sign * term.weight for term in terms]
+        return list(zip(weights, compiled, strict=False))
+
+    must = required(
+        "requiredAffinityTerms",
+        near.required_during_scheduling_ignored_during_execution,
+    )
+    must_not = required(
+        "requiredAntiAffinityTerms",
+        away.required_during_scheduling_ignored_during_execution,
+    )
+    liked = near.preferred_during_scheduling_ignored_during_execution
+    disliked = away.preferred_during_scheduling_ignored_during_execution
+    preferences = (
+        *preferred("preferredAffinityTerms", liked, 1),
+        *preferred("preferredAntiAffinityTerms", disliked, -1),
+    )
+    return AffinityTerms(
+        affinity=must,
+        anti_affinity=must_not,
+        preferences=preferences,
+        has_preferences=bool(liked or disliked),
+        problems=tuple(problems),
+        carried_anti=tuple(CarriedTerm(term) for term in must_not),
+        carried_preferences=(
+            *(CarriedTerm(term, kind=HARD) for term in must),
+            *(CarriedTerm(term, weight=weight) for weight, term in preferences),
+        ),
+    )

@@ -1,0 +1,44 @@
+"""The features that a pod needs of its node's kubelet.
+
+Mirrors k8s.io/component-helpers v0.36, ``nodedeclaredfeatures/features``: the features
+that matter for placement. Others in its registry matter for updates of running pods
+only.
+"""
+
+from collections.abc import Callable
+from typing import Final, cast
+
+from quaymaster.objects import PodSpec
+
+__all__ = ["required_features"]
+
+_KNOWN_KEY: Final = "quaymaster_node_declared_features.required"
+
+
+def required_features(spec: PodSpec) -> frozenset[str]:
+    """The names of the features that a pod needs; computed once per template."""
+    known = spec.__dict__.get(_KNOWN_KEY)
+    if known is None:
+        known = frozenset(name for name, is_needed in _RULES.items() if is_needed(spec))
+        spec.__dict__[_KNOWN_KEY] = known
+    return cast("frozenset[str]", known)
+
+
+def _restarts_all_containers(spec: PodSpec) -> bool:
+    """Whether the exit of one container may restart all of them."""
+    return any(
+        rule.action == "RestartAllContainers"
+        for container in (*spec.containers, *spec.init_containers)
+        for rule in container.restart_policy_rules
+    )
+
+
+def _has_own_users_in_host_network(spec: PodSpec) -> bool:
+    """Whether the pod has users of its own, but the node's network."""
+    return spec.host_network and spec.host_users is False
+
+
+_RULES: Final[dict[str, Callable[[PodSpec], bool]]] = {
+    "RestartAllContainersOnContainerExits": _restarts_all_containers,
+    "UserNamespacesHostNetworkSupport": _has_own_users_in_host_network,
+}

@@ -1,0 +1,107 @@
+"""Keep a pod off nodes that lack a feature it needs.
+
+Kubelets declare in ``status.declaredFeatures`` what they can do beyond what every node
+of the cluster can. Most pods need none of it, and are not filtered.
+
+Mirrors ``NodeDeclaredFeatures`` (kube-scheduler 1.36.2,
+``pkg/scheduler/framework/plugins/nodedeclaredfeatures/nodedeclaredfeatures.go``).
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from quaymaster import (
+    ActionType,
+    ClusterEvent,
+    ClusterEventWithHint,
+    CycleState,
+    EventResource,
+    Handle,
+    Node,
+    NodeInfo,
+    Pod,
+    PodUse,
+    QueueingHint,
+    Scope,
+    StateKey,
+    Status,
+    hookimpl,
+)
+from quaymaster.objects import ApiObject
+from quaymaster_node_declared_features.features import required_features
+
+__all__ = ["NodeDeclaredFeatures"]
+
+_REQUIRED: Final = StateKey[frozenset[str]]("PreFilterNodeDeclaredFeatures")
+_LACKING: Final = Status.unresolvable("node(s) didn't match Pod's required features")
+_NOT_PREPARED: Final = Status.from_error(
+    f'error reading "{_REQUIRED.name}" from cycle-state: not found'
+)
+_NODE_CHANGED: Final = ClusterEvent(
+    EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_DECLARED_FEATURE
+)
+_POD_UPDATED: Final = ClusterEvent(EventResource.POD, ActionType.UPDATE)
+
+
+class NodeDeclaredFeatures:
+    """Rejects nodes that do not declare all features that the pod needs."""
+
+    scope = Scope.NODE
+    pod_use = PodUse.NONE
+
+    def __init__(self, _args: None, _handle: Handle) -> None:
+        """Take no arguments, and need nothing of the framework."""
+
+    @hookimpl
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+        return [
+            ClusterEventWithHint(_NODE_CHANGED, _after_node_change),
+            ClusterEventWithHint(_POD_UPDATED, _after_pod_update),
+        ]
+
+    @hookimpl
+    def sign_pod(self, pod: Pod) -> frozenset[str]:
+        return required_features(pod.spec)
+
+    @hookimpl
+    def pre_filter(self, state: CycleState, pod: Pod) -> Status | None:
+        required = required_features(pod.spec)
+        if not required:
+            return Status.skip()
+        state[_REQUIRED] = required
+        return None
+
+    @hookimpl
+    def filter(self, state: CycleState, node: NodeInfo) -> Status | None:
+        required = state.get(_REQUIRED)
+        if required is None:
+            return _NOT_PREPARED
+        return (
+            None if required.issubset(node.node.status.declared_features) else _LACKING
+        )
+
+
+def _after_node_change(
+    _pod: Pod, old: ApiObject | None, new: ApiObject | None
+) -> QueueingHint:
+    """Queue the pod if a node is new, or declares other features than before."""
+    if (
+        isinstance(old, Node)
+        and isinstance(new, Node)
+        and old.status.declared_features == new.status.declared_features
+    ):
+        return QueueingHint.SKIP
+    return QueueingHint.QUEUE
+
+
+def _after_pod_update(
+    pod: Pod, old: ApiObject | None, new: ApiObject | None
+) -> QueueingHint:
+    """Queue the pod if it is the one that changed, and needs other features now."""
+    assert isinstance(old, Pod)
+    assert isinstance(new, Pod)
+    if new.uid != pod.uid:
+        return QueueingHint.SKIP
+    if required_features(old.spec) == required_features(new.spec):
+        return QueueingHint.SKIP
+    return QueueingHint.QUEUE

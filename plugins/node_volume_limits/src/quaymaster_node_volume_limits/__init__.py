@@ -1,0 +1,5 @@
+"""Keep a pod off nodes that can take no more volumes."""
+
+from quaymaster_node_volume_limits.node_volume_limits import NodeVolumeLimits
+
+__all__ = ["NodeVolumeLimits"]

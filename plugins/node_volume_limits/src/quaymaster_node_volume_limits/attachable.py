@@ -1,0 +1,199 @@
+"""Which volumes of CSI drivers a pod needs attached to its node."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from quaymaster import Pod
+from quaymaster.errors import QuaymasterError
+from quaymaster.handle import Informers
+from quaymaster.objects import (
+    CSINode,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+    Volume,
+    VolumeAttachment,
+)
+from quaymaster.volumes import (
+    TranslationError,
+    claim_key,
+    claim_name,
+    class_of_claim,
+    csi_driver_of,
+    csi_handle,
+    in_tree_plugin,
+    is_made_for,
+    is_migrated,
+    volumes_of,
+)
+
+__all__ = [
+    "Attachable",
+    "ClaimNotFoundError",
+    "VolumeError",
+    "attachments",
+    "needs_attaching",
+    "volume_limits",
+    "volumes_to_attach",
+]
+
+
+class Attachable(NamedTuple):
+    """What tells one attached volume from another.
+
+    Attributes:
+        driver: The CSI driver.
+        handle: How the driver names the volume; for a claim without a volume, how the
+            claim is called.
+        is_claim: Whether it is such a claim.
+    """
+
+    driver: str
+    handle: str
+    is_claim: bool = False
+
+
+class VolumeError(QuaymasterError):
+    """A volume of a pod that makes no sense."""
+
+
+class ClaimNotFoundError(VolumeError):
+    """A claim of a new pod that does not exist."""
+
+
+def needs_attaching(pod: Pod) -> bool:
+    """Whether a pod may have volumes of CSI drivers at all."""
+    return any(
+        volume.persistent_volume_claim is not None
+        or volume.ephemeral is not None
+        or in_tree_plugin(volume) is not None
+        for volume in volumes_of(pod)
+    )
+
+
+def volume_limits(csi_node: CSINode | None) -> Mapping[str, int]:
+    """How many volumes of each driver a node can have; others have no limit."""
+    if csi_node is None:
+        return {}
+    return {
+        driver.name: driver.allocatable.count
+        for driver in csi_node.spec.drivers
+        if driver.allocatable is not None and driver.allocatable.count is not None
+    }
+
+
+def volumes_to_attach(
+    informers: Informers, pod: Pod, *, has_csi_node: bool, is_new: bool
+) -> set[Attachable]:
+    """The volumes of a pod that a CSI driver attaches to its node.
+
+    Args:
+        informers: Where claims, volumes and classes are looked up.
+        pod: The pod.
+        has_csi_node: Whether the node has a CSINode; if not, in-tree volumes are not
+            the business of CSI drivers there.
+        is_new: Whether the pod is to be placed: then its claims must exist.
+
+    Raises:
+        ClaimNotFoundError: A claim of a new pod does not exist.
+        VolumeError: A volume makes no sense.
+    """
+    found = set()
+    for volume in volumes_of(pod):
+        name = claim_name(pod, volume)
+        if name is None:
+            attachable = _inline(volume) if has_csi_node else None
+        else:
+            claim = _claim_of(informers, pod, volume, name, is_new=is_new)
+            attachable = None
+            if claim is not None:
+                attachable = _claimed(informers, claim, has_csi_node)
+        if attachable is not None:
+            found.add(attachable)
+    return found
+
+
+def attachments(informers: Informers) -> Mapping[str, set[Attachable]]:
+    """Node -> the volumes that are attached to it, as VolumeAttachments say."""
+    found: dict[str, set[Attachable]] = {}
+    for attachment in informers.list(VolumeAttachment):
+        spec = attachment.spec
+        name = spec.source.persistent_volume_name
+        if not spec.attacher or name is None:
+            continue
+        volume = informers.get(PersistentVolume, name)
+        if volume is not None and volume.spec.csi is not None:
+            attachable = Attachable(spec.attacher, volume.spec.csi.volume_handle)
+            found.setdefault(spec.node_name, set()).add(attachable)
+    return found
+
+
+def _inline(volume: Volume) -> Attachable | None:
+    """A volume that stands in the pod itself."""
+    plugin = in_tree_plugin(volume)
+    if plugin is None or not is_migrated(plugin.name):
+        return None
+    try:
+        return Attachable(plugin.driver, csi_handle(volume))
+    except TranslationError as error:
+        text = f"converting volume({volume.name}) from inline to csi: {error}"
+        raise VolumeError(text) from error
+
+
+def _claim_of(
+    informers: Informers, pod: Pod, volume: Volume, name: str, *, is_new: bool
+) -> PersistentVolumeClaim | None:
+    if not name:
+        raise VolumeError("PersistentVolumeClaim had no name")
+    key = claim_key(pod, name)
+    claim = informers.get(PersistentVolumeClaim, key)
+    if claim is None:
+        if is_new:
+            raise ClaimNotFoundError(
+                f'looking up PVC {key}: persistentvolumeclaim "{name}" not found'
+            )
+        return None
+    if volume.ephemeral is not None and not is_made_for(claim, pod):
+        raise VolumeError(
+            f"PVC {key} was not created for pod {pod.key} (pod is not owner)"
+        )
+    return claim
+
+
+def _claimed(
+    informers: Informers, claim: PersistentVolumeClaim, has_csi_node: bool
+) -> Attachable | None:
+    """The volume of a claim; the claim itself while it has none."""
+    name = claim.spec.volume_name
+    volume = informers.get(PersistentVolume, name) if name else None
+    if volume is None:
+        return _unbound(informers, claim, has_csi_node)
+    csi = volume.spec.csi
+    if csi is not None:
+        return _named(csi.driver, csi.volume_handle)
+    plugin = in_tree_plugin(volume)
+    if plugin is None or not has_csi_node or not is_migrated(plugin.name):
+        return None
+    try:
+        return _named(plugin.driver, csi_handle(volume))
+    except TranslationError:
+        return None
+
+
+def _unbound(
+    informers: Informers, claim: PersistentVolumeClaim, has_csi_node: bool
+) -> Attachable | None:
+    storage_class = informers.get(StorageClass, class_of_claim(claim))
+    if storage_class is None:
+        return None
+    provisioner = storage_class.provisioner
+    driver = csi_driver_of(provisioner)
+    if driver is None:
+        driver = provisioner
+    elif not has_csi_node or not is_migrated(provisioner):
+        return None
+    return Attachable(driver, claim.key, is_claim=True) if driver else None
+
+
+def _named(driver: str, handle: str) -> Attachable | None:
+    return Attachable(driver, handle) if driver and handle else None

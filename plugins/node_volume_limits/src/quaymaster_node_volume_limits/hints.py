@@ -1,0 +1,98 @@
+"""Which events may help a pod that exceeded a limit of volumes."""
+
+from collections.abc import Mapping
+
+from quaymaster import Pod, QueueingHint
+from quaymaster.objects import (
+    ApiObject,
+    CSINode,
+    PersistentVolumeClaim,
+    Volume,
+    VolumeAttachment,
+)
+from quaymaster.volumes import (
+    TranslationError,
+    claim_name,
+    csi_handle,
+    in_tree_plugin,
+    volumes_of,
+)
+from quaymaster_node_volume_limits.attachable import needs_attaching
+
+__all__ = [
+    "after_attachment_deleted",
+    "after_claim_added",
+    "after_csi_node_updated",
+    "after_pod_deleted",
+]
+
+
+def after_pod_deleted(
+    _pod: Pod, old: ApiObject | None, _new: ApiObject | None
+) -> QueueingHint:
+    """A pod with volumes has left, or was about to come to, a node."""
+    assert isinstance(old, Pod)
+    had_place = bool(old.node_name or old.status.nominated_node_name)
+    return _hint(had_place and needs_attaching(old))
+
+
+def after_claim_added(
+    pod: Pod, _old: ApiObject | None, new: ApiObject | None
+) -> QueueingHint:
+    """A claim of the pod has come."""
+    assert isinstance(new, PersistentVolumeClaim)
+    names = {claim_name(pod, volume) for volume in volumes_of(pod)}
+    return _hint(new.namespace == pod.namespace and new.name in names)
+
+
+def after_attachment_deleted(
+    pod: Pod, old: ApiObject | None, _new: ApiObject | None
+) -> QueueingHint:
+    """A volume was detached, maybe of a driver that the pod needs.
+
+    As upstream, a pod with any claim is tried again, and one whose own volume cannot
+    be translated, too; claims of ephemeral volumes are not looked at.
+    """
+    assert isinstance(old, VolumeAttachment)
+    for volume in volumes_of(pod):
+        if volume.persistent_volume_claim is not None:
+            return QueueingHint.QUEUE
+        plugin = in_tree_plugin(volume)
+        if plugin is not None and (
+            plugin.driver == old.spec.attacher or _is_untranslatable(volume)
+        ):
+            return QueueingHint.QUEUE
+    return QueueingHint.SKIP
+
+
+def after_csi_node_updated(
+    _pod: Pod, old: ApiObject | None, new: ApiObject | None
+) -> QueueingHint:
+    """A limit has been raised; none at all counts as 0 here, as upstream."""
+    assert isinstance(old, CSINode)
+    assert isinstance(new, CSINode)
+    before = _counts(old)
+    raised = any(count > before.get(name, 0) for name, count in _counts(new).items())
+    return _hint(raised)
+
+
+def _is_untranslatable(volume: Volume) -> bool:
+    plugin = in_tree_plugin(volume)
+    if plugin is None or plugin.handle is None:
+        return False
+    try:
+        csi_handle(volume)
+    except TranslationError:
+        return True
+    return False
+
+
+def _counts(csi_node: CSINode) -> Mapping[str, int]:
+    return {
+        driver.name: 0 if driver.allocatable is None else driver.allocatable.count or 0
+        for driver in csi_node.spec.drivers
+    }
+
+
+def _hint(is_helpful: bool) -> QueueingHint:
+    return QueueingHint.QUEUE if is_helpful else QueueingHint.SKIP

@@ -1,0 +1,159 @@
+"""Keep a pod off nodes that can take no more volumes of a CSI driver.
+
+Counted are the volumes of the pods on the node, and those that VolumeAttachments say
+are attached to it; one that several of them use counts once. A claim without a volume
+counts for the driver of its class.
+
+Mirrors ``NodeVolumeLimits`` (kube-scheduler 1.36.2,
+``pkg/scheduler/framework/plugins/nodevolumelimits/csi.go``).
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Final
+
+from quaymaster import (
+    ActionType,
+    ClusterEvent,
+    ClusterEventWithHint,
+    CycleState,
+    EventResource,
+    Handle,
+    NodeInfo,
+    Pod,
+    StateKey,
+    Status,
+    hookimpl,
+)
+from quaymaster.objects import CSINode
+from quaymaster.volumes import volumes_fragment, volumes_of
+from quaymaster_node_volume_limits.attachable import (
+    Attachable,
+    ClaimNotFoundError,
+    VolumeError,
+    attachments,
+    needs_attaching,
+    volume_limits,
+    volumes_to_attach,
+)
+from quaymaster_node_volume_limits.hints import (
+    after_attachment_deleted,
+    after_claim_added,
+    after_csi_node_updated,
+    after_pod_deleted,
+)
+
+__all__ = ["NodeVolumeLimits"]
+
+_TOO_MANY: Final = Status.unschedulable("node(s) exceed max volume count")
+_EVENTS: Final = (
+    ClusterEventWithHint(ClusterEvent(EventResource.CSI_NODE, ActionType.ADD)),
+    ClusterEventWithHint(
+        ClusterEvent(EventResource.CSI_NODE, ActionType.UPDATE), after_csi_node_updated
+    ),
+    ClusterEventWithHint(
+        ClusterEvent(EventResource.POD, ActionType.DELETE), after_pod_deleted
+    ),
+    ClusterEventWithHint(
+        ClusterEvent(EventResource.PERSISTENT_VOLUME_CLAIM, ActionType.ADD),
+        after_claim_added,
+    ),
+    ClusterEventWithHint(
+        ClusterEvent(EventResource.VOLUME_ATTACHMENT, ActionType.DELETE),
+        after_attachment_deleted,
+    ),
+)
+
+
+class _Lookups:
+    """What is the same for all nodes of one attempt, found out once."""
+
+    def __init__(self, handle: Handle, pod: Pod) -> None:
+        self._informers = handle.informers
+        self._pod = pod
+        self._wanted: dict[bool, set[Attachable] | Status] = {}
+        self._attached: Mapping[str, set[Attachable]] | None = None
+
+    def wanted(self, *, has_csi_node: bool) -> set[Attachable] | Status:
+        """What the new pod needs attached, or what is wrong with its volumes."""
+        known = self._wanted.get(has_csi_node)
+        if known is None:
+            known = self._wanted[has_csi_node] = self._find(has_csi_node)
+        return known
+
+    def attached(self, node_name: str) -> set[Attachable]:
+        """What VolumeAttachments say is attached to a node."""
+        if self._attached is None:
+            self._attached = attachments(self._informers)
+        return self._attached.get(node_name, set())
+
+    def _find(self, has_csi_node: bool) -> set[Attachable] | Status:
+        try:
+            return volumes_to_attach(
+                self._informers, self._pod, has_csi_node=has_csi_node, is_new=True
+            )
+        except ClaimNotFoundError as error:
+            return Status.unresolvable(str(error))
+        except VolumeError as error:
+            return Status.from_error(error)
+
+
+_LOOKUPS = StateKey[_Lookups]("NodeVolumeLimits")
+
+
+class NodeVolumeLimits:
+    """Rejects nodes where the pod's volumes would exceed a driver's limit."""
+
+    def __init__(self, _args: None, handle: Handle) -> None:
+        self._handle = handle
+        self._informers = handle.informers
+
+    @hookimpl
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+        return _EVENTS
+
+    @hookimpl
+    def sign_pod(self, pod: Pod) -> Hashable | None:
+        return volumes_fragment(pod)
+
+    @hookimpl
+    def pre_filter(self, state: CycleState, pod: Pod) -> Status | None:
+        if not needs_attaching(pod):
+            return Status.skip()
+        state[_LOOKUPS] = _Lookups(self._handle, pod)
+        return None
+
+    @hookimpl
+    def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
+        if not volumes_of(pod):
+            return None
+        lookups = state.get(_LOOKUPS) or _Lookups(self._handle, pod)
+        csi_node = self._informers.get(CSINode, node.name)
+        wanted = lookups.wanted(has_csi_node=csi_node is not None)
+        if isinstance(wanted, Status):
+            return wanted
+        limits = volume_limits(csi_node) if wanted else {}
+        if not limits:
+            return None
+        try:
+            in_use = self._in_use(node)
+        except VolumeError as error:
+            return Status.from_error(error)
+        # A wanted volume that is attached, but used by no pod here, counts on both
+        # sides, as upstream.
+        added = Counter(one.driver for one in wanted - in_use)
+        there = in_use | lookups.attached(node.name)
+        count = Counter(one.driver for one in there)
+        for driver, more in added.items():
+            if driver in limits and count[driver] + more > limits[driver]:
+                return _TOO_MANY
+        return None
+
+    def _in_use(self, node: NodeInfo) -> set[Attachable]:
+        """What the pods on a node have attached to it."""
+        found: set[Attachable] = set()
+        for pod in node.pods.values():
+            found |= volumes_to_attach(
+                self._informers, pod, has_csi_node=True, is_new=False
+            )
+        return found

@@ -1,0 +1,215 @@
+"""Spread constraints, compiled once per template.
+
+Mirrors ``topologySpreadConstraint`` and ``filterTopologySpreadConstraints``
+(kube-scheduler 1.36.2,
+``pkg/scheduler/framework/plugins/podtopologyspread/common.go``).
+"""
+
+import enum
+from collections.abc import Collection, Hashable, Sequence
+from typing import Final, TypeAlias, cast
+
+import attrs
+
+from quaymaster import Node, Pod
+from quaymaster.counting import PodQuery
+from quaymaster.objects import Toleration, TopologySpreadConstraint
+from quaymaster.selectors import (
+    NOTHING,
+    NodeTerm,
+    Selector,
+    compile_label_selector,
+    find_untolerated_taint,
+    required_node_affinity,
+    selector_from_labels,
+)
+
+__all__ = ["HOSTNAME", "Action", "Constraint", "compile_constraints", "constraints_of"]
+
+HOSTNAME: Final = "kubernetes.io/hostname"
+
+_HONOR: Final = "Honor"
+_CACHE_KEY: Final = "quaymaster_pod_topology_spread.constraints"
+_CACHE_LIMIT: Final = 256
+
+_Cache: TypeAlias = "dict[Hashable, tuple[Constraint, ...]]"
+
+
+class Action(enum.StrEnum):
+    """What happens when a constraint cannot be met."""
+
+    DO_NOT_SCHEDULE = "DoNotSchedule"
+    SCHEDULE_ANYWAY = "ScheduleAnyway"
+
+
+@attrs.frozen(kw_only=True, cache_hash=True)
+class CountedNodes:
+    """The nodes whose pods a constraint counts.
+
+    Attributes:
+        keys: Labels that they must have: those of the pod's other constraints.
+        selector: From the pod's node selector, if that is honoured.
+        terms: From its required node affinity, one of which must match.
+        tolerations: The pod's, if taints are honoured.
+    """
+
+    keys: frozenset[str] = frozenset()
+    selector: Selector | None = None
+    terms: tuple[NodeTerm, ...] | None = None
+    tolerations: tuple[Toleration, ...] | None = None
+
+    def matches(self, node: Node) -> bool:
+        """Whether a node counts."""
+        name, labels = node.metadata.name, node.metadata.labels
+        if not self.keys <= labels.keys():
+            return False
+        if self.selector is not None and not self.selector.matches(labels):
+            return False
+        if self.terms is not None and not any(
+            term.matches(name, labels) for term in self.terms
+        ):
+            return False
+        return (
+            self.tolerations is None
+            or find_untolerated_taint(node.spec.taints, self.tolerations) is None
+        )
+
+
+_ALL_NODES: Final = CountedNodes()
+
+
+@attrs.frozen(kw_only=True, cache_hash=True)
+class Constraint:
+    """One spread constraint of one pod.
+
+    Attributes:
+        max_skew: How many more pods than the emptiest domain has are allowed.
+        topology_key: The node label whose values are the domains.
+        selector: Which pods belong together.
+        min_domains: With fewer domains than that, the emptiest counts as empty.
+        query: Which pods are counted: those that belong together, are in the pod's
+            namespace and are not being deleted; none for an empty selector.
+        where: On which nodes; None for all that have the label.
+        honors_taints: Whether nodes with untolerated taints are left out.
+    """
+
+    max_skew: int
+    topology_key: str
+    selector: Selector
+    min_domains: int
+    query: PodQuery
+    where: CountedNodes | None
+    honors_taints: bool
+
+
+def constraints_of(pod: Pod, action: Action) -> tuple[Constraint, ...]:
+    """The pod's own constraints with this action.
+
+    Raises:
+        SelectorError: Some selector cannot be evaluated.
+    """
+    wanted = [
+        constraint
+        for constraint in pod.spec.topology_spread_constraints
+        if constraint.when_unsatisfiable == action.value
+    ]
+    if not wanted:
+        return ()
+    labels = pod.metadata.labels
+    merged = [labels.get(key) for one in wanted for key in one.match_label_keys]
+    cache, question = _cache_of(pod), (pod.metadata.namespace, action, *merged)
+    known = cache.get(question)
+    if known is None:
+        selectors = [_selector_of(constraint, pod) for constraint in wanted]
+        known = _compile(pod, wanted, selectors, require_all_keys=True)
+        cache[question] = known
+    return known
+
+
+def compile_constraints(
+    pod: Pod,
+    constraints: Sequence[TopologySpreadConstraint],
+    selector: Selector,
+    *,
+    require_all_keys: bool,
+) -> tuple[Constraint, ...]:
+    """Compile default constraints, which all get one selector.
+
+    Args:
+        pod: The pod that gets them.
+        constraints: The constraints.
+        selector: Which pods belong together.
+        require_all_keys: Whether only nodes with all topology keys count.
+    """
+    cache = _cache_of(pod)
+    question = (pod.metadata.namespace, tuple(constraints), selector, require_all_keys)
+    known = cache.get(question)
+    if known is None:
+        known = cache[question] = _compile(
+            pod,
+            constraints,
+            [selector] * len(constraints),
+            require_all_keys=require_all_keys,
+        )
+    return known
+
+
+def _cache_of(pod: Pod) -> _Cache:
+    cache = pod.spec.__dict__.setdefault(_CACHE_KEY, {})
+    if len(cache) > _CACHE_LIMIT:
+        cache.clear()
+    return cast(_Cache, cache)
+
+
+def _selector_of(constraint: TopologySpreadConstraint, pod: Pod) -> Selector:
+    selector = compile_label_selector(constraint.label_selector)
+    labels = pod.metadata.labels
+    own = {key: labels[key] for key in constraint.match_label_keys if key in labels}
+    return selector & selector_from_labels(own) if own else selector
+
+
+def _compile(
+    pod: Pod,
+    constraints: Sequence[TopologySpreadConstraint],
+    selectors: Sequence[Selector],
+    *,
+    require_all_keys: bool,
+) -> tuple[Constraint, ...]:
+    keys = {one.topology_key for one in constraints} if require_all_keys else set()
+    return tuple(
+        Constraint(
+            max_skew=one.max_skew,
+            topology_key=one.topology_key,
+            selector=selector,
+            min_domains=1 if one.min_domains is None else one.min_domains,
+            query=PodQuery(
+                # Upstream counts no pods at all for an empty selector.
+                selector=NOTHING if selector.matches_everything else selector,
+                namespaces=frozenset({pod.metadata.namespace}),
+            ),
+            where=_counted_nodes(pod, one, keys - {one.topology_key}),
+            honors_taints=one.node_taints_policy == _HONOR,
+        )
+        for one, selector in zip(constraints, selectors, strict=True)
+    )
+
+
+def _counted_nodes(
+    pod: Pod, constraint: TopologySpreadConstraint, other_keys: Collection[str]
+) -> CountedNodes | None:
+    selector, terms, tolerations = None, None, None
+    if constraint.node_affinity_policy in (None, _HONOR):
+        required = required_node_affinity(pod)
+        if not required.selector.matches_everything:
+            selector = required.selector
+        if required.affinity is not None:
+            terms = required.affinity.terms
+    if constraint.node_taints_policy == _HONOR:
+        tolerations = pod.spec.tolerations
+    counted = CountedNodes(
+        keys=frozenset(other_keys),
+        selector=selector,
+        terms=terms,
+        tolerations=tolerations,
+    )
+    return None if counted == _ALL_NODES else counted

@@ -1,0 +1,147 @@
+"""Whether one more pod on a node would make the spread too uneven.
+
+Mirrors ``preFilterState`` and ``Filter`` (kube-scheduler 1.36.2,
+``pkg/scheduler/framework/plugins/podtopologyspread/filtering.go``), except that the
+true minimum is kept where upstream follows the two smallest domains. The two agree as
+long as pods are imagined on one node only, which is all that upstream ever does.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from quaymaster import Node, NodeInfo, NodeVerdicts, Pod, Status
+from quaymaster.arrays import Int64Array, Rows
+from quaymaster.counting import DomainCounts, PodCounts
+from quaymaster_pod_topology_spread.constraints import Constraint
+
+__all__ = ["FilterState"]
+
+_TOO_UNEVEN: Final = Status.unschedulable(
+    "node(s) didn't match pod topology spread constraints"
+)
+_NO_LABEL: Final = Status.unresolvable(
+    "node(s) didn't match pod topology spread constraints (missing required label)"
+)
+_UNEVEN, _UNLABELLED = 1, 2
+_STATUSES: Final = (None, _TOO_UNEVEN, _NO_LABEL)
+_NO_MINIMUM: Final = 2**31 - 1
+
+
+class FilterState:
+    """The pod's hard constraints, with the counts that they are held against.
+
+    Args:
+        pod: The pod being scheduled.
+        constraints: Its hard constraints.
+        counts: The counts of the snapshot.
+    """
+
+    __slots__ = ("_constraints", "_counts", "_imagined", "_minima", "_pod")
+
+    def __init__(
+        self, pod: Pod, constraints: Sequence[Constraint], counts: PodCounts
+    ) -> None:
+        self._pod = pod
+        self._constraints = constraints
+        self._counts: list[DomainCounts] = [
+            counts.pods(one.query).by_domain(
+                counts.domains(one.topology_key, one.where)
+            )
+            for one in constraints
+        ]
+        self._imagined: list[dict[int, int]] = [{} for _ in constraints]
+        self._minima: list[int | None] = [None] * len(constraints)
+
+    def clone(self) -> "FilterState":
+        """A copy in which other pods may be imagined."""
+        other = FilterState.__new__(FilterState)
+        other._pod = self._pod
+        other._constraints = self._constraints
+        other._counts = self._counts
+        other._imagined = [dict(changes) for changes in self._imagined]
+        other._minima = list(self._minima)
+        return other
+
+    def imagine(self, other: Pod, node: Node, change: int) -> None:
+        """Count a pod in (1) or out (-1), whether or not it is being deleted."""
+        labels = node.metadata.labels
+        if other.metadata.namespace != self._pod.metadata.namespace:
+            return
+        if any(one.topology_key not in labels for one in self._constraints):
+            return
+        for index, one in enumerate(self._constraints):
+            if not one.selector.matches(other.metadata.labels):
+                continue
+            if one.where is not None and not one.where.matches(node):
+                continue
+            domain = self._counts[index].domains.number(labels[one.topology_key])
+            changes = self._imagined[index]
+            changes[domain] = changes.get(domain, 0) + change
+            self._minima[index] = None
+
+    def judge(self, node: NodeInfo) -> Status | None:
+        """What is wrong with a node; the first constraint in order decides."""
+        labels = node.labels
+        for index, one in enumerate(self._constraints):
+            value = labels.get(one.topology_key)
+            if value is None:
+                return _NO_LABEL
+            counts = self._counts[index]
+            domain = counts.domains.number(value)
+            count = counts.at(domain) + self._imagined[index].get(domain, 0)
+            if count > self._limit(index):
+                return _TOO_UNEVEN
+        return None
+
+    def judge_rows(self, rows: Rows) -> NodeVerdicts | None:
+        """What `judge` says of many nodes."""
+        codes = None
+        for index, counts in enumerate(self._counts):
+            domains = counts.domains
+            verdicts = (self._array(index) > self._limit(index)).view(np.uint8)
+            has_all = domains.where is None and not domains.unlabelled
+            if has_all and not verdicts.any():
+                continue
+            verdicts[-1] = _UNLABELLED
+            more = domains.spread(verdicts, rows)
+            codes = more if codes is None else np.where(codes, codes, more)
+        return None if codes is None else NodeVerdicts(codes, _status_of)
+
+    def _limit(self, index: int) -> int:
+        """How many pods a domain may have that is to take one more."""
+        one = self._constraints[index]
+        itself = one.selector.matches(self._pod.metadata.labels)
+        return one.max_skew + self._minimum(index) - itself
+
+    def _minimum(self, index: int) -> int:
+        known = self._minima[index]
+        if known is None:
+            known = self._minima[index] = self._find_minimum(index)
+        return known
+
+    def _find_minimum(self, index: int) -> int:
+        existing = self._counts[index].domains.existing
+        if len(existing) < self._constraints[index].min_domains:
+            return 0
+        if not len(existing):
+            return _NO_MINIMUM
+        counts = self._array(index)
+        if existing[-1] + 1 == len(existing):  # none is missing: no need to pick
+            return int(counts[: len(existing)].min())
+        return int(counts[existing].min())
+
+    def _array(self, index: int) -> Int64Array:
+        counts, changes = self._counts[index].array(), self._imagined[index]
+        if changes:
+            counts = counts.copy()
+            for domain, change in changes.items():
+                counts[domain] += change
+        return counts
+
+
+def _status_of(code: int) -> Status:
+    status = _STATUSES[code]
+    assert status is not None
+    return status

@@ -1,0 +1,93 @@
+"""Which changes may help a pod that was rejected for its spread constraints.
+
+Mirrors ``isSchedulableAfterPodChange`` and ``isSchedulableAfterNodeChange``
+(kube-scheduler 1.36.2,
+``pkg/scheduler/framework/plugins/podtopologyspread/plugin.go``).
+"""
+
+from collections.abc import Mapping, Sequence
+
+from quaymaster import Node, Pod
+from quaymaster_pod_topology_spread.constraints import Constraint
+
+__all__ = ["is_involved", "node_change_helps", "pod_change_helps"]
+
+
+def is_involved(other: Pod, pod: Pod) -> bool:
+    """Whether another pod can be one that the rejected pod is spread with.
+
+    It is in the same namespace and on a node, or about to be, or the rejected one.
+    """
+    if other.metadata.uid == pod.metadata.uid:
+        return True
+    if not other.node_name and not other.status.nominated_node_name:
+        return False
+    return other.metadata.namespace == pod.metadata.namespace
+
+
+def pod_change_helps(
+    pod: Pod, old: Pod | None, new: Pod | None, constraints: Sequence[Constraint]
+) -> bool:
+    """Whether a change to some involved pod may help.
+
+    Args:
+        pod: The rejected pod.
+        old: The changed pod before, or None.
+        new: The changed pod after, or None.
+        constraints: The hard constraints of the rejected pod.
+    """
+    if old is not None and new is not None:
+        return _update_helps(pod, old, new, constraints)
+    changed = new if new is not None else old
+    assert changed is not None
+    labels = changed.metadata.labels
+    return any(one.selector.matches(labels) for one in constraints)
+
+
+def _update_helps(
+    pod: Pod, old: Pod, new: Pod, constraints: Sequence[Constraint]
+) -> bool:
+    if (
+        pod.metadata.uid == new.metadata.uid
+        and new.spec.tolerations != old.spec.tolerations
+        and any(one.honors_taints for one in constraints)
+    ):
+        return True
+    before, after = old.metadata.labels, new.metadata.labels
+    return before != after and any(
+        one.selector.matches(before) != one.selector.matches(after)
+        for one in constraints
+    )
+
+
+def node_change_helps(
+    old: Node | None, new: Node | None, constraints: Sequence[Constraint]
+) -> bool:
+    """Whether a change to a node may help.
+
+    Args:
+        old: The node before, or None.
+        new: The node after, or None.
+        constraints: The hard constraints of the rejected pod.
+    """
+    had_all = old is not None and _has_all_keys(old, constraints)
+    has_all = new is not None and _has_all_keys(new, constraints)
+    if old is None or new is None:
+        return had_all or has_all
+    if had_all != has_all:
+        return True
+    return has_all and (
+        _values(old.metadata.labels, constraints)
+        != _values(new.metadata.labels, constraints)
+        or old.spec.taints != new.spec.taints
+    )
+
+
+def _has_all_keys(node: Node, constraints: Sequence[Constraint]) -> bool:
+    return all(one.topology_key in node.metadata.labels for one in constraints)
+
+
+def _values(
+    labels: Mapping[str, str], constraints: Sequence[Constraint]
+) -> Sequence[str]:
+    return [labels.get(one.topology_key, "") for one in constraints]

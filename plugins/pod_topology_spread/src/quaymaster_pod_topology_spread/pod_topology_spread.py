@@ -1,0 +1,254 @@
+"""Spread pods evenly over zones, hosts and other topology domains.
+
+A hard constraint rejects the nodes on which one more pod would make its domain exceed
+the emptiest one by more than ``maxSkew`` pods. Soft ones prefer nodes in domains with
+few pods. Pods without constraints get default ones, if they belong to something.
+
+Mirrors ``PodTopologySpread`` (kube-scheduler 1.36.2,
+``pkg/scheduler/framework/plugins/podtopologyspread/plugin.go``). Pods are counted by
+the snapshot's `quaymaster.counting.PodCounts`, not anew for each pod.
+"""
+
+from collections.abc import Hashable, Sequence
+from typing import Final
+
+from quaymaster import (
+    ActionType,
+    ClusterEvent,
+    ClusterEventWithHint,
+    CycleState,
+    EventResource,
+    Handle,
+    Node,
+    NodeInfo,
+    NodeTable,
+    NodeVerdicts,
+    Pod,
+    QueueingHint,
+    Scope,
+    StateKey,
+    Status,
+    hookimpl,
+)
+from quaymaster.arrays import Int64Array, Rows
+from quaymaster.errors import SelectorError
+from quaymaster.objects import ApiObject
+from quaymaster_pod_topology_spread.args import DefaultingType, PodTopologySpreadArgs
+from quaymaster_pod_topology_spread.constraints import (
+    Action,
+    Constraint,
+    compile_constraints,
+    constraints_of,
+)
+from quaymaster_pod_topology_spread.defaults import (
+    SYSTEM_CONSTRAINTS,
+    default_selector,
+)
+from quaymaster_pod_topology_spread.filtering import FilterState
+from quaymaster_pod_topology_spread.hints import (
+    is_involved,
+    node_change_helps,
+    pod_change_helps,
+)
+from quaymaster_pod_topology_spread.scoring import ScoreState
+
+__all__ = ["PodTopologySpread"]
+
+_FILTER_STATE: Final = StateKey[FilterState]("PreFilterPodTopologySpread")
+_SCORE_STATE: Final = StateKey[ScoreState]("PreScorePodTopologySpread")
+_NOT_PRE_FILTERED: Final = Status.from_error(
+    f'reading "{_FILTER_STATE.name}" from cycleState: not found'
+)
+_NOT_PRE_SCORED: Final = Status.from_error(
+    f'error reading "{_SCORE_STATE.name}" from cycleState: not found'
+)
+
+_POD_CHANGED: Final = ClusterEvent(
+    EventResource.POD,
+    ActionType.ADD
+    | ActionType.UPDATE_POD_LABEL
+    | ActionType.UPDATE_POD_TOLERATION
+    | ActionType.DELETE,
+)
+_NODE_CHANGED: Final = ClusterEvent(
+    EventResource.NODE,
+    ActionType.ADD
+    | ActionType.DELETE
+    | ActionType.UPDATE_NODE_LABEL
+    | ActionType.UPDATE_NODE_TAINT,
+)
+
+
+class PodTopologySpread:
+    """Rejects nodes in crowded domains, and prefers those in empty ones.
+
+    Args:
+        args: The default constraints.
+        handle: Counts pods, and knows services and controllers.
+    """
+
+    Args = PodTopologySpreadArgs
+    scope = Scope.CLUSTER
+
+    def __init__(self, args: PodTopologySpreadArgs, handle: Handle) -> None:
+        self._handle = handle
+        self._is_system = args.defaulting_type is DefaultingType.SYSTEM
+        defaults = SYSTEM_CONSTRAINTS if self._is_system else args.default_constraints
+        self._defaults = {
+            action: tuple(
+                one for one in defaults if one.when_unsatisfiable == action.value
+            )
+            for action in Action
+        }
+
+    @hookimpl
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+        return [
+            ClusterEventWithHint(_POD_CHANGED, self._after_pod_change),
+            ClusterEventWithHint(_NODE_CHANGED, self._after_node_change),
+        ]
+
+    @hookimpl
+    def sign_pod(self, pod: Pod) -> Hashable | None:
+        # Upstream signs no pod that has constraints. Here equal ones get equal answers,
+        # since they are counted afresh in each cycle.
+        try:
+            hard = self._constraints(pod, Action.DO_NOT_SCHEDULE)
+            soft = self._constraints(pod, Action.SCHEDULE_ANYWAY)
+        except SelectorError:
+            return None
+        if not hard and not soft:
+            return ()
+        metadata = pod.metadata
+        return metadata.namespace, frozenset(metadata.labels.items()), hard, soft
+
+    @hookimpl
+    def pre_filter(self, state: CycleState, pod: Pod) -> Status | None:
+        try:
+            constraints = self._constraints(pod, Action.DO_NOT_SCHEDULE)
+        except SelectorError as error:
+            return _broken(pod, "get constraints from pod", "hard", error)
+        if not constraints:
+            return Status.skip()
+        counts = self._handle.snapshot.counts
+        state[_FILTER_STATE] = FilterState(pod, constraints, counts)
+        return None
+
+    @hookimpl
+    def add_pod(
+        self, state: CycleState, pod_to_add: Pod, node: NodeInfo
+    ) -> Status | None:
+        known = state.get(_FILTER_STATE)
+        if known is None:
+            return _NOT_PRE_FILTERED
+        known.imagine(pod_to_add, node.node, 1)
+        return None
+
+    @hookimpl
+    def remove_pod(
+        self, state: CycleState, pod_to_remove: Pod, node: NodeInfo
+    ) -> Status | None:
+        known = state.get(_FILTER_STATE)
+        if known is None:
+            return _NOT_PRE_FILTERED
+        known.imagine(pod_to_remove, node.node, -1)
+        return None
+
+    @hookimpl
+    def filter(self, state: CycleState, node: NodeInfo) -> Status | None:
+        known = state.get(_FILTER_STATE)
+        return _NOT_PRE_FILTERED if known is None else known.judge(node)
+
+    @hookimpl
+    def filter_nodes(
+        self, state: CycleState, rows: Rows
+    ) -> NodeVerdicts | Status | None:
+        known = state.get(_FILTER_STATE)
+        return _NOT_PRE_FILTERED if known is None else known.judge_rows(rows)
+
+    @hookimpl
+    def pre_score(
+        self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
+    ) -> Status | None:
+        if not len(nodes):
+            return Status.skip()
+        try:
+            constraints = self._constraints(pod, Action.SCHEDULE_ANYWAY)
+        except SelectorError as error:
+            return _broken(pod, "calculating preScoreState", "soft", error)
+        if not constraints:
+            return Status.skip()
+        state[_SCORE_STATE] = ScoreState(
+            pod,
+            constraints,
+            self._handle.snapshot.counts,
+            nodes,
+            rows,
+            require_all_keys=self._requires_all_keys(pod),
+        )
+        return None
+
+    @hookimpl
+    def score(self, state: CycleState, node: NodeInfo) -> int | Status:
+        known = state.get(_SCORE_STATE)
+        return _NOT_PRE_SCORED if known is None else known.score(node)
+
+    @hookimpl
+    def score_nodes(self, state: CycleState, rows: Rows) -> Int64Array | Status:
+        known = state.get(_SCORE_STATE)
+        return _NOT_PRE_SCORED if known is None else known.score_rows(rows)
+
+    @hookimpl
+    def normalize_score(
+        self, state: CycleState, scores: Int64Array, rows: Rows
+    ) -> Int64Array | Status:
+        known = state.get(_SCORE_STATE)
+        return _NOT_PRE_SCORED if known is None else known.normalize(scores, rows)
+
+    def _constraints(self, pod: Pod, action: Action) -> tuple[Constraint, ...]:
+        """The pod's own constraints; if it has none at all, the default ones."""
+        if pod.spec.topology_spread_constraints:
+            return constraints_of(pod, action)
+        defaults = self._defaults[action]
+        if not defaults:
+            return ()
+        selector = default_selector(pod, self._handle.informers)
+        if selector.matches_everything:
+            return ()
+        every = action is Action.DO_NOT_SCHEDULE or self._requires_all_keys(pod)
+        return compile_constraints(pod, defaults, selector, require_all_keys=every)
+
+    def _requires_all_keys(self, pod: Pod) -> bool:
+        """Whether nodes without some topology key are left out of the soft spread."""
+        return not self._is_system or bool(pod.spec.topology_spread_constraints)
+
+    def _after_pod_change(
+        self, pod: Pod, old: ApiObject | None, new: ApiObject | None
+    ) -> QueueingHint:
+        before = old if isinstance(old, Pod) else None
+        after = new if isinstance(new, Pod) else None
+        for changed in (before, after):
+            if changed is not None and not is_involved(changed, pod):
+                return QueueingHint.SKIP
+        constraints = self._constraints(pod, Action.DO_NOT_SCHEDULE)
+        helps = pod_change_helps(pod, before, after, constraints)
+        return QueueingHint.QUEUE if helps else QueueingHint.SKIP
+
+    def _after_node_change(
+        self, pod: Pod, old: ApiObject | None, new: ApiObject | None
+    ) -> QueueingHint:
+        before = old if isinstance(old, Node) else None
+        after = new if isinstance(new, Node) else None
+        constraints = self._constraints(pod, Action.DO_NOT_SCHEDULE)
+        helps = node_change_helps(before, after, constraints)
+        return QueueingHint.QUEUE if helps else QueueingHint.SKIP
+
+
+def _broken(pod: Pod, doing: str, kind: str, error: SelectorError) -> Status:
+    """Selectors of default constraints are valid, so the pod's own ones are not."""
+    assert pod.spec.topology_spread_constraints
+    texts = {
+        "hard": "obtaining pod's hard topology spread constraints",
+        "soft": "obtaining pod's soft topology spread constraints",
+    }
+    return Status.from_error(f"{doing}: {texts[kind]}: {error}")

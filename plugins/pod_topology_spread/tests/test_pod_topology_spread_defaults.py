@@ -1,0 +1,123 @@
+"""Which pods belong together by default: rule 25 of the parity format."""
+
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+import pytest
+
+from quaymaster.objects import (
+    ApiObject,
+    LabelSelector,
+    LabelSelectorRequirement,
+    ReplicaSet,
+    ReplicaSetSpec,
+    ReplicationController,
+    ReplicationControllerSpec,
+    StatefulSet,
+    StatefulSetSpec,
+)
+from quaymaster.selectors import selector_from_labels
+from quaymaster.testing import make_metadata, make_pod, make_service
+from quaymaster_pod_topology_spread.defaults import default_selector
+
+ObjT = TypeVar("ObjT", bound=ApiObject)
+
+APP, FRONT = {"app": "web"}, {"tier": "front"}
+BOTH = {**APP, **FRONT}
+BROKEN = LabelSelector(
+    match_expressions=(LabelSelectorRequirement(key="app", operator="Sometimes"),)
+)
+
+
+class FixedObjects:
+    """Informers over a few objects."""
+
+    def __init__(self, objects: Sequence[ApiObject]) -> None:
+        self._objects = objects
+
+    def get(self, kind: type[ObjT], key: str) -> ObjT | None:
+        return next((obj for obj in self.list(kind) if obj.key == key), None)
+
+    def list(self, kind: type[ObjT], namespace: str | None = None) -> Sequence[ObjT]:
+        return [
+            obj
+            for obj in self._objects
+            if isinstance(obj, kind) and namespace in (None, obj.namespace)
+        ]
+
+
+def replication_controller(selector: dict[str, str]) -> ReplicationController:
+    metadata = make_metadata(ReplicationController, name="owner", namespace="default")
+    spec = ReplicationControllerSpec(selector=selector)
+    return ReplicationController(metadata=metadata, spec=spec)
+
+
+def replica_set(selector: LabelSelector | None) -> ReplicaSet:
+    metadata = make_metadata(ReplicaSet, name="owner", namespace="default")
+    return ReplicaSet(metadata=metadata, spec=ReplicaSetSpec(selector=selector))
+
+
+def stateful_set(selector: LabelSelector | None) -> StatefulSet:
+    metadata = make_metadata(StatefulSet, name="owner", namespace="default")
+    return StatefulSet(metadata=metadata, spec=StatefulSetSpec(selector=selector))
+
+
+@pytest.mark.parametrize(
+    ("services", "expected"),
+    [
+        pytest.param([], {}, id="no service"),
+        pytest.param([make_service(selector=APP)], APP, id="one"),
+        pytest.param([make_service(selector={"app": "db"})], {}, id="another one"),
+        pytest.param([make_service(selector={})], {}, id="one that leads nowhere"),
+        pytest.param(
+            [make_service(namespace="other", selector=APP)], {}, id="elsewhere"
+        ),
+        pytest.param(
+            [
+                make_service(name="x", selector=APP),
+                make_service(name="y", selector=FRONT),
+            ],
+            BOTH,
+            id="two together",
+        ),
+    ],
+)
+def test_rule_25_selectors_of_services_are_merged(
+    services: list[ApiObject], expected: Mapping[str, str]
+) -> None:
+    selector = default_selector(make_pod(labels=BOTH), FixedObjects(services))
+    assert selector == selector_from_labels(expected)
+
+
+@pytest.mark.parametrize(
+    ("owner", "expected"),
+    [
+        pytest.param(
+            replica_set(LabelSelector(match_labels=APP)), BOTH, id="replica set"
+        ),
+        pytest.param(
+            stateful_set(LabelSelector(match_labels=APP)), BOTH, id="stateful set"
+        ),
+        pytest.param(replication_controller(APP), BOTH, id="replication controller"),
+        pytest.param(replica_set(None), FRONT, id="owner without selector"),
+        pytest.param(replica_set(LabelSelector()), FRONT, id="empty selector"),
+        pytest.param(stateful_set(BROKEN), FRONT, id="broken selector"),
+        pytest.param(make_service(name="owner", selector=APP), BOTH, id="no set"),
+    ],
+)
+def test_rule_25_selector_of_the_owner_is_added(
+    owner: ApiObject, expected: Mapping[str, str]
+) -> None:
+    objects = FixedObjects([make_service(selector=FRONT), owner])
+    selector = default_selector(make_pod(labels=BOTH, owner=owner), objects)
+    assert selector == selector_from_labels(expected)
+
+
+@pytest.mark.parametrize(
+    "owner",
+    [replica_set(None), stateful_set(None), replication_controller(APP)],
+    ids=["replica set", "stateful set", "replication controller"],
+)
+def test_rule_25_owner_that_is_gone_counts_for_nothing(owner: ApiObject) -> None:
+    pod = make_pod(labels=APP, owner=owner)
+    assert default_selector(pod, FixedObjects([])).matches_everything

@@ -1,0 +1,84 @@
+"""Objects as they will be once the API server has heard of what was decided.
+
+Mirrors ``passiveAssumeCache`` (kube-scheduler 1.36.2,
+``pkg/scheduler/framework/plugins/volumebinding/passive_assume_cache.go``): an assumed
+object stands for the informer's one as long as that is the one it was made from.
+"""
+
+from collections.abc import Iterator
+from typing import Generic, TypeVar
+
+from quaymaster import QuaymasterError
+from quaymaster.handle import Informers
+from quaymaster.objects import ApiObject
+
+__all__ = ["AssumeCache", "OutOfSyncError"]
+
+ObjT = TypeVar("ObjT", bound=ApiObject)
+
+
+class OutOfSyncError(QuaymasterError):
+    """An object that has changed since the decision about it was made."""
+
+
+class AssumeCache(Generic[ObjT]):
+    """The informer's objects of one kind, with assumed ones over them.
+
+    Args:
+        kind: The class of the objects.
+        informers: The engine's copy of the cluster.
+    """
+
+    def __init__(self, kind: type[ObjT], informers: Informers) -> None:
+        self._kind = kind
+        self._informers = informers
+        self._assumed: dict[str, ObjT] = {}
+
+    def get(self, key: str) -> ObjT | None:
+        """One object, assumed if it is; None if there is none."""
+        stored = self._informers.get(self._kind, key)
+        return self._overlaid(key, stored) if key in self._assumed else stored
+
+    def __iter__(self) -> Iterator[ObjT]:
+        """All objects, in the informer's order."""
+        assumed = self._assumed
+        for stored in self._informers.list(self._kind):
+            if assumed and stored.key in assumed:
+                current = self._overlaid(stored.key, stored)
+                yield stored if current is None else current
+            else:
+                yield stored
+
+    def assume(self, obj: ObjT) -> None:
+        """Let an object stand for the informer's one from now on.
+
+        Raises:
+            OutOfSyncError: The informer has a newer one, or none any more.
+        """
+        key = obj.key
+        stored = self._informers.get(self._kind, key)
+        if stored is None:
+            raise OutOfSyncError(f'{self._kind.kind.lower()} "{key}" not found')
+        here, there = obj.metadata.resource_version, stored.metadata.resource_version
+        if here != there:
+            text = f'"{key}" is out of sync (stored: {there}, assume: {here})'
+            raise OutOfSyncError(text)
+        self._assumed[key] = obj
+
+    def restore(self, obj: ObjT) -> None:
+        """Take back what `assume` did, if it still stands."""
+        if self._assumed.get(obj.key) is obj:
+            del self._assumed[obj.key]
+
+    def __len__(self) -> int:
+        """How many objects are assumed and may still stand."""
+        return len(self._assumed)
+
+    def _overlaid(self, key: str, stored: ObjT | None) -> ObjT | None:
+        assumed = self._assumed[key]
+        if stored is not None and (
+            stored.metadata.resource_version == assumed.metadata.resource_version
+        ):
+            return assumed
+        del self._assumed[key]
+        return stored

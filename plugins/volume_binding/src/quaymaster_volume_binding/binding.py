@@ -1,0 +1,200 @@
+"""Writing down what was decided, and waiting until it is done."""
+
+import attrs
+from msgspec.structs import replace
+
+from quaymaster import Handle, Node, Pod, QuaymasterError
+from quaymaster.objects import ApiObject, PersistentVolume, PersistentVolumeClaim
+from quaymaster.volumes import (
+    BOUND_BY_CONTROLLER,
+    SELECTED_NODE,
+    Reach,
+    is_bound_to,
+    is_fully_bound,
+    reference_to,
+    selected_node,
+)
+from quaymaster_volume_binding.lookup import Lookup, as_handled
+from quaymaster_volume_binding.plans import StaticBinding, VolumePlan
+
+__all__ = ["BindingError", "Reservation", "WrittenBindings"]
+
+
+class BindingError(QuaymasterError):
+    """Volumes that will not be bound to a pod's claims."""
+
+
+@attrs.define(eq=False)
+class Reservation:
+    """What was decided for one pod, assumed, and then written.
+
+    Attributes:
+        bindings: The claims and their volumes, as they are to be.
+        claims: The claims to provision, with their selected node.
+        written_bindings: How many of the volumes have been written.
+        written_claims: How many of the claims have been written.
+    """
+
+    bindings: list[StaticBinding] = attrs.field(factory=list)
+    claims: list[PersistentVolumeClaim] = attrs.field(factory=list)
+    written_bindings: int = 0
+    written_claims: int = 0
+
+    @classmethod
+    def assume(cls, lookup: Lookup, plan: VolumePlan, node_name: str) -> "Reservation":
+        """Take the volumes of a plan, so that no other pod gets them.
+
+        Raises:
+            OutOfSyncError: Something has changed; nothing is taken then.
+        """
+        reservation = cls()
+        try:
+            for binding in plan.static:
+                volume = _bound_volume(binding)
+                if volume is not binding.volume:
+                    lookup.volumes.assume(volume)
+                reservation.bindings.append(StaticBinding(binding.claim, volume))
+            for claim in plan.provision:
+                selected = _with_annotation(claim, SELECTED_NODE, node_name)
+                lookup.claims.assume(selected)
+                reservation.claims.append(selected)
+        except BaseException:
+            reservation.revert(lookup)
+            raise
+        return reservation
+
+    def revert(self, lookup: Lookup) -> None:
+        """Give back what was taken and has not been written."""
+        for binding in self.bindings[self.written_bindings :]:
+            lookup.volumes.restore(binding.volume)
+        for claim in self.claims[self.written_claims :]:
+            lookup.claims.restore(claim)
+
+    def write(self, handle: Handle) -> "WrittenBindings":
+        """Tell the cluster; what is done then is up to its binder and provisioners.
+
+        Raises:
+            ApiError: The cluster refused, or did not answer. What was written stays.
+        """
+        written = WrittenBindings()
+        for binding in self.bindings:
+            volume = handle.cluster.update(binding.volume)
+            written.bindings.append(StaticBinding(binding.claim, volume))
+            self.written_bindings += 1
+        for claim in self.claims:
+            written.claims.append(handle.cluster.update(claim))
+            self.written_claims += 1
+        return written
+
+
+@attrs.define(eq=False)
+class WrittenBindings:
+    """What the cluster was told, as it was stored.
+
+    Attributes:
+        bindings: The claims and their volumes.
+        claims: The claims to provision.
+    """
+
+    bindings: list[StaticBinding] = attrs.field(factory=list)
+    claims: list[PersistentVolumeClaim] = attrs.field(factory=list)
+
+    def are_complete(self, handle: Handle, lookup: Lookup, pod: Pod) -> bool:
+        """Whether every claim is bound by now.
+
+        Looks at the objects of the cluster, not at assumed ones.
+
+        Raises:
+            BindingError: They will not be; the pod must be placed anew.
+        """
+        node = handle.informers.get(Node, pod.node_name)
+        if node is None:
+            text = f'failed to get node "{pod.node_name}": it does not exist any more'
+            raise BindingError(text)
+        if handle.informers.get(Pod, pod.key) is None:
+            raise BindingError(
+                f'pod does not exist any more: pod "{pod.name}" not found'
+            )
+        return all(
+            _is_bound(handle, lookup, binding, node) for binding in self.bindings
+        ) and all(_is_provisioned(handle, lookup, claim, node) for claim in self.claims)
+
+
+def _bound_volume(binding: StaticBinding) -> PersistentVolume:
+    """The volume, bound to the claim; the same object if it is already."""
+    volume, claim = binding.volume, binding.claim
+    was_kept = is_bound_to(volume, claim)
+    reference = volume.spec.claim_ref
+    if reference is None or not was_kept or reference.uid != claim.uid:
+        spec = replace(volume.spec, claim_ref=reference_to(claim))
+        volume = replace(volume, spec=spec)
+    if not was_kept and BOUND_BY_CONTROLLER not in volume.annotations:
+        annotations = volume.annotations | {BOUND_BY_CONTROLLER: "yes"}
+        metadata = replace(volume.metadata, annotations=annotations)
+        volume = replace(volume, metadata=metadata)
+    return volume
+
+
+def _with_annotation(
+    claim: PersistentVolumeClaim, key: str, value: str
+) -> PersistentVolumeClaim:
+    annotations = claim.annotations | {key: value}
+    return replace(claim, metadata=replace(claim.metadata, annotations=annotations))
+
+
+def _is_bound(
+    handle: Handle, lookup: Lookup, written: StaticBinding, node: Node
+) -> bool:
+    volume = handle.informers.get(PersistentVolume, written.volume.key)
+    claim = handle.informers.get(PersistentVolumeClaim, written.claim.key)
+    if volume is None or claim is None:
+        gone = written.claim if volume is not None else written.volume
+        raise BindingError(f"failed to check binding: {gone.kind} {gone.key} not found")
+    if _is_older(volume, written.volume):
+        return False
+    _check_reach(lookup, volume, node)
+    reference = volume.spec.claim_ref
+    if reference is None or not reference.uid:
+        raise BindingError(f'ClaimRef got reset for pv "{volume.name}"')
+    return is_fully_bound(claim)
+
+
+def _is_provisioned(
+    handle: Handle, lookup: Lookup, written: PersistentVolumeClaim, node: Node
+) -> bool:
+    claim = handle.informers.get(PersistentVolumeClaim, written.key)
+    if claim is None:
+        text = f"failed to check provisioning pvc: {written.key} not found"
+        raise BindingError(text)
+    if _is_older(claim, written):
+        return False
+    if not claim.annotations:
+        raise BindingError(f'selectedNode annotation reset for PVC "{claim.name}"')
+    if selected_node(claim) != node.name:
+        # That is how a provisioner says that the node will not do.
+        raise BindingError(f'provisioning failed for PVC "{claim.name}"')
+    if claim.spec.volume_name:
+        volume = handle.informers.get(PersistentVolume, claim.spec.volume_name)
+        if volume is None:
+            return False
+        _check_reach(lookup, volume, node)
+    return is_fully_bound(claim)
+
+
+def _check_reach(lookup: Lookup, volume: PersistentVolume, node: Node) -> None:
+    handled = as_handled(volume, lookup.migrated_on(node.name))
+    if not Reach(handled).includes(node.labels):
+        raise BindingError(
+            f'pv "{volume.name}" node affinity doesn\'t match node "{node.name}": '
+            "no matching NodeSelectorTerms"
+        )
+
+
+def _is_older(known: ApiObject, written: ApiObject) -> bool:
+    """Whether the informer has not heard of a write yet."""
+    return _version(known) < _version(written)
+
+
+def _version(obj: ApiObject) -> int:
+    text = obj.metadata.resource_version
+    return int(text) if text.isdecimal() else 0

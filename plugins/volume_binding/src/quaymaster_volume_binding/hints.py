@@ -1,0 +1,89 @@
+"""Which events may help a pod whose volumes could not be had."""
+
+from quaymaster import Pod, QueueingHint
+from quaymaster.objects import (
+    ApiObject,
+    CSIDriver,
+    CSINode,
+    CSIStorageCapacity,
+    PersistentVolumeClaim,
+    StorageClass,
+)
+from quaymaster.quantity import Quantity
+from quaymaster.volumes import MIGRATED_PLUGINS, claim_name, volumes_of
+
+__all__ = [
+    "after_capacity_changed",
+    "after_claim_changed",
+    "after_class_changed",
+    "after_csi_driver_changed",
+    "after_csi_node_changed",
+]
+
+
+def after_claim_changed(
+    pod: Pod, _old: ApiObject | None, new: ApiObject | None
+) -> QueueingHint:
+    """A claim of the pod has come, or has changed."""
+    assert isinstance(new, PersistentVolumeClaim)
+    names = {claim_name(pod, volume) for volume in volumes_of(pod)}
+    return _hint(new.namespace == pod.namespace and new.name in names)
+
+
+def after_class_changed(
+    _pod: Pod, old: ApiObject | None, new: ApiObject | None
+) -> QueueingHint:
+    """A class has come, or its volumes can be made in other places."""
+    assert isinstance(new, StorageClass)
+    if old is None:
+        return QueueingHint.QUEUE
+    assert isinstance(old, StorageClass)
+    return _hint(old.allowed_topologies != new.allowed_topologies)
+
+
+def after_csi_node_changed(
+    _pod: Pod, old: ApiObject | None, new: ApiObject | None
+) -> QueueingHint:
+    """Other plugins than before have moved to CSI drivers on a node."""
+    assert isinstance(new, CSINode)
+    if old is None:
+        return QueueingHint.QUEUE
+    before = old.annotations.get(MIGRATED_PLUGINS, "")
+    return _hint(before != new.annotations.get(MIGRATED_PLUGINS, ""))
+
+
+def after_csi_driver_changed(
+    pod: Pod, old: ApiObject | None, new: ApiObject | None
+) -> QueueingHint:
+    """The driver of a volume in the pod itself no longer keeps track of its room."""
+    assert isinstance(old, CSIDriver)
+    assert isinstance(new, CSIDriver)
+    drivers = {
+        volume.csi.driver for volume in volumes_of(pod) if volume.csi is not None
+    }
+    stopped = bool(old.spec.storage_capacity) and not new.spec.storage_capacity
+    return _hint(stopped and new.name in drivers)
+
+
+def after_capacity_changed(
+    _pod: Pod, old: ApiObject | None, new: ApiObject | None
+) -> QueueingHint:
+    """Larger volumes than before can be made somewhere."""
+    assert isinstance(new, CSIStorageCapacity)
+    if old is None:
+        return QueueingHint.QUEUE
+    assert isinstance(old, CSIStorageCapacity)
+    before, after = _limit(old), _limit(new)
+    if after is None:
+        return QueueingHint.SKIP
+    return _hint(before is None or after.value > before.value)
+
+
+def _limit(capacity: CSIStorageCapacity) -> Quantity | None:
+    if capacity.maximum_volume_size is not None:
+        return capacity.maximum_volume_size
+    return capacity.capacity
+
+
+def _hint(is_helpful: bool) -> QueueingHint:
+    return QueueingHint.QUEUE if is_helpful else QueueingHint.SKIP

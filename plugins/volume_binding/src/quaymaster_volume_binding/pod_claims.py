@@ -1,0 +1,188 @@
+"""A pod's claims, and all that can be found out about them before looking at a node."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import attrs
+
+from quaymaster import Pod, QuaymasterError
+from quaymaster.objects import (
+    CSIStorageCapacity,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+)
+from quaymaster.volumes import (
+    Candidates,
+    claim_key,
+    claim_name,
+    class_of_claim,
+    class_of_volume,
+    find_candidates,
+    in_tree_plugin,
+    is_delayed,
+    is_fully_bound,
+    is_made_for,
+    selected_node,
+    storage_of,
+    volumes_of,
+)
+from quaymaster_volume_binding.lookup import Lookup
+
+__all__ = ["BoundClaim", "ClaimError", "DelayedClaim", "PodClaims", "claims_of"]
+
+
+class ClaimError(QuaymasterError):
+    """A claim that no node could satisfy as it is."""
+
+
+@attrs.frozen(eq=False)
+class BoundClaim:
+    """A claim with a volume.
+
+    Attributes:
+        volume: The volume; None if it does not exist.
+        is_in_tree: Whether its plugin has moved out of Kubernetes.
+    """
+
+    volume: PersistentVolume | None
+    is_in_tree: bool
+
+
+@attrs.frozen(eq=False)
+class DelayedClaim:
+    """A claim that is bound once its pod has a node.
+
+    Attributes:
+        claim: The claim.
+        storage_class: Its class.
+        selected_node: The node that was selected for it before; None if none was.
+        candidates: The volumes that it could get.
+        capacities: Where there is room for new volumes of its class; None if nobody
+            keeps track, or it does not say how much it wants.
+    """
+
+    claim: PersistentVolumeClaim
+    storage_class: StorageClass
+    selected_node: str | None
+    candidates: Candidates
+    capacities: Sequence[CSIStorageCapacity] | None
+
+
+@attrs.frozen(eq=False)
+class PodClaims:
+    """The claims of a pod.
+
+    Attributes:
+        bound: Those with a volume.
+        selected: Those for which a node was selected before.
+        open: The other ones that wait for the pod's node, the smallest first.
+        has_immediate: Whether there are claims that should have a volume by now.
+    """
+
+    bound: Sequence[BoundClaim]
+    selected: Sequence[DelayedClaim]
+    open: Sequence[DelayedClaim]
+    has_immediate: bool
+
+    @classmethod
+    def sort(
+        cls, lookup: Lookup, claims: Iterable[PersistentVolumeClaim]
+    ) -> "PodClaims":
+        """Sort a pod's claims.
+
+        Raises:
+            ValueError: A class does not say when its claims are bound.
+            SelectorError: A claim's selector cannot be evaluated.
+        """
+        bound, delayed = [], []
+        has_immediate = False
+        for claim in claims:
+            if is_fully_bound(claim):
+                bound.append(_bound(lookup, claim))
+                continue
+            storage_class = lookup.storage_class(class_of_claim(claim))
+            if (
+                storage_class is not None
+                and is_delayed(claim, storage_class)
+                and not claim.spec.volume_name
+            ):
+                delayed.append((claim, storage_class))
+            else:
+                has_immediate = True
+        if has_immediate:
+            return cls(bound, (), (), has_immediate)
+        found = list(_examined(lookup, delayed))
+        open_ = [one for one in found if one.selected_node is None]
+        open_.sort(key=lambda one: storage_of(one.claim.spec.resources).nanos)
+        selected = [one for one in found if one.selected_node is not None]
+        return cls(bound, selected, open_, has_immediate)
+
+
+def claims_of(lookup: Lookup, pod: Pod) -> Sequence[PersistentVolumeClaim]:
+    """The claims behind a pod's volumes, as they are or are assumed to be.
+
+    Raises:
+        ClaimError: One is missing, lost, being deleted or another pod's.
+    """
+    found = []
+    for volume in volumes_of(pod):
+        name = claim_name(pod, volume)
+        if name is None:
+            continue
+        is_ephemeral = volume.ephemeral is not None
+        claim = lookup.claims.get(claim_key(pod, name))
+        if claim is None:
+            waiting = "waiting for ephemeral volume controller to create the "
+            text = f'persistentvolumeclaim "{name}"'
+            raise ClaimError(waiting + text if is_ephemeral else f"{text} not found")
+        _check(claim)
+        if is_ephemeral and not is_made_for(claim, pod):
+            text = f"PVC {claim.key} was not created for pod {pod.key}"
+            raise ClaimError(f"{text} (pod is not owner)")
+        found.append(claim)
+    return found
+
+
+def _check(claim: PersistentVolumeClaim) -> None:
+    text = f'persistentvolumeclaim "{claim.name}"'
+    if claim.status.phase == "Lost":
+        volume = claim.spec.volume_name
+        raise ClaimError(f'{text} bound to non-existent persistentvolume "{volume}"')
+    if claim.metadata.deletion_timestamp is not None:
+        raise ClaimError(f"{text} is being deleted")
+
+
+def _bound(lookup: Lookup, claim: PersistentVolumeClaim) -> BoundClaim:
+    volume = lookup.volumes.get(claim.spec.volume_name)
+    is_in_tree = volume is not None and in_tree_plugin(volume) is not None
+    return BoundClaim(volume, is_in_tree)
+
+
+def _examined(
+    lookup: Lookup, delayed: Sequence[tuple[PersistentVolumeClaim, StorageClass]]
+) -> Iterator[DelayedClaim]:
+    volumes = _volumes_by_class(lookup, {cls.name for _, cls in delayed})
+    for claim, storage_class in delayed:
+        capacities = None
+        if "storage" in claim.spec.resources.requests:
+            capacities = lookup.capacities(storage_class)
+        yield DelayedClaim(
+            claim,
+            storage_class,
+            selected_node(claim),
+            find_candidates(claim, volumes[storage_class.name]),
+            capacities,
+        )
+
+
+def _volumes_by_class(
+    lookup: Lookup, names: set[str]
+) -> Mapping[str, Sequence[PersistentVolume]]:
+    """The volumes of some classes; those of others are none of the claims' business."""
+    found: dict[str, list[PersistentVolume]] = {name: [] for name in names}
+    if names:
+        for volume in lookup.volumes:
+            name = class_of_volume(volume)
+            if name in found:
+                found[name].append(volume)
+    return found

@@ -1,0 +1,295 @@
+"""Place pods where their volumes are or can be made, and bind these.
+
+A claim that is bound keeps the pod to the nodes from which its volume can be reached.
+One that waits for its first consumer gets a volume that exists, or one is made for the
+pod's node. What was decided is assumed in Reserve, and written in PreBind, which then
+waits until the cluster has bound the claims.
+
+Mirrors ``VolumeBinding`` (kube-scheduler 1.36.2,
+``pkg/scheduler/framework/plugins/volumebinding/volume_binding.go`` and ``binder.go``).
+"""
+
+from collections.abc import Hashable, Sequence
+from typing import Final
+
+import attrs
+import numpy as np
+
+from quaymaster import (
+    ActionType,
+    ClusterEvent,
+    ClusterEventWithHint,
+    CycleState,
+    EventResource,
+    Handle,
+    NodeInfo,
+    NodeTable,
+    NodeVerdicts,
+    Pod,
+    PodUse,
+    PreBindWait,
+    StateKey,
+    Status,
+    hookimpl,
+)
+from quaymaster.arrays import Int64Array, Rows
+from quaymaster.results import PreBindPreFlightResult
+from quaymaster.volumes import (
+    claim_key,
+    claim_name,
+    is_fully_bound,
+    is_made_for,
+    volumes_fragment,
+    volumes_of,
+)
+from quaymaster_volume_binding.args import VolumeBindingArgs
+from quaymaster_volume_binding.binding import (
+    BindingError,
+    Reservation,
+    WrittenBindings,
+)
+from quaymaster_volume_binding.finder import Finder
+from quaymaster_volume_binding.hints import (
+    after_capacity_changed,
+    after_claim_changed,
+    after_class_changed,
+    after_csi_driver_changed,
+    after_csi_node_changed,
+)
+from quaymaster_volume_binding.lookup import Lookup
+from quaymaster_volume_binding.node_groups import group_rows
+from quaymaster_volume_binding.plans import VolumePlan
+from quaymaster_volume_binding.pod_claims import ClaimError, PodClaims, claims_of
+
+__all__ = ["VolumeBinding"]
+
+_UNBOUND_IMMEDIATE: Final = Status.unresolvable(
+    "pod has unbound immediate PersistentVolumeClaims"
+)
+_TIMED_OUT: Final = Status.from_error("binding volumes: context deadline exceeded")
+_ADD_OR_UPDATE: Final = ActionType.ADD | ActionType.UPDATE
+_EVENTS: Final = (
+    ClusterEventWithHint(
+        ClusterEvent(EventResource.STORAGE_CLASS, _ADD_OR_UPDATE), after_class_changed
+    ),
+    ClusterEventWithHint(
+        ClusterEvent(EventResource.PERSISTENT_VOLUME_CLAIM, _ADD_OR_UPDATE),
+        after_claim_changed,
+    ),
+    ClusterEventWithHint(ClusterEvent(EventResource.PERSISTENT_VOLUME, _ADD_OR_UPDATE)),
+    ClusterEventWithHint(
+        ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL)
+    ),
+    ClusterEventWithHint(
+        ClusterEvent(EventResource.CSI_NODE, _ADD_OR_UPDATE), after_csi_node_changed
+    ),
+    ClusterEventWithHint(
+        ClusterEvent(EventResource.CSI_DRIVER, ActionType.UPDATE),
+        after_csi_driver_changed,
+    ),
+    ClusterEventWithHint(
+        ClusterEvent(EventResource.CSI_STORAGE_CAPACITY, _ADD_OR_UPDATE),
+        after_capacity_changed,
+    ),
+)
+
+
+@attrs.define(eq=False)
+class _Volumes:
+    """What is known of a pod's volumes during an attempt.
+
+    Attributes:
+        finder: Makes the plans; None if the pod has no claims.
+        plans: Node -> what would be done there.
+        reservation: What was assumed for the chosen node.
+        all_bound: Whether nothing is left to do for the chosen node.
+    """
+
+    finder: Finder | None = None
+    plans: dict[str, VolumePlan] = attrs.field(factory=dict)
+    reservation: Reservation | None = None
+    all_bound: bool = False
+
+
+_VOLUMES = StateKey[_Volumes]("VolumeBinding")
+
+
+class VolumeBinding:
+    """Rejects nodes without the pod's volumes, and sees to it that these are bound.
+
+    Args:
+        args: How long to wait for volumes.
+        handle: The framework.
+    """
+
+    Args = VolumeBindingArgs
+    pod_use = PodUse.NONE
+
+    def __init__(self, args: VolumeBindingArgs, handle: Handle) -> None:
+        self._timeout_seconds = args.bind_timeout_seconds
+        self._handle = handle
+        self._lookup = Lookup(handle.informers)
+
+    def plan(self, state: CycleState, node_name: str) -> VolumePlan | None:
+        """What an attempt would do for the pod's volumes on a node that passed."""
+        volumes = state.get(_VOLUMES)
+        return None if volumes is None else volumes.plans.get(node_name)
+
+    @hookimpl
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+        return _EVENTS
+
+    @hookimpl
+    def sign_pod(self, pod: Pod) -> Hashable | None:
+        return volumes_fragment(pod)
+
+    @hookimpl
+    def pre_filter(self, state: CycleState, pod: Pod) -> Status | None:
+        if not volumes_of(pod):
+            state[_VOLUMES] = _Volumes()
+            return Status.skip()
+        try:
+            claims = claims_of(self._lookup, pod)
+        except ClaimError as error:
+            return Status.unresolvable(str(error))
+        if not claims:
+            state[_VOLUMES] = _Volumes()
+            return Status.skip()
+        sorted_claims = PodClaims.sort(self._lookup, claims)
+        if sorted_claims.has_immediate:
+            return _UNBOUND_IMMEDIATE
+        state[_VOLUMES] = _Volumes(Finder(self._lookup, sorted_claims))
+        return None
+
+    @hookimpl
+    def filter(self, state: CycleState, node: NodeInfo) -> Status | None:
+        volumes = state[_VOLUMES]
+        if volumes.finder is None:
+            return None
+        migrated = volumes.finder.migrated_on(node.name)
+        found = volumes.finder.find(node.name, node.labels, migrated)
+        if isinstance(found, VolumePlan):
+            volumes.plans[node.name] = found
+            return None
+        return Status.unresolvable(*found)
+
+    @hookimpl
+    def filter_nodes(
+        self, state: CycleState, nodes: NodeTable, rows: Rows
+    ) -> NodeVerdicts | None:
+        volumes = state[_VOLUMES]
+        if volumes.finder is None or not nodes.count(rows):
+            return None
+        finder, infos = volumes.finder, nodes.infos_at(rows)
+        marks = _marks(finder, infos)
+        migrated = sorted({listed for _, listed in marks}) if marks else [""]
+        first, groups = group_rows(nodes, rows, finder.label_keys(migrated), marks)
+        answers = [
+            finder.find(node.name, node.labels, finder.migrated_on(node.name))
+            for node in (infos[position] for position in first.tolist())
+        ]
+        codes: Int64Array = np.array(
+            [
+                0 if isinstance(answer, VolumePlan) else number
+                for number, answer in enumerate(answers, 1)
+            ],
+            dtype=np.int64,
+        )
+        for node, group in zip(infos, groups.tolist(), strict=True):
+            answer = answers[group]
+            if isinstance(answer, VolumePlan):
+                volumes.plans[node.name] = answer
+        return NodeVerdicts(
+            codes[groups],
+            lambda code: Status.unresolvable(*_reasons(answers[code - 1])),
+        )
+
+    @hookimpl
+    def pre_score(self) -> Status:
+        # Upstream scores only with the feature gate StorageCapacityScoring.
+        return Status.skip()
+
+    @hookimpl
+    def score(self) -> int:
+        return 0
+
+    @hookimpl
+    def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        volumes = state[_VOLUMES]
+        plan = volumes.plans.get(node_name)
+        volumes.all_bound = plan is None or self._are_all_bound(pod)
+        if plan is not None and not volumes.all_bound:
+            volumes.reservation = Reservation.assume(self._lookup, plan, node_name)
+        return None
+
+    @hookimpl
+    def unreserve(self, state: CycleState) -> None:
+        volumes = state.get(_VOLUMES)
+        if volumes is not None and volumes.reservation is not None:
+            volumes.reservation.revert(self._lookup)
+
+    @hookimpl
+    def pre_bind_pre_flight(
+        self, state: CycleState, node_name: str
+    ) -> PreBindPreFlightResult | Status:
+        volumes = state[_VOLUMES]
+        if volumes.all_bound:
+            return Status.skip()
+        if volumes.reservation is None:
+            return _no_plan(node_name)
+        return PreBindPreFlightResult(allow_parallel=True)
+
+    @hookimpl
+    def pre_bind(
+        self, state: CycleState, pod: Pod, node_name: str
+    ) -> PreBindWait | Status | None:
+        volumes = state[_VOLUMES]
+        if volumes.all_bound:
+            return None
+        if volumes.reservation is None:
+            return _no_plan(node_name)
+        written = volumes.reservation.write(self._handle)
+        return PreBindWait(
+            check=lambda: self._is_done(written, pod),
+            timeout_seconds=self._timeout_seconds,
+            timed_out=_TIMED_OUT,
+        )
+
+    def _is_done(self, written: WrittenBindings, pod: Pod) -> bool | Status:
+        try:
+            return written.are_complete(self._handle, self._lookup, pod)
+        except BindingError as error:
+            return Status.from_error(f"binding volumes: {error}")
+
+    def _are_all_bound(self, pod: Pod) -> bool:
+        for volume in volumes_of(pod):
+            name = claim_name(pod, volume)
+            if name is None:
+                continue
+            claim = self._lookup.claims.get(claim_key(pod, name))
+            if claim is None or not is_fully_bound(claim):
+                return False
+            if volume.ephemeral is not None and not is_made_for(claim, pod):
+                return False
+        return True
+
+
+def _marks(
+    finder: Finder, infos: Sequence[NodeInfo]
+) -> Sequence[tuple[str, str]] | None:
+    """What tells nodes apart besides their labels, if anything does."""
+    if not finder.needs_migration and not finder.selected_nodes:
+        return None
+    selected = finder.selected_nodes
+    return [
+        (node.name if node.name in selected else "", finder.migrated_on(node.name))
+        for node in infos
+    ]
+
+
+def _reasons(answer: "VolumePlan | tuple[str, ...]") -> tuple[str, ...]:
+    return () if isinstance(answer, VolumePlan) else answer
+
+
+def _no_plan(node_name: str) -> Status:
+    return Status.from_error(f'no pod volume found for node "{node_name}"')

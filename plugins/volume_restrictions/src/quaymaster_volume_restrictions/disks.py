@@ -1,0 +1,65 @@
+"""Which disks two pods on one node must not both mount."""
+
+from collections.abc import Iterable, Sequence
+
+from quaymaster import Pod
+from quaymaster.objects import Volume
+from quaymaster.volumes import volumes_of
+
+__all__ = ["conflict", "exclusive_disks"]
+
+
+def exclusive_disks(pod: Pod) -> Sequence[Volume]:
+    """The volumes of a pod that cannot always be shared."""
+    return [
+        volume
+        for volume in volumes_of(pod)
+        if volume.gce_persistent_disk is not None
+        or volume.aws_elastic_block_store is not None
+        or volume.rbd is not None
+        or volume.iscsi is not None
+    ]
+
+
+def conflict(disks: Iterable[Volume], pod: Pod) -> bool:
+    """Whether a pod mounts one of the disks in a way that rules out others."""
+    theirs = volumes_of(pod)
+    return bool(theirs) and any(
+        _clash(mine, their) for mine in disks for their in theirs
+    )
+
+
+def _clash(mine: Volume, their: Volume) -> bool:
+    return (
+        _same_gce_disk(mine, their)
+        or _same_ebs_disk(mine, their)
+        or _same_iscsi_disk(mine, their)
+        or _same_rbd_image(mine, their)
+    )
+
+
+def _same_gce_disk(mine: Volume, their: Volume) -> bool:
+    one, other = mine.gce_persistent_disk, their.gce_persistent_disk
+    if one is None or other is None:
+        return False
+    return one.pd_name == other.pd_name and not (one.read_only and other.read_only)
+
+
+def _same_ebs_disk(mine: Volume, their: Volume) -> bool:
+    one, other = mine.aws_elastic_block_store, their.aws_elastic_block_store
+    return one is not None and other is not None and one.volume_id == other.volume_id
+
+
+def _same_iscsi_disk(mine: Volume, their: Volume) -> bool:
+    one, other = mine.iscsi, their.iscsi
+    if one is None or other is None:
+        return False
+    return one.iqn == other.iqn and not (one.read_only and other.read_only)
+
+
+def _same_rbd_image(mine: Volume, their: Volume) -> bool:
+    one, other = mine.rbd, their.rbd
+    if one is None or other is None or (one.read_only and other.read_only):
+        return False
+    same_image = one.pool == other.pool and one.image == other.image
+    return same_image and not set(one.monitors).isdisjoint(other.monitors)

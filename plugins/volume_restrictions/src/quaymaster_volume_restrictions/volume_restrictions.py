@@ -1,0 +1,211 @@
+"""Keep a pod away from volumes that others must not share.
+
+Two rules: a claim with the access mode ReadWriteOncePod is for one pod of the whole
+cluster, and some kinds of disks are for one pod of a node, unless all mount them
+read-only.
+
+Mirrors ``VolumeRestrictions`` (kube-scheduler 1.36.2,
+``pkg/scheduler/framework/plugins/volumerestrictions/volume_restrictions.go``).
+"""
+
+from collections.abc import Hashable, Sequence
+from typing import Final
+
+import attrs
+import numpy as np
+
+from quaymaster import (
+    ActionType,
+    ClusterEvent,
+    ClusterEventWithHint,
+    CycleState,
+    EventResource,
+    Handle,
+    NodeInfo,
+    NodeTable,
+    NodeVerdicts,
+    Pod,
+    QueueingHint,
+    StateKey,
+    Status,
+    hookimpl,
+)
+from quaymaster.arrays import BoolArray, Rows
+from quaymaster.objects import ApiObject, PersistentVolumeClaim, Volume
+from quaymaster.volumes import claim_key, volumes_fragment, volumes_of
+from quaymaster_volume_restrictions.disks import conflict, exclusive_disks
+
+__all__ = ["VolumeRestrictions"]
+
+_DISK_CONFLICT: Final = Status.unschedulable("node(s) had no available disk")
+_CLAIM_IN_USE: Final = Status.unschedulable(
+    "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access "
+    "mode already in-use by another pod"
+)
+
+_POD_DELETED: Final = ClusterEvent(EventResource.POD, ActionType.DELETE)
+_NODE_ADDED: Final = ClusterEvent(EventResource.NODE, ActionType.ADD)
+_CLAIM_ADDED: Final = ClusterEvent(
+    EventResource.PERSISTENT_VOLUME_CLAIM, ActionType.ADD
+)
+
+
+@attrs.define(eq=False)
+class _Wanted:
+    """What PreFilter found.
+
+    Attributes:
+        disks: The pod's volumes that cannot always be shared.
+        claims: The names of its claims for one pod only.
+        users: How often pods on nodes use these claims.
+    """
+
+    disks: Sequence[Volume]
+    claims: frozenset[str]
+    users: int
+
+    def clone(self) -> "_Wanted":
+        return attrs.evolve(self)
+
+
+_WANTED = StateKey[_Wanted]("PreFilterVolumeRestrictions")
+_NOT_PREPARED: Final = Status.from_error(
+    f'cannot read "{_WANTED.name}" from cycleState'
+)
+
+
+class VolumeRestrictions:
+    """Rejects nodes where a volume of the pod is in use in a way that excludes it."""
+
+    def __init__(self, _args: None, handle: Handle) -> None:
+        self._handle = handle
+
+    @hookimpl
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+        return [
+            ClusterEventWithHint(_POD_DELETED, _after_pod_deleted),
+            ClusterEventWithHint(_NODE_ADDED),
+            ClusterEventWithHint(_CLAIM_ADDED, _after_claim_added),
+        ]
+
+    @hookimpl
+    def sign_pod(self, pod: Pod) -> Hashable | None:
+        return volumes_fragment(pod)
+
+    @hookimpl
+    def pre_filter(self, state: CycleState, pod: Pod) -> Status | None:
+        if not volumes_of(pod):
+            return Status.skip()
+        claims = self._single_pod_claims(pod)
+        if isinstance(claims, Status):
+            return claims
+        disks = exclusive_disks(pod)
+        snapshot = self._handle.snapshot
+        users = sum(snapshot.claim_users(claim_key(pod, name)) > 0 for name in claims)
+        if not disks and not users:
+            return Status.skip()
+        state[_WANTED] = _Wanted(disks, claims, users)
+        return None
+
+    @hookimpl
+    def add_pod(self, state: CycleState, pod_to_add: Pod) -> Status | None:
+        return _count(state, pod_to_add, 1)
+
+    @hookimpl
+    def remove_pod(self, state: CycleState, pod_to_remove: Pod) -> Status | None:
+        return _count(state, pod_to_remove, -1)
+
+    @hookimpl
+    def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
+        wanted = state.get(_WANTED)
+        disks = exclusive_disks(pod) if wanted is None else wanted.disks
+        if disks and _has_conflict(disks, node):
+            return _DISK_CONFLICT
+        if wanted is None:
+            return _NOT_PREPARED
+        return _CLAIM_IN_USE if wanted.users > 0 else None
+
+    @hookimpl
+    def filter_nodes(
+        self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
+    ) -> NodeVerdicts | Status | None:
+        wanted = state.get(_WANTED)
+        disks = exclusive_disks(pod) if wanted is None else wanted.disks
+        otherwise = _NOT_PREPARED if wanted is None else None
+        if wanted is not None and wanted.users > 0:
+            otherwise = _CLAIM_IN_USE
+        if not disks:
+            return otherwise
+        taken: BoolArray = np.fromiter(
+            (_has_conflict(disks, node) for node in nodes.infos_at(rows)),
+            dtype=np.bool_,
+            count=nodes.count(rows),
+        )
+        if otherwise is None or taken.all():
+            return NodeVerdicts.reject_where(taken, _DISK_CONFLICT)
+        if otherwise.is_error:
+            return otherwise
+        return NodeVerdicts(
+            np.where(taken, 1, 2),
+            lambda code: _DISK_CONFLICT if code == 1 else _CLAIM_IN_USE,
+        )
+
+    def _single_pod_claims(self, pod: Pod) -> frozenset[str] | Status:
+        """The names of the pod's claims that are for one pod, ephemeral ones aside."""
+        found = set()
+        for volume in volumes_of(pod):
+            if volume.persistent_volume_claim is None:
+                continue
+            name = volume.persistent_volume_claim.claim_name
+            claim = self._handle.informers.get(
+                PersistentVolumeClaim, claim_key(pod, name)
+            )
+            if claim is None:
+                return Status.unresolvable(f'persistentvolumeclaim "{name}" not found')
+            if "ReadWriteOncePod" in claim.spec.access_modes:
+                found.add(name)
+        return frozenset(found)
+
+
+def _has_conflict(disks: Sequence[Volume], node: NodeInfo) -> bool:
+    return any(conflict(disks, pod) for pod in node.pods.values())
+
+
+def _count(state: CycleState, other: Pod, sign: int) -> Status | None:
+    wanted = state.get(_WANTED)
+    if wanted is None:
+        return _NOT_PREPARED
+    # As upstream, claims of other namespaces count if they have the same name.
+    wanted.users += sign * sum(name in wanted.claims for name in _claim_names(other))
+    return None
+
+
+def _claim_names(pod: Pod) -> Sequence[str]:
+    return [
+        volume.persistent_volume_claim.claim_name
+        for volume in volumes_of(pod)
+        if volume.persistent_volume_claim is not None
+    ]
+
+
+def _after_pod_deleted(
+    pod: Pod, old: ApiObject | None, _new: ApiObject | None
+) -> QueueingHint:
+    """Queue the pod if the deleted one had a disk or a claim of its own."""
+    assert isinstance(old, Pod)
+    if old.namespace != pod.namespace:
+        return QueueingHint.SKIP
+    shares = conflict(exclusive_disks(pod), old) or not set(
+        _claim_names(pod)
+    ).isdisjoint(_claim_names(old))
+    return QueueingHint.QUEUE if shares else QueueingHint.SKIP
+
+
+def _after_claim_added(
+    pod: Pod, _old: ApiObject | None, new: ApiObject | None
+) -> QueueingHint:
+    """Queue the pod if the claim is one that it names."""
+    assert isinstance(new, PersistentVolumeClaim)
+    if new.namespace == pod.namespace and new.name in _claim_names(pod):
+        return QueueingHint.QUEUE
+    return QueueingHint.SKIP

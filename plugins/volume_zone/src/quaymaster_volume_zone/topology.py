@@ -1,0 +1,57 @@
+"""What the labels of a volume say of zones and regions."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import attrs
+
+from quaymaster.objects import PersistentVolume
+
+__all__ = ["TOPOLOGY_LABELS", "VolumeTopology", "topologies_of"]
+
+_SUCCESSORS: Final = {
+    "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
+    "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
+}
+
+TOPOLOGY_LABELS: Final = (*_SUCCESSORS, *_SUCCESSORS.values())
+"""The labels for zones and regions: the two old ones, then those of today."""
+
+
+@attrs.frozen
+class VolumeTopology:
+    """One condition that a volume sets for its node.
+
+    Attributes:
+        key: The label.
+        values: What the node may have there.
+    """
+
+    key: str
+    values: frozenset[str]
+
+    @property
+    def successor(self) -> str:
+        """The label of today for an old one; the same for others."""
+        return _SUCCESSORS.get(self.key, self.key)
+
+    def allows(self, labels: Mapping[str, str]) -> bool:
+        """Whether a node with these labels meets the condition."""
+        value = labels.get(self.key)
+        if value is None:
+            value = labels.get(self.successor)
+        return value in self.values
+
+
+def topologies_of(volume: PersistentVolume) -> Sequence[VolumeTopology]:
+    """The conditions that the labels of a volume set.
+
+    A value may list zones, as in ``a__b``; lists with gaps are ignored.
+    """
+    found = []
+    for key in TOPOLOGY_LABELS:
+        if key in volume.labels:
+            zones = [zone.strip() for zone in volume.labels[key].split("__")]
+            if all(zones):
+                found.append(VolumeTopology(key, frozenset(zones)))
+    return found

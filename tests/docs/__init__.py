@@ -1,0 +1,1 @@
+"""The documentation: pages that are made from code, and snippets that must run."""

@@ -1,0 +1,146 @@
+"""Makes the reference pages: extension points from the hookspecs, built-in plugins.
+
+``python -m tests.docs.reference`` writes them; a test holds them up to date.
+"""
+
+import ast
+import inspect
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+from quaymaster import hookspecs
+from quaymaster.hookspecs import EXTENSION_POINTS, ExtensionPoint
+from quaymaster.registry import PluginRegistry
+
+__all__ = ["FOLDER", "PLUGINS", "pages", "plugin_index"]
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "docs" / "reference" / "extension-points"
+PLUGINS = ROOT / "docs" / "reference" / "plugins.md"
+
+_SECTION = re.compile(r"^(Args|Returns|Raises|Attributes):$")
+
+
+def pages() -> Mapping[str, str]:
+    """File name -> text, for every page of the folder."""
+    made = {f"{_slug(point)}.md": _page(point) for point in EXTENSION_POINTS}
+    return {"README.md": _index(), **made}
+
+
+def plugin_index() -> str:
+    """The page that lists the built-in plugins, each with its README."""
+    registry = PluginRegistry.discover()
+    rows = []
+    for readme in sorted((ROOT / "plugins").glob("*/README.md")):
+        purpose = readme.read_text(encoding="utf-8").split("\n\n")[1]
+        project = tomllib.loads((readme.parent / "pyproject.toml").read_text())
+        [name] = project["project"]["entry-points"]["quaymaster.plugins"]
+        points = registry[name].extension_points
+        listed = ", ".join(f"`{point.key}`" for point in points if point.key)
+        link = f"../../plugins/{readme.parent.name}/README.md"
+        rows.append(f"| [{name}]({link}) | {listed} | {' '.join(purpose.split())} |")
+    table = "\n".join(rows)
+    return (
+        "# Built-in plugins\n\n"
+        "Each page says what the plugin decides, its arguments, the events that wake "
+        "its pods, and where it differs from upstream.\n\n"
+        f"| plugin | extension points | what it does |\n| --- | --- | --- |\n{table}\n"
+    )
+
+
+def write() -> None:
+    """Write all pages, and remove what is no page any more."""
+    PLUGINS.write_text(plugin_index(), encoding="utf-8")
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for old in FOLDER.glob("*.md"):
+        old.unlink()
+    for name, text in pages().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
+
+
+def _slug(point: ExtensionPoint) -> str:
+    return point.hook.replace("_", "-")
+
+
+def _first_line(documented: object) -> str:
+    return (inspect.getdoc(documented) or "").partition("\n")[0]
+
+
+def _index() -> str:
+    rows = "\n".join(
+        f"| [{point.spec.__name__}]({_slug(point)}.md) | {_config_name(point)} | "
+        f"{', '.join(f'`{hook}`' for hook in point.hooks)} | "
+        f"{_first_line(point.spec)} |"
+        for point in EXTENSION_POINTS
+    )
+    intro = _prose(inspect.getdoc(hookspecs) or "")
+    return (
+        "# Extension points\n\n"
+        "These pages are made from the hookspecs in `quaymaster/hookspecs.py`.\n\n"
+        f"{intro}\n\n"
+        "| protocol | in a profile | hooks | what it is for |\n"
+        "| --- | --- | --- | --- |\n"
+        f"{rows}\n"
+    )
+
+
+def _config_name(point: ExtensionPoint) -> str:
+    return f"`{point.key}`" if point.key else "for every plugin"
+
+
+def _page(point: ExtensionPoint) -> str:
+    where = (
+        f"In a profile: `plugins.{point.key}`."
+        if point.key
+        else "Read of every plugin that a profile enables anywhere."
+    )
+    hooks = "\n\n".join(_hook(point, hook) for hook in point.hooks)
+    purpose = _prose(inspect.getdoc(point.spec) or "")
+    return f"# {point.spec.__name__}\n\n{purpose}\n\n{where}\n\n{hooks}\n"
+
+
+def _hook(point: ExtensionPoint, hook: str) -> str:
+    text = _prose(inspect.getdoc(getattr(point.spec, hook)) or "")
+    return f"## `{hook}`\n\n```text\n{_signature(point, hook)}\n```\n\n{text}"
+
+
+def _signature(point: ExtensionPoint, hook: str) -> str:
+    """The signature as it stands in the source, with the names of its types."""
+    [spec] = ast.parse(inspect.getsource(point.spec)).body
+    found = next(
+        node
+        for node in ast.walk(spec)
+        if isinstance(node, ast.FunctionDef) and node.name == hook
+    )
+    assert found.returns is not None
+    arguments = ",\n".join(f"    {ast.unparse(one)}" for one in found.args.args)
+    return f"def {hook}(\n{arguments},\n) -> {ast.unparse(found.returns)}"
+
+
+def _prose(docstring: str) -> str:
+    """A docstring in Google style as Markdown."""
+    lines: list[str] = []
+    in_section = False
+    for line in docstring.replace("``", "`").splitlines():
+        section = _SECTION.match(line)
+        if section:
+            in_section = True
+            lines.append(f"**{section[1]}**\n")
+        elif re.match(r"^    [a-z_]+: ", line):
+            name, _, rest = line.strip().partition(": ")
+            lines.append(f"- `{name}`: {rest}")
+        elif in_section and line.startswith(" "):
+            lines.append(
+                ("  " if lines[-1].startswith(("-", "  ")) else "") + line.strip()
+            )
+        elif line.endswith("::"):
+            lines.append(line[:-1])
+        else:
+            lines.append(line)
+    return "\n".join(lines).strip()
+
+
+if __name__ == "__main__":
+    write()

@@ -1,0 +1,94 @@
+"""What the documentation shows is true: commands run, outputs are real."""
+
+import ast
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.docs.reference import FOLDER, PLUGINS, pages, plugin_index
+from tests.docs.snippets import Command, Page, read_page
+
+ROOT = Path(__file__).parents[2]
+PAGES = [
+    path
+    for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+    if read_page(path).commands
+]
+BIN = Path(sys.executable).parent
+
+
+def test_reference_pages_are_up_to_date() -> None:
+    """Run ``python -m tests.docs.reference`` after a change of the hookspecs."""
+    there = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.iterdir()}
+    assert there == dict(pages())
+    assert PLUGINS.read_text(encoding="utf-8") == plugin_index()
+
+
+def test_every_link_between_pages_leads_somewhere() -> None:
+    for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_commands_of_a_page_print_what_it_shows(path: Path, tmp_path: Path) -> None:
+    page = read_page(path)
+    for name, text in page.files.items():
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        if file.suffix == ".py":
+            ast.parse(text, name)
+    if (ROOT / "docs").exists():
+        (tmp_path / "docs").symlink_to(ROOT / "docs")
+    for command in page.commands:
+        if command.line.startswith("pip install ./"):
+            install(tmp_path / command.line.removeprefix("pip install ./"), tmp_path)
+        elif not command.line.startswith("python3 -m venv"):
+            check(command, page, tmp_path)
+
+
+def install(package: Path, folder: Path) -> None:
+    """Do what pip would, without its build environment: metadata and a path."""
+    project = tomllib.loads((package / "pyproject.toml").read_text())["project"]
+    site = folder / "site"
+    info = site / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {project['name']}\n"
+        f"Version: {project['version']}\n"
+    )
+    lines = [
+        f"[{group}]\n" + "\n".join(f"{key} = {value}" for key, value in entries.items())
+        for group, entries in project["entry-points"].items()
+    ]
+    (info / "entry_points.txt").write_text("\n".join(lines) + "\n")
+    for module in (package / "src").iterdir():
+        (site / module.name).symlink_to(module)
+
+
+def check(command: Command, page: Page, folder: Path) -> None:
+    program, *arguments = shlex.split(command.line)
+    done = subprocess.run(
+        [str(BIN / program), *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder / "site"), "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{command.line}\n{done.stdout}{done.stderr}"
+    if command.output.strip():
+        assert squeezed(done.stdout) == squeezed(command.output), command.line
+
+
+def squeezed(text: str) -> list[str]:
+    """The words of each line: how wide a column is says nothing."""
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    return [line for line in lines if line]

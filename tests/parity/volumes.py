@@ -1,0 +1,29 @@
+"""What an attempt would do for a pod's volumes, in the format of the records."""
+
+from collections.abc import Iterable, Mapping
+
+from quaymaster._engine.framework import Framework
+from quaymaster.cycle_state import CycleState
+from quaymaster_volume_binding import VolumeBinding, VolumePlan
+from tests.parity.cases import Json
+
+__all__ = ["volume_plans"]
+
+
+def volume_plans(
+    framework: Framework, state: CycleState, nodes: Iterable[str]
+) -> Mapping[str, Json]:
+    """Node -> the plan for it, where there is anything to do."""
+    plugin = framework.profile.plugins.get("VolumeBinding")
+    if not isinstance(plugin, VolumeBinding):
+        return {}
+    plans = {node: plugin.plan(state, node) for node in nodes}
+    return {node: _written(plan) for node, plan in plans.items() if plan}
+
+
+def _written(plan: VolumePlan) -> Json:
+    static = ([one.claim.key, one.volume.name] for one in plan.static)
+    return {
+        "static": sorted(static),
+        "provision": sorted(claim.key for claim in plan.provision),
+    }
