@@ -193,7 +193,7 @@ def test_claims_of_ephemeral_volumes_come_and_go_with_their_pod() -> None:
     claim = claim_in(cluster, "pod-scratch")
     assert claim.metadata.controller is not None
     assert claim.metadata.controller.uid == cluster.get(Pod, "default/pod").uid
-    assert volume_of(cluster, "pod-scratch")
+    assert volume_of(cluster, "pod-scratch").status.phase == "Bound"
     cluster.delete(Pod, "default/pod", grace_period_seconds=0)
     settle(cluster)
     with pytest.raises(NotFoundError):

@@ -291,6 +291,28 @@ def test_domains_grow_with_new_values() -> None:
         assert counts.array().sum() == len(zones.existing) == number + 1
 
 
+@pytest.mark.parametrize("zones", [3, 200], ids=["few values", "many values"])
+def test_values_of_domains_are_spread_over_rows(zones: int) -> None:
+    snapshot = Snapshot()
+    for number in range(400):
+        zone = f"zone-{number % zones}" if number % 7 else None
+        snapshot.add_node(make_node(name=f"node-{number}", zone=zone))
+    domains = snapshot.counts.domains(ZONE)
+    values = np.arange(domains.slots)
+    values[-1] = -5
+    expected = [
+        domains.number(info.labels[ZONE]) if ZONE in info.labels else -5
+        for info in snapshot
+    ]
+    nodes = snapshot.nodes
+    for _ in range(2):
+        assert domains.spread(values, nodes.rows).tolist() == expected
+    some = nodes.rows_of(["node-3", "node-7", "node-350"])
+    assert domains.spread(values, some).tolist() == [expected[r] for r in (3, 7, 350)]
+    seen = np.flatnonzero(domains.seen_at(some)).tolist()
+    assert seen == sorted({expected[3], domains.slots - 1})
+
+
 def test_what_was_not_asked_for_long_is_counted_anew(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

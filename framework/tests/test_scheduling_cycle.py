@@ -326,6 +326,7 @@ def make_nodes(count: int, labels: Callable[[int], Mapping[str, str]]) -> list[N
 
 
 def test_each_reason_of_a_node_counts_once() -> None:
+    """Rule 2 of the parity format."""
     nodes = [
         make_node(name="a", labels={"Picky": "too small;too slow"}),
         make_node(name="b", labels={"Picky": "too slow"}),
@@ -339,6 +340,7 @@ def test_each_reason_of_a_node_counts_once() -> None:
 
 @pytest.mark.parametrize("plugin", ["Picky", "Stern"])
 def test_reasons_are_sorted_as_text_count_first(plugin: str) -> None:
+    """Rule 2 of the parity format."""
     nodes = make_nodes(12, lambda i: {plugin: "rare" if i < 2 else "usual"})
     algorithm = make_algorithm(Picky, Stern, nodes=nodes)
     assert message_for(algorithm, make_pod()) == (
@@ -353,6 +355,7 @@ def test_only_the_first_plugin_that_rejects_a_node_is_heard() -> None:
 
 
 def test_nodes_left_out_by_pre_filter_are_counted_under_its_plugins() -> None:
+    """Rule 2 of the parity format."""
     nodes = make_nodes(3, lambda i: {"Picky": "small"})
     algorithm = make_algorithm(Another, Chooser, Picky, nodes=nodes)
     pod = make_pod(labels={"Chooser": "node-1;node-2", "Another": "node-2;gone"})
@@ -363,6 +366,7 @@ def test_nodes_left_out_by_pre_filter_are_counted_under_its_plugins() -> None:
 
 
 def test_a_rejection_in_pre_filter_hides_the_nodes() -> None:
+    """Rule 2 of the parity format."""
     algorithm = make_algorithm(Closer, Picky, nodes=make_nodes(2, lambda i: {}))
     pod = make_pod(labels={"Closer": "not today"})
     assert message_for(algorithm, pod) == "0/2 nodes are available: not today."
@@ -375,6 +379,7 @@ def test_without_nodes_that_is_all_that_is_said() -> None:
 
 
 def test_what_post_filter_plugins_say_comes_last_and_joined() -> None:
+    """Rule 3 of the parity format."""
     nodes = make_nodes(1, lambda i: {"Picky": "small"})
     algorithm = make_algorithm(Picky, Shrug, Advice, nodes=nodes)
     assert message_for(algorithm, make_pod()) == (
@@ -475,6 +480,7 @@ def test_after_unschedulable_the_other_pre_filter_plugins_are_asked(
 
 
 def test_after_unresolvable_no_other_pre_filter_plugin_is_asked() -> None:
+    """Rule 4 of the parity format."""
     algorithm = make_algorithm(Closer, Refuser, nodes=make_nodes(1, lambda i: {}))
     text = message_for(algorithm, make_pod(labels={"Refuser": "a", "Closer": "b"}))
     assert text == "0/1 nodes are available: b."
@@ -486,6 +492,7 @@ def test_a_plugin_that_skips_does_not_filter() -> None:
 
 
 def test_a_filter_that_misses_its_state_fails_the_attempt() -> None:
+    """Rule 8 of the parity format."""
     algorithm = make_algorithm(Unprepared, nodes=make_nodes(2, lambda i: {}))
     unfit = unfit_for(algorithm, make_pod())
     assert unfit.diagnosis is None
@@ -508,6 +515,7 @@ def test_a_filter_that_misses_its_state_fails_the_attempt() -> None:
 def test_nominated_pods_take_room_unless_their_priority_is_lower(
     priority: int, node: str
 ) -> None:
+    """Rule 6 of the parity format."""
     other = make_pod(name="other", priority=priority, nominated_node="node-0")
     algorithm = make_algorithm(
         Roomy,
@@ -519,6 +527,7 @@ def test_nominated_pods_take_room_unless_their_priority_is_lower(
 
 
 def test_a_pod_must_fit_without_the_nominated_pods_too() -> None:
+    """Rule 6 of the parity format."""
     other = make_pod(name="other", nominated_node="node-0")
     nodes = make_nodes(1, lambda i: {})
     algorithm = make_algorithm(Sociable, nodes=nodes, nominated=[other])
@@ -526,6 +535,7 @@ def test_a_pod_must_fit_without_the_nominated_pods_too() -> None:
 
 
 def test_a_plugin_that_skips_does_not_hear_of_nominated_pods() -> None:
+    """Rule 5 of the parity format."""
     others = [make_pod(name=n, nominated_node="node-0") for n in ("one", "two")]
     nodes = make_nodes(1, lambda i: {})
     algorithm = make_algorithm(Roomy, nodes=nodes, nominated=others)
@@ -554,6 +564,7 @@ def test_a_pods_own_nomination_takes_no_room() -> None:
 
 
 def test_the_nominated_node_wins_without_scoring() -> None:
+    """Rule 6 of the parity format."""
     nodes = make_nodes(3, lambda i: {"Rating": str(10 * i)})
     algorithm = make_algorithm(Picky, Rating, nodes=nodes)
     pod = make_pod(nominated_node="node-1")
@@ -562,6 +573,7 @@ def test_the_nominated_node_wins_without_scoring() -> None:
 
 
 def test_the_nominated_node_wins_although_pre_filter_left_it_out() -> None:
+    """Rule 6 of the parity format."""
     algorithm = make_algorithm(Chooser, nodes=make_nodes(2, lambda i: {}))
     pod = make_pod(labels={"Chooser": "node-0"}, nominated_node="node-1")
     assert node_for(algorithm, pod) == "node-1"
@@ -580,6 +592,7 @@ def test_when_the_nominated_node_fails_all_nodes_are_tried(nominated: str) -> No
 
 
 def test_without_score_plugins_the_first_feasible_node_will_do() -> None:
+    """Rule 7 of the parity format."""
     nodes = make_nodes(4, lambda i: {"Picky": "no"} if i < 2 else {})
     algorithm = make_algorithm(Picky, nodes=nodes)
     decision = algorithm.schedule(CycleState(), make_pod(), _first)
@@ -605,6 +618,7 @@ def test_a_single_feasible_node_is_not_scored() -> None:
 
 
 def test_a_score_that_misses_its_state_fails_the_attempt() -> None:
+    """Rule 8 of the parity format."""
     algorithm = make_algorithm(Forgetful, nodes=make_nodes(2, lambda i: {}))
     status = unfit_for(algorithm, make_pod()).status
     assert (status.is_error, status.plugin) == (True, "Forgetful")

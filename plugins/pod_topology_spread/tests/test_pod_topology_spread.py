@@ -402,6 +402,11 @@ def test_rule_25_all_nodes_ignored_get_0() -> None:
     assert harness.normalized(pod) == {"a": 0, "b": 0}
 
 
+def test_cluster_without_nodes_is_not_scored() -> None:
+    harness = PluginHarness(PodTopologySpread)
+    assert harness.score(make_pod(labels=APP, spread=[soft()])) == {}
+
+
 def test_rule_25_without_pods_all_nodes_are_the_best() -> None:
     pod = make_pod(labels=APP, spread=[soft()])
     assert set(two_zones().normalized(pod).values()) == {100}

@@ -1,0 +1,68 @@
+"""The rules of the layout: who imports whom, and who knows whose name."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from quaymaster.registry import PluginRegistry
+
+ROOT = Path(__file__).parents[1]
+CORE = ROOT / "framework" / "src" / "quaymaster"
+PLUGINS = sorted(path.name for path in (ROOT / "plugins").iterdir() if path.is_dir())
+RULES = 36
+
+
+def imports(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@pytest.mark.parametrize("plugin", PLUGINS)
+def test_plugin_imports_nothing_private_and_no_other_plugin(plugin: str) -> None:
+    own = f"quaymaster_{plugin}"
+    for path in (ROOT / "plugins" / plugin).rglob("*.py"):
+        for name in imports(path):
+            package, *inner = name.split(".")
+            if package == "quaymaster":
+                assert not any(part.startswith("_") for part in inner), (path, name)
+            elif package.startswith("quaymaster_"):
+                assert package == own, (path, name)
+
+
+def test_core_imports_no_plugin() -> None:
+    for path in CORE.rglob("*.py"):
+        assert not any(name.startswith("quaymaster_") for name in imports(path)), path
+
+
+def test_core_names_no_plugin_in_its_code() -> None:
+    # The API has an object of that name as well.
+    names = set(PluginRegistry.discover()) - {"NodeAffinity"}
+    for path in CORE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and node.value in names:
+                pytest.fail(f"{path.name}:{node.lineno} names {node.value}")
+
+
+def test_every_public_module_says_what_is_public() -> None:
+    for path in CORE.rglob("*.py"):
+        inner = path.relative_to(CORE).parts
+        is_private = any(part.startswith("_") and part[1] != "_" for part in inner)
+        text = path.read_text(encoding="utf-8")
+        assert is_private or "\n__all__ = [" in text, path
+
+
+def test_every_rule_of_the_parity_format_has_a_test() -> None:
+    found: set[int] = set()
+    for folder in ("plugins", "framework/tests", "tests"):
+        for path in (ROOT / folder).rglob("test_*.py"):
+            text = path.read_text(encoding="utf-8")
+            for number in re.findall(r"rule[_ ](\d+)", text, re.IGNORECASE):
+                found.add(int(number))
+    assert sorted(set(range(1, RULES + 1)) - found) == []
