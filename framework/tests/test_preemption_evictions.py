@@ -277,3 +277,18 @@ def test_a_pod_of_the_same_name_that_came_later_is_spared() -> None:
 def test_who_was_preempted(pod: ApiObject, expected: bool) -> None:
     assert isinstance(pod, Pod)
     assert is_preempted(pod) is expected
+
+
+def test_a_preemptor_may_preempt_again_before_the_last_answer_has_come() -> None:
+    world = World(victim("x"))
+    world.executor.work()
+    world.executor.finish()
+    world.executor.work()
+    assert not world.is_gated
+    world.evictions.start(PREEMPTOR, Candidate(node_name="a", victims=(victim("y"),)))
+    world.executor.finish()
+    assert world.is_gated
+    for _ in range(2):
+        world.executor.work()
+        world.executor.finish()
+    assert not world.is_gated

@@ -247,7 +247,9 @@ class FilterPlugin(Protocol):
 
         Called for every node in profile order until a plugin rejects it; not called
         when ``pre_filter`` returned Skip. Look at ``node`` only, never the same node in
-        the snapshot: in preemption it is a copy with some pods removed.
+        the snapshot: in preemption it is a copy with some pods removed. A class
+        attribute ``pod_use`` says how much of the node's pods is looked at: with
+        ``PodUse.NONE`` or ``PodUse.SUMS``, preemption tries many nodes at once.
 
         Args:
             state: This pod's scratch space; read what ``pre_filter`` wrote.

@@ -57,7 +57,7 @@ def _clean(
             return _clean_custom(value, info, path, problems)
         case inspect.IntType() | inspect.BoolType() | inspect.StrType():
             return _clean_scalar(value, info, path, problems)
-    raise NotImplementedError(f"no objects have fields of type {info}")
+    raise TypeError(f"no objects have fields of type {info}")
 
 
 def _clean_struct(

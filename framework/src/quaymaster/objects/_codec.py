@@ -21,14 +21,14 @@ def dec_hook(cls: type, value: object) -> object:
         if isinstance(value, str):
             return cls.parse(value)
         raise TimeError(value)
-    raise NotImplementedError(f"no wire form for {cls}")
+    raise TypeError(f"no wire form for {cls}")
 
 
 def enc_hook(value: object) -> str:
     """Write what msgspec has no type for."""
     if isinstance(value, Quantity | Time):
         return str(value)
-    raise NotImplementedError(f"no wire form for {type(value)}")
+    raise TypeError(f"no wire form for {type(value)}")
 
 
 ENCODER: Final = msgspec.json.Encoder(enc_hook=enc_hook, order="deterministic")

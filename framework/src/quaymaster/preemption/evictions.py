@@ -55,7 +55,7 @@ class _Outcome:
     error: ApiError | None
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False)
 class _Work:
     """What is left to do for one preemptor.
 
@@ -64,12 +64,14 @@ class _Work:
         node_name: Where.
         last: The victim that is deleted last, if any is to be deleted.
         waiting: The victims that wait on Permit.
+        all_but_last: Whether the last victim is all that is left to delete.
     """
 
     preemptor: Pod
     node_name: str
     last: Sequence[Pod]
     waiting: Sequence[Pod]
+    all_but_last: bool = False
 
 
 class Evictions:
@@ -83,7 +85,7 @@ class Evictions:
     def __init__(self, handle: Handle, plugin: str) -> None:
         self._handle = handle
         self._plugin = plugin
-        self._last_victim: dict[str, Pod | None] = {}
+        self._under_way: dict[str, _Work] = {}
 
     def is_under_way(self, pod: Pod) -> bool:
         """Whether the victims of a preemptor are still being deleted.
@@ -92,12 +94,10 @@ class Evictions:
         Then it is not under way any more: the event that wakes the preemptor may be
         that deletion, and must not find it gated.
         """
-        if pod.uid not in self._last_victim:
-            return False
-        last = self._last_victim[pod.uid]
-        if last is None:
-            return True
-        stored = self._handle.informers.get(Pod, last.key)
+        work = self._under_way.get(pod.uid)
+        if work is None or not work.all_but_last:
+            return work is not None
+        stored = self._handle.informers.get(Pod, work.last[0].key)
         return stored is not None and not stored.is_terminating
 
     def start(self, preemptor: Pod, candidate: Candidate) -> None:
@@ -123,7 +123,7 @@ class Evictions:
             for pod in self._handle.nominated_pods(candidate.node_name)
             if pod.priority < preemptor.priority
         ]
-        self._last_victim[preemptor.uid] = None
+        self._under_way[preemptor.uid] = work
         self._handle.run_in_background(
             lambda: _clear_and_evict(cluster, preemptor, outdone, running[:-1]),
             lambda outcome: self._most_evicted(work, outcome),
@@ -135,7 +135,7 @@ class Evictions:
         if outcome.error is not None or not work.last:
             self._finish(work, outcome)
             return
-        self._last_victim[work.preemptor.uid] = work.last[0]
+        work.all_but_last = True
         cluster = self._handle.cluster
         self._handle.run_in_background(
             lambda: _evict(cluster, work.preemptor, work.last),
@@ -152,7 +152,9 @@ class Evictions:
         That is the end of the last victim, or the rejection of a waiting one, which
         therefore comes after the gate has opened. Without either, nobody else would.
         """
-        del self._last_victim[work.preemptor.uid]
+        if self._under_way.get(work.preemptor.uid) is work:
+            # Otherwise it has been tried again, since the last victim was seen to go.
+            del self._under_way[work.preemptor.uid]
         if outcome.error is not None:
             key = work.preemptor.key
             _log.error("preemption for pod %s failed: %s", key, outcome.error)
