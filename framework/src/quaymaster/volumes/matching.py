@@ -4,7 +4,7 @@ Mirrors ``FindMatchingVolume`` and ``CheckNodeAffinity`` (k8s.io/component-helpe
 v0.36, ``storage/volume``).
 """
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import attrs
@@ -18,6 +18,8 @@ from quaymaster.objects import (
 from quaymaster.quantity import Quantity
 from quaymaster.selectors import (
     NodeMatcher,
+    Operator,
+    Requirement,
     compile_label_selector,
     compile_node_selector,
 )
@@ -63,6 +65,16 @@ class Reach:
             for requirement in term.labels.requirements
         )
 
+    @property
+    def anchor(self) -> Requirement | None:
+        """A label that a node must have with one of some values, or None."""
+        if self.matcher is None or len(self.matcher.terms) != 1:
+            return None
+        for requirement in self.matcher.terms[0].labels.requirements:
+            if requirement.operator is Operator.IN:
+                return requirement
+        return None
+
     def includes(self, labels: Mapping[str, str]) -> bool:
         """Whether the volume can be reached from a node with these labels.
 
@@ -98,6 +110,24 @@ class Candidates:
 
     kept: Sequence[Candidate]
     free: Sequence[Candidate]
+    # Positions in ``free``: by label and value, where a volume is only to be reached
+    # from nodes with such a label, as local disks are; and those of the others.
+    _by_label: Mapping[str, Mapping[str, Sequence[int]]] = attrs.field(init=False)
+    _others: Sequence[int] = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        by_label: dict[str, dict[str, list[int]]] = {}
+        others: list[int] = []
+        for position, candidate in enumerate(self.free):
+            anchor = candidate.reach.anchor
+            if anchor is None:
+                others.append(position)
+                continue
+            for value in anchor.values:
+                listed = by_label.setdefault(anchor.key, {}).setdefault(value, [])
+                listed.append(position)
+        object.__setattr__(self, "_by_label", by_label)
+        object.__setattr__(self, "_others", others)
 
     def best(
         self, labels: Mapping[str, str], taken: Container[str] = ()
@@ -114,11 +144,28 @@ class Candidates:
             if candidate.volume.metadata.name not in taken:
                 reachable = candidate.reach.includes(labels)
                 return candidate.volume if reachable else None
-        for candidate in self.free:
+        found = [
+            position
+            for listed in self._listed_for(labels)
+            if (position := self._first(listed, labels, taken)) is not None
+        ]
+        return self.free[min(found)].volume if found else None
+
+    def _listed_for(self, labels: Mapping[str, str]) -> Iterator[Sequence[int]]:
+        yield self._others
+        for key, by_value in self._by_label.items():
+            if key in labels:
+                yield by_value.get(labels[key], ())
+
+    def _first(
+        self, listed: Sequence[int], labels: Mapping[str, str], taken: Container[str]
+    ) -> int | None:
+        for position in listed:
+            candidate = self.free[position]
             if candidate.volume.metadata.name not in taken and candidate.reach.includes(
                 labels
             ):
-                return candidate.volume
+                return position
         return None
 
     @property

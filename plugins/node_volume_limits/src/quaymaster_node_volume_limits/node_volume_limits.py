@@ -98,6 +98,23 @@ class _Lookups:
             return Status.from_error(error)
 
 
+def _is_far_from(limits: Mapping[str, int], node: NodeInfo, count: int) -> bool:
+    """Whether no limit is near, even if all volumes were different and of one driver.
+
+    Args:
+        limits: The limits of the node.
+        node: The node.
+        count: How many volumes there are besides those of the pods on it.
+    """
+    for pod in node.pods.values():
+        for volume in volumes_of(pod):
+            claim = volume.persistent_volume_claim
+            if claim is None or not claim.claim_name:
+                return False  # it may make no sense, which must be told
+            count += 1
+    return count <= min(limits.values())
+
+
 _LOOKUPS = StateKey[_Lookups]("NodeVolumeLimits")
 
 
@@ -133,7 +150,8 @@ class NodeVolumeLimits:
         if isinstance(wanted, Status):
             return wanted
         limits = volume_limits(csi_node) if wanted else {}
-        if not limits:
+        attached = lookups.attached(node.name)
+        if not limits or _is_far_from(limits, node, len(wanted) + len(attached)):
             return None
         try:
             in_use = self._in_use(node)
@@ -142,7 +160,7 @@ class NodeVolumeLimits:
         # A wanted volume that is attached, but used by no pod here, counts on both
         # sides, as upstream.
         added = Counter(one.driver for one in wanted - in_use)
-        there = in_use | lookups.attached(node.name)
+        there = in_use | attached
         count = Counter(one.driver for one in there)
         for driver, more in added.items():
             if driver in limits and count[driver] + more > limits[driver]:

@@ -1,0 +1,76 @@
+"""Assumed objects stand only over the objects that they were made from."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+import pytest
+from msgspec.structs import replace
+
+from quaymaster.objects import ApiObject, PersistentVolume
+from quaymaster.testing import make_persistent_volume
+from quaymaster_volume_binding.assume_cache import AssumeCache, OutOfSyncError
+
+ObjT = TypeVar("ObjT", bound=ApiObject)
+
+
+class Known:
+    """Informers that know what the test has put in."""
+
+    def __init__(self, *objects: ApiObject) -> None:
+        self.objects = {(type(obj), obj.key): obj for obj in objects}
+
+    def put(self, obj: ApiObject) -> None:
+        self.objects[type(obj), obj.key] = obj
+
+    def get(self, kind: type[ObjT], key: str) -> ObjT | None:
+        found = self.objects.get((kind, key))
+        return found if isinstance(found, kind) else None
+
+    def list(self, kind: type[ObjT], namespace: str | None = None) -> Sequence[ObjT]:
+        return [obj for obj in self.objects.values() if isinstance(obj, kind)]
+
+
+def volume(version: str, storage: str = "1Gi") -> PersistentVolume:
+    made = make_persistent_volume(storage=storage)
+    return replace(made, metadata=replace(made.metadata, resource_version=version))
+
+
+def test_an_assumed_object_stands_until_the_informer_has_a_newer_one() -> None:
+    known = Known(volume("1"))
+    cache = AssumeCache(PersistentVolume, known)
+    assumed = volume("1", "2Gi")
+    cache.assume(assumed)
+    assert cache.get("volume") is assumed
+    assert list(cache) == [assumed]
+    newer = volume("2")
+    known.put(newer)
+    assert cache.get("volume") is newer
+    assert list(cache) == [newer]
+    assert len(cache) == 0
+
+
+def test_an_assumed_object_can_be_taken_back() -> None:
+    known = Known(volume("1"))
+    cache = AssumeCache(PersistentVolume, known)
+    assumed = volume("1", "2Gi")
+    cache.assume(assumed)
+    cache.restore(volume("1", "3Gi"))
+    assert cache.get("volume") is assumed
+    cache.restore(assumed)
+    cache.restore(assumed)
+    assert cache.get("volume") == volume("1")
+
+
+def test_an_assumed_object_that_is_deleted_is_gone() -> None:
+    known = Known(volume("1"))
+    cache = AssumeCache(PersistentVolume, known)
+    cache.assume(volume("1", "2Gi"))
+    known.objects.clear()
+    assert cache.get("volume") is None
+
+
+@pytest.mark.parametrize("stored", [["2"], []], ids=["newer", "gone"])
+def test_an_object_that_has_changed_cannot_be_assumed(stored: list[str]) -> None:
+    cache = AssumeCache(PersistentVolume, Known(*map(volume, stored)))
+    with pytest.raises(OutOfSyncError):
+        cache.assume(volume("1"))
