@@ -167,6 +167,20 @@ def test_failed_reserve_is_undone_in_reverse_order_and_requeued(
     assert "not now" in harness.message("p") or "broken" in harness.message("p")
 
 
+def test_pod_is_tried_until_the_last_of_the_others_has_ended() -> None:
+    """A day of flushes every five minutes must not look like running in circles."""
+    run = {"simulation.quaymaster.io/run-seconds": str(24 * 3600)}
+    harness = SchedulerHarness(
+        [
+            make_node(name="a", capacity={"cpu": "1"}),
+            make_pod(name="first", requests={"cpu": "1"}, annotations=run),
+            make_pod(name="second", requests={"cpu": "1"}),
+        ]
+    )
+    harness.settle()
+    assert harness.node_of("second") == "a"
+
+
 class Gatekeeper(Plugin):
     """Lets a pod wait for 10 seconds, or for an open gate."""
 

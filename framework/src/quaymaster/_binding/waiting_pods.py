@@ -100,4 +100,6 @@ class WaitingPods:
         seconds = min(seconds, MAX_PERMIT_TIMEOUT_SECONDS)
         text = f"rejected due to timeout after waiting {seconds:g}s at plugin {plugin}"
         status = Status(Code.UNSCHEDULABLE, (text,), plugin)
-        return self._clock.call_later(seconds, lambda: self.end(entry, status))
+        return self._clock.call_later(
+            seconds, lambda: self.end(entry, status), background=True
+        )

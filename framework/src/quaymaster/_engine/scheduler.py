@@ -98,7 +98,8 @@ class Scheduler:
         self._observer = observer
         self._random = random.Random(seed)
         self._changes = 0
-        self._attempts_since_change = 0
+        # Attempts since the last change, while no change was to be expected.
+        self._idle_attempts = 0
         self._inbox = Inbox()
         self._executor = make_executor(self._inbox.post)
         self._informers = EngineInformers(cluster, self, self._inbox.notify)
@@ -245,7 +246,8 @@ class Scheduler:
             self.queue.done(pod.uid)
             return
         queued.attempted_at_change = self._changes
-        self._attempts_since_change += 1
+        if not self._clock.has_foreground_timers:
+            self._idle_attempts += 1
         if self._observer is not None:
             self._observer.attempting(pod, framework)
         state = CycleState()
@@ -269,11 +271,11 @@ class Scheduler:
 
     def _note_change(self) -> None:
         self._changes += 1
-        self._attempts_since_change = 0
+        self._idle_attempts = 0
 
     def _is_going_round_in_circles(self) -> bool:
         pending = len(self.queue) + len(self.waiting) + 1
-        return self._attempts_since_change > _TRIES_TO_GIVE_UP_AFTER * pending
+        return self._idle_attempts > _TRIES_TO_GIVE_UP_AFTER * pending
 
     def _is_settled(self) -> bool:
         return (
