@@ -70,6 +70,11 @@ def test_all_distributions_have_one_version() -> None:
     assert len({read_project(folder)["version"] for folder in [ROOT, *MEMBERS]}) == 1
 
 
+@pytest.mark.parametrize("folder", MEMBERS, ids=lambda folder: folder.name)
+def test_every_distribution_carries_the_licence(folder: Path) -> None:
+    assert (folder / "LICENSE").read_text() == (ROOT / "LICENSE").read_text()
+
+
 @each_plugin
 def test_plugin_folder_is_complete(folder: Path) -> None:
     package = folder / "src" / f"quaymaster_{folder.name}"
