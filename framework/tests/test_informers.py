@@ -9,6 +9,7 @@ from quaymaster._engine.informers import WATCHED_KINDS, EngineInformers
 from quaymaster.clock import VirtualClock
 from quaymaster.cluster import (
     ApiError,
+    ListResult,
     PodStatusPatch,
     ResourceExpiredError,
     Watch,
@@ -147,3 +148,78 @@ def test_kind_that_is_not_watched_cannot_be_looked_up() -> None:
     assert Lease not in WATCHED_KINDS
     with pytest.raises(KeyError, match="Lease is not watched"):
         informers.get(Lease, "default/x")
+
+
+class Unreachable(Interrupted):
+    """Its lists fail, or are old, as they are told to."""
+
+    is_down = False
+    lags_by = 0
+
+    def list(self, kind: type[ObjT]) -> ListResult[ObjT]:
+        if self.is_down:
+            raise ApiError("no answer")
+        listed = super().list(kind)
+        return ListResult(listed.items, listed.resource_version - self.lags_by)
+
+
+def follow_unreachable() -> tuple[
+    Unreachable, EngineInformers, Told, list[Callable[[], None]]
+]:
+    cluster = Unreachable(VirtualClock(), controllers=False)
+    cluster.load([make_pod(name="p")])
+    told = Told()
+    retries: list[Callable[[], None]] = []
+    informers = EngineInformers(cluster, told, lambda: None, retries.append)
+    informers.start()
+    cluster.create(make_pod(name="q"))
+    informers.sync()
+    told.changes.clear()
+    return cluster, informers, told, retries
+
+
+@pytest.mark.parametrize("is_down", [True, False], ids=["no list", "a stale list"])
+def test_list_that_fails_or_is_stale_is_asked_for_again_later(is_down: bool) -> None:
+    cluster, informers, told, retries = follow_unreachable()
+    cluster.error = ResourceExpiredError("too old")
+    cluster.is_down, cluster.lags_by = is_down, 1
+    informers.sync()
+    assert retries
+    assert told.changes == []
+    cluster.error, cluster.is_down, cluster.lags_by = None, False, 0
+    cluster.create(make_pod(name="r"))
+    assert not informers.sync()
+    for retry in retries:
+        retry()
+    informers.sync()
+    assert told.changes == ["added r"]
+
+
+class Repeating(MemoryCluster):
+    """Its watches tell each batch of changes twice."""
+
+    def watch(
+        self, kind: type[ObjT], resource_version: int, notify: Callable[[], None]
+    ) -> Watch[ObjT]:
+        return _Repeater(super().watch(kind, resource_version, notify))
+
+
+class _Repeater(Generic[ObjT]):
+    def __init__(self, watch: Watch[ObjT]) -> None:
+        self._watch = watch
+
+    def take(self) -> Sequence[WatchEvent[ObjT]]:
+        return [*self._watch.take()] * 2
+
+    def stop(self) -> None:
+        self._watch.stop()
+
+
+def test_old_event_that_is_told_again_brings_no_deleted_pod_back() -> None:
+    cluster = Repeating(VirtualClock(), controllers=False)
+    informers, told = follow(cluster)
+    cluster.create(make_pod(name="p"))
+    cluster.delete(Pod, "default/p")
+    informers.sync()
+    assert told.changes == ["added p", "gone p"]
+    assert informers.list(Pod) == []

@@ -292,3 +292,27 @@ def test_a_preemptor_may_preempt_again_before_the_last_answer_has_come() -> None
         world.executor.work()
         world.executor.finish()
     assert not world.is_gated
+
+
+def test_a_victim_that_is_gone_but_still_known_does_not_make_the_preemptor_spin(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = World(victim("x"))
+    known = world.cluster.get(Pod, "default/x")
+    world.cluster.delete(Pod, "default/x", grace_period_seconds=0)
+    monkeypatch.setattr(Stored, "get", lambda *_: known)
+    for _ in range(2):
+        world.executor.work()
+        world.executor.finish()
+    assert world.told == []
+    assert world.activated == []
+
+
+def test_the_preemptor_is_woken_if_an_assumed_victim_lost_its_place_before() -> None:
+    # Its binding failed while the preemptor was gated; its deletion wakes nobody.
+    world = World(make_pod(name="x"))
+    for _ in range(2):
+        world.executor.work()
+        world.executor.finish()
+    assert world.told == ["x"]
+    assert world.activated == ["default/preemptor"]

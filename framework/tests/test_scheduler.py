@@ -11,7 +11,7 @@ from quaymaster._binding.executor import WorkerExecutor
 from quaymaster._engine.framework import Framework
 from quaymaster._engine.scheduler import Scheduler
 from quaymaster.clock import RealClock
-from quaymaster.cluster import ConflictError, EventNote, UnknownOutcomeError
+from quaymaster.cluster import ApiError, ConflictError, EventNote, UnknownOutcomeError
 from quaymaster.config import default_config
 from quaymaster.memory import MemoryCluster
 from quaymaster.objects import Node
@@ -321,6 +321,27 @@ def test_lost_answer_of_a_bind_that_did_not_happen_is_a_failure() -> None:
     harness.settle()
     assert harness.node_of("p") == "a"
     assert Plugin.log == ["bind p", "bind p"]
+
+
+def test_place_of_a_pod_is_kept_while_nobody_knows_whether_it_is_bound(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # kubernetes/kubernetes#100140: its place was given away, and the node overcommitted
+    harness = flaky(UnknownOutcomeError("no answer"), binds_anyway=True)
+    answer, asked = harness.cluster.get, []
+
+    def be_silent(kind: type[Pod], key: str) -> Pod:
+        asked.append(key)
+        if len(asked) <= 10:
+            raise ApiError("no answer")
+        return answer(kind, key)
+
+    monkeypatch.setattr(harness.cluster, "get", be_silent)
+    harness.schedule_one()
+    assert harness.why_pending("p") is None
+    harness.settle()
+    assert len(asked) == 11
+    assert Plugin.log == ["bind p"]
 
 
 class PreBinder(Plugin):

@@ -5,7 +5,7 @@ Mirrors ``Handle`` (k8s.io/kube-scheduler v0.36, ``framework/interface.go``).
 
 from collections.abc import Callable, Iterable, Sequence
 from random import Random
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from quaymaster.arrays import Rows
 from quaymaster.clock import Clock
@@ -18,6 +18,9 @@ from quaymaster.objects import ApiObject, Pod
 from quaymaster.results import FilteredRows
 from quaymaster.snapshot import Snapshot
 from quaymaster.status import Status
+
+if TYPE_CHECKING:  # what is in there needs this module
+    from quaymaster.preemption import Candidate
 
 __all__ = ["Handle", "Informers", "WaitingPod"]
 
@@ -139,6 +142,19 @@ class Handle(Protocol):
         self, state: CycleState, pod: Pod, pod_to_remove: Pod, node: NodeInfo
     ) -> Status | None:
         """Run ``remove_pod`` of this profile's PreFilter plugins."""
+
+    def run_preemption_extenders(
+        self, pod: Pod, candidates: "Sequence[Candidate]"
+    ) -> "Sequence[Candidate] | Status":
+        """Let extenders drop candidates for preemption, or change their victims.
+
+        Args:
+            pod: The pod that needs room.
+            candidates: Where room could be made.
+
+        Returns:
+            The candidates that are left, or the Error of an extender.
+        """
 
     def record(self, note: EventNote) -> None:
         """Write an Event about an object."""

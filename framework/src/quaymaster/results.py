@@ -4,8 +4,9 @@ Mirrors the result types of k8s.io/kube-scheduler v0.36, ``framework/interface.g
 """
 
 import enum
+import math
 from collections.abc import Callable, Sequence
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, cast
 
 import attrs
 import numpy as np
@@ -97,6 +98,17 @@ class PostFilterResult:
     nominating: NominatingInfo | None = None
 
 
+def _check_seconds(
+    wait: object, attribute: "attrs.Attribute[float]", seconds: object
+) -> None:
+    """Refuse what no timer can be set to, in the plugin that asks for it."""
+    number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
+    if number and not math.isnan(cast(float, seconds)):
+        return
+    where = f"{type(wait).__name__}.{attribute.name}"
+    raise TypeError(f"{where}: expected a number of seconds, got {seconds!r}")
+
+
 @attrs.frozen
 class PermitWait:
     """Makes an assumed pod wait before it is bound.
@@ -105,7 +117,7 @@ class PermitWait:
         timeout_seconds: After this long the pod is rejected; at most 15 minutes.
     """
 
-    timeout_seconds: float
+    timeout_seconds: float = attrs.field(validator=_check_seconds)
 
 
 @attrs.frozen(eq=False, kw_only=True)
@@ -121,9 +133,9 @@ class PreBindWait:
     """
 
     check: Callable[[], bool | Status]
-    timeout_seconds: float
+    timeout_seconds: float = attrs.field(validator=_check_seconds)
     timed_out: Status
-    interval_seconds: float = 1.0
+    interval_seconds: float = attrs.field(default=1.0, validator=_check_seconds)
 
 
 @attrs.frozen

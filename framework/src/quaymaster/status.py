@@ -91,7 +91,8 @@ class Status:
     @property
     def message(self) -> str:
         """The reasons joined as upstream shows them."""
-        return ", ".join(self.reasons)
+        # Type checkers see to it that reasons are strings; plugins need not use any.
+        return ", ".join(map(str, self.reasons))
 
     @property
     def is_skip(self) -> bool:

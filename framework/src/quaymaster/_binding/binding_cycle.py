@@ -6,7 +6,7 @@ and Bind, which may wait for a server and run in the executor.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeAlias, TypeVar
 
 import attrs
 import msgspec
@@ -31,7 +31,7 @@ from quaymaster.status import Status
 
 __all__ = ["Attempt", "BindingCycle", "BindingOutcomes"]
 
-_READS_AFTER_LOST_ANSWER = 3
+_SECONDS_TO_READ_AGAIN = 1.0
 
 
 QueuedT = TypeVar("QueuedT", bound=QueuedPodInfo)
@@ -59,6 +59,20 @@ class Attempt(Generic[QueuedT]):
     def node_name(self) -> str:
         """The chosen node."""
         return self.decision.node.name
+
+
+@attrs.frozen(eq=False)
+class _Doubt:
+    """A bind whose answer was lost, and the pod cannot be read to find out, either.
+
+    Attributes:
+        status: The failure that it is if the pod was not bound.
+    """
+
+    status: Status
+
+
+_Result: TypeAlias = PausedPreBind | _Doubt | Status | None
 
 
 class BindingOutcomes(Protocol[QueuedT]):
@@ -198,9 +212,7 @@ class BindingCycle(Generic[QueuedT]):
             lambda result: self._advance(attempt, result),
         )
 
-    def _pre_bind_and_bind(
-        self, attempt: Attempt[QueuedT], start: int
-    ) -> PausedPreBind | Status | None:
+    def _pre_bind_and_bind(self, attempt: Attempt[QueuedT], start: int) -> _Result:
         """The part that may block; off the engine's thread, so it touches no state."""
         state, pod, name = attempt.state, attempt.pod, attempt.node_name
         status = attempt.stations.pre_bind(state, pod, name, start)
@@ -212,27 +224,40 @@ class BindingCycle(Generic[QueuedT]):
             return self._resolve(attempt, status)
         return status
 
-    def _resolve(self, attempt: Attempt[QueuedT], status: Status) -> Status | None:
+    def _resolve(
+        self, attempt: Attempt[QueuedT], status: Status
+    ) -> _Doubt | Status | None:
         """A bind whose answer was lost: read the pod to learn what happened."""
-        for _ in range(_READS_AFTER_LOST_ANSWER):
-            try:
-                stored = self._cluster.get(Pod, attempt.pod.key)
-            except NotFoundError:
-                return status
-            except ApiError:
-                continue
-            ours = stored.uid == attempt.pod.uid
-            return None if ours and stored.node_name == attempt.node_name else status
-        return status
+        try:
+            stored = self._cluster.get(Pod, attempt.pod.key)
+        except NotFoundError:
+            return status
+        except ApiError:
+            return _Doubt(status)
+        ours = stored.uid == attempt.pod.uid
+        return None if ours and stored.node_name == attempt.node_name else status
 
-    def _advance(
-        self, attempt: Attempt[QueuedT], result: PausedPreBind | Status | None
-    ) -> None:
+    def _advance(self, attempt: Attempt[QueuedT], result: _Result) -> None:
         if isinstance(result, PausedPreBind):
             deadline = self._clock.now() + result.wait.timeout_seconds
             self._ask_later(attempt, result, deadline)
+        elif isinstance(result, _Doubt):
+            self._read_later(attempt, result.status)
         else:
             self._finish(attempt, result)
+
+    def _read_later(self, attempt: Attempt[QueuedT], status: Status) -> None:
+        """Keep the pod's place, however long it takes: it may be taken.
+
+        Giving it back too early overcommits nodes (kubernetes/kubernetes#100140).
+        """
+        self._clock.call_later(
+            _SECONDS_TO_READ_AGAIN,
+            lambda: self._executor.submit(
+                lambda: self._resolve(attempt, status),
+                lambda result: self._advance(attempt, result),
+            ),
+        )
 
     def _ask_later(
         self, attempt: Attempt[QueuedT], paused: PausedPreBind, deadline: float

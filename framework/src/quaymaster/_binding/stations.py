@@ -11,6 +11,7 @@ from typing import Any
 import attrs
 
 from quaymaster._cycle.errors import failed, unexpected
+from quaymaster._extenders import NO_EXTENDERS, Extenders
 from quaymaster._runtime import HookFunction, Profile
 from quaymaster.cycle_state import CycleState
 from quaymaster.objects import Pod
@@ -39,12 +40,15 @@ class PausedPreBind:
     def ask(self) -> bool | Status:
         """Whether the wait is over, or has failed; on the engine's thread."""
         try:
-            answer = self.wait.check()
+            answer: object = self.wait.check()
         except Exception as error:
             answer = Status.from_error(error)
-        if isinstance(answer, Status):
-            return _rejected_or_failed("PreBind", self.plugin, answer)
-        return answer
+        if isinstance(answer, bool):
+            return answer
+        if not isinstance(answer, Status):
+            expected = "a check that returns bool or Status"
+            answer = unexpected(self.plugin, "pre_bind", answer, expected)
+        return _rejected_or_failed("PreBind", self.plugin, answer)
 
     def expired(self) -> Status:
         """What ends the attempt when the time is over."""
@@ -52,9 +56,15 @@ class PausedPreBind:
 
 
 class BindingStations:
-    """Calls the plugins of one profile from Reserve to PostBind."""
+    """Calls the plugins of one profile from Reserve to PostBind.
 
-    def __init__(self, profile: Profile) -> None:
+    Args:
+        profile: The profile.
+        extenders: Those that bind are asked before its Bind plugins.
+    """
+
+    def __init__(self, profile: Profile, extenders: Extenders = NO_EXTENDERS) -> None:
+        self._extenders = extenders
         self._reserve = _calls(profile, "reserve", "reserve")
         self._unreserve = _calls(profile, "reserve", "unreserve")[::-1]
         self._permit = _calls(profile, "permit", "permit")
@@ -161,7 +171,11 @@ class BindingStations:
         return None
 
     def bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
-        """Let the first plugin bind that does not skip."""
+        """Let the extender of the pod bind, or the first plugin that does not skip."""
+        if self._extenders:
+            status = self._extenders.bind(pod, node_name)
+            if status is None or not status.is_skip:
+                return status
         for plugin, function in self._bind:
             status = _call(plugin, "bind", function, state, pod, node_name)
             if status is None:

@@ -15,7 +15,8 @@ from quaymaster._cycle.errors import unexpected
 from quaymaster._cycle.filtering import FilterStation, pods_ahead
 from quaymaster._cycle.pre_filter import PreFilterStation
 from quaymaster._cycle.sampling import NodeOrder, nodes_to_find
-from quaymaster._cycle.scoring import ScoreStation
+from quaymaster._cycle.scoring import PluginScores, ScoreStation
+from quaymaster._extenders import EXTENDER, NO_EXTENDERS, Extenders
 from quaymaster._runtime import HookFunction, Profile
 from quaymaster.arrays import RowArray, Rows
 from quaymaster.cycle_state import CycleState
@@ -116,6 +117,7 @@ class Algorithm:
         nominator: Nominator,
         order: NodeOrder,
         percentage: int,
+        extenders: Extenders = NO_EXTENDERS,
     ) -> None:
         self.pre_filter = PreFilterStation(profile.plan("preFilter"))
         self.filter = FilterStation(profile.plan("filter"), self.pre_filter)
@@ -128,6 +130,7 @@ class Algorithm:
         self._nominator = nominator
         self._order = order
         self._percentage = percentage
+        self._extenders = extenders
 
     def schedule(
         self, state: CycleState, pod: Pod, pick_node: PickNode
@@ -169,6 +172,8 @@ class Algorithm:
                 f"node(s) didn't satisfy plugin(s) [{listed}]"
             )
         passed = self._filtered(state, pod, rows, diagnosis)
+        if not isinstance(passed, Status) and self._extenders:
+            passed = self._extended(pod, passed, diagnosis)
         if isinstance(passed, Status):
             return Unfit(passed)
         if nodes.count(passed) == 0:
@@ -203,6 +208,17 @@ class Algorithm:
         status = Status(Code.UNSCHEDULABLE, tuple(reasons), rejector)
         return PostFilterResult(status, nominating)
 
+    def extender_scores(self, pod: Pod, rows: Rows) -> Sequence[PluginScores]:
+        """What each extender that scores gave the feasible nodes."""
+        return [
+            PluginScores(scores.name, scores.weight, scores.raw, scores.normalized)
+            for scores in self._extenders.scores(pod, self._nodes, rows)
+        ]
+
+    @property
+    def _scores(self) -> bool:
+        return bool(self.score) or self._extenders.prioritizes
+
     def _post_filtered(self, state: CycleState, pod: Pod, unfit: Unfit) -> Unfit:
         if unfit.diagnosis is None or not self._post_filter:
             return unfit
@@ -227,9 +243,12 @@ class Algorithm:
             return PostFilterResult()
         if isinstance(answer, Status):
             return PostFilterResult(answer)
-        if isinstance(answer, PostFilterResult):
-            return answer
         expected = "PostFilterResult, Status or None"
+        if isinstance(answer, PostFilterResult):
+            wrong = _wrong_part(answer)
+            if wrong is None:
+                return answer
+            answer, expected = wrong, "a PostFilterResult with valid parts"
         return PostFilterResult(unexpected(plugin, "post_filter", answer, expected))
 
     def _nominated_node_fits(
@@ -244,13 +263,37 @@ class Algorithm:
         )
         if status is not None and status.is_rejected:
             diagnosis.reject(name, status)
-        return status is None
+        if status is not None or not self._extenders:
+            return status is None
+        left = self._after_extenders(pod, self._nodes.rows_of([name]), diagnosis)
+        return not isinstance(left, Status) and self._nodes.count(left) > 0
+
+    def _extended(self, pod: Pod, rows: Rows, diagnosis: Diagnosis) -> Rows | Status:
+        """Ask the extenders about the nodes that passed the plugins."""
+        before = self._nodes.count(rows)
+        diagnosis.filtered = before + diagnosis.processed()
+        left = self._after_extenders(pod, rows, diagnosis)
+        if not isinstance(left, Status) and self._nodes.count(left) < before:
+            diagnosis.extender_plugins = frozenset({EXTENDER})
+        return left
+
+    def _after_extenders(
+        self, pod: Pod, rows: Rows, diagnosis: Diagnosis
+    ) -> Rows | Status:
+        verdicts = self._extenders.filter(pod, self._nodes, rows)
+        if isinstance(verdicts, Status):
+            return verdicts
+        for name, status in verdicts.rejected.items():
+            diagnosis.reject(name, status)
+        return verdicts.passed
 
     def _filtered(
         self, state: CycleState, pod: Pod, rows: Rows, diagnosis: Diagnosis
     ) -> Rows | Status:
         count = self._nodes.count(rows)
-        wanted = nodes_to_find(self._percentage, count) if self.score else 1
+        wanted = 1
+        if self._scores or self._extenders.filters:
+            wanted = nodes_to_find(self._percentage, count)
         if wanted >= count:
             return self._filter_rows(state, pod, rows, diagnosis)
         return self._sample(state, pod, rows, wanted, diagnosis)
@@ -305,7 +348,7 @@ class Algorithm:
     ) -> int | Status:
         if self._nodes.count(rows) == 1:
             return int(self._nodes.row_numbers(rows)[0])
-        if not self.score:
+        if not self._scores:
             return pick_node(self._nodes, rows)
         status = self.score.prepare(state, pod, self._nodes, rows)
         if status is not None:
@@ -313,6 +356,9 @@ class Algorithm:
         total = self.score.totals(state, pod, self._nodes, rows)
         if isinstance(total, Status):
             return total
+        if self._extenders:
+            for scores in self.extender_scores(pod, rows):
+                total = total + scores.weighted
         best = np.flatnonzero(total == total.max())
         if isinstance(rows, slice):
             ties = best + rows.start
@@ -321,10 +367,26 @@ class Algorithm:
         return pick_node(self._nodes, ties)
 
 
+def _wrong_part(result: PostFilterResult) -> object:
+    """The part of a result that has not the type that it should have, or None."""
+    status: object = result.status
+    if status is not None and not isinstance(status, Status):
+        return status
+    nominating: object = result.nominating
+    if nominating is not None and not isinstance(nominating, NominatingInfo):
+        return nominating
+    return None
+
+
 def _processed(nodes: NodeTable, found: Feasible | Unfit) -> int:
     """How many nodes an attempt went through, which moves the start of the next."""
     if isinstance(found, Unfit):
-        return 0 if found.diagnosis is None else found.diagnosis.processed()
+        if found.diagnosis is None:
+            return 0
+        filtered = found.diagnosis.filtered
+        return found.diagnosis.processed() if filtered is None else filtered
     if found.via_nominated_node:
         return 0
+    if found.diagnosis.filtered is not None:
+        return found.diagnosis.filtered
     return nodes.count(found.rows) + found.diagnosis.processed()

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 import attrs
 import numpy as np
 
+from quaymaster._cycle.errors import unexpected
 from quaymaster.arrays import RowArray
 from quaymaster.messages import unfit_message
 from quaymaster.node_table import NodeTable
@@ -42,10 +43,20 @@ class Rejections:
 
     def statuses(self, codes: Sequence[int]) -> Mapping[int, Status]:
         """The status behind each of the given codes."""
-        return {
-            code: self.verdicts.status_of(code).with_plugin(self.plugin)
-            for code in codes
-        }
+        return {code: self._status(code) for code in codes}
+
+    def _status(self, code: int) -> Status:
+        """The plugin's status; its rejection stands even if it cannot explain it."""
+        try:
+            status: object = self.verdicts.status_of(code)
+        except Exception as error:
+            status = Status.from_error(error)
+        if not isinstance(status, Status):
+            status = unexpected(self.plugin, "status_of", status, "Status")
+        if not status.is_rejected:
+            text = f"plugin '{self.plugin}' gave no reason: {status.message}"
+            status = Status(Code.UNSCHEDULABLE, (text,), error=status.error)
+        return status.with_plugin(self.plugin)
 
 
 class Diagnosis:
@@ -57,6 +68,8 @@ class Diagnosis:
         pre_filter_message: What the rejecting PreFilter plugin said, or empty.
         post_filter_message: What the PostFilter plugins said, or empty.
         pre_filter_plugins: The plugins that restricted the nodes in PreFilter.
+        extender_plugins: The name that stands for extenders, if they took nodes away.
+        filtered: How many nodes the plugins judged, if extenders came after them.
     """
 
     def __init__(self, nodes: NodeTable) -> None:
@@ -65,6 +78,8 @@ class Diagnosis:
         self.pre_filter_message = ""
         self.post_filter_message = ""
         self.pre_filter_plugins: frozenset[str] = frozenset()
+        self.extender_plugins: frozenset[str] = frozenset()
+        self.filtered: int | None = None
         self._explicit: dict[str, Status] = {}
         self._batches: list[Rejections] = []
         self._by_node: dict[str, Status] | None = None
@@ -117,9 +132,10 @@ class Diagnosis:
     @property
     def unschedulable_plugins(self) -> frozenset[str]:
         """The plugins whose change of mind could help this pod."""
-        return self.pre_filter_plugins | self._plugins(
+        rejecting = self._plugins(
             Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.PENDING
         )
+        return self.pre_filter_plugins | rejecting | self.extender_plugins
 
     @property
     def pending_plugins(self) -> frozenset[str]:

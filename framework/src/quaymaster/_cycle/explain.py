@@ -90,6 +90,9 @@ def _scores(
     total = algorithm.score.totals(state, pod, nodes, found.rows)
     if isinstance(total, Status):
         return total
+    for scores in algorithm.extender_scores(pod, found.rows):
+        plugins.append(scores)
+        total = total + scores.weighted
     names = nodes.names_at(found.rows)
     order = np.argsort(-total, kind="stable").tolist()
     return [_node_scores(names[index], index, plugins, total) for index in order]

@@ -217,8 +217,8 @@ class FilterStation:
         elif not isinstance(verdicts, NodeVerdicts):
             expected = "NodeVerdicts, Status or None"
             return unexpected(item.plugin, "filter_nodes", verdicts, expected)
-        if verdicts.codes.shape != (count,):
-            problem = f"returned shape {verdicts.codes.shape}, expected ({count},)"
+        problem = _problem(verdicts.codes, count)
+        if problem:
             return Status.from_error(PluginError(item.plugin, "filter_nodes", problem))
         rejected: BoolArray = verdicts.codes != 0
         if not rejected.any():
@@ -280,6 +280,17 @@ def pods_ahead(pod: Pod, nominated: Iterable[Pod]) -> Sequence[Pod]:
 
 
 _POD_USES = tuple(PodUse)
+
+
+def _problem(codes: object, count: int) -> str:
+    """What is wrong with the codes of a batch twin; empty if nothing is."""
+    if not isinstance(codes, np.ndarray):
+        return f"returned codes as {type(codes).__name__}, expected an array"
+    if codes.shape != (count,):
+        return f"returned shape {codes.shape}, expected ({count},)"
+    if codes.dtype.kind not in "biu":
+        return f"returned dtype {codes.dtype}, expected integers or bool"
+    return ""
 
 
 def _filter(call: Call, imagines: bool) -> _Filter:

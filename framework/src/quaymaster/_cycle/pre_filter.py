@@ -71,14 +71,14 @@ class PreFilterStation:
         self, state: CycleState, pod: Pod, pod_to_add: Pod, node: NodeInfo
     ) -> Status | None:
         """Tell the plugins to imagine one more pod on a node."""
-        return self._extend(self._add_pod, "AddPod", state, pod, pod_to_add, node)
+        return self._extend(self._add_pod, "add_pod", state, pod, pod_to_add, node)
 
     def remove_pod(
         self, state: CycleState, pod: Pod, pod_to_remove: Pod, node: NodeInfo
     ) -> Status | None:
         """Tell the plugins to imagine that a pod has left a node."""
         return self._extend(
-            self._remove_pod, "RemovePod", state, pod, pod_to_remove, node
+            self._remove_pod, "remove_pod", state, pod, pod_to_remove, node
         )
 
     def _run(
@@ -121,7 +121,13 @@ class PreFilterStation:
             answer = function(state, pod, nodes)
         except Exception as error:
             return Status.from_error(error)
-        if answer is None or isinstance(answer, (PreFilterResult, Status)):
+        if isinstance(answer, PreFilterResult):
+            names: object = answer.node_names
+            if isinstance(names, frozenset):
+                return answer
+            expected = "a PreFilterResult with a frozenset of node names"
+            return unexpected(plugin, "pre_filter", names, expected)
+        if answer is None or isinstance(answer, Status):
             return answer
         return unexpected(
             plugin, "pre_filter", answer, "PreFilterResult, Status or None"
@@ -130,7 +136,7 @@ class PreFilterStation:
     def _extend(
         self,
         calls: Mapping[str, HookFunction],
-        name: str,
+        hook: str,
         state: CycleState,
         pod: Pod,
         other: Pod,
@@ -144,9 +150,16 @@ class PreFilterStation:
             except Exception as error:
                 status = Status.from_error(error)
             if status is not None:
+                if not isinstance(status, Status):
+                    status = unexpected(plugin, hook, status, "Status or None")
+                name = _NAMES[hook]
                 prefix = f'running {name} on PreFilter plugin "{plugin}"'
                 return failed(prefix, plugin, status)
         return None
+
+
+_NAMES = {"add_pod": "AddPod", "remove_pod": "RemovePod"}
+"""Upstream's names of the extensions."""
 
 
 def _extensions(calls: Sequence[Call], hook: str) -> Mapping[str, HookFunction]:

@@ -10,8 +10,10 @@ import attrs
 
 from quaymaster._binding.stations import BindingStations
 from quaymaster._cycle.algorithm import Algorithm, Nominator
+from quaymaster._cycle.errors import unexpected
 from quaymaster._cycle.sampling import NodeOrder
 from quaymaster._engine.handle import EngineHandle, Services
+from quaymaster._extenders import EXTENDER, NO_EXTENDERS, Extenders
 from quaymaster._queue import QueueProfile
 from quaymaster._runtime import Call, Profile, build_profile
 from quaymaster.config import ProfileConfig
@@ -42,7 +44,7 @@ class Framework:
         """Ask one PreEnqueue plugin about a pod; for explanations."""
         for call in self.profile.plan("preEnqueue"):
             if call.plugin == plugin:
-                return _pre_enqueue(call)(pod)
+                return _asked(call, pod)
         return None
 
 
@@ -53,6 +55,7 @@ def build_framework(
     nominator: Nominator,
     order: NodeOrder,
     percentage: int,
+    extenders: Extenders = NO_EXTENDERS,
 ) -> Framework:
     """Build a profile's plugins and stations on the engine's parts.
 
@@ -63,11 +66,12 @@ def build_framework(
         nominator: The engine's nominated pods.
         order: The engine's sampling order, shared by its profiles as upstream does.
         percentage: The engine's ``percentageOfNodesToScore``; a profile's own wins.
+        extenders: The engine's extenders.
 
     Raises:
         ProfileError: A plugin cannot be loaded or called.
     """
-    handle = EngineHandle(config.scheduler_name, services)
+    handle = EngineHandle(config.scheduler_name, services, extenders)
     profile = build_profile(config, registry, lambda _name: handle)
     own = config.percentage_of_nodes_to_score
     algorithm = Algorithm(
@@ -76,13 +80,20 @@ def build_framework(
         nominator,
         order,
         percentage if own is None else own,
+        extenders,
     )
     handle.attach(algorithm)
-    return Framework(profile, algorithm, BindingStations(profile), handle)
+    return Framework(profile, algorithm, BindingStations(profile, extenders), handle)
 
 
-def queue_profile(profile: Profile) -> QueueProfile:
-    """What the queue needs to know of a profile."""
+def queue_profile(profile: Profile, *, extended: bool = False) -> QueueProfile:
+    """What the queue needs to know of a profile.
+
+    Args:
+        profile: The profile.
+        extended: Whether there are extenders; nobody can say what would change their
+            minds, so everything may.
+    """
     sort = profile.plan("queueSort")[0]
     # Only the same plugin with the same arguments gives keys that surely compare.
     args = profile.config.plugin_args.get(sort.plugin)
@@ -91,9 +102,20 @@ def queue_profile(profile: Profile) -> QueueProfile:
         pre_enqueue=[
             (call.plugin, _pre_enqueue(call)) for call in profile.plan("preEnqueue")
         ],
-        events=profile.events,
+        events={**profile.events, EXTENDER: None} if extended else profile.events,
         sort_group=f"{sort.plugin} {args!r}",
     )
+
+
+def _asked(call: Call, pod: Pod) -> Status | None:
+    answer: object
+    try:
+        answer = _pre_enqueue(call)(pod)
+    except Exception as error:
+        return Status.from_error(error)
+    if answer is None or isinstance(answer, Status):
+        return answer
+    return unexpected(call.plugin, "pre_enqueue", answer, "Status or None")
 
 
 def _pre_enqueue(call: Call) -> Callable[[Pod], Status | None]:

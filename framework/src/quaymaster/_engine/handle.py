@@ -9,6 +9,7 @@ import attrs
 from quaymaster._binding.executor import Executor, InlineExecutor
 from quaymaster._cycle.algorithm import Algorithm
 from quaymaster._cycle.diagnosis import Diagnosis
+from quaymaster._extenders import NO_EXTENDERS, Extenders
 from quaymaster.arrays import Rows
 from quaymaster.clock import Clock
 from quaymaster.cluster import Cluster, EventNote
@@ -18,6 +19,7 @@ from quaymaster.hookspecs import PodUse
 from quaymaster.node_info import NodeInfo
 from quaymaster.node_table import NodeTable
 from quaymaster.objects import Pod
+from quaymaster.preemption import Candidate
 from quaymaster.results import FilteredRows
 from quaymaster.snapshot import Snapshot
 from quaymaster.status import Status
@@ -59,9 +61,16 @@ class EngineHandle:
     Args:
         profile_name: The profile's scheduler name.
         services: The engine's parts.
+        extenders: The engine's extenders.
     """
 
-    def __init__(self, profile_name: str, services: Services) -> None:
+    def __init__(
+        self,
+        profile_name: str,
+        services: Services,
+        extenders: Extenders = NO_EXTENDERS,
+    ) -> None:
+        self._extenders = extenders
         self._profile_name = profile_name
         self._services = services
         self._algorithm: Algorithm | None = None
@@ -145,6 +154,11 @@ class EngineHandle:
         self, state: CycleState, pod: Pod, pod_to_remove: Pod, node: NodeInfo
     ) -> Status | None:
         return self._attached().pre_filter.remove_pod(state, pod, pod_to_remove, node)
+
+    def run_preemption_extenders(
+        self, pod: Pod, candidates: Sequence[Candidate]
+    ) -> Sequence[Candidate] | Status:
+        return self._extenders.preempt(pod, candidates, self.snapshot.nodes)
 
     def record(self, note: EventNote) -> None:
         self._services.record(note)

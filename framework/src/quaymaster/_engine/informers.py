@@ -5,6 +5,7 @@ a fresh list, and what was missed is told as the changes that it amounts to. Mir
 ``Reflector`` and shared informers (k8s.io/client-go v0.36, ``tools/cache``).
 """
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -61,6 +62,8 @@ what pods refer to comes before the pods."""
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
 
+_log = logging.getLogger(__name__)
+
 
 class ChangeHandler(Protocol):
     """Takes every change of the cluster, one by one, on the engine's thread."""
@@ -92,18 +95,25 @@ class _Reflector(Generic[ObjT]):
         cluster: Cluster,
         handler: ChangeHandler,
         notify: Callable[[], None],
+        retry_later: Callable[[Callable[[], None]], object],
     ) -> None:
         self._kind = kind
         self._cluster = cluster
         self._handler = handler
         self._notify = notify
+        self._retry_later = retry_later
         self._watch: Watch[ObjT] | None = None
         self._version = 0
+        self._must_list = True
+        self._is_resting = False
         self.objects: dict[str, ObjT] = {}
 
     def start(self) -> None:
         """List, tell the handler what there is, and watch from there."""
         listed = self._cluster.list(self._kind)
+        if listed.resource_version < self._version:
+            # From a replica that lags: it would take back what has been told.
+            raise ApiError(f"{self._kind.kind}: the list is older than what is known")
         known, self.objects = self.objects, {}
         for obj in listed.items:
             key = obj.key
@@ -119,33 +129,52 @@ class _Reflector(Generic[ObjT]):
         for gone in known.values():
             self._handler.changed(self._kind, gone, None, missed=True)
         self._version = listed.resource_version
-        self._watch = self._cluster.watch(self._kind, self._version, self._notify)
+        self._must_list = False
+        self._connect()
 
     def sync(self) -> bool:
         """Handle what the watch has brought; return whether there was anything."""
+        if self._is_resting:
+            return False
         if self._watch is None:
-            self._reconnect()
+            self._recover()
             return True
         try:
             events = self._watch.take()
-        except ResourceExpiredError:
-            self.start()
-            return True
-        except ApiError:
+        except ApiError as error:
             self._watch = None
-            self._reconnect()
+            self._must_list = isinstance(error, ResourceExpiredError)
+            self._recover()
             return True
         for event in events:
             self._apply(event)
         return bool(events)
 
-    def _reconnect(self) -> None:
+    def _recover(self) -> None:
+        """Watch again, after a fresh list if need be; if that fails, rest first."""
         try:
-            self._watch = self._cluster.watch(self._kind, self._version, self._notify)
-        except ResourceExpiredError:
+            if not self._must_list:
+                try:
+                    self._connect()
+                    return
+                except ResourceExpiredError:
+                    self._must_list = True
             self.start()
+        except ApiError as error:
+            _log.warning("%s cannot be followed: %s", self._kind.kind, error)
+            self._is_resting = True
+            self._retry_later(self._end_rest)
+
+    def _end_rest(self) -> None:
+        self._is_resting = False
+        self._notify()
+
+    def _connect(self) -> None:
+        self._watch = self._cluster.watch(self._kind, self._version, self._notify)
 
     def _apply(self, event: WatchEvent[ObjT]) -> None:
+        if event.resource_version <= self._version:
+            return  # told already: again, it could bring back what is gone
         new = event.object
         key = new.key
         self._version = event.resource_version
@@ -168,17 +197,28 @@ class EngineInformers:
         cluster: The cluster to follow.
         handler: Told every change, after the copy has been brought up to date.
         notify: Called, from any thread, when there is something to `sync`.
+        retry_later: Calls what it is given after a while, on the engine's thread: a
+            kind that cannot be followed right now is tried again then.
     """
 
     def __init__(
-        self, cluster: Cluster, handler: ChangeHandler, notify: Callable[[], None]
+        self,
+        cluster: Cluster,
+        handler: ChangeHandler,
+        notify: Callable[[], None],
+        retry_later: Callable[[Callable[[], None]], object] = lambda retry: retry(),
     ) -> None:
         self._reflectors: Mapping[type[ApiObject], _Reflector[Any]] = {
-            kind: _Reflector(kind, cluster, handler, notify) for kind in WATCHED_KINDS
+            kind: _Reflector(kind, cluster, handler, notify, retry_later)
+            for kind in WATCHED_KINDS
         }
 
     def start(self) -> None:
-        """List every kind and start to watch it."""
+        """List every kind and start to watch it.
+
+        Raises:
+            ApiError: The cluster does not answer.
+        """
         for reflector in self._reflectors.values():
             reflector.start()
 

@@ -27,6 +27,7 @@ from quaymaster._engine.handle import Services
 from quaymaster._engine.inbox import Inbox
 from quaymaster._engine.informers import EngineInformers
 from quaymaster._engine.outcomes import Outcomes
+from quaymaster._extenders import Extenders, ignoring_managed_resources
 from quaymaster._queue import BackoffPolicy, QueuedPod, SchedulingQueue
 from quaymaster.arrays import Rows
 from quaymaster.clock import Clock
@@ -44,6 +45,7 @@ __all__ = ["Observer", "Scheduler"]
 _log = logging.getLogger(__name__)
 
 _TRIES_TO_GIVE_UP_AFTER = 5
+_SECONDS_TO_RETRY_WATCH = 1.0
 
 
 class Observer(Protocol):
@@ -80,6 +82,7 @@ class Scheduler:
 
     Raises:
         ProfileError: A profile's plugins cannot be built.
+        ExtenderError: An extender's URL or certificates are of no use.
     """
 
     def __init__(
@@ -102,7 +105,12 @@ class Scheduler:
         self._idle_attempts = 0
         self._inbox = Inbox()
         self._executor = make_executor(self._inbox.post)
-        self._informers = EngineInformers(cluster, self, self._inbox.notify)
+        self._informers = EngineInformers(
+            cluster,
+            self,
+            self._inbox.notify,
+            lambda retry: clock.call_later(_SECONDS_TO_RETRY_WATCH, retry),
+        )
         self.snapshot = Snapshot()
         self.waiting = WaitingPods(clock, self._inbox.post)
         self._cache = Cache(self.snapshot)
@@ -218,9 +226,16 @@ class Scheduler:
         )
         order = NodeOrder()
         percentage = config.percentage_of_nodes_to_score
+        extenders = Extenders(config.extenders)
         return {
             profile.scheduler_name: build_framework(
-                profile, registry, services, self, order, percentage
+                ignoring_managed_resources(profile, config.extenders),
+                registry,
+                services,
+                self,
+                order,
+                percentage,
+                extenders,
             )
             for profile in config.profiles
         }
@@ -229,7 +244,7 @@ class Scheduler:
         return SchedulingQueue(
             clock=self._clock,
             profiles={
-                name: queue_profile(framework.profile)
+                name: queue_profile(framework.profile, extended=bool(config.extenders))
                 for name, framework in self.frameworks.items()
             },
             lookup=self._stored,

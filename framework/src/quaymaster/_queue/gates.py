@@ -19,6 +19,8 @@ Gate: TypeAlias = tuple[str, Callable[[Pod], Status | None]]
 
 _log = logging.getLogger(__name__)
 
+_WRONG_TYPE = "plugin %r: pre_enqueue returned %s, expected Status or None, for pod %s"
+
 
 def passes_gates(queued: QueuedPod, gates: Sequence[Gate]) -> bool:
     """Ask the PreEnqueue plugins until one objects, the one that did so last first.
@@ -47,10 +49,13 @@ def _with_first(first: str, gates: Iterable[Gate]) -> Sequence[Gate]:
     return sorted(gates, key=lambda gate: gate[0] != first)
 
 
-def _objects(plugin: str, hook: Callable[[Pod], Status | None], pod: Pod) -> bool:
+def _objects(plugin: str, hook: Callable[[Pod], object], pod: Pod) -> bool:
     try:
         status = hook(pod)
     except Exception:
         _log.exception("pre_enqueue of plugin %r failed for pod %s", plugin, pod.key)
         return True
+    if status is not None and not isinstance(status, Status):
+        found = type(status).__name__
+        _log.error(_WRONG_TYPE, plugin, found, pod.key)
     return status is not None

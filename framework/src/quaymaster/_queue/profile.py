@@ -7,6 +7,7 @@ import attrs
 
 from quaymaster._queue.gates import Gate
 from quaymaster._queue.hints import EventsByPlugin
+from quaymaster._queue.sort_keys import reliable
 from quaymaster.queueing import QueuedPodInfo, SortKey
 
 __all__ = ["CompiledProfiles", "QueueProfile"]
@@ -48,7 +49,8 @@ class CompiledProfiles:
         for name, profile in profiles.items():
             group = numbers.setdefault(profile.sort_group, len(numbers))
             gates = tuple(profile.pre_enqueue)
-            self._compiled[name] = (profile.sort_key, group, gates)
+            sort_key = reliable(name, profile.sort_key)
+            self._compiled[name] = (sort_key, group, gates)
         first = next(iter(self._compiled.values()))
         self._fallback = (first[0], first[1], ())
         self.groups = len(numbers)

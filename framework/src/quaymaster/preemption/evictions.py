@@ -48,10 +48,12 @@ class _Outcome:
 
     Attributes:
         evicted: The pods that were deleted by these calls.
+        gone: The pods that had gone before.
         error: Why the calls ended early, or None.
     """
 
     evicted: Sequence[Pod]
+    gone: Sequence[Pod]
     error: ApiError | None
 
 
@@ -64,6 +66,7 @@ class _Work:
         node_name: Where.
         last: The victim that is deleted last, if any is to be deleted.
         waiting: The victims that wait on Permit.
+        assumed: The uids of the victims that no watch has told to be bound.
         all_but_last: Whether the last victim is all that is left to delete.
     """
 
@@ -71,6 +74,7 @@ class _Work:
     node_name: str
     last: Sequence[Pod]
     waiting: Sequence[Pod]
+    assumed: frozenset[str]
     all_but_last: bool = False
 
 
@@ -117,7 +121,8 @@ class Evictions:
             return
         running = [pod for pod in victims if waiting_pod(pod.uid) is None]
         waiting = [pod for pod in victims if waiting_pod(pod.uid) is not None]
-        work = _Work(preemptor, candidate.node_name, running[-1:], waiting)
+        assumed = frozenset(pod.uid for pod in running if not self._is_bound(pod))
+        work = _Work(preemptor, candidate.node_name, running[-1:], waiting, assumed)
         outdone = [
             pod
             for pod in self._handle.nominated_pods(candidate.node_name)
@@ -151,6 +156,9 @@ class Evictions:
 
         That is the end of the last victim, or the rejection of a waiting one, which
         therefore comes after the gate has opened. Without either, nobody else would.
+        A victim that had gone before, but is still known, has its end to come: to try
+        again at once would only find the same victim, again and again until then.
+        One that was only assumed may have lost its place while the gate was closed.
         """
         if self._under_way.get(work.preemptor.uid) is work:
             # Otherwise it has been tried again, since the last victim was seen to go.
@@ -161,8 +169,24 @@ class Evictions:
             self._handle.activate([work.preemptor])
             return
         rejected = [pod for pod in work.waiting if self._reject(work, pod)]
-        if not rejected and not outcome.evicted:
+        ends = [*outcome.evicted, *filter(self._is_known, outcome.gone)]
+        if not rejected and not any(self._will_be_told(work, pod) for pod in ends):
             self._handle.activate([work.preemptor])
+
+    def _will_be_told(self, work: _Work, victim: Pod) -> bool:
+        """Whether the end of a victim wakes the preemptor, or has done so."""
+        if victim.uid not in work.assumed:
+            return True
+        node = self._handle.snapshot.get(work.node_name)
+        return node is not None and victim.uid in node.pods
+
+    def _is_bound(self, victim: Pod) -> bool:
+        stored = self._handle.informers.get(Pod, victim.key)
+        return stored is None or bool(stored.node_name)
+
+    def _is_known(self, victim: Pod) -> bool:
+        stored = self._handle.informers.get(Pod, victim.key)
+        return stored is not None and stored.uid == victim.uid
 
     def _reject(self, work: _Work, victim: Pod) -> bool:
         waiting = self._handle.waiting_pod(victim.uid)
@@ -216,17 +240,21 @@ def _clear_and_evict(
 def _evict(cluster: Cluster, preemptor: Pod, victims: Sequence[Pod]) -> _Outcome:
     """Off the engine's thread: touches nothing but the cluster."""
     evicted: list[Pod] = []
+    gone: list[Pod] = []
     for victim in victims:
         patch = PodStatusPatch(condition=_condition(preemptor, victim))
         try:
             cluster.patch_pod_status(victim, patch)
             cluster.delete(Pod, victim.key, uid=victim.uid)
-        except (NotFoundError, ConflictError):
-            continue  # it is gone, or another pod has its name by now
+        except NotFoundError:
+            gone.append(victim)
+            continue
+        except ConflictError:
+            continue  # another pod has its name by now
         except ApiError as error:
-            return _Outcome(evicted, error)
+            return _Outcome(evicted, gone, error)
         evicted.append(victim)
-    return _Outcome(evicted, None)
+    return _Outcome(evicted, gone, None)
 
 
 def _condition(preemptor: Pod, victim: Pod) -> PodCondition:

@@ -1,9 +1,11 @@
 """What tests of plugins and profiles are made of; public, and tested itself.
 
 Makers make API objects from a few words; `PluginHarness` runs one plugin hook by hook
-on a small cluster; `SchedulerHarness` runs whole profiles in virtual time.
+on a small cluster; `SchedulerHarness` runs whole profiles in virtual time;
+`FaultyCluster` makes a cluster fail now and then, by a seed.
 """
 
+from quaymaster.testing.faults import Fault, FaultyCluster
 from quaymaster.testing.harness import ContractError, PluginHarness, PluginStatusError
 from quaymaster.testing.makers import (
     make_affinity_term,
@@ -29,6 +31,8 @@ from quaymaster.testing.storage_makers import (
 
 __all__ = [
     "ContractError",
+    "Fault",
+    "FaultyCluster",
     "PluginHarness",
     "PluginStatusError",
     "SchedulerHarness",

@@ -50,6 +50,7 @@ _UNDER_WAY: Final = Status.unresolvable(
     "waiting for the preemption for this pod to be finished"
 )
 _NOT_HELPFUL: Final = "Preemption is not helpful for scheduling"
+_NO_CANDIDATE: Final = "no candidate node for preemption"
 _POD_DELETED: Final = ClusterEvent(EventResource.POD, ActionType.DELETE)
 
 
@@ -92,7 +93,12 @@ class DefaultPreemption:
         found = self.find_candidates(state, stored, statuses)
         if not found.candidates:
             return self._nobody_helps(found)
-        best = self.choose(found.candidates)
+        candidates = self._handle.run_preemption_extenders(stored, found.candidates)
+        if isinstance(candidates, Status):
+            return _prefixed(candidates)
+        if not candidates:
+            return _prefixed(Status.unschedulable(_NO_CANDIDATE))
+        best = self.choose(candidates)
         self._evictions.start(stored, best)
         return PostFilterResult(nominating=_nominate(best.node_name))
 

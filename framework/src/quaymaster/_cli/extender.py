@@ -1,0 +1,67 @@
+"""``quaymaster extender``."""
+
+from collections.abc import Sequence
+
+import click
+
+from quaymaster._cli.inputs import read_inputs
+from quaymaster._cli.output import print_line
+from quaymaster._extender_server import ExtenderServer, ExtenderService
+
+__all__ = ["command"]
+
+_LARGEST_PORT = 65535
+
+
+def _address(
+    _context: click.Context, _option: click.Parameter, text: str
+) -> tuple[str, int]:
+    host, colon, port = text.rpartition(":")
+    if not (host and colon and port.isdecimal() and int(port) <= _LARGEST_PORT):
+        expected = "a host and a port such as 127.0.0.1:8888"
+        raise click.BadParameter(f"expected {expected}, got {text!r}")
+    return host, int(port)
+
+
+@click.command("extender")
+@click.argument("paths", metavar="[PATH]...", nargs=-1)
+@click.option(
+    "--config",
+    "config_file",
+    metavar="FILE",
+    required=True,
+    help="A KubeSchedulerConfiguration, or the name of a profile that is shipped.",
+)
+@click.option(
+    "--bind",
+    "address",
+    metavar="HOST:PORT",
+    default="127.0.0.1:8888",
+    show_default=True,
+    callback=_address,
+    help="Where to listen; port 0 takes a free one.",
+)
+def command(paths: Sequence[str], config_file: str, address: tuple[str, int]) -> None:
+    """Serve a profile's plugins to kube-scheduler, as its extender.
+
+    The verbs are "filter" (the profile's PreFilter and Filter plugins) and "prioritize"
+    (PreScore and Score). PATH is a file, a directory, or - for standard input, with the
+    nodes and pods to begin with; a kube-scheduler that sends only the names of nodes
+    (nodeCacheCapable) needs them here. It runs until it is interrupted.
+    """
+    inputs = read_inputs(paths, (), config_file)
+    with inputs.located():
+        service = ExtenderService(inputs.config, inputs.registry, inputs.objects)
+    try:
+        server = ExtenderServer(address, service)
+    except OSError as error:
+        where = f"{address[0]}:{address[1]}"
+        raise click.BadParameter(
+            f"cannot listen on {where}: {error.strerror}", param_hint="--bind"
+        ) from error
+    with server:
+        print_line(f"serving filter and prioritize on {server.url}")
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            print_line("stopped")

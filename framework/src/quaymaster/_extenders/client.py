@@ -1,0 +1,164 @@
+"""One extender, seen from the scheduler.
+
+Mirrors ``HTTPExtender`` (Kubernetes v1.36, ``pkg/scheduler/extender.go``). Where that
+takes any node for feasible that an extender returns in full, a node that was not asked
+about is an error here, as it is there for names.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TypeVar
+
+import msgspec
+
+from quaymaster._extenders.errors import ExtenderError, LostAnswerError
+from quaymaster._extenders.transport import Endpoint
+from quaymaster._extenders.victims import (
+    Victims,
+    preemption_request,
+    read_preemption_answer,
+)
+from quaymaster._extenders.wire import (
+    FilterAnswer,
+    WireError,
+    binding_request,
+    nodes_request,
+    read_binding_answer,
+    read_filter_answer,
+    read_scores,
+)
+from quaymaster.config import Extender
+from quaymaster.node_info import NodeInfo
+from quaymaster.objects import Container, Node, Pod, encode
+from quaymaster.preemption import Candidate
+
+__all__ = ["ExtenderClient"]
+
+T = TypeVar("T")
+
+
+class ExtenderClient:
+    """Asks one extender.
+
+    Args:
+        config: Its configuration.
+
+    Attributes:
+        config: The same.
+
+    Raises:
+        ExtenderError: The URL or the certificates are of no use.
+    """
+
+    def __init__(self, config: Extender) -> None:
+        self.config = config
+        self._endpoint = Endpoint(config)
+        self._managed = frozenset(item.name for item in config.managed_resources)
+        self._node_texts: dict[str, tuple[Node, msgspec.Raw]] = {}
+
+    @property
+    def name(self) -> str:
+        """What the extender is called: its URL."""
+        return self.config.url_prefix
+
+    def is_interested(self, pod: Pod) -> bool:
+        """Whether the pod asks for a resource that this extender manages."""
+        if not self._managed:
+            return True
+        spec = pod.spec
+        containers: Iterable[Container] = (*spec.containers, *spec.init_containers)
+        return any(
+            not self._managed.isdisjoint(amounts)
+            for container in containers
+            for amounts in (container.resources.requests, container.resources.limits)
+        )
+
+    def filter(self, pod: Pod, nodes: Sequence[NodeInfo]) -> FilterAnswer:
+        """Ask which of some nodes will do.
+
+        Raises:
+            ExtenderError: No, or no proper, answer.
+        """
+        by_name = self.config.node_cache_capable
+        answer = self._ask(
+            self.config.filter_verb,
+            self._about(pod, nodes),
+            lambda body: read_filter_answer(body, by_name=by_name),
+        )
+        if answer.error:
+            raise ExtenderError(answer.error)
+        self._check(answer.passed, {node.name for node in nodes})
+        return answer
+
+    def prioritize(
+        self, pod: Pod, nodes: Sequence[NodeInfo]
+    ) -> Sequence[tuple[str, int]]:
+        """Ask how well some nodes suit the pod, from 0 to 10.
+
+        Raises:
+            ExtenderError: No, or no proper, answer.
+        """
+        request = self._about(pod, nodes)
+        return self._ask(self.config.prioritize_verb, request, read_scores)
+
+    def preempt(
+        self, pod: Pod, candidates: Sequence[Candidate]
+    ) -> Mapping[str, Victims]:
+        """Ask on which nodes room may be made, and who has to go there.
+
+        Raises:
+            ExtenderError: No, or no proper, answer.
+        """
+        request = preemption_request(
+            msgspec.Raw(encode(pod)),
+            candidates,
+            by_uid=self.config.node_cache_capable,
+        )
+        return self._ask(self.config.preempt_verb, request, read_preemption_answer)
+
+    def bind(self, pod: Pod, node_name: str) -> None:
+        """Have the extender bind a pod.
+
+        Raises:
+            LostAnswerError: Nobody knows whether it did.
+            ExtenderError: It did not.
+        """
+        metadata = pod.metadata
+        request = binding_request(
+            name=metadata.name,
+            namespace=metadata.namespace,
+            uid=metadata.uid,
+            node_name=node_name,
+        )
+        problem = self._ask(self.config.bind_verb, request, read_binding_answer)
+        if problem:
+            raise ExtenderError(problem)
+
+    def _about(self, pod: Pod, nodes: Sequence[NodeInfo]) -> bytes:
+        text = msgspec.Raw(encode(pod))
+        if self.config.node_cache_capable:
+            return nodes_request(text, names=[node.name for node in nodes])
+        return nodes_request(text, nodes=[self._text_of(node) for node in nodes])
+
+    def _text_of(self, info: NodeInfo) -> msgspec.Raw:
+        known = self._node_texts.get(info.name)
+        if known is not None and known[0] is info.node:
+            return known[1]
+        text = msgspec.Raw(encode(info.node))
+        self._node_texts[info.name] = info.node, text
+        return text
+
+    def _ask(self, verb: str, request: bytes, read: Callable[[bytes], T]) -> T:
+        body = self._endpoint.post(verb, request)
+        try:
+            return read(body)
+        except WireError as error:
+            problem = f"cannot read what extender {self.name!r} answered: {error}"
+            raise LostAnswerError(problem) from error
+
+    def _check(self, passed: Iterable[str], known: Collection[str]) -> None:
+        for name in passed:
+            if name not in known:
+                raise ExtenderError(
+                    f'extender "{self.name}" claims a filtered node "{name}" which is '
+                    "not found in the input node list"
+                )

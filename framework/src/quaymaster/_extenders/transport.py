@@ -1,0 +1,148 @@
+"""How an extender is reached: HTTP or HTTPS, one connection per call.
+
+Mirrors ``makeTransport`` and ``send`` (Kubernetes v1.36,
+``pkg/scheduler/extender.go``). Proxies are not used and redirects are not followed.
+"""
+
+import http.client
+import socket
+import ssl
+import time
+from typing import Final
+from urllib.parse import urlsplit
+
+from quaymaster._extenders.errors import ExtenderError, LostAnswerError
+from quaymaster._extenders.tls import tls_context
+from quaymaster.config import Extender
+
+__all__ = ["Endpoint"]
+
+_TIMED_OUT: Final = (
+    "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
+)
+_CHUNK: Final = 1 << 16  # bytes
+
+
+class Endpoint:
+    """Where an extender is.
+
+    Args:
+        extender: Its configuration.
+
+    Raises:
+        ExtenderError: The URL or the certificates are of no use.
+    """
+
+    def __init__(self, extender: Extender) -> None:
+        self._prefix = extender.url_prefix.rstrip("/")
+        self._host, self._port, self._path, is_https = _parts(self._prefix)
+        self._tls = tls_context(extender) if is_https else None
+        settings = extender.tls_config
+        self._server_name = (settings and settings.server_name) or self._host
+        seconds = extender.http_timeout.total_seconds()
+        self._timeout = seconds if seconds > 0 else None
+
+    def post(self, verb: str, body: bytes) -> bytes:
+        """Send a request; return the body of the answer.
+
+        Raises:
+            LostAnswerError: It was sent, but no answer came in time.
+            ExtenderError: It could not be sent, or was refused.
+        """
+        url = f"{self._prefix}/{verb}"
+        connection = self._connection()
+        try:
+            self._connect(connection, url)
+            status, answer = self._exchange(connection, url, verb, body)
+        finally:
+            connection.close()
+        if status != http.client.OK:
+            problem = f"failed {verb} with extender at URL {url}, code {status}"
+            raise ExtenderError(problem)
+        return answer
+
+    def _connection(self) -> http.client.HTTPConnection:
+        if self._tls is None:
+            return http.client.HTTPConnection(
+                self._host, self._port, timeout=self._timeout
+            )
+        return _NamedConnection(
+            self._host, self._port, self._timeout, self._tls, self._server_name
+        )
+
+    def _connect(self, connection: http.client.HTTPConnection, url: str) -> None:
+        try:
+            connection.connect()
+        except TimeoutError as error:
+            raise ExtenderError(f'Post "{url}": {_TIMED_OUT}') from error
+        except ssl.SSLError as error:
+            raise ExtenderError(f'Post "{url}": {error}') from error
+        except OSError as error:
+            what = "lookup" if isinstance(error, socket.gaierror) else "connect"
+            where = f"dial tcp {self._host}:{self._port}"
+            why = (error.strerror or str(error)).lower()
+            raise ExtenderError(f'Post "{url}": {where}: {what}: {why}') from error
+
+    def _exchange(
+        self, connection: http.client.HTTPConnection, url: str, verb: str, body: bytes
+    ) -> tuple[int, bytes]:
+        headers = {"Content-Type": "application/json"}
+        try:
+            connection.request("POST", f"{self._path}/{verb}", body, headers)
+            response = connection.getresponse()
+            return response.status, self._read(response)
+        except TimeoutError as error:
+            raise LostAnswerError(f'Post "{url}": {_TIMED_OUT}') from error
+        except (OSError, http.client.HTTPException) as error:
+            why = str(error) or type(error).__name__
+            raise LostAnswerError(f'Post "{url}": {why}') from error
+
+    def _read(self, response: http.client.HTTPResponse) -> bytes:
+        """Read it all, but not for ever from a server that sends drop by drop."""
+        began, chunks = time.monotonic(), []
+        while chunk := response.read1(_CHUNK):
+            chunks.append(chunk)
+            if self._timeout and time.monotonic() - began > self._timeout:
+                raise TimeoutError
+        if response.length:
+            raise http.client.IncompleteRead(b"".join(chunks), response.length)
+        return b"".join(chunks)
+
+
+class _NamedConnection(http.client.HTTPConnection):
+    """An HTTPS connection that checks the certificate for a name of one's choice."""
+
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None,
+        context: ssl.SSLContext,
+        server_name: str,
+    ) -> None:
+        super().__init__(host, port, timeout=timeout)
+        self._context = context
+        self._server_name = server_name
+
+    def connect(self) -> None:
+        super().connect()
+        self.sock = self._context.wrap_socket(
+            self.sock, server_hostname=self._server_name
+        )
+
+
+def _parts(prefix: str) -> tuple[str, int, str, bool]:
+    try:
+        parts = urlsplit(prefix)
+        port = parts.port
+    except ValueError as error:
+        raise _not_a_url(prefix) from error
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise _not_a_url(prefix)
+    is_https = parts.scheme == "https"
+    return parts.hostname, port or (443 if is_https else 80), parts.path, is_https
+
+
+def _not_a_url(prefix: str) -> ExtenderError:
+    expected = "a URL such as http://127.0.0.1:8888/scheduler"
+    return ExtenderError(f"extenders: urlPrefix: expected {expected}, got {prefix!r}")

@@ -1,0 +1,374 @@
+"""A plugin that breaks a hook's contract fails one attempt, and is named.
+
+Each case has a plugin give one wrong answer for the pod 'bad'; the pod 'good' must be
+scheduled all the same.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from quaymaster import Handle, NodeVerdicts, Pod, Status, hookimpl
+from quaymaster.queueing import QueuedPodInfo
+from quaymaster.results import (
+    PermitWait,
+    PostFilterResult,
+    PreBindWait,
+    PreFilterResult,
+)
+from quaymaster.testing import SchedulerHarness, make_node, make_pod
+
+Answer = Callable[[], object]
+
+
+class Faulty:
+    """Gives one wrong answer for the pod 'bad', and none for others."""
+
+    answer: ClassVar[Answer]
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        pass
+
+    def told(self, pod: Pod, otherwise: object = None) -> object:
+        return type(self).answer() if pod.name == "bad" else otherwise
+
+
+class InPreFilter(Faulty):
+    @hookimpl
+    def pre_filter(self, pod: Pod) -> object:
+        return self.told(pod)
+
+
+class InFilter(Faulty):
+    @hookimpl
+    def filter(self, pod: Pod) -> object:
+        return self.told(pod)
+
+
+class InFilterNodes(Faulty):
+    @hookimpl
+    def filter(self, pod: Pod) -> None:
+        return None
+
+    @hookimpl
+    def filter_nodes(self, pod: Pod) -> object:
+        return self.told(pod)
+
+
+class InPostFilter(Faulty):
+    @hookimpl
+    def filter(self, pod: Pod) -> Status | None:
+        return Status.unschedulable("no") if pod.name == "bad" else None
+
+    @hookimpl
+    def post_filter(self, pod: Pod) -> object:
+        return self.told(pod)
+
+
+class InPreScore(Faulty):
+    @hookimpl
+    def pre_score(self, pod: Pod) -> object:
+        return self.told(pod)
+
+    @hookimpl
+    def score(self) -> int:
+        return 0
+
+
+class InScore(Faulty):
+    @hookimpl
+    def score(self, pod: Pod) -> object:
+        return self.told(pod, 0)
+
+
+class InScoreNodes(Faulty):
+    @hookimpl
+    def score(self) -> int:
+        return 0
+
+    @hookimpl
+    def score_nodes(self, pod: Pod) -> object:
+        return self.told(pod, np.zeros(2, dtype=np.int64))
+
+
+class InNormalizeScore(Faulty):
+    @hookimpl
+    def score(self) -> int:
+        return 0
+
+    @hookimpl
+    def normalize_score(self, pod: Pod) -> object:
+        return self.told(pod)
+
+
+class InReserve(Faulty):
+    @hookimpl
+    def reserve(self, pod: Pod) -> object:
+        return self.told(pod)
+
+    @hookimpl
+    def unreserve(self) -> None:
+        pass
+
+
+class InPermit(Faulty):
+    @hookimpl
+    def permit(self, pod: Pod) -> object:
+        return self.told(pod)
+
+
+class InPreFlight(Faulty):
+    @hookimpl
+    def pre_bind_pre_flight(self, pod: Pod) -> object:
+        return self.told(pod)
+
+    @hookimpl
+    def pre_bind(self) -> None:
+        pass
+
+
+class InPreBind(Faulty):
+    @hookimpl
+    def pre_bind(self, pod: Pod) -> object:
+        return self.told(pod)
+
+
+class InBind(Faulty):
+    @hookimpl
+    def bind(self, pod: Pod) -> object:
+        return self.told(pod, Status.skip())
+
+
+class InAddPod(Faulty):
+    """Hears of a nominated pod that the node must have room for."""
+
+    @hookimpl
+    def pre_filter(self) -> None:
+        pass
+
+    @hookimpl
+    def add_pod(self, pod: Pod) -> object:
+        return self.told(pod)
+
+    @hookimpl
+    def filter(self) -> None:
+        pass
+
+
+class InUnreserve(Faulty):
+    @hookimpl
+    def reserve(self, pod: Pod) -> Status | None:
+        return Status.unschedulable("no") if pod.name == "bad" else None
+
+    @hookimpl
+    def unreserve(self, pod: Pod) -> object:
+        return self.told(pod)
+
+
+class InPostBind(Faulty):
+    @hookimpl
+    def post_bind(self, pod: Pod) -> object:
+        return self.told(pod)
+
+
+class InPreEnqueue(Faulty):
+    @hookimpl
+    def pre_enqueue(self, pod: Pod) -> object:
+        return self.told(pod)
+
+
+class InQueueSort(Faulty):
+    @hookimpl
+    def queue_sort(self, queued: QueuedPodInfo) -> object:
+        return self.told(queued.pod, (-queued.pod.priority, queued.timestamp))
+
+
+def raises() -> object:
+    raise ZeroDivisionError("oops")
+
+
+def gives(value: object) -> Answer:
+    return lambda: value
+
+
+def checks(check: Callable[..., Any]) -> Answer:
+    timed_out = Status.unschedulable("too slow")
+    return lambda: PreBindWait(check=check, timeout_seconds=9.0, timed_out=timed_out)
+
+
+def untyped(make: Callable[..., object], *args: object) -> Answer:
+    """An object made from arguments that no type checker would let pass."""
+    return lambda: make(*args)
+
+
+def no_reason(_code: int) -> Status:
+    raise KeyError("no such reason")
+
+
+ONES = np.ones(2, dtype=np.int64)
+NANS = np.array([math.nan, 1.0])
+
+CASES: Sequence[tuple[str, type[Faulty], Answer]] = [
+    *(
+        (f"{hook.__name__}: {what}", hook, answer)
+        for hook in (
+            InPreFilter,
+            InFilter,
+            InFilterNodes,
+            InPostFilter,
+            InPreScore,
+            InScore,
+            InScoreNodes,
+            InNormalizeScore,
+            InReserve,
+            InPermit,
+            InPreFlight,
+            InPreBind,
+            InBind,
+            InAddPod,
+        )
+        for what, answer in {
+            "exception": raises,
+            "wrong type": gives(3.5),
+            "text": gives("no"),
+            "error": gives(Status.from_error("oops")),
+        }.items()
+    ),
+    ("names as a list", InPreFilter, untyped(PreFilterResult, ["a"])),
+    ("names as a text", InPreFilter, untyped(PreFilterResult, "a")),
+    ("reasons that are no text", InFilter, untyped(Status.unschedulable, 5)),
+    ("wrong shape", InFilterNodes, untyped(NodeVerdicts, ONES[:1], no_reason)),
+    ("codes in a list", InFilterNodes, untyped(NodeVerdicts, [1, 1], no_reason)),
+    ("codes that are NaN", InFilterNodes, untyped(NodeVerdicts, NANS, no_reason)),
+    ("no reason", InFilterNodes, untyped(NodeVerdicts, ONES, no_reason)),
+    ("no status", InFilterNodes, untyped(NodeVerdicts, ONES, int)),
+    ("wrong status", InPostFilter, untyped(PostFilterResult, "no")),
+    ("wrong nomination", InPostFilter, untyped(PostFilterResult, None, "a")),
+    ("score is NaN", InScore, gives(math.nan)),
+    ("score is a truth value", InScore, gives(True)),
+    ("score too high", InScore, gives(101)),
+    ("score too low", InScore, gives(-1)),
+    ("score beyond 64 bits", InScore, gives(1 << 70)),
+    ("scores are NaN", InScoreNodes, gives(NANS)),
+    ("scores of wrong shape", InScoreNodes, gives(ONES.reshape(2, 1))),
+    ("too few scores", InScoreNodes, gives(ONES[:1])),
+    ("scores of wrong dtype", InScoreNodes, gives(ONES.astype(np.int32))),
+    ("scores in a list", InScoreNodes, gives([1, 1])),
+    ("scores too high", InScoreNodes, gives(ONES * 101)),
+    ("normalised to NaN", InNormalizeScore, gives(NANS)),
+    ("normalised to too few", InNormalizeScore, gives(ONES[:1])),
+    ("normalised too low", InNormalizeScore, gives(-ONES)),
+    ("waits for NaN seconds", InPermit, untyped(PermitWait, math.nan)),
+    ("waits for a text", InPermit, untyped(PermitWait, "10s")),
+    ("check fails", InPreBind, checks(raises)),
+    ("check of wrong type", InPreBind, checks(lambda: "done")),
+    ("check gives nothing", InPreBind, checks(lambda: None)),
+]
+
+
+def config_with(**points: Sequence[str]) -> Mapping[str, Any]:
+    plugins = {
+        point: {
+            "disabled": [{"name": "*"}],
+            "enabled": [{"name": name} for name in names],
+        }
+        for point, names in points.items()
+    }
+    plugins["multiPoint"] = {"enabled": [{"name": "Faulty"}]}
+    return {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [{"schedulerName": "default-scheduler", "plugins": plugins}],
+    }
+
+
+def scheduled(
+    plugin: type[Faulty], answer: Answer, **points: Sequence[str]
+) -> SchedulerHarness:
+    """A cluster of two nodes on which 'bad' and 'good' were tried."""
+    plugin.answer = staticmethod(answer)
+    nominated = make_pod(name="other", priority=9, nominated_node="a")
+    crowd = [nominated] if plugin is InAddPod else []
+    harness = SchedulerHarness(
+        [
+            make_node(name="a"),
+            make_node(name="b"),
+            *crowd,
+            make_pod(name="bad", priority=1, scheduler_name="default-scheduler"),
+            make_pod(name="good"),
+        ],
+        plugins={"Faulty": plugin},
+        config=config_with(**points),
+    )
+    if crowd:  # keeps its nomination, since it is not tried
+        harness._scheduler.queue.delete(nominated)
+        harness._scheduler.queue.nominator.add(nominated)
+    harness.settle()
+    return harness
+
+
+@pytest.mark.parametrize(
+    ("plugin", "answer"),
+    [pytest.param(plugin, answer, id=name) for name, plugin, answer in CASES],
+)
+def test_wrong_answer_fails_one_attempt_and_names_the_plugin(
+    plugin: type[Faulty], answer: Answer
+) -> None:
+    points = {"bind": ["Faulty", "DefaultBinder"]} if plugin is InBind else {}
+    harness = scheduled(plugin, answer, **points)
+    assert harness.node_of("good")
+    assert not harness.node_of("bad")
+    pending = harness.why_pending("bad")
+    assert pending is not None
+    said = f"{harness.message('bad')} {pending.rejected_by}"
+    assert "Faulty" in said
+
+
+@pytest.mark.parametrize(
+    ("plugin", "answer"),
+    [(InUnreserve, raises), (InPostBind, raises)],
+    ids=["unreserve", "post_bind"],
+)
+def test_hooks_that_must_not_fail_are_logged(
+    plugin: type[Faulty], answer: Answer, caplog: pytest.LogCaptureFixture
+) -> None:
+    harness = scheduled(plugin, answer)
+    assert harness.node_of("good")
+    assert 'plugin "Faulty"' in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        pytest.param(raises, "'Faulty' failed for pod default/bad", id="exception"),
+        pytest.param(gives(1), "'Faulty': pre_enqueue returned int", id="wrong type"),
+    ],
+)
+def test_gate_that_breaks_its_contract_is_named_and_holds_its_pod_alone(
+    answer: Answer, said: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    harness = scheduled(InPreEnqueue, answer)
+    assert harness.node_of("good")
+    pending = harness.why_pending("bad")
+    assert pending is not None
+    assert pending.rejected_by == ("Faulty",)
+    assert said in caplog.text
+    why = harness._scheduler.gate_of(harness.pod("bad"))
+    assert why is not None
+    assert why.plugin == "Faulty"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [raises, gives(None), gives("text"), gives(1)],
+    ids=["raises", "nothing", "text", "number"],
+)
+def test_pod_whose_sort_key_fails_comes_last(
+    answer: Answer, caplog: pytest.LogCaptureFixture
+) -> None:
+    harness = scheduled(InQueueSort, answer, queueSort=["Faulty"])
+    assert harness.node_of("good")
+    assert harness.node_of("bad")

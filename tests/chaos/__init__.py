@@ -1,0 +1,1 @@
+"""Random histories of a cluster with faults, and what must hold through them."""

@@ -1,0 +1,52 @@
+"""The command line: run histories, tell what happened, replay the first failure."""
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Sequence
+
+from quaymaster.testing import Fault
+from tests.chaos.run import quiet, replay, script, shrink
+from tests.chaos.steps import draw_steps
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the histories of consecutive seeds; 1 if any breaks an invariant."""
+    parser = argparse.ArgumentParser(prog="python -m tests.chaos")
+    parser.add_argument("--histories", type=int, default=1000, metavar="N")
+    parser.add_argument("--seed", type=int, default=0, metavar="S")
+    options = parser.parse_args(arguments)
+    with quiet():
+        return _run(range(options.seed, options.seed + options.histories))
+
+
+def _run(seeds: Sequence[int]) -> int:
+    faults: Counter[Fault] = Counter()
+    steps = 0
+    broken: list[tuple[int, str]] = []
+    for seed in seeds:
+        outcome = replay(seed, draw_steps(seed))
+        faults += outcome.faults
+        steps += outcome.steps
+        if outcome.violation:
+            broken.append((seed, outcome.violation))
+    _say(f"histories: {len(seeds)}, steps: {steps}, violations: {len(broken)}")
+    for fault in Fault:
+        _say(f"  {fault.value}: {faults[fault]}")
+    if not broken:
+        return 0
+    for seed, violation in broken[:10]:
+        _say(f"seed {seed}: {violation}")
+    first = broken[0][0]
+    _say("\n" + script(first, shrink(first, draw_steps(first))))
+    return 1
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(text + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

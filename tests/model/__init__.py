@@ -1,0 +1,1 @@
+"""A naive scheduler that the engine is held against."""

@@ -1,0 +1,52 @@
+"""The page on reliability names real tests, and leaves none of its own out."""
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "explanation" / "reliability.md"
+_LINK = re.compile(r"\[`(\w+)`\]\(([^)]+\.py)\)")
+
+
+def rows() -> Iterator[tuple[str, str]]:
+    """What each row of the tables is about, and its last cell."""
+    for line in PAGE.read_text(encoding="utf-8").splitlines():
+        if line.startswith("| ") and not line.startswith("| ---"):
+            cells = [cell.strip() for cell in line.strip("|").split("|")]
+            if cells[-1] != "our tests":
+                yield cells[0], cells[-1]
+
+
+@cache
+def names_in(path: Path) -> frozenset[str]:
+    """The functions and classes at the top of a module."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    return frozenset(node.name for node in tree.body if isinstance(node, kinds))
+
+
+@pytest.mark.parametrize(
+    ("what", "tests"), [pytest.param(*row, id=row[0]) for row in rows()]
+)
+def test_every_row_names_tests_that_exist_or_says_what_it_waits_for(
+    what: str, tests: str
+) -> None:
+    links = _LINK.findall(tests)
+    assert bool(links) != tests.startswith("later: ")
+    for name, target in links:
+        path = (PAGE.parent / target).resolve()
+        assert path.is_file(), f"{what}: there is no {target}"
+        assert name in names_in(path), f"{what}: {target} has no {name}"
+
+
+def test_tests_of_reliability_are_all_on_the_page() -> None:
+    named = {name for _, tests in rows() for name, _ in _LINK.findall(tests)}
+    files = (ROOT / "framework" / "tests").glob("test_reliability_*.py")
+    own = {name for path in files for name in names_in(path) if name[:5] == "test_"}
+    assert own
+    assert own <= named
