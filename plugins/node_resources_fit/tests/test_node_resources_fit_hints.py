@@ -16,6 +16,7 @@ from quaymaster import (
     Pod,
     QueueingHint,
 )
+from quaymaster.objects import DeviceClass, DeviceClassSpec, ObjectMeta
 from quaymaster.testing import PluginHarness, make_node, make_pod
 from quaymaster_node_resources_fit import NodeResourcesFit
 
@@ -39,7 +40,7 @@ def hint(
     return PluginHarness(NodeResourcesFit).hint(pod, event, old, new)
 
 
-def test_events_are_upstreams_without_device_classes() -> None:
+def test_events_are_upstreams() -> None:
     registered = [item.event for item in PluginHarness(NodeResourcesFit).events()]
     assert registered == [
         ClusterEvent(
@@ -48,7 +49,49 @@ def test_events_are_upstreams_without_device_classes() -> None:
         ClusterEvent(
             EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_ALLOCATABLE
         ),
+        ClusterEvent(EventResource.DEVICE_CLASS, ActionType.ADD | ActionType.UPDATE),
     ]
+
+
+def device_class(name: str, resource: str | None) -> DeviceClass:
+    spec = DeviceClassSpec(extended_resource_name=resource)
+    return DeviceClass(metadata=ObjectMeta(name=name), spec=spec)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        pytest.param(None, GPU, QueueingHint.QUEUE, id="added for the resource"),
+        pytest.param(None, FOO, QueueingHint.SKIP, id="added for another"),
+        pytest.param(None, None, QueueingHint.SKIP, id="added for none"),
+        pytest.param(FOO, GPU, QueueingHint.QUEUE, id="changed to the resource"),
+        pytest.param(GPU, GPU, QueueingHint.SKIP, id="resource unchanged"),
+        pytest.param(GPU, None, QueueingHint.SKIP, id="resource taken away"),
+    ],
+)
+def test_device_class_wakes_pods_that_want_its_resource(
+    old: str | None, new: str | None, expected: QueueingHint
+) -> None:
+    action = ActionType.ADD if old is None else ActionType.UPDATE
+    before = None if old is None else device_class("gpu", old)
+    hint = PluginHarness(NodeResourcesFit).hint(
+        make_pod(requests={GPU: "1"}, limits={GPU: "1"}),
+        ClusterEvent(EventResource.DEVICE_CLASS, action),
+        before,
+        device_class("gpu", new),
+    )
+    assert hint is expected
+
+
+def test_added_device_class_wakes_pods_that_want_it_by_name() -> None:
+    name = "deviceclass.resource.kubernetes.io/gpu"
+    hint = PluginHarness(NodeResourcesFit).hint(
+        make_pod(requests={name: "1"}, limits={name: "1"}),
+        ClusterEvent(EventResource.DEVICE_CLASS, ActionType.ADD),
+        None,
+        device_class("gpu", None),
+    )
+    assert hint is QueueingHint.QUEUE
 
 
 @pytest.mark.parametrize(

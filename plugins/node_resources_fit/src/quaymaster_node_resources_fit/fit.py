@@ -2,8 +2,8 @@
 
 Mirrors ``NodeResourcesFit`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/noderesources/fit.go``). Different from upstream,
-extended resources that device classes provide are not looked up, so no event of a
-device class is registered either; and placements of pod groups are not scored.
+extended resources that device classes provide are not looked up, and placements of
+pod groups are not scored.
 """
 
 from collections.abc import Hashable, Sequence
@@ -40,7 +40,11 @@ from quaymaster_node_resources_fit.args import (
     ScoringStrategy,
     ScoringStrategyType,
 )
-from quaymaster_node_resources_fit.hints import after_node_change, after_pod_change
+from quaymaster_node_resources_fit.hints import (
+    after_device_class_change,
+    after_node_change,
+    after_pod_change,
+)
 from quaymaster_node_resources_fit.least_allocated import LeastAllocated
 from quaymaster_node_resources_fit.most_allocated import MostAllocated
 from quaymaster_node_resources_fit.requested_to_capacity_ratio import (
@@ -94,12 +98,17 @@ class NodeResourcesFit:
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
         pods = ActionType.DELETE | ActionType.UPDATE_POD_SCALE_DOWN
         nodes = ActionType.ADD | ActionType.UPDATE_NODE_ALLOCATABLE
+        classes = ActionType.ADD | ActionType.UPDATE
         return (
             ClusterEventWithHint(
                 ClusterEvent(EventResource.POD, pods), after_pod_change
             ),
             ClusterEventWithHint(
                 ClusterEvent(EventResource.NODE, nodes), after_node_change
+            ),
+            ClusterEventWithHint(
+                ClusterEvent(EventResource.DEVICE_CLASS, classes),
+                after_device_class_change,
             ),
         )
 

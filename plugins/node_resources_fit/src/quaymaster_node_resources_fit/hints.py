@@ -4,12 +4,16 @@ Mirrors the queueing hints in ``fit.go`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/noderesources``).
 """
 
+from typing import Final
+
 from quaymaster import Node, NodeInfo, Pod, QueueingHint
-from quaymaster.objects import ApiObject
+from quaymaster.objects import ApiObject, DeviceClass
 from quaymaster.resources import Resources, node_allocatable, pod_requests, pod_usage
 from quaymaster_node_resources_fit.shortage import find_shortages
 
-__all__ = ["after_node_change", "after_pod_change"]
+__all__ = ["after_device_class_change", "after_node_change", "after_pod_change"]
+
+_CLASS_PREFIX: Final = "deviceclass.resource.kubernetes.io/"
 
 
 def after_pod_change(
@@ -51,6 +55,26 @@ def after_node_change(
         return QueueingHint.QUEUE
     assert isinstance(old, Node)
     return _hint(_has_grown(node_allocatable(old), node_allocatable(new), wanted))
+
+
+def after_device_class_change(
+    pod: Pod, old: ApiObject | None, new: ApiObject | None
+) -> QueueingHint:
+    """Whether a class of devices has come to stand for a resource that the pod wants.
+
+    Args:
+        pod: The rejected pod.
+        old: The class before; None if it was added.
+        new: The class after.
+    """
+    assert isinstance(new, DeviceClass)
+    names = {new.spec.extended_resource_name}
+    if old is None:
+        names.add(f"{_CLASS_PREFIX}{new.name}")
+    else:
+        assert isinstance(old, DeviceClass)
+        names.discard(old.spec.extended_resource_name)
+    return _hint(not names.isdisjoint(pod_requests(pod).scalars))
 
 
 def _gives_back(old: Pod, new: Pod, wanted: Resources) -> bool:
