@@ -140,7 +140,13 @@ class Scope(enum.Enum):
     """
 
     NODE = "node"
-    """On the pod's signature fragment and that node alone."""
+    """On the pod's signature fragment and that node alone. What ``pre_filter`` and
+    ``pre_score`` do depends on the fragment alone, and ``normalize_score`` gives equal
+    scores where all raw scores are equal."""
+
+    NODES = "nodes"
+    """On the fragment and the objects of all nodes, but not on pods or other objects.
+    For plugins that score only."""
 
     CLUSTER = "cluster"
     """On other nodes, other pods or other objects too."""

@@ -118,6 +118,7 @@ class NodeTable:
         images: What the cluster knows about each image name on any node.
         log: The rows that changed, in order; see `moved_since`.
         node_epoch: Grows whenever a node is added, removed or changed itself.
+        is_imagined: Whether the sums may tell of other pods than ``infos`` do.
     """
 
     def __init__(self) -> None:
@@ -134,6 +135,7 @@ class NodeTable:
         self.images: dict[str, ImageState] = {}
         self.log: list[int] = []
         self.node_epoch = 0
+        self.is_imagined = False
         self._log_start = 0
         self._row_of: dict[str, int] = {}
         self._free_rows: list[int] = []
@@ -225,6 +227,7 @@ class NodeTable:
         shared with this table and must be left alone.
         """
         other = copy.copy(self)
+        other.is_imagined = True
         other.requested = self.requested.copy()
         other.non_zero_requested = self.non_zero_requested.copy()
         other.pod_count = self.pod_count.copy()

@@ -5,6 +5,7 @@ Upstream's name for this is ``Framework`` (Kubernetes v1.36,
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import attrs
 
@@ -12,6 +13,7 @@ from quaymaster._binding.stations import BindingStations
 from quaymaster._cycle.algorithm import Algorithm, Nominator
 from quaymaster._cycle.errors import unexpected
 from quaymaster._cycle.sampling import NodeOrder
+from quaymaster._cycle.verification import SlowVerifier
 from quaymaster._engine.handle import EngineHandle, Services
 from quaymaster._extenders import EXTENDER, NO_EXTENDERS, Extenders
 from quaymaster._queue import QueueProfile
@@ -56,6 +58,7 @@ def build_framework(
     order: NodeOrder,
     percentage: int,
     extenders: Extenders = NO_EXTENDERS,
+    verify: int = 0,
 ) -> Framework:
     """Build a profile's plugins and stations on the engine's parts.
 
@@ -67,6 +70,7 @@ def build_framework(
         order: The engine's sampling order, shared by its profiles as upstream does.
         percentage: The engine's ``percentageOfNodesToScore``; a profile's own wins.
         extenders: The engine's extenders.
+        verify: If given, every so manieth decision is made again, the slow way.
 
     Raises:
         ProfileError: A plugin cannot be loaded or called.
@@ -74,14 +78,20 @@ def build_framework(
     handle = EngineHandle(config.scheduler_name, services, extenders)
     profile = build_profile(config, registry, lambda _name: handle)
     own = config.percentage_of_nodes_to_score
-    algorithm = Algorithm(
-        profile,
-        services.snapshot.nodes,
-        nominator,
-        order,
-        percentage if own is None else own,
-        extenders,
+    nodes = services.snapshot.nodes
+    decide = partial(
+        Algorithm,
+        nodes=nodes,
+        nominator=nominator,
+        order=order,
+        percentage=percentage if own is None else own,
+        extenders=extenders,
     )
+    verifier = None
+    if verify:
+        slow = decide(profile.without_twins(), remembers=False)
+        verifier = SlowVerifier(slow, nodes, verify)
+    algorithm = decide(profile, verifier=verifier)
     handle.attach(algorithm)
     return Framework(profile, algorithm, BindingStations(profile, extenders), handle)
 

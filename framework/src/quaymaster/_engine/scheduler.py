@@ -18,7 +18,7 @@ from quaymaster._binding.binding_cycle import BindingCycle
 from quaymaster._binding.executor import Executor, InlineExecutor, Post
 from quaymaster._binding.waiting_pods import WaitingPods
 from quaymaster._cache.cache import Cache
-from quaymaster._cycle.algorithm import Decision, Unfit
+from quaymaster._cycle.decisions import Decision, Unfit
 from quaymaster._cycle.sampling import NodeOrder
 from quaymaster._engine.event_handlers import EventHandlers
 from quaymaster._engine.failure import Failure, FailureHandler, FailureKind
@@ -73,6 +73,8 @@ class Scheduler:
         make_executor: Given how to post calls into the engine's inbox, makes what runs
             calls that may wait for the cluster; inline by default.
         observer: Is told what happens.
+        verify: If given, every so manieth decision is made a second time by scalar
+            hooks alone; a difference is a `VerificationError`, and ends the run.
 
     Attributes:
         snapshot: Nodes and pods, as decisions see them.
@@ -95,10 +97,12 @@ class Scheduler:
         seed: int = 0,
         make_executor: Callable[[Post], Executor] = InlineExecutor,
         observer: Observer | None = None,
+        verify: int = 0,
     ) -> None:
         self._cluster = cluster
         self._clock = clock
         self._observer = observer
+        self._verify = verify
         self._random = random.Random(seed)
         self._changes = 0
         # Attempts since the last change, while no change was to be expected.
@@ -236,6 +240,7 @@ class Scheduler:
                 order,
                 percentage,
                 extenders,
+                self._verify,
             )
             for profile in config.profiles
         }

@@ -6,7 +6,7 @@ import attrs
 import numpy as np
 
 from quaymaster._cycle.diagnosis import Diagnosis
-from quaymaster._cycle.scoring import PluginScores
+from quaymaster._cycle.score_call import PluginScores
 from quaymaster._engine.framework import Framework
 from quaymaster._engine.scheduler import Scheduler
 from quaymaster._extender_server.messages import NodesRequest
