@@ -10,6 +10,7 @@ from quaymaster._cycle.diagnosis import Diagnosis
 from quaymaster._cycle.filter_call import FilterCall
 from quaymaster.arrays import Int32Array, RowArray, Rows
 from quaymaster.cycle_state import CycleState
+from quaymaster.hookspecs import PodUse
 from quaymaster.node_info import NodeInfo
 from quaymaster.node_table import NodeTable
 from quaymaster.objects import Pod
@@ -26,8 +27,12 @@ _PASSED: Final = Status(Code.SUCCESS)
 class FilterMemo:
     """What the filters of one group said of every node, for one signature.
 
+    Args:
+        calls: The filters; either all look at the pods on a node, or none does.
+
     Attributes:
-        calls: The filters.
+        calls: The same.
+        is_static: Whether they look at nodes only.
     """
 
     __slots__ = (
@@ -40,10 +45,12 @@ class FilterMemo:
         "_rejected",
         "_statuses",
         "calls",
+        "is_static",
     )
 
     def __init__(self, calls: Sequence[FilterCall]) -> None:
         self.calls = calls
+        self.is_static = calls[0].pod_use is PodUse.NONE
         self._position = -1
         self._codes: Int32Array = np.zeros(0, dtype=np.int32)
         self._rejected = 0
@@ -59,7 +66,7 @@ class FilterMemo:
         Returns:
             None, or the Error that a plugin met: then nothing is remembered.
         """
-        position = nodes.position
+        position = nodes.node_epoch if self.is_static else nodes.position
         if position == self._position:
             return None
         status = self._catch_up(state, pod, nodes)
@@ -68,11 +75,12 @@ class FilterMemo:
 
     def is_current(self, nodes: NodeTable) -> bool:
         """Whether nothing has changed since the last `refresh`."""
-        return self._position == nodes.position
+        position = nodes.node_epoch if self.is_static else nodes.position
+        return self._position == position
 
-    def passes(self, row: int) -> bool:
-        """Whether one row passes."""
-        return not self._codes[row]
+    def rejects(self, row: int) -> bool:
+        """Whether one row does not pass."""
+        return bool(self._rejected and self._codes[row])
 
     def among(self, nodes: NodeTable, rows: Rows) -> Rows:
         """Those of some rows that pass."""
@@ -113,7 +121,8 @@ class FilterMemo:
         capacity = len(nodes.pod_count)
         moved = None
         if self._position >= 0 and len(self._codes) == capacity:
-            moved = nodes.moved_since(self._position)
+            since = nodes.changed_since if self.is_static else nodes.moved_since
+            moved = since(self._position)
         if moved is not None and len(moved) <= FEW_ROWS:
             return self._judge_each(state, pod, nodes, moved)
         if moved is None or 3 * len(moved) > len(nodes):

@@ -235,8 +235,12 @@ class FilterStation:
         if recalled.filters is None and known is not None:
             steps: list[FilterCall | FilterMemo] = []
             calls = (call for call in self._filters if call.plugin not in known.skips)
-            for is_remembered, group in itertools.groupby(
-                calls, lambda call: call.plugin in recalled.plugins
+            for (is_remembered, _), group in itertools.groupby(
+                calls,
+                lambda call: (
+                    call.plugin in recalled.plugins,
+                    call.pod_use is PodUse.NONE,
+                ),
             ):
                 neighbours = tuple(group)
                 steps += [FilterMemo(neighbours)] if is_remembered else neighbours

@@ -5,6 +5,7 @@ signature and node, until the node changes. A pod's *signature* is made of what 
 such plugin says by ``sign_pod``; pods of one template have the same.
 """
 
+import itertools
 from collections.abc import Hashable, Sequence
 from typing import Final
 
@@ -25,6 +26,7 @@ __all__ = ["FilterPlan", "Memory", "Recalled"]
 _BYTES: Final = 64 << 20
 _BYTES_PER_NODE: Final = 16
 _FEWEST: Final = 16
+_NUMBERS: Final = itertools.count()
 
 
 class FilterPlan:
@@ -58,6 +60,7 @@ class Recalled:
         pre_score: What they said at PreScore.
         scores: How they scored each node.
         live_scores: The scores that are asked for in each cycle.
+        is_forgotten: Whether it had to make room for others.
     """
 
     plugins: frozenset[str]
@@ -66,10 +69,16 @@ class Recalled:
     pre_score: Prepared | None = None
     scores: ScoreMemo | None = None
     live_scores: Sequence[ScoreCall] = ()
+    is_forgotten: bool = False
+
+    def forget(self) -> None:
+        """Let go of everything."""
+        self.is_forgotten = True
+        self.pre_filter = self.filters = self.pre_score = self.scores = None
 
 
 class Memory:
-    """The signatures of one profile's pods; those unused for longest are forgotten.
+    """The signatures of one profile's pods; the oldest are forgotten first.
 
     Args:
         profile: The profile.
@@ -83,9 +92,21 @@ class Memory:
             profile.sign[name] for name in self._names
         ]
         self._known: dict[tuple[Hashable, ...], Recalled] = {}
+        self._key = f"quaymaster.recalled.{next(_NUMBERS)}"
 
     def recall(self, pod: Pod) -> Recalled | None:
         """What is remembered for a pod's signature; None if no plugin signs it."""
+        known = pod.spec.__dict__.get(self._key)
+        if known is not None:
+            like, recalled = known
+            if _is_like(pod, like) and not recalled.is_forgotten:
+                return recalled  # type: ignore[no-any-return]
+        recalled = self._recall(pod)
+        if recalled is not None:
+            pod.spec.__dict__[self._key] = pod, recalled
+        return recalled
+
+    def _recall(self, pod: Pod) -> Recalled | None:
         try:
             signature = tuple([sign(pod) for sign in self._signs])
             recalled = self._known.pop(signature, None)
@@ -109,8 +130,21 @@ class Memory:
             return None
         size = _BYTES_PER_NODE * max(1, len(self._nodes))
         while len(self._known) >= max(_FEWEST, _BYTES // size):
-            del self._known[next(iter(self._known))]
+            self._known.pop(next(iter(self._known))).forget()
         return Recalled(plugins)
+
+
+def _is_like(pod: Pod, other: Pod) -> bool:
+    """Whether pods of one spec differ in nothing that a plugin may sign them by."""
+    mine, its = pod.metadata, other.metadata
+    return (
+        pod.status == other.status
+        and pod.node_name == other.node_name
+        and mine.namespace == its.namespace
+        and mine.labels == its.labels
+        and mine.annotations == its.annotations
+        and mine.owner_references == its.owner_references
+    )
 
 
 def _signed(sign: HookFunction, pod: Pod) -> Hashable:

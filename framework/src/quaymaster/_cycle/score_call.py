@@ -13,6 +13,7 @@ from quaymaster._cycle.errors import PluginError, failed, unexpected
 from quaymaster._runtime import Call
 from quaymaster.arrays import Int64Array, Rows
 from quaymaster.cycle_state import CycleState
+from quaymaster.hookspecs import PodUse, Scope
 from quaymaster.node_info import NodeInfo
 from quaymaster.node_table import NodeTable
 from quaymaster.objects import Pod
@@ -55,7 +56,7 @@ class ScoreCall:
     Attributes:
         plugin: The plugin's name.
         weight: What its scores are multiplied by.
-        scope: What its score of a node depends on.
+        is_static: Whether its scores are the same, whatever runs on the nodes.
         normalizes: Whether its raw scores are not its scores yet.
     """
 
@@ -63,16 +64,16 @@ class ScoreCall:
         "_normalize",
         "_scalar",
         "_twin",
+        "is_static",
         "normalizes",
         "plugin",
-        "scope",
         "weight",
     )
 
     def __init__(self, call: Call) -> None:
         self.plugin = call.plugin
         self.weight = call.weight
-        self.scope = call.scope
+        self.is_static = call.pod_use is PodUse.NONE or call.scope is Scope.NODES
         self._scalar = call.hooks["score"]
         self._twin = call.hooks.get("score_nodes")
         self._normalize = call.hooks.get("normalize_score")

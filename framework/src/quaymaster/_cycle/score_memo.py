@@ -9,7 +9,6 @@ from quaymaster._cycle.filter_memo import FEW_ROWS, FilterMemo
 from quaymaster._cycle.score_call import ScoreCall
 from quaymaster.arrays import Int64Array, Rows
 from quaymaster.cycle_state import CycleState
-from quaymaster.hookspecs import Scope
 from quaymaster.node_table import NodeTable
 from quaymaster.objects import Pod
 from quaymaster.status import Status
@@ -27,18 +26,30 @@ class ScoreMemo:
         filters: What passes: only such nodes are scored.
 
     Attributes:
-        totals: Shape ``(C,)``: the weighted sum of the scores that are final as they
-            are; -1 where a node does not pass.
+        totals: Shape ``(C,)``: the weighted sum of the scores that change with the
+            pods on a node and are final as they are; -1 where a node does not pass.
     """
 
-    __slots__ = ("_columns", "_epoch", "_filters", "_position", "_summed", "totals")
+    __slots__ = (
+        "_columns",
+        "_epoch",
+        "_filters",
+        "_moving",
+        "_position",
+        "_still",
+        "_summed",
+        "totals",
+    )
 
     def __init__(
         self, calls: Sequence[ScoreCall], filters: Sequence[FilterMemo]
     ) -> None:
         self._filters = filters
         self._summed = [call for call in calls if _is_summed(call)]
-        self._columns = [_Column(call) for call in calls if not _is_summed(call)]
+        columns = [_Column(call) for call in calls if not _is_summed(call)]
+        self._still = [column for column in columns if column.call.is_static]
+        self._moving = [column for column in columns if not column.call.is_static]
+        self._columns = columns
         self._position = -1
         self._epoch = -1
         self.totals: Int64Array = np.zeros(0, dtype=np.int64)
@@ -53,8 +64,10 @@ class ScoreMemo:
         if position == self._position:
             return None
         status = self._catch_up(state, pod, nodes)
+        if status is None and self._epoch != nodes.node_epoch:
+            status = self._fill_columns(state, pod, nodes)
+            self._epoch = nodes.node_epoch if status is None else -1
         self._position = position if status is None else -1
-        self._epoch = nodes.node_epoch
         return status
 
     def varying(self) -> Sequence[tuple[ScoreCall, Int64Array]]:
@@ -75,31 +88,29 @@ class ScoreMemo:
             moved = nodes.moved_since(self._position)
         if moved is None or 3 * len(moved) > len(nodes):
             self.totals = np.full(capacity, _INFEASIBLE, dtype=np.int64)
-            for column in self._columns:
+            self._epoch = -1
+            for column in self._moving:
                 column.reset(capacity)
-            rows = self._passing(nodes, nodes.rows)
-            return self._score_rows(state, pod, nodes, rows, self._columns)
-        if self._epoch != nodes.node_epoch:
-            status = self._score_wide(state, pod, nodes)
-            if status is not None:
-                return status
+            return self._score_rows(state, pod, nodes, nodes.rows)
         if len(moved) <= FEW_ROWS:
             return self._score_each(state, pod, nodes, moved)
         infos = nodes.infos
         changed = np.array(sorted(moved), dtype=np.intp)
         self.totals[changed] = _INFEASIBLE
         live = [row for row in changed.tolist() if infos[row] is not None]
-        rows = self._passing(nodes, np.array(live, dtype=np.intp))
-        return self._score_rows(state, pod, nodes, rows, self._columns)
+        return self._score_rows(state, pod, nodes, np.array(live, dtype=np.intp))
 
-    def _score_wide(
+    def _fill_columns(
         self, state: CycleState, pod: Pod, nodes: NodeTable
     ) -> Status | None:
-        """Score all nodes anew with the plugins that look at all of them."""
-        wide = [column for column in self._columns if column.is_wide]
-        for column in wide:
+        """Ask the plugins anew that look at nodes only, about all of them."""
+        rows = nodes.rows
+        for memo in self._filters:
+            if memo.is_static:
+                rows = memo.among(nodes, rows)
+        for column in self._still:
             column.reset(len(nodes.pod_count))
-        return self._fill(state, pod, nodes, self._passing(nodes, nodes.rows), wide)
+        return _fill(state, pod, nodes, rows, self._still)
 
     def _score_each(
         self, state: CycleState, pod: Pod, nodes: NodeTable, moved: Iterable[int]
@@ -108,7 +119,7 @@ class ScoreMemo:
         for row in moved:
             info = infos[row]
             totals[row] = _INFEASIBLE
-            if info is None or not all(memo.passes(row) for memo in self._filters):
+            if info is None or any(memo.rejects(row) for memo in self._filters):
                 continue
             total = 0
             for call in self._summed:
@@ -117,7 +128,7 @@ class ScoreMemo:
                     return score
                 total += call.weight * score
             totals[row] = total
-            for column in self._columns:
+            for column in self._moving:
                 score = column.call.score(state, pod, info)
                 if isinstance(score, Status):
                     return score
@@ -125,13 +136,10 @@ class ScoreMemo:
         return None
 
     def _score_rows(
-        self,
-        state: CycleState,
-        pod: Pod,
-        nodes: NodeTable,
-        rows: Rows,
-        columns: Iterable["_Column"],
+        self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
     ) -> Status | None:
+        for memo in self._filters:
+            rows = memo.among(nodes, rows)
         total: Int64Array = np.zeros(nodes.count(rows), dtype=np.int64)
         for call in self._summed:
             scores = call.run(state, pod, nodes, rows)
@@ -139,30 +147,25 @@ class ScoreMemo:
                 return scores
             total += scores.weighted
         self.totals[rows] = total
-        return self._fill(state, pod, nodes, rows, columns)
+        return _fill(state, pod, nodes, rows, self._moving)
 
-    def _fill(
-        self,
-        state: CycleState,
-        pod: Pod,
-        nodes: NodeTable,
-        rows: Rows,
-        columns: Iterable["_Column"],
-    ) -> Status | None:
-        if not nodes.count(rows):
-            return None
-        for column in columns:
-            # The whole of it, so that a plugin which cannot normalise is found out.
-            scores = column.call.run(state, pod, nodes, rows)
-            if isinstance(scores, Status):
-                return scores
-            column.fill(rows, scores.raw)
+
+def _fill(
+    state: CycleState,
+    pod: Pod,
+    nodes: NodeTable,
+    rows: Rows,
+    columns: Iterable["_Column"],
+) -> Status | None:
+    if not nodes.count(rows):
         return None
-
-    def _passing(self, nodes: NodeTable, rows: Rows) -> Rows:
-        for memo in self._filters:
-            rows = memo.among(nodes, rows)
-        return rows
+    for column in columns:
+        # The whole of it, so that a plugin which cannot normalise is found out.
+        scores = column.call.run(state, pod, nodes, rows)
+        if isinstance(scores, Status):
+            return scores
+        column.fill(rows, scores.raw)
+    return None
 
 
 class _Column:
@@ -170,15 +173,13 @@ class _Column:
 
     Attributes:
         call: The plugin.
-        is_wide: Whether its scores depend on all nodes.
         raw: Shape ``(C,)``; None as long as all scores are the same.
     """
 
-    __slots__ = ("_capacity", "_constant", "call", "is_wide", "raw")
+    __slots__ = ("_capacity", "_constant", "call", "raw")
 
     def __init__(self, call: ScoreCall) -> None:
         self.call = call
-        self.is_wide = call.scope is Scope.NODES
         self.raw: Int64Array | None = None
         self._constant: int | None = None
         self._capacity = 0
@@ -213,4 +214,4 @@ class _Column:
 
 
 def _is_summed(call: ScoreCall) -> bool:
-    return not call.normalizes and call.scope is not Scope.NODES
+    return not (call.normalizes or call.is_static)
