@@ -25,6 +25,7 @@ schema, from its section of attributes. ``validate`` is optional, and is called 
 arguments from a file.
 """
 
+from quaymaster._config.changes import ConfigChanges
 from quaymaster._config.dump import dump_config
 from quaymaster._config.errors import ArgsError, ConfigErrors
 from quaymaster._config.fields import (
@@ -59,6 +60,7 @@ __all__ = [
     "ZERO_MEANS_DEFAULT",
     "ArgsError",
     "ClientConnection",
+    "ConfigChanges",
     "ConfigErrors",
     "EnabledPlugin",
     "Extender",
