@@ -16,7 +16,12 @@ from quaymaster import Handle, Pod, Status, hookimpl
 from quaymaster._binding.executor import WorkerExecutor
 from quaymaster._engine.scheduler import Scheduler
 from quaymaster.clock import RealClock
-from quaymaster.cluster_events import ClusterEventWithHint
+from quaymaster.cluster_events import (
+    ActionType,
+    ClusterEvent,
+    ClusterEventWithHint,
+    EventResource,
+)
 from quaymaster.config import ConfigChanges, parse_config
 from quaymaster.errors import QuaymasterError
 from quaymaster.memory import MemoryCluster
@@ -35,22 +40,26 @@ class WallArgs:
 
     Attributes:
         letter: The first letter of the names of the pods that pass.
+        hears: Whether it asks to be told of new nodes.
     """
 
     letter: str = ""
+    hears: bool = False
 
 
 class Wall:
-    """Rejects pods by their name, and hears of nothing that could change its mind."""
+    """Rejects pods by their name, whatever happens."""
 
     Args: ClassVar = WallArgs
 
     def __init__(self, args: WallArgs, handle: Handle) -> None:
         self.letter = args.letter
+        self.hears = args.hears
 
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
-        return []
+        event = ClusterEvent(EventResource.NODE, ActionType.ADD)
+        return [ClusterEventWithHint(event)] if self.hears else []
 
     @hookimpl
     def filter(self, pod: Pod) -> Status | None:
@@ -214,7 +223,10 @@ def test_pods_that_a_plugin_rejected_are_tried_again_with_its_new_arguments() ->
 
 def test_settling_includes_what_a_reload_made_possible() -> None:
     harness = started(document(profile("Wall")), make_pod(name="p"))
-    harness.settle()
+    for _ in range(20):
+        harness.reload(document(profile("Wall")))
+        harness.settle()
+    assert len(harness.attempts) == 20
     harness.reload(document())
     harness.settle()
     assert harness.node_of("p") == "n"
@@ -318,37 +330,44 @@ def test_a_gated_pod_that_is_gated_again_has_not_been_tried() -> None:
     assert harness.attempts == []
 
 
-def test_events_are_those_that_the_new_plugins_registered() -> None:
-    # The default profile's NodeName has an event for new nodes; the wall has none.
-    harness = started(document(), make_pod(name="p", node_selector={"a": "b"}))
+@pytest.mark.parametrize("hears", [False, True])
+def test_events_are_those_that_the_new_plugins_registered(hears: bool) -> None:
+    def walled(*, hears: bool) -> Document:
+        return document(profile("Wall", Wall={"hears": hears}))
+
+    harness = started(walled(hears=not hears), make_pod(name="p"))
     harness.settle()
-    reload(harness, document(profile("Wall")))
+    reload(harness, walled(hears=hears))
     harness.advance(5.0)
-    assert queue_of(harness, "p") is QueueName.UNSCHEDULABLE
-    reload(harness, document())
-    harness.advance(5.0)
-    harness.cluster.create(make_node(name="m", labels={"a": "b"}))
-    harness.advance(10.0)
-    assert harness.node_of("p") == "m"
+    harness.cluster.create(make_node(name="m"))
+    harness.advance(15.0)
+    assert len(harness.attempts) == 2 + hears
 
 
-def test_a_nomination_survives() -> None:
+def test_a_nomination_lives_as_long_as_its_profile() -> None:
     pod = make_pod(name="p")
     nominated = msgspec.structs.replace(pod.status, nominated_node_name="n")
     harness = started(document(), msgspec.structs.replace(pod, status=nominated))
     reload(harness, document(profile("Door")))
     assert [pod.name for pod in harness._scheduler.pods_on("n")] == ["p"]
+    reload(harness, document(profile(name="other")))
+    assert harness._scheduler.pods_on("n") == ()
 
 
 # Profiles that come and go ----------------------------------------------------------
 
 
 def test_pods_of_a_new_profile_are_queued() -> None:
-    harness = started(document(), make_pod(name="p", scheduler_name="other"))
+    over = make_pod(name="over", scheduler_name="other", phase="Failed")
+    bound = make_pod(name="bound", scheduler_name="other", node="n")
+    harness = started(
+        document(), make_pod(name="p", scheduler_name="other"), over, bound
+    )
     harness.settle()
     assert harness.attempts == []
     changes = reload(harness, document(profile(), profile(name="other")))
     assert changes == ConfigChanges(added=("other",))
+    assert [queued.key for queued in harness._scheduler.queue] == ["default/p"]
     harness.settle()
     assert harness.node_of("p") == "n"
 
@@ -429,6 +448,18 @@ def test_a_waiting_pod_whose_profile_is_gone_ends_and_does_not_come_back() -> No
     assert harness.pod("p").status.nominated_node_name == ""
 
 
+def test_a_waiting_pod_that_is_rejected_without_a_profile_is_not_queued() -> None:
+    both = document(profile(), profile("Guard", name="other"))
+    harness = started(both, make_pod(name="p", scheduler_name="other"))
+    harness.advance(1.0)
+    reload(harness, document())
+    for waiting in harness._scheduler.waiting:
+        waiting.reject("Guard", "no")
+    harness._scheduler.catch_up()
+    assert Guard.log == ["1 reserve p", "1 unreserve p"]
+    assert harness.why_pending("p") is None
+
+
 def test_a_waiting_pod_whose_profile_comes_back_is_not_queued_twice() -> None:
     both = document(profile(), profile("Guard", name="other"))
     harness = started(both, make_pod(name="p", scheduler_name="other"))
@@ -448,7 +479,7 @@ def test_a_deleted_waiting_pod_whose_profile_is_gone_gives_its_place_back() -> N
     harness.advance(1.0)
     reload(harness, document())
     harness.cluster.delete(Pod, "default/p")
-    harness.settle()
+    harness.advance(1.0)  # long before its time on Permit is over
     assert Guard.log == ["1 reserve p", "1 unreserve p"]
     assert harness.waiting_pods() == []
     assert [uid for info in harness._scheduler.snapshot for uid in info.pods] == []
