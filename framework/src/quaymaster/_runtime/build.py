@@ -222,10 +222,15 @@ class _Builder:
         if register is None:
             return None
         try:
-            return tuple(register())
+            events = tuple(register())
         except Exception as error:
             problem = f"events_to_register failed: {type(error).__name__}: {error}"
             raise self._error(name, problem) from error
+        for event in events:
+            if not isinstance(event, ClusterEventWithHint):
+                expected = f"expected ClusterEventWithHint, got {event!r}"
+                raise self._error(name, f"events_to_register: {expected}")
+        return events
 
     def _sign(self) -> Mapping[str, HookFunction]:
         found = {
