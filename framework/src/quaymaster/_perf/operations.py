@@ -5,6 +5,7 @@ executor.go``). Upstream's client works beside the scheduler; here one thread do
 work of both, so that it is all counted.
 """
 
+import contextlib
 import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -21,7 +22,7 @@ from quaymaster._perf.measurement import Measurement
 from quaymaster._perf.objects import make_csi_node, make_nodes, make_pods
 from quaymaster._perf.templates import ObjectTemplate, TemplateFiles, in_namespace
 from quaymaster._perf.world import World
-from quaymaster.cluster import ApiError
+from quaymaster.cluster import AlreadyExistsError, ApiError
 from quaymaster.objects import ApiObject, Namespace, Node, ObjectMeta, Pod
 
 __all__ = ["Player"]
@@ -104,17 +105,20 @@ class Player:
     def _create_nodes(self, operation: model.CreateNodes, number: int) -> None:
         limits = operation.node_allocatable_strategy
         for node in make_nodes(operation, number, self._workload, self._files):
-            created = self._cluster.create(self._named(node))
+            created = self._create_node(node)
             if limits is not None:
                 self._cluster.create(make_csi_node(created, limits))
 
-    def _named(self, node: Node) -> Node:
-        """A node with its name, which its client knows before, as a kubelet does."""
+    def _create_node(self, node: Node) -> Node:
+        """Create a node whose name its client makes, as kubelets know theirs."""
         metadata = node.metadata
         if metadata.name:
-            return node
-        name = self._names.name(metadata.generate_name)
-        return replace(node, metadata=replace(metadata, name=name))
+            return self._cluster.create(node)
+        while True:
+            name = self._names.name(metadata.generate_name)
+            named = replace(node, metadata=replace(metadata, name=name))
+            with contextlib.suppress(AlreadyExistsError):
+                return self._cluster.create(named)
 
     def _create_namespaces(self, operation: model.CreateNamespaces) -> None:
         path = operation.namespace_template_path
