@@ -10,17 +10,20 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from quaymaster._cli.output import print_line, print_table, stderr
 from quaymaster._perf.child import run_apart
+from quaymaster._perf.errors import PerfErrors
 from quaymaster._perf.load import Workload, find_files, load_workloads
 from quaymaster._perf.model import CreateAny, CreatePods
 from quaymaster._perf.report import COLUMNS, as_document, is_beaten, is_good, rows
 from quaymaster._perf.runner import DONE, Outcome
 from quaymaster._perf.select import select
+from quaymaster.errors import Problem
 
 __all__ = ["command"]
 
 NOT_GOOD = 1
 
 _LABEL = "performance"
+_PICTURES = (".png", ".svg")
 
 
 @click.command("perf")
@@ -56,6 +59,12 @@ _LABEL = "performance"
     help="Decides the choice between equally good nodes, and generated names.",
 )
 @click.option("--json", "json_file", metavar="FILE", help="Write the results as JSON.")
+@click.option(
+    "--plot",
+    "plot_file",
+    metavar="FILE",
+    help="Draw throughput over time, as a .png or an .svg.",
+)
 def command(
     paths: Sequence[str],
     names: Sequence[str],
@@ -64,6 +73,7 @@ def command(
     config_file: str | None,
     seed: int,
     json_file: str | None,
+    plot_file: str | None,
 ) -> None:
     """Measure scheduling speed with the workloads of upstream's scheduler_perf.
 
@@ -74,6 +84,7 @@ def command(
     """
     if not labels and not names and not only_list:
         labels = (_LABEL,)
+    draw = None if plot_file is None else _drawing_to(plot_file)
     workloads = select(load_workloads(find_files(paths)), names, labels)
     if only_list:
         _print_list(workloads)
@@ -84,6 +95,8 @@ def command(
         if json_file is not None:
             _write(json_file, outcomes)
     _print(outcomes)
+    if draw is not None:
+        draw(outcomes)
     if not all(map(is_good, outcomes)):
         sys.exit(NOT_GOOD)
 
@@ -105,6 +118,28 @@ def _run(workload: Workload, config_file: str | None, seed: int) -> Outcome:
         return run_apart(
             workload, config_file=config_file, seed=seed, on_progress=on_progress
         )
+
+
+def _drawing_to(file: str) -> Callable[[Sequence[Outcome]], None]:
+    """What draws to a file; whether it can is known before anything runs."""
+    path = Path(file)
+    if path.suffix.lower() not in _PICTURES:
+        message = f"expected a file that ends in {' or '.join(_PICTURES)}"
+        raise PerfErrors([Problem(where=f"--plot {file}", message=message)])
+    try:
+        # An extra of its own, which not everybody needs.
+        from quaymaster._perf.plot import draw  # noqa: PLC0415
+    except ImportError as error:
+        message = "needs matplotlib: pip install 'quaymaster[plot]'"
+        raise PerfErrors([Problem(where="--plot", message=message)]) from error
+
+    def draw_file(outcomes: Sequence[Outcome]) -> None:
+        try:
+            draw(outcomes, path)
+        except OSError as error:
+            raise click.FileError(file, error.strerror) from error
+
+    return draw_file
 
 
 def _write(file: str, outcomes: Sequence[Outcome]) -> None:

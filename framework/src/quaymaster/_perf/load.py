@@ -155,6 +155,8 @@ class _Case:
         self._place = place
         self._findings = findings
         self._unsupported = ""
+        # What uses a parameter is not known while operations are missing.
+        self._is_broken = False
         self._operations = tuple(self._read_operations())
 
     def workloads(self) -> Iterator[Workload]:
@@ -175,11 +177,11 @@ class _Case:
         parameters = _Parameters(entry.params, f"{place} ({entry.name})")
         operations = tuple(
             resolved
-            for index, operation in enumerate(self._operations)
+            for index, operation in self._operations
             for resolved in self._resolved(operation, index, parameters)
         )
         features = parameters.take(DECLARED_FEATURES)
-        if not self._unsupported:
+        if not self._unsupported and not self._is_broken:
             for name in parameters.unused():
                 self._findings.add(f"{place}.params.{name}", "no operation uses it")
         topic = Path(self._file).absolute().parent.name
@@ -200,31 +202,39 @@ class _Case:
             unsupported=self._unsupported,
         )
 
-    def _read_operations(self) -> Iterator[Operation]:
+    def _read_operations(self) -> Iterator[tuple[int, Operation]]:
+        """The operations that are right, each behind its number."""
         collects = False
         for index, tree in enumerate(self._case.workload_template):
             place = f"{self._place}.workloadTemplate[{index}]"
             opcode = tree.get("opcode")
             if opcode in UNSUPPORTED:
-                self._unsupported = (
-                    f"{opcode}: devices of DynamicResources are not simulated"
-                )
-                collects = True
-            elif opcode not in OPERATIONS:
-                known = ", ".join(OPERATIONS)
-                hint = did_you_mean(opcode, OPERATIONS) or f" (known: {known})"
-                self._findings.add(
-                    f"{place}.opcode", f"unknown opcode {show(opcode)}{hint}"
-                )
-            else:
-                made, mistakes = structure(tree, OPERATIONS[str(opcode)])
-                self._findings.extend(place, mistakes)
-                if isinstance(made, OPERATIONS[str(opcode)]):
-                    collects = collects or _collects(cast(Operation, made))
-                    yield cast(Operation, made)
-        if not collects:
+                reason = "devices of DynamicResources are not simulated"
+                self._unsupported = f"{opcode}: {reason}"
+                continue
+            operation = self._read_operation(tree, opcode, place)
+            if operation is None:
+                self._is_broken = True
+                continue
+            collects = collects or _collects(operation)
+            yield index, operation
+        if not collects and not self._unsupported and not self._is_broken:
             message = "expected an operation that collects metrics"
             self._findings.add(f"{self._place}.workloadTemplate", message)
+
+    def _read_operation(
+        self, tree: Mapping[str, object], opcode: object, place: str
+    ) -> Operation | None:
+        kind = OPERATIONS.get(str(opcode))
+        if kind is None:
+            known = ", ".join(OPERATIONS)
+            hint = did_you_mean(opcode, OPERATIONS) or f" (known: {known})"
+            message = f"unknown opcode {show(opcode)}{hint}"
+            self._findings.add(f"{place}.opcode", message)
+            return None
+        made, mistakes = structure(tree, kind)
+        self._findings.extend(place, mistakes)
+        return None if mistakes else cast(Operation, made)
 
     def _resolved(
         self, operation: Operation, index: int, parameters: "_Parameters"

@@ -15,8 +15,8 @@ from quaymaster.objects import Pod
 
 __all__ = ["Distribution", "Measurement", "Meter", "Throughput"]
 
-_LONG_SECONDS: Final = 10.0
-_WINDOWS: Final = 10
+_WINDOW_SECONDS: Final = (1.0, 0.1, 0.01, 0.001)
+_MIN_WINDOWS: Final = 20
 _BOUND: Final = "scheduled"
 
 
@@ -253,7 +253,7 @@ def _throughput(
 ) -> Throughput:
     if not bound_at or seconds <= 0:
         return Throughput()
-    window = 1.0 if seconds >= _LONG_SECONDS else seconds / _WINDOWS
+    window = _window(seconds)
     rates = _rates(bound_at, started_at, seconds, window)
     ranked = sorted(rates)
     return Throughput(
@@ -264,6 +264,14 @@ def _throughput(
         window_seconds=window,
         rates=tuple(rates),
     )
+
+
+def _window(seconds: float) -> float:
+    """Upstream's second, or less if too few of these would fit."""
+    for window in _WINDOW_SECONDS:
+        if seconds >= _MIN_WINDOWS * window:
+            return window
+    return _WINDOW_SECONDS[-1]
 
 
 def _rates(

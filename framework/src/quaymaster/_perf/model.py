@@ -132,6 +132,8 @@ class CreatePods:
             if is_set and self.skip_wait_to_completion:
                 message = f"expected not both this and {field}"
                 yield ArgsError("skipWaitToCompletion", message)
+        if self.steady_state and not (self.duration or self.duration_param):
+            yield ArgsError("duration", "expected a time to keep the pods coming for")
         volume = self.persistent_volume_template_path
         if (volume is None) is not (self.persistent_volume_claim_template_path is None):
             message = "expected together with persistentVolumeClaimTemplatePath"

@@ -139,16 +139,38 @@ class Player:
     def _create_pods(self, operation: model.CreatePods, number: int) -> None:
         namespace = operation.namespace or f"namespace-{number}"
         self._ensure_namespace(namespace)
-        objects = make_pods(operation, namespace, self._workload, self._files)
         if operation.collect_metrics:
             self._start(namespace, (namespace,), {})
+        if operation.steady_state:
+            self._keep_creating(operation, namespace)
+        else:
+            self._create_batch(operation, namespace)
+            self._await_batch(operation, namespace)
+        if operation.collect_metrics:
+            self._stop()
+
+    def _create_batch(self, operation: model.CreatePods, namespace: str) -> None:
+        objects = make_pods(operation, namespace, self._workload, self._files)
         self._world.feed(partial(self._create_all, group) for group in objects)
+
+    def _await_batch(self, operation: model.CreatePods, namespace: str) -> None:
         if operation.skip_wait_to_completion:
             self._awaited[namespace] += operation.count
         else:
             self._world.wait_for_pods(namespace, {}, operation.count)
-        if operation.collect_metrics:
-            self._stop()
+
+    def _keep_creating(self, operation: model.CreatePods, namespace: str) -> None:
+        """Replace the pods by new ones whenever all have a node, until time is up."""
+        deadline = self._world.clock.now() + operation.duration.total_seconds()
+        bound_before = self._world.meter.bound_pods
+        while operation.count:
+            self._create_batch(operation, namespace)
+            if not self._world.bind_until(namespace, operation.count, deadline):
+                break
+            for pod in self._world.pods_in(namespace, {}):
+                self._cluster.delete(Pod, pod.key, grace_period_seconds=0)
+        if self._world.meter.bound_pods == bound_before:
+            raise WorkloadError(f"namespace {namespace}: no pod got a node in time")
 
     def _create_all(self, group: Sequence[ApiObject]) -> None:
         for obj in group:

@@ -156,23 +156,47 @@ class World:
             attempted: Whether it is enough that an attempt failed.
 
         Raises:
-            WorkloadError: It takes too long, or never happens.
+            WorkloadError: It takes ten minutes, or never happens.
         """
-        # Counting all pods takes long: no pod gets further without a step, so it
-        # takes as many steps as pods are missing before it is worth it again.
+        stage = _is_attempted if attempted else _has_node
+        is_done = self._counting(namespace, labels, count, stage)
+        if not self.wait_until(is_done):
+            raise WorkloadError(self._complaint(namespace, labels, count))
+
+    def bind_until(self, namespace: str, count: int, deadline: float) -> bool:
+        """Let the scheduler work until enough pods have a node, or time is up.
+
+        Args:
+            namespace: Where the pods are.
+            count: How many pods are enough.
+            deadline: When the time is up.
+
+        Returns:
+            Whether enough pods have one.
+        """
+        return self._wait(self._counting(namespace, {}, count, _has_node), deadline)
+
+    def _counting(
+        self,
+        namespace: str,
+        labels: Mapping[str, str],
+        count: int,
+        is_far_enough: Callable[[Pod], bool],
+    ) -> Callable[[], bool]:
+        """Tells whether enough pods are far enough."""
+        # Looking at all pods takes long. As no pod gets any further without a step, as
+        # many steps as pods are missing must be made before it is worth it again.
         look_at = 0
 
         def is_done() -> bool:
             nonlocal look_at
             if self.meter.steps < look_at:
                 return False
-            pods = self.pods_in(namespace, labels)
-            missing = count - sum(map(_is_attempted if attempted else _has_node, pods))
+            missing = count - sum(map(is_far_enough, self.pods_in(namespace, labels)))
             look_at = self.meter.steps + missing
             return missing <= 0
 
-        if not self.wait_until(is_done):
-            raise WorkloadError(self._complaint(namespace, labels, count))
+        return is_done
 
     def _wait(self, is_done: Callable[[], bool], deadline: float) -> bool:
         while not is_done():
