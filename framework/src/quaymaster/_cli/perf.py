@@ -8,7 +8,7 @@ import click
 import msgspec
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from quaymaster._cli.output import print_line, print_table, stderr
+from quaymaster._cli.output import print_line, print_table, stderr, warn
 from quaymaster._perf.child import run_apart
 from quaymaster._perf.errors import PerfErrors
 from quaymaster._perf.load import Workload, find_files, load_workloads
@@ -134,6 +134,10 @@ def _drawing_to(file: str) -> Callable[[Sequence[Outcome]], None]:
         raise PerfErrors([Problem(where="--plot", message=message)]) from error
 
     def draw_file(outcomes: Sequence[Outcome]) -> None:
+        measured = [one for outcome in outcomes for one in outcome.measurements]
+        if not any(one.throughput.rates for one in measured):
+            warn("no picture: no pod was measured")
+            return
         try:
             draw(outcomes, path)
         except OSError as error:

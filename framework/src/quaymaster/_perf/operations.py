@@ -42,7 +42,8 @@ class Player:
         seed: Decides the names of nodes.
 
     Attributes:
-        measurements: What was measured so far.
+        measurements: What was measured so far; the last of them is not complete if the
+            workload could not be played to its end.
     """
 
     def __init__(self, workload: Workload, world: World, seed: int) -> None:
@@ -67,6 +68,8 @@ class Player:
             try:
                 self._play(operation, number)
             except (ApiError, WorkloadError) as error:
+                if self._world.meter.is_measuring:
+                    self._stop()
                 opcode = operation.opcode
                 text = f"operation {number} ({opcode}): {error}"
                 raise WorkloadError(text) from error
@@ -163,7 +166,7 @@ class Player:
         """Replace the pods by new ones whenever all have a node, until time is up."""
         deadline = self._world.clock.now() + operation.duration.total_seconds()
         bound_before = self._world.meter.bound_pods
-        while operation.count:
+        while operation.count and self._world.clock.now() < deadline:
             self._create_batch(operation, namespace)
             if not self._world.bind_until(namespace, operation.count, deadline):
                 break

@@ -92,8 +92,7 @@ def _draw_panel(ax: Axes, outcome: Outcome, one: Measurement) -> None:
     ax.text(
         0,
         1.02,
-        f"{size}: {one.scheduled:,} pods, {one.nodes:,} "
-        f"{'node' if one.nodes == 1 else 'nodes'}",
+        f"{size}: {_counted(one.scheduled, 'pod')}, {_counted(one.nodes, 'node')}",
         transform=ax.transAxes,
         color="#5a646b",
     )
@@ -116,6 +115,10 @@ def _name_line(ax: Axes, height: float, text: str, colour: str) -> None:
         fontsize=8,
         bbox={"facecolor": "white", "alpha": 0.6, "linewidth": 0, "pad": 0.8},
     )
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
 
 
 def _metadata(path: Path) -> dict[str, None] | None:

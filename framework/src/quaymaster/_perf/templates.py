@@ -132,17 +132,20 @@ class ObjectTemplate:
 
     def _class_of(self, tree: Mapping[str, object]) -> type[ApiObject]:
         api_version, name = tree.get("apiVersion"), tree.get("kind")
-        kind = KINDS.get(str(name))
-        if kind is None or kind.api_version != api_version:
-            said = f"{name} ({api_version})"
-            if str(api_version).startswith(_DEVICES):
-                raise UnsupportedError(f"{self._path}: {said} is not simulated")
-            expected = "a kind that scheduling knows" if self._kind is None else "a"
-            raise self._error(f"expected {expected}, got {said}", "kind")
-        if self._kind is not None and kind is not self._kind:
-            message = f"expected {self._kind.kind!r}, got {name!r}"
+        if self._kind is not None and name != self._kind.kind:
+            message = f"expected {self._kind.kind!r}, got {show(name)}"
             raise self._error(message, "kind")
-        return kind
+        kind = KINDS.get(str(name))
+        if kind is not None and kind.api_version == api_version:
+            return kind
+        if str(api_version).startswith(_DEVICES):
+            reason = f"{self._path}: {name} ({api_version}) is not simulated"
+            raise UnsupportedError(reason)
+        if kind is None:
+            message = f"expected a kind that scheduling knows, got {show(name)}"
+            raise self._error(message, "kind")
+        message = f"expected {kind.api_version!r}, got {show(api_version)}"
+        raise self._error(message, "apiVersion")
 
     def _error(self, message: str, path: str = "") -> PerfErrors:
         return PerfErrors([Problem(where=str(self._path), path=path, message=message)])
