@@ -5,6 +5,7 @@ scheduler_perf/operations.go``). As with Go's JSON, the names of fields may be w
 in any case.
 """
 
+import functools
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, TypeVar
@@ -153,7 +154,12 @@ class ObjectTemplate:
 
 def with_field_names(tree: object, kind: type[ApiObject]) -> object:
     """The tree with the fields of its objects spelled as the API spells them."""
-    return _respelled(tree, inspect.type_info(kind))
+    return _respelled(tree, _type_info(kind))
+
+
+@functools.lru_cache(maxsize=64)
+def _type_info(kind: type[ApiObject]) -> inspect.Type:
+    return inspect.type_info(kind)
 
 
 def _respelled(value: object, info: inspect.Type) -> object:
