@@ -25,7 +25,8 @@ from quaymaster import (
     Status,
     hookimpl,
 )
-from quaymaster._cycle.algorithm import Algorithm, Decision, Unfit
+from quaymaster._cycle.algorithm import Algorithm
+from quaymaster._cycle.decisions import Decision, Unfit
 from quaymaster._cycle.diagnosis import Diagnosis
 from quaymaster._cycle.explain import explain
 from quaymaster._cycle.sampling import NodeOrder

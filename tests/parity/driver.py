@@ -9,7 +9,7 @@ from typing import Any, Final
 import attrs
 from msgspec.structs import replace
 
-from quaymaster._cycle.algorithm import Decision, Unfit
+from quaymaster._cycle.decisions import Decision, Unfit
 from quaymaster._engine.framework import Framework
 from quaymaster.arrays import Rows
 from quaymaster.config import ConfigErrors

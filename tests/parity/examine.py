@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from quaymaster._cycle.algorithm import Feasible, Unfit
+from quaymaster._cycle.decisions import Feasible, Unfit
 from quaymaster._cycle.diagnosis import Diagnosis
 from quaymaster._cycle.filtering import FilterStation
 from quaymaster._cycle.pre_filter import PreFilterOutcome, PreFilterStation

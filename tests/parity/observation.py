@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 import attrs
 
 from quaymaster._cycle.pre_filter import PreFilterOutcome
-from quaymaster._cycle.scoring import PluginScores
+from quaymaster._cycle.score_call import PluginScores
 from quaymaster.arrays import Int64Array
 from quaymaster.node_info import NodeInfo
 from quaymaster.preemption import Candidate

@@ -196,7 +196,8 @@ class Cluster(Protocol):
         Args:
             kind: The class of the objects.
             resource_version: The version of a list, or of the last event seen.
-            notify: Called, from any thread, when `Watch.take` has something to give.
+            notify: Called, from any thread, when `Watch.take` has something to give, or
+                an error to raise.
 
         Raises:
             ResourceExpiredError: The version is too old: list again.

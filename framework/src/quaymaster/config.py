@@ -2,8 +2,9 @@
 
 `load_config` reads a file, fills in defaults, expands ``multiPoint`` and checks
 everything against the installed plugins; all mistakes come together in one
-`ConfigErrors`. The format is ``kubescheduler.config.k8s.io/v1`` of Kubernetes v1.36;
-its defaults hold, except that ``percentageOfNodesToScore`` is 100.
+`ConfigErrors`. `ConfigWatcher` applies a file again whenever it has changed. The format
+is ``kubescheduler.config.k8s.io/v1`` of Kubernetes v1.36; its defaults hold, except
+that ``percentageOfNodesToScore`` is 100.
 
 Authors of plugins describe their arguments with an attrs class and the validators of
 this module, which check values and describe them in the JSON Schema::
@@ -25,8 +26,9 @@ schema, from its section of attributes. ``validate`` is optional, and is called 
 arguments from a file.
 """
 
+from quaymaster._config.changes import ConfigChanges
 from quaymaster._config.dump import dump_config
-from quaymaster._config.errors import ArgsError, ConfigErrors
+from quaymaster._config.errors import ArgsError, ConfigErrors, ReloadError
 from quaymaster._config.fields import (
     ZERO_MEANS_DEFAULT,
     Rule,
@@ -54,18 +56,24 @@ from quaymaster._config.settings import (
     LeaderElection,
     ManagedResource,
 )
+from quaymaster._config.watcher import ConfigObserver, ConfigWatcher, Reloadable
 
 __all__ = [
     "ZERO_MEANS_DEFAULT",
     "ArgsError",
     "ClientConnection",
+    "ConfigChanges",
     "ConfigErrors",
+    "ConfigObserver",
+    "ConfigWatcher",
     "EnabledPlugin",
     "Extender",
     "ExtenderTLS",
     "LeaderElection",
     "ManagedResource",
     "ProfileConfig",
+    "ReloadError",
+    "Reloadable",
     "Rule",
     "SchedulerConfig",
     "config_schema",

@@ -4,6 +4,7 @@ Mirrors ``CycleState`` (k8s.io/kube-scheduler v0.36, ``framework/cycle_state.go`
 """
 
 import copy
+from collections.abc import Mapping
 from typing import Generic, Protocol, TypeVar, cast
 
 from quaymaster.errors import QuaymasterError
@@ -97,6 +98,14 @@ class CycleState:
     def get(self, key: StateKey[T]) -> T | None:
         """The value of ``key``, or None."""
         return cast("T | None", self._values.get(cast("StateKey[object]", key)))
+
+    def values(self) -> Mapping[StateKey[object], object]:
+        """A copy of all values, by key."""
+        return dict(self._values)
+
+    def update(self, values: Mapping[StateKey[object], object]) -> None:
+        """Write many values at once."""
+        self._values.update(values)
 
     def clone(self) -> "CycleState":
         """A copy for trying something out, as preemption does.

@@ -140,14 +140,20 @@ class Scope(enum.Enum):
     """
 
     NODE = "node"
-    """On the pod's signature fragment and that node alone."""
+    """On the pod's signature fragment and that node alone. What ``pre_filter`` and
+    ``pre_score`` do depends on the fragment alone, and ``normalize_score`` gives equal
+    scores where all raw scores are equal."""
+
+    NODES = "nodes"
+    """On the fragment and the objects of all nodes, but not on pods or other objects.
+    For plugins that score only."""
 
     CLUSTER = "cluster"
     """On other nodes, other pods or other objects too."""
 
 
 class PodUse(enum.Enum):
-    """How much a plugin's filter looks at the pods on a node.
+    """How much a plugin's ``filter`` and ``score`` look at the pods on a node.
 
     Set as a class attribute: ``pod_use = PodUse.SUMS``. Without it, PODS holds, as it
     does for a plugin with ``add_pod`` or ``remove_pod``. Preemption tries many nodes at
@@ -155,7 +161,7 @@ class PodUse(enum.Enum):
     """
 
     NONE = "none"
-    """Not at all: its verdict is the same, whatever runs on the node."""
+    """Not at all: its answer is the same, whatever runs on the node."""
 
     SUMS = "sums"
     """Only at their number and at the sums of what they request. Its ``filter_nodes``
@@ -179,7 +185,7 @@ class SignPlugin(Protocol):
         framework remembers it until the node changes.
 
         Args:
-            pod: The pod to sign.
+            pod: The pod to sign. Its name, uid, versions and times must not matter.
 
         Returns:
             A hashable value, or None when nothing may be remembered for this pod.

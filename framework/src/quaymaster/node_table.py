@@ -99,6 +99,32 @@ class CodedColumn(Generic[V]):
         self.codes = grown
 
 
+class _RowLog:
+    """Rows, in the order in which something happened to them; only the last ones.
+
+    Attributes:
+        start: How many came before those that are kept.
+        rows: The others.
+    """
+
+    __slots__ = ("rows", "start")
+
+    def __init__(self) -> None:
+        self.start = 0
+        self.rows: list[int] = []
+
+    def note(self, row: int, capacity: int) -> None:
+        self.rows.append(row)
+        if len(self.rows) > max(_LOG_LIMIT, 4 * capacity):
+            dropped = len(self.rows) // 2
+            del self.rows[:dropped]
+            self.start += dropped
+
+    def since(self, position: int) -> set[int] | None:
+        start = position - self.start
+        return None if start < 0 else set(self.rows[start:])
+
+
 class NodeTable:
     """The columns of all nodes. Plugins read; only the framework writes.
 
@@ -116,8 +142,8 @@ class NodeTable:
         unschedulable: Shape ``(C,)``, dtype bool: cordoned nodes.
         taints: Each node's taints as one value, without the times of their adding.
         images: What the cluster knows about each image name on any node.
-        log: The rows that changed, in order; see `moved_since`.
-        node_epoch: Grows whenever a node is added, removed or changed itself.
+        node_epoch: Grows by one whenever a node is added, removed or changed itself.
+        is_imagined: Whether the sums may tell of other pods than ``infos`` do.
     """
 
     def __init__(self) -> None:
@@ -132,9 +158,10 @@ class NodeTable:
         self.unschedulable: BoolArray = np.zeros(_FIRST_CAPACITY, dtype=np.bool_)
         self.taints: CodedColumn[tuple[Taint, ...]] = CodedColumn(_FIRST_CAPACITY)
         self.images: dict[str, ImageState] = {}
-        self.log: list[int] = []
         self.node_epoch = 0
-        self._log_start = 0
+        self.is_imagined = False
+        self._moves = _RowLog()
+        self._node_changes = _RowLog()
         self._row_of: dict[str, int] = {}
         self._free_rows: list[int] = []
         self._resources: dict[str, int] = {}
@@ -225,6 +252,7 @@ class NodeTable:
         shared with this table and must be left alone.
         """
         other = copy.copy(self)
+        other.is_imagined = True
         other.requested = self.requested.copy()
         other.non_zero_requested = self.non_zero_requested.copy()
         other.pod_count = self.pod_count.copy()
@@ -253,7 +281,8 @@ class NodeTable:
     @property
     def position(self) -> int:
         """How many row changes there have been; for `moved_since`."""
-        return self._log_start + len(self.log)
+        moves = self._moves
+        return moves.start + len(moves.rows)
 
     def moved_since(self, position: int) -> set[int] | None:
         """The rows that changed after an earlier `position`.
@@ -261,8 +290,15 @@ class NodeTable:
         Returns:
             None if that is too long ago: take it that every row changed.
         """
-        start = position - self._log_start
-        return None if start < 0 else set(self.log[start:])
+        return self._moves.since(position)
+
+    def changed_since(self, epoch: int) -> set[int] | None:
+        """The rows whose node itself changed after an earlier `node_epoch`.
+
+        Returns:
+            None if that is too long ago: take it that every node changed.
+        """
+        return self._node_changes.since(epoch)
 
     def add(self, info: NodeInfo) -> None:
         """Give a node a row, and write it.
@@ -295,11 +331,11 @@ class NodeTable:
         self.infos[row] = None
         self._free_rows.append(row)
         self._rows = None
-        self.node_epoch += 1
+        self._note_node_change(row)
         self._remove_images(info)
         for key in info.used_ports:
             self._drop_host_port(key, row)
-        self._log(row)
+        self._moves.note(row, len(self.infos))
 
     def set_images(self, info: NodeInfo) -> None:
         """Take over a changed list of images of a node."""
@@ -309,7 +345,7 @@ class NodeTable:
     def write_node(self, info: NodeInfo) -> None:
         """Write all that comes from the node object, and the usage."""
         row, offered = info.row, info.allocatable
-        self.node_epoch += 1
+        self._note_node_change(row)
         self.allocatable[CPU, row] = offered.milli_cpu
         self.allocatable[MEMORY, row] = offered.memory
         self.allocatable[EPHEMERAL_STORAGE, row] = offered.ephemeral_storage
@@ -339,7 +375,11 @@ class NodeTable:
         self.non_zero_requested[CPU, row] = info.non_zero_milli_cpu
         self.non_zero_requested[MEMORY, row] = info.non_zero_memory
         self.pod_count[row] = len(info.pods)
-        self._log(row)
+        self._moves.note(row, len(self.infos))
+
+    def note_pod_change(self, info: NodeInfo) -> None:
+        """Note that a pod on a node has changed in a way that changes no sum."""
+        self._moves.note(info.row, len(self.infos))
 
     def write_host_ports(
         self, info: NodeInfo, keys: Collection[tuple[str, int]]
@@ -352,12 +392,9 @@ class NodeTable:
             else:
                 self._drop_host_port(key, info.row)
 
-    def _log(self, row: int) -> None:
-        self.log.append(row)
-        if len(self.log) > max(_LOG_LIMIT, 4 * len(self.infos)):
-            dropped = len(self.log) // 2
-            del self.log[:dropped]
-            self._log_start += dropped
+    def _note_node_change(self, row: int) -> None:
+        self.node_epoch += 1
+        self._node_changes.note(row, len(self.infos))
 
     def _drop_host_port(self, key: tuple[str, int], row: int) -> None:
         rows = self._host_ports.get(key)

@@ -124,6 +124,8 @@ class Snapshot:
             and _counts_the_same(old, new)
         ):
             info.pods[new.metadata.uid] = new
+            if old.status is not new.status:
+                self.nodes.note_pod_change(info)  # its start orders victims
             return
         self.remove_pod(old)
         self.add_pod(new)
@@ -152,7 +154,5 @@ def _counts_the_same(old: Pod, new: Pod) -> bool:
         old.spec is new.spec
         and old.metadata.labels == new.metadata.labels
         and old.metadata.deletion_timestamp == new.metadata.deletion_timestamp
-        and old.status.start_time == new.status.start_time
-        and old.status.phase == new.status.phase
         and pod_usage(old) is pod_usage(new)
     )

@@ -14,7 +14,7 @@ import msgspec
 from quaymaster._binding.executor import Executor
 from quaymaster._binding.stations import BindingStations, PausedPreBind
 from quaymaster._binding.waiting_pods import WaitingPods
-from quaymaster._cycle.algorithm import Decision
+from quaymaster._cycle.decisions import Decision
 from quaymaster.clock import Clock
 from quaymaster.cluster import (
     ApiError,

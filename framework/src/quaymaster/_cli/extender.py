@@ -5,8 +5,12 @@ from collections.abc import Sequence
 import click
 
 from quaymaster._cli.inputs import read_inputs
+from quaymaster._cli.logs import logging_to_stderr
 from quaymaster._cli.output import print_line
+from quaymaster._cli.signals import on_hangup
 from quaymaster._extender_server import ExtenderServer, ExtenderService
+from quaymaster.clock import RealClock
+from quaymaster.config import ConfigWatcher
 
 __all__ = ["command"]
 
@@ -48,10 +52,16 @@ def command(paths: Sequence[str], config_file: str, address: tuple[str, int]) ->
     (PreScore and Score). PATH is a file, a directory, or - for standard input, with the
     nodes and pods to begin with; a kube-scheduler that sends only the names of nodes
     (nodeCacheCapable) needs them here. It runs until it is interrupted.
+
+    A changed configuration file comes into force within seconds, or at once after the
+    signal SIGHUP; one that is wrong is reported, and the old configuration stays.
     """
     inputs = read_inputs(paths, (), config_file)
+    clock = RealClock()
     with inputs.located():
-        service = ExtenderService(inputs.config, inputs.registry, inputs.objects)
+        service = ExtenderService(
+            inputs.config, inputs.registry, inputs.objects, clock=clock
+        )
     try:
         server = ExtenderServer(address, service)
     except OSError as error:
@@ -59,7 +69,9 @@ def command(paths: Sequence[str], config_file: str, address: tuple[str, int]) ->
         raise click.BadParameter(
             f"cannot listen on {where}: {error.strerror}", param_hint="--bind"
         ) from error
-    with server:
+    watcher = ConfigWatcher(config_file, inputs.registry, service, clock)
+    watcher.start()
+    with server, logging_to_stderr(), on_hangup(watcher.check):
         print_line(f"serving filter and prioritize on {server.url}")
         try:
             server.serve_forever()

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from quaymaster.errors import Problem, QuaymasterError
 
-__all__ = ["ArgsError", "ConfigErrors"]
+__all__ = ["ArgsError", "ConfigErrors", "ReloadError"]
 
 
 class ConfigErrors(QuaymasterError, ValueError):
@@ -17,6 +17,29 @@ class ConfigErrors(QuaymasterError, ValueError):
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
         super().__init__("\n".join(map(str, self.problems)))
+
+
+class ReloadError(QuaymasterError):
+    """A changed configuration file that did not come into force.
+
+    Attributes:
+        source: The file.
+        digest: Which content of it.
+        problems: What is wrong with it, one line each, with the file and the place.
+    """
+
+    def __init__(self, source: str, digest: str, error: Exception) -> None:
+        text = str(error)
+        if not isinstance(error, QuaymasterError):
+            text = f"{type(error).__name__}: {text}"
+        self.source = source
+        self.digest = digest
+        self.problems = tuple(
+            line if line.startswith(f"{source}: ") else f"{source}: {line}"
+            for line in text.splitlines()
+        )
+        kept = f"{source}: not applied ({digest}), the old configuration stays in force"
+        super().__init__("\n".join([f"{kept}:", *self.problems]))
 
 
 class ArgsError(QuaymasterError, ValueError):

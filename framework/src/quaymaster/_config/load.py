@@ -20,7 +20,13 @@ from quaymaster._config.yaml_file import read_yaml
 from quaymaster.errors import Problem
 from quaymaster.registry import PluginRegistry
 
-__all__ = ["default_config", "load_config", "parse_config", "shipped_profiles"]
+__all__ = [
+    "default_config",
+    "load_config",
+    "parse_config",
+    "read_source",
+    "shipped_profiles",
+]
 
 _DEFAULT = "default"
 _DEFAULT_SOURCE = "default profile"
@@ -38,7 +44,7 @@ def load_config(path: str | Path, registry: PluginRegistry) -> SchedulerConfig:
         ConfigErrors: The file cannot be read, or something in it is wrong.
     """
     source = str(path)
-    return parse_config(read_yaml(_text(source), source), registry, source=source)
+    return parse_config(read_yaml(read_source(source), source), registry, source=source)
 
 
 def default_config(registry: PluginRegistry) -> SchedulerConfig:
@@ -155,7 +161,12 @@ def _sets_of(defaults: object, source: str) -> EntrySets:
     return entry_sets(profiles[0].plugins, path, source)
 
 
-def _text(source: str) -> bytes:
+def read_source(source: str) -> bytes:
+    """What a configuration file, or a shipped profile of that name, holds.
+
+    Raises:
+        ConfigErrors: It cannot be read.
+    """
     try:
         return _file(source).read_bytes()
     except OSError as error:

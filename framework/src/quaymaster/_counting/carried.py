@@ -64,6 +64,10 @@ class CarriedTerms:
             if carried.term.selects(namespace, namespace_labels, labels)
         ]
 
+    def __bool__(self) -> bool:
+        """Whether any pod on a node carries a term."""
+        return bool(self._groups)
+
     def groups(self) -> Iterable[PodGroup]:
         """The pods by the terms that they carry."""
         return self._groups.values()

@@ -10,85 +10,31 @@ from typing import Protocol, TypeAlias
 import attrs
 import numpy as np
 
+from quaymaster._cycle.decisions import Decision, Feasible, Unfit
 from quaymaster._cycle.diagnosis import Diagnosis
 from quaymaster._cycle.errors import unexpected
 from quaymaster._cycle.filtering import FilterStation, pods_ahead
+from quaymaster._cycle.memory import Memory, Recalled
 from quaymaster._cycle.pre_filter import PreFilterStation
 from quaymaster._cycle.sampling import NodeOrder, nodes_to_find
-from quaymaster._cycle.scoring import PluginScores, ScoreStation
+from quaymaster._cycle.score_call import PluginScores
+from quaymaster._cycle.scoring import Ranking, ScoreStation
 from quaymaster._extenders import EXTENDER, NO_EXTENDERS, Extenders
 from quaymaster._runtime import HookFunction, Profile
 from quaymaster.arrays import RowArray, Rows
 from quaymaster.cycle_state import CycleState
-from quaymaster.node_info import NodeInfo
 from quaymaster.node_table import NodeTable
 from quaymaster.objects import Pod
 from quaymaster.results import NominatingInfo, NominatingMode, PostFilterResult
 from quaymaster.status import Code, Status
 
-__all__ = [
-    "CLEAR_NOMINATION",
-    "Algorithm",
-    "Decision",
-    "Feasible",
-    "Nominator",
-    "PickNode",
-    "Unfit",
-]
+__all__ = ["Again", "Algorithm", "Nominator", "PickNode", "Verifier"]
 
 PickNode: TypeAlias = Callable[[NodeTable, Rows], int]
 """Breaks ties: one of the given rows, which all have the highest total."""
 
-CLEAR_NOMINATION = NominatingInfo("", NominatingMode.OVERRIDE)
-
-
-@attrs.frozen(eq=False)
-class Feasible:
-    """The nodes that a pod may run on.
-
-    Attributes:
-        rows: Their rows; at least one.
-        diagnosis: Why the others were rejected.
-        via_nominated_node: Whether only the pod's own nominated node was looked at.
-    """
-
-    rows: Rows
-    diagnosis: Diagnosis
-    via_nominated_node: bool = False
-
-
-@attrs.frozen(eq=False)
-class Decision:
-    """The node for a pod.
-
-    Attributes:
-        node: The chosen node.
-        feasible_nodes: How many nodes would have done.
-        evaluated_nodes: How many nodes were looked at.
-    """
-
-    node: NodeInfo
-    feasible_nodes: int
-    evaluated_nodes: int
-
-
-@attrs.frozen(eq=False)
-class Unfit:
-    """No node for a pod.
-
-    Attributes:
-        status: Unschedulable, or the Error that ended the attempt.
-        diagnosis: Why; None after an Error, or when there are no nodes at all.
-        nominating: What happens to the pod's nomination.
-        no_nodes: Whether the cluster has no nodes at all.
-        post_filter: What the PostFilter plugins said together; None if none ran.
-    """
-
-    status: Status
-    diagnosis: Diagnosis | None = None
-    nominating: NominatingInfo | None = CLEAR_NOMINATION
-    no_nodes: bool = False
-    post_filter: PostFilterResult | None = None
+_WORTH_RECALLING = 4
+"""Memory is for attempts that look at one node in four, or more."""
 
 
 class Nominator(Protocol):
@@ -101,8 +47,40 @@ class Nominator(Protocol):
         """The nodes that any pod is nominated to."""
 
 
+class Again(Protocol):
+    """An attempt made a second time, to see whether it ends the same way."""
+
+    def check_ranking(self, ranked: Ranking | Status, /) -> None:
+        """Compare the totals of the feasible nodes.
+
+        Raises:
+            VerificationError: They differ.
+        """
+
+
+class Verifier(Protocol):
+    """Decides some pods a second time."""
+
+    def again(self, pod: Pod, found: Feasible | Unfit, /) -> Again | None:
+        """Compare which nodes are feasible, if it is this pod's turn.
+
+        Raises:
+            VerificationError: They differ.
+        """
+
+
 class Algorithm:
     """Finds the node for a pod of one profile; changes nothing but the cycle state.
+
+    Args:
+        profile: The plugins.
+        nodes: The columns of all nodes.
+        nominator: The pods' nominations.
+        order: The order of sampling.
+        percentage: How many of the feasible nodes to find, at least.
+        extenders: Those that have a say.
+        remembers: Whether plugins that allow it are asked once for pods of a kind.
+        verifier: Makes decisions a second time, to compare.
 
     Attributes:
         pre_filter: The PreFilter station.
@@ -118,6 +96,9 @@ class Algorithm:
         order: NodeOrder,
         percentage: int,
         extenders: Extenders = NO_EXTENDERS,
+        *,
+        remembers: bool = True,
+        verifier: Verifier | None = None,
     ) -> None:
         self.pre_filter = PreFilterStation(profile.plan("preFilter"))
         self.filter = FilterStation(profile.plan("filter"), self.pre_filter)
@@ -131,6 +112,8 @@ class Algorithm:
         self._order = order
         self._percentage = percentage
         self._extenders = extenders
+        self._memory = Memory(profile, nodes) if remembers else None
+        self._verifier = verifier
 
     def schedule(
         self, state: CycleState, pod: Pod, pick_node: PickNode
@@ -139,22 +122,35 @@ class Algorithm:
         if not len(self._nodes):
             status = Status.unresolvable("no nodes available to schedule pods")
             return Unfit(status, no_nodes=True)
-        feasible = self.find_feasible(state, pod)
+        recalled = self._memory.recall(pod) if self._memory is not None else None
+        feasible = self.find_feasible(state, pod, recalled)
+        again = self._verifier.again(pod, feasible) if self._verifier else None
         self._order.advance(_processed(self._nodes, feasible), len(self._nodes))
         if isinstance(feasible, Unfit):
             return self._post_filtered(state, pod, feasible)
-        row = self._best(state, pod, feasible.rows, pick_node)
-        if isinstance(row, Status):
-            return Unfit(row)
+        ranked = self.rank(state, pod, feasible.rows, recalled)
+        if again is not None:
+            again.check_ranking(ranked)
+        if isinstance(ranked, Status):
+            return Unfit(ranked)
+        row = self._best(ranked, pick_node)
         info = self._nodes.infos[row]
         assert info is not None
         count = self._nodes.count(feasible.rows)
         return Decision(info, count, count + feasible.diagnosis.processed())
 
-    def find_feasible(self, state: CycleState, pod: Pod) -> Feasible | Unfit:
-        """Run PreFilter and Filter; changes nothing but the cycle state."""
+    def find_feasible(
+        self, state: CycleState, pod: Pod, recalled: Recalled | None = None
+    ) -> Feasible | Unfit:
+        """Run PreFilter and Filter; changes nothing but the cycle state.
+
+        Args:
+            state: The pod's scratch space.
+            pod: The pod to schedule.
+            recalled: What is remembered of the pod; without it, plugins are asked anew.
+        """
         nodes, diagnosis = self._nodes, Diagnosis(self._nodes)
-        outcome = self.pre_filter.run(state, pod, nodes)
+        outcome = self.pre_filter.run(state, pod, nodes, recalled)
         diagnosis.pre_filter_plugins = outcome.restricting_plugins
         if outcome.status is not None:
             if not outcome.status.is_rejected:
@@ -171,7 +167,7 @@ class Algorithm:
             diagnosis.absent = Status.unresolvable(
                 f"node(s) didn't satisfy plugin(s) [{listed}]"
             )
-        passed = self._filtered(state, pod, rows, diagnosis)
+        passed = self._filtered(state, pod, rows, diagnosis, recalled)
         if not isinstance(passed, Status) and self._extenders:
             passed = self._extended(pod, passed, diagnosis)
         if isinstance(passed, Status):
@@ -179,6 +175,36 @@ class Algorithm:
         if nodes.count(passed) == 0:
             return Unfit(Status.unschedulable(), diagnosis)
         return Feasible(passed, diagnosis)
+
+    def rank(
+        self, state: CycleState, pod: Pod, rows: Rows, recalled: Recalled | None = None
+    ) -> Ranking | Status:
+        """Run PreScore and Score on the feasible nodes; a single one is not scored.
+
+        Args:
+            state: The pod's scratch space.
+            pod: The pod to schedule.
+            rows: The feasible nodes.
+            recalled: What is remembered of the pod; without it, plugins are asked anew.
+
+        Returns:
+            See `ScoreStation.rank`; or the Error that ends the attempt.
+        """
+        nodes = self._nodes
+        count = nodes.count(rows)
+        if count == 1 or not self._scores:
+            return rows, np.zeros(count, dtype=np.int64)
+        status = self.score.prepare(state, pod, nodes, rows, recalled)
+        if status is not None:
+            return status
+        if not self._extenders.prioritizes:
+            return self.score.rank(state, pod, nodes, rows, recalled)
+        total = self.score.totals(state, pod, nodes, rows)
+        if isinstance(total, Status):
+            return total
+        for scores in self.extender_scores(pod, rows):
+            total = total + scores.weighted
+        return rows, total
 
     def post_filter(
         self, state: CycleState, pod: Pod, diagnosis: Diagnosis
@@ -288,14 +314,21 @@ class Algorithm:
         return verdicts.passed
 
     def _filtered(
-        self, state: CycleState, pod: Pod, rows: Rows, diagnosis: Diagnosis
+        self,
+        state: CycleState,
+        pod: Pod,
+        rows: Rows,
+        diagnosis: Diagnosis,
+        recalled: Recalled | None,
     ) -> Rows | Status:
         count = self._nodes.count(rows)
         wanted = 1
         if self._scores or self._extenders.filters:
             wanted = nodes_to_find(self._percentage, count)
         if wanted >= count:
-            return self._filter_rows(state, pod, rows, diagnosis)
+            if _WORTH_RECALLING * count < len(self._nodes):
+                recalled = None
+            return self._filter_rows(state, pod, rows, diagnosis, recalled)
         return self._sample(state, pod, rows, wanted, diagnosis)
 
     def _sample(
@@ -314,7 +347,7 @@ class Algorithm:
         looked = 0
         while looked < len(order) and len(found) < wanted:
             part = order[looked : looked + wanted]
-            passed = self._filter_rows(state, pod, np.sort(part), diagnosis)
+            passed = self._filter_rows(state, pod, np.sort(part), diagnosis, None)
             if isinstance(passed, Status):
                 return passed
             fits = np.isin(part, self._nodes.row_numbers(passed))
@@ -324,11 +357,16 @@ class Algorithm:
         return np.array(sorted(found), dtype=np.intp)
 
     def _filter_rows(
-        self, state: CycleState, pod: Pod, rows: Rows, diagnosis: Diagnosis
+        self,
+        state: CycleState,
+        pod: Pod,
+        rows: Rows,
+        diagnosis: Diagnosis,
+        recalled: Recalled | None,
     ) -> Rows | Status:
         crowded = self._nominator.nodes()
         if not crowded:
-            return self.filter.run_batch(state, pod, self._nodes, rows, diagnosis)
+            return self._run_filters(state, pod, rows, diagnosis, recalled)
         numbers = self._nodes.row_numbers(rows)
         candidates = np.intersect1d(numbers, self._nodes.rows_of(crowded))
         ahead = {
@@ -341,29 +379,27 @@ class Algorithm:
         if isinstance(passed, Status):
             return passed
         rest = np.union1d(np.setdiff1d(numbers, apart), passed)
-        return self.filter.run_batch(state, pod, self._nodes, rest, diagnosis)
+        return self._run_filters(state, pod, rest, diagnosis, recalled)
 
-    def _best(
-        self, state: CycleState, pod: Pod, rows: Rows, pick_node: PickNode
-    ) -> int | Status:
-        if self._nodes.count(rows) == 1:
+    def _run_filters(
+        self,
+        state: CycleState,
+        pod: Pod,
+        rows: Rows,
+        diagnosis: Diagnosis,
+        recalled: Recalled | None,
+    ) -> Rows | Status:
+        nodes = self._nodes
+        if recalled is None:
+            return self.filter.run_batch(state, pod, nodes, rows, diagnosis)
+        return self.filter.run_recalled(state, pod, nodes, rows, diagnosis, recalled)
+
+    def _best(self, ranked: Ranking, pick_node: PickNode) -> int:
+        rows, total = ranked
+        if len(total) == 1:
             return int(self._nodes.row_numbers(rows)[0])
-        if not self._scores:
-            return pick_node(self._nodes, rows)
-        status = self.score.prepare(state, pod, self._nodes, rows)
-        if status is not None:
-            return status
-        total = self.score.totals(state, pod, self._nodes, rows)
-        if isinstance(total, Status):
-            return total
-        if self._extenders:
-            for scores in self.extender_scores(pod, rows):
-                total = total + scores.weighted
         best = np.flatnonzero(total == total.max())
-        if isinstance(rows, slice):
-            ties = best + rows.start
-        else:
-            ties = rows[best]
+        ties = best + rows.start if isinstance(rows, slice) else rows[best]
         return pick_node(self._nodes, ties)
 
 

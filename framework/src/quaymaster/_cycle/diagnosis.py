@@ -5,58 +5,76 @@ Mirrors ``Diagnosis``, ``NodeToStatus`` and ``FitError`` (Kubernetes v1.36,
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
-import attrs
 import numpy as np
+import numpy.typing as npt
 
 from quaymaster._cycle.errors import unexpected
-from quaymaster.arrays import RowArray
+from quaymaster.arrays import BoolArray, Int32Array, RowArray
 from quaymaster.messages import unfit_message
 from quaymaster.node_table import NodeTable
 from quaymaster.results import NodeVerdicts
 from quaymaster.status import Code, Status
 
-__all__ = ["Diagnosis", "Rejections"]
+__all__ = ["Diagnosis", "PluginRejections", "Rejections"]
 
 _UNRESOLVABLE = Status.unresolvable()
 
 
-@attrs.define(eq=False)
-class Rejections:
-    """The nodes that one plugin rejected, as its batch twin said it.
+class Rejections(Protocol):
+    """Some rejected nodes, each with a code that stands for a status.
 
     Attributes:
+        rows: The rejected rows, ascending.
+        codes: The code of each.
+    """
+
+    @property
+    def rows(self) -> RowArray: ...
+
+    @property
+    def codes(self) -> npt.NDArray[np.integer[Any]] | BoolArray: ...
+
+    def __len__(self) -> int: ...
+
+    def status(self, code: int, /) -> Status:
+        """The status behind a code, with its plugin."""
+
+
+class PluginRejections:
+    """The nodes that one plugin rejected, as its batch twin said it.
+
+    Args:
         plugin: The plugin's name.
         rows: The rejected rows, ascending.
         verdicts: A non-zero code for each of them.
     """
 
-    plugin: str
-    rows: RowArray
-    verdicts: NodeVerdicts
+    __slots__ = ("_plugin", "_status_of", "codes", "rows")
 
-    def counted(self) -> Mapping[int, int]:
-        """How many nodes got each code."""
-        codes, counts = np.unique(self.verdicts.codes, return_counts=True)
-        return dict(zip(codes.tolist(), counts.tolist(), strict=True))
+    def __init__(self, plugin: str, rows: RowArray, verdicts: NodeVerdicts) -> None:
+        self._plugin = plugin
+        self._status_of = verdicts.status_of
+        self.rows = rows
+        self.codes = verdicts.codes
 
-    def statuses(self, codes: Sequence[int]) -> Mapping[int, Status]:
-        """The status behind each of the given codes."""
-        return {code: self._status(code) for code in codes}
+    def __len__(self) -> int:
+        return len(self.rows)
 
-    def _status(self, code: int) -> Status:
+    def status(self, code: int) -> Status:
         """The plugin's status; its rejection stands even if it cannot explain it."""
         try:
-            status: object = self.verdicts.status_of(code)
+            status: object = self._status_of(code)
         except Exception as error:
             status = Status.from_error(error)
         if not isinstance(status, Status):
-            status = unexpected(self.plugin, "status_of", status, "Status")
+            status = unexpected(self._plugin, "status_of", status, "Status")
         if not status.is_rejected:
-            text = f"plugin '{self.plugin}' gave no reason: {status.message}"
+            text = f"plugin '{self._plugin}' gave no reason: {status.message}"
             status = Status(Code.UNSCHEDULABLE, (text,), error=status.error)
-        return status.with_plugin(self.plugin)
+        return status.with_plugin(self._plugin)
 
 
 class Diagnosis:
@@ -91,9 +109,25 @@ class Diagnosis:
         self._by_node = None
 
     def reject_batch(self, rejections: Rejections) -> None:
-        """Note the rejections of one batch twin."""
+        """Note the rejections of many nodes at once."""
         self._batches.append(rejections)
         self._by_node = None
+
+    def write_codes(self, codes: Int32Array, code_of: Callable[[Status], int]) -> None:
+        """Write a code for each rejected node, shape ``(C,)``, by row.
+
+        Args:
+            codes: Where to.
+            code_of: The code to write for a status.
+        """
+        for batch in self._batches:
+            own, index = np.unique(batch.codes, return_inverse=True)
+            new = [code_of(batch.status(code)) for code in own.tolist()]
+            codes[batch.rows] = np.array(new, dtype=np.int32)[index]
+        for name, status in self._explicit.items():
+            row = self.nodes.row_of(name)
+            assert row is not None, "it was judged a moment ago"
+            codes[row] = code_of(status)
 
     def reject_all(self, status: Status) -> None:
         """Note that PreFilter rejected the pod before any node was looked at."""
@@ -113,12 +147,11 @@ class Diagnosis:
         if self._by_node is None:
             merged: dict[str, Status] = {}
             for batch in self._batches:
-                statuses = batch.statuses(list(batch.counted()))
-                codes = batch.verdicts.codes.tolist()
+                statuses = _statuses(batch)
                 names = self.nodes.names_at(batch.rows)
                 merged.update(
                     (name, statuses[code])
-                    for name, code in zip(names, codes, strict=True)
+                    for name, code in zip(names, batch.codes.tolist(), strict=True)
                 )
             merged.update(self._explicit)
             self._by_node = merged
@@ -126,7 +159,7 @@ class Diagnosis:
 
     def processed(self) -> int:
         """How many nodes were filtered and rejected."""
-        batched = sum(len(batch.rows) for batch in self._batches)
+        batched = sum(map(len, self._batches))
         return batched + len(self._explicit)
 
     @property
@@ -171,11 +204,9 @@ class Diagnosis:
     def _count_batches(self, counts: Counter[str]) -> int:
         filtered = 0
         for batch in self._batches:
-            counted = batch.counted()
-            statuses = batch.statuses(list(counted))
-            for code, count in counted.items():
+            for code, count in _counted(batch).items():
                 filtered += count
-                for reason in statuses[code].reasons:
+                for reason in batch.status(code).reasons:
                     counts[reason] += count
         return filtered
 
@@ -186,9 +217,20 @@ class Diagnosis:
             if status.code in codes
         }
         for batch in self._batches:
-            if batch.plugin not in found and any(
-                status.code in codes
-                for status in batch.statuses(list(batch.counted())).values()
-            ):
-                found.add(batch.plugin)
+            found.update(
+                status.plugin
+                for status in _statuses(batch).values()
+                if status.code in codes
+            )
         return frozenset(found - {""})
+
+
+def _counted(batch: Rejections) -> Mapping[int, int]:
+    """How many nodes got each code."""
+    codes, counts = np.unique(batch.codes, return_counts=True)
+    return dict(zip(codes.tolist(), counts.tolist(), strict=True))
+
+
+def _statuses(batch: Rejections) -> Mapping[int, Status]:
+    """The status behind each code that some node got."""
+    return {code: batch.status(code) for code in np.unique(batch.codes).tolist()}

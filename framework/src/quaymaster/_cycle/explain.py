@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from quaymaster._cycle.algorithm import Algorithm, Feasible, Unfit
+from quaymaster._cycle.algorithm import Algorithm
+from quaymaster._cycle.decisions import Feasible, Unfit
 from quaymaster._cycle.diagnosis import Diagnosis
-from quaymaster._cycle.scoring import PluginScores
+from quaymaster._cycle.score_call import PluginScores
 from quaymaster.arrays import Int64Array, Rows
 from quaymaster.cycle_state import CycleState
 from quaymaster.explanation import Explanation, NodeRejection, NodeScores, PluginScore

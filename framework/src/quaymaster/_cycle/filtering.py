@@ -5,34 +5,27 @@ Mirrors ``findNodesThatPassFilters`` and ``RunFilterPluginsWithNominatedPods``
 all nodes at once.
 """
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 
-import attrs
 import numpy as np
 
-from quaymaster._cycle.diagnosis import Diagnosis, Rejections
-from quaymaster._cycle.errors import PluginError, failed, unexpected
+from quaymaster._cycle.diagnosis import Diagnosis
+from quaymaster._cycle.filter_call import FilterCall
+from quaymaster._cycle.filter_memo import FilterMemo
+from quaymaster._cycle.memory import FilterPlan, Recalled
 from quaymaster._cycle.pre_filter import PreFilterStation
-from quaymaster._runtime import Call, HookFunction
-from quaymaster.arrays import BoolArray, RowArray, Rows
+from quaymaster._runtime import Call
+from quaymaster.arrays import RowArray, Rows
 from quaymaster.cycle_state import CycleState
 from quaymaster.hookspecs import PodUse
 from quaymaster.node_info import NodeInfo
 from quaymaster.node_table import NodeTable
 from quaymaster.objects import Pod
 from quaymaster.resources import pod_usage
-from quaymaster.results import NodeVerdicts
 from quaymaster.status import Status
 
 __all__ = ["FilterStation", "pods_ahead"]
-
-
-@attrs.frozen
-class _Filter:
-    plugin: str
-    scalar: HookFunction
-    twin: HookFunction | None
-    pod_use: PodUse
 
 
 class FilterStation:
@@ -40,7 +33,7 @@ class FilterStation:
 
     def __init__(self, calls: Sequence[Call], pre_filter: PreFilterStation) -> None:
         imagining = pre_filter.imagining_plugins
-        self._filters = [_filter(call, call.plugin in imagining) for call in calls]
+        self._filters = [FilterCall(call, call.plugin in imagining) for call in calls]
         self._pre_filter = pre_filter
 
     def __bool__(self) -> bool:
@@ -62,7 +55,7 @@ class FilterStation:
         skipped = state.skip_filter_plugins
         for item in self._filters:
             if item.plugin not in skipped:
-                status = self._scalar(item, state, pod, node)
+                status = item.judge(state, pod, node)
                 if status is not None:
                     return status
         return None
@@ -72,7 +65,7 @@ class FilterStation:
     ) -> Status | None:
         """Run one plugin alone on one node; for explanations."""
         item = next(item for item in self._filters if item.plugin == plugin)
-        return self._scalar(item, state, pod, node)
+        return item.judge(state, pod, node)
 
     def run_with_nominated_pods(
         self, state: CycleState, pod: Pod, node: NodeInfo, nominated: Sequence[Pod]
@@ -183,91 +176,76 @@ class FilterStation:
                 continue
             if nodes.count(rows) == 0:
                 break
-            if item.twin is None:
-                passed = self._loop(item, state, pod, nodes, rows, diagnosis)
-            else:
-                passed = self._twin(item, state, pod, nodes, rows, diagnosis)
+            passed = item.judge_rows(state, pod, nodes, rows, diagnosis)
             if isinstance(passed, Status):
                 return passed
             rows = passed
         return rows
 
-    def _twin(
+    def run_recalled(
         self,
-        item: _Filter,
         state: CycleState,
         pod: Pod,
         nodes: NodeTable,
         rows: Rows,
         diagnosis: Diagnosis,
+        recalled: Recalled,
     ) -> Rows | Status:
-        assert item.twin is not None
-        try:
-            verdicts = item.twin(state, pod, nodes, rows)
-        except Exception as error:
-            return self._failed(item, Status.from_error(error))
-        if verdicts is None:
-            return rows
-        count = nodes.count(rows)
-        if isinstance(verdicts, Status):
-            if not verdicts.is_rejected:
-                return self._failed(item, verdicts)
-            status = verdicts
-            verdicts = NodeVerdicts.reject_where(np.ones(count, np.bool_), status)
-        elif not isinstance(verdicts, NodeVerdicts):
-            expected = "NodeVerdicts, Status or None"
-            return unexpected(item.plugin, "filter_nodes", verdicts, expected)
-        problem = _problem(verdicts.codes, count)
-        if problem:
-            return Status.from_error(PluginError(item.plugin, "filter_nodes", problem))
-        rejected: BoolArray = verdicts.codes != 0
-        if not rejected.any():
-            return rows
-        numbers = nodes.row_numbers(rows)
-        codes = NodeVerdicts(verdicts.codes[rejected], verdicts.status_of)
-        diagnosis.reject_batch(Rejections(item.plugin, numbers[rejected], codes))
-        return numbers[~rejected]
+        """The same as `run_batch`, where plugins are asked only what is not known.
 
-    def _loop(
-        self,
-        item: _Filter,
-        state: CycleState,
-        pod: Pod,
-        nodes: NodeTable,
-        rows: Rows,
-        diagnosis: Diagnosis,
-    ) -> Rows | Status:
-        passed: list[int] = []
-        for node in nodes.infos_at(rows):
-            status = self._scalar(item, state, pod, node)
-            if status is None:
-                passed.append(node.row)
-            elif status.is_rejected:
-                diagnosis.reject(node.name, status)
+        Args:
+            state: The pod's scratch space.
+            pod: The pod being scheduled.
+            nodes: The columns of all nodes.
+            rows: The rows to judge; most rows, or it is not worth it.
+            diagnosis: Takes the rejections.
+            recalled: What is remembered of the pod; is filled in.
+
+        Returns:
+            The feasible rows, ascending, or the Error that ends the attempt.
+        """
+        plan = self._plan(recalled)
+        if plan is None:
+            return self.run_batch(state, pod, nodes, rows, diagnosis)
+        skipped = state.skip_filter_plugins
+        is_known = rows is nodes.rows
+        for step in plan.steps:
+            if nodes.count(rows) == 0:
+                break
+            if isinstance(step, FilterMemo):
+                if step.refresh(state, pod, nodes) is None:
+                    rows = step.narrow(nodes, rows, diagnosis)
+                    continue
+                calls = step.calls
+            elif step.plugin in skipped:
+                continue
             else:
-                return status
-        if len(passed) == nodes.count(rows):
-            return rows
-        found: RowArray = np.array(passed, dtype=np.intp)
-        return found
+                calls = (step,)
+            for call in calls:
+                passed = call.judge_rows(state, pod, nodes, rows, diagnosis)
+                if isinstance(passed, Status):
+                    return passed
+                is_known = is_known and passed is rows
+                rows = passed
+        plan.passing = rows if is_known else None
+        return rows
 
-    def _scalar(
-        self, item: _Filter, state: CycleState, pod: Pod, node: NodeInfo
-    ) -> Status | None:
-        try:
-            status = item.scalar(state, pod, node)
-        except Exception as error:
-            return self._failed(item, Status.from_error(error))
-        if status is None:
-            return None
-        if not isinstance(status, Status):
-            return unexpected(item.plugin, "filter", status, "Status or None")
-        if status.is_rejected:
-            return status.with_plugin(item.plugin)
-        return self._failed(item, status)
-
-    def _failed(self, item: _Filter, status: Status) -> Status:
-        return failed(f'running "{item.plugin}" filter plugin', item.plugin, status)
+    def _plan(self, recalled: Recalled) -> FilterPlan | None:
+        known = recalled.pre_filter
+        if recalled.filters is None and known is not None:
+            steps: list[FilterCall | FilterMemo] = []
+            calls = (call for call in self._filters if call.plugin not in known.skips)
+            for (is_remembered, _), group in itertools.groupby(
+                calls,
+                lambda call: (
+                    call.plugin in recalled.plugins,
+                    call.pod_use is PodUse.NONE,
+                ),
+            ):
+                neighbours = tuple(group)
+                steps += [FilterMemo(neighbours)] if is_remembered else neighbours
+            recalled.filters = FilterPlan(steps)
+        return recalled.filters
 
 
 def pods_ahead(pod: Pod, nominated: Iterable[Pod]) -> Sequence[Pod]:
@@ -280,22 +258,3 @@ def pods_ahead(pod: Pod, nominated: Iterable[Pod]) -> Sequence[Pod]:
 
 
 _POD_USES = tuple(PodUse)
-
-
-def _problem(codes: object, count: int) -> str:
-    """What is wrong with the codes of a batch twin; empty if nothing is."""
-    if not isinstance(codes, np.ndarray):
-        return f"returned codes as {type(codes).__name__}, expected an array"
-    if codes.shape != (count,):
-        return f"returned shape {codes.shape}, expected ({count},)"
-    if codes.dtype.kind not in "biu":
-        return f"returned dtype {codes.dtype}, expected integers or bool"
-    return ""
-
-
-def _filter(call: Call, imagines: bool) -> _Filter:
-    twin = call.hooks.get("filter_nodes")
-    use = call.pod_use
-    if imagines or (use is PodUse.SUMS and twin is None):
-        use = PodUse.PODS
-    return _Filter(call.plugin, call.hooks["filter"], twin, use)

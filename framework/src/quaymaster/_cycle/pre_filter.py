@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 import attrs
 
 from quaymaster._cycle.errors import failed, unexpected
+from quaymaster._cycle.memory import Recalled
+from quaymaster._cycle.prepared import Calls, Lesson
 from quaymaster._runtime import Call, HookFunction
 from quaymaster.cycle_state import CycleState
 from quaymaster.node_info import NodeInfo
@@ -35,21 +37,44 @@ class PreFilterOutcome:
     restricting_plugins: frozenset[str] = frozenset()
 
 
+_ALL_NODES = PreFilterOutcome()
+
+
 class PreFilterStation:
     """Calls ``pre_filter``, ``add_pod`` and ``remove_pod`` of one profile's plugins."""
 
     def __init__(self, calls: Sequence[Call]) -> None:
-        self._pre_filter = [(call.plugin, call.hooks["pre_filter"]) for call in calls]
+        self._pre_filter: Calls = [
+            (call.plugin, call.hooks["pre_filter"]) for call in calls
+        ]
         self._add_pod = _extensions(calls, "add_pod")
         self._remove_pod = _extensions(calls, "remove_pod")
 
-    def run(self, state: CycleState, pod: Pod, nodes: NodeTable) -> PreFilterOutcome:
-        """Run every plugin, and note in the state which filters may be skipped."""
-        skipped: set[str] = set()
-        try:
-            return self._run(state, pod, nodes, skipped)
-        finally:
-            state.skip_filter_plugins = frozenset(skipped)
+    def run(
+        self,
+        state: CycleState,
+        pod: Pod,
+        nodes: NodeTable,
+        recalled: Recalled | None = None,
+    ) -> PreFilterOutcome:
+        """Run every plugin, and note in the state which filters may be skipped.
+
+        Args:
+            state: The pod's scratch space.
+            pod: The pod being scheduled.
+            nodes: All nodes.
+            recalled: What is remembered of the pod, if anything is; is filled in.
+        """
+        if recalled is None:
+            return self._run(self._pre_filter, set(), state, pod, nodes)
+        known = recalled.pre_filter
+        if known is not None:
+            known.write(state)
+            return self._run(known.calls, set(known.skips), state, pod, nodes)
+        lesson = Lesson(self._pre_filter, recalled.plugins)
+        outcome = self._run(lesson.calls, set(), state, pod, nodes)
+        recalled.pre_filter = lesson.learnt(self._pre_filter)
+        return outcome
 
     def run_one(
         self, plugin: str, state: CycleState, pod: Pod, nodes: NodeTable
@@ -82,12 +107,30 @@ class PreFilterStation:
         )
 
     def _run(
-        self, state: CycleState, pod: Pod, nodes: NodeTable, skipped: set[str]
+        self,
+        calls: Calls,
+        skipped: set[str],
+        state: CycleState,
+        pod: Pod,
+        nodes: NodeTable,
+    ) -> PreFilterOutcome:
+        try:
+            return self._ask(calls, skipped, state, pod, nodes)
+        finally:
+            state.skip_filter_plugins = frozenset(skipped)
+
+    def _ask(
+        self,
+        calls: Calls,
+        skipped: set[str],
+        state: CycleState,
+        pod: Pod,
+        nodes: NodeTable,
     ) -> PreFilterOutcome:
         names: frozenset[str] | None = None
         restricting: set[str] = set()
         rejection: Status | None = None
-        for plugin, pre_filter in self._pre_filter:
+        for plugin, pre_filter in calls:
             answer = self._call(plugin, pre_filter, state, pod, nodes)
             if answer is None:
                 continue
@@ -107,6 +150,8 @@ class PreFilterStation:
             else:
                 prefix = f'running PreFilter plugin "{plugin}"'
                 return PreFilterOutcome(failed(prefix, plugin, answer))
+        if rejection is None and names is None:
+            return _ALL_NODES
         return PreFilterOutcome(rejection, names, frozenset(restricting))
 
     def _call(

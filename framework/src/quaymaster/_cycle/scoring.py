@@ -4,12 +4,16 @@ Mirrors ``prioritizeNodes``, ``RunPreScorePlugins`` and ``RunScorePlugins`` (Kub
 v1.36, ``pkg/scheduler``).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
-import attrs
 import numpy as np
 
-from quaymaster._cycle.errors import PluginError, failed, unexpected
+from quaymaster._cycle.errors import failed, unexpected
+from quaymaster._cycle.memory import Recalled
+from quaymaster._cycle.prepared import Calls, Lesson
+from quaymaster._cycle.score_call import PluginScores, ScoreCall
+from quaymaster._cycle.score_memo import ScoreMemo
 from quaymaster._runtime import Call, HookFunction
 from quaymaster.arrays import Int64Array, Rows
 from quaymaster.cycle_state import CycleState
@@ -17,71 +21,129 @@ from quaymaster.node_table import NodeTable
 from quaymaster.objects import Pod
 from quaymaster.status import Status
 
-__all__ = ["MAX_SCORE", "PluginScores", "ScoreStation"]
+__all__ = ["Ranking", "ScoreStation"]
 
-MAX_SCORE = 100
-
-
-@attrs.frozen(eq=False)
-class PluginScores:
-    """One plugin's scores of the feasible nodes; arrays of shape ``(N,)``, int64.
-
-    Attributes:
-        plugin: The plugin's name.
-        weight: What its normalised scores are multiplied by.
-        raw: As ``score`` gave them.
-        normalized: From 0 to 100.
-    """
-
-    plugin: str
-    weight: int
-    raw: Int64Array
-    normalized: Int64Array
-
-    @property
-    def weighted(self) -> Int64Array:
-        """The plugin's part of the totals."""
-        return self.normalized * self.weight
-
-
-@attrs.frozen
-class _Score:
-    plugin: str
-    weight: int
-    scalar: HookFunction
-    twin: HookFunction | None
-    normalize: HookFunction | None
+Ranking: TypeAlias = tuple[Rows, Int64Array]
+"""Rows and their totals, shape ``(N,)``."""
 
 
 class ScoreStation:
     """Calls ``pre_score``, ``score`` and ``normalize_score`` of a profile's plugins."""
 
     def __init__(self, pre_score: Sequence[Call], score: Sequence[Call]) -> None:
-        self._pre_score = [(call.plugin, call.hooks["pre_score"]) for call in pre_score]
-        self._scores = [
-            _Score(
-                call.plugin,
-                call.weight,
-                call.hooks["score"],
-                call.hooks.get("score_nodes"),
-                call.hooks.get("normalize_score"),
-            )
-            for call in score
+        self._pre_score: Calls = [
+            (call.plugin, call.hooks["pre_score"]) for call in pre_score
         ]
+        self._calls = [ScoreCall(call) for call in score]
 
     def __bool__(self) -> bool:
-        return bool(self._scores)
+        return bool(self._calls)
 
     def prepare(
-        self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
+        self,
+        state: CycleState,
+        pod: Pod,
+        nodes: NodeTable,
+        rows: Rows,
+        recalled: Recalled | None = None,
     ) -> Status | None:
         """Run PreScore, and note in the state which scores may be skipped."""
-        skipped: set[str] = set()
+        if recalled is None:
+            return self._prepare(self._pre_score, set(), state, pod, nodes, rows)
+        known = recalled.pre_score
+        if known is not None:
+            known.write(state)
+            skipped = set(known.skips)
+            return self._prepare(known.calls, skipped, state, pod, nodes, rows)
+        lesson = Lesson(self._pre_score, recalled.plugins)
+        status = self._prepare(lesson.calls, set(), state, pod, nodes, rows)
+        recalled.pre_score = lesson.learnt(self._pre_score)
+        return status
+
+    def rank(
+        self,
+        state: CycleState,
+        pod: Pod,
+        nodes: NodeTable,
+        rows: Rows,
+        recalled: Recalled | None = None,
+    ) -> Ranking | Status:
+        """The weighted sum of all plugins' scores, after `prepare`.
+
+        Without any Score plugin every node has 1. With a memory, what all nodes have
+        in common may be missing.
+
+        Args:
+            state: The pod's scratch space.
+            pod: The pod being scheduled.
+            nodes: The columns of all nodes.
+            rows: The feasible rows.
+            recalled: What is remembered of the pod, if anything is.
+
+        Returns:
+            Rows and their totals. There may be more rows than asked for; these have
+            negative totals.
+        """
+        memo = None if recalled is None else self._memo(state, pod, nodes, recalled)
+        if recalled is None or memo is None:
+            total = self.totals(state, pod, nodes, rows)
+            return total if isinstance(total, Status) else (rows, total)
+        skipped = state.skip_score_plugins
+        calls = [call for call in recalled.live_scores if call.plugin not in skipped]
+        varying = memo.varying()
+        plan = recalled.filters
+        if not calls and not varying and plan is not None and rows is plan.passing:
+            everything = slice(0, len(nodes.infos))
+            return everything, memo.totals[everything]
+        total = memo.totals[rows]
+        if isinstance(rows, slice):
+            total = total.copy()
+        for call, raw in varying:
+            scores = call.normalized(state, pod, nodes, rows, raw[rows])
+            if isinstance(scores, Status):
+                return scores
+            total += scores.weighted
+        status = self._add(total, calls, state, pod, nodes, rows)
+        return (rows, total) if status is None else status
+
+    def totals(
+        self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
+    ) -> Int64Array | Status:
+        """The totals of all plugins asked anew, shape ``(N,)``, after `prepare`."""
+        count = nodes.count(rows)
+        if not self._calls:
+            return np.ones(count, dtype=np.int64)
+        total: Int64Array = np.zeros(count, dtype=np.int64)
+        skipped = state.skip_score_plugins
+        calls = [call for call in self._calls if call.plugin not in skipped]
+        status = self._add(total, calls, state, pod, nodes, rows)
+        return total if status is None else status
+
+    def by_plugin(
+        self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
+    ) -> list[PluginScores] | Status:
+        """Each plugin's scores on their own, after `prepare`; for explanations."""
+        found = []
+        for call in self._calls:
+            if call.plugin not in state.skip_score_plugins:
+                scores = call.run(state, pod, nodes, rows)
+                if isinstance(scores, Status):
+                    return scores
+                found.append(scores)
+        return found
+
+    def _prepare(
+        self,
+        calls: Calls,
+        skipped: set[str],
+        state: CycleState,
+        pod: Pod,
+        nodes: NodeTable,
+        rows: Rows,
+    ) -> Status | None:
         try:
-            for plugin, pre_score in self._pre_score:
-                status = self._call_pre_score(
-                    plugin, pre_score, state, pod, nodes, rows
-                )
+            for plugin, pre_score in calls:
+                status = _call_pre_score(plugin, pre_score, state, pod, nodes, rows)
                 if status is None:
                     continue
                 if status.is_skip:
@@ -92,142 +154,57 @@ class ScoreStation:
             state.skip_score_plugins = frozenset(skipped)
         return None
 
-    def totals(
-        self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
-    ) -> Int64Array | Status:
-        """The weighted sum of all plugins' scores, shape ``(N,)``, after `prepare`.
+    def _memo(
+        self, state: CycleState, pod: Pod, nodes: NodeTable, recalled: Recalled
+    ) -> ScoreMemo | None:
+        """The remembered scores, up to date; None if there are none to rely on."""
+        known, filters = recalled.pre_score, recalled.filters
+        if known is None or filters is None:
+            return None
+        if not all(memo.is_current(nodes) for memo in filters.memos):
+            return None
+        memo = recalled.scores
+        if memo is None:
+            remembered = [
+                call
+                for call in self._calls
+                if call.plugin in recalled.plugins and call.plugin not in known.skips
+            ]
+            recalled.live_scores = [
+                call for call in self._calls if call.plugin not in recalled.plugins
+            ]
+            memo = recalled.scores = ScoreMemo(remembered, filters.memos)
+        return memo if memo.refresh(state, pod, nodes) is None else None
 
-        Without any Score plugin every node has 1.
-        """
-        count = nodes.count(rows)
-        if not self._scores:
-            return np.ones(count, dtype=np.int64)
-        total: Int64Array = np.zeros(count, dtype=np.int64)
-        for item in self._scores:
-            if item.plugin in state.skip_score_plugins:
-                continue
-            scores = self._run(item, state, pod, nodes, rows)
-            if isinstance(scores, Status):
-                return scores
-            total += scores.weighted if item.weight != 1 else scores.normalized
-        return total
-
-    def by_plugin(
-        self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
-    ) -> list[PluginScores] | Status:
-        """Each plugin's scores on their own, after `prepare`; for explanations."""
-        found = []
-        for item in self._scores:
-            if item.plugin not in state.skip_score_plugins:
-                scores = self._run(item, state, pod, nodes, rows)
-                if isinstance(scores, Status):
-                    return scores
-                found.append(scores)
-        return found
-
-    def _call_pre_score(
+    def _add(
         self,
-        plugin: str,
-        function: HookFunction,
+        total: Int64Array,
+        calls: Iterable[ScoreCall],
         state: CycleState,
         pod: Pod,
         nodes: NodeTable,
         rows: Rows,
     ) -> Status | None:
-        try:
-            status = function(state, pod, nodes, rows)
-        except Exception as error:
-            return Status.from_error(error)
-        if status is None or isinstance(status, Status):
-            return status
-        return unexpected(plugin, "pre_score", status, "Status or None")
+        for call in calls:
+            scores = call.run(state, pod, nodes, rows)
+            if isinstance(scores, Status):
+                return scores
+            total += scores.weighted
+        return None
 
-    def _run(
-        self, item: _Score, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
-    ) -> PluginScores | Status:
-        raw = self._raw(item, state, pod, nodes, rows)
-        if isinstance(raw, Status):
-            prefix = f'running Score plugins: plugin "{item.plugin}" failed with'
-            return failed(prefix, item.plugin, raw)
-        normalized = self._normalized(item, state, pod, nodes, rows, raw)
-        if isinstance(normalized, Status):
-            prefix = (
-                "running Normalize on Score plugins: "
-                f'plugin "{item.plugin}" failed with'
-            )
-            return failed(prefix, item.plugin, normalized)
-        # Seen as unsigned, a negative score is far above the limit: one pass, not two.
-        if len(normalized) and normalized.view(np.uint64).max() > MAX_SCORE:
-            return self._out_of_range(item, normalized)
-        return PluginScores(item.plugin, item.weight, raw, normalized)
 
-    def _raw(
-        self, item: _Score, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
-    ) -> Int64Array | Status:
-        if item.twin is None:
-            return self._loop(item, state, pod, nodes, rows)
-        try:
-            raw = item.twin(state, pod, nodes, rows)
-        except Exception as error:
-            return Status.from_error(error)
-        if isinstance(raw, Status):
-            return raw
-        return self._checked(item, "score_nodes", raw, nodes.count(rows))
-
-    def _loop(
-        self, item: _Score, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
-    ) -> Int64Array | Status:
-        raw: Int64Array = np.empty(nodes.count(rows), dtype=np.int64)
-        try:
-            for index, node in enumerate(nodes.infos_at(rows)):
-                score = item.scalar(state, pod, node)
-                if isinstance(score, Status):
-                    return score
-                if not isinstance(score, (int, np.integer)) or isinstance(score, bool):
-                    return unexpected(item.plugin, "score", score, "int or Status")
-                raw[index] = score
-        except Exception as error:
-            return Status.from_error(error)
-        return raw
-
-    def _normalized(
-        self,
-        item: _Score,
-        state: CycleState,
-        pod: Pod,
-        nodes: NodeTable,
-        rows: Rows,
-        raw: Int64Array,
-    ) -> Int64Array | Status:
-        if item.normalize is None:
-            return raw
-        raw.flags.writeable = False
-        try:
-            scores = item.normalize(state, pod, raw, nodes, rows)
-        except Exception as error:
-            return Status.from_error(error)
-        if scores is None:
-            return raw
-        if isinstance(scores, Status):
-            return scores
-        return self._checked(item, "normalize_score", scores, len(raw))
-
-    def _checked(
-        self, item: _Score, hook: str, scores: object, count: int
-    ) -> Int64Array | Status:
-        if not isinstance(scores, np.ndarray):
-            expected = "an int64 array or Status"
-            return unexpected(item.plugin, hook, scores, expected)
-        if scores.shape == (count,) and scores.dtype == np.int64:
-            return scores
-        found = f"shape {scores.shape}, dtype {scores.dtype}"
-        problem = f"returned {found}, expected shape ({count},), dtype int64"
-        return Status.from_error(PluginError(item.plugin, hook, problem))
-
-    def _out_of_range(self, item: _Score, scores: Int64Array) -> Status:
-        wrong = scores[(scores < 0) | (scores > MAX_SCORE)][0]
-        return Status.from_error(
-            "applying score defaultWeights on Score plugins: "
-            f'plugin "{item.plugin}" returns an invalid score {wrong}, it should in '
-            f"the range of [0, {MAX_SCORE}] after normalizing"
-        )
+def _call_pre_score(
+    plugin: str,
+    function: HookFunction,
+    state: CycleState,
+    pod: Pod,
+    nodes: NodeTable,
+    rows: Rows,
+) -> Status | None:
+    try:
+        status = function(state, pod, nodes, rows)
+    except Exception as error:
+        return Status.from_error(error)
+    if status is None or isinstance(status, Status):
+        return status
+    return unexpected(plugin, "pre_score", status, "Status or None")

@@ -48,8 +48,8 @@ class EventHandlers:
     Args:
         cache: What runs where.
         queue: The pending pods.
-        scheduler_names: The names of the profiles: other schedulers' pods are none of
-            the queue's business until they are on a node.
+        scheduler_names: The names of the profiles, which may change: other schedulers'
+            pods are none of the queue's business until they are on a node.
         reject_waiting: Rejects a pod, by uid, if it waits on Permit, and says whether
             it did. The failure that follows may be handled then or later.
     """
@@ -205,7 +205,10 @@ class EventHandlers:
         )
 
     def _is_ours(self, pod: Pod) -> bool:
-        return pod.spec.scheduler_name in self._scheduler_names
+        """Whether it has a profile, or had one when it got the node it waits for."""
+        return pod.spec.scheduler_name in self._scheduler_names or (
+            self._cache.is_assumed(pod.uid)
+        )
 
     def _is_known(self, pod: Pod) -> bool:
         queued = self._queue.get(pod.key)

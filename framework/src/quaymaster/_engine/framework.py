@@ -4,7 +4,8 @@ Upstream's name for this is ``Framework`` (Kubernetes v1.36,
 ``pkg/scheduler/framework/runtime``).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import attrs
 
@@ -12,16 +13,28 @@ from quaymaster._binding.stations import BindingStations
 from quaymaster._cycle.algorithm import Algorithm, Nominator
 from quaymaster._cycle.errors import unexpected
 from quaymaster._cycle.sampling import NodeOrder
+from quaymaster._cycle.verification import SlowVerifier
 from quaymaster._engine.handle import EngineHandle, Services
-from quaymaster._extenders import EXTENDER, NO_EXTENDERS, Extenders
-from quaymaster._queue import QueueProfile
+from quaymaster._extenders import (
+    EXTENDER,
+    NO_EXTENDERS,
+    Extenders,
+    ignoring_managed_resources,
+)
+from quaymaster._queue import BackoffPolicy, QueueProfile
 from quaymaster._runtime import Call, Profile, build_profile
-from quaymaster.config import ProfileConfig
+from quaymaster.config import ProfileConfig, SchedulerConfig
 from quaymaster.objects import Pod
 from quaymaster.registry import PluginRegistry
 from quaymaster.status import Status
 
-__all__ = ["Framework", "build_framework", "queue_profile"]
+__all__ = [
+    "Framework",
+    "backoff_policy",
+    "build_framework",
+    "build_frameworks",
+    "queue_profiles",
+]
 
 
 @attrs.frozen(eq=False)
@@ -48,6 +61,44 @@ class Framework:
         return None
 
 
+def build_frameworks(
+    config: SchedulerConfig,
+    registry: PluginRegistry,
+    services: Services,
+    nominator: Nominator,
+    order: NodeOrder,
+    verify: int = 0,
+) -> dict[str, Framework]:
+    """Build all profiles of a configuration, by scheduler name.
+
+    Args:
+        config: The configuration.
+        registry: Where plugins are found by name.
+        services: The engine's parts.
+        nominator: The engine's nominated pods.
+        order: The engine's sampling order, shared by its profiles as upstream does.
+        verify: If given, every so manieth decision is made again, the slow way.
+
+    Raises:
+        ProfileError: A plugin cannot be loaded or called.
+        ExtenderError: An extender's URL or certificates are of no use.
+    """
+    extenders = Extenders(config.extenders)
+    return {
+        profile.scheduler_name: build_framework(
+            ignoring_managed_resources(profile, config.extenders),
+            registry,
+            services,
+            nominator,
+            order,
+            config.percentage_of_nodes_to_score,
+            extenders,
+            verify,
+        )
+        for profile in config.profiles
+    }
+
+
 def build_framework(
     config: ProfileConfig,
     registry: PluginRegistry,
@@ -56,6 +107,7 @@ def build_framework(
     order: NodeOrder,
     percentage: int,
     extenders: Extenders = NO_EXTENDERS,
+    verify: int = 0,
 ) -> Framework:
     """Build a profile's plugins and stations on the engine's parts.
 
@@ -67,6 +119,7 @@ def build_framework(
         order: The engine's sampling order, shared by its profiles as upstream does.
         percentage: The engine's ``percentageOfNodesToScore``; a profile's own wins.
         extenders: The engine's extenders.
+        verify: If given, every so manieth decision is made again, the slow way.
 
     Raises:
         ProfileError: A plugin cannot be loaded or called.
@@ -74,26 +127,45 @@ def build_framework(
     handle = EngineHandle(config.scheduler_name, services, extenders)
     profile = build_profile(config, registry, lambda _name: handle)
     own = config.percentage_of_nodes_to_score
-    algorithm = Algorithm(
-        profile,
-        services.snapshot.nodes,
-        nominator,
-        order,
-        percentage if own is None else own,
-        extenders,
+    nodes = services.snapshot.nodes
+    decide = partial(
+        Algorithm,
+        nodes=nodes,
+        nominator=nominator,
+        order=order,
+        percentage=percentage if own is None else own,
+        extenders=extenders,
     )
+    verifier = None
+    if verify:
+        slow = decide(profile.without_twins(), remembers=False)
+        verifier = SlowVerifier(slow, nodes, verify)
+    algorithm = decide(profile, verifier=verifier)
     handle.attach(algorithm)
     return Framework(profile, algorithm, BindingStations(profile, extenders), handle)
 
 
-def queue_profile(profile: Profile, *, extended: bool = False) -> QueueProfile:
-    """What the queue needs to know of a profile.
+def backoff_policy(config: SchedulerConfig) -> BackoffPolicy:
+    """How long failed pods wait."""
+    return BackoffPolicy(
+        initial_seconds=config.pod_initial_backoff_seconds,
+        max_seconds=config.pod_max_backoff_seconds,
+    )
 
-    Args:
-        profile: The profile.
-        extended: Whether there are extenders; nobody can say what would change their
-            minds, so everything may.
-    """
+
+def queue_profiles(
+    frameworks: Mapping[str, Framework], config: SchedulerConfig
+) -> Mapping[str, QueueProfile]:
+    """What the queue needs to know of the profiles, by scheduler name."""
+    # Nobody can say what would change an extender's mind, so everything may.
+    extended = bool(config.extenders)
+    return {
+        name: _queue_profile(framework.profile, extended=extended)
+        for name, framework in frameworks.items()
+    }
+
+
+def _queue_profile(profile: Profile, *, extended: bool) -> QueueProfile:
     sort = profile.plan("queueSort")[0]
     # Only the same plugin with the same arguments gives keys that surely compare.
     args = profile.config.plugin_args.get(sort.plugin)

@@ -3,8 +3,13 @@
 import threading
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import Future
+from typing import TypeVar
 
 __all__ = ["Inbox"]
+
+
+T = TypeVar("T")
 
 
 class Inbox:
@@ -22,6 +27,23 @@ class Inbox:
         """Leave a call for the engine's thread."""
         self._calls.append(call)
         self.woken.set()
+
+    def ask(self, call: Callable[[], T]) -> Future[T]:
+        """Leave a call for the engine's thread, and learn what comes of it."""
+        answer: Future[T] = Future()
+
+        def run() -> None:
+            if not answer.set_running_or_notify_cancel():
+                return
+            try:
+                result = call()
+            except Exception as error:
+                answer.set_exception(error)
+            else:
+                answer.set_result(result)
+
+        self.post(run)
+        return answer
 
     def notify(self) -> None:
         """Wake the engine: something else than a call has arrived."""

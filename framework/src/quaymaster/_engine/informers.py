@@ -87,7 +87,12 @@ class ChangeHandler(Protocol):
 
 
 class _Reflector(Generic[ObjT]):
-    """Follows one kind."""
+    """Follows one kind.
+
+    Attributes:
+        objects: Key -> object, as far as has been told.
+        has_news: Whether there may be something to `sync`; set from any thread.
+    """
 
     def __init__(
         self,
@@ -107,6 +112,7 @@ class _Reflector(Generic[ObjT]):
         self._must_list = True
         self._is_resting = False
         self.objects: dict[str, ObjT] = {}
+        self.has_news = False
 
     def start(self) -> None:
         """List, tell the handler what there is, and watch from there."""
@@ -134,6 +140,7 @@ class _Reflector(Generic[ObjT]):
 
     def sync(self) -> bool:
         """Handle what the watch has brought; return whether there was anything."""
+        self.has_news = False  # before the watch is read: more may come meanwhile
         if self._is_resting:
             return False
         if self._watch is None:
@@ -167,10 +174,14 @@ class _Reflector(Generic[ObjT]):
 
     def _end_rest(self) -> None:
         self._is_resting = False
-        self._notify()
+        self._tell_news()
 
     def _connect(self) -> None:
-        self._watch = self._cluster.watch(self._kind, self._version, self._notify)
+        self._watch = self._cluster.watch(self._kind, self._version, self._tell_news)
+
+    def _tell_news(self) -> None:
+        self.has_news = True
+        self._notify()
 
     def _apply(self, event: WatchEvent[ObjT]) -> None:
         if event.resource_version <= self._version:
@@ -212,6 +223,7 @@ class EngineInformers:
             kind: _Reflector(kind, cluster, handler, notify, retry_later)
             for kind in WATCHED_KINDS
         }
+        self._in_order = list(self._reflectors.values())
 
     def start(self) -> None:
         """List every kind and start to watch it.
@@ -225,8 +237,9 @@ class EngineInformers:
     def sync(self) -> bool:
         """Handle all changes that have arrived; return whether there were any."""
         changed = False
-        for reflector in self._reflectors.values():
-            changed = reflector.sync() or changed
+        for reflector in self._in_order:
+            if reflector.has_news:
+                changed = reflector.sync() or changed
         return changed
 
     def get(self, kind: type[ObjT], key: str) -> ObjT | None:

@@ -9,7 +9,8 @@ to happen; with a virtual one time jumps to the next timer. Mirrors ``Scheduler`
 import logging
 import random
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from concurrent.futures import Future
 from typing import Protocol
 
 import msgspec
@@ -18,17 +19,22 @@ from quaymaster._binding.binding_cycle import BindingCycle
 from quaymaster._binding.executor import Executor, InlineExecutor, Post
 from quaymaster._binding.waiting_pods import WaitingPods
 from quaymaster._cache.cache import Cache
-from quaymaster._cycle.algorithm import Decision, Unfit
+from quaymaster._config.changes import ConfigChanges, compare
+from quaymaster._cycle.decisions import Decision, Unfit
 from quaymaster._cycle.sampling import NodeOrder
 from quaymaster._engine.event_handlers import EventHandlers
 from quaymaster._engine.failure import Failure, FailureHandler, FailureKind
-from quaymaster._engine.framework import Framework, build_framework, queue_profile
+from quaymaster._engine.framework import (
+    Framework,
+    backoff_policy,
+    build_frameworks,
+    queue_profiles,
+)
 from quaymaster._engine.handle import Services
 from quaymaster._engine.inbox import Inbox
 from quaymaster._engine.informers import EngineInformers
 from quaymaster._engine.outcomes import Outcomes
-from quaymaster._extenders import Extenders, ignoring_managed_resources
-from quaymaster._queue import BackoffPolicy, QueuedPod, SchedulingQueue
+from quaymaster._queue import QueuedPod, SchedulingQueue
 from quaymaster.arrays import Rows
 from quaymaster.clock import Clock
 from quaymaster.cluster import ApiError, Cluster, EventNote, PodStatusPatch
@@ -73,11 +79,14 @@ class Scheduler:
         make_executor: Given how to post calls into the engine's inbox, makes what runs
             calls that may wait for the cluster; inline by default.
         observer: Is told what happens.
+        verify: If given, every so manieth decision is made a second time by scalar
+            hooks alone; a difference is a `VerificationError`, and ends the run.
 
     Attributes:
         snapshot: Nodes and pods, as decisions see them.
         queue: The pods that wait for an attempt.
         waiting: The pods that wait on Permit.
+        config: The configuration in force.
         frameworks: Scheduler name -> the profile at work.
 
     Raises:
@@ -95,11 +104,15 @@ class Scheduler:
         seed: int = 0,
         make_executor: Callable[[Post], Executor] = InlineExecutor,
         observer: Observer | None = None,
+        verify: int = 0,
     ) -> None:
         self._cluster = cluster
         self._clock = clock
         self._observer = observer
+        self._verify = verify
+        self._registry = registry
         self._random = random.Random(seed)
+        self._node_order = NodeOrder()
         self._changes = 0
         # Attempts since the last change, while no change was to be expected.
         self._idle_attempts = 0
@@ -114,7 +127,8 @@ class Scheduler:
         self.snapshot = Snapshot()
         self.waiting = WaitingPods(clock, self._inbox.post)
         self._cache = Cache(self.snapshot)
-        self.frameworks = self._build_frameworks(config, registry)
+        self.config = config
+        self.frameworks = self._build_frameworks(config)
         self.queue = self._build_queue(config)
         self._handlers = EventHandlers(
             cache=self._cache,
@@ -176,15 +190,38 @@ class Scheduler:
         Returns:
             Whether there was anything to do.
         """
-        busy = False
-        if self._inbox.woken.is_set():
-            busy = self._inbox.drain()
-            busy = self._informers.sync() or busy
-        busy = self._clock.run_due() > 0 or busy
+        busy = self.catch_up()
         queued = self.queue.pop()
         if queued is not None:
             self._schedule(queued)
         return busy or queued is not None
+
+    def catch_up(self) -> bool:
+        """Handle what has arrived and is due; return whether there was anything."""
+        busy = False
+        if self._inbox.woken.is_set():
+            busy = self._inbox.drain()
+            busy = self._informers.sync() or busy
+        return self._clock.run_due() > 0 or busy
+
+    def reload(self, config: SchedulerConfig) -> Future[ConfigChanges]:
+        """Go on with another configuration; from any thread.
+
+        It is built and swapped in between two scheduling cycles, on the scheduler's
+        thread, which therefore must not wait for the answer. If anything of it cannot
+        be built, everything stays as it was. Pending pods keep their history and are
+        tried again. Those of a new profile are queued, and those of one that is gone
+        leave. A pod that has a node already, waiting on Permit or being bound, goes on
+        with the plugins that gave it the node, to its end.
+
+        Args:
+            config: The new configuration, complete and checked.
+
+        Returns:
+            What is different, once it is in force; or the error that kept it out:
+            `ProfileError`, `ExtenderError`, or what a plugin's hooks raised.
+        """
+        return self._inbox.ask(lambda: self._reload(config))
 
     def changed(
         self,
@@ -208,9 +245,32 @@ class Scheduler:
         status = framework.pre_enqueue(queued.gating_plugin, queued.pod)
         return (status or Status.unresolvable()).with_plugin(queued.gating_plugin)
 
-    def _build_frameworks(
-        self, config: SchedulerConfig, registry: PluginRegistry
-    ) -> Mapping[str, Framework]:
+    def _reload(self, config: SchedulerConfig) -> ConfigChanges:
+        changes = compare(self.config, config)
+        frameworks = self._build_frameworks(config)
+        profiles = queue_profiles(frameworks, config)
+        gone = self.queue.reload(profiles, backoff_policy(config))
+        added = frameworks.keys() - self.frameworks.keys()
+        # In place: the event handlers hold it, too.
+        self.frameworks.clear()
+        self.frameworks.update(frameworks)
+        self._queue_pods_of(added)
+        self._note_change()
+        if gone:
+            _log.warning("%d pending pods have no profile any more", len(gone))
+        self.config = config
+        return changes
+
+    def _queue_pods_of(self, scheduler_names: Collection[str]) -> None:
+        """Queue the pending pods of new profiles, but those that still have a node."""
+        for pod in self._informers.list(Pod) if scheduler_names else ():
+            if pod.spec.scheduler_name not in scheduler_names:
+                continue
+            has_node = pod.node_name or self._cache.is_assumed(pod.uid)
+            if not has_node and not pod.is_finished:
+                self.queue.add(pod)
+
+    def _build_frameworks(self, config: SchedulerConfig) -> dict[str, Framework]:
         services = Services(
             clock=self._clock,
             cluster=self._cluster,
@@ -224,34 +284,16 @@ class Scheduler:
             random=self._random,
             executor=self._executor,
         )
-        order = NodeOrder()
-        percentage = config.percentage_of_nodes_to_score
-        extenders = Extenders(config.extenders)
-        return {
-            profile.scheduler_name: build_framework(
-                ignoring_managed_resources(profile, config.extenders),
-                registry,
-                services,
-                self,
-                order,
-                percentage,
-                extenders,
-            )
-            for profile in config.profiles
-        }
+        return build_frameworks(
+            config, self._registry, services, self, self._node_order, self._verify
+        )
 
     def _build_queue(self, config: SchedulerConfig) -> SchedulingQueue:
         return SchedulingQueue(
             clock=self._clock,
-            profiles={
-                name: queue_profile(framework.profile, extended=bool(config.extenders))
-                for name, framework in self.frameworks.items()
-            },
+            profiles=queue_profiles(self.frameworks, config),
             lookup=self._stored,
-            backoff=BackoffPolicy(
-                initial_seconds=config.pod_initial_backoff_seconds,
-                max_seconds=config.pod_max_backoff_seconds,
-            ),
+            backoff=backoff_policy(config),
         )
 
     def _schedule(self, queued: QueuedPod) -> None:

@@ -44,6 +44,10 @@ class ExtenderServer(HTTPServer):
         """Where it listens."""
         return f"http://{self.server_address[0]!s}:{self.server_port}"
 
+    def service_actions(self) -> None:
+        """Go on with what is due between requests."""
+        self.service.catch_up()
+
     def handle_error(
         self,
         request: object,  # noqa: ARG002 - the base class's
@@ -54,6 +58,7 @@ class ExtenderServer(HTTPServer):
 
     def answer(self, verb: str, body: bytes) -> tuple[HTTPStatus, bytes]:
         """Answer a request; whatever goes wrong is part of the answer."""
+        self.service.catch_up()
         try:
             request = read_nodes_request(body)
             if verb == "filter":

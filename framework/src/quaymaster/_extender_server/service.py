@@ -1,19 +1,20 @@
 """What a profile's plugins say of nodes that another scheduler asks about."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future
 
 import attrs
 import numpy as np
 
 from quaymaster._cycle.diagnosis import Diagnosis
-from quaymaster._cycle.scoring import PluginScores
+from quaymaster._cycle.score_call import PluginScores
 from quaymaster._engine.framework import Framework
 from quaymaster._engine.scheduler import Scheduler
 from quaymaster._extender_server.messages import NodesRequest
 from quaymaster._extenders.wire import FilterAnswer
 from quaymaster.arrays import RowArray
-from quaymaster.clock import RealClock
-from quaymaster.config import SchedulerConfig
+from quaymaster.clock import Clock, RealClock
+from quaymaster.config import ConfigChanges, SchedulerConfig
 from quaymaster.cycle_state import CycleState
 from quaymaster.errors import QuaymasterError
 from quaymaster.memory import MemoryCluster
@@ -41,6 +42,10 @@ class ExtenderService:
         config: The profiles; its own extenders are not asked.
         registry: Where plugins are found by name.
         objects: Nodes, pods that run on them, and whatever else plugins look at.
+        clock: The time of plugins and timers; by default the machine's.
+
+    Attributes:
+        config: The configuration in force.
 
     Raises:
         ProfileError: A profile's plugins cannot be built.
@@ -52,14 +57,30 @@ class ExtenderService:
         config: SchedulerConfig,
         registry: PluginRegistry,
         objects: Iterable[ApiObject] = (),
+        *,
+        clock: Clock | None = None,
     ) -> None:
-        clock = RealClock()
+        clock = clock or RealClock()
         cluster = MemoryCluster(clock, kubelet=False, controllers=False)
         cluster.load(objects)
-        served = attrs.evolve(config, extenders=())
+        self.config = config
         # Never run: it keeps the plugins, and the snapshot that they look at.
-        self._scheduler = Scheduler(cluster, served, registry, clock=clock)
+        self._scheduler = Scheduler(cluster, _served(config), registry, clock=clock)
         self._scheduler.start()
+
+    def catch_up(self) -> None:
+        """Let timers ring and reloads happen; on the thread that asks questions."""
+        self._scheduler.catch_up()
+
+    def reload(self, config: SchedulerConfig) -> Future[ConfigChanges]:
+        """Answer by another configuration from the next `catch_up` on.
+
+        May be called from any thread. If anything of it cannot be built, the answer is
+        the error, and all stays as it was.
+        """
+        answer = self._scheduler.reload(_served(config))
+        answer.add_done_callback(lambda done: self._reloaded(config, done))
+        return answer
 
     def filter(self, request: NodesRequest) -> FilterAnswer:
         """Run PreFilter and Filter on the nodes in question.
@@ -116,6 +137,10 @@ class ExtenderService:
         found = _tenths(scores, nodes.names_at(rows))
         return [(name, found[name]) for name in request.names]
 
+    def _reloaded(self, config: SchedulerConfig, done: Future[ConfigChanges]) -> None:
+        if done.exception() is None:
+            self.config = config
+
     def _nodes(self) -> NodeTable:
         return self._scheduler.snapshot.nodes
 
@@ -144,6 +169,11 @@ class ExtenderService:
                 "nodes, or unset nodeCacheCapable so that they are sent in full"
             )
         return np.sort(snapshot.nodes.rows_of(frozenset(request.names)))
+
+
+def _served(config: SchedulerConfig) -> SchedulerConfig:
+    """The configuration without extenders, which must not ask each other in turn."""
+    return attrs.evolve(config, extenders=())
 
 
 def _answer(names: Sequence[str], rejected: Mapping[str, Status]) -> FilterAnswer:

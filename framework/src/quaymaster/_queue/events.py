@@ -9,6 +9,7 @@ __all__ = [
     "ASSIGNED_POD_ADD",
     "ASSIGNED_POD_DELETE",
     "BACKOFF_COMPLETE",
+    "CONFIG_RELOAD",
     "FORCE_ACTIVATE",
     "NODE_ADD",
     "NODE_DELETE",
@@ -25,6 +26,9 @@ NODE_ADD = ClusterEvent(EventResource.NODE, ActionType.ADD)
 NODE_DELETE = ClusterEvent(EventResource.NODE, ActionType.DELETE)
 FORCE_ACTIVATE = ClusterEvent(
     EventResource.WILDCARD, ActionType.ALL, custom_label="ForceActivate"
+)
+CONFIG_RELOAD = ClusterEvent(
+    EventResource.WILDCARD, ActionType.ALL, custom_label="ConfigReload"
 )
 UNSCHEDULABLE_TIMEOUT = ClusterEvent(
     EventResource.WILDCARD, ActionType.ALL, custom_label="UnschedulableTimeout"

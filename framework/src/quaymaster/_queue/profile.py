@@ -55,6 +55,9 @@ class CompiledProfiles:
         self._fallback = (first[0], first[1], ())
         self.groups = len(numbers)
 
+    def __contains__(self, scheduler_name: str) -> bool:
+        return scheduler_name in self._compiled
+
     def __getitem__(self, scheduler_name: str) -> tuple[SortKeyOf, int, Sequence[Gate]]:
         """Sort key, sort group and gates; an unknown profile's has no gates.
 

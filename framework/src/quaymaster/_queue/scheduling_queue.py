@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 
 from quaymaster._queue.backoff import BackoffPolicy
 from quaymaster._queue.events import (
+    CONFIG_RELOAD,
     FORCE_ACTIVATE,
     POD_ADD_LABEL,
     POD_UPDATE_LABEL,
@@ -22,6 +23,7 @@ from quaymaster._queue.in_flight import InFlightPods
 from quaymaster._queue.nominator import Nominator, PodLookup
 from quaymaster._queue.profile import CompiledProfiles, QueueProfile
 from quaymaster._queue.queued_pod import QueuedPod
+from quaymaster._queue.renewal import renew
 from quaymaster._queue.sub_queues import SubQueues
 from quaymaster.clock import Clock
 from quaymaster.cluster_events import ActionType, ClusterEvent, EventResource
@@ -66,12 +68,11 @@ class SchedulingQueue:
         self._clock = clock
         self.nominator = Nominator(lookup)
         self._in_flight = InFlightPods()
-        self._hints = HintRegistry(
-            {name: profile.events for name, profile in profiles.items()}
-        )
+        self._hints = _hint_registry(profiles)
+        self._profiles = CompiledProfiles(profiles)
         self._queues = SubQueues(
             clock,
-            CompiledProfiles(profiles),
+            self._profiles,
             backoff or BackoffPolicy(),
             self.nominator,
             max_in_unschedulable_seconds,
@@ -84,6 +85,29 @@ class SchedulingQueue:
     def start(self) -> None:
         """Begin with the periodic flushes, as background timers of the clock."""
         self._queues.flushes.start()
+
+    def reload(
+        self, profiles: Mapping[str, QueueProfile], backoff: BackoffPolicy
+    ) -> Sequence[QueuedPod]:
+        """Go on with other profiles; pods keep their history, see `renew`.
+
+        Pods in flight hear of it when they come back, as of an event that helps.
+
+        Args:
+            profiles: Scheduler name -> its profile; at least one.
+            backoff: How long failed pods wait from now on.
+
+        Returns:
+            The pods that left, because no profile has their scheduler name any more.
+        """
+        hints, compiled = _hint_registry(profiles), CompiledProfiles(profiles)
+        # Whatever can fail has not: from here on all of it happens.
+        self._hints, self._profiles = hints, compiled
+        gone = renew(self._queues, compiled, backoff)
+        for queued in gone:
+            self.nominator.delete(queued.pod)
+        self._in_flight.record(CONFIG_RELOAD, None, None)
+        return gone
 
     def add(self, pod: Pod) -> None:
         """Queue a pod that has just appeared."""
@@ -110,13 +134,15 @@ class SchedulingQueue:
     def add_unschedulable(self, queued: QueuedPod) -> None:
         """Take back a popped pod whose attempt failed; it is in flight no more.
 
+        It is let go if a reload has removed its profile meanwhile.
+
         Args:
             queued: The record that was popped, with the newest object of the pod, and
                 the plugins that rejected it; without any it counts as an error.
         """
         if queued.key in self._queues.pods:
             _log.error("pod %s is in the queue already", queued.key)
-        else:
+        elif queued.pod.spec.scheduler_name in self._profiles:
             self._take_back(queued)
         self._in_flight.done(queued.pod.metadata.uid)
 
@@ -352,3 +378,7 @@ class SchedulingQueue:
         if pods:
             oldest = min(queued.timestamp for queued in pods)
             self._queues.flushes.expect_unschedulable(oldest)
+
+
+def _hint_registry(profiles: Mapping[str, QueueProfile]) -> HintRegistry:
+    return HintRegistry({name: profile.events for name, profile in profiles.items()})

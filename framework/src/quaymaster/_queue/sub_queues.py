@@ -66,14 +66,10 @@ class SubQueues:
         flush_unschedulable: Callable[[float], None],
     ) -> None:
         self._clock = clock
-        self._profiles = profiles
-        self._policy = policy
         self._nominator = nominator
-        tickets = itertools.count(1).__next__
+        self._next_ticket = itertools.count(1).__next__
         self.pods: dict[str, QueuedPod] = {}
-        self.active = PodHeap(tickets, _rank, profiles.groups)
-        self.backoff = PodHeap(tickets, _backoff_rank, profiles.groups)
-        self.error_backoff = PodHeap(tickets, _backoff_rank)
+        self.adopt(profiles, policy)
         self.unschedulable = UnschedulablePods()
         self.incoming: Counter[tuple[str, str]] = Counter()
         self.flushes = Flushes(
@@ -82,6 +78,16 @@ class SubQueues:
             self._flush_backoff,
             flush_unschedulable,
         )
+
+    def adopt(self, profiles: CompiledProfiles, policy: BackoffPolicy) -> None:
+        """Begin with these profiles and this policy, while no pod is queued."""
+        assert not self.pods, "they are sorted by other profiles"
+        self._profiles = profiles
+        self._policy = policy
+        tickets = self._next_ticket
+        self.active = PodHeap(tickets, _rank, profiles.groups)
+        self.backoff = PodHeap(tickets, _backoff_rank, profiles.groups)
+        self.error_backoff = PodHeap(tickets, _backoff_rank)
 
     def to_active(
         self, queued: QueuedPod, label: str, *, from_backoff: bool = False

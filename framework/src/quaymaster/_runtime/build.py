@@ -14,10 +14,19 @@ from quaymaster.cluster_events import ClusterEventWithHint
 from quaymaster.config import EnabledPlugin, ProfileConfig
 from quaymaster.errors import QuaymasterError
 from quaymaster.handle import Handle
-from quaymaster.hookspecs import EXTENSION_POINTS, PROJECT, ExtensionPoint, PodUse
+from quaymaster.hookspecs import (
+    EXTENSION_POINTS,
+    PROJECT,
+    ExtensionPoint,
+    PodUse,
+    Scope,
+)
 from quaymaster.registry import PluginRegistry
 
 __all__ = ["ProfileError", "build_profile"]
+
+
+_NARROW_HOOKS = ("pre_filter", "filter", "pre_score")
 
 
 class ProfileError(QuaymasterError):
@@ -91,6 +100,7 @@ class _Builder:
         for name in self._names():
             self._plugins[name] = self._construct(name)
             self._register(name)
+        sign = self._sign()
         return Profile(
             name=self._config.scheduler_name,
             config=self._config,
@@ -101,7 +111,8 @@ class _Builder:
                 if point.key
             },
             events={name: self._events(name) for name in self._plugins},
-            sign=self._sign(),
+            sign=sign,
+            remembered=[name for name in sign if self._is_remembered(name)],
         )
 
     def _names(self) -> Iterable[str]:
@@ -136,7 +147,8 @@ class _Builder:
             hooks = self._hooks(point, plugin.name, wrappers)
             if point.hook in hooks:
                 use = self._pod_use(plugin.name, wrappers[point.hook])
-                yield Call(plugin.name, plugin.weight, hooks, use)
+                scope = self._scope(plugin.name)
+                yield Call(plugin.name, plugin.weight, hooks, use, scope)
             elif not any(plugin.name in names for names in wrappers.values()):
                 problem = f"is enabled at {point.key} but has no hook {point.hook!r}"
                 raise self._error(plugin.name, problem)
@@ -177,15 +189,48 @@ class _Builder:
             raise self._error(plugin, f"pod_use: {expected}")
         return PodUse.PODS if wrappers else use
 
+    def _scope(self, plugin: str) -> Scope:
+        scope = getattr(self._plugins[plugin], "scope", Scope.CLUSTER)
+        if not isinstance(scope, Scope):
+            raise self._error(plugin, f"scope: expected a Scope, got {scope!r}")
+        return scope
+
+    def _is_remembered(self, plugin: str) -> bool:
+        """Whether answers of a plugin can stand for later ones.
+
+        Not if a wrapper wants to see every call, nor if the plugin is told of pods
+        that are imagined; and where it looks at all nodes, only its scores can.
+        """
+        scope = self._scope(plugin)
+        if scope is Scope.CLUSTER or self._has(plugin, ("add_pod", "remove_pod")):
+            return False
+        if scope is Scope.NODES and self._has(plugin, _NARROW_HOOKS):
+            return False
+        return not any(
+            wrapper_names(self._manager, hook)
+            for hook in (*_NARROW_HOOKS, "score", "normalize_score")
+            if self._has(plugin, (hook,))
+        )
+
+    def _has(self, plugin: str, hooks: Sequence[str]) -> bool:
+        return any(
+            compile_hook(self._manager, hook, plugin, ()) is not None for hook in hooks
+        )
+
     def _events(self, name: str) -> Sequence[ClusterEventWithHint] | None:
         register = compile_hook(self._manager, "events_to_register", name, ())
         if register is None:
             return None
         try:
-            return tuple(register())
+            events = tuple(register())
         except Exception as error:
             problem = f"events_to_register failed: {type(error).__name__}: {error}"
             raise self._error(name, problem) from error
+        for event in events:
+            if not isinstance(event, ClusterEventWithHint):
+                expected = f"expected ClusterEventWithHint, got {event!r}"
+                raise self._error(name, f"events_to_register: {expected}")
+        return events
 
     def _sign(self) -> Mapping[str, HookFunction]:
         found = {

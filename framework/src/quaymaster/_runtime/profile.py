@@ -1,13 +1,13 @@
 """One profile, ready to run: which plugin is called at which point, in which order."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import attrs
 
 from quaymaster.cluster_events import ClusterEventWithHint
 from quaymaster.config import ProfileConfig
-from quaymaster.hookspecs import PodUse
+from quaymaster.hookspecs import EXTENSION_POINTS, PodUse, Scope
 
 __all__ = ["Call", "HookFunction", "Profile"]
 
@@ -24,12 +24,14 @@ class Call:
         weight: The weight of its scores; 1 where weights mean nothing.
         hooks: Hook name -> function, for each hook of the point that it implements.
         pod_use: How much the plugin's filter looks at the pods on a node.
+        scope: What its answer for a node depends on.
     """
 
     plugin: str
     weight: int
     hooks: Mapping[str, HookFunction]
     pod_use: PodUse = PodUse.PODS
+    scope: Scope = Scope.CLUSTER
 
 
 @attrs.frozen(eq=False, kw_only=True)
@@ -43,6 +45,7 @@ class Profile:
         plans: Extension point key -> the calls there, in profile order.
         events: Plugin name -> the events it registered; None if it does not say.
         sign: Plugin name -> its ``sign_pod``, for the plugins that have one.
+        remembered: The plugins whose answers for a node may be remembered.
     """
 
     name: str
@@ -51,7 +54,22 @@ class Profile:
     plans: Mapping[str, Sequence[Call]]
     events: Mapping[str, Sequence[ClusterEventWithHint] | None]
     sign: Mapping[str, HookFunction]
+    remembered: Sequence[str]
 
     def plan(self, key: str) -> Sequence[Call]:
         """The calls at an extension point, such as ``preFilter``."""
         return self.plans.get(key, ())
+
+    def without_twins(self) -> "Profile":
+        """The same plugins, called for one node at a time."""
+        twins = {twin for point in EXTENSION_POINTS for twin in point.twins.values()}
+        plans = {
+            key: tuple(_without(call, twins) for call in calls)
+            for key, calls in self.plans.items()
+        }
+        return attrs.evolve(self, plans=plans)
+
+
+def _without(call: Call, names: Container[str]) -> Call:
+    hooks = {name: hook for name, hook in call.hooks.items() if name not in names}
+    return attrs.evolve(call, hooks=hooks)

@@ -10,7 +10,7 @@ from typing import TypeVar
 import msgspec
 import numpy as np
 
-from quaymaster._cycle.algorithm import Feasible
+from quaymaster._cycle.decisions import Feasible
 from quaymaster._cycle.sampling import NodeOrder
 from quaymaster._engine.framework import Framework, build_framework
 from quaymaster._engine.handle import Services

@@ -1,12 +1,18 @@
 """Run whole profiles on an in-memory cluster, in virtual time."""
 
 from collections.abc import Iterable, Mapping
+from concurrent.futures import Future
 
 from quaymaster._engine.framework import Framework
 from quaymaster._engine.scheduler import Scheduler
 from quaymaster.clock import VirtualClock
 from quaymaster.cluster import EventNote
-from quaymaster.config import default_config, parse_config
+from quaymaster.config import (
+    ConfigChanges,
+    SchedulerConfig,
+    default_config,
+    parse_config,
+)
 from quaymaster.memory import MemoryCluster
 from quaymaster.objects import ApiObject, Pod
 from quaymaster.queueing import PendingPod
@@ -33,6 +39,7 @@ class SchedulerHarness:
     Attributes:
         cluster: The cluster.
         clock: The time of both.
+        registry: The plugins, the test's own included.
         attempts: The keys of the pods that were tried, in order.
 
     Raises:
@@ -52,25 +59,40 @@ class SchedulerHarness:
         registry = PluginRegistry.discover()
         for name, plugin in (plugins or {}).items():
             registry = registry.with_plugin(plugin, name)
-        if config is None:
-            scheduler_config = default_config(registry)
-        else:
-            scheduler_config = parse_config(
-                dict(config), registry, source="SchedulerHarness"
-            )
+        self.registry = registry
         self.clock = VirtualClock()
         self.cluster = MemoryCluster(self.clock, seed=seed)
         self.cluster.load(objects)
         self.attempts: list[str] = []
         self._scheduler = Scheduler(
             self.cluster,
-            scheduler_config,
+            default_config(registry) if config is None else self._parsed(config),
             registry,
             clock=self.clock,
             seed=seed,
             observer=_AttemptLog(self.attempts),
         )
         self._scheduler.start()
+
+    @property
+    def config(self) -> SchedulerConfig:
+        """The configuration in force."""
+        return self._scheduler.config
+
+    def reload(
+        self, config: SchedulerConfig | Mapping[str, object]
+    ) -> Future[ConfigChanges]:
+        """Have the scheduler go on with another configuration.
+
+        It is swapped in before the next attempt that begins; until then the answer is
+        open.
+
+        Raises:
+            ConfigErrors: The configuration is wrong.
+        """
+        if not isinstance(config, SchedulerConfig):
+            config = self._parsed(config)
+        return self._scheduler.reload(config)
 
     def schedule_one(self) -> str | None:
         """Take one pod through a scheduling and a binding cycle.
@@ -124,6 +146,9 @@ class SchedulerHarness:
     def waiting_pods(self) -> list[str]:
         """The keys of the pods that wait on Permit."""
         return [waiting.pod.key for waiting in self._scheduler.waiting]
+
+    def _parsed(self, config: Mapping[str, object]) -> SchedulerConfig:
+        return parse_config(dict(config), self.registry, source="SchedulerHarness")
 
     def _work(self) -> None:
         while self._scheduler.turn():

@@ -36,7 +36,6 @@ __all__ = [
 ]
 
 _VOLUMES_KEY: Final = "quaymaster.volumes.volumes_of"
-_FRAGMENT_KEY: Final = "quaymaster.volumes.volumes_fragment"
 
 
 def volumes_of(pod: Pod) -> Sequence[Volume]:
@@ -59,19 +58,12 @@ def volumes_of(pod: Pod) -> Sequence[Volume]:
 def volumes_fragment(pod: Pod) -> Hashable | None:
     """What a plugin that looks at a pod's volumes returns from ``sign_pod``.
 
-    None, which is to remember nothing, if a volume has a claim of its own for each
-    pod. Mirrors ``VolumesSigner`` (k8s.io/kube-scheduler v0.36,
-    ``framework/signers.go``), and adds the namespace, where the claims are.
+    None, which is to remember nothing, for pods with volumes: what is said of them
+    depends on claims and on other pods, not on nodes alone. Upstream signs most of them
+    (``VolumesSigner``, k8s.io/kube-scheduler v0.36, ``framework/signers.go``), since
+    there a signature is good for one batch of pods only.
     """
-    volumes = volumes_of(pod)
-    if not volumes:
-        return ()
-    known = pod.spec.__dict__.get(_FRAGMENT_KEY)
-    if known is None:
-        known = pod.spec.__dict__[_FRAGMENT_KEY] = tuple(sorted(map(_source, volumes)))
-    if any(volume.ephemeral is not None for volume in volumes):
-        return None
-    return (pod.namespace, known)
+    return None if volumes_of(pod) else ()
 
 
 def claim_name(pod: Pod, volume: Volume) -> str | None:
@@ -157,11 +149,3 @@ def reference_to(claim: PersistentVolumeClaim) -> ObjectReference:
         uid=claim.metadata.uid,
         resource_version=claim.metadata.resource_version,
     )
-
-
-def _source(volume: Volume) -> str:
-    """The source as a text that is equal only for equal sources."""
-    claim = volume.persistent_volume_claim
-    if claim is not None:
-        return f"claim {claim.claim_name}"
-    return repr(volume).partition(", ")[2]

@@ -11,7 +11,7 @@ from typing import Final
 from quaymaster.objects import DeviceClass, Pod
 from quaymaster.resources import is_extended_resource
 
-__all__ = ["why_devices_are_needed"]
+__all__ = ["may_need_devices", "why_devices_are_needed"]
 
 _CLASS_PREFIX: Final = "deviceclass.resource.kubernetes.io/"
 
@@ -34,6 +34,11 @@ def why_devices_are_needed(pod: Pod, classes: Sequence[DeviceClass]) -> str:
     }
     names = ", ".join(name for name in requested if name in backed)
     return f"extended resources of device classes ({names})" if names else ""
+
+
+def may_need_devices(pod: Pod) -> bool:
+    """Whether it depends on the device classes what is said of the pod."""
+    return bool(pod.spec.resource_claims) or any(_requested_names(pod))
 
 
 def _requested_names(pod: Pod) -> Iterator[str]:

@@ -25,6 +25,7 @@ from quaymaster import (
     Pod,
     PodUse,
     QueueingHint,
+    Scope,
     StateKey,
     Status,
     hookimpl,
@@ -34,7 +35,7 @@ from quaymaster.objects import ApiObject, DeviceClass
 from quaymaster.results import PreBindPreFlightResult
 from quaymaster.scores import default_normalize
 from quaymaster_dynamic_resources.args import DynamicResourcesArgs
-from quaymaster_dynamic_resources.claims import why_devices_are_needed
+from quaymaster_dynamic_resources.claims import may_need_devices, why_devices_are_needed
 
 __all__ = ["DynamicResources"]
 
@@ -69,6 +70,7 @@ class DynamicResources:
     """
 
     Args = DynamicResourcesArgs
+    scope = Scope.NODE
     pod_use = PodUse.NONE
 
     def __init__(self, _args: DynamicResourcesArgs, handle: Handle) -> None:
@@ -76,7 +78,7 @@ class DynamicResources:
 
     @hookimpl
     def sign_pod(self, pod: Pod) -> Hashable | None:
-        return None if pod.spec.resource_claims else ()
+        return None if may_need_devices(pod) else ()
 
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:

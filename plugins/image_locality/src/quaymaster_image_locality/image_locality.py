@@ -46,7 +46,7 @@ class ImageLocality:
     """Scores nodes by the images that they need not pull."""
 
     # How many other nodes have an image is part of a node's score.
-    scope = Scope.CLUSTER
+    scope = Scope.NODES
 
     def __init__(self, _args: None, handle: Handle) -> None:
         self._handle = handle

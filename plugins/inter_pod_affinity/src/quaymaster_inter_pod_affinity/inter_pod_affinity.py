@@ -37,7 +37,12 @@ from quaymaster_inter_pod_affinity.args import InterPodAffinityArgs
 from quaymaster_inter_pod_affinity.filtering import FilterState
 from quaymaster_inter_pod_affinity.hints import node_change_helps, pod_change_helps
 from quaymaster_inter_pod_affinity.scoring import ScoreState, normalize
-from quaymaster_inter_pod_affinity.terms import affinity_terms
+from quaymaster_inter_pod_affinity.terms import (
+    NO_TERMS,
+    affinity_terms,
+    carried_anti_affinity,
+    carried_preferences,
+)
 
 __all__ = ["InterPodAffinity"]
 
@@ -99,10 +104,12 @@ class InterPodAffinity:
 
     @hookimpl
     def pre_filter(self, state: CycleState, pod: Pod) -> Status | None:
-        problem = affinity_terms(pod).problem
-        if problem:
-            return Status.unresolvable(f"parsing pod: {problem}")
-        known = FilterState(pod, self._handle.snapshot.counts, self._namespaces)
+        terms, counts = affinity_terms(pod), self._handle.snapshot.counts
+        if terms is NO_TERMS and not counts.carried(carried_anti_affinity):
+            return Status.skip()
+        if terms.problem:
+            return Status.unresolvable(f"parsing pod: {terms.problem}")
+        known = FilterState(pod, counts, self._namespaces)
         if known.is_idle:
             return Status.skip()
         state[_FILTER_STATE] = known
@@ -145,14 +152,12 @@ class InterPodAffinity:
         terms, args = affinity_terms(pod), self._args
         if args.ignore_preferred_terms_of_existing_pods and not terms.has_preferences:
             return Status.skip()
+        counts = self._handle.snapshot.counts
+        if terms is NO_TERMS and not counts.carried(carried_preferences):
+            return Status.skip()
         if terms.problem:
             return Status.from_error(f"failed to parse pod: {terms.problem}")
-        known = ScoreState(
-            pod,
-            self._handle.snapshot.counts,
-            self._namespaces,
-            args.hard_pod_affinity_weight,
-        )
+        known = ScoreState(pod, counts, self._namespaces, args.hard_pod_affinity_weight)
         if known.is_idle:
             return Status.skip()
         state[_SCORE_STATE] = known

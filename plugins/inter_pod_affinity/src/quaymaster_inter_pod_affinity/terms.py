@@ -25,6 +25,7 @@ from quaymaster.selectors import EVERYTHING, Selector
 
 __all__ = [
     "HARD",
+    "NO_TERMS",
     "AffinityTerms",
     "Queries",
     "affinity_terms",
@@ -107,7 +108,8 @@ class AffinityTerms:
         return f"[{', '.join(self.problems)}]"
 
 
-_NOTHING: Final = AffinityTerms()
+NO_TERMS: Final = AffinityTerms()
+"""What a pod says that says nothing."""
 
 
 def affinity_terms(pod: Pod) -> AffinityTerms:
@@ -115,9 +117,9 @@ def affinity_terms(pod: Pod) -> AffinityTerms:
     spec = pod.spec
     affinity = spec.affinity
     if affinity is None:
-        return _NOTHING
+        return NO_TERMS
     if affinity.pod_affinity is None and affinity.pod_anti_affinity is None:
-        return _NOTHING
+        return NO_TERMS
     by_namespace = spec.__dict__.setdefault(_TERMS_KEY, {})
     known = by_namespace.get(pod.metadata.namespace)
     if known is None:

@@ -21,6 +21,7 @@ from quaymaster import (
     Handle,
     NodeInfo,
     Pod,
+    Scope,
     StateKey,
     Status,
     hookimpl,
@@ -120,6 +121,8 @@ _LOOKUPS = StateKey[_Lookups]("NodeVolumeLimits")
 
 class NodeVolumeLimits:
     """Rejects nodes where the pod's volumes would exceed a driver's limit."""
+
+    scope = Scope.NODE
 
     def __init__(self, _args: None, handle: Handle) -> None:
         self._handle = handle

@@ -28,6 +28,7 @@ from quaymaster import (
     Pod,
     PodUse,
     PreBindWait,
+    Scope,
     StateKey,
     Status,
     hookimpl,
@@ -123,6 +124,7 @@ class VolumeBinding:
     """
 
     Args = VolumeBindingArgs
+    scope = Scope.NODE
     pod_use = PodUse.NONE
 
     def __init__(self, args: VolumeBindingArgs, handle: Handle) -> None:

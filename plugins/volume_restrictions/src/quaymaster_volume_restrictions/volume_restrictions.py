@@ -26,6 +26,7 @@ from quaymaster import (
     NodeVerdicts,
     Pod,
     QueueingHint,
+    Scope,
     StateKey,
     Status,
     hookimpl,
@@ -76,6 +77,8 @@ _NOT_PREPARED: Final = Status.from_error(
 
 class VolumeRestrictions:
     """Rejects nodes where a volume of the pod is in use in a way that excludes it."""
+
+    scope = Scope.NODE
 
     def __init__(self, _args: None, handle: Handle) -> None:
         self._handle = handle

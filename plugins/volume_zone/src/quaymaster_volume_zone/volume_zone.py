@@ -25,6 +25,7 @@ from quaymaster import (
     Pod,
     PodUse,
     QueueingHint,
+    Scope,
     StateKey,
     Status,
     hookimpl,
@@ -75,6 +76,7 @@ _VOLUME_CHANGED: Final = ClusterEvent(
 class VolumeZone:
     """Rejects nodes in other zones or regions than the labels of bound volumes say."""
 
+    scope = Scope.NODE
     pod_use = PodUse.NONE
 
     def __init__(self, _args: None, handle: Handle) -> None:

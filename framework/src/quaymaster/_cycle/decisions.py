@@ -1,0 +1,62 @@
+"""What an attempt to find a node ends with."""
+
+import attrs
+
+from quaymaster._cycle.diagnosis import Diagnosis
+from quaymaster.arrays import Rows
+from quaymaster.node_info import NodeInfo
+from quaymaster.results import NominatingInfo, NominatingMode, PostFilterResult
+from quaymaster.status import Status
+
+__all__ = ["CLEAR_NOMINATION", "Decision", "Feasible", "Unfit"]
+
+CLEAR_NOMINATION = NominatingInfo("", NominatingMode.OVERRIDE)
+
+
+@attrs.frozen(eq=False)
+class Feasible:
+    """The nodes that a pod may run on.
+
+    Attributes:
+        rows: Their rows; at least one.
+        diagnosis: Why the others were rejected.
+        via_nominated_node: Whether only the pod's own nominated node was looked at.
+    """
+
+    rows: Rows
+    diagnosis: Diagnosis
+    via_nominated_node: bool = False
+
+
+@attrs.frozen(eq=False)
+class Decision:
+    """The node for a pod.
+
+    Attributes:
+        node: The chosen node.
+        feasible_nodes: How many nodes would have done.
+        evaluated_nodes: How many nodes were looked at.
+    """
+
+    node: NodeInfo
+    feasible_nodes: int
+    evaluated_nodes: int
+
+
+@attrs.frozen(eq=False)
+class Unfit:
+    """No node for a pod.
+
+    Attributes:
+        status: Unschedulable, or the Error that ended the attempt.
+        diagnosis: Why; None after an Error, or when there are no nodes at all.
+        nominating: What happens to the pod's nomination.
+        no_nodes: Whether the cluster has no nodes at all.
+        post_filter: What the PostFilter plugins said together; None if none ran.
+    """
+
+    status: Status
+    diagnosis: Diagnosis | None = None
+    nominating: NominatingInfo | None = CLEAR_NOMINATION
+    no_nodes: bool = False
+    post_filter: PostFilterResult | None = None

@@ -1,0 +1,238 @@
+"""The verdicts of some filters on all nodes, kept up to date node by node."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from quaymaster._cycle.diagnosis import Diagnosis
+from quaymaster._cycle.filter_call import FilterCall
+from quaymaster.arrays import Int32Array, RowArray, Rows
+from quaymaster.cycle_state import CycleState
+from quaymaster.hookspecs import PodUse
+from quaymaster.node_info import NodeInfo
+from quaymaster.node_table import NodeTable
+from quaymaster.objects import Pod
+from quaymaster.status import Code, Status
+
+__all__ = ["FEW_ROWS", "FilterMemo"]
+
+FEW_ROWS: Final = 24
+"""Up to so many moved rows are judged one by one; arrays cost more than that."""
+
+_PASSED: Final = Status(Code.SUCCESS)
+
+
+class FilterMemo:
+    """What the filters of one group said of every node, for one signature.
+
+    Args:
+        calls: The filters; either all look at the pods on a node, or none does.
+
+    Attributes:
+        calls: The same.
+        is_static: Whether they look at nodes only.
+    """
+
+    __slots__ = (
+        "_all",
+        "_code_of",
+        "_codes",
+        "_is_shared",
+        "_passing",
+        "_position",
+        "_rejected",
+        "_statuses",
+        "calls",
+        "is_static",
+    )
+
+    def __init__(self, calls: Sequence[FilterCall]) -> None:
+        self.calls = calls
+        self.is_static = calls[0].pod_use is PodUse.NONE
+        self._position = -1
+        self._codes: Int32Array = np.zeros(0, dtype=np.int32)
+        self._rejected = 0
+        self._statuses: list[Status] = [_PASSED]
+        self._code_of: dict[Status, int] = {}
+        self._is_shared = False
+        self._all: Rows | None = None
+        self._passing: Rows | None = None
+
+    def refresh(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Status | None:
+        """Ask again about the nodes that have changed.
+
+        Returns:
+            None, or the Error that a plugin met: then nothing is remembered.
+        """
+        position = nodes.node_epoch if self.is_static else nodes.position
+        if position == self._position:
+            return None
+        status = self._catch_up(state, pod, nodes)
+        self._position = position if status is None else -1
+        return status
+
+    def is_current(self, nodes: NodeTable) -> bool:
+        """Whether nothing has changed since the last `refresh`."""
+        position = nodes.node_epoch if self.is_static else nodes.position
+        return self._position == position
+
+    def rejects(self, row: int) -> bool:
+        """Whether one row does not pass."""
+        return bool(self._rejected and self._codes[row])
+
+    def among(self, nodes: NodeTable, rows: Rows) -> Rows:
+        """Those of some rows that pass."""
+        if not self._rejected:
+            return rows
+        if rows is nodes.rows:
+            return self.passing(nodes)
+        numbers = nodes.row_numbers(rows)
+        passing: RowArray = numbers[self._codes[numbers] == 0]
+        return passing
+
+    def passing(self, nodes: NodeTable) -> Rows:
+        """All rows that pass."""
+        if not self._rejected:
+            return nodes.rows
+        rows = nodes.rows
+        if self._passing is None or self._all is not rows:
+            self._all = rows
+            passes = self._codes[rows] == 0
+            self._passing = (
+                np.flatnonzero(passes) if isinstance(rows, slice) else rows[passes]
+            )
+        return self._passing
+
+    def narrow(self, nodes: NodeTable, rows: Rows, diagnosis: Diagnosis) -> Rows:
+        """Leave those of some rows that pass, and note the others."""
+        if not self._rejected:
+            return rows
+        self._is_shared = True
+        passing = self.among(nodes, rows)
+        count = nodes.count(rows) - nodes.count(passing)
+        if not count:
+            return rows
+        diagnosis.reject_batch(_Remembered(self._statuses, self._codes, rows, count))
+        return passing
+
+    def _catch_up(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Status | None:
+        capacity = len(nodes.pod_count)
+        moved = None
+        if self._position >= 0 and len(self._codes) == capacity:
+            since = nodes.changed_since if self.is_static else nodes.moved_since
+            moved = since(self._position)
+        if moved is not None and len(moved) <= FEW_ROWS:
+            return self._judge_each(state, pod, nodes, moved)
+        if moved is None or 3 * len(moved) > len(nodes):
+            self._statuses, self._code_of = [_PASSED], {}
+            self._codes = np.zeros(capacity, dtype=np.int32)
+            return self._judge_rows(state, pod, nodes, nodes.rows)
+        infos = nodes.infos
+        changed = np.array(sorted(moved), dtype=np.intp)
+        self._codes = self._codes.copy()
+        self._codes[changed] = 0
+        rows = [row for row in changed.tolist() if infos[row] is not None]
+        return self._judge_rows(state, pod, nodes, np.array(rows, dtype=np.intp))
+
+    def _judge_each(
+        self, state: CycleState, pod: Pod, nodes: NodeTable, moved: set[int]
+    ) -> Status | None:
+        for row in moved:
+            info = nodes.infos[row]
+            status = self._judge(state, pod, info) if info is not None else None
+            if status is None:
+                self._write(row, 0)
+            elif status.is_rejected:
+                self._write(row, self._code(status))
+            else:
+                return status
+        return None
+
+    def _judge(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
+        for call in self.calls:
+            status = call.judge(state, pod, node)
+            if status is not None:
+                return status
+        return None
+
+    def _judge_rows(
+        self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
+    ) -> Status | None:
+        """Judge rows whose codes are 0, in an array that is nobody else's."""
+        diagnosis = Diagnosis(nodes)
+        for call in self.calls:
+            if nodes.count(rows) == 0:
+                break
+            passed = call.judge_rows(state, pod, nodes, rows, diagnosis)
+            if isinstance(passed, Status):
+                return passed
+            rows = passed
+        diagnosis.write_codes(self._codes, self._code)
+        self._rejected = int(np.count_nonzero(self._codes))
+        self._is_shared = False
+        self._passing = None
+        return None
+
+    def _write(self, row: int, code: int) -> None:
+        codes = self._codes
+        old = codes[row]
+        if old == code:
+            return
+        if self._is_shared:
+            codes = self._codes = codes.copy()
+            self._is_shared = False
+        codes[row] = code
+        if not old or not code:
+            self._rejected += 1 if code else -1
+            self._passing = None
+
+    def _code(self, status: Status) -> int:
+        code = self._code_of.get(status)
+        if code is None:
+            code = self._code_of[status] = len(self._statuses)
+            self._statuses.append(status)
+        return code
+
+
+class _Remembered:
+    """Rejections that are read from a memo when somebody asks for more than a number.
+
+    Args:
+        statuses: The status of each code.
+        codes: Shape ``(C,)``: the code of each row; never changed any more.
+        judged: The rows that were judged.
+        count: How many of them were rejected.
+    """
+
+    def __init__(
+        self, statuses: Sequence[Status], codes: Int32Array, judged: Rows, count: int
+    ) -> None:
+        self._statuses = statuses
+        self._codes = codes
+        self._judged = judged
+        self._count = count
+
+    def __len__(self) -> int:
+        return self._count
+
+    @cached_property
+    def rows(self) -> RowArray:
+        """The rejected rows, ascending."""
+        rejected = self._codes[self._judged] != 0
+        if isinstance(self._judged, slice):
+            first: int = self._judged.start
+            return np.flatnonzero(rejected) + first
+        rows: RowArray = self._judged[rejected]
+        return rows
+
+    @cached_property
+    def codes(self) -> Int32Array:
+        """The code of each."""
+        codes: Int32Array = self._codes[self.rows]
+        return codes
+
+    def status(self, code: int) -> Status:
+        """The status behind a code, with its plugin."""
+        return self._statuses[code]

@@ -1,0 +1,111 @@
+"""What PreFilter and PreScore plugins said of a pod, to be said again for its like."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+import attrs
+
+from quaymaster._runtime import HookFunction
+from quaymaster.cycle_state import CycleState, StateKey
+from quaymaster.results import PreFilterResult
+from quaymaster.status import Status
+
+__all__ = ["Calls", "Lesson", "Prepared"]
+
+Calls: TypeAlias = Sequence[tuple[str, HookFunction]]
+"""Plugins and their hooks, in profile order."""
+
+_NOTHING: Final = object()
+
+
+@attrs.frozen(eq=False)
+class Prepared:
+    """An extension point without the calls whose answers are known.
+
+    Attributes:
+        calls: What is left to do. A remembered answer that decides something is still
+            given in its place.
+        skips: The plugins that said Skip.
+    """
+
+    calls: Calls
+    skips: frozenset[str]
+    _written: Mapping[StateKey[object], object]
+    _cloneable: Sequence[StateKey[object]]
+
+    def write(self, state: CycleState) -> None:
+        """Write into a state what the remembered plugins wrote."""
+        state.update(self._written)
+        for key in self._cloneable:
+            state[key] = self._written[key].clone()  # type: ignore[attr-defined]
+
+
+class Lesson:
+    """Listens to some plugins at an extension point, to remember their answers.
+
+    Args:
+        calls: All calls of the point.
+        plugins: Those to listen to.
+
+    Attributes:
+        calls: The same calls, listened to.
+    """
+
+    def __init__(self, calls: Calls, plugins: frozenset[str]) -> None:
+        self._plugins = plugins
+        self._answers: dict[str, object] = {}
+        self._written: dict[StateKey[object], object] = {}
+        self.calls: Calls = [
+            (plugin, self._listening(plugin, hook) if plugin in plugins else hook)
+            for plugin, hook in calls
+        ]
+
+    def learnt(self, calls: Calls) -> Prepared | None:
+        """What there is to remember of an attempt; None if it ended too early.
+
+        Args:
+            calls: All calls of the point, as they were before.
+        """
+        left: list[tuple[str, HookFunction]] = []
+        skips: set[str] = set()
+        for plugin, hook in calls:
+            if plugin not in self._plugins:
+                left.append((plugin, hook))
+                continue
+            answer = self._answers.get(plugin, _NOTHING)
+            if answer is None:
+                continue
+            if isinstance(answer, Status) and answer.is_skip:
+                skips.add(plugin)
+            elif isinstance(answer, PreFilterResult) or (
+                isinstance(answer, Status) and answer.is_rejected
+            ):
+                left.append((plugin, _saying(answer)))
+            else:
+                return None
+        written = self._written
+        cloneable = [key for key in written if hasattr(written[key], "clone")]
+        return Prepared(left, frozenset(skips), written, cloneable)
+
+    def _listening(self, plugin: str, hook: HookFunction) -> HookFunction:
+        def listen(state: CycleState, *rest: object) -> object:
+            before = state.values()
+            answer = hook(state, *rest)
+            self._written.update(
+                (key, _kept(value))
+                for key, value in state.values().items()
+                if before.get(key, _NOTHING) is not value
+            )
+            self._answers[plugin] = answer
+            return answer
+
+        return listen
+
+
+def _kept(value: object) -> object:
+    """The value, or a copy if it may be changed in the course of the attempt."""
+    return value.clone() if hasattr(value, "clone") else value
+
+
+def _saying(answer: object) -> Callable[..., Any]:
+    return lambda *_: answer

@@ -1,0 +1,205 @@
+"""One plugin's scores: its hooks, called and checked.
+
+Mirrors ``runScorePlugin`` and ``runScoreExtension`` (Kubernetes v1.36,
+``pkg/scheduler/framework/runtime/framework.go``).
+"""
+
+from typing import Final
+
+import attrs
+import numpy as np
+
+from quaymaster._cycle.errors import PluginError, failed, unexpected
+from quaymaster._runtime import Call
+from quaymaster.arrays import Int64Array, Rows
+from quaymaster.cycle_state import CycleState
+from quaymaster.hookspecs import PodUse, Scope
+from quaymaster.node_info import NodeInfo
+from quaymaster.node_table import NodeTable
+from quaymaster.objects import Pod
+from quaymaster.status import Status
+
+__all__ = ["MAX_SCORE", "PluginScores", "ScoreCall"]
+
+MAX_SCORE: Final = 100
+
+_FEW_ROWS: Final = 4
+
+
+@attrs.frozen(eq=False)
+class PluginScores:
+    """One plugin's scores of the feasible nodes; arrays of shape ``(N,)``, int64.
+
+    Attributes:
+        plugin: The plugin's name.
+        weight: What its normalised scores are multiplied by.
+        raw: As ``score`` gave them.
+        normalized: From 0 to 100.
+    """
+
+    plugin: str
+    weight: int
+    raw: Int64Array
+    normalized: Int64Array
+
+    @property
+    def weighted(self) -> Int64Array:
+        """The plugin's part of the totals."""
+        if self.weight == 1:
+            return self.normalized
+        return self.normalized * self.weight
+
+
+class ScoreCall:
+    """Calls ``score``, ``score_nodes`` and ``normalize_score`` of one plugin.
+
+    Attributes:
+        plugin: The plugin's name.
+        weight: What its scores are multiplied by.
+        is_static: Whether its scores are the same, whatever runs on the nodes.
+        normalizes: Whether its raw scores are not its scores yet.
+    """
+
+    __slots__ = (
+        "_normalize",
+        "_scalar",
+        "_twin",
+        "is_static",
+        "normalizes",
+        "plugin",
+        "weight",
+    )
+
+    def __init__(self, call: Call) -> None:
+        self.plugin = call.plugin
+        self.weight = call.weight
+        self.is_static = call.pod_use is PodUse.NONE or call.scope is Scope.NODES
+        self._scalar = call.hooks["score"]
+        self._twin = call.hooks.get("score_nodes")
+        self._normalize = call.hooks.get("normalize_score")
+        self.normalizes = self._normalize is not None
+
+    def run(
+        self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
+    ) -> PluginScores | Status:
+        """Score some rows: all that are feasible."""
+        raw = self._raw(state, pod, nodes, rows)
+        if isinstance(raw, Status):
+            return self._failed(raw)
+        return self.normalized(state, pod, nodes, rows, raw)
+
+    def normalized(
+        self,
+        state: CycleState,
+        pod: Pod,
+        nodes: NodeTable,
+        rows: Rows,
+        raw: Int64Array,
+    ) -> PluginScores | Status:
+        """Finish the raw scores of some rows: all that are feasible."""
+        normalized = self._normalized(state, pod, nodes, rows, raw)
+        if isinstance(normalized, Status):
+            prefix = (
+                "running Normalize on Score plugins: "
+                f'plugin "{self.plugin}" failed with'
+            )
+            return failed(prefix, self.plugin, normalized)
+        # Seen as unsigned, a negative score is far above the limit: one pass, not two.
+        if len(normalized) and normalized.view(np.uint64).max() > MAX_SCORE:
+            wrong = normalized[(normalized < 0) | (normalized > MAX_SCORE)][0]
+            return self._out_of_range(int(wrong))
+        return PluginScores(self.plugin, self.weight, raw, normalized)
+
+    def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
+        """The raw score of one node."""
+        try:
+            score = self._scalar(state, pod, node)
+        except Exception as error:
+            return self._failed(Status.from_error(error))
+        if type(score) is int:
+            return score
+        if isinstance(score, Status):
+            return self._failed(score)
+        if not isinstance(score, np.integer):
+            wrong = unexpected(self.plugin, "score", score, "int or Status")
+            return self._failed(wrong)
+        return int(score)
+
+    def score_final(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
+        """The score of one node, of a plugin that does not normalise."""
+        score = self.score(state, pod, node)
+        if isinstance(score, Status) or 0 <= score <= MAX_SCORE:
+            return score
+        return self._out_of_range(score)
+
+    def _raw(
+        self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
+    ) -> Int64Array | Status:
+        count = nodes.count(rows)
+        if self._twin is None or count <= _FEW_ROWS < len(nodes):
+            return self._loop(state, pod, nodes, rows)
+        try:
+            raw = self._twin(state, pod, nodes, rows)
+        except Exception as error:
+            return Status.from_error(error)
+        if isinstance(raw, Status):
+            return raw
+        return self._checked("score_nodes", raw, count)
+
+    def _loop(
+        self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
+    ) -> Int64Array | Status:
+        raw: Int64Array = np.empty(nodes.count(rows), dtype=np.int64)
+        try:
+            for index, node in enumerate(nodes.infos_at(rows)):
+                score = self._scalar(state, pod, node)
+                if isinstance(score, Status):
+                    return score
+                if not isinstance(score, (int, np.integer)) or isinstance(score, bool):
+                    return unexpected(self.plugin, "score", score, "int or Status")
+                raw[index] = score
+        except Exception as error:
+            return Status.from_error(error)
+        return raw
+
+    def _normalized(
+        self,
+        state: CycleState,
+        pod: Pod,
+        nodes: NodeTable,
+        rows: Rows,
+        raw: Int64Array,
+    ) -> Int64Array | Status:
+        if self._normalize is None:
+            return raw
+        raw.flags.writeable = False
+        try:
+            scores = self._normalize(state, pod, raw, nodes, rows)
+        except Exception as error:
+            return Status.from_error(error)
+        if scores is None:
+            return raw
+        if isinstance(scores, Status):
+            return scores
+        return self._checked("normalize_score", scores, len(raw))
+
+    def _checked(self, hook: str, scores: object, count: int) -> Int64Array | Status:
+        if not isinstance(scores, np.ndarray):
+            expected = "an int64 array or Status"
+            return unexpected(self.plugin, hook, scores, expected)
+        if scores.shape == (count,) and scores.dtype == np.int64:
+            return scores
+        found = f"shape {scores.shape}, dtype {scores.dtype}"
+        problem = f"returned {found}, expected shape ({count},), dtype int64"
+        return Status.from_error(PluginError(self.plugin, hook, problem))
+
+    def _failed(self, status: Status) -> Status:
+        prefix = f'running Score plugins: plugin "{self.plugin}" failed with'
+        return failed(prefix, self.plugin, status)
+
+    def _out_of_range(self, wrong: int) -> Status:
+        return Status.from_error(
+            "applying score defaultWeights on Score plugins: "
+            f'plugin "{self.plugin}" returns an invalid score {wrong}, it should in '
+            f"the range of [0, {MAX_SCORE}] after normalizing"
+        )

@@ -1,0 +1,217 @@
+"""The scores that some plugins gave to all nodes, kept up to date node by node."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import numpy as np
+
+from quaymaster._cycle.filter_memo import FEW_ROWS, FilterMemo
+from quaymaster._cycle.score_call import ScoreCall
+from quaymaster.arrays import Int64Array, Rows
+from quaymaster.cycle_state import CycleState
+from quaymaster.node_table import NodeTable
+from quaymaster.objects import Pod
+from quaymaster.status import Status
+
+__all__ = ["ScoreMemo"]
+
+_INFEASIBLE: Final = -1
+
+
+class ScoreMemo:
+    """How some plugins scored every node that passes, for one signature.
+
+    Args:
+        calls: The plugins.
+        filters: What passes: only such nodes are scored.
+
+    Attributes:
+        totals: Shape ``(C,)``: the weighted sum of the scores that change with the
+            pods on a node and are final as they are; -1 where a node does not pass.
+    """
+
+    __slots__ = (
+        "_columns",
+        "_epoch",
+        "_filters",
+        "_moving",
+        "_position",
+        "_still",
+        "_summed",
+        "totals",
+    )
+
+    def __init__(
+        self, calls: Sequence[ScoreCall], filters: Sequence[FilterMemo]
+    ) -> None:
+        self._filters = filters
+        self._summed = [call for call in calls if _is_summed(call)]
+        columns = [_Column(call) for call in calls if not _is_summed(call)]
+        self._still = [column for column in columns if column.call.is_static]
+        self._moving = [column for column in columns if not column.call.is_static]
+        self._columns = columns
+        self._position = -1
+        self._epoch = -1
+        self.totals: Int64Array = np.zeros(0, dtype=np.int64)
+
+    def refresh(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Status | None:
+        """Ask again about the nodes that have changed; the filters are up to date.
+
+        Returns:
+            None, or the Error that a plugin met: then nothing is remembered.
+        """
+        position = nodes.position
+        if position == self._position:
+            return None
+        status = self._catch_up(state, pod, nodes)
+        if status is None and self._epoch != nodes.node_epoch:
+            status = self._fill_columns(state, pod, nodes)
+            self._epoch = nodes.node_epoch if status is None else -1
+        self._position = position if status is None else -1
+        return status
+
+    def varying(self) -> Sequence[tuple[ScoreCall, Int64Array]]:
+        """The plugins beside the `totals`, with their raw scores, shape ``(C,)``.
+
+        Those that score all nodes alike are left out: they decide nothing.
+        """
+        return [
+            (column.call, column.raw)
+            for column in self._columns
+            if column.raw is not None
+        ]
+
+    def _catch_up(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Status | None:
+        capacity = len(nodes.pod_count)
+        moved = None
+        if self._position >= 0 and len(self.totals) == capacity:
+            moved = nodes.moved_since(self._position)
+        if moved is None or 3 * len(moved) > len(nodes):
+            self.totals = np.full(capacity, _INFEASIBLE, dtype=np.int64)
+            self._epoch = -1
+            for column in self._moving:
+                column.reset(capacity)
+            return self._score_rows(state, pod, nodes, nodes.rows)
+        if len(moved) <= FEW_ROWS:
+            return self._score_each(state, pod, nodes, moved)
+        infos = nodes.infos
+        changed = np.array(sorted(moved), dtype=np.intp)
+        self.totals[changed] = _INFEASIBLE
+        live = [row for row in changed.tolist() if infos[row] is not None]
+        return self._score_rows(state, pod, nodes, np.array(live, dtype=np.intp))
+
+    def _fill_columns(
+        self, state: CycleState, pod: Pod, nodes: NodeTable
+    ) -> Status | None:
+        """Ask the plugins anew that look at nodes only, about all of them."""
+        rows = nodes.rows
+        for memo in self._filters:
+            if memo.is_static:
+                rows = memo.among(nodes, rows)
+        for column in self._still:
+            column.reset(len(nodes.pod_count))
+        return _fill(state, pod, nodes, rows, self._still)
+
+    def _score_each(
+        self, state: CycleState, pod: Pod, nodes: NodeTable, moved: Iterable[int]
+    ) -> Status | None:
+        infos, totals = nodes.infos, self.totals
+        for row in moved:
+            info = infos[row]
+            totals[row] = _INFEASIBLE
+            if info is None or any(memo.rejects(row) for memo in self._filters):
+                continue
+            total = 0
+            for call in self._summed:
+                score = call.score_final(state, pod, info)
+                if isinstance(score, Status):
+                    return score
+                total += call.weight * score
+            totals[row] = total
+            for column in self._moving:
+                score = column.call.score(state, pod, info)
+                if isinstance(score, Status):
+                    return score
+                column.write(row, score)
+        return None
+
+    def _score_rows(
+        self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
+    ) -> Status | None:
+        for memo in self._filters:
+            rows = memo.among(nodes, rows)
+        total: Int64Array = np.zeros(nodes.count(rows), dtype=np.int64)
+        for call in self._summed:
+            scores = call.run(state, pod, nodes, rows)
+            if isinstance(scores, Status):
+                return scores
+            total += scores.weighted
+        self.totals[rows] = total
+        return _fill(state, pod, nodes, rows, self._moving)
+
+
+def _fill(
+    state: CycleState,
+    pod: Pod,
+    nodes: NodeTable,
+    rows: Rows,
+    columns: Iterable["_Column"],
+) -> Status | None:
+    if not nodes.count(rows):
+        return None
+    for column in columns:
+        # The whole of it, so that a plugin which cannot normalise is found out.
+        scores = column.call.run(state, pod, nodes, rows)
+        if isinstance(scores, Status):
+            return scores
+        column.fill(rows, scores.raw)
+    return None
+
+
+class _Column:
+    """The raw scores of one plugin; an array only once they differ.
+
+    Attributes:
+        call: The plugin.
+        raw: Shape ``(C,)``; None as long as all scores are the same.
+    """
+
+    __slots__ = ("_capacity", "_constant", "call", "raw")
+
+    def __init__(self, call: ScoreCall) -> None:
+        self.call = call
+        self.raw: Int64Array | None = None
+        self._constant: int | None = None
+        self._capacity = 0
+
+    def reset(self, capacity: int) -> None:
+        """Forget all scores."""
+        self.raw = self._constant = None
+        self._capacity = capacity
+
+    def write(self, row: int, score: int) -> None:
+        """Set one score."""
+        if self.raw is None:
+            if self._constant is None:
+                self._constant = score
+            if self._constant == score:
+                return
+        self._array()[row] = score
+
+    def fill(self, rows: Rows, scores: Int64Array) -> None:
+        """Set many scores; at least one."""
+        if self.raw is None:
+            first = int(scores[0])
+            if self._constant in (None, first) and (scores == first).all():
+                self._constant = first
+                return
+        self._array()[rows] = scores
+
+    def _array(self) -> Int64Array:
+        if self.raw is None:
+            self.raw = np.full(self._capacity, self._constant or 0, dtype=np.int64)
+        return self.raw
+
+
+def _is_summed(call: ScoreCall) -> bool:
+    return not (call.normalizes or call.is_static)

@@ -1,0 +1,159 @@
+"""Decisions made a second time, the slow way: whatever is fast must not change one."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from quaymaster._cycle.algorithm import Algorithm
+from quaymaster._cycle.decisions import Feasible, Unfit
+from quaymaster._cycle.diagnosis import Diagnosis
+from quaymaster._cycle.scoring import Ranking
+from quaymaster.cycle_state import CycleState
+from quaymaster.errors import QuaymasterError
+from quaymaster.node_table import NodeTable
+from quaymaster.objects import Pod
+from quaymaster.status import Status
+
+__all__ = ["SlowVerifier", "VerificationError"]
+
+_SHOWN = 5
+
+
+class VerificationError(QuaymasterError):
+    """A decision that depends on how it was made.
+
+    Some plugin's batch twin does not say what its scalar hook says, or its answers
+    depend on more than its scope and its ``sign_pod`` tell.
+
+    Attributes:
+        pod: The pod's key.
+        differences: What differs, one line for each node.
+    """
+
+    def __init__(self, pod: Pod, differences: list[str]) -> None:
+        more = len(differences) - _SHOWN
+        shown = differences[:_SHOWN] + ([f"and {more} more"] if more > 0 else [])
+        super().__init__(
+            f"pod '{pod.key}': the decision is not the one of the scalar hooks: "
+            + "; ".join(shown)
+        )
+        self.pod = pod.key
+        self.differences = differences
+
+
+class SlowVerifier:
+    """Decides every Nth pod again with scalar hooks alone, and nothing remembered.
+
+    Args:
+        slow: Decides the slow way.
+        nodes: The columns of all nodes.
+        every: How many pods make a turn.
+    """
+
+    def __init__(self, slow: Algorithm, nodes: NodeTable, every: int) -> None:
+        self._slow = slow
+        self._nodes = nodes
+        self._every = every
+        self._seen = 0
+
+    def again(self, pod: Pod, found: Feasible | Unfit) -> "SlowAgain | None":
+        """Compare which nodes are feasible, and why others are not."""
+        self._seen += 1
+        if self._seen % self._every:
+            return None
+        again = SlowAgain(self._slow, self._nodes, pod)
+        again.check_feasible(found)
+        return again
+
+
+class SlowAgain:
+    """One pod, decided again; see `SlowVerifier`."""
+
+    def __init__(self, slow: Algorithm, nodes: NodeTable, pod: Pod) -> None:
+        self._slow = slow
+        self._nodes = nodes
+        self._pod = pod
+        self._state = CycleState()
+        self._found = slow.find_feasible(self._state, pod)
+
+    def check_feasible(self, found: Feasible | Unfit) -> None:
+        """Compare the verdicts on all nodes.
+
+        Raises:
+            VerificationError: They differ.
+        """
+        differences = list(_differences(self._nodes, found, self._found))
+        if differences:
+            raise VerificationError(self._pod, differences)
+
+    def check_ranking(self, ranked: Ranking | Status) -> None:
+        """Compare the totals, up to what all feasible nodes have in common.
+
+        Raises:
+            VerificationError: They differ.
+        """
+        assert isinstance(self._found, Feasible), "it was compared before"
+        expected = self._slow.rank(self._state, self._pod, self._found.rows)
+        if isinstance(ranked, Status) or isinstance(expected, Status):
+            if _shown(ranked) != _shown(expected):
+                text = f"it ended as {_shown(ranked)}, expected {_shown(expected)}"
+                raise VerificationError(self._pod, [text])
+            return
+        differences = list(_ranking_differences(self._nodes, ranked, expected))
+        if differences:
+            raise VerificationError(self._pod, differences)
+
+
+def _ranking_differences(
+    nodes: NodeTable, ranked: Ranking, expected: Ranking
+) -> Iterator[str]:
+    feasible = ranked[1] >= 0
+    rows = nodes.row_numbers(ranked[0])[feasible]
+    found, wanted = ranked[1][feasible], expected[1]
+    if not np.array_equal(rows, nodes.row_numbers(expected[0])):
+        yield "other nodes were scored than are feasible"
+        return
+    names = nodes.names_at(rows)
+    gaps = found - wanted
+    for index in np.flatnonzero(gaps != gaps[0]).tolist():
+        yield (
+            f"{names[index]} scores {found[index] - found[0]:+d} against {names[0]}, "
+            f"expected {wanted[index] - wanted[0]:+d}"
+        )
+
+
+def _differences(
+    nodes: NodeTable, fast: Feasible | Unfit, slow: Feasible | Unfit
+) -> Iterator[str]:
+    mine, wanted = _verdicts(nodes, fast), _verdicts(nodes, slow)
+    if isinstance(mine, Status) or isinstance(wanted, Status):
+        if _shown(mine) != _shown(wanted):
+            yield f"it ended as {_shown(mine)}, expected {_shown(wanted)}"
+        return
+    for name, status in wanted.items():
+        if mine[name] != status:
+            yield f"{name}: {_shown(mine[name])}, expected {_shown(status)}"
+
+
+def _verdicts(
+    nodes: NodeTable, found: Feasible | Unfit
+) -> dict[str, Status | None] | Status:
+    """Each node's verdict, None if it is feasible; or the Error."""
+    diagnosis: Diagnosis | None = found.diagnosis
+    if diagnosis is None:
+        assert isinstance(found, Unfit)
+        return found.status
+    verdicts: dict[str, Status | None] = {
+        info.name: diagnosis[info.name] for info in nodes
+    }
+    if isinstance(found, Feasible):
+        verdicts.update(dict.fromkeys(nodes.names_at(found.rows)))
+    return verdicts
+
+
+def _shown(verdict: object) -> str:
+    if verdict is None:
+        return "feasible"
+    if isinstance(verdict, Status):
+        return f"{verdict.code.name} {verdict.message!r} of {verdict.plugin or 'none'}"
+    return "a decision"

@@ -1,0 +1,401 @@
+"""A reload that is asked for at any moment of an attempt, and in any run of events.
+
+No pod is lost, none is bound twice, and whatever was reserved is given back by the
+plugins that reserved it.
+"""
+
+import contextlib
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import ClassVar
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from quaymaster import Handle, Pod, Status, hookimpl
+from quaymaster.cluster import NotFoundError
+from quaymaster.results import PermitWait
+from quaymaster.testing import SchedulerHarness, make_node, make_pod
+
+REJECTION = Status.unschedulable("not yet")
+ERROR = Status.from_error("broken")
+PHASES = [
+    "pre_enqueue",
+    "pre_filter",
+    "filter",
+    "post_filter",
+    "pre_score",
+    "reserve",
+    "permit",
+    "pre_bind_pre_flight",
+    "pre_bind",
+    "bind",
+    "post_bind",
+]
+WITH_ANSWER = [phase for phase in PHASES if phase not in ("pre_enqueue", "post_bind")]
+
+
+class Prober:
+    """Does something at one extension point, once, and gives an answer there."""
+
+    phase: ClassVar[str]
+    act: ClassVar[Callable[[], Status | None]]
+    is_over: ClassVar[bool]
+    made: ClassVar[int]
+    held: ClassVar[Counter[tuple[int, str]]]
+    refused: ClassVar[Status | None]
+
+    def __init__(self, args: None, handle: Handle) -> None:
+        Prober.made += 1
+        self.number = Prober.made
+
+    def told(self, phase: str) -> Status | None:
+        if Prober.is_over:
+            return None
+        if phase == "filter" and Prober.phase == "post_filter":
+            return REJECTION
+        if phase != Prober.phase:
+            return None
+        Prober.is_over = True
+        return Prober.act()
+
+    @hookimpl
+    def pre_enqueue(self) -> None:
+        self.told("pre_enqueue")
+
+    @hookimpl
+    def pre_filter(self) -> Status | None:
+        Prober.refused = None
+        return self.told("pre_filter")
+
+    @hookimpl
+    def filter(self) -> Status | None:
+        Prober.refused = Prober.refused or self.told("filter")
+        return Prober.refused  # of all nodes alike
+
+    @hookimpl
+    def post_filter(self) -> Status:
+        return self.told("post_filter") or REJECTION
+
+    @hookimpl
+    def pre_score(self) -> Status | None:
+        return self.told("pre_score")
+
+    @hookimpl
+    def score(self) -> int:
+        return 0
+
+    @hookimpl
+    def reserve(self, pod: Pod) -> Status | None:
+        Prober.held[self.number, pod.uid] += 1
+        return self.told("reserve")
+
+    @hookimpl
+    def unreserve(self, pod: Pod) -> None:
+        Prober.held[self.number, pod.uid] -= 1
+
+    @hookimpl
+    def permit(self) -> Status | None:
+        return self.told("permit")
+
+    @hookimpl
+    def pre_bind_pre_flight(self) -> Status | None:
+        return self.told("pre_bind_pre_flight")
+
+    @hookimpl
+    def pre_bind(self) -> Status | None:
+        return self.told("pre_bind")
+
+    @hookimpl
+    def bind(self) -> Status:
+        return self.told("bind") or Status.skip()
+
+    @hookimpl
+    def post_bind(self) -> None:
+        self.told("post_bind")
+
+
+def document(*plugins: str, name: str = "default-scheduler") -> dict[str, object]:
+    points: dict[str, object] = {
+        "multiPoint": {"enabled": [{"name": p} for p in plugins]}
+    }
+    if "Prober" in plugins:
+        for point, last in (
+            ("bind", "DefaultBinder"),
+            ("postFilter", "DefaultPreemption"),
+        ):
+            enabled = [{"name": "Prober"}, {"name": last}]
+            points[point] = {"disabled": [{"name": "*"}], "enabled": enabled}
+    return {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [{"schedulerName": name, "plugins": points}],
+    }
+
+
+def probed(
+    phase: str,
+    act: Callable[[SchedulerHarness], Status | None],
+    config: Mapping[str, object],
+) -> SchedulerHarness:
+    Prober.phase, Prober.is_over = phase, False
+    Prober.made, Prober.held = 0, Counter()
+    harness = SchedulerHarness(
+        [make_node(name="a"), make_node(name="b")],
+        plugins={"Prober": Prober},
+        config=config,
+    )
+    Prober.act = staticmethod(lambda: act(harness))
+    harness.cluster.create(make_pod(name="p"))
+    return harness
+
+
+def is_at_rest(harness: SchedulerHarness) -> bool:
+    scheduler = harness._scheduler
+    return (
+        scheduler.queue.in_flight == []
+        and scheduler.queue.in_flight_event_count == 0
+        and scheduler._cache.assumed_count == 0
+        and not harness.waiting_pods()
+    )
+
+
+@pytest.mark.parametrize("phase", PHASES)
+@pytest.mark.parametrize("after", [["Prober"], []], ids=["same", "without it"])
+def test_reload_at_any_phase_of_an_attempt_loses_no_pod_and_binds_none_twice(
+    phase: str, after: list[str]
+) -> None:
+    def act(harness: SchedulerHarness) -> None:
+        asked.append(harness.reload(document(*after)))
+
+    asked = []  # type: ignore[var-annotated]  # of futures
+    harness = probed(phase, act, document("Prober"))
+    harness.advance(400.0)
+    assert [answer.done() for answer in asked] == [True]
+    assert harness.node_of("p")
+    assert is_at_rest(harness)
+    # With PostFilter, the first attempt was rejected.
+    assert len(harness.attempts) == (2 if phase == "post_filter" else 1)
+    uid = harness.pod("p").uid
+    assert sum(Prober.held.values()) == Prober.held[1, uid] + Prober.held[2, uid] <= 1
+
+
+@pytest.mark.parametrize("phase", WITH_ANSWER)
+@pytest.mark.parametrize("answer", [ERROR, REJECTION], ids=["error", "rejection"])
+@pytest.mark.parametrize("after", [["Prober"], []], ids=["same", "without it"])
+def test_attempt_that_fails_around_a_reload_is_given_back_and_made_again(
+    phase: str, answer: Status, after: list[str]
+) -> None:
+    def act(harness: SchedulerHarness) -> Status:
+        harness.reload(document(*after))
+        return answer
+
+    harness = probed(phase, act, document("Prober"))
+    harness.advance(30.0)  # far from the flush after five minutes
+    assert harness.node_of("p")
+    assert is_at_rest(harness)
+    uid = harness.pod("p").uid
+    assert Prober.held[1, uid] == 0
+    assert Prober.held[2, uid] == len(after)
+
+
+@pytest.mark.parametrize("phase", WITH_ANSWER)
+@pytest.mark.parametrize("answer", [None, ERROR, REJECTION], ids=str)
+def test_attempt_whose_profile_goes_meanwhile_ends_and_is_the_last(
+    phase: str, answer: Status | None
+) -> None:
+    def act(harness: SchedulerHarness) -> Status | None:
+        harness.reload(document(name="other"))
+        return answer
+
+    harness = probed(phase, act, document("Prober"))
+    harness.advance(400.0)
+    assert harness.attempts == ["default/p"]
+    assert bool(harness.node_of("p")) is (answer is None and phase != "post_filter")
+    assert harness.why_pending("p") is None
+    assert is_at_rest(harness)
+
+
+# Any run of events ------------------------------------------------------------------
+
+
+class Moody:
+    """Gates, rejects, keeps waiting or fails pods, by the digits of their names."""
+
+    mistakes: ClassVar[list[str]] = []
+    bound: ClassVar[set[str]] = set()
+
+    def __init__(self, args: None, handle: Handle) -> None:
+        self.reserved: set[str] = set()
+
+    def expect(self, fact: bool, otherwise: str) -> None:
+        """Note a mistake: the scheduler would get over an exception."""
+        if not fact:
+            Moody.mistakes.append(otherwise)
+
+    @hookimpl
+    def pre_enqueue(self, pod: Pod) -> Status | None:
+        return Status.unresolvable("gated") if "g" in pod.name else None
+
+    @hookimpl
+    def filter(self, pod: Pod) -> Status | None:
+        return Status.unschedulable("rejected") if "r" in pod.name else None
+
+    @hookimpl
+    def reserve(self, pod: Pod) -> None:
+        self.expect(pod.uid not in self.reserved, f"{pod.name} reserved twice")
+        self.reserved.add(pod.uid)
+
+    @hookimpl
+    def unreserve(self, pod: Pod) -> None:
+        self.expect(pod.uid in self.reserved, f"{pod.name} was not reserved here")
+        self.reserved.discard(pod.uid)
+
+    @hookimpl
+    def permit(self, pod: Pod) -> PermitWait | None:
+        return PermitWait(20.0) if "w" in pod.name else None
+
+    @hookimpl
+    def pre_bind(self, pod: Pod) -> Status | None:
+        return Status.from_error("failed") if "f" in pod.name else None
+
+    @hookimpl
+    def post_bind(self, pod: Pod) -> None:
+        self.expect(pod.uid in self.reserved, f"{pod.name} was not reserved here")
+        self.expect(pod.uid not in Moody.bound, f"{pod.name} bound twice")
+        Moody.bound.add(pod.uid)
+
+
+def profiles(*items: tuple[str, bool]) -> dict[str, object]:
+    listed = []
+    for name, moody in items:
+        enabled = [{"name": "Moody"}] if moody else []
+        listed.append(
+            {"schedulerName": name, "plugins": {"multiPoint": {"enabled": enabled}}}
+        )
+    return {**document(), "profiles": listed}
+
+
+CONFIGS = [
+    profiles(("x", False)),
+    profiles(("x", True)),
+    profiles(("x", True), ("y", False)),
+    profiles(("y", True), ("x", False)),
+    profiles(("y", False)),
+    {**profiles(("x", False), ("y", False)), "podInitialBackoffSeconds": 5},
+]
+EVERYTHING = profiles(("x", False), ("y", False))
+STEPS = st.one_of(
+    st.tuples(st.just("reload"), st.sampled_from(CONFIGS)),
+    st.tuples(st.just("attempt"), st.integers(1, 3)),
+    st.tuples(st.just("advance"), st.sampled_from([0.5, 3.0, 25.0])),
+    st.tuples(
+        st.just("create"),
+        st.tuples(st.sampled_from("xy"), st.sampled_from(["", "g", "r", "w", "f"])),
+    ),
+    st.tuples(st.just("delete"), st.integers(0, 9)),
+)
+
+
+class Play:
+    """A cluster in which things happen in some order."""
+
+    def __init__(self) -> None:
+        self.harness = SchedulerHarness(
+            [make_node(name="a"), make_node(name="b")],
+            plugins={"Moody": Moody},
+            config=CONFIGS[0],
+        )
+        self.names: list[str] = []
+        Moody.mistakes, Moody.bound = [], set()
+
+    def reload(self, config: Mapping[str, object]) -> None:
+        self.harness.reload(config)
+
+    def attempt(self, times: int) -> None:
+        for _ in range(times):
+            self.harness.schedule_one()
+
+    def advance(self, seconds: float) -> None:
+        self.harness.advance(seconds)
+
+    def create(self, what: tuple[str, str]) -> None:
+        scheduler, mood = what
+        name = f"{len(self.names)}{mood}"
+        self.names.append(name)
+        pod = make_pod(name=name, scheduler_name=scheduler)
+        self.harness.cluster.create(pod)
+
+    def delete(self, number: int) -> None:
+        if number < len(self.names):
+            with contextlib.suppress(NotFoundError):
+                self.harness.cluster.delete(Pod, f"default/{self.names[number]}")
+
+    def is_accounted_for(self, pod: Pod) -> bool:
+        """Whether a pod is in exactly the places where it belongs."""
+        scheduler = self.harness._scheduler
+        queued = scheduler.queue.get(pod.key) is not None
+        assumed = scheduler._cache.is_assumed(pod.uid)
+        if pod.node_name or pod.is_terminating:
+            return not queued
+        if pod.spec.scheduler_name in scheduler.frameworks:
+            return queued is not assumed
+        return not queued
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(STEPS, max_size=25))
+def test_in_any_run_of_events_every_pod_is_accounted_for(
+    steps: list[tuple[str, object]],
+) -> None:
+    play = Play()
+    scheduler = play.harness._scheduler
+    for name, value in steps:
+        getattr(play, name)(value)
+        scheduler.catch_up()
+        for pod in play.harness.cluster.list(Pod).items:
+            assert play.is_accounted_for(pod), (name, pod.key)
+    play.reload(EVERYTHING)
+    play.advance(400.0)
+    for pod in play.harness.cluster.list(Pod).items:
+        assert pod.node_name, pod.key
+    assert len(scheduler.queue) == 0
+    assert Moody.mistakes == []
+    assert is_at_rest(play.harness)
+
+
+PLAYS = st.lists(
+    st.tuples(st.integers(1, 4), st.sampled_from(["1", "500m"]), st.booleans()),
+    min_size=1,
+    max_size=12,
+)
+
+
+@settings(max_examples=10, deadline=None)
+@given(PLAYS, st.integers(0, 3), st.sampled_from([30, 100]))
+def test_reload_to_the_same_configuration_changes_no_decision(
+    pods: list[tuple[int, str, bool]], seed: int, percentage: int
+) -> None:
+    config = {**document(), "percentageOfNodesToScore": percentage}
+
+    def nodes_of(*, reloading: bool) -> list[str]:
+        harness = SchedulerHarness(
+            [
+                make_node(name=f"n{number}", allocatable={"cpu": "8"})
+                for number in range(120)
+            ],
+            config=config,
+            seed=seed,
+        )
+        for number, (priority, cpu, now) in enumerate(pods):
+            pod = make_pod(name=f"p{number}", priority=priority, requests={"cpu": cpu})
+            harness.cluster.create(pod)
+            if now:
+                harness.schedule_one()
+            if reloading:
+                harness.reload(config)
+        harness.settle()
+        return [harness.node_of(f"p{number}") for number in range(len(pods))]
+
+    assert nodes_of(reloading=True) == nodes_of(reloading=False)
