@@ -385,6 +385,13 @@ def test_node_gets_the_labels_of_its_kubelet() -> None:
     }
 
 
+def test_node_without_a_name_yet_gets_no_host_name() -> None:
+    metadata = ObjectMeta(generate_name="n-")
+    node = MemoryCluster(VirtualClock()).create(Node(metadata=metadata))
+    assert "kubernetes.io/hostname" not in node.labels
+    assert node.labels["kubernetes.io/os"] == "linux"
+
+
 def test_without_kubelets_a_node_keeps_its_labels() -> None:
     cluster = MemoryCluster(VirtualClock(), kubelet=False)
     assert cluster.create(Node(metadata=ObjectMeta(name="n"))).labels == {}

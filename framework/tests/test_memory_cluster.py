@@ -17,11 +17,13 @@ from quaymaster.cluster import (
 from quaymaster.memory import AdmissionError, MemoryCluster
 from quaymaster.objects import (
     ApiObject,
+    Container,
     Namespace,
     Node,
     ObjectMeta,
     Pod,
     PodCondition,
+    PodSpec,
 )
 from quaymaster.testing import make_namespace, make_node, make_pod
 
@@ -179,6 +181,19 @@ def test_update_can_remove_scheduling_gates() -> None:
     assert condition_of(pod, "PodScheduled").reason == "SchedulingGated"
     cluster.update(replace(pod, spec=replace(pod.spec, scheduling_gates=())))
     assert cluster.get(Pod, "default/a").spec.scheduling_gates == ()
+
+
+def test_update_completes_a_pod_as_creation_does() -> None:
+    cluster = make_cluster(make_pod(name="a", priority=7))
+    given = Pod(
+        metadata=ObjectMeta(name="a", namespace="default", labels={"new": "yes"}),
+        spec=PodSpec(containers=(Container(name="main", image="pause"),)),
+    )
+    pod = cluster.update(given)
+    assert pod.labels == {"new": "yes"}
+    assert pod.spec.scheduler_name == "default-scheduler"
+    assert pod.spec.tolerations == cluster.create(make_pod(name="b")).spec.tolerations
+    assert pod.priority == 7
 
 
 def test_update_checks_the_object() -> None:

@@ -2,7 +2,15 @@
 
 import click
 
-from quaymaster._cli import config, explain, extender, plugins, simulate, version
+from quaymaster._cli import (
+    config,
+    explain,
+    extender,
+    perf,
+    plugins,
+    simulate,
+    version,
+)
 
 __all__ = ["app"]
 
@@ -15,6 +23,7 @@ def app() -> None:
 app.add_command(simulate.command)
 app.add_command(explain.command)
 app.add_command(extender.command)
+app.add_command(perf.command)
 app.add_command(plugins.group)
 app.add_command(config.group)
 app.add_command(version.command)

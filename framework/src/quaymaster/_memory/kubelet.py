@@ -88,13 +88,14 @@ class _StatusMemo:
 
 
 def with_kubelet_labels(node: Node) -> Node:
-    """A node with the labels that its kubelet registers it with, where missing."""
-    labels = node.metadata.labels
-    wanted = {
-        "kubernetes.io/hostname": node.metadata.name,
-        "kubernetes.io/os": "linux",
-        "kubernetes.io/arch": "amd64",
-    }
+    """A node with the labels that its kubelet registers it with, where missing.
+
+    One whose name is yet to be generated gets no host name: no kubelet makes such.
+    """
+    labels, name = node.metadata.labels, node.metadata.name
+    wanted = {"kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
+    if name:
+        wanted = {"kubernetes.io/hostname": name, **wanted}
     if labels.keys() >= wanted.keys():
         return node
     return replace(node, metadata=replace(node.metadata, labels=wanted | labels))

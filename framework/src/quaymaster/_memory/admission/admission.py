@@ -107,7 +107,7 @@ class Admission:
         if new.spec == old.spec and same_annotations:
             return cast(ObjT, replace(new, spec=old.spec))
         report = Report()
-        admitted = self._pods.changed(new, report)
+        admitted = self._pods.changed(new, old, report)
         if report:
             raise AdmissionError(report.problems(place_of(new)))
         return cast(ObjT, admitted)

@@ -68,14 +68,19 @@ class PodAdmission:
             return pod
         return replace(pod, spec=spec, status=status)
 
-    def changed(self, pod: Pod, report: Report) -> Pod:
+    def changed(self, pod: Pod, old: Pod, report: Report) -> Pod:
         """A pod with another spec or other annotations than it had.
 
         Its priority stays what it was, whatever became of its class meanwhile.
         """
-        report.include(check_pod_spec(pod.spec), "spec")
+        spec = default_pod_spec(pod.spec)
+        if spec.priority is None:
+            spec = replace(spec, priority=old.spec.priority)
+        if spec.preemption_policy is None:
+            spec = replace(spec, preemption_policy=old.spec.preemption_policy)
+        report.include(check_pod_spec(spec), "spec")
         check_annotations(pod.metadata.annotations, "metadata.annotations", report)
-        return pod if report else replace(pod, spec=self._pool.share_spec(pod.spec))
+        return pod if report else replace(pod, spec=self._pool.share_spec(spec))
 
     def template(self, template: PodTemplateSpec, report: Report) -> None:
         """Check the template of a workload."""

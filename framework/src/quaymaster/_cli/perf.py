@@ -1,0 +1,192 @@
+"""``quaymaster perf``."""
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import click
+import msgspec
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from quaymaster._cli.output import print_line, print_table, stderr, warn
+from quaymaster._perf.child import run_apart
+from quaymaster._perf.errors import PerfErrors
+from quaymaster._perf.load import Workload, find_files, load_workloads
+from quaymaster._perf.model import CreateAny, CreatePods
+from quaymaster._perf.report import COLUMNS, as_document, is_beaten, is_good, rows
+from quaymaster._perf.runner import DONE, Outcome
+from quaymaster._perf.select import select
+from quaymaster.errors import Problem
+
+__all__ = ["command"]
+
+NOT_GOOD = 1
+
+_LABEL = "performance"
+_PICTURES = (".png", ".svg")
+
+
+@click.command("perf")
+@click.argument("paths", metavar="FILE...", nargs=-1, required=True)
+@click.option(
+    "--workload",
+    "names",
+    metavar="NAME/NAME",
+    multiple=True,
+    help="Run only this workload, test case or pattern. May be repeated.",
+)
+@click.option(
+    "--label",
+    "labels",
+    metavar="LABEL",
+    multiple=True,
+    help="Run only what has this label, or with a leading - has not. May be repeated. "
+    f"[default: {_LABEL}, unless --workload is given]",
+)
+@click.option(
+    "--list", "only_list", is_flag=True, help="Print the workloads, run none."
+)
+@click.option(
+    "--config",
+    "config_file",
+    metavar="FILE",
+    help="A KubeSchedulerConfiguration, or the name of a profile that is shipped.",
+)
+@click.option(
+    "--seed",
+    metavar="N",
+    default=0,
+    help="Decides the choice between equally good nodes, and generated names.",
+)
+@click.option("--json", "json_file", metavar="FILE", help="Write the results as JSON.")
+@click.option(
+    "--plot",
+    "plot_file",
+    metavar="FILE",
+    help="Draw throughput over time, as a .png or an .svg.",
+)
+def command(
+    paths: Sequence[str],
+    names: Sequence[str],
+    labels: Sequence[str],
+    only_list: bool,
+    config_file: str | None,
+    seed: int,
+    json_file: str | None,
+    plot_file: str | None,
+) -> None:
+    """Measure scheduling speed with the workloads of upstream's scheduler_perf.
+
+    FILE is a performance-config.yaml, as it stands beside its templates, or a directory
+    with such files below it. Every workload runs in a process of its own, through the
+    whole scheduler and the in-memory cluster. The exit code is 1 if a workload cannot
+    be played to its end, or stays below upstream's threshold.
+    """
+    if not labels and not names and not only_list:
+        labels = (_LABEL,)
+    draw = None if plot_file is None else _drawing_to(plot_file)
+    workloads = select(load_workloads(find_files(paths)), names, labels)
+    if only_list:
+        _print_list(workloads)
+        return
+    outcomes = []
+    for workload in workloads:
+        outcomes.append(_run(workload, config_file, seed))
+        if json_file is not None:
+            _write(json_file, outcomes)
+    _print(outcomes)
+    if draw is not None:
+        draw(outcomes)
+    if not all(map(is_good, outcomes)):
+        sys.exit(NOT_GOOD)
+
+
+def _run(workload: Workload, config_file: str | None, seed: int) -> Outcome:
+    total = sum(
+        operation.count
+        for operation in workload.operations
+        if isinstance(operation, CreatePods | CreateAny)
+    )
+    with _progress_bar() as progress:
+        task = progress.add_task(workload.name, total=total)
+
+        def follow(bound: int) -> None:
+            progress.update(task, completed=bound)
+
+        on_progress: Callable[[int], None] | None
+        on_progress = None if progress.disable else follow
+        return run_apart(
+            workload, config_file=config_file, seed=seed, on_progress=on_progress
+        )
+
+
+def _drawing_to(file: str) -> Callable[[Sequence[Outcome]], None]:
+    """What draws to a file; whether it can is known before anything runs."""
+    path = Path(file)
+    if path.suffix.lower() not in _PICTURES:
+        message = f"expected a file that ends in {' or '.join(_PICTURES)}"
+        raise PerfErrors([Problem(where=f"--plot {file}", message=message)])
+    try:
+        # An extra of its own, which not everybody needs.
+        from quaymaster._perf.plot import draw  # noqa: PLC0415
+    except ImportError as error:
+        message = "needs matplotlib: pip install 'quaymaster[plot]'"
+        raise PerfErrors([Problem(where="--plot", message=message)]) from error
+
+    def draw_file(outcomes: Sequence[Outcome]) -> None:
+        measured = [one for outcome in outcomes for one in outcome.measurements]
+        if not any(one.throughput.rates for one in measured):
+            warn("no picture: no pod was measured")
+            return
+        try:
+            draw(outcomes, path)
+        except OSError as error:
+            raise click.FileError(file, error.strerror) from error
+
+    return draw_file
+
+
+def _write(file: str, outcomes: Sequence[Outcome]) -> None:
+    encoded = msgspec.json.format(msgspec.json.encode(as_document(outcomes)), indent=2)
+    try:
+        Path(file).write_bytes(encoded + b"\n")
+    except OSError as error:
+        raise click.FileError(file, error.strerror) from error
+
+
+def _print_list(workloads: Sequence[Workload]) -> None:
+    print_table(
+        ("WORKLOAD", "THRESHOLD", "LABELS", "FILE"),
+        [
+            (
+                workload.name,
+                f"{workload.threshold:g}" if workload.threshold else "-",
+                ",".join(workload.labels) or "-",
+                workload.file,
+            )
+            for workload in workloads
+        ],
+    )
+
+
+def _print(outcomes: Sequence[Outcome]) -> None:
+    table = list(rows(outcomes))
+    if table:
+        print_table(COLUMNS, table)
+    for outcome in outcomes:
+        if outcome.status != DONE:
+            print_line(f"{outcome.workload}: {outcome.status}: {outcome.reason}")
+        elif not is_beaten(outcome):
+            print_line(f"{outcome.workload}: below the threshold")
+
+
+def _progress_bar() -> Progress:
+    console = stderr()
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )

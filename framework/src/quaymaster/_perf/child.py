@@ -1,0 +1,89 @@
+"""Running one workload in a process of its own.
+
+So no workload changes another's memory peak, or what the garbage collector has to look
+at.
+"""
+
+import multiprocessing
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+
+import attrs
+
+from quaymaster._perf.load import Workload
+from quaymaster._perf.runner import FAILED, Outcome, run_workload
+from quaymaster.errors import QuaymasterError
+
+__all__ = ["run_apart"]
+
+
+@attrs.frozen
+class _Mistake:
+    """What is wrong with the user's input, as it is told."""
+
+    text: str
+
+
+def run_apart(
+    workload: Workload,
+    *,
+    config_file: str | None = None,
+    seed: int = 0,
+    on_progress: Callable[[int], None] | None = None,
+) -> Outcome:
+    """Run a workload in a new process; the arguments are those of `run_workload`.
+
+    Raises:
+        QuaymasterError: The input is wrong.
+    """
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe(duplex=False)
+    process = context.Process(
+        target=_run, args=(theirs, workload, config_file, seed), daemon=True
+    )
+    process.start()
+    theirs.close()
+    try:
+        return _listen(ours, workload, on_progress)
+    finally:
+        process.kill()
+        process.join()
+
+
+def _listen(
+    connection: "Connection[object, object]",
+    workload: Workload,
+    on_progress: Callable[[int], None] | None,
+) -> Outcome:
+    while True:
+        try:
+            told = connection.recv()
+        except EOFError:
+            return Outcome(
+                workload=workload.name,
+                topic=workload.topic,
+                threshold=workload.threshold,
+                status=FAILED,
+                reason="its process ended without a result",
+            )
+        if isinstance(told, Outcome):
+            return told
+        if isinstance(told, _Mistake):
+            raise QuaymasterError(told.text)
+        if isinstance(told, int) and on_progress is not None:
+            on_progress(told)
+
+
+def _run(
+    connection: "Connection[object, object]",
+    workload: Workload,
+    config_file: str | None,
+    seed: int,
+) -> None:
+    try:
+        told: object = run_workload(
+            workload, config_file=config_file, seed=seed, on_progress=connection.send
+        )
+    except QuaymasterError as error:
+        told = _Mistake(str(error))
+    connection.send(told)

@@ -1,0 +1,138 @@
+"""Running one workload in this process."""
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import attrs
+
+from quaymaster._perf.errors import UnsupportedError, WorkloadError
+from quaymaster._perf.gates import apply_gates, ignored_gates
+from quaymaster._perf.load import Workload
+from quaymaster._perf.measurement import Measurement
+from quaymaster._perf.operations import Player
+from quaymaster._perf.world import World
+from quaymaster.config import SchedulerConfig, default_config, load_config
+from quaymaster.registry import PluginRegistry
+
+if sys.platform != "win32":
+    import resource
+
+__all__ = ["DONE", "FAILED", "INCOMPLETE", "UNSUPPORTED", "Outcome", "run_workload"]
+
+DONE = "done"
+INCOMPLETE = "incomplete"
+UNSUPPORTED = "unsupported"
+FAILED = "failed"
+
+
+@attrs.frozen(kw_only=True)
+class Outcome:
+    """What a workload came to.
+
+    Attributes:
+        workload: Its name.
+        topic: The name of its file's folder.
+        threshold: How many pods per second upstream demands; 0 if it does not.
+        status: ``done``; ``incomplete`` if it could not be played to its end;
+            ``unsupported`` if it needs what is not simulated; ``failed`` if its process
+            died.
+        reason: Why it is not done.
+        measurements: What was measured.
+        peak_rss_bytes: The most memory that its process has taken.
+        ignored_gates: Feature gates that it sets and that make no difference.
+        notes: What else is not as upstream runs it.
+    """
+
+    workload: str
+    topic: str
+    threshold: float
+    status: str
+    reason: str = ""
+    measurements: tuple[Measurement, ...] = ()
+    peak_rss_bytes: int = 0
+    ignored_gates: Mapping[str, bool] = {}
+    notes: tuple[str, ...] = ()
+
+
+def run_workload(
+    workload: Workload,
+    *,
+    config_file: str | None = None,
+    seed: int = 0,
+    on_progress: Callable[[int], None] | None = None,
+) -> Outcome:
+    """Run a workload in this process.
+
+    Args:
+        workload: The workload.
+        config_file: A configuration, or the name of a shipped profile; by default what
+            the workload names, or the default profile.
+        seed: Decides the choice between equally good nodes, and generated names.
+        on_progress: Told now and then how many pods were bound.
+
+    Raises:
+        ConfigErrors: The configuration is wrong.
+        PerfErrors: A template is wrong.
+        ProfileError: A profile's plugins cannot be built.
+    """
+    status, reason = DONE, workload.unsupported
+    measurements: list[Measurement] = []
+    if reason:
+        status = UNSUPPORTED
+    else:
+        registry = PluginRegistry.discover()
+        config = _config(workload, config_file, registry)
+        player = Player(workload, World(config, registry, seed, on_progress), seed)
+        try:
+            player.play()
+        except UnsupportedError as error:
+            status, reason = UNSUPPORTED, str(error)
+        except WorkloadError as error:
+            status, reason = INCOMPLETE, str(error)
+        measurements = player.measurements
+    return Outcome(
+        workload=workload.name,
+        topic=workload.topic,
+        threshold=workload.threshold,
+        status=status,
+        reason=reason,
+        measurements=tuple(measurements),
+        peak_rss_bytes=peak_rss_bytes(),
+        ignored_gates=ignored_gates(workload.feature_gates),
+        notes=tuple(_notes(workload)),
+    )
+
+
+def peak_rss_bytes() -> int:
+    """The most memory that this process has taken so far."""
+    # ru_maxrss also counts what the process was before it became this program.
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    if sys.platform == "win32":
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _notes(workload: Workload) -> Iterator[str]:
+    if workload.declared_features:
+        yield (
+            f"all nodes declare {workload.declared_features} made-up features, but no "
+            "pod is taken to need them: the features that pods need are not made up"
+        )
+
+
+def _config(
+    workload: Workload, config_file: str | None, registry: PluginRegistry
+) -> SchedulerConfig:
+    if config_file is not None:
+        config = load_config(config_file, registry)
+    elif workload.scheduler_config is not None:
+        config = load_config(workload.path(workload.scheduler_config), registry)
+    else:
+        config = default_config(registry)
+    return apply_gates(config, workload.feature_gates)

@@ -1,0 +1,189 @@
+"""Objects from upstream's template files.
+
+Mirrors ``getSpecFromTextTemplateFile`` (Kubernetes v1.36, ``test/integration/
+scheduler_perf/operations.go``). As with Go's JSON, the names of fields may be written
+in any case.
+"""
+
+import functools
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, TypeVar
+
+import msgspec
+from msgspec import inspect
+
+from quaymaster._config.naming import show
+from quaymaster._perf.errors import PerfErrors, UnsupportedError
+from quaymaster._perf.gotext import GoTemplate, GoTemplateError
+from quaymaster._yaml import YamlError, documents
+from quaymaster.errors import ObjectError, Problem
+from quaymaster.objects import KINDS, ApiObject, Pod, SpecPool, from_wire
+
+__all__ = ["ObjectTemplate", "TemplateFiles", "in_namespace"]
+
+ObjT = TypeVar("ObjT", bound=ApiObject)
+
+_KEPT: Final = 256
+"""How many different texts a template remembers the objects of."""
+
+_DEVICES: Final = "resource.k8s.io/"
+
+
+class TemplateFiles:
+    """The templates of one workload; the objects of all share their parts."""
+
+    def __init__(self) -> None:
+        self._pool = SpecPool()
+        self._known: dict[tuple[Path, type[ApiObject] | None], ObjectTemplate] = {}
+
+    def get(self, path: Path, kind: type[ApiObject] | None = None) -> "ObjectTemplate":
+        """The template in a file.
+
+        Args:
+            path: The file.
+            kind: What it must be a template of; None is anything.
+
+        Raises:
+            PerfErrors: It cannot be read.
+        """
+        known = self._known.get((path, kind))
+        if known is None:
+            known = self._known[path, kind] = ObjectTemplate(path, kind, self._pool)
+        return known
+
+
+class ObjectTemplate:
+    """Makes objects of one template; what does not depend on the index, only once.
+
+    Args:
+        path: The file.
+        kind: What it must be a template of; None is anything.
+        pool: What the objects share their parts with.
+
+    Raises:
+        PerfErrors: The file cannot be read, or is no template.
+    """
+
+    def __init__(
+        self, path: Path, kind: type[ApiObject] | None, pool: SpecPool
+    ) -> None:
+        self._path = path
+        self._kind = kind
+        self._pool = pool
+        self._known: dict[str, ApiObject] = {}
+        try:
+            self._template = GoTemplate(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise self._error((error.strerror or str(error)).lower()) from error
+        except GoTemplateError as error:
+            raise self._error(str(error)) from error
+
+    @property
+    def uses_index(self) -> bool:
+        """Whether the objects differ from index to index."""
+        return self._template.uses_index
+
+    def make(self, index: int, count: int) -> ApiObject:
+        """One of ``count`` objects; it may be the same for several indexes.
+
+        Raises:
+            PerfErrors: The text is no such object.
+            UnsupportedError: The object is of a kind that is not simulated.
+        """
+        try:
+            text = self._template.render(index, count)
+        except GoTemplateError as error:
+            raise self._error(str(error)) from error
+        known = self._known.get(text)
+        if known is None:
+            if len(self._known) >= _KEPT:
+                self._known.clear()
+            known = self._known[text] = self._read(text)
+        return known
+
+    def _read(self, text: str) -> ApiObject:
+        tree = self._tree(text)
+        kind = self._class_of(tree)
+        try:
+            obj = from_wire(with_field_names(tree, kind), kind, pool=self._pool)
+        except ObjectError as error:
+            raise PerfErrors(
+                Problem(where=str(self._path), path=one.path, message=one.message)
+                for one in error.problems
+            ) from error
+        if isinstance(obj, Pod) and obj.spec.resource_claims:
+            reason = f"{self._path}: pods with resource claims are not placed"
+            raise UnsupportedError(reason)
+        return obj
+
+    def _tree(self, text: str) -> Mapping[str, object]:
+        try:
+            found = [
+                one
+                for one in documents(text.encode(), unique_keys=True)
+                if one is not None
+            ]
+        except YamlError as error:
+            raise self._error(str(error)) from error
+        if len(found) != 1 or not isinstance(found[0], Mapping):
+            got = show(found[0]) if len(found) == 1 else f"{len(found)} documents"
+            raise self._error(f"expected one object, got {got}")
+        return found[0]
+
+    def _class_of(self, tree: Mapping[str, object]) -> type[ApiObject]:
+        api_version, name = tree.get("apiVersion"), tree.get("kind")
+        if self._kind is not None and name != self._kind.kind:
+            message = f"expected {self._kind.kind!r}, got {show(name)}"
+            raise self._error(message, "kind")
+        kind = KINDS.get(str(name))
+        if kind is not None and kind.api_version == api_version:
+            return kind
+        if str(api_version).startswith(_DEVICES):
+            reason = f"{self._path}: {name} ({api_version}) is not simulated"
+            raise UnsupportedError(reason)
+        if kind is None:
+            message = f"expected a kind that scheduling knows, got {show(name)}"
+            raise self._error(message, "kind")
+        message = f"expected {kind.api_version!r}, got {show(api_version)}"
+        raise self._error(message, "apiVersion")
+
+    def _error(self, message: str, path: str = "") -> PerfErrors:
+        return PerfErrors([Problem(where=str(self._path), path=path, message=message)])
+
+
+def with_field_names(tree: object, kind: type[ApiObject]) -> object:
+    """The tree with the fields of its objects spelled as the API spells them."""
+    return _respelled(tree, _type_info(kind))
+
+
+@functools.lru_cache(maxsize=64)
+def _type_info(kind: type[ApiObject]) -> inspect.Type:
+    return inspect.type_info(kind)
+
+
+def _respelled(value: object, info: inspect.Type) -> object:
+    if isinstance(info, inspect.UnionType):
+        members = [t for t in info.types if not isinstance(t, inspect.NoneType)]
+        return _respelled(value, members[0]) if len(members) == 1 else value
+    if isinstance(info, inspect.VarTupleType) and isinstance(value, list):
+        return [_respelled(item, info.item_type) for item in value]
+    if isinstance(info, inspect.DictType) and isinstance(value, Mapping):
+        return {key: _respelled(item, info.value_type) for key, item in value.items()}
+    if not isinstance(info, inspect.StructType) or not isinstance(value, Mapping):
+        return value
+    fields = {field.encode_name.lower(): field for field in info.fields}
+    respelled = {}
+    for key, item in value.items():
+        field = fields.get(str(key).lower())
+        if field is None:
+            respelled[key] = item
+        else:
+            respelled[field.encode_name] = _respelled(item, field.type)
+    return respelled
+
+
+def in_namespace(obj: ObjT, namespace: str) -> ObjT:
+    """The object in a namespace."""
+    metadata = msgspec.structs.replace(obj.metadata, namespace=namespace)
+    return msgspec.structs.replace(obj, metadata=metadata)

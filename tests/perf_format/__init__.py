@@ -1,0 +1,1 @@
+"""Upstream's scheduler_perf format, run by the whole product."""

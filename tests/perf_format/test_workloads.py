@@ -1,0 +1,56 @@
+"""Upstream's own files, run unchanged."""
+
+from pathlib import Path
+
+import pytest
+
+from quaymaster._perf.gates import apply_gates
+from quaymaster._perf.load import Workload, find_files, load_workloads
+from quaymaster._perf.runner import run_workload
+from quaymaster._perf.select import select
+from quaymaster.config import default_config
+from quaymaster.registry import PluginRegistry
+
+DATA = Path(__file__).parent / "data"
+WORKLOADS = load_workloads(find_files([str(DATA)]))
+SMALL = select(WORKLOADS, (), ("integration-test",))
+
+
+def test_all_of_upstreams_topics_are_here() -> None:
+    topics = {workload.topic for workload in WORKLOADS}
+    assert topics == {
+        "affinity",
+        "event_handling",
+        "misc",
+        "nodedeclaredfeatures",
+        "topology_spreading",
+        "volumes",
+    }
+    assert not any(workload.unsupported for workload in WORKLOADS)
+
+
+@pytest.mark.parametrize("workload", SMALL, ids=lambda one: f"{one.topic}/{one.name}")
+def test_a_small_workload_of_upstreams_runs_to_its_end(workload: Workload) -> None:
+    outcome = run_workload(workload)
+    assert (outcome.status, outcome.reason) == ("done", "")
+    assert outcome.measurements
+    for one in outcome.measurements:
+        assert one.scheduled == one.pods > 0
+        assert one.attempts["scheduled"] >= one.pods
+        assert one.throughput.average > 0
+        assert one.busy_seconds <= one.seconds
+
+
+def test_features_that_only_upstreams_test_makes_up_are_told() -> None:
+    (workload,) = [one for one in SMALL if one.topic == "nodedeclaredfeatures"]
+    outcome = run_workload(workload)
+    assert "5 made-up features" in outcome.notes[0]
+
+
+@pytest.mark.parametrize("is_on", [True, False])
+def test_a_gate_decides_whether_its_plugin_is_there(is_on: bool) -> None:
+    config = default_config(PluginRegistry.discover())
+    gated = apply_gates(config, {"NodeDeclaredFeatures": is_on})
+    filters = {plugin.name for plugin in gated.profiles[0].plugins["filter"]}
+    assert ("NodeDeclaredFeatures" in filters) is is_on
+    assert "NodeName" in filters
