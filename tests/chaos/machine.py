@@ -18,6 +18,7 @@ from quaymaster.cluster import EventNote, NotFoundError
 from quaymaster.config import SchedulerConfig, default_config
 from quaymaster.memory import MemoryCluster
 from quaymaster.objects import Node, Pod
+from quaymaster.options import SlowHook
 from quaymaster.registry import PluginRegistry
 from quaymaster.resources import pod_request_list
 from quaymaster.testing import Fault, FaultyCluster, make_node, make_pod
@@ -186,6 +187,9 @@ class Machine:
 
     def recorded(self, _note: EventNote, /) -> None:
         """Nothing is asked of Events."""
+
+    def slow(self, _hook: SlowHook, /) -> None:
+        """Nothing is asked of real times."""
 
     # Invariants ---------------------------------------------------------------------
 

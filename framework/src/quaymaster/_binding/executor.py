@@ -62,5 +62,18 @@ class WorkerExecutor:
         self._pool.shutdown(wait=True)
 
     def _run(self, task: Callable[[], T], done: Callable[[T], None]) -> None:
-        result = task()
+        try:
+            result = task()
+        except BaseException as error:
+            # A pool keeps what its tasks raise to itself; the engine must not wait for
+            # a result that never comes.
+            self._post(_raising(error))
+            return
         self._post(lambda: done(result))
+
+
+def _raising(error: BaseException) -> Callable[[], None]:
+    def fail() -> None:
+        raise error
+
+    return fail

@@ -34,9 +34,12 @@ class _WaitingPod:
         return frozenset(self.timers)
 
     def allow(self, plugin: str) -> None:
+        _check_text("allow: plugin", plugin)
         self._owner.post(lambda: self._owner.allow(self, plugin))
 
     def reject(self, plugin: str, message: str) -> None:
+        _check_text("reject: plugin", plugin)
+        _check_text("reject: message", message)
         status = Status(Code.UNSCHEDULABLE, (message,), plugin)
         self._owner.post(lambda: self._owner.end(self, status))
 
@@ -103,3 +106,9 @@ class WaitingPods:
         return self._clock.call_later(
             seconds, lambda: self.end(entry, status), background=True
         )
+
+
+def _check_text(what: str, value: object) -> None:
+    """Refuse now, in the plugin that says it, what would fail later."""
+    if not isinstance(value, str):
+        raise TypeError(f"{what}: expected a text, got {type(value).__name__}")

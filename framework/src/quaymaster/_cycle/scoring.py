@@ -201,6 +201,7 @@ class ScoreStation:
     ) -> Int64Array | Status:
         if item.normalize is None:
             return raw
+        raw = raw.view()  # the array itself may be one that the plugin keeps
         raw.flags.writeable = False
         try:
             scores = item.normalize(state, pod, raw, nodes, rows)

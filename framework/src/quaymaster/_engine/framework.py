@@ -4,7 +4,7 @@ Upstream's name for this is ``Framework`` (Kubernetes v1.36,
 ``pkg/scheduler/framework/runtime``).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import attrs
 
@@ -15,7 +15,7 @@ from quaymaster._cycle.sampling import NodeOrder
 from quaymaster._engine.handle import EngineHandle, Services
 from quaymaster._extenders import EXTENDER, NO_EXTENDERS, Extenders
 from quaymaster._queue import QueueProfile
-from quaymaster._runtime import Call, Profile, build_profile
+from quaymaster._runtime import Call, Guard, Profile, build_profile
 from quaymaster.config import ProfileConfig
 from quaymaster.objects import Pod
 from quaymaster.registry import PluginRegistry
@@ -56,6 +56,7 @@ def build_framework(
     order: NodeOrder,
     percentage: int,
     extenders: Extenders = NO_EXTENDERS,
+    guards: Sequence[Guard] = (),
 ) -> Framework:
     """Build a profile's plugins and stations on the engine's parts.
 
@@ -67,12 +68,13 @@ def build_framework(
         order: The engine's sampling order, shared by its profiles as upstream does.
         percentage: The engine's ``percentageOfNodesToScore``; a profile's own wins.
         extenders: The engine's extenders.
+        guards: What goes around each call of a hook, the innermost first.
 
     Raises:
         ProfileError: A plugin cannot be loaded or called.
     """
     handle = EngineHandle(config.scheduler_name, services, extenders)
-    profile = build_profile(config, registry, lambda _name: handle)
+    profile = build_profile(config, registry, lambda _name: handle, guards)
     own = config.percentage_of_nodes_to_score
     algorithm = Algorithm(
         profile,

@@ -7,8 +7,10 @@ to happen; with a virtual one time jumps to the next timer. Mirrors ``Scheduler`
 """
 
 import logging
+import math
 import random
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
@@ -28,7 +30,9 @@ from quaymaster._engine.inbox import Inbox
 from quaymaster._engine.informers import EngineInformers
 from quaymaster._engine.outcomes import Outcomes
 from quaymaster._extenders import Extenders, ignoring_managed_resources
+from quaymaster._mutations import MutationGuard
 from quaymaster._queue import BackoffPolicy, QueuedPod, SchedulingQueue
+from quaymaster._runtime import Guard, HookGuards, SlowHooks
 from quaymaster.arrays import Rows
 from quaymaster.clock import Clock
 from quaymaster.cluster import ApiError, Cluster, EventNote, PodStatusPatch
@@ -36,6 +40,7 @@ from quaymaster.config import SchedulerConfig
 from quaymaster.cycle_state import CycleState
 from quaymaster.node_table import NodeTable
 from quaymaster.objects import ApiObject, Pod
+from quaymaster.options import EngineOptions, SlowHook
 from quaymaster.registry import PluginRegistry
 from quaymaster.snapshot import Snapshot
 from quaymaster.status import Status
@@ -60,6 +65,9 @@ class Observer(Protocol):
     def recorded(self, note: EventNote, /) -> None:
         """A plugin wrote an Event."""
 
+    def slow(self, hook: SlowHook, /) -> None:
+        """A hook took longer than it may."""
+
 
 class Scheduler:
     """Schedules the pods of a cluster.
@@ -73,6 +81,9 @@ class Scheduler:
         make_executor: Given how to post calls into the engine's inbox, makes what runs
             calls that may wait for the cluster; inline by default.
         observer: Is told what happens.
+        options: What else can be set.
+        stopwatch: The time that hooks are measured with, in seconds; unlike the clock
+            it always runs.
 
     Attributes:
         snapshot: Nodes and pods, as decisions see them.
@@ -95,10 +106,14 @@ class Scheduler:
         seed: int = 0,
         make_executor: Callable[[Post], Executor] = InlineExecutor,
         observer: Observer | None = None,
+        options: EngineOptions | None = None,
+        stopwatch: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._cluster = cluster
         self._clock = clock
         self._observer = observer
+        self._options = options or EngineOptions()
+        self._stopwatch = stopwatch
         self._random = random.Random(seed)
         self._changes = 0
         # Attempts since the last change, while no change was to be expected.
@@ -227,6 +242,7 @@ class Scheduler:
         order = NodeOrder()
         percentage = config.percentage_of_nodes_to_score
         extenders = Extenders(config.extenders)
+        guards = self._guards()
         return {
             profile.scheduler_name: build_framework(
                 ignoring_managed_resources(profile, config.extenders),
@@ -236,9 +252,20 @@ class Scheduler:
                 order,
                 percentage,
                 extenders,
+                guards,
             )
             for profile in config.profiles
         }
+
+    def _guards(self) -> Sequence[Guard]:
+        """What goes around the hooks of plugins."""
+        limit = self._options.slow_hook_seconds
+        limit = math.inf if limit is None else limit
+        slow = SlowHooks(self._stopwatch, limit, self._slow)
+        guards: list[Guard] = [HookGuards(self._stopwatch, limit, slow.report)]
+        if self._options.check_mutations:
+            guards.append(MutationGuard(self.snapshot))
+        return guards
 
     def _build_queue(self, config: SchedulerConfig) -> SchedulingQueue:
         return SchedulingQueue(
@@ -266,11 +293,23 @@ class Scheduler:
         if self._observer is not None:
             self._observer.attempting(pod, framework)
         state = CycleState()
-        found = framework.algorithm.schedule(state, pod, self._pick_node)
+        found = self._find_node(framework, state, pod)
         if isinstance(found, Decision):
             self._binding.begin(queued, state, framework.binding, found)
         else:
-            self._failures.attempt_failed(queued, _failure(found))
+            self._failures.attempt_failed(queued, found)
+
+    def _find_node(
+        self, framework: Framework, state: CycleState, pod: Pod
+    ) -> Decision | Failure:
+        """Run the algorithm; whatever breaks in it breaks this attempt only."""
+        try:
+            found = framework.algorithm.schedule(state, pod, self._pick_node)
+            return found if isinstance(found, Decision) else _failure(found)
+        except Exception as error:
+            _log.exception("the attempt to schedule pod %s broke", pod.key)
+            message = Status.from_error(error).message
+            return Failure(kind=FailureKind.ERROR, message=message)
 
     def _is_skipped(self, pod: Pod) -> bool:
         if pod.is_terminating:
@@ -334,6 +373,10 @@ class Scheduler:
         self._note_change()
         if self._observer is not None:
             self._observer.bound(pod, node_name)
+
+    def _slow(self, hook: SlowHook) -> None:
+        if self._observer is not None:
+            self._observer.slow(hook)
 
     def _record(self, note: EventNote) -> None:
         self._cluster.record(note)

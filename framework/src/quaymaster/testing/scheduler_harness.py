@@ -1,6 +1,7 @@
 """Run whole profiles on an in-memory cluster, in virtual time."""
 
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 
 from quaymaster._engine.framework import Framework
 from quaymaster._engine.scheduler import Scheduler
@@ -9,6 +10,7 @@ from quaymaster.cluster import EventNote
 from quaymaster.config import default_config, parse_config
 from quaymaster.memory import MemoryCluster
 from quaymaster.objects import ApiObject, Pod
+from quaymaster.options import EngineOptions, SlowHook
 from quaymaster.queueing import PendingPod
 from quaymaster.registry import PluginRegistry
 
@@ -29,11 +31,14 @@ class SchedulerHarness:
         config: A ``KubeSchedulerConfiguration`` as plain data; by default the default
             profile.
         seed: Decides the choice between equally good nodes, and generated names.
+        options: What else can be set about the scheduler.
+        stopwatch: The time that hooks are measured with, in seconds.
 
     Attributes:
         cluster: The cluster.
         clock: The time of both.
         attempts: The keys of the pods that were tried, in order.
+        slow_hooks: The hooks that took longer than they may, in order.
 
     Raises:
         AdmissionError: Some objects break rules.
@@ -48,6 +53,8 @@ class SchedulerHarness:
         plugins: Mapping[str, type] | None = None,
         config: Mapping[str, object] | None = None,
         seed: int = 0,
+        options: EngineOptions | None = None,
+        stopwatch: Callable[[], float] = time.perf_counter,
     ) -> None:
         registry = PluginRegistry.discover()
         for name, plugin in (plugins or {}).items():
@@ -62,13 +69,16 @@ class SchedulerHarness:
         self.cluster = MemoryCluster(self.clock, seed=seed)
         self.cluster.load(objects)
         self.attempts: list[str] = []
+        self.slow_hooks: list[SlowHook] = []
         self._scheduler = Scheduler(
             self.cluster,
             scheduler_config,
             registry,
             clock=self.clock,
             seed=seed,
-            observer=_AttemptLog(self.attempts),
+            observer=_Log(self.attempts, self.slow_hooks),
+            options=options,
+            stopwatch=stopwatch,
         )
         self._scheduler.start()
 
@@ -130,11 +140,12 @@ class SchedulerHarness:
             pass
 
 
-class _AttemptLog:
+class _Log:
     """Notes which pods are tried; what is bound, the cluster knows."""
 
-    def __init__(self, keys: list[str]) -> None:
+    def __init__(self, keys: list[str], slow_hooks: list[SlowHook]) -> None:
         self._keys = keys
+        self._slow_hooks = slow_hooks
 
     def attempting(self, pod: Pod, _framework: Framework, /) -> None:
         self._keys.append(pod.key)
@@ -144,6 +155,9 @@ class _AttemptLog:
 
     def recorded(self, _note: EventNote, /) -> None:
         pass
+
+    def slow(self, hook: SlowHook, /) -> None:
+        self._slow_hooks.append(hook)
 
 
 def _key(name: str) -> str:
