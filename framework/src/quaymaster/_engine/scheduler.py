@@ -279,6 +279,8 @@ class Scheduler:
                 initial_seconds=config.pod_initial_backoff_seconds,
                 max_seconds=config.pod_max_backoff_seconds,
             ),
+            max_in_unschedulable_seconds=self._options.max_in_unschedulable_seconds,
+            flush_gated_pods=self._options.flush_gated_pods,
         )
 
     def _schedule(self, queued: QueuedPod) -> None:
