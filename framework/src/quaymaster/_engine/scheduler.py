@@ -157,7 +157,11 @@ class Scheduler:
         )
 
     def start(self) -> None:
-        """Learn what there is in the cluster, and begin to follow it."""
+        """Learn what there is in the cluster, and begin to follow it.
+
+        What cannot be listed is tried again every second, and nothing is scheduled
+        before everything has been listed.
+        """
         self._informers.start()
         self.queue.start()
 
@@ -196,7 +200,7 @@ class Scheduler:
             busy = self._inbox.drain()
             busy = self._informers.sync() or busy
         busy = self._clock.run_due() > 0 or busy
-        queued = self.queue.pop()
+        queued = self.queue.pop() if self._informers.has_listed else None
         if queued is not None:
             self._schedule(queued)
         return busy or queued is not None

@@ -13,6 +13,7 @@ from quaymaster.objects import ApiObject, Pod
 from quaymaster.options import EngineOptions, SlowHook
 from quaymaster.queueing import PendingPod
 from quaymaster.registry import PluginRegistry
+from quaymaster.testing.faults import Fault, FaultyCluster
 
 __all__ = ["SchedulerHarness"]
 
@@ -33,9 +34,12 @@ class SchedulerHarness:
         seed: Decides the choice between equally good nodes, and generated names.
         options: What else can be set about the scheduler.
         stopwatch: The time that hooks are measured with, in seconds.
+        faults: How likely each fault of the cluster is, as the scheduler sees it; with
+            a rate of 1, some things never come to an end.
 
     Attributes:
-        cluster: The cluster.
+        cluster: The cluster, which never fails.
+        faulty: The same, as the scheduler sees it.
         clock: The time of both.
         attempts: The keys of the pods that were tried, in order.
         slow_hooks: The hooks that took longer than they may, in order.
@@ -55,6 +59,7 @@ class SchedulerHarness:
         seed: int = 0,
         options: EngineOptions | None = None,
         stopwatch: Callable[[], float] = time.perf_counter,
+        faults: Mapping[Fault, float] | None = None,
     ) -> None:
         registry = PluginRegistry.discover()
         for name, plugin in (plugins or {}).items():
@@ -68,10 +73,13 @@ class SchedulerHarness:
         self.clock = VirtualClock()
         self.cluster = MemoryCluster(self.clock, seed=seed)
         self.cluster.load(objects)
+        self.faulty = FaultyCluster(
+            self.cluster, clock=self.clock, rates=faults or {}, seed=seed
+        )
         self.attempts: list[str] = []
         self.slow_hooks: list[SlowHook] = []
         self._scheduler = Scheduler(
-            self.cluster,
+            self.faulty,
             scheduler_config,
             registry,
             clock=self.clock,
