@@ -101,11 +101,16 @@ class WaitingPods:
 
     def _deadline(self, entry: _WaitingPod, plugin: str, seconds: float) -> Timer:
         seconds = min(seconds, MAX_PERMIT_TIMEOUT_SECONDS)
-        text = f"rejected due to timeout after waiting {seconds:g}s at plugin {plugin}"
-        status = Status(Code.UNSCHEDULABLE, (text,), plugin)
         return self._clock.call_later(
-            seconds, lambda: self.end(entry, status), background=True
+            seconds,
+            lambda: self.end(entry, _too_late(plugin, seconds)),
+            background=True,
         )
+
+
+def _too_late(plugin: str, seconds: float) -> Status:
+    text = f"rejected due to timeout after waiting {seconds:g}s at plugin {plugin}"
+    return Status(Code.UNSCHEDULABLE, (text,), plugin)
 
 
 def _check_text(what: str, value: object) -> None:
