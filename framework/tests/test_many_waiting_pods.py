@@ -17,7 +17,7 @@ from quaymaster.status import Status
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
 
 MANY, FEW = 10_000, 1_000
-BYTES_PER_POD = 1_500
+BYTES_PER_POD = 2_000
 
 
 class Waits:
