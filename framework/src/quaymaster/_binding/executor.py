@@ -19,7 +19,7 @@ class Executor(Protocol):
         """Run ``task``, then ``done`` with its result on the engine's thread.
 
         Args:
-            task: The work; it may block, and must not raise.
+            task: The work; it may block. What it raises, the engine's thread raises.
             done: Takes the result; it may touch the engine's state.
         """
 
