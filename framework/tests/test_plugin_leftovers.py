@@ -21,6 +21,7 @@ from quaymaster import (
     StateKey,
     hookimpl,
 )
+from quaymaster._binding.executor import WorkerExecutor
 from quaymaster._runtime import ProfileError
 from quaymaster.queueing import QueuedPodInfo
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
@@ -381,3 +382,13 @@ def test_events_of_a_wrong_type_keep_the_profile_from_loading() -> None:
 
     with pytest.raises(ProfileError, match=r"Faulty.*returned a str among its events"):
         scheduled(Registers)
+
+
+def test_what_a_task_on_a_worker_raises_comes_to_the_engine() -> None:
+    posted: list[Callable[[], None]] = []
+    executor = WorkerExecutor(posted.append, workers=1)
+    executor.submit(raises, print)
+    executor.close()
+    (call,) = posted
+    with pytest.raises(ZeroDivisionError):
+        call()
