@@ -4,16 +4,27 @@ Each case has a plugin give one wrong answer for the pod 'bad'; the pod 'good' m
 scheduled all the same.
 """
 
+import asyncio
 import math
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
-from quaymaster import Handle, NodeVerdicts, Pod, Status, hookimpl
+from quaymaster import (
+    Code,
+    Handle,
+    NodeVerdicts,
+    Pod,
+    Status,
+    hookimpl,
+)
 from quaymaster.queueing import QueuedPodInfo
 from quaymaster.results import (
+    NominatingInfo,
+    NominatingMode,
     PermitWait,
     PostFilterResult,
     PreBindWait,
@@ -195,8 +206,7 @@ def gives(value: object) -> Answer:
 
 
 def checks(check: Callable[..., Any]) -> Answer:
-    timed_out = Status.unschedulable("too slow")
-    return lambda: PreBindWait(check=check, timeout_seconds=9.0, timed_out=timed_out)
+    return lambda: wait_for(check)
 
 
 def untyped(make: Callable[..., object], *args: object) -> Answer:
@@ -208,8 +218,79 @@ def no_reason(_code: int) -> Status:
     raise KeyError("no such reason")
 
 
+class Sly(Status):
+    """A status that fails when it is asked what it is."""
+
+    @property
+    def is_rejected(self) -> bool:
+        raise RuntimeError("no comment")
+
+
+class Unreadable(Exception):
+    """An exception that cannot even be printed."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no comment")
+
+
+class Proxy:
+    """Stands for an object that is not there, as proxies of web frameworks do."""
+
+    @property  # type: ignore[misc]  # as such proxies do
+    def __class__(self) -> type:
+        raise RuntimeError("working outside of context")
+
+
+def raises_unreadable() -> object:
+    raise Unreadable
+
+
+def exits() -> object:
+    sys.exit(3)
+
+
+def is_cancelled() -> object:
+    raise asyncio.CancelledError
+
+
+def breaks_midway() -> Iterator[str]:
+    yield "a"
+    raise RuntimeError("no more")
+
+
+def unhashable_reason() -> object:
+    return untyped(Status.unschedulable, ["no"])()
+
+
 ONES = np.ones(2, dtype=np.int64)
 NANS = np.array([math.nan, 1.0])
+HUGE = np.broadcast_to(np.int64(1), 1 << 40)
+MASKED = np.ma.masked_array(ONES, mask=[True, False])
+
+timed_out = Status.unschedulable("too slow")
+
+
+def wait_for(
+    check: object, timed_out: object = timed_out, interval: object = 1.0
+) -> object:
+    make: Callable[..., object] = PreBindWait
+    return make(
+        check=check, timeout_seconds=9.0, timed_out=timed_out, interval_seconds=interval
+    )
+
+
+def untyped_nomination(name: object) -> NominatingInfo:
+    make: Callable[..., NominatingInfo] = NominatingInfo
+    return make(name, NominatingMode.OVERRIDE)
+
+
+def proxy(_code: int) -> object:
+    return Proxy()
+
+
+def unhashable(_code: int) -> object:
+    return unhashable_reason()
+
 
 CASES: Sequence[tuple[str, type[Faulty], Answer]] = [
     *(
@@ -235,6 +316,14 @@ CASES: Sequence[tuple[str, type[Faulty], Answer]] = [
             "wrong type": gives(3.5),
             "text": gives("no"),
             "error": gives(Status.from_error("oops")),
+            "proxy": untyped(Proxy),
+            "sly status": gives(Sly(Code.UNSCHEDULABLE)),
+            "unhashable reason": unhashable_reason,
+            "code as a number": untyped(Status, 2),
+            "exception without a text": raises_unreadable,
+            "exit": exits,
+            "cancelled": is_cancelled,
+            "generator": breaks_midway,
         }.items()
     ),
     ("names as a list", InPreFilter, untyped(PreFilterResult, ["a"])),
@@ -266,6 +355,30 @@ CASES: Sequence[tuple[str, type[Faulty], Answer]] = [
     ("check fails", InPreBind, checks(raises)),
     ("check of wrong type", InPreBind, checks(lambda: "done")),
     ("check gives nothing", InPreBind, checks(lambda: None)),
+    ("check gives a proxy", InPreBind, checks(Proxy)),
+    ("check gives a sly status", InPreBind, checks(lambda: Sly(Code.ERROR))),
+    ("no check", InPreBind, untyped(wait_for, None)),
+    ("times out with a text", InPreBind, untyped(wait_for, bool, "late")),
+    ("asks all the time", InPreBind, untyped(wait_for, bool, timed_out, 0.0)),
+    ("names that are numbers", InPreFilter, untyped(PreFilterResult, frozenset({1}))),
+    ("sly post filter", InPostFilter, gives(PostFilterResult(Sly(Code.UNSCHEDULABLE)))),
+    (
+        "unhashable nomination",
+        InPostFilter,
+        gives(PostFilterResult(None, untyped_nomination(["a"]))),
+    ),
+    ("unhashable reasons", InFilterNodes, untyped(NodeVerdicts, ONES, unhashable)),
+    (
+        "reason is a proxy",
+        InFilterNodes,
+        untyped(NodeVerdicts, ONES, lambda _: Proxy()),
+    ),
+    ("masked codes", InFilterNodes, untyped(NodeVerdicts, MASKED, no_reason)),
+    ("huge codes", InFilterNodes, untyped(NodeVerdicts, HUGE, no_reason)),
+    ("masked scores", InScoreNodes, gives(MASKED)),
+    ("huge scores", InScoreNodes, gives(HUGE)),
+    ("scores of the other byte order", InScoreNodes, gives(ONES.astype(">i8"))),
+    ("scores as objects", InScoreNodes, gives(ONES.astype(object))),
 ]
 
 

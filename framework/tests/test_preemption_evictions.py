@@ -234,6 +234,8 @@ def test_a_failed_clearing_of_a_nomination_does_not_stop_the_evictions(
         world.executor.work()
         world.executor.finish()
     assert world.is_terminating("x")
+    # As upstream has it, any failed call brings the preemptor back.
+    assert world.activated == ["default/preemptor"]
 
 
 def test_a_pod_of_the_same_name_that_came_later_is_spared() -> None:

@@ -86,6 +86,7 @@ class Rig:
         initial: float = 1.0,
         longest: float = 10.0,
         limit: float = 300.0,
+        flush_gated: bool = False,
         start: float = START,
     ) -> None:
         self.clock = VirtualClock(start)
@@ -102,6 +103,7 @@ class Rig:
             lookup=self.stored.get,
             backoff=BackoffPolicy(initial_seconds=initial, max_seconds=longest),
             max_in_unschedulable_seconds=limit,
+            flush_gated_pods=flush_gated,
         )
         self.queue.start()
         self.cache = Cache(Snapshot())
@@ -694,6 +696,25 @@ def test_rule_24_the_flush_marks_gated_pods_and_moves_them_only_for_wildcards() 
     queued = rig.queue.get("default/p")
     assert queued is not None
     assert queued.was_flushed
+
+
+def test_rule_24_by_choice_the_flush_asks_the_gates_as_later_versions_do() -> None:
+    gate = Gate({"p"})
+    rig = Rig(events={"G": []}, gates={"G": gate}, limit=60.0, flush_gated=True)
+    rig.add("p")
+    queued = rig.queue.get("default/p")
+    assert queued is not None
+    rig.clock.advance(90.0)
+    assert gate.asked == ["p", "p"]
+    assert queued.queue is UNSCHEDULABLE
+    assert not queued.was_flushed
+    rig.clock.advance(60.0)
+    assert gate.asked == ["p", "p"], "it has been asked less than 60 seconds ago"
+    gate.blocked.clear()
+    rig.clock.advance(30.0)
+    assert queued.queue is ACTIVE
+    assert queued.was_flushed
+    assert queued.timestamp == START, "its place in the queue stays"
 
 
 def test_rule_25_updates_of_a_gated_pod_are_put_to_all_of_its_plugins() -> None:

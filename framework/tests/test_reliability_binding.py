@@ -289,6 +289,8 @@ class _Bound:
 
     def recorded(self, *_args: object) -> None: ...
 
+    def slow(self, *_args: object) -> None: ...
+
     def bound(self, *_args: object) -> None:
         self.event.set()
 

@@ -15,6 +15,7 @@ from quaymaster.cluster import ApiError, ConflictError, EventNote, UnknownOutcom
 from quaymaster.config import default_config
 from quaymaster.memory import MemoryCluster
 from quaymaster.objects import Node
+from quaymaster.options import SlowHook
 from quaymaster.queueing import QueueName
 from quaymaster.registry import PluginRegistry
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
@@ -457,6 +458,9 @@ class _Done:
         pass
 
     def recorded(self, _note: EventNote, /) -> None:
+        pass
+
+    def slow(self, _hook: SlowHook, /) -> None:
         pass
 
     def bound(self, _pod: Pod, _node_name: str, /) -> None:

@@ -14,6 +14,7 @@ from quaymaster.clock import VirtualClock
 from quaymaster.cluster import EventNote
 from quaymaster.memory import MemoryCluster
 from quaymaster.objects import Node, Pod
+from quaymaster.options import SlowHook
 from quaymaster.testing import Fault, make_namespace, make_storage_class
 from tests.chaos.acts import ClusterActs
 from tests.chaos.executor import SlowExecutor
@@ -285,6 +286,9 @@ class Machine:
         waits = self.scheduler.waiting.get(note.regarding.uid) is not None
         if note.reason == "Preempted" and waits:
             self._outdone.add(note.regarding.uid)
+
+    def slow(self, _hook: SlowHook, /) -> None:
+        """Nothing is asked of real times."""
 
     def check(self) -> None:
         """Check what must hold at any time.

@@ -19,6 +19,7 @@ from quaymaster.hookspecs import PodUse, Scope, hookimpl
 from quaymaster.node_info import NodeInfo
 from quaymaster.node_table import NodeTable
 from quaymaster.objects import Node, Pod
+from quaymaster.options import EngineOptions
 from quaymaster.results import (
     NodeVerdicts,
     NominatingInfo,
@@ -36,6 +37,7 @@ __all__ = [
     "ClusterEventWithHint",
     "Code",
     "CycleState",
+    "EngineOptions",
     "EventResource",
     "Handle",
     "Node",

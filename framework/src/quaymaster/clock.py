@@ -13,6 +13,8 @@ from collections.abc import Callable
 
 __all__ = ["Clock", "RealClock", "Timer", "VirtualClock"]
 
+_FEW_CANCELLED = 64
+
 
 class Timer:
     """One call that is due at a time; `cancel` makes it never happen.
@@ -39,7 +41,7 @@ class Timer:
 
     def cancel(self) -> None:
         """Forget the call. Cancelling twice, or after it ran, does nothing."""
-        self._clock._take(self)
+        self._clock._cancel(self)
 
 
 class Clock(ABC):
@@ -53,6 +55,7 @@ class Clock(ABC):
         self._timers: list[tuple[float, int, Timer]] = []
         self._sequence = itertools.count()
         self._foreground = 0
+        self._cancelled = 0
 
     @abstractmethod
     def now(self) -> float:
@@ -86,6 +89,7 @@ class Clock(ABC):
         """When the next timer is due, or None."""
         while self._timers and self._timers[0][2].callback is None:
             heapq.heappop(self._timers)
+            self._cancelled -= 1
         return self._timers[0][0] if self._timers else None
 
     @property
@@ -102,6 +106,18 @@ class Clock(ABC):
                 callback()
                 ran += 1
         return ran
+
+    def _cancel(self, timer: Timer) -> None:
+        """Forget a timer; its place in the heap is freed with those of many others."""
+        if self._take(timer) is None:
+            return
+        self._cancelled += 1
+        if self._cancelled > max(_FEW_CANCELLED, len(self._timers) // 2):
+            self._timers = [
+                entry for entry in self._timers if entry[2].callback is not None
+            ]
+            heapq.heapify(self._timers)
+            self._cancelled = 0
 
     def _take(self, timer: Timer) -> Callable[[], None] | None:
         """Take a timer's call out of it; None if it has been taken already."""

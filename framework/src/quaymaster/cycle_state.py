@@ -9,7 +9,13 @@ from typing import Generic, Protocol, TypeVar, cast
 
 from quaymaster.errors import QuaymasterError
 
-__all__ = ["Cloneable", "CycleState", "StateKey", "StateNotFoundError"]
+__all__ = [
+    "Cloneable",
+    "CycleState",
+    "StateCloneError",
+    "StateKey",
+    "StateNotFoundError",
+]
 
 T = TypeVar("T")
 
@@ -23,6 +29,20 @@ class StateNotFoundError(QuaymasterError, KeyError):
 
     def __str__(self) -> str:
         return "not found"
+
+
+class StateCloneError(QuaymasterError):
+    """A value that cannot be cloned although it says that it can.
+
+    Attributes:
+        name: The name of its key.
+    """
+
+    def __init__(self, name: str, value: object, error: Exception) -> None:
+        owner = f"{type(value).__module__}.{type(value).__qualname__}"
+        problem = f"{owner}.clone failed: {type(error).__name__}: {error}"
+        super().__init__(f"cycle state '{name}': {problem}")
+        self.name = name
 
 
 class StateKey(Generic[T]):
@@ -111,12 +131,19 @@ class CycleState:
         """A copy for trying something out, as preemption does.
 
         Values with a ``clone`` method (`Cloneable`) are cloned, others are shared.
+
+        Raises:
+            StateCloneError: A value's ``clone`` failed.
         """
         other = copy.copy(self)
-        other._values = {
-            # Not isinstance with a Protocol: that takes longer than all the rest.
-            key: cast(Cloneable, value).clone() if hasattr(value, "clone") else value
-            for key, value in self._values.items()
-        }
+        other._values = values = {}
+        for key, value in self._values.items():
+            try:
+                # Not isinstance with a Protocol: that takes longer than all the rest.
+                if hasattr(value, "clone"):
+                    value = cast(Cloneable, value).clone()  # noqa: PLW2901
+            except Exception as error:
+                raise StateCloneError(key.name, value, error) from error
+            values[key] = value
         other.pods_to_activate = list(self.pods_to_activate)
         return other

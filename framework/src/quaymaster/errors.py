@@ -11,6 +11,7 @@ import attrs
 __all__ = [
     "ManifestErrors",
     "ObjectError",
+    "PluginError",
     "Problem",
     "QuantityError",
     "QuaymasterError",
@@ -21,6 +22,20 @@ __all__ = [
 
 class QuaymasterError(Exception):
     """Anything that the framework itself finds wrong."""
+
+
+class PluginError(QuaymasterError):
+    """A plugin broke the contract of one of its hooks.
+
+    Attributes:
+        plugin: The plugin's name.
+        hook: The hook.
+    """
+
+    def __init__(self, plugin: str, hook: str, problem: str) -> None:
+        super().__init__(f"plugin '{plugin}': {hook} {problem}")
+        self.plugin = plugin
+        self.hook = hook
 
 
 class QuantityError(ValueError, QuaymasterError):

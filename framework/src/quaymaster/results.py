@@ -109,6 +109,10 @@ def _check_seconds(
     raise TypeError(f"{where}: expected a number of seconds, got {seconds!r}")
 
 
+_MIN_INTERVAL = 0.001
+"""A shorter time may be too short to make a clock show a later one."""
+
+
 @attrs.frozen
 class PermitWait:
     """Makes an assumed pod wait before it is bound.
@@ -129,13 +133,16 @@ class PreBindWait:
             pod go on, False has it asked again, a `Status` ends the attempt.
         timeout_seconds: How long to ask at most.
         timed_out: What ends the attempt after that.
-        interval_seconds: How long to wait before each time that it is asked.
+        interval_seconds: How long to wait before each time that it is asked; at least
+            a millisecond.
     """
 
     check: Callable[[], bool | Status]
     timeout_seconds: float = attrs.field(validator=_check_seconds)
     timed_out: Status
-    interval_seconds: float = attrs.field(default=1.0, validator=_check_seconds)
+    interval_seconds: float = attrs.field(
+        default=1.0, validator=[_check_seconds, attrs.validators.ge(_MIN_INTERVAL)]
+    )
 
 
 @attrs.frozen

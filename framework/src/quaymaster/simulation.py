@@ -19,6 +19,7 @@ from quaymaster.errors import ManifestErrors, QuaymasterError
 from quaymaster.explanation import Explanation
 from quaymaster.memory import MemoryCluster, find_stray_pods
 from quaymaster.objects import ApiObject, Node, Pod
+from quaymaster.options import EngineOptions, SlowHook
 from quaymaster.registry import PluginRegistry
 
 __all__ = [
@@ -154,6 +155,7 @@ def simulate(
     registry: PluginRegistry,
     seed: int = 0,
     on_progress: ProgressFn | None = None,
+    options: EngineOptions | None = None,
 ) -> SimulationResult:
     """Put objects into an in-memory cluster and schedule until nothing moves.
 
@@ -164,13 +166,14 @@ def simulate(
         registry: Where plugins are found by name.
         seed: Decides the choice between equally good nodes, and generated names.
         on_progress: Told how far it is.
+        options: What else can be set about the scheduler.
 
     Raises:
         AdmissionError: Some objects break rules.
         ManifestErrors: Pods are bound to nodes that do not exist.
         ProfileError: A profile's plugins cannot be built.
     """
-    run = _Run(objects, config, registry, seed)
+    run = _Run(objects, config, registry, seed, options=options)
     run.settle(on_progress)
     return run.result()
 
@@ -211,6 +214,7 @@ class _Run:
         registry: PluginRegistry,
         seed: int,
         wanted: "_Wanted | None" = None,
+        options: EngineOptions | None = None,
     ) -> None:
         objects = list(objects)
         strays = find_stray_pods(objects)
@@ -231,6 +235,7 @@ class _Run:
             clock=self._clock,
             seed=seed,
             observer=self,
+            options=options,
         )
         self._on_progress: ProgressFn | None = None
 
@@ -279,6 +284,9 @@ class _Run:
             self._preempted.append(
                 Preemption(pod=victim.key, by=note.related.key, node=victim.node_name)
             )
+
+    def slow(self, hook: SlowHook) -> None:
+        """Leave it to the log: real times would make results differ."""
 
     def result(self) -> SimulationResult:
         """How it ended."""

@@ -86,7 +86,7 @@ class Status:
         """Report an unexpected failure; the pod is retried after a backoff."""
         if isinstance(error, str):
             return cls(Code.ERROR, (error,))
-        return cls(Code.ERROR, (str(error) or type(error).__name__,), error=error)
+        return cls(Code.ERROR, (_text_of(error),), error=error)
 
     @property
     def message(self) -> str:
@@ -119,6 +119,14 @@ class Status:
         if self.plugin == plugin:
             return self
         return Status(self.code, self.reasons, plugin, self.error)
+
+
+def _text_of(error: BaseException) -> str:
+    """What an exception says; it is a plugin's, and may fail even at that."""
+    try:
+        return str(error) or type(error).__name__
+    except Exception:
+        return type(error).__name__
 
 
 _SKIP = Status(Code.SKIP)

@@ -19,7 +19,7 @@ class Executor(Protocol):
         """Run ``task``, then ``done`` with its result on the engine's thread.
 
         Args:
-            task: The work; it may block, and must not raise.
+            task: The work; it may block. What it raises, the engine's thread raises.
             done: Takes the result; it may touch the engine's state.
         """
 
@@ -62,5 +62,18 @@ class WorkerExecutor:
         self._pool.shutdown(wait=True)
 
     def _run(self, task: Callable[[], T], done: Callable[[T], None]) -> None:
-        result = task()
+        try:
+            result = task()
+        except BaseException as error:
+            # A pool keeps what its tasks raise to itself; the engine must not wait for
+            # a result that never comes.
+            self._post(_raising(error))
+            return
         self._post(lambda: done(result))
+
+
+def _raising(error: BaseException) -> Callable[[], None]:
+    def fail() -> None:
+        raise error
+
+    return fail

@@ -12,7 +12,7 @@ import attrs
 
 from quaymaster._cycle.errors import failed, unexpected
 from quaymaster._extenders import NO_EXTENDERS, Extenders
-from quaymaster._runtime import HookFunction, Profile
+from quaymaster._runtime import HookFunction, Profile, checked_answer
 from quaymaster.cycle_state import CycleState
 from quaymaster.objects import Pod
 from quaymaster.results import PermitWait, PreBindPreFlightResult, PreBindWait
@@ -41,10 +41,11 @@ class PausedPreBind:
         """Whether the wait is over, or has failed; on the engine's thread."""
         try:
             answer: object = self.wait.check()
+            if isinstance(answer, bool):
+                return answer
+            answer = checked_answer(self.plugin, "pre_bind", answer)
         except Exception as error:
             answer = Status.from_error(error)
-        if isinstance(answer, bool):
-            return answer
         if not isinstance(answer, Status):
             expected = "a check that returns bool or Status"
             answer = unexpected(self.plugin, "pre_bind", answer, expected)

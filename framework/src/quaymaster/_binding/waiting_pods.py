@@ -34,9 +34,12 @@ class _WaitingPod:
         return frozenset(self.timers)
 
     def allow(self, plugin: str) -> None:
+        _check_text("allow: plugin", plugin)
         self._owner.post(lambda: self._owner.allow(self, plugin))
 
     def reject(self, plugin: str, message: str) -> None:
+        _check_text("reject: plugin", plugin)
+        _check_text("reject: message", message)
         status = Status(Code.UNSCHEDULABLE, (message,), plugin)
         self._owner.post(lambda: self._owner.end(self, status))
 
@@ -98,8 +101,19 @@ class WaitingPods:
 
     def _deadline(self, entry: _WaitingPod, plugin: str, seconds: float) -> Timer:
         seconds = min(seconds, MAX_PERMIT_TIMEOUT_SECONDS)
-        text = f"rejected due to timeout after waiting {seconds:g}s at plugin {plugin}"
-        status = Status(Code.UNSCHEDULABLE, (text,), plugin)
         return self._clock.call_later(
-            seconds, lambda: self.end(entry, status), background=True
+            seconds,
+            lambda: self.end(entry, _too_late(plugin, seconds)),
+            background=True,
         )
+
+
+def _too_late(plugin: str, seconds: float) -> Status:
+    text = f"rejected due to timeout after waiting {seconds:g}s at plugin {plugin}"
+    return Status(Code.UNSCHEDULABLE, (text,), plugin)
+
+
+def _check_text(what: str, value: object) -> None:
+    """Refuse now, in the plugin that says it, what would fail later."""
+    if not isinstance(value, str):
+        raise TypeError(f"{what}: expected a text, got {type(value).__name__}")

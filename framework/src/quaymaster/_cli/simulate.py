@@ -15,6 +15,7 @@ from quaymaster._cli.output import (
     print_table,
     stderr,
 )
+from quaymaster.options import EngineOptions
 from quaymaster.simulation import SimulationResult, simulate
 
 __all__ = ["command"]
@@ -27,6 +28,11 @@ SOME_UNSCHEDULED = 1
 @click.option(
     "--require-all", is_flag=True, help="Exit with 1 if any pod stays unscheduled."
 )
+@click.option(
+    "--check-plugins",
+    is_flag=True,
+    help="Fail attempts in which a plugin changes what it may only read; slow.",
+)
 @output_option(OutputFormat.TABLE, OutputFormat.JSON, OutputFormat.YAML)
 def command(
     paths: Sequence[str],
@@ -34,6 +40,7 @@ def command(
     config_file: str | None,
     seed: int,
     require_all: bool,
+    check_plugins: bool,
     output: OutputFormat,
 ) -> None:
     """Schedule the pods of some manifests, and print where each one goes.
@@ -51,6 +58,7 @@ def command(
             registry=inputs.registry,
             seed=seed,
             on_progress=_follow(progress),
+            options=EngineOptions(check_mutations=check_plugins),
         )
     if output is OutputFormat.TABLE:
         _print(result)

@@ -101,6 +101,12 @@ class PodCounts:
         for carried in self._carried.values():
             carried.add(pod, row, count)
 
+    def forget(self) -> None:
+        """Count everything anew when it is asked for; only the framework does."""
+        self._classes = LabelClasses()
+        self._carried.clear()
+        self._domains.clear()
+
     def _changed_since(self, position: int) -> Iterable[int]:
         start = position - self._log_start
         if start < 0:

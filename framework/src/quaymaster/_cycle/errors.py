@@ -1,23 +1,9 @@
 """What goes wrong in plugins, in upstream's words."""
 
-from quaymaster.errors import QuaymasterError
+from quaymaster.errors import PluginError
 from quaymaster.status import Code, Status
 
 __all__ = ["PluginError", "failed", "unexpected"]
-
-
-class PluginError(QuaymasterError):
-    """A plugin broke the contract of one of its hooks.
-
-    Attributes:
-        plugin: The plugin's name.
-        hook: The hook.
-    """
-
-    def __init__(self, plugin: str, hook: str, problem: str) -> None:
-        super().__init__(f"plugin '{plugin}': {hook} {problem}")
-        self.plugin = plugin
-        self.hook = hook
 
 
 def unexpected(plugin: str, hook: str, answer: object, expected: str) -> Status:

@@ -172,6 +172,7 @@ class ScoreCall:
     ) -> Int64Array | Status:
         if self._normalize is None:
             return raw
+        raw = raw.view()  # the array itself may be one that the plugin keeps
         raw.flags.writeable = False
         try:
             scores = self._normalize(state, pod, raw, nodes, rows)

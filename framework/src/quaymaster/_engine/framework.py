@@ -4,7 +4,7 @@ Upstream's name for this is ``Framework`` (Kubernetes v1.36,
 ``pkg/scheduler/framework/runtime``).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import attrs
@@ -22,9 +22,10 @@ from quaymaster._extenders import (
     ignoring_managed_resources,
 )
 from quaymaster._queue import BackoffPolicy, QueueProfile
-from quaymaster._runtime import Call, Profile, build_profile
+from quaymaster._runtime import Call, Guard, Profile, build_profile
 from quaymaster.config import ProfileConfig, SchedulerConfig
 from quaymaster.objects import Pod
+from quaymaster.options import EngineOptions
 from quaymaster.registry import PluginRegistry
 from quaymaster.status import Status
 
@@ -35,6 +36,9 @@ __all__ = [
     "build_frameworks",
     "queue_profiles",
 ]
+
+
+_DEFAULT_OPTIONS = EngineOptions()
 
 
 @attrs.frozen(eq=False)
@@ -67,7 +71,8 @@ def build_frameworks(
     services: Services,
     nominator: Nominator,
     order: NodeOrder,
-    verify: int = 0,
+    options: EngineOptions,
+    guards: Sequence[Guard],
 ) -> dict[str, Framework]:
     """Build all profiles of a configuration, by scheduler name.
 
@@ -77,7 +82,8 @@ def build_frameworks(
         services: The engine's parts.
         nominator: The engine's nominated pods.
         order: The engine's sampling order, shared by its profiles as upstream does.
-        verify: If given, every so manieth decision is made again, the slow way.
+        options: What is set about the engine.
+        guards: What goes around each call of a hook, the innermost first.
 
     Raises:
         ProfileError: A plugin cannot be loaded or called.
@@ -93,7 +99,8 @@ def build_frameworks(
             order,
             config.percentage_of_nodes_to_score,
             extenders,
-            verify,
+            options,
+            guards,
         )
         for profile in config.profiles
     }
@@ -107,7 +114,8 @@ def build_framework(
     order: NodeOrder,
     percentage: int,
     extenders: Extenders = NO_EXTENDERS,
-    verify: int = 0,
+    options: EngineOptions = _DEFAULT_OPTIONS,
+    guards: Sequence[Guard] = (),
 ) -> Framework:
     """Build a profile's plugins and stations on the engine's parts.
 
@@ -119,13 +127,14 @@ def build_framework(
         order: The engine's sampling order, shared by its profiles as upstream does.
         percentage: The engine's ``percentageOfNodesToScore``; a profile's own wins.
         extenders: The engine's extenders.
-        verify: If given, every so manieth decision is made again, the slow way.
+        options: What is set about the engine.
+        guards: What goes around each call of a hook, the innermost first.
 
     Raises:
         ProfileError: A plugin cannot be loaded or called.
     """
     handle = EngineHandle(config.scheduler_name, services, extenders)
-    profile = build_profile(config, registry, lambda _name: handle)
+    profile = build_profile(config, registry, lambda _name: handle, guards)
     own = config.percentage_of_nodes_to_score
     nodes = services.snapshot.nodes
     decide = partial(
@@ -137,10 +146,12 @@ def build_framework(
         extenders=extenders,
     )
     verifier = None
-    if verify:
+    if options.verify:
         slow = decide(profile.without_twins(), remembers=False)
-        verifier = SlowVerifier(slow, nodes, verify)
-    algorithm = decide(profile, verifier=verifier)
+        verifier = SlowVerifier(slow, nodes, options.verify)
+    # Who looks for mutations wants to see every call.
+    remembers = not options.check_mutations
+    algorithm = decide(profile, verifier=verifier, remembers=remembers)
     handle.attach(algorithm)
     return Framework(profile, algorithm, BindingStations(profile, extenders), handle)
 

@@ -9,6 +9,7 @@ import attrs
 from quaymaster._binding.executor import Executor, InlineExecutor
 from quaymaster._cycle.algorithm import Algorithm
 from quaymaster._cycle.diagnosis import Diagnosis
+from quaymaster._engine.guarded import PluginClock, run_guarded
 from quaymaster._extenders import NO_EXTENDERS, Extenders
 from quaymaster.arrays import Rows
 from quaymaster.clock import Clock
@@ -70,6 +71,7 @@ class EngineHandle:
         services: Services,
         extenders: Extenders = NO_EXTENDERS,
     ) -> None:
+        self._clock = PluginClock(services.clock)
         self._extenders = extenders
         self._profile_name = profile_name
         self._services = services
@@ -85,7 +87,7 @@ class EngineHandle:
 
     @property
     def clock(self) -> Clock:
-        return self._services.clock
+        return self._clock
 
     @property
     def random(self) -> Random:
@@ -110,7 +112,12 @@ class EngineHandle:
         return self._services.waiting_pod(uid)
 
     def activate(self, pods: Iterable[Pod]) -> None:
-        self._services.activate(pods)
+        listed = list(pods)
+        for pod in listed:
+            found: object = pod
+            if not isinstance(found, Pod):
+                raise TypeError(f"activate: expected pods, got {type(pod).__name__}")
+        self._services.activate(listed)
 
     def nominated_pods(self, node_name: str) -> Sequence[Pod]:
         return self._services.nominated_pods(node_name)
@@ -166,7 +173,7 @@ class EngineHandle:
     def run_in_background(
         self, task: Callable[[], T], done: Callable[[T], None]
     ) -> None:
-        self._services.executor.submit(task, done)
+        run_guarded(self._services.executor, task, done)
 
     def _attached(self) -> Algorithm:
         if self._algorithm is None:

@@ -111,6 +111,7 @@ class _Reflector(Generic[ObjT]):
         self._version = 0
         self._must_list = True
         self._is_resting = False
+        self.is_listed = False
         self.objects: dict[str, ObjT] = {}
         self.has_news = False
 
@@ -136,6 +137,7 @@ class _Reflector(Generic[ObjT]):
             self._handler.changed(self._kind, gone, None, missed=True)
         self._version = listed.resource_version
         self._must_list = False
+        self.is_listed = True
         self._connect()
 
     def sync(self) -> bool:
@@ -144,20 +146,20 @@ class _Reflector(Generic[ObjT]):
         if self._is_resting:
             return False
         if self._watch is None:
-            self._recover()
+            self.recover()
             return True
         try:
             events = self._watch.take()
         except ApiError as error:
             self._watch = None
             self._must_list = isinstance(error, ResourceExpiredError)
-            self._recover()
+            self.recover()
             return True
         for event in events:
             self._apply(event)
         return bool(events)
 
-    def _recover(self) -> None:
+    def recover(self) -> None:
         """Watch again, after a fresh list if need be; if that fails, rest first."""
         try:
             if not self._must_list:
@@ -224,15 +226,20 @@ class EngineInformers:
             for kind in WATCHED_KINDS
         }
         self._in_order = list(self._reflectors.values())
+        self._has_listed = False
 
     def start(self) -> None:
-        """List every kind and start to watch it.
-
-        Raises:
-            ApiError: The cluster does not answer.
-        """
+        """List every kind and start to watch it; later, if the cluster fails now."""
         for reflector in self._reflectors.values():
-            reflector.start()
+            reflector.recover()
+
+    @property
+    def has_listed(self) -> bool:
+        """Whether every kind has been listed: before that, too little is known."""
+        if not self._has_listed:
+            listed = (reflector.is_listed for reflector in self._reflectors.values())
+            self._has_listed = all(listed)
+        return self._has_listed
 
     def sync(self) -> bool:
         """Handle all changes that have arrived; return whether there were any."""

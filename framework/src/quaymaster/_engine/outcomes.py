@@ -1,7 +1,7 @@
 """What the turns of a binding cycle do to the queue, the cache and the cluster."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from quaymaster._binding.binding_cycle import Attempt
 from quaymaster._cache.cache import AssumeError, Cache
@@ -74,7 +74,13 @@ class Outcomes:
 
     def activate(self, keys: Sequence[str]) -> None:
         """Move pods to the active queue, as far as they are still there."""
-        pods = (self._lookup(key) for key in keys)
+        listed: Iterable[object] = keys
+        try:
+            known = [key for key in listed if isinstance(key, str)]
+        except Exception:
+            _log.exception("pods_to_activate cannot be read, as some plugin left it")
+            return
+        pods = (self._lookup(key) for key in known)
         self._queue.activate([pod for pod in pods if pod is not None])
 
     def report(self, errors: Sequence[Status]) -> None:

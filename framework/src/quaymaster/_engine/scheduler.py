@@ -7,8 +7,10 @@ to happen; with a virtual one time jumps to the next timer. Mirrors ``Scheduler`
 """
 
 import logging
+import math
 import random
 import threading
+import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import Future
 from typing import Protocol
@@ -22,6 +24,7 @@ from quaymaster._cache.cache import Cache
 from quaymaster._config.changes import ConfigChanges, compare
 from quaymaster._cycle.decisions import Decision, Unfit
 from quaymaster._cycle.sampling import NodeOrder
+from quaymaster._cycle.verification import VerificationError
 from quaymaster._engine.event_handlers import EventHandlers
 from quaymaster._engine.failure import Failure, FailureHandler, FailureKind
 from quaymaster._engine.framework import (
@@ -34,7 +37,9 @@ from quaymaster._engine.handle import Services
 from quaymaster._engine.inbox import Inbox
 from quaymaster._engine.informers import EngineInformers
 from quaymaster._engine.outcomes import Outcomes
+from quaymaster._mutations import MutationGuard
 from quaymaster._queue import QueuedPod, SchedulingQueue
+from quaymaster._runtime import Guard, HookGuards, SlowHooks
 from quaymaster.arrays import Rows
 from quaymaster.clock import Clock
 from quaymaster.cluster import ApiError, Cluster, EventNote, PodStatusPatch
@@ -42,6 +47,7 @@ from quaymaster.config import SchedulerConfig
 from quaymaster.cycle_state import CycleState
 from quaymaster.node_table import NodeTable
 from quaymaster.objects import ApiObject, Pod
+from quaymaster.options import EngineOptions, SlowHook
 from quaymaster.registry import PluginRegistry
 from quaymaster.snapshot import Snapshot
 from quaymaster.status import Status
@@ -66,6 +72,9 @@ class Observer(Protocol):
     def recorded(self, note: EventNote, /) -> None:
         """A plugin wrote an Event."""
 
+    def slow(self, hook: SlowHook, /) -> None:
+        """A hook took longer than it may."""
+
 
 class Scheduler:
     """Schedules the pods of a cluster.
@@ -79,8 +88,9 @@ class Scheduler:
         make_executor: Given how to post calls into the engine's inbox, makes what runs
             calls that may wait for the cluster; inline by default.
         observer: Is told what happens.
-        verify: If given, every so manieth decision is made a second time by scalar
-            hooks alone; a difference is a `VerificationError`, and ends the run.
+        options: What else can be set.
+        stopwatch: The time that hooks are measured with, in seconds; unlike the clock
+            it always runs.
 
     Attributes:
         snapshot: Nodes and pods, as decisions see them.
@@ -104,13 +114,15 @@ class Scheduler:
         seed: int = 0,
         make_executor: Callable[[Post], Executor] = InlineExecutor,
         observer: Observer | None = None,
-        verify: int = 0,
+        options: EngineOptions | None = None,
+        stopwatch: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._cluster = cluster
         self._clock = clock
         self._observer = observer
-        self._verify = verify
         self._registry = registry
+        self._options = options or EngineOptions()
+        self._stopwatch = stopwatch
         self._random = random.Random(seed)
         self._node_order = NodeOrder()
         self._changes = 0
@@ -156,7 +168,11 @@ class Scheduler:
         )
 
     def start(self) -> None:
-        """Learn what there is in the cluster, and begin to follow it."""
+        """Learn what there is in the cluster, and begin to follow it.
+
+        What cannot be listed is tried again every second, and nothing is scheduled
+        before everything has been listed.
+        """
         self._informers.start()
         self.queue.start()
 
@@ -191,7 +207,7 @@ class Scheduler:
             Whether there was anything to do.
         """
         busy = self.catch_up()
-        queued = self.queue.pop()
+        queued = self.queue.pop() if self._informers.has_listed else None
         if queued is not None:
             self._schedule(queued)
         return busy or queued is not None
@@ -285,8 +301,24 @@ class Scheduler:
             executor=self._executor,
         )
         return build_frameworks(
-            config, self._registry, services, self, self._node_order, self._verify
+            config,
+            self._registry,
+            services,
+            self,
+            self._node_order,
+            self._options,
+            self._guards(),
         )
+
+    def _guards(self) -> Sequence[Guard]:
+        """What goes around the hooks of plugins."""
+        limit = self._options.slow_hook_seconds
+        limit = math.inf if limit is None else limit
+        slow = SlowHooks(self._stopwatch, limit, self._slow)
+        guards: list[Guard] = [HookGuards(self._stopwatch, limit, slow.report)]
+        if self._options.check_mutations:
+            guards.append(MutationGuard(self.snapshot))
+        return guards
 
     def _build_queue(self, config: SchedulerConfig) -> SchedulingQueue:
         return SchedulingQueue(
@@ -294,6 +326,8 @@ class Scheduler:
             profiles=queue_profiles(self.frameworks, config),
             lookup=self._stored,
             backoff=backoff_policy(config),
+            max_in_unschedulable_seconds=self._options.max_in_unschedulable_seconds,
+            flush_gated_pods=self._options.flush_gated_pods,
         )
 
     def _schedule(self, queued: QueuedPod) -> None:
@@ -308,11 +342,25 @@ class Scheduler:
         if self._observer is not None:
             self._observer.attempting(pod, framework)
         state = CycleState()
-        found = framework.algorithm.schedule(state, pod, self._pick_node)
+        found = self._find_node(framework, state, pod)
         if isinstance(found, Decision):
             self._binding.begin(queued, state, framework.binding, found)
         else:
-            self._failures.attempt_failed(queued, _failure(found))
+            self._failures.attempt_failed(queued, found)
+
+    def _find_node(
+        self, framework: Framework, state: CycleState, pod: Pod
+    ) -> Decision | Failure:
+        """Run the algorithm; whatever breaks in it breaks this attempt only."""
+        try:
+            found = framework.algorithm.schedule(state, pod, self._pick_node)
+            return found if isinstance(found, Decision) else _failure(found)
+        except VerificationError:
+            raise
+        except Exception as error:
+            _log.exception("the attempt to schedule pod %s broke", pod.key)
+            message = Status.from_error(error).message
+            return Failure(kind=FailureKind.ERROR, message=message)
 
     def _is_skipped(self, pod: Pod) -> bool:
         if pod.is_terminating:
@@ -376,6 +424,10 @@ class Scheduler:
         self._note_change()
         if self._observer is not None:
             self._observer.bound(pod, node_name)
+
+    def _slow(self, hook: SlowHook) -> None:
+        if self._observer is not None:
+            self._observer.slow(hook)
 
     def _record(self, note: EventNote) -> None:
         self._cluster.record(note)

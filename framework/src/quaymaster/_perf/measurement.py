@@ -12,6 +12,7 @@ from quaymaster._engine.framework import Framework
 from quaymaster._perf.clock import PacedClock
 from quaymaster.cluster import EventNote
 from quaymaster.objects import Pod
+from quaymaster.options import SlowHook
 
 __all__ = ["Distribution", "Measurement", "Meter", "Throughput"]
 
@@ -233,6 +234,9 @@ class Meter:
 
     def recorded(self, _note: EventNote) -> None:
         """Events of plugins are not measured."""
+
+    def slow(self, _hook: SlowHook) -> None:
+        """Nor are single hooks."""
 
     def turned(self) -> None:
         """A turn of the scheduler is over, and so is the attempt in it."""

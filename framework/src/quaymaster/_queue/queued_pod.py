@@ -3,6 +3,8 @@
 Mirrors ``QueuedPodInfo`` (Kubernetes v1.36, ``pkg/scheduler/framework/types.go``).
 """
 
+import math
+
 from quaymaster.objects import Pod
 from quaymaster.queueing import QueueName
 
@@ -32,6 +34,7 @@ class QueuedPod:
         backoff_expiration: The last whole second of its backoff, once worked out since
             the last failure; else None.
         was_flushed: Whether it left the unschedulable pods by timeout, not by an event.
+        asked_at: When a flush last asked the gate that holds it back.
         queue: Where it is; None while it is in flight or gone.
         attempted_at_change: The engine's count of changes when this pod was last tried:
             if it has not grown since, trying again would end the same way.
@@ -40,6 +43,7 @@ class QueuedPod:
     """
 
     __slots__ = (
+        "asked_at",
         "attempted_at_change",
         "attempts",
         "backoff_expiration",
@@ -71,6 +75,7 @@ class QueuedPod:
         self.gating_plugin = ""
         self.backoff_expiration: float | None = None
         self.was_flushed = False
+        self.asked_at = -math.inf
         self.queue: QueueName | None = None
         self.attempted_at_change = -1
         self.sort_key: object = None
@@ -82,6 +87,11 @@ class QueuedPod:
         if not self.pending_plugins:
             return self.unschedulable_plugins
         return self.unschedulable_plugins | self.pending_plugins
+
+    @property
+    def unhelped_since(self) -> float:
+        """From when on its time among the unschedulable pods is counted."""
+        return max(self.timestamp, self.asked_at)
 
     @property
     def is_gated(self) -> bool:

@@ -49,6 +49,9 @@ class SchedulingQueue:
         backoff: How long failed pods wait.
         max_in_unschedulable_seconds: After this long without a helpful event, a
             rejected pod is tried again.
+        flush_gated_pods: Whether PreEnqueue is asked again about gated pods then.
+            Kubernetes v1.36.2 leaves them alone, later ones ask (pull requests 139162,
+            139330 and 139331 of kubernetes/kubernetes).
 
     Attributes:
         nominator: The pods that are nominated to nodes.
@@ -64,8 +67,10 @@ class SchedulingQueue:
         lookup: PodLookup,
         backoff: BackoffPolicy | None = None,
         max_in_unschedulable_seconds: float = 300.0,
+        flush_gated_pods: bool = False,
     ) -> None:
         self._clock = clock
+        self._flush_gated_pods = flush_gated_pods
         self.nominator = Nominator(lookup)
         self._in_flight = InFlightPods()
         self._hints = _hint_registry(profiles)
@@ -360,23 +365,33 @@ class SchedulingQueue:
         self, queued: QueuedPod, event: ClusterEvent, question: Question, label: str
     ) -> None:
         gate = queued.gating_plugin
-        if gate and not self._hints.may_ungate(gate, event):
+        if gate and not self._may_ungate(gate, event):
             return
         strategy = question.strategy(queued)
         if strategy is not Strategy.SKIP:
             self._queues.leave(queued)
             self._queues.requeue(queued, strategy, label)
 
+    def _may_ungate(self, gate: str, event: ClusterEvent) -> bool:
+        if self._flush_gated_pods and event is UNSCHEDULABLE_TIMEOUT:
+            return True
+        return self._hints.may_ungate(gate, event)
+
     def _flush_unschedulable(self, limit: float) -> None:
         """Give up waiting for an event that helps the pods from before ``limit``."""
         pods = self._queues.unschedulable
-        late = [queued for queued in pods if queued.timestamp < limit]
+        late = [queued for queued in pods if queued.unhelped_since < limit]
         for queued in late:
             queued.was_flushed = True
         if late:
             self._wake(late, UNSCHEDULABLE_TIMEOUT, None, None)
+        if self._flush_gated_pods:
+            for queued in late:
+                if queued.is_gated:
+                    queued.was_flushed = False
+                    queued.asked_at = self._clock.now()
         if pods:
-            oldest = min(queued.timestamp for queued in pods)
+            oldest = min(queued.unhelped_since for queued in pods)
             self._queues.flushes.expect_unschedulable(oldest)
 
 

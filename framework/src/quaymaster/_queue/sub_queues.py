@@ -174,7 +174,7 @@ class SubQueues:
         if queued.queue is _ACTIVE or queued.is_gated:
             return None
         if queued.queue is _UNSCHEDULABLE:
-            return self.flushes.unschedulable_at(queued.timestamp)
+            return self.flushes.unschedulable_at(queued.unhelped_since)
         assert queued.backoff_expiration is not None, "it is backing off"
         return self.flushes.backoff_at(queued.backoff_expiration)
 
@@ -210,7 +210,7 @@ class SubQueues:
         self.pods[queued.key] = queued
         queued.queue = _UNSCHEDULABLE
         self.unschedulable.put(queued)
-        self.flushes.expect_unschedulable(queued.timestamp)
+        self.flushes.expect_unschedulable(queued.unhelped_since)
 
     def _enter(self, queued: QueuedPod, queue: QueueName) -> None:
         """Let a record into a queue, and nothing else of its name stay anywhere."""

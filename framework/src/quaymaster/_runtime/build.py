@@ -9,6 +9,7 @@ from types import ModuleType
 import pluggy
 
 from quaymaster._runtime.calls import compile_hook, wrapper_names
+from quaymaster._runtime.guards import Guard
 from quaymaster._runtime.profile import Call, HookFunction, Profile
 from quaymaster.cluster_events import ClusterEventWithHint
 from quaymaster.config import EnabledPlugin, ProfileConfig
@@ -47,6 +48,7 @@ def build_profile(
     config: ProfileConfig,
     registry: PluginRegistry,
     make_handle: Callable[[str], Handle],
+    guards: Sequence[Guard] = (),
 ) -> Profile:
     """Build the plugins of one profile and compile its plans.
 
@@ -54,12 +56,14 @@ def build_profile(
         config: The profile, with all defaults filled in.
         registry: Where plugins are found by name.
         make_handle: Gives the handle for the plugins of a scheduler name.
+        guards: What goes around each call of a hook, the innermost first.
 
     Raises:
         ProfileError: A plugin cannot be imported or built, implements a hook with a
             wrong signature, or has a hook that does not exist.
     """
-    return _Builder(config, registry, make_handle(config.scheduler_name)).build()
+    handle = make_handle(config.scheduler_name)
+    return _Builder(config, registry, handle, guards).build()
 
 
 class _PluginManager(pluggy.PluginManager):
@@ -86,11 +90,16 @@ class _PluginManager(pluggy.PluginManager):
 
 class _Builder:
     def __init__(
-        self, config: ProfileConfig, registry: PluginRegistry, handle: Handle
+        self,
+        config: ProfileConfig,
+        registry: PluginRegistry,
+        handle: Handle,
+        guards: Sequence[Guard],
     ) -> None:
         self._config = config
         self._registry = registry
         self._handle = handle
+        self._guards = guards
         self._manager = _PluginManager(PROJECT)
         self._plugins: dict[str, object] = {}
 
@@ -170,7 +179,9 @@ class _Builder:
     ) -> Mapping[str, HookFunction]:
         hooks: dict[str, HookFunction] = {}
         for hook in point.hooks:
-            function = compile_hook(self._manager, hook, plugin, wrappers[hook])
+            function = compile_hook(
+                self._manager, hook, plugin, wrappers[hook], self._guards
+            )
             if function is not None:
                 hooks[hook] = function
         for scalar, twin in point.twins.items():
@@ -228,8 +239,9 @@ class _Builder:
             raise self._error(name, problem) from error
         for event in events:
             if not isinstance(event, ClusterEventWithHint):
-                expected = f"expected ClusterEventWithHint, got {event!r}"
-                raise self._error(name, f"events_to_register: {expected}")
+                found = f"returned a {type(event).__name__} among its events"
+                problem = f"events_to_register {found}, expected ClusterEventWithHint"
+                raise self._error(name, problem)
         return events
 
     def _sign(self) -> Mapping[str, HookFunction]:

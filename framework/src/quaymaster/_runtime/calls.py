@@ -11,6 +11,7 @@ from typing import Any
 
 import pluggy
 
+from quaymaster._runtime.guards import Guard
 from quaymaster._runtime.profile import HookFunction
 
 __all__ = ["compile_hook", "wrapper_names"]
@@ -26,7 +27,11 @@ def wrapper_names(manager: pluggy.PluginManager, hook: str) -> set[str]:
 
 
 def compile_hook(
-    manager: pluggy.PluginManager, hook: str, plugin: str, wrappers: Sequence[str]
+    manager: pluggy.PluginManager,
+    hook: str,
+    plugin: str,
+    wrappers: Sequence[str],
+    guards: Sequence[Guard] = (),
 ) -> HookFunction | None:
     """Take one plugin's implementation of a hook out of the manager.
 
@@ -35,6 +40,7 @@ def compile_hook(
         hook: The hook's name.
         plugin: The plugin's name.
         wrappers: The plugins whose wrappers go around each call, in profile order.
+        guards: What goes around all that, the innermost first.
 
     Returns:
         A function of the hook's arguments by position; None if the plugin does not
@@ -53,8 +59,12 @@ def compile_hook(
         return None
     offered = caller.spec.argnames
     if wrappers:
-        return _with_wrappers(manager, hook, plugin, wrappers, offered)
-    return _adapt(impl.function, impl.argnames, offered)
+        function = _with_wrappers(manager, hook, plugin, wrappers, offered)
+    else:
+        function = _adapt(impl.function, impl.argnames, offered)
+    for guard in guards:
+        function = guard.around(plugin, hook, offered, function)
+    return function
 
 
 def _adapt(

@@ -50,11 +50,13 @@ class _Outcome:
         evicted: The pods that were deleted by these calls.
         gone: The pods that had gone before.
         error: Why the calls ended early, or None.
+        all_cleared: Whether all nominations were taken away that were to be.
     """
 
     evicted: Sequence[Pod]
     gone: Sequence[Pod]
     error: ApiError | None
+    all_cleared: bool = True
 
 
 @attrs.define(eq=False)
@@ -69,6 +71,7 @@ class _Work:
         assumed: The uids of the victims that no watch has told to be bound.
         all_but_last: Whether the last victim is all that is left to delete.
         is_held_back: Whether the gate was closed when it was last asked about.
+        all_cleared: See `_Outcome`.
     """
 
     preemptor: Pod
@@ -78,6 +81,7 @@ class _Work:
     assumed: frozenset[str]
     all_but_last: bool = False
     is_held_back: bool = False
+    all_cleared: bool = True
 
 
 class Evictions:
@@ -113,7 +117,8 @@ class Evictions:
 
         A victim that waits on Permit is rejected, not deleted. One that is terminating
         already is left alone; if there are no others, nothing happens at all. When a
-        call fails, the preemptor becomes active, to look for another way.
+        call fails, be it only one for a nomination, the preemptor becomes active at
+        once and without a backoff, to look for another way.
 
         Args:
             preemptor: The pod that needs the room.
@@ -141,6 +146,7 @@ class Evictions:
     def _most_evicted(self, work: _Work, outcome: _Outcome) -> None:
         """Evict the last victim on its own: see `is_under_way`."""
         self._tell_all(work, outcome.evicted)
+        work.all_cleared = outcome.all_cleared
         if outcome.error is not None or not work.last:
             self._finish(work, outcome)
             return
@@ -176,9 +182,10 @@ class Evictions:
         rejected = [pod for pod in work.waiting if self._reject(work, pod)]
         ends = [*outcome.evicted, *filter(self._is_known, outcome.gone)]
         is_lost = work.is_held_back and not any(map(self._is_to_end, ends))
-        if not rejected and (
-            is_lost or not any(self._will_be_told(work, pod) for pod in ends)
-        ):
+        is_told = rejected or (
+            not is_lost and any(self._will_be_told(work, pod) for pod in ends)
+        )
+        if not is_told or not work.all_cleared:
             self._handle.activate([work.preemptor])
 
     def _will_be_told(self, work: _Work, victim: Pod) -> bool:
@@ -251,7 +258,7 @@ def _clear_and_evict(
     outcome = _evict(cluster, preemptor, victims)
     if outcome.error is None and failure is not None:
         _log.error("nominations below pod %s stay: %s", preemptor.key, failure)
-    return outcome
+    return attrs.evolve(outcome, all_cleared=failure is None)
 
 
 def _evict(cluster: Cluster, preemptor: Pod, victims: Sequence[Pod]) -> _Outcome:

@@ -1,6 +1,7 @@
 """Run whole profiles on an in-memory cluster, in virtual time."""
 
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 
 from quaymaster._engine.framework import Framework
@@ -15,8 +16,10 @@ from quaymaster.config import (
 )
 from quaymaster.memory import MemoryCluster
 from quaymaster.objects import ApiObject, Pod
+from quaymaster.options import EngineOptions, SlowHook
 from quaymaster.queueing import PendingPod
 from quaymaster.registry import PluginRegistry
+from quaymaster.testing.faults import Fault, FaultyCluster
 
 __all__ = ["SchedulerHarness"]
 
@@ -35,12 +38,18 @@ class SchedulerHarness:
         config: A ``KubeSchedulerConfiguration`` as plain data; by default the default
             profile.
         seed: Decides the choice between equally good nodes, and generated names.
+        options: What else can be set about the scheduler.
+        stopwatch: The time that hooks are measured with, in seconds.
+        faults: How likely each fault of the cluster is, as the scheduler sees it; with
+            a rate of 1, some things never come to an end.
 
     Attributes:
-        cluster: The cluster.
+        cluster: The cluster, which never fails.
+        faulty: The same, as the scheduler sees it.
         clock: The time of both.
         registry: The plugins, the test's own included.
         attempts: The keys of the pods that were tried, in order.
+        slow_hooks: The hooks that took longer than they may, in order.
 
     Raises:
         AdmissionError: Some objects break rules.
@@ -55,6 +64,9 @@ class SchedulerHarness:
         plugins: Mapping[str, type] | None = None,
         config: Mapping[str, object] | None = None,
         seed: int = 0,
+        options: EngineOptions | None = None,
+        stopwatch: Callable[[], float] = time.perf_counter,
+        faults: Mapping[Fault, float] | None = None,
     ) -> None:
         registry = PluginRegistry.discover()
         for name, plugin in (plugins or {}).items():
@@ -63,14 +75,20 @@ class SchedulerHarness:
         self.clock = VirtualClock()
         self.cluster = MemoryCluster(self.clock, seed=seed)
         self.cluster.load(objects)
+        self.faulty = FaultyCluster(
+            self.cluster, clock=self.clock, rates=faults or {}, seed=seed
+        )
         self.attempts: list[str] = []
+        self.slow_hooks: list[SlowHook] = []
         self._scheduler = Scheduler(
-            self.cluster,
+            self.faulty,
             default_config(registry) if config is None else self._parsed(config),
             registry,
             clock=self.clock,
             seed=seed,
-            observer=_AttemptLog(self.attempts),
+            observer=_Log(self.attempts, self.slow_hooks),
+            options=options,
+            stopwatch=stopwatch,
         )
         self._scheduler.start()
 
@@ -155,11 +173,12 @@ class SchedulerHarness:
             pass
 
 
-class _AttemptLog:
+class _Log:
     """Notes which pods are tried; what is bound, the cluster knows."""
 
-    def __init__(self, keys: list[str]) -> None:
+    def __init__(self, keys: list[str], slow_hooks: list[SlowHook]) -> None:
         self._keys = keys
+        self._slow_hooks = slow_hooks
 
     def attempting(self, pod: Pod, _framework: Framework, /) -> None:
         self._keys.append(pod.key)
@@ -169,6 +188,9 @@ class _AttemptLog:
 
     def recorded(self, _note: EventNote, /) -> None:
         pass
+
+    def slow(self, hook: SlowHook, /) -> None:
+        self._slow_hooks.append(hook)
 
 
 def _key(name: str) -> str:

@@ -1,0 +1,109 @@
+"""What plugins hand to the engine to be called later, outside of any hook."""
+
+import logging
+import math
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+from quaymaster._binding.executor import Executor
+from quaymaster.clock import Clock, Timer
+
+__all__ = ["PluginClock", "run_guarded"]
+
+T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
+
+
+class PluginClock(Clock):
+    """The engine's clock, for plugins: a timer that fails is logged, and no more.
+
+    Args:
+        clock: The engine's clock.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__()
+        self._clock = clock
+
+    def now(self) -> float:
+        """See `quaymaster.clock.Clock.now`."""
+        return self._clock.now()
+
+    def wait(self, woken: threading.Event) -> bool:
+        """See `quaymaster.clock.Clock.wait`."""
+        return self._clock.wait(woken)
+
+    def call_at(
+        self, due: float, callback: Callable[[], None], *, background: bool = False
+    ) -> Timer:
+        """See `quaymaster.clock.Clock.call_at`.
+
+        Raises:
+            ValueError: Such a time never comes.
+            TypeError: It is no time at all.
+        """
+        if not isinstance(due, (int, float)):
+            raise TypeError(f"call_at: expected a time, got {due!r}")
+        if math.isnan(due):
+            raise ValueError("call_at: expected a time, got NaN")
+        guarded = _logging_errors(callback)
+        return self._clock.call_at(due, guarded, background=background)
+
+    def next_due(self) -> float | None:
+        """See `quaymaster.clock.Clock.next_due`."""
+        return self._clock.next_due()
+
+    @property
+    def has_foreground_timers(self) -> bool:
+        """See `quaymaster.clock.Clock.has_foreground_timers`."""
+        return self._clock.has_foreground_timers
+
+    def run_due(self) -> int:
+        """See `quaymaster.clock.Clock.run_due`."""
+        return self._clock.run_due()
+
+
+def run_guarded(
+    executor: Executor, task: Callable[[], T], done: Callable[[T], None]
+) -> None:
+    """Submit a plugin's task; one that fails is logged, and never done.
+
+    Args:
+        executor: Runs it.
+        task: See `quaymaster.handle.Handle.run_in_background`.
+        done: The same.
+    """
+
+    def outcome() -> tuple[T] | None:
+        try:
+            return (task(),)
+        except Exception:
+            _log_failure(task)
+            return None
+
+    def finish(result: tuple[T] | None) -> None:
+        if result is not None:
+            _logging_errors(lambda: done(result[0]), done)()
+
+    executor.submit(outcome, finish)
+
+
+def _logging_errors(
+    callback: Callable[[], None], named: Callable[..., object] | None = None
+) -> Callable[[], None]:
+    def call() -> None:
+        try:
+            callback()
+        except Exception:
+            _log_failure(named or callback)
+
+    return call
+
+
+def _log_failure(callback: Callable[..., object]) -> None:
+    """Name the plugin by the module of its function: more is not known of it."""
+    module = getattr(callback, "__module__", "")
+    name = getattr(callback, "__qualname__", type(callback).__qualname__)
+    _log.exception("%s.%s, called for a plugin outside of a hook, failed", module, name)

@@ -1,0 +1,69 @@
+"""API objects as they were when they were first seen."""
+
+import copy
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from quaymaster.objects import ApiObject
+
+__all__ = ["PristineObjects"]
+
+_SPARE = 1024
+
+
+class PristineObjects:
+    """Keeps copies of objects, and puts back what has been changed in the originals.
+
+    Objects are frozen, but the mappings in them are not.
+    """
+
+    def __init__(self) -> None:
+        # The object itself is kept as well: its id must not pass on to another one.
+        self._copies: dict[int, tuple[ApiObject, ApiObject]] = {}
+
+    def remember(self, objects: Iterable[ApiObject]) -> None:
+        """Copy the objects that have not been seen yet."""
+        known = self._copies
+        for obj in objects:
+            if id(obj) not in known:
+                known[id(obj)] = obj, copy.deepcopy(obj)
+
+    def keep_only(self, objects: Iterable[ApiObject]) -> None:
+        """Forget most of the objects that there are no more."""
+        wanted = {id(obj) for obj in objects}
+        if len(self._copies) > 2 * len(wanted) + _SPARE:
+            self._copies = {
+                key: copies for key, copies in self._copies.items() if key in wanted
+            }
+
+    def restore(self, objects: Iterable[ApiObject]) -> Iterator[str]:
+        """Put back what has been changed, and say what it was."""
+        for obj in objects:
+            original = self._copies[id(obj)][1]
+            if obj != original:
+                kind = type(obj).kind.lower()
+                for path in _restored(obj, original):
+                    yield f"{path} of {kind} '{obj.metadata.name}'"
+
+
+def _restored(obj: msgspec.Struct, original: msgspec.Struct) -> Iterator[str]:
+    for name in obj.__struct_fields__:
+        found, kept = getattr(obj, name), getattr(original, name)
+        if found == kept:
+            continue
+        if isinstance(kept, msgspec.Struct) and type(found) is type(kept):
+            for path in _restored(found, kept):
+                yield f"{name}.{path}"
+            continue
+        _put_back(obj, name, found, copy.deepcopy(kept))
+        yield name
+
+
+def _put_back(obj: msgspec.Struct, name: str, found: object, kept: object) -> None:
+    """In place if that is possible, since others may hold the same mapping."""
+    if isinstance(found, dict) and isinstance(kept, dict):
+        found.clear()
+        found.update(kept)
+    else:
+        msgspec.structs.force_setattr(obj, name, kept)

@@ -1,0 +1,179 @@
+"""Nodes, their columns and the counts as they were before a hook was called."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from quaymaster.counting import PodCounts
+from quaymaster.node_info import HostPorts, NodeInfo
+from quaymaster.node_table import CodedColumn, NodeTable
+from quaymaster.snapshot import Snapshot
+
+__all__ = ["SavedArray", "SavedNode", "SavedSnapshot", "SavedTable"]
+
+
+class SavedNode:
+    """What one `NodeInfo` held."""
+
+    def __init__(self, info: NodeInfo) -> None:
+        self._info = info
+        self._fields: dict[str, Any] = {
+            "node": info.node,
+            "row": info.row,
+            "pods": dict(info.pods),
+            "allocatable": info.allocatable.copy(),
+            "requested": info.requested.copy(),
+            "non_zero_milli_cpu": info.non_zero_milli_cpu,
+            "non_zero_memory": info.non_zero_memory,
+            "used_ports": info.used_ports.clone(),
+            "images": dict(info.images),
+            "generation": info.generation,
+        }
+        self._name = info.name
+
+    def restore(self) -> Iterator[str]:
+        """Put back what has been changed, and say what it was."""
+        for field, kept in self._fields.items():
+            if not _same(getattr(self._info, field), kept):
+                setattr(self._info, field, kept)
+                yield f"{field} of node '{self._name}'"
+
+
+class SavedArray:
+    """What one array held."""
+
+    def __init__(self, name: str, array: "np.ndarray[Any, Any]") -> None:
+        self._name = name
+        self._array = array
+        self._kept = array.copy()
+        self._writeable = array.flags.writeable
+
+    @property
+    def array(self) -> "np.ndarray[Any, Any]":
+        """The array itself."""
+        return self._array
+
+    def restore(self) -> Iterator[str]:
+        """Put back what has been changed, and say what it was."""
+        array = self._array
+        if array.flags.writeable is not self._writeable:
+            array.flags.writeable = self._writeable
+            yield self._name
+        if not np.array_equal(array, self._kept):
+            array[...] = self._kept
+            yield self._name
+
+
+_ARRAYS: Final = (
+    "allocatable",
+    "requested",
+    "non_zero_requested",
+    "pod_count",
+    "allowed_pods",
+    "unschedulable",
+)
+
+
+class SavedTable:
+    """What the columns of a `NodeTable` held."""
+
+    def __init__(self, table: NodeTable) -> None:
+        self._table = table
+        self._arrays = [
+            (name, SavedArray(f"column '{name}'", getattr(table, name)))
+            for name in _ARRAYS
+        ]
+        self._coded = [_SavedCodes("column 'taints'", table.taints)]
+        self._coded += [
+            _SavedCodes(f"column of label '{key}'", column)
+            for key, column in table._labels.items()
+        ]
+        self._infos = list(table.infos)
+        self._image_rows = {
+            name: (state, state.size_bytes, set(state.rows))
+            for name, state in table.images.items()
+        }
+
+    def restore(self) -> Iterator[str]:
+        """Put back what has been changed, and say what it was."""
+        table = self._table
+        for name, saved in self._arrays:
+            yield from saved.restore()
+            if getattr(table, name) is not saved.array:
+                setattr(table, name, saved.array)
+                yield f"column '{name}'"
+        for codes in self._coded:
+            yield from codes.restore()
+        if table.infos != self._infos:
+            table.infos[:] = self._infos
+            yield "list of nodes"
+        yield from self._restore_images()
+
+    def _restore_images(self) -> Iterator[str]:
+        images, kept = self._table.images, self._image_rows
+        if images.keys() != kept.keys():
+            images.clear()
+            images.update((name, state) for name, (state, _, _) in kept.items())
+            yield "images"
+        for name, (state, size, rows) in kept.items():
+            if state.size_bytes != size or state.rows != rows:
+                state.size_bytes, state.rows = size, rows
+                yield f"image '{name}'"
+
+
+class _SavedCodes:
+    def __init__(self, name: str, column: CodedColumn[Any]) -> None:
+        self._name = name
+        self._column = column
+        self._codes = SavedArray(name, column.codes)
+        self._values = list(column.values)
+
+    def restore(self) -> Iterator[str]:
+        yield from self._codes.restore()
+        column = self._column
+        if column.values != self._values or column.codes is not self._codes.array:
+            column.codes = self._codes.array
+            column.values[:] = self._values
+            yield self._name
+
+
+class SavedSnapshot:
+    """What a `Snapshot` knew besides its nodes."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._claims = dict(snapshot._claim_users)
+        self._counts = _fingerprint(snapshot.counts)
+
+    def restore(self) -> Iterator[str]:
+        """Put back what has been changed, and say what it was."""
+        snapshot = self._snapshot
+        if snapshot._claim_users != self._claims:
+            snapshot._claim_users = self._claims
+            yield "users of claims"
+        # What a hook asks for the first time is there now, but not changed.
+        now = _fingerprint(snapshot.counts)
+        if any(now.get(key, kept) != kept for key, kept in self._counts.items()):
+            snapshot.counts.forget()
+            yield "counts of pods"
+
+
+def _fingerprint(counts: PodCounts) -> Mapping[object, object]:
+    """What the counts are, each under the identity of what holds it."""
+    for key, where in list(counts._domains):
+        counts.domains(key, where)  # nothing is left to be brought up to date later
+    found: dict[object, object] = {}
+    for group in counts._groups():
+        found[id(group)] = dict(group.rows)
+        if group._by_row is not None:
+            found[id(group), "rows"] = group.by_row().tobytes()
+        for domains, held in group._by_domain.items():
+            found[id(group), id(domains)] = held.total, held.array().tobytes()
+    return found
+
+
+def _same(found: object, kept: object) -> bool:
+    if isinstance(kept, HostPorts):
+        return isinstance(found, HostPorts) and found._ips == kept._ips
+    return found == kept

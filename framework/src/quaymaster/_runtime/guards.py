@@ -1,0 +1,144 @@
+"""What goes around each call of a hook, so that it can harm no more than an attempt.
+
+A guard looks at what came back, takes the time, and turns ``sys.exit()`` in a plugin
+into a failure of that plugin. It is generated for each hook when the profile is built
+(measured: 0.1 us for a call, against 0.3 us with arguments packed and unpacked).
+"""
+
+import signal
+import threading
+from collections.abc import Callable, Sequence
+from types import CodeType, FunctionType, MethodType
+from typing import Any, Final, Protocol
+
+import numpy as np
+
+from quaymaster._runtime.answers import checked_answer
+from quaymaster._runtime.profile import HookFunction
+from quaymaster.errors import PluginError
+from quaymaster.status import Status
+
+__all__ = ["Guard", "HookGuards"]
+
+_MAY_WAIT: Final = frozenset({"pre_bind", "bind"})
+"""The hooks that run off the engine's thread, and may wait for a server there."""
+
+_UNCHECKED: Final = frozenset({"queue_sort"})
+"""Hooks whose answers are looked at elsewhere."""
+
+_NOTHING_INSIDE: Final = frozenset({int, np.ndarray})
+"""Answers that the stations judge as they are."""
+
+_GUARDED = """
+def guarded({offered}):
+    start = now()
+    try:
+        answer = function({offered})
+        if answer is None or answer is SKIP or type(answer) in NOTHING_INSIDE:
+            return answer
+        return checked(plugin, hook, answer)
+    except Exception:
+        raise
+    except BaseException as error:
+        end(plugin, hook, error)
+        raise
+    finally:
+        seconds = now() - start
+        if seconds > limit:
+            slow(plugin, hook, {pod}, seconds)
+"""
+
+
+class Guard(Protocol):
+    """Puts something around the calls of hooks."""
+
+    def around(
+        self, plugin: str, hook: str, offered: Sequence[str], function: HookFunction
+    ) -> HookFunction:
+        """The function to call instead of a plugin's hook.
+
+        Args:
+            plugin: The plugin's name.
+            hook: The hook.
+            offered: The names of its arguments.
+            function: The hook, as a function of all of them by position.
+        """
+
+
+class HookGuards:
+    """Checks answers, and takes the time.
+
+    Args:
+        now: A time in seconds that only differences are taken of.
+        limit_seconds: How long a hook may take.
+        slow: Told plugin, hook, the pod's key and the seconds when one takes longer.
+    """
+
+    def __init__(
+        self,
+        now: Callable[[], float],
+        limit_seconds: float,
+        slow: Callable[[str, str, str, float], None],
+    ) -> None:
+        self._now = now
+        self._limit = limit_seconds
+        self._slow = slow
+
+    def around(
+        self, plugin: str, hook: str, offered: Sequence[str], function: HookFunction
+    ) -> HookFunction:
+        """See `Guard.around`."""
+        pod = "pod" if "pod" in offered else "queued.pod"
+        names: dict[str, Any] = {
+            "SKIP": Status.skip(),
+            "NOTHING_INSIDE": _NOTHING_INSIDE,
+            "checked": _as_it_is if hook in _UNCHECKED else checked_answer,
+            "end": _fail_plugin,
+            "function": function,
+            "hook": hook,
+            "limit": float("inf") if hook in _MAY_WAIT else self._limit,
+            "now": self._now,
+            "plugin": plugin,
+            "slow": self._slow,
+        }
+        source = _GUARDED.format(offered=", ".join(offered), pod=f"{pod}.key")
+        exec(source, names)
+        guarded: HookFunction = names["guarded"]
+        return guarded
+
+
+def _as_it_is(_plugin: str, _hook: str, answer: object) -> object:
+    return answer
+
+
+def _fail_plugin(plugin: str, hook: str, error: BaseException) -> None:
+    """Take what a plugin throws to end more than its attempt for its failure.
+
+    Raises:
+        PluginError: It was the plugin's own. What comes from outside (Ctrl-C, the
+            handler of a signal, a test framework) is left to go its way.
+    """
+    if isinstance(error, SystemExit):
+        if not _is_from_signal(error):
+            raise PluginError(plugin, hook, f"called sys.exit({error.code!r})")
+    elif type(error).__name__ == "CancelledError":  # importing asyncio takes 30 ms
+        raise PluginError(plugin, hook, "raised CancelledError")
+
+
+def _is_from_signal(error: SystemExit) -> bool:
+    """Whether a signal's handler raised this, while a plugin happened to run."""
+    if threading.current_thread() is not threading.main_thread():
+        return False
+    handlers = {_code(signal.getsignal(one)) for one in signal.valid_signals()}
+    traceback = error.__traceback__
+    while traceback is not None:
+        if traceback.tb_frame.f_code in handlers:
+            return True
+        traceback = traceback.tb_next
+    return False
+
+
+def _code(handler: object) -> CodeType | None:
+    if isinstance(handler, MethodType):
+        handler = handler.__func__
+    return handler.__code__ if isinstance(handler, FunctionType) else None

@@ -1,0 +1,76 @@
+"""Tell of hooks that take too long, but not so often that nobody reads it."""
+
+import logging
+from collections.abc import Callable
+from typing import Final
+
+from quaymaster.options import SlowHook
+
+__all__ = ["SlowHooks"]
+
+_SECONDS_BETWEEN_WARNINGS: Final = 60.0
+
+_log = logging.getLogger(__name__)
+
+
+class SlowHooks:
+    """Takes reports of slow hooks.
+
+    Each is told to the engine's observer; each hook of each plugin is logged once in a
+    minute at most. Mirrors the trace of slow attempts (Kubernetes v1.36,
+    ``schedulePod`` in ``pkg/scheduler/schedule_one.go``), which has the same limit by
+    default, but knows no plugins.
+
+    Args:
+        now: The time that hooks are measured with, in seconds.
+        limit_seconds: How long a hook may take.
+        tell: Told each one.
+    """
+
+    def __init__(
+        self,
+        now: Callable[[], float],
+        limit_seconds: float,
+        tell: Callable[[SlowHook], None],
+    ) -> None:
+        self._now = now
+        self._limit_seconds = limit_seconds
+        self._tell = tell
+        self._silent_until: dict[tuple[str, str], float] = {}
+        self._unsaid: dict[tuple[str, str], int] = {}
+
+    def report(self, plugin: str, hook: str, pod: str, seconds: float) -> None:
+        """Take one report.
+
+        Args:
+            plugin: The plugin's name.
+            hook: The hook.
+            pod: The key of the pod that it was called for.
+            seconds: How long it took.
+        """
+        slow = SlowHook(
+            plugin=plugin,
+            hook=hook,
+            pod=pod,
+            seconds=seconds,
+            limit_seconds=self._limit_seconds,
+        )
+        self._tell(slow)
+        key, now = (plugin, hook), self._now()
+        if now < self._silent_until.get(key, now):
+            self._unsaid[key] = self._unsaid.get(key, 0) + 1
+            return
+        self._silent_until[key] = now + _SECONDS_BETWEEN_WARNINGS
+        _warn(slow, self._unsaid.pop(key, 0))
+
+
+def _warn(slow: SlowHook, unsaid: int) -> None:
+    _log.warning(
+        "plugin '%s': %s took %.3f s for pod %s (limit: %g s)%s",
+        slow.plugin,
+        slow.hook,
+        slow.seconds,
+        slow.pod,
+        slow.limit_seconds,
+        f"; {unsaid} times more since the last warning" if unsaid else "",
+    )

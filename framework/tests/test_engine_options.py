@@ -1,0 +1,85 @@
+"""What `EngineOptions` change in a scheduler, by way of its harness."""
+
+import pytest
+
+from quaymaster import EngineOptions, Handle, Pod, Status, hookimpl
+from quaymaster.testing import SchedulerHarness, make_node, make_pod
+
+
+class Stubborn:
+    """Rejects every pod, and never hears of anything that could change its mind."""
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        pass
+
+    @hookimpl
+    def events_to_register(self) -> list[object]:
+        return []
+
+    @hookimpl
+    def pre_filter(self) -> Status:
+        return Status.unschedulable("no")
+
+
+class Gate:
+    """Holds back pods until it is opened, which nobody hears of."""
+
+    closed = True
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        pass
+
+    @hookimpl
+    def events_to_register(self) -> list[object]:
+        return []
+
+    @hookimpl
+    def pre_enqueue(self, pod: Pod) -> Status | None:
+        return Status.unresolvable("closed") if type(self).closed else None
+
+
+def harness_with(plugin: type, options: EngineOptions | None) -> SchedulerHarness:
+    return SchedulerHarness(
+        [make_node(name="a"), make_pod(name="p")],
+        plugins={plugin.__name__: plugin},
+        config={
+            "apiVersion": "kubescheduler.config.k8s.io/v1",
+            "kind": "KubeSchedulerConfiguration",
+            "profiles": [
+                {"plugins": {"multiPoint": {"enabled": [{"name": plugin.__name__}]}}}
+            ],
+        },
+        options=options,
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "seconds"),
+    [(None, 330.0), (EngineOptions(max_in_unschedulable_seconds=45.0), 60.0)],
+    ids=["by default", "45 s"],
+)
+def test_a_rejected_pod_is_tried_again_at_the_first_flush_after_the_limit(
+    options: EngineOptions | None, seconds: float
+) -> None:
+    harness = harness_with(Stubborn, options)
+    harness.advance(seconds - 1.0)
+    assert harness.attempts == ["default/p"]
+    harness.advance(1.0)
+    assert harness.attempts == ["default/p"] * 2
+
+
+@pytest.mark.parametrize("flushed", [False, True])
+def test_gates_are_asked_at_a_flush_by_choice_only(
+    flushed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    harness = harness_with(Gate, EngineOptions(flush_gated_pods=flushed))
+    harness.advance(10.0)
+    monkeypatch.setattr(Gate, "closed", False)
+    harness.advance(1000.0)
+    assert bool(harness.node_of("p")) is flushed
+
+
+def test_options_are_checked() -> None:
+    expected = "max_in_unschedulable_seconds: expected seconds above 0, got 0"
+    with pytest.raises(ValueError, match=expected):
+        EngineOptions(max_in_unschedulable_seconds=0)

@@ -1,0 +1,83 @@
+"""The extender server answers what kube-scheduler's own client asks.
+
+The bodies were sent by ``HTTPExtender`` (Kubernetes v1.36.2,
+``pkg/scheduler/extender.go``), compiled from upstream's module, which took the answers
+for what they are. Both ways of asking are there: with whole nodes, and with names.
+"""
+
+import gzip
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quaymaster._extender_server import ExtenderServer, ExtenderService
+from quaymaster.config import default_config
+from quaymaster.objects import Node, Pod, from_wire
+from quaymaster.registry import PluginRegistry
+from quaymaster.simulation import explain_pod
+from quaymaster.status import Code
+
+_FILE = Path(__file__).with_name("data") / "extender_exchanges.jsonl.gz"
+
+
+def read() -> tuple[Sequence[Node | Pod], Sequence[Mapping[str, Any]]]:
+    with gzip.open(_FILE, "rt") as lines:
+        first, *exchanges = map(json.loads, lines)
+    nodes = [from_wire(tree, Node) for tree in first["nodes"]]
+    return [*nodes, *(from_wire(tree, Pod) for tree in first["running"])], exchanges
+
+
+OBJECTS, EXCHANGES = read()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ExtenderServer]:
+    registry = PluginRegistry.discover()
+    service = ExtenderService(default_config(registry), registry, OBJECTS)
+    with ExtenderServer(("127.0.0.1", 0), service) as found:
+        yield found
+
+
+def name_of(exchange: Mapping[str, Any]) -> str:
+    asked = json.loads(exchange["request"])
+    how = "names" if asked["NodeNames"] is not None else "nodes"
+    return f"{exchange['verb']} {how} {asked['Pod']['metadata']['name']}"
+
+
+@pytest.mark.parametrize("exchange", EXCHANGES, ids=name_of)
+def test_answers_are_as_recorded(
+    exchange: Mapping[str, Any], server: ExtenderServer
+) -> None:
+    status, answer = server.answer(exchange["verb"], exchange["request"].encode())
+    assert status == exchange["status"] == HTTPStatus.OK
+    assert json.loads(answer) == exchange["answer"]
+
+
+@pytest.mark.parametrize(
+    "exchange",
+    [one for one in EXCHANGES if one["verb"] == "filter"],
+    ids=name_of,
+)
+def test_answers_are_what_our_own_scheduler_decides(
+    exchange: Mapping[str, Any],
+) -> None:
+    pod = from_wire(json.loads(exchange["request"])["Pod"], Pod)
+    registry = PluginRegistry.discover()
+    explained = explain_pod(
+        pod.key, [*OBJECTS, pod], config=default_config(registry), registry=registry
+    ).explanation
+    assert explained is not None
+    rejected = {one.node: one for one in explained.rejections}
+    answer = exchange["answer"]
+    assert not answer["Error"]
+    told = {**answer["FailedNodes"], **answer["FailedAndUnresolvableNodes"]}
+    assert told == {node: ", ".join(one.reasons) for node, one in rejected.items()}
+    assert set(answer["FailedAndUnresolvableNodes"]) == {
+        node
+        for node, one in rejected.items()
+        if one.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE
+    }

@@ -1,0 +1,394 @@
+"""What plugins leave behind breaks later, outside of their hooks; it must be harmless.
+
+That is sort keys, values in the cycle state, timers, tasks, and what they tell others.
+"""
+
+import math
+import signal
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from quaymaster import (
+    CycleState,
+    Handle,
+    NodeInfo,
+    PermitWait,
+    Pod,
+    StateKey,
+    hookimpl,
+)
+from quaymaster._binding.executor import WorkerExecutor
+from quaymaster._runtime import ProfileError
+from quaymaster.queueing import QueuedPodInfo
+from quaymaster.testing import SchedulerHarness, make_node, make_pod
+
+Answer = Callable[[], object]
+
+
+class Faulty:
+    """Does something odd for the pod 'bad', and nothing for others."""
+
+    answer: ClassVar[Answer]
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        pass
+
+    def told(self, pod: Pod, otherwise: object = None) -> object:
+        return type(self).answer() if pod.name == "bad" else otherwise
+
+
+class Proxy:
+    """Stands for an object that is not there, as proxies of web frameworks do."""
+
+    @property  # type: ignore[misc]  # as such proxies do
+    def __class__(self) -> type:
+        raise RuntimeError("working outside of context")
+
+
+class InQueueSort(Faulty):
+    @hookimpl
+    def queue_sort(self, queued: QueuedPodInfo) -> object:
+        return self.told(queued.pod, (-queued.pod.priority, queued.timestamp))
+
+
+def raises() -> object:
+    raise ZeroDivisionError("oops")
+
+
+def gives(value: object) -> Answer:
+    return lambda: value
+
+
+def breaks_midway() -> Iterator[str]:
+    yield "a"
+    raise RuntimeError("no more")
+
+
+def config_with(**points: Sequence[str]) -> Mapping[str, Any]:
+    plugins = {
+        point: {
+            "disabled": [{"name": "*"}],
+            "enabled": [{"name": name} for name in names],
+        }
+        for point, names in points.items()
+    }
+    plugins["multiPoint"] = {"enabled": [{"name": "Faulty"}]}
+    return {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [{"schedulerName": "default-scheduler", "plugins": plugins}],
+    }
+
+
+def scheduled(
+    plugin: type[Faulty], answer: Answer = raises, **points: Sequence[str]
+) -> SchedulerHarness:
+    """A cluster of two nodes on which 'bad' and 'good' were tried."""
+    plugin.answer = staticmethod(answer)
+    harness = SchedulerHarness(
+        [
+            make_node(name="a"),
+            make_node(name="b"),
+            make_pod(name="bad", priority=1),
+            make_pod(name="good"),
+        ],
+        plugins={"Faulty": plugin},
+        config=config_with(**points),
+    )
+    harness.settle()
+    return harness
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [gives((-1, "b")), gives((-1, [1])), gives(([], 1)), gives({}), Proxy, gives((1,))],
+    ids=["other type", "part unhashable", "parts swapped", "dict", "proxy", "short"],
+)
+def test_pod_whose_sort_key_is_unlike_the_others_loses_nothing(odd: Answer) -> None:
+    harness = scheduled(InQueueSort, odd, queueSort=["Faulty"])
+    assert harness.node_of("good")
+    assert harness.node_of("bad")
+
+
+class ByOwnKeys(Faulty):
+    """Gives keys that compare with some of their kind only."""
+
+    class Key:
+        def __init__(self, pod: Pod) -> None:
+            self.pod = pod
+
+        def __lt__(self, other: "ByOwnKeys.Key") -> bool:
+            if {self.pod.name, other.pod.name} == {"b", "c"}:
+                raise RuntimeError("they do not speak to each other")
+            return self.pod.name < other.pod.name
+
+    @hookimpl
+    def queue_sort(self, queued: QueuedPodInfo) -> "ByOwnKeys.Key":
+        return self.Key(queued.pod)
+
+
+def test_keys_that_fail_to_compare_lose_no_pod(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    harness = SchedulerHarness(
+        [make_node(name="n"), *(make_pod(name=name) for name in "abcd")],
+        plugins={"Faulty": ByOwnKeys},
+        config=config_with(queueSort=["Faulty"]),
+    )
+    harness.settle()
+    assert all(harness.node_of(name) for name in "abcd")
+    assert "the keys of queue_sort do not compare" in caplog.text
+
+
+class Interrupted(Faulty):
+    @hookimpl
+    def filter(self, pod: Pod) -> object:
+        return self.told(pod)
+
+
+def interrupts() -> object:
+    raise KeyboardInterrupt
+
+
+def is_told_to_stop() -> object:
+    """A signal arrives while the plugin works, and its handler ends the process."""
+    signal.raise_signal(signal.SIGTERM)
+    return None
+
+
+def _stop(_number: int, _frame: object) -> None:
+    sys.exit(0)
+
+
+def test_an_interrupt_passes() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        scheduled(Interrupted, interrupts)
+
+
+def test_the_end_that_a_signal_brings_passes() -> None:
+    before = signal.signal(signal.SIGTERM, _stop)
+    try:
+        with pytest.raises(SystemExit):
+            scheduled(Interrupted, is_told_to_stop)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+class Fragile:
+    """A value in the cycle state that breaks when it is cloned."""
+
+    def clone(self) -> "Fragile":
+        raise RuntimeError("it fell")
+
+
+class NameClash(StateKey[int]):
+    """A key that compares with nothing."""
+
+    def __eq__(self, other: object) -> bool:
+        raise RuntimeError("incomparable")
+
+    def __hash__(self) -> int:
+        return 1
+
+
+KEY = StateKey[Fragile]("Fragile")
+
+
+class WritesFragile(Faulty):
+    @hookimpl
+    def pre_filter(self, state: CycleState, pod: Pod) -> None:
+        if pod.name == "bad":
+            state[KEY] = Fragile()
+
+    @hookimpl
+    def filter(self) -> None:
+        pass
+
+
+class WritesClashingKeys(Faulty):
+    @hookimpl
+    def pre_filter(self, state: CycleState, pod: Pod) -> None:
+        if pod.name == "bad":
+            state[NameClash("a")] = 1
+            state[NameClash("b")] = 2
+
+
+class BreaksState(Faulty):
+    @hookimpl
+    def pre_score(self, state: CycleState, pod: Pod) -> None:
+        pass
+
+    @hookimpl
+    def score(self, state: CycleState, pod: Pod) -> int:
+        if pod.name == "bad":
+            state.skip_filter_plugins = state.skip_score_plugins = NO_SET
+        return 0
+
+
+NO_SET: Any = 5
+
+
+@pytest.mark.parametrize(
+    ("plugin", "said"),
+    [
+        (WritesFragile, "Fragile.clone failed: RuntimeError: it fell"),
+        (WritesClashingKeys, 'PreFilter plugin "Faulty": incomparable'),
+        (BreaksState, "not iterable"),
+    ],
+)
+def test_what_breaks_the_cycle_state_fails_that_attempt(
+    plugin: type[Faulty], said: str
+) -> None:
+    nominated = make_pod(name="other", priority=9, nominated_node="a")
+    harness = SchedulerHarness(
+        [
+            make_node(name="a"),
+            make_node(name="b"),
+            nominated,
+            make_pod(name="bad", priority=1),
+            make_pod(name="good"),
+        ],
+        plugins={"Faulty": plugin},
+        config=config_with(),
+    )
+    harness._scheduler.queue.delete(nominated)
+    harness._scheduler.queue.nominator.add(nominated)
+    harness.settle()
+    assert harness.node_of("good")
+    if plugin is not BreaksState:
+        assert not harness.node_of("bad")
+        assert said in harness.message("bad")
+
+
+class CallsLater(Faulty):
+    """Leaves work behind, which fails when the hook is long over."""
+
+    handle: ClassVar[Handle]
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        type(self).handle = handle
+
+    @hookimpl
+    def filter(self, pod: Pod, node: NodeInfo) -> None:
+        self.told(pod)
+
+
+LATER: Mapping[str, Callable[[Any], object]] = {
+    "timer": lambda handle: handle.clock.call_later(1.0, raises),
+    "task": lambda handle: handle.run_in_background(raises, print),
+    "done": lambda handle: handle.run_in_background(int, lambda _: raises()),
+}
+REFUSED: Mapping[str, Callable[[Any], object]] = {
+    "timer at NaN": lambda handle: handle.clock.call_at(math.nan, raises),
+    "timer at a text": lambda handle: handle.clock.call_at("soon", raises),
+    "activates a text": lambda handle: handle.activate(["default/good"]),
+    "activates midway": lambda handle: handle.activate(breaks_midway()),
+}
+
+
+@pytest.mark.parametrize("call", LATER.values(), ids=LATER.keys())
+def test_work_left_behind_that_fails_is_logged(
+    call: Callable[[object], object], caplog: pytest.LogCaptureFixture
+) -> None:
+    harness = scheduled(CallsLater, lambda: call(CallsLater.handle))
+    harness.advance(5.0)
+    assert harness.node_of("good")
+    assert harness.node_of("bad")
+    assert "test_plugin_leftovers" in caplog.text
+    assert "called for a plugin outside of a hook, failed" in caplog.text
+
+
+@pytest.mark.parametrize("call", REFUSED.values(), ids=REFUSED.keys())
+def test_what_would_fail_later_is_refused_at_once(
+    call: Callable[[object], object],
+) -> None:
+    harness = scheduled(CallsLater, lambda: call(CallsLater.handle))
+    assert harness.node_of("good")
+    assert 'running "Faulty" filter plugin' in harness.message("bad")
+
+
+class Waits(Faulty):
+    @hookimpl
+    def permit(self, pod: Pod) -> PermitWait | None:
+        return PermitWait(10.0) if pod.name == "bad" else None
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda waiting: waiting.allow(["Faulty"]),
+        lambda waiting: waiting.reject(["Faulty"], "no"),
+        lambda waiting: waiting.reject("Faulty", ["no"]),
+    ],
+    ids=["allow", "reject", "message"],
+)
+def test_waiting_pods_take_texts_only(call: Callable[[object], object]) -> None:
+    harness = scheduled(Waits, raises)
+    (waiting,) = harness._scheduler.waiting
+    with pytest.raises(TypeError, match="expected a text, got list"):
+        call(waiting)
+    harness.advance(10.0)
+    assert "after waiting 10s at plugin Faulty" in harness.message("bad")
+
+
+@pytest.mark.parametrize("keys", [None, 5, [["a"], "default/x"], breaks_midway()])
+def test_pods_to_activate_that_are_none_are_left_out(keys: object) -> None:
+    class Activates(Faulty):
+        @hookimpl
+        def permit(self, state: CycleState, pod: Pod) -> None:
+            if pod.name == "bad":
+                state.pods_to_activate = keys  # type: ignore[assignment]  # wrong
+
+    harness = scheduled(Activates, raises)
+    assert harness.node_of("good")
+    assert harness.node_of("bad")
+
+
+def test_scores_that_the_plugin_keeps_stay_its_own() -> None:
+    class Keeps(Faulty):
+        kept = np.zeros(2, dtype=np.int64)
+
+        @hookimpl
+        def score(self) -> int:
+            return 0
+
+        @hookimpl
+        def score_nodes(self) -> object:
+            self.kept[:] = 1
+            return self.kept
+
+        @hookimpl
+        def normalize_score(self) -> None:
+            pass
+
+    harness = scheduled(Keeps, raises)
+    assert harness.node_of("good")
+    assert harness.node_of("bad")
+
+
+def test_events_of_a_wrong_type_keep_the_profile_from_loading() -> None:
+    class Registers(Faulty):
+        @hookimpl
+        def filter(self) -> None:
+            pass
+
+        @hookimpl
+        def events_to_register(self) -> object:
+            return ["Node/Add"]
+
+    with pytest.raises(ProfileError, match=r"Faulty.*returned a str among its events"):
+        scheduled(Registers)
+
+
+def test_what_a_task_on_a_worker_raises_comes_to_the_engine() -> None:
+    posted: list[Callable[[], None]] = []
+    executor = WorkerExecutor(posted.append, workers=1)
+    executor.submit(raises, print)
+    executor.close()
+    (call,) = posted
+    with pytest.raises(ZeroDivisionError):
+        call()
