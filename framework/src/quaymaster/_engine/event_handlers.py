@@ -3,7 +3,7 @@
 Mirrors Kubernetes v1.36, ``pkg/scheduler/eventhandlers.go``.
 """
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import cast
 
 from quaymaster._cache.cache import Cache
@@ -66,6 +66,8 @@ class EventHandlers:
         self._queue = queue
         self._scheduler_names = scheduler_names
         self._reject_waiting = reject_waiting
+        # By uid: pods that have changed while they were assumed, as they were before.
+        self._unheard: dict[str, Pod] = {}
 
     def changed(
         self,
@@ -151,8 +153,11 @@ class EventHandlers:
             for event in pod_changes(old, new):
                 self._queue.move_all(event, old, new)
         elif new.node_name:
+            unheard = self._unheard_changes(old, new)
             self._cache.add_pod(new)
             self._queue.move_all(ASSIGNED_POD_ADD, None, new)
+            for event, assumed in unheard:
+                self._queue.move_all(event, assumed, new)
             if self._is_ours(old):
                 self._queue.delete(old)
         elif self._is_ours(old):
@@ -163,6 +168,7 @@ class EventHandlers:
             # The same object, told again: it must not enter the queue a second time.
             return
         if self._cache.is_assumed(new.uid):
+            self._unheard.setdefault(new.uid, old)
             if new.is_terminating and not old.is_terminating:
                 self._assumed_deleted(new)
             return
@@ -171,7 +177,24 @@ class EventHandlers:
         if nominated and nominated != new.status.nominated_node_name:
             self._nomination_freed(old)
 
+    def _unheard_changes(
+        self, old: Pod, new: Pod
+    ) -> Sequence[tuple[ClusterEvent, Pod]]:
+        """What has changed of a pod while it was assumed, and the pod as it was then.
+
+        Nobody hears of that at the time, and upstream never; but others may have been
+        rejected for what the pod was.
+        """
+        before = self._unheard.pop(new.uid, old)
+        assumed = self._cache.get(new.uid)
+        if assumed is None or before is old:
+            return ()
+        if before.spec == old.spec and before.metadata.labels == old.metadata.labels:
+            return ()
+        return [(event, assumed) for event in pod_changes(assumed, new)]
+
     def _pod_deleted(self, pod: Pod, missed: bool) -> None:
+        self._unheard.pop(pod.uid, None)
         if pod.node_name or missed:
             # A missed pod may have got a node that nobody told of.
             self._cache.remove_pod(pod)
