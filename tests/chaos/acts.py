@@ -41,9 +41,18 @@ class ClusterActs:
         cluster: The cluster, without faults.
         ledger: Told of pods that change their requests.
         schedulers: How many profiles there are.
+        is_wide: Whether anti-affinity may be more than one term about its namespace.
     """
 
-    def __init__(self, cluster: MemoryCluster, ledger: Ledger, schedulers: int) -> None:
+    def __init__(
+        self,
+        cluster: MemoryCluster,
+        ledger: Ledger,
+        schedulers: int,
+        *,
+        is_wide: bool,
+    ) -> None:
+        self._is_wide = is_wide
         self._cluster = cluster
         self._ledger = ledger
         self._schedulers = schedulers
@@ -54,8 +63,7 @@ class ClusterActs:
         """Create a pod, unless there is one of that name."""
         if self.find_pod(_pod_key(number)) is None:
             names = [TRAITS[trait] for trait in traits]
-            pod = new_pod(number, cpu, priority, names, self._schedulers)
-            self._cluster.create(pod)
+            self._create_pod(number, cpu, priority, names)
 
     def delete_pod(self, number: int, grace: int) -> None:
         """Delete a pod."""
@@ -105,8 +113,7 @@ class ClusterActs:
         if pod is not None and not pod.is_finished:
             self._cluster.delete(Pod, key, grace_period_seconds=0)
             number = int(pod.name.removeprefix("pod-"))
-            fresh = new_pod(number, 1000, pod.priority, (), self._schedulers)
-            self._cluster.create(fresh)
+            self._create_pod(number, 1000, pod.priority, ())
 
     def relabel_pod_at(self, key: str) -> None:
         """Make a pod belong to the other app."""
@@ -116,6 +123,14 @@ class ClusterActs:
             labels["app"] = APPS[labels["app"] == APPS[0]]
             metadata = replace(pod.metadata, labels=labels)
             self._cluster.update(replace(pod, metadata=metadata))
+
+    def _create_pod(
+        self, number: int, cpu: int, priority: int, traits: Sequence[str]
+    ) -> None:
+        pod = new_pod(
+            number, cpu, priority, traits, self._schedulers, is_wide=self._is_wide
+        )
+        self._cluster.create(pod)
 
     # Nodes --------------------------------------------------------------------------
 

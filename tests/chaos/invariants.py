@@ -1,6 +1,8 @@
 """What must hold after each step, and what must hold when everything has settled."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Sequence
+
+import attrs
 
 from quaymaster._engine.scheduler import Scheduler
 from quaymaster.memory import MemoryCluster
@@ -103,13 +105,15 @@ def check_agreement(scheduler: Scheduler, cluster: MemoryCluster) -> None:
             raise ViolationError(f"the snapshot's sums of {info.name} are wrong")
 
 
-def check_liveness(
-    cluster: MemoryCluster, kept_waiting: Mapping[str, frozenset[str]]
-) -> None:
+def check_liveness(cluster: MemoryCluster, excused: Container[str]) -> None:
     """No pod is pending that the naive rules find a node for.
 
-    Less important pods are not in its way, unless it never preempts. A pod that was
-    turned away on Permit waits for a new node.
+    Less important pods are not in its way, unless it never preempts. Those that are not
+    less important keep the nodes which they are nominated to.
+
+    Args:
+        cluster: The cluster, without faults.
+        excused: The uids of pods that have heard of nothing that could help them.
     """
     pods = [pod for pod in cluster.list(Pod).items if not pod.is_finished]
     world = World.of(
@@ -119,15 +123,25 @@ def check_liveness(
         cluster.list(PersistentVolumeClaim).items,
         cluster.list(PersistentVolume).items,
     )
-    nodes = {node.uid for node in world.nodes.values()}
-    for pod in pods:
-        if pod.uid in kept_waiting and nodes <= kept_waiting[pod.uid]:
+    pending = [pod for pod in pods if not pod.node_name]
+    for pod in pending:
+        if pod.uid in excused or pod.is_terminating or pod.spec.scheduling_gates:
             continue
-        if pod.node_name or pod.is_terminating or pod.spec.scheduling_gates:
-            continue
+        ahead = [
+            (other, other.status.nominated_node_name)
+            for other in pending
+            if other is not pod and other.priority >= pod.priority
+        ]
         for name in world.nodes:
-            if not why_not(world, pod, name):
+            if _fits(world, ahead, pod, name):
                 raise ViolationError(f"{pod.key} waits, but fits on {name}")
             victims = evictable(world, pod, name)
-            if victims and not why_not(world.without(victims), pod, name):
+            if victims and _fits(world.without(victims), ahead, pod, name):
                 raise ViolationError(f"{pod.key} waits, but may evict on {name}")
+
+
+def _fits(world: World, ahead: Sequence[tuple[Pod, str]], pod: Pod, name: str) -> bool:
+    """Whether a pod fits on a node, with the pods that are nominated or without."""
+    return not why_not(world, pod, name) and not why_not(
+        attrs.evolve(world, placed=[*world.placed, *ahead]), pod, name
+    )

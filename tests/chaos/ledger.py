@@ -84,7 +84,8 @@ class Ledger:
             node_name,
             allocatable["cpu"].milli_value,
             allocatable["pods"].value,
-            cpu_of(pod),
+            # It may request less by now, of which the informers do not know yet.
+            min(map(cpu_of, (pod, *self._stored(pod)))),
         )
 
     def begun_to_give_back(self, pod: Pod) -> None:
@@ -102,10 +103,7 @@ class Ledger:
             self.problems.append(f"{pod.key} was given back twice, or for nothing")
         elif not decision.is_going_back:
             self.problems.append(f"{pod.key} was given back in the wrong order")
-        elif any(
-            stored.uid == pod.uid and stored.node_name
-            for stored in self._cluster.list(Pod).items
-        ):
+        elif any(stored.node_name for stored in self._stored(pod)):
             self.problems.append(f"{pod.key} was given back, but is on a node")
 
     def completed(self, pod: Pod) -> None:
@@ -157,6 +155,11 @@ class Ledger:
             if len(found) > last.pod_limit:
                 return f"{name} holds {len(found)} of {last.pod_limit} pods"
         return ""
+
+    def _stored(self, pod: Pod) -> list[Pod]:
+        """The pod as the cluster has it, if it does."""
+        pods = self._cluster.list(Pod).items
+        return [stored for stored in pods if stored.uid == pod.uid]
 
     def _world(self, informers: Informers, uid: str) -> World:
         placed: list[tuple[Pod, str]] = []
