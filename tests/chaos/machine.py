@@ -200,7 +200,8 @@ class Machine:
         if not self._is_wide:
             check_liveness(self.cluster, excused)
         if self._is_wide or excused:
-            self.pass_time(350)
+            # One that evicts after the flush may have to wait for it again.
+            self.pass_time(1400 if self._is_wide else 350)
             self._check_rest()
             check_liveness(self.cluster, ())
 
