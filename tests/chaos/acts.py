@@ -41,7 +41,6 @@ class ClusterActs:
         cluster: The cluster, without faults.
         ledger: Told of pods that change their requests.
         schedulers: How many profiles there are.
-        is_wide: Whether anti-affinity may be more than one term about its namespace.
     """
 
     def __init__(
@@ -49,10 +48,7 @@ class ClusterActs:
         cluster: MemoryCluster,
         ledger: Ledger,
         schedulers: int,
-        *,
-        is_wide: bool,
     ) -> None:
-        self._is_wide = is_wide
         self._cluster = cluster
         self._ledger = ledger
         self._schedulers = schedulers
@@ -127,9 +123,7 @@ class ClusterActs:
     def _create_pod(
         self, number: int, cpu: int, priority: int, traits: Sequence[str]
     ) -> None:
-        pod = new_pod(
-            number, cpu, priority, traits, self._schedulers, is_wide=self._is_wide
-        )
+        pod = new_pod(number, cpu, priority, traits, self._schedulers)
         self._cluster.create(pod)
 
     # Nodes --------------------------------------------------------------------------

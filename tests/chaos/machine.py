@@ -55,8 +55,8 @@ class Machine:
     Args:
         seed: Seeds the faults, the cluster's names and the scheduler. It also decides
             whether bindings take their time, whether there are two profiles, and
-            whether anti-affinity may have several terms and look at the labels of
-            namespaces: nothing but the flush helps a pod that was rejected for these.
+            whether the labels of namespaces may change: nothing but the flush helps a
+            pod that was rejected for these.
 
     Attributes:
         clock: The time of all.
@@ -73,7 +73,7 @@ class Machine:
         self._profiles = 2 if seed % 3 == 0 else 1
         self._binds: dict[str, str] = {}
         self._problems: list[str] = []
-        self._is_wide = seed % 5 == 0
+        self._may_rename_teams = seed % 5 == 0
         self._outdone: set[str] = set()
         self.restarts = 0
         self.clock = VirtualClock()
@@ -83,9 +83,7 @@ class Machine:
         self.cluster.create(make_storage_class(name=LOCAL, provisioner=_NO_PROVISIONER))
         self.stage = Stage(self.cluster, seed)
         self.faults = StagedCluster(self.cluster, self.clock, {}, self.stage)
-        self.acts = ClusterActs(
-            self.cluster, self.stage.ledger, self._profiles, is_wide=self._is_wide
-        )
+        self.acts = ClusterActs(self.cluster, self.stage.ledger, self._profiles)
         self._life = MortalClock(self.clock)
         self._executor: Executor = InlineExecutor()
         self.scheduler = self._start()
@@ -179,8 +177,8 @@ class Machine:
             self.acts.remove_node_named(found[position % len(found)].node_name)
 
     def label_namespace(self, team: int) -> None:
-        """Give the other namespace to a team, in a history of wide terms."""
-        if self._is_wide:
+        """Give the other namespace to a team, if this history has such changes."""
+        if self._may_rename_teams:
             self.acts.label_namespace(team)
 
     def finish(self) -> None:
@@ -197,11 +195,11 @@ class Machine:
         self.pass_time(150)
         self._check_rest()
         excused = self._excused()
-        if not self._is_wide:
+        if not self._may_rename_teams:
             check_liveness(self.cluster, excused)
-        if self._is_wide or excused:
+        if self._may_rename_teams or excused:
             # One that evicts after the flush may have to wait for it again.
-            self.pass_time(1400 if self._is_wide else 350)
+            self.pass_time(1400 if self._may_rename_teams else 350)
             self._check_rest()
             check_liveness(self.cluster, ())
 

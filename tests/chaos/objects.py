@@ -91,13 +91,7 @@ def new_volume(number: int) -> PersistentVolume:
 
 
 def new_pod(
-    number: int,
-    cpu: int,
-    priority: int,
-    traits: Sequence[str],
-    schedulers: int,
-    *,
-    is_wide: bool,
+    number: int, cpu: int, priority: int, traits: Sequence[str], schedulers: int
 ) -> Pod:
     """The pod of a number.
 
@@ -107,8 +101,6 @@ def new_pod(
         priority: Its priority.
         traits: What is special about it.
         schedulers: How many profiles there are.
-        is_wide: Whether it may have more than one term of anti-affinity, and one that
-            is about other namespaces.
     """
     labels = {"app": APPS[number % 2]}
     own = {"app": labels["app"]}
@@ -123,9 +115,6 @@ def new_pod(
             selector=own, topology_key=_HOST, namespace_selector={"team": TEAMS[0]}
         ),
     }
-    apart = [trait for trait in traits if trait in terms]
-    if not is_wide:
-        apart = [trait for trait in apart if trait != "apart from a team"][:1]
     spreads = {"spread by zone": _ZONE, "spread by host": _HOST}
     by_name = "by name" in traits and schedulers > 1
     annotations = {}
@@ -145,7 +134,7 @@ def new_pod(
         ),
         node_selector={"disk": "ssd"} if "on an ssd" in traits else None,
         tolerations=["first"] if "tolerant" in traits else [],
-        pod_anti_affinity=[terms[trait] for trait in apart],
+        pod_anti_affinity=[terms[trait] for trait in traits if trait in terms],
         spread=[
             make_spread_constraint(selector=own, topology_key=spreads[trait])
             for trait in traits
