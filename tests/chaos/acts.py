@@ -41,6 +41,9 @@ class ClusterActs:
         cluster: The cluster, without faults.
         ledger: Told of pods that change their requests.
         schedulers: How many profiles there are.
+
+    Attributes:
+        has_moved_nodes: Whether a node has got another zone, or none.
     """
 
     def __init__(
@@ -49,6 +52,7 @@ class ClusterActs:
         ledger: Ledger,
         schedulers: int,
     ) -> None:
+        self.has_moved_nodes = False
         self._cluster = cluster
         self._ledger = ledger
         self._schedulers = schedulers
@@ -174,6 +178,7 @@ class ClusterActs:
         if node is None:
             return
         labels = dict(node.labels)
+        self.has_moved_nodes |= kind > 1
         zone = "topology.kubernetes.io/zone"
         if kind < 2:
             labels["disk"] = ("ssd", "hdd")[kind]

@@ -14,7 +14,6 @@ from quaymaster.clock import VirtualClock
 from quaymaster.cluster import EventNote
 from quaymaster.memory import MemoryCluster
 from quaymaster.objects import Node, Pod
-from quaymaster.options import SlowHook
 from quaymaster.testing import Fault, make_namespace, make_storage_class
 from tests.chaos.acts import ClusterActs
 from tests.chaos.executor import SlowExecutor
@@ -212,11 +211,17 @@ class Machine:
     def _excused(self) -> set[str]:
         """The pods that wait for a new node, or for nothing at all.
 
-        The latter have waited on Permit when they were preempted.
+        The latter have waited on Permit when they were preempted, or have terms of
+        anti-affinity of their own, and so do not hear of other zones, which may help
+        against the terms of others.
         """
         nodes = {node.uid for node in self.cluster.list(Node).items}
         waiting = self.stage.kept_waiting
-        return self._outdone | {uid for uid in waiting if nodes <= waiting[uid]}
+        excused = {uid for uid in waiting if nodes <= waiting[uid]}
+        if self.acts.has_moved_nodes:
+            pods = self.cluster.list(Pod).items
+            excused |= {pod.uid for pod in pods if pod.spec.affinity is not None}
+        return excused | self._outdone
 
     # The scheduler ------------------------------------------------------------------
 
@@ -286,9 +291,6 @@ class Machine:
         waits = self.scheduler.waiting.get(note.regarding.uid) is not None
         if note.reason == "Preempted" and waits:
             self._outdone.add(note.regarding.uid)
-
-    def slow(self, _hook: SlowHook, /) -> None:
-        """Nothing is asked of real times."""
 
     def check(self) -> None:
         """Check what must hold at any time.

@@ -50,7 +50,6 @@ TRAITS = (
     "with a claim",
     "never preempts",
     "ends",
-    "by name",
 )
 _ZONE = "topology.kubernetes.io/zone"
 _HOST = "kubernetes.io/hostname"
@@ -100,7 +99,7 @@ def new_pod(
         cpu: What it requests, in millicores.
         priority: Its priority.
         traits: What is special about it.
-        schedulers: How many profiles there are.
+        schedulers: How many profiles there are; a third of the pods have the other.
     """
     labels = {"app": APPS[number % 2]}
     own = {"app": labels["app"]}
@@ -116,7 +115,7 @@ def new_pod(
         ),
     }
     spreads = {"spread by zone": _ZONE, "spread by host": _HOST}
-    by_name = "by name" in traits and schedulers > 1
+    by_name = schedulers > 1 and number % 3 == 0
     annotations = {}
     if "ends" in traits:
         annotations["simulation.quaymaster.io/run-seconds"] = "20"

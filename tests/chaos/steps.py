@@ -27,6 +27,13 @@ AMBUSHES = (
 )
 
 _PAIR = range(2)
+_BEGINNING: Sequence[Step] = (
+    ("add_node", 0),
+    ("add_node", 1),
+    ("add_claim", 0),
+    ("add_claim", 1),
+    ("add_volume", 1),
+)
 _CPU = (500, 1000, 2000, 3000)
 
 STEPS: Mapping[str, tuple[int, tuple[Sequence[int], ...]]] = {
@@ -45,7 +52,7 @@ STEPS: Mapping[str, tuple[int, tuple[Sequence[int], ...]]] = {
     "untaint": (3, (NODES,)),
     "label_node": (3, (NODES, range(5))),
     "resize_node": (3, (NODES, (2000, 4000, 8000), (3, 110))),
-    "add_claim": (3, (range(4),)),
+    "add_claim": (4, (range(4),)),
     "remove_claim": (1, (range(4),)),
     "add_volume": (2, (NODES,)),
     "add_budget": (1, (_PAIR, (1, 3))),
@@ -63,16 +70,16 @@ STEPS: Mapping[str, tuple[int, tuple[Sequence[int], ...]]] = {
 
 
 def draw_steps(seed: int) -> Sequence[Step]:
-    """The history of a seed; it begins with two nodes."""
+    """The history of a seed; it begins with two nodes, two claims and a volume."""
     rng = random.Random(seed)
     weights = [weight for weight, _ in STEPS.values()]
     names = rng.choices(list(STEPS), weights, k=rng.randint(10, 50))
     drawn = [_draw(rng, name) for name in names]
-    return [("add_node", 0), ("add_node", 1), *drawn]
+    return [*_BEGINNING, *drawn]
 
 
 def _draw(rng: random.Random, name: str) -> Step:
     arguments = [rng.choice(choices) for choices in STEPS[name][1]]
     if name == "add_pod":
-        arguments += rng.sample(range(len(TRAITS)), k=rng.choice((0, 1, 1, 2)))
+        arguments += rng.sample(range(len(TRAITS)), k=rng.choice((0, 1, 2, 2)))
     return (name, *arguments)

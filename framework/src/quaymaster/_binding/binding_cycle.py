@@ -37,7 +37,7 @@ _SECONDS_TO_READ_AGAIN = 1.0
 QueuedT = TypeVar("QueuedT", bound=QueuedPodInfo)
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False)
 class Attempt(Generic[QueuedT]):
     """One attempt to schedule a pod, from its decision on.
 
@@ -47,6 +47,7 @@ class Attempt(Generic[QueuedT]):
         state: Its cycle state.
         stations: The plugins of its profile.
         decision: The node, and how it was found.
+        is_nominated: Whether the cluster was told of the node ahead of the bind.
     """
 
     queued: QueuedT
@@ -54,6 +55,7 @@ class Attempt(Generic[QueuedT]):
     state: CycleState
     stations: BindingStations
     decision: Decision
+    is_nominated: bool = False
 
     @property
     def node_name(self) -> str:
@@ -111,6 +113,7 @@ class BindingCycle(Generic[QueuedT]):
         waiting: The pods that wait on Permit.
         outcomes: The engine's side.
         clock: Tells when to ask a PreBind plugin again that waits for the cluster.
+        patch_status: Sends a patch of a pod's status to the cluster.
 
     Attributes:
         in_flight: How many pods are being bound right now.
@@ -123,7 +126,9 @@ class BindingCycle(Generic[QueuedT]):
         waiting: WaitingPods,
         outcomes: BindingOutcomes[QueuedT],
         clock: Clock,
+        patch_status: Callable[[Pod, PodStatusPatch], None],
     ) -> None:
+        self._patch_status = patch_status
         self._cluster = cluster
         self._clock = clock
         self._executor = executor
@@ -190,10 +195,8 @@ class BindingCycle(Generic[QueuedT]):
     def _nominate(self, attempt: Attempt[QueuedT]) -> None:
         """Tell others which node will be taken, since binding may take a while."""
         patch = PodStatusPatch(nominated_node_name=attempt.node_name)
-        pod = attempt.queued.pod
-        self._submit(
-            lambda: self._try(lambda: self._cluster.patch_pod_status(pod, patch))
-        )
+        attempt.is_nominated = True
+        self._patch_status(attempt.queued.pod, patch)
 
     def _permitted(self, attempt: Attempt[QueuedT], status: Status | None) -> None:
         if status is None:
@@ -291,20 +294,6 @@ class BindingCycle(Generic[QueuedT]):
         self._outcomes.report(errors)
         if attempt.state.pods_to_activate:
             self._activate(attempt)
-
-    def _submit(self, task: Callable[[], Status | None]) -> None:
-        self._executor.submit(task, self._report)
-
-    def _report(self, status: Status | None) -> None:
-        if status is not None:
-            self._outcomes.report([status])
-
-    def _try(self, call: Callable[[], None]) -> Status | None:
-        try:
-            call()
-        except ApiError as error:
-            return Status.from_error(error)
-        return None
 
 
 def _scheduled(attempt: Attempt[QueuedT]) -> EventNote:

@@ -130,12 +130,16 @@ class FailureHandler:
         self._patch_status = patch_status
         self._record = record
 
-    def attempt_failed(self, queued: QueuedPod, failure: Failure) -> None:
+    def attempt_failed(
+        self, queued: QueuedPod, failure: Failure, *, was_nominated: bool = False
+    ) -> None:
         """A pod in flight got no node: requeue it if it still wants one.
 
         Args:
             queued: The record that was popped.
             failure: How it failed.
+            was_nominated: Whether the attempt has nominated it, of which the informers
+                may not know yet.
         """
         queued.unschedulable_plugins = failure.unschedulable_plugins
         queued.pending_plugins = failure.pending_plugins
@@ -153,7 +157,7 @@ class FailureHandler:
             queued.pod = stored
             self._queue.add_unschedulable(queued)
             self._queue.nominator.add(stored, failure.nominating)
-            self._report(stored, failure)
+            self._report(stored, failure, was_nominated)
 
     def refused(self, queued: QueuedPod, assumed: Pod, failure: Failure) -> None:
         """Reserve or Permit refused an assumed pod: give its place back, requeue it.
@@ -166,7 +170,14 @@ class FailureHandler:
         self._cache.forget(assumed)
         self.attempt_failed(queued, failure)
 
-    def binding_failed(self, queued: QueuedPod, assumed: Pod, failure: Failure) -> None:
+    def binding_failed(
+        self,
+        queued: QueuedPod,
+        assumed: Pod,
+        failure: Failure,
+        *,
+        was_nominated: bool = False,
+    ) -> None:
         """The binding cycle failed: give the pod's place back, wake others, requeue it.
 
         The place that becomes free is an event. After an error the pod itself may see
@@ -176,12 +187,13 @@ class FailureHandler:
             queued: The record that was popped.
             assumed: The pod with the node that it was assumed on.
             failure: How it failed.
+            was_nominated: Whether the cluster was told of the node.
         """
         forgotten = self._cache.forget(assumed)
         is_error = failure.kind is FailureKind.ERROR
         if forgotten and is_error:
             self._queue.move_all(ASSIGNED_POD_DELETE, assumed, None)
-        self.attempt_failed(queued, failure)
+        self.attempt_failed(queued, failure, was_nominated=was_nominated)
         if forgotten and not is_error:
             self._queue.move_all(
                 ASSIGNED_POD_DELETE,
@@ -190,7 +202,7 @@ class FailureHandler:
                 pre_check=lambda pod: pod.uid != assumed.uid,
             )
 
-    def _report(self, pod: Pod, failure: Failure) -> None:
+    def _report(self, pod: Pod, failure: Failure, was_nominated: bool) -> None:
         self._record(
             EventNote(
                 regarding=pod,
@@ -202,7 +214,7 @@ class FailureHandler:
             )
         )
         condition = self._condition(pod, failure)
-        nomination = _changed_nomination(pod, failure.nominating)
+        nomination = _changed_nomination(pod, failure.nominating, was_nominated)
         if condition is not None or nomination is not None:
             patch = PodStatusPatch(condition=condition, nominated_node_name=nomination)
             self._patch_status(pod, patch)
@@ -225,10 +237,13 @@ class FailureHandler:
         )
 
 
-def _changed_nomination(pod: Pod, nominating: NominatingInfo | None) -> str | None:
+def _changed_nomination(
+    pod: Pod, nominating: NominatingInfo | None, was_nominated: bool
+) -> str | None:
     if nominating is None or nominating.mode is NominatingMode.NOOP:
         return None
-    if nominating.node_name == pod.status.nominated_node_name:
+    is_same = nominating.node_name == pod.status.nominated_node_name
+    if is_same and not was_nominated:
         return None
     return nominating.node_name
 

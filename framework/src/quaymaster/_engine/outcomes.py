@@ -62,7 +62,12 @@ class Outcomes:
     ) -> None:
         """The binding cycle failed."""
         make = Failure.on_permit if on_permit else Failure.on_binding
-        self._failures.binding_failed(attempt.queued, attempt.pod, make(status))
+        self._failures.binding_failed(
+            attempt.queued,
+            attempt.pod,
+            make(status),
+            was_nominated=attempt.is_nominated,
+        )
 
     def done(self, attempt: Attempt[QueuedPod]) -> None:
         """From here on no event can be said to help the pod."""

@@ -37,12 +37,13 @@ from quaymaster._engine.handle import Services
 from quaymaster._engine.inbox import Inbox
 from quaymaster._engine.informers import EngineInformers
 from quaymaster._engine.outcomes import Outcomes
+from quaymaster._engine.pod_patches import PodPatches
 from quaymaster._mutations import MutationGuard
 from quaymaster._queue import QueuedPod, SchedulingQueue
 from quaymaster._runtime import Guard, HookGuards, SlowHooks
 from quaymaster.arrays import Rows
 from quaymaster.clock import Clock
-from quaymaster.cluster import ApiError, Cluster, EventNote, PodStatusPatch
+from quaymaster.cluster import Cluster, EventNote
 from quaymaster.config import SchedulerConfig
 from quaymaster.cycle_state import CycleState
 from quaymaster.node_table import NodeTable
@@ -148,12 +149,13 @@ class Scheduler:
             scheduler_names=self.frameworks,
             reject_waiting=self._reject_waiting,
         )
+        patches = PodPatches(cluster, self._executor)
         self._failures = FailureHandler(
             clock=clock,
             queue=self.queue,
             cache=self._cache,
             lookup=self._stored,
-            patch_status=self._patch_status,
+            patch_status=patches.send,
             record=cluster.record,
         )
         outcomes = Outcomes(
@@ -164,7 +166,7 @@ class Scheduler:
             bound=self._bound,
         )
         self._binding = BindingCycle(
-            cluster, self._executor, self.waiting, outcomes, clock
+            cluster, self._executor, self.waiting, outcomes, clock, patches.send
         )
 
     def start(self) -> None:
@@ -434,16 +436,6 @@ class Scheduler:
         if self._observer is not None:
             self._observer.recorded(note)
 
-    def _patch_status(self, pod: Pod, patch: PodStatusPatch) -> None:
-        def send() -> ApiError | None:
-            try:
-                self._cluster.patch_pod_status(pod, patch)
-            except ApiError as error:
-                return error
-            return None
-
-        self._executor.submit(send, lambda error: _log_failed_patch(pod, error))
-
 
 def _failure(unfit: Unfit) -> Failure:
     diagnosis, nominating = unfit.diagnosis, unfit.nominating
@@ -490,8 +482,3 @@ def _skipped(pod: Pod) -> EventNote:
         note=f"skip schedule deleting pod: {pod.key}",
         reporter=pod.spec.scheduler_name,
     )
-
-
-def _log_failed_patch(pod: Pod, error: ApiError | None) -> None:
-    if error is not None:
-        _log.error("the status of pod %s could not be patched: %s", pod.key, error)

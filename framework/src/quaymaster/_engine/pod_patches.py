@@ -1,0 +1,58 @@
+"""Patches of pods' statuses, on their way to the cluster."""
+
+import logging
+from collections import deque
+
+from quaymaster._binding.executor import Executor
+from quaymaster.cluster import ApiError, Cluster, PodStatusPatch
+from quaymaster.objects import Pod
+
+__all__ = ["PodPatches"]
+
+_log = logging.getLogger(__name__)
+
+
+class PodPatches:
+    """Sends patches of pods' statuses, those of one pod in order, one at a time.
+
+    Workers overtake each other: the nomination that an attempt makes could be written
+    after its failure has taken it back, and would keep a place for nobody.
+
+    Args:
+        cluster: Where the pods are.
+        executor: Makes the calls.
+    """
+
+    def __init__(self, cluster: Cluster, executor: Executor) -> None:
+        self._cluster = cluster
+        self._executor = executor
+        # By uid, for each pod with a call under way: what is to be sent after that.
+        self._waiting: dict[str, deque[tuple[Pod, PodStatusPatch]]] = {}
+
+    def send(self, pod: Pod, patch: PodStatusPatch) -> None:
+        """Send a patch, once those before it have been answered; errors are logged."""
+        waiting = self._waiting.get(pod.uid)
+        if waiting is not None:
+            waiting.append((pod, patch))
+            return
+        self._waiting[pod.uid] = deque()
+        self._submit(pod, patch)
+
+    def _submit(self, pod: Pod, patch: PodStatusPatch) -> None:
+        def call() -> ApiError | None:
+            try:
+                self._cluster.patch_pod_status(pod, patch)
+            except ApiError as error:
+                return error
+            return None
+
+        self._executor.submit(call, lambda error: self._answered(pod, error))
+
+    def _answered(self, pod: Pod, error: ApiError | None) -> None:
+        if error is not None:
+            _log.error("the status of pod %s could not be patched: %s", pod.key, error)
+        waiting = self._waiting[pod.uid]
+        if waiting:
+            self._submit(*waiting.popleft())
+        else:
+            del self._waiting[pod.uid]

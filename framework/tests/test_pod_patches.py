@@ -1,0 +1,107 @@
+"""Patches of pods' statuses: in order for each pod, and nobody else waits."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from quaymaster import Handle, PermitWait, Pod, hookimpl
+from quaymaster._binding.executor import Post
+from quaymaster._engine.pod_patches import PodPatches
+from quaymaster._engine.scheduler import Scheduler
+from quaymaster.clock import VirtualClock
+from quaymaster.cluster import PodStatusPatch
+from quaymaster.config import parse_config
+from quaymaster.memory import MemoryCluster
+from quaymaster.registry import PluginRegistry
+from quaymaster.testing import make_node, make_pod
+
+T = TypeVar("T")
+
+
+class NewestFirst:
+    """Runs the newest task first, when told to."""
+
+    def __init__(self, _post: Post | None = None) -> None:
+        self._tasks: list[tuple[Callable[[], Any], Callable[[Any], None]]] = []
+
+    def submit(self, task: Callable[[], T], done: Callable[[T], None]) -> None:
+        self._tasks.append((task, done))
+
+    def close(self) -> None:
+        pass
+
+    def work(self) -> None:
+        while self._tasks:
+            task, done = self._tasks.pop()
+            done(task())
+
+
+class Waits:
+    """Lets every pod wait on Permit for a second, and then turns it away."""
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        pass
+
+    @hookimpl
+    def permit(self) -> PermitWait:
+        return PermitWait(1.0)
+
+
+def test_patches_of_one_pod_do_not_overtake_each_other() -> None:
+    clock = VirtualClock()
+    cluster = MemoryCluster(clock)
+    pods = [cluster.create(make_pod(name=name)) for name in ("a", "b")]
+    executor = NewestFirst()
+    patches = PodPatches(cluster, executor)
+    for node in ("n1", "n2", ""):
+        for pod in pods:
+            patches.send(pod, PodStatusPatch(nominated_node_name=node))
+    executor.work()
+    assert [pod.status.nominated_node_name for pod in cluster.list(Pod).items] == [
+        "",
+        "",
+    ]
+
+
+def test_failed_patch_does_not_hold_up_the_next_one() -> None:
+    clock = VirtualClock()
+    cluster = MemoryCluster(clock)
+    gone = make_pod(name="gone")
+    executor = NewestFirst()
+    patches = PodPatches(cluster, executor)
+    patches.send(gone, PodStatusPatch(nominated_node_name="n1"))
+    patches.send(gone, PodStatusPatch(nominated_node_name="n2"))
+    stored = cluster.create(gone)
+    cluster.delete(Pod, stored.key)
+    executor.work()
+    cluster.create(gone)
+    patches.send(cluster.get(Pod, gone.key), PodStatusPatch(nominated_node_name="n3"))
+    executor.work()
+    assert cluster.get(Pod, gone.key).status.nominated_node_name == "n3"
+
+
+def test_nomination_of_a_pod_that_is_turned_away_is_taken_back() -> None:
+    clock = VirtualClock()
+    cluster = MemoryCluster(clock)
+    cluster.load([make_node(name="n1"), make_pod(name="p")])
+    registry = PluginRegistry.discover().with_plugin(Waits)
+    config = parse_config(
+        {
+            "apiVersion": "kubescheduler.config.k8s.io/v1",
+            "kind": "KubeSchedulerConfiguration",
+            "profiles": [{"plugins": {"permit": {"enabled": [{"name": "Waits"}]}}}],
+        },
+        registry,
+    )
+    executor = NewestFirst()
+    scheduler = Scheduler(
+        cluster, config, registry, clock=clock, make_executor=lambda _post: executor
+    )
+    scheduler.start()
+    while scheduler.turn():
+        pass
+    clock.advance(2)  # the nomination has not reached the cluster by then
+    while scheduler.turn():
+        pass
+    executor.work()
+    assert cluster.get(Pod, "default/p").status.nominated_node_name == ""
+    assert scheduler.queue.get("default/p") is not None
