@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import TypeVar
 
+from msgspec.structs import replace
+
 from quaymaster._binding.executor import Post
 from quaymaster._engine.scheduler import Scheduler
 from quaymaster.clock import VirtualClock
@@ -119,6 +121,26 @@ def test_a_preemptor_is_gated_until_its_last_victim_is_deleted() -> None:
     assert world.node == "a"
     preempted = [one for one in world.cluster.events() if one.reason == "Preempted"]
     assert [one.regarding.name for one in preempted] == ["first", "last"]
+
+
+def test_a_preemptor_is_woken_if_its_last_victim_ends_by_itself_before() -> None:
+    world = World()
+    world.work()
+    world.answer()  # to the first deletion
+    last = world.cluster.get(Pod, "default/last")
+    ended = replace(last, status=replace(last.status, phase="Succeeded"))
+    world.cluster.update(ended)
+    world.work()
+    while (executor := world.executors[0]).tasks:
+        world.answer()
+        world.work()
+    for _ in range(60):  # far from the flush after five minutes
+        world.clock.advance(1)
+        world.work()
+        while executor.tasks:
+            world.answer()
+            world.work()
+    assert world.node == "a"
 
 
 def test_others_are_scheduled_while_victims_are_deleted() -> None:

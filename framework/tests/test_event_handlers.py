@@ -194,6 +194,20 @@ def test_update_of_an_assumed_pod_is_none_of_the_queues_business() -> None:
     assert rig.running() == ["p"]
 
 
+def test_what_changed_of_an_assumed_pod_is_told_when_it_is_confirmed() -> None:
+    rig = Rig(EventResource.POD)
+    rig.pod(None, make_pod(name="p", labels={"app": "a"}))
+    assumed = replace(rig.pop().pod, node_name="n1")
+    rig.add_listener()
+    rig.cache.assume(assumed)
+    changed = make_pod(name="p", labels={"app": "b"})
+    rig.pod(make_pod(name="p", labels={"app": "a"}), changed)
+    assert rig.heard == []
+    bound = replace(changed, node_name="n1")
+    rig.pod(changed, bound)
+    assert rig.heard == [(None, bound), (assumed, bound)]
+
+
 @pytest.mark.parametrize("gone", [True, False], ids=["deleted", "being deleted"])
 def test_deletion_of_an_assumed_pod_frees_its_place_at_once(gone: bool) -> None:
     rig = Rig(EventResource.POD)

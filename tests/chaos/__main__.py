@@ -23,18 +23,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(seeds: Sequence[int]) -> int:
-    faults: Counter[Fault] = Counter()
-    steps = 0
+    counts: Counter[str] = Counter()
     broken: list[tuple[int, str]] = []
     for seed in seeds:
         outcome = replay(seed, draw_steps(seed))
-        faults += outcome.faults
-        steps += outcome.steps
+        counts.update(outcome.counts)
         if outcome.violation:
             broken.append((seed, outcome.violation))
-    _say(f"histories: {len(seeds)}, steps: {steps}, violations: {len(broken)}")
-    for fault in Fault:
-        _say(f"  {fault.value}: {faults[fault]}")
+    _say(
+        f"histories: {len(seeds)}, steps: {counts.pop('steps')}, "
+        f"violations: {len(broken)}"
+    )
+    for name in dict.fromkeys([*(fault.value for fault in Fault), *sorted(counts)]):
+        _say(f"  {name}: {counts[name]}")
     if not broken:
         return 0
     for seed, violation in broken[:10]:
@@ -46,6 +47,7 @@ def _run(seeds: Sequence[int]) -> int:
 
 def _say(text: str) -> None:
     sys.stdout.write(text + "\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

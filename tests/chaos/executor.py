@@ -2,9 +2,11 @@
 
 import random
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
 
 from quaymaster.clock import Clock
+from tests.chaos.stage import CrashError
 
 __all__ = ["SlowExecutor"]
 
@@ -25,15 +27,31 @@ class SlowExecutor:
     def __init__(self, clock: Clock, seed: int) -> None:
         self._clock = clock
         self._random = random.Random(seed)
+        self._waiting: dict[int, Callable[[], object]] = {}
+        self._count = 0
 
     def submit(self, task: Callable[[], T], done: Callable[[T], None]) -> None:
         """Run ``task`` after a while, and ``done`` with its result later."""
-        self._after_a_while(lambda: self._run(task, done))
+        self._count += 1
+        number = self._count
+        self._waiting[number] = task
+        self._after_a_while(lambda: self._run(number, task, done))
 
     def close(self) -> None:
         """Nothing to wait for: what is left is in the clock."""
 
-    def _run(self, task: Callable[[], T], done: Callable[[T], None]) -> None:
+    def crash(self) -> None:
+        """The process ends: half of the calls are on their way, nobody hears more."""
+        tasks, self._waiting = list(self._waiting.values()), {}
+        for task in tasks:
+            if self._random.random() < 0.5:
+                with suppress(CrashError):
+                    task()
+
+    def _run(
+        self, number: int, task: Callable[[], T], done: Callable[[T], None]
+    ) -> None:
+        del self._waiting[number]
         result = task()
         self._after_a_while(lambda: done(result))
 

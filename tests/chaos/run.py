@@ -1,13 +1,13 @@
 """Run histories, and shrink those that break an invariant."""
 
 import logging
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import attrs
 
-from quaymaster.testing import Fault
 from tests.chaos.machine import Machine
 from tests.chaos.steps import Step
 
@@ -20,13 +20,12 @@ class Outcome:
 
     Attributes:
         violation: What broke, or empty.
-        steps: How many steps were taken.
-        faults: How often each fault happened.
+        counts: How many steps were taken, and how often each fault and each other kind
+            of trouble has happened.
     """
 
     violation: str
-    steps: int
-    faults: Counter[Fault]
+    counts: Counter[str]
 
 
 def replay(seed: int, steps: Sequence[Step]) -> Outcome:
@@ -41,22 +40,24 @@ def replay(seed: int, steps: Sequence[Step]) -> Outcome:
         machine.finish()
     except Exception as error:
         violation = f"{type(error).__name__}: {error}"
-    return Outcome(violation=violation, steps=taken, faults=machine.faults.counts)
+    return Outcome(violation=violation, counts=machine.counts + Counter(steps=taken))
 
 
 def shrink(seed: int, steps: Sequence[Step]) -> Sequence[Step]:
-    """Drop steps as long as some violation remains, longest runs first."""
+    """Drop steps as long as the same violation remains, longest runs first."""
+    kind = _kind_of(replay(seed, steps).violation)
     best = list(steps)
     size = len(best) // 2
     while size:
-        start = 0
+        start, before = 0, len(best)
         while start < len(best):
             fewer = best[:start] + best[start + size :]
-            if replay(seed, fewer).violation:
+            if _kind_of(replay(seed, fewer).violation) == kind:
                 best = fewer
             else:
                 start += size
-        size //= 2
+        if size > 1 or len(best) == before:
+            size //= 2
     return best
 
 
@@ -79,3 +80,8 @@ def quiet() -> Iterator[None]:
         yield
     finally:
         logging.disable(before)
+
+
+def _kind_of(violation: str) -> str:
+    """A violation without the names of pods and nodes, and without numbers."""
+    return re.sub(r"(?:[a-z]+/)?(?:pod|node|claim)-\d+|\d+", "", violation)

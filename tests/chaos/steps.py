@@ -1,43 +1,78 @@
 """What can happen in a history, and how histories are drawn from a seed."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
-__all__ = ["Step", "draw_steps"]
+from tests.chaos.objects import NODES, PODS, TRAITS
+
+__all__ = ["AMBUSHES", "PHASES", "STEPS", "Draw", "Step", "draw_steps"]
 
 Step: TypeAlias = tuple[str, *tuple[int, ...]]
-"""The name of a method of `tests.chaos.machine.Machine`, and its arguments."""
+"""The name of a method of `tests.chaos.machine.Machine`, or of its acts, and its
+arguments."""
 
-_POD_NAMES = 14
-_NODE_NAMES = 4
-_WEIGHTS = {
-    "add_pod": 10,
-    "delete_pod": 4,
-    "add_node": 3,
-    "remove_node": 1,
-    "cordon": 1,
-    "uncordon": 2,
-    "turn": 10,
-    "pass_time": 5,
+Draw: TypeAlias = Callable[[Sequence[int]], int]
+"""Chooses one of some numbers."""
+
+PHASES = ("filter", "reserve", "permit", "pre_bind", "bind", "bound")
+AMBUSHES = (
+    "its node goes",
+    "its node is closed",
+    "a node comes",
+    "it goes",
+    "it is recreated",
+    "it is relabelled",
+    "the process ends",
+)
+
+_PAIR = range(2)
+_CPU = (500, 1000, 2000, 3000)
+
+STEPS: Mapping[str, tuple[int, tuple[Sequence[int], ...]]] = {
+    "add_pod": (24, (PODS, _CPU, (0, 0, 10, 20))),
+    "delete_pod": (8, (PODS, (0, 30))),
+    "recreate_pod": (2, (PODS,)),
+    "lift_gates": (3, (PODS,)),
+    "relabel_pod": (2, (PODS,)),
+    "resize_pod": (2, (PODS, _CPU)),
+    "add_node": (8, (NODES,)),
+    "remove_node": (2, (NODES,)),
+    "remove_node_in_use": (1, (PODS,)),
+    "cordon": (2, (NODES,)),
+    "uncordon": (4, (NODES,)),
+    "taint": (2, (NODES, range(3))),
+    "untaint": (3, (NODES,)),
+    "label_node": (3, (NODES, range(5))),
+    "resize_node": (3, (NODES, (2000, 4000, 8000), (3, 110))),
+    "add_claim": (3, (range(4),)),
+    "remove_claim": (1, (range(4),)),
+    "add_volume": (2, (NODES,)),
+    "add_budget": (1, (_PAIR, (1, 3))),
+    "remove_budget": (1, (_PAIR,)),
+    "label_namespace": (1, (_PAIR,)),
+    "allow": (3, (PODS,)),
+    "reject": (2, (PODS,)),
+    "sabotage": (1, ((0, 5, 20),)),
+    "ambush": (4, (range(len(PHASES)), range(len(AMBUSHES)))),
+    "restart": (1, ()),
+    "turn": (24, ((1, 2, 3, 4, 5, 6),)),
+    "pass_time": (12, ((1, 3, 10, 40),)),
 }
+"""Name -> how often it is drawn, and what its arguments are drawn from."""
 
 
 def draw_steps(seed: int) -> Sequence[Step]:
     """The history of a seed; it begins with two nodes."""
     rng = random.Random(seed)
-    names = rng.choices(list(_WEIGHTS), list(_WEIGHTS.values()), k=rng.randint(10, 50))
-    return [("add_node", 0), ("add_node", 1), *(_draw(rng, name) for name in names)]
+    weights = [weight for weight, _ in STEPS.values()]
+    names = rng.choices(list(STEPS), weights, k=rng.randint(10, 50))
+    drawn = [_draw(rng, name) for name in names]
+    return [("add_node", 0), ("add_node", 1), *drawn]
 
 
 def _draw(rng: random.Random, name: str) -> Step:
+    arguments = [rng.choice(choices) for choices in STEPS[name][1]]
     if name == "add_pod":
-        cpu, priority = rng.choice((500, 1000, 2000, 3000)), rng.choice((0, 0, 10))
-        return (name, rng.randrange(_POD_NAMES), cpu, priority)
-    if name == "delete_pod":
-        return (name, rng.randrange(_POD_NAMES), rng.choice((0, 30)))
-    if name == "turn":
-        return (name, rng.randint(1, 6))
-    if name == "pass_time":
-        return (name, rng.choice((1, 3, 10, 40)))
-    return (name, rng.randrange(_NODE_NAMES))
+        arguments += rng.sample(range(len(TRAITS)), k=rng.choice((0, 1, 1, 2)))
+    return (name, *arguments)

@@ -1,33 +1,67 @@
 """What must hold through random histories with faults does hold."""
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from quaymaster._cache.cache import Cache
 from quaymaster.objects import Pod
 from quaymaster.testing import Fault
 from tests.chaos.__main__ import main
+from tests.chaos.objects import TRAITS
 from tests.chaos.run import quiet, replay, script, shrink
-from tests.chaos.steps import draw_steps
+from tests.chaos.steps import STEPS, Step, draw_steps
+
+_RUN = 50
 
 
-@pytest.mark.parametrize("first", range(0, 300, 50))
+@pytest.mark.parametrize("first", range(0, 2000, _RUN))
 def test_no_history_breaks_an_invariant(first: int) -> None:
     with quiet():
-        for seed in range(first, first + 50):
+        for seed in range(first, first + _RUN):
             steps = draw_steps(seed)
             outcome = replay(seed, steps)
             assert not outcome.violation, script(seed, shrink(seed, steps))
 
 
-def test_histories_meet_every_kind_of_fault(
+def steps_of(name: str) -> st.SearchStrategy[Step]:
+    arguments = [st.sampled_from(choices) for choices in STEPS[name][1]]
+    if name != "add_pod":
+        return st.tuples(st.just(name), *arguments)
+    traits = st.lists(st.integers(0, len(TRAITS) - 1), max_size=3, unique=True)
+    pods = st.tuples(st.just(name), st.tuples(*arguments), traits)
+    return pods.map(lambda pod: (pod[0], *pod[1], *pod[2]))
+
+
+@settings(
+    max_examples=100,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+@given(
+    st.integers(0, 5),
+    st.lists(st.one_of([steps_of(name) for name in STEPS]), max_size=60),
+)
+def test_no_history_that_hypothesis_thinks_of_does(
+    seed: int, steps: list[Step]
+) -> None:
+    with quiet():
+        outcome = replay(seed, steps)
+    assert not outcome.violation, script(seed, steps)
+
+
+def test_histories_meet_every_kind_of_trouble(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert main(["--histories", "10", "--seed", "7"]) == 0
+    assert main(["--histories", "20", "--seed", "7"]) == 0
     printed = capsys.readouterr().out
-    assert printed.startswith("histories: 10, steps: ")
-    for fault in Fault:
-        assert f"  {fault.value}: " in printed
-        assert f"  {fault.value}: 0\n" not in printed
+    assert printed.startswith("histories: 20, steps: ")
+    others = ("ambushes", "binds", "restarts", "sabotaged calls")
+    for name in (*(fault.value for fault in Fault), *others):
+        assert f"  {name}: " in printed
+        assert f"  {name}: 0\n" not in printed
 
 
 def test_a_history_is_a_function_of_its_seed() -> None:
@@ -42,9 +76,9 @@ def test_a_violation_is_shrunk_and_printed_as_a_script(
         return False
 
     monkeypatch.setattr(Cache, "forget", forget_nothing)
-    assert main(["--histories", "3"]) == 1
+    assert main(["--histories", "4"]) == 1
     printed = capsys.readouterr().out
     assert "is queued and assumed" in printed
     assert "steps = [\n    ('add_" in printed
     _, _, program = printed.partition("\n\n")
-    assert program.count("    ('") <= 4
+    assert program.count("    ('") <= 5

@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 
 from quaymaster._cycle.decisions import Decision, Feasible, Unfit
-from quaymaster._cycle.diagnosis import Diagnosis
+from quaymaster._cycle.diagnosis import Diagnosis, picked
 from quaymaster._cycle.errors import unexpected
 from quaymaster._cycle.filtering import FilterStation, pods_ahead
 from quaymaster._cycle.memory import Memory, Recalled
@@ -398,9 +398,8 @@ class Algorithm:
         rows, total = ranked
         if len(total) == 1:
             return int(self._nodes.row_numbers(rows)[0])
-        best = np.flatnonzero(total == total.max())
-        ties = best + rows.start if isinstance(rows, slice) else rows[best]
-        return pick_node(self._nodes, ties)
+        best = (total == total[total.argmax()]).nonzero()[0]
+        return pick_node(self._nodes, picked(rows, best))
 
 
 def _wrong_part(result: PostFilterResult) -> object:

@@ -6,19 +6,20 @@ Mirrors ``Diagnosis``, ``NodeToStatus`` and ``FitError`` (Kubernetes v1.36,
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from quaymaster._cycle.errors import unexpected
-from quaymaster.arrays import BoolArray, Int32Array, RowArray
+from quaymaster.arrays import BoolArray, Int32Array, RowArray, Rows
 from quaymaster.messages import unfit_message
 from quaymaster.node_table import NodeTable
 from quaymaster.results import NodeVerdicts
 from quaymaster.status import Code, Status
 
-__all__ = ["Diagnosis", "PluginRejections", "Rejections"]
+__all__ = ["Diagnosis", "PluginRejections", "Rejections", "picked"]
 
 _UNRESOLVABLE = Status.unresolvable()
 
@@ -48,25 +49,40 @@ class PluginRejections:
 
     Args:
         plugin: The plugin's name.
-        rows: The rejected rows, ascending.
-        verdicts: A non-zero code for each of them.
+        judged: The rows that it judged, ascending.
+        verdicts: A code for each of them; 0 passes.
+        count: How many do not pass.
     """
 
-    __slots__ = ("_plugin", "_status_of", "codes", "rows")
-
-    def __init__(self, plugin: str, rows: RowArray, verdicts: NodeVerdicts) -> None:
+    def __init__(
+        self, plugin: str, judged: Rows, verdicts: NodeVerdicts, count: int
+    ) -> None:
         self._plugin = plugin
-        self._status_of = verdicts.status_of
-        self.rows = rows
-        self.codes = verdicts.codes
+        self._judged = judged
+        self._verdicts = verdicts
+        self._count = count
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return self._count
+
+    @cached_property
+    def _found(self) -> RowArray:
+        return self._verdicts.codes.nonzero()[0]
+
+    @cached_property
+    def rows(self) -> RowArray:
+        """The rejected rows, ascending."""
+        return picked(self._judged, self._found)
+
+    @cached_property
+    def codes(self) -> npt.NDArray[np.integer[Any]] | BoolArray:
+        """The code of each."""
+        return self._verdicts.codes[self._found]
 
     def status(self, code: int) -> Status:
         """The plugin's status; its rejection stands even if it cannot explain it."""
         try:
-            status: object = self._status_of(code)
+            status: object = self._verdicts.status_of(code)
         except Exception as error:
             status = Status.from_error(error)
         if not isinstance(status, Status):
@@ -107,6 +123,11 @@ class Diagnosis:
         """Note one node's rejection; the last one for a node counts."""
         self._explicit[node_name] = status
         self._by_node = None
+
+    @property
+    def last_batch(self) -> Rejections | None:
+        """What was last noted of many nodes at once."""
+        return self._batches[-1] if self._batches else None
 
     def reject_batch(self, rejections: Rejections) -> None:
         """Note the rejections of many nodes at once."""
@@ -223,6 +244,13 @@ class Diagnosis:
                 if status.code in codes
             )
         return frozenset(found - {""})
+
+
+def picked(rows: Rows, positions: RowArray) -> RowArray:
+    """Some of some rows, by their positions among them."""
+    if not isinstance(rows, slice):
+        return rows.take(positions)
+    return positions + rows.start if rows.start else positions
 
 
 def _counted(batch: Rejections) -> Mapping[int, int]:

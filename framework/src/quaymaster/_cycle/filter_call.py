@@ -8,10 +8,10 @@ from typing import Final
 
 import numpy as np
 
-from quaymaster._cycle.diagnosis import Diagnosis, PluginRejections
+from quaymaster._cycle.diagnosis import Diagnosis, PluginRejections, picked
 from quaymaster._cycle.errors import PluginError, failed, unexpected
 from quaymaster._runtime import Call
-from quaymaster.arrays import BoolArray, RowArray, Rows
+from quaymaster.arrays import RowArray, Rows
 from quaymaster.cycle_state import CycleState
 from quaymaster.hookspecs import PodUse
 from quaymaster.node_info import NodeInfo
@@ -38,12 +38,23 @@ class FilterCall:
         pod_use: How much it looks at the pods on a node.
     """
 
-    __slots__ = ("_scalar", "_twin", "plugin", "pod_use")
+    __slots__ = (
+        "_judged",
+        "_judged_codes",
+        "_judged_rows",
+        "_scalar",
+        "_twin",
+        "plugin",
+        "pod_use",
+    )
 
     def __init__(self, call: Call, imagines: bool) -> None:
         self.plugin = call.plugin
         self._scalar = call.hooks["filter"]
         self._twin = call.hooks.get("filter_nodes")
+        self._judged_codes: object = None
+        self._judged_rows: object = None
+        self._judged: tuple[RowArray, PluginRejections]
         self.pod_use = call.pod_use
         if imagines or (call.pod_use is PodUse.SUMS and self._twin is None):
             self.pod_use = PodUse.PODS
@@ -79,34 +90,52 @@ class FilterCall:
             rows: The rows to judge.
             diagnosis: Takes the rejections.
         """
-        few = nodes.count(rows) <= _FEW_ROWS < len(nodes) and not nodes.is_imagined
-        if self._twin is None or few:
+        if self._twin is None or self._are_few(nodes, rows):
             return self._loop(state, pod, nodes, rows, diagnosis)
+        verdicts = self._verdicts_on(state, pod, nodes, rows)
+        if verdicts is None:
+            return rows
+        if isinstance(verdicts, Status):
+            return verdicts
+        codes = verdicts.codes
+        if codes is self._judged_codes and rows is self._judged_rows:
+            passing, rejections = self._judged
+        else:
+            rejected = int(np.count_nonzero(codes))
+            if not rejected:
+                return rows
+            passing = picked(rows, (codes == 0).nonzero()[0])
+            rejections = PluginRejections(self.plugin, rows, verdicts, rejected)
+            if not codes.flags.writeable:
+                # An answer that is given again, and cannot have changed.
+                self._judged_codes, self._judged_rows = codes, rows
+                self._judged = passing, rejections
+        diagnosis.reject_batch(rejections)
+        return passing
+
+    def _verdicts_on(
+        self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
+    ) -> NodeVerdicts | Status | None:
+        """What the twin says, if that is of use: verdicts, None, or an Error."""
+        assert self._twin is not None
         try:
             verdicts = self._twin(state, pod, nodes, rows)
         except Exception as error:
             return self._failed(Status.from_error(error))
         if verdicts is None:
-            return rows
+            return None
         count = nodes.count(rows)
         if isinstance(verdicts, Status):
             if not verdicts.is_rejected:
                 return self._failed(verdicts)
-            status = verdicts
-            verdicts = NodeVerdicts.reject_where(np.ones(count, np.bool_), status)
-        elif not isinstance(verdicts, NodeVerdicts):
+            return NodeVerdicts.reject_where(np.ones(count, np.bool_), verdicts)
+        if not isinstance(verdicts, NodeVerdicts):
             expected = "NodeVerdicts, Status or None"
             return unexpected(self.plugin, "filter_nodes", verdicts, expected)
         problem = _problem(verdicts.codes, count)
         if problem:
             return Status.from_error(PluginError(self.plugin, "filter_nodes", problem))
-        rejected: BoolArray = verdicts.codes != 0
-        if not rejected.any():
-            return rows
-        numbers = nodes.row_numbers(rows)
-        codes = NodeVerdicts(verdicts.codes[rejected], verdicts.status_of)
-        diagnosis.reject_batch(PluginRejections(self.plugin, numbers[rejected], codes))
-        return numbers[~rejected]
+        return verdicts
 
     def _loop(
         self,
@@ -129,6 +158,10 @@ class FilterCall:
             return rows
         found: RowArray = np.array(passed, dtype=np.intp)
         return found
+
+    def _are_few(self, nodes: NodeTable, rows: Rows) -> bool:
+        few = nodes.count(rows) <= _FEW_ROWS < len(nodes)
+        return few and not nodes.is_imagined
 
     def _failed(self, status: Status) -> Status:
         return failed(f'running "{self.plugin}" filter plugin', self.plugin, status)

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from quaymaster._cycle.diagnosis import Diagnosis
+from quaymaster._cycle.diagnosis import Diagnosis, picked
 from quaymaster._cycle.filter_call import FilterCall
 from quaymaster.arrays import Int32Array, RowArray, Rows
 from quaymaster.cycle_state import CycleState
@@ -99,10 +99,7 @@ class FilterMemo:
         rows = nodes.rows
         if self._passing is None or self._all is not rows:
             self._all = rows
-            passes = self._codes[rows] == 0
-            self._passing = (
-                np.flatnonzero(passes) if isinstance(rows, slice) else rows[passes]
-            )
+            self._passing = picked(rows, (self._codes[rows] == 0).nonzero()[0])
         return self._passing
 
     def narrow(self, nodes: NodeTable, rows: Rows, diagnosis: Diagnosis) -> Rows:
@@ -220,12 +217,7 @@ class _Remembered:
     @cached_property
     def rows(self) -> RowArray:
         """The rejected rows, ascending."""
-        rejected = self._codes[self._judged] != 0
-        if isinstance(self._judged, slice):
-            first: int = self._judged.start
-            return np.flatnonzero(rejected) + first
-        rows: RowArray = self._judged[rejected]
-        return rows
+        return picked(self._judged, self._codes[self._judged].nonzero()[0])
 
     @cached_property
     def codes(self) -> Int32Array:

@@ -207,27 +207,42 @@ class FilterStation:
         plan = self._plan(recalled)
         if plan is None:
             return self.run_batch(state, pod, nodes, rows, diagnosis)
+        left = self._run_plan(plan, state, pod, nodes, rows, diagnosis)
+        if not isinstance(left, Status):
+            plan.passing = left if rows is nodes.rows else None
+        return left
+
+    def _run_plan(
+        self,
+        plan: FilterPlan,
+        state: CycleState,
+        pod: Pod,
+        nodes: NodeTable,
+        rows: Rows,
+        diagnosis: Diagnosis,
+    ) -> Rows | Status:
         skipped = state.skip_filter_plugins
-        is_known = rows is nodes.rows
+        plan.rejections = []
         for step in plan.steps:
-            if nodes.count(rows) == 0:
-                break
+            calls: Sequence[FilterCall]
             if isinstance(step, FilterMemo):
                 if step.refresh(state, pod, nodes) is None:
                     rows = step.narrow(nodes, rows, diagnosis)
                     continue
                 calls = step.calls
-            elif step.plugin in skipped:
-                continue
             else:
-                calls = (step,)
+                calls = () if step.plugin in skipped else (step,)
             for call in calls:
+                if nodes.count(rows) == 0:
+                    return rows
+                last = diagnosis.last_batch
                 passed = call.judge_rows(state, pod, nodes, rows, diagnosis)
                 if isinstance(passed, Status):
                     return passed
-                is_known = is_known and passed is rows
-                rows = passed
-        plan.passing = rows if is_known else None
+                if passed is not rows:
+                    rows = passed
+                    batch = diagnosis.last_batch
+                    plan.note(None if batch is last else batch)
         return rows
 
     def _plan(self, recalled: Recalled) -> FilterPlan | None:

@@ -11,6 +11,7 @@ from typing import Final
 
 import attrs
 
+from quaymaster._cycle.diagnosis import Rejections
 from quaymaster._cycle.filter_call import FilterCall
 from quaymaster._cycle.filter_memo import FilterMemo
 from quaymaster._cycle.prepared import Prepared
@@ -38,15 +39,25 @@ class FilterPlan:
     Attributes:
         steps: The same.
         memos: Those of them that are remembered.
-        passing: The rows that passed last, if nothing but memos kept others out.
+        passing: The rows that passed last, of all rows; else None.
+        rejections: What others said then that are not remembered; None if they judged
+            some rows one by one.
     """
 
-    __slots__ = ("memos", "passing", "steps")
+    __slots__ = ("memos", "passing", "rejections", "steps")
 
     def __init__(self, steps: Sequence[FilterCall | FilterMemo]) -> None:
         self.steps = steps
         self.memos = [step for step in steps if isinstance(step, FilterMemo)]
         self.passing: Rows | None = None
+        self.rejections: list[Rejections] | None = None
+
+    def note(self, rejections: Rejections | None) -> None:
+        """Note what another filter has said; None if of some rows, one by one."""
+        if rejections is None:
+            self.rejections = None
+        elif self.rejections is not None:
+            self.rejections.append(rejections)
 
 
 @attrs.define(eq=False)

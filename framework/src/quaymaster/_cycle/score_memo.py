@@ -13,9 +13,10 @@ from quaymaster.node_table import NodeTable
 from quaymaster.objects import Pod
 from quaymaster.status import Status
 
-__all__ = ["ScoreMemo"]
+__all__ = ["INFEASIBLE", "ScoreMemo"]
 
-_INFEASIBLE: Final = -1
+INFEASIBLE: Final = -1
+"""The total of a node that does not pass."""
 
 
 class ScoreMemo:
@@ -87,7 +88,7 @@ class ScoreMemo:
         if self._position >= 0 and len(self.totals) == capacity:
             moved = nodes.moved_since(self._position)
         if moved is None or 3 * len(moved) > len(nodes):
-            self.totals = np.full(capacity, _INFEASIBLE, dtype=np.int64)
+            self.totals = np.full(capacity, INFEASIBLE, dtype=np.int64)
             self._epoch = -1
             for column in self._moving:
                 column.reset(capacity)
@@ -96,7 +97,7 @@ class ScoreMemo:
             return self._score_each(state, pod, nodes, moved)
         infos = nodes.infos
         changed = np.array(sorted(moved), dtype=np.intp)
-        self.totals[changed] = _INFEASIBLE
+        self.totals[changed] = INFEASIBLE
         live = [row for row in changed.tolist() if infos[row] is not None]
         return self._score_rows(state, pod, nodes, np.array(live, dtype=np.intp))
 
@@ -118,7 +119,7 @@ class ScoreMemo:
         infos, totals = nodes.infos, self.totals
         for row in moved:
             info = infos[row]
-            totals[row] = _INFEASIBLE
+            totals[row] = INFEASIBLE
             if info is None or any(memo.rejects(row) for memo in self._filters):
                 continue
             total = 0

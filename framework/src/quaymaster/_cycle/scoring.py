@@ -10,10 +10,10 @@ from typing import TypeAlias
 import numpy as np
 
 from quaymaster._cycle.errors import failed, unexpected
-from quaymaster._cycle.memory import Recalled
+from quaymaster._cycle.memory import FilterPlan, Recalled
 from quaymaster._cycle.prepared import Calls, Lesson
 from quaymaster._cycle.score_call import PluginScores, ScoreCall
-from quaymaster._cycle.score_memo import ScoreMemo
+from quaymaster._cycle.score_memo import INFEASIBLE, ScoreMemo
 from quaymaster._runtime import Call, HookFunction
 from quaymaster.arrays import Int64Array, Rows
 from quaymaster.cycle_state import CycleState
@@ -93,8 +93,9 @@ class ScoreStation:
         varying = memo.varying()
         plan = recalled.filters
         if not calls and not varying and plan is not None and rows is plan.passing:
-            everything = slice(0, len(nodes.infos))
-            return everything, memo.totals[everything]
+            whole = _whole(nodes, memo, plan)
+            if whole is not None:
+                return whole
         total = memo.totals[rows]
         if isinstance(rows, slice):
             total = total.copy()
@@ -191,6 +192,23 @@ class ScoreStation:
                 return scores
             total += scores.weighted
         return None
+
+
+def _whole(nodes: NodeTable, memo: ScoreMemo, plan: FilterPlan) -> Ranking | None:
+    """The remembered totals of all nodes, those that were rejected since with -1.
+
+    None if too many were: then it is cheaper to pick the others.
+    """
+    rows = slice(0, len(nodes.infos))
+    totals = memo.totals[rows]
+    apart = plan.rejections
+    if apart is None or 2 * sum(map(len, apart)) > len(nodes):
+        return None
+    if apart:
+        totals = totals.copy()
+        for rejections in apart:
+            totals[rejections.rows] = INFEASIBLE
+    return rows, totals
 
 
 def _call_pre_score(

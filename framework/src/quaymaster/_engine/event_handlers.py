@@ -151,8 +151,14 @@ class EventHandlers:
             for event in pod_changes(old, new):
                 self._queue.move_all(event, old, new)
         elif new.node_name:
+            assumed = self._cache.get(new.uid)
             self._cache.add_pod(new)
             self._queue.move_all(ASSIGNED_POD_ADD, None, new)
+            if assumed is not None and _differs(assumed, new):
+                # Changes of an assumed pod are told to nobody, here or upstream; but
+                # others may have been rejected for what it was.
+                for event in pod_changes(assumed, new):
+                    self._queue.move_all(event, assumed, new)
             if self._is_ours(old):
                 self._queue.delete(old)
         elif self._is_ours(old):
@@ -215,3 +221,8 @@ class EventHandlers:
         if queued is not None and queued.pod.uid == pod.uid:
             return True
         return self._cache.get(pod.uid) is not None
+
+
+def _differs(old: Pod, new: Pod) -> bool:
+    """Whether more has changed than what a bind changes."""
+    return old.spec != new.spec or old.metadata.labels != new.metadata.labels

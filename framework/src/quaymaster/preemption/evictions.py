@@ -68,6 +68,7 @@ class _Work:
         waiting: The victims that wait on Permit.
         assumed: The uids of the victims that no watch has told to be bound.
         all_but_last: Whether the last victim is all that is left to delete.
+        is_held_back: Whether the gate was closed when it was last asked about.
     """
 
     preemptor: Pod
@@ -76,6 +77,7 @@ class _Work:
     waiting: Sequence[Pod]
     assumed: frozenset[str]
     all_but_last: bool = False
+    is_held_back: bool = False
 
 
 class Evictions:
@@ -99,10 +101,12 @@ class Evictions:
         that deletion, and must not find it gated.
         """
         work = self._under_way.get(pod.uid)
-        if work is None or not work.all_but_last:
-            return work is not None
-        stored = self._handle.informers.get(Pod, work.last[0].key)
-        return stored is not None and not stored.is_terminating
+        if work is None:
+            return False
+        last = self._stored(work.last[0]) if work.all_but_last else None
+        has_gone = last is None or last.is_terminating or last.is_finished
+        work.is_held_back = not work.all_but_last or not has_gone
+        return work.is_held_back
 
     def start(self, preemptor: Pod, candidate: Candidate) -> None:
         """Evict the victims, and take nominations away from less important pods.
@@ -158,7 +162,8 @@ class Evictions:
         therefore comes after the gate has opened. Without either, nobody else would.
         A victim that had gone before, but is still known, has its end to come: to try
         again at once would only find the same victim, again and again until then.
-        One that was only assumed may have lost its place while the gate was closed.
+        One that was only assumed may have lost its place while the gate was closed, and
+        one that ran may have ended by itself.
         """
         if self._under_way.get(work.preemptor.uid) is work:
             # Otherwise it has been tried again, since the last victim was seen to go.
@@ -170,7 +175,10 @@ class Evictions:
             return
         rejected = [pod for pod in work.waiting if self._reject(work, pod)]
         ends = [*outcome.evicted, *filter(self._is_known, outcome.gone)]
-        if not rejected and not any(self._will_be_told(work, pod) for pod in ends):
+        is_lost = work.is_held_back and not any(map(self._is_to_end, ends))
+        if not rejected and (
+            is_lost or not any(self._will_be_told(work, pod) for pod in ends)
+        ):
             self._handle.activate([work.preemptor])
 
     def _will_be_told(self, work: _Work, victim: Pod) -> bool:
@@ -185,8 +193,17 @@ class Evictions:
         return stored is None or bool(stored.node_name)
 
     def _is_known(self, victim: Pod) -> bool:
-        stored = self._handle.informers.get(Pod, victim.key)
-        return stored is not None and stored.uid == victim.uid
+        return self._stored(victim) is not None
+
+    def _is_to_end(self, victim: Pod) -> bool:
+        """Whether a victim has an end to come, which will be told."""
+        stored = self._stored(victim)
+        return stored is not None and not stored.is_finished
+
+    def _stored(self, pod: Pod) -> Pod | None:
+        """A pod as it is known, unless another one has its name by now."""
+        stored = self._handle.informers.get(Pod, pod.key)
+        return stored if stored is not None and stored.uid == pod.uid else None
 
     def _reject(self, work: _Work, victim: Pod) -> bool:
         waiting = self._handle.waiting_pod(victim.uid)

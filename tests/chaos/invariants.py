@@ -1,0 +1,147 @@
+"""What must hold after each step, and what must hold when everything has settled."""
+
+from collections.abc import Container, Sequence
+
+import attrs
+
+from quaymaster._engine.scheduler import Scheduler
+from quaymaster.memory import MemoryCluster
+from quaymaster.objects import (
+    Namespace,
+    Node,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+)
+from tests.chaos.ledger import Ledger
+from tests.chaos.rules import World, cpu_of, evictable, why_not
+
+__all__ = [
+    "ViolationError",
+    "check_agreement",
+    "check_at_rest",
+    "check_liveness",
+    "check_nodes",
+    "check_places",
+]
+
+
+class ViolationError(AssertionError):
+    """An invariant does not hold."""
+
+
+def check_nodes(cluster: MemoryCluster, ledger: Ledger) -> None:
+    """No node is over its allocatable through the scheduler's binds."""
+    bound: dict[str, list[Pod]] = {}
+    for pod in cluster.list(Pod).items:
+        if pod.node_name and not pod.is_finished:
+            bound.setdefault(pod.node_name, []).append(pod)
+    problem = ledger.overcommitted(bound)
+    if problem:
+        raise ViolationError(problem)
+
+
+def check_places(scheduler: Scheduler) -> None:
+    """Every live pod, as the scheduler knows it, is in exactly one place."""
+    queue, cache = scheduler.queue, scheduler._cache
+    in_flight = set(queue.in_flight)
+    for pod in scheduler._informers.list(Pod):
+        if pod.is_finished:
+            continue
+        uid = pod.uid
+        queued = queue.get(pod.key)
+        assumed = cache.is_assumed(uid)
+        places = (
+            bool(pod.node_name) and cache.get(uid) is not None,
+            queued is not None and queued.pod.uid == uid,
+            assumed,
+            uid in in_flight and not assumed,
+        )
+        found = sum(places)
+        if found != 1 and not (not found and pod.is_terminating):
+            names = zip(
+                ("bound", "queued", "assumed", "in flight"), places, strict=True
+            )
+            listed = " and ".join(name for name, there in names if there)
+            raise ViolationError(f"{pod.key} is {listed or 'nowhere'}")
+
+
+def check_at_rest(scheduler: Scheduler, ledger: Ledger) -> None:
+    """Nothing is left of any attempt."""
+    queue = scheduler.queue
+    if scheduler._cache.assumed_count or queue.in_flight:
+        raise ViolationError("pods are assumed or in flight for ever")
+    if queue.in_flight_event_count:
+        raise ViolationError("events are kept for nobody")
+    if scheduler._binding.in_flight or len(scheduler.waiting):
+        raise ViolationError("a binding or a wait on Permit does not end")
+    for decision in ledger.open_decisions():
+        raise ViolationError(f"{decision.pod.key} was never given back")
+
+
+def check_agreement(scheduler: Scheduler, cluster: MemoryCluster) -> None:
+    """The scheduler knows the cluster as it is."""
+    cache = scheduler._cache
+    live = [pod for pod in cluster.list(Pod).items if not pod.is_finished]
+    bound = {pod.uid: pod for pod in live if pod.node_name}
+    for pod in bound.values():
+        known = cache.get(pod.uid)
+        if known is None or known.node_name != pod.node_name:
+            raise ViolationError(f"the cache has {pod.key} elsewhere, or not")
+    if len(cache) != len(bound):
+        raise ViolationError(f"the cache has {len(cache)} pods, not {len(bound)}")
+    pending = {pod.key for pod in live if not pod.node_name}
+    if {queued.key for queued in scheduler.queue} != pending:
+        raise ViolationError("the queue does not hold the pending pods")
+    nodes = {node.name: node for node in cluster.list(Node).items}
+    if {info.name for info in scheduler.snapshot.nodes} != set(nodes):
+        raise ViolationError("the snapshot does not hold the nodes")
+    for info in scheduler.snapshot.nodes:
+        there = {pod.uid for pod in bound.values() if pod.node_name == info.name}
+        if set(info.pods) != there:
+            raise ViolationError(f"the snapshot has other pods on {info.name}")
+        cpu = sum(cpu_of(bound[uid]) for uid in there)
+        if info.requested.milli_cpu != cpu:
+            raise ViolationError(f"the snapshot's sums of {info.name} are wrong")
+
+
+def check_liveness(cluster: MemoryCluster, excused: Container[str]) -> None:
+    """No pod is pending that the naive rules find a node for.
+
+    Less important pods are not in its way, unless it never preempts. Those that are not
+    less important keep the nodes which they are nominated to.
+
+    Args:
+        cluster: The cluster, without faults.
+        excused: The uids of pods that have heard of nothing that could help them.
+    """
+    pods = [pod for pod in cluster.list(Pod).items if not pod.is_finished]
+    world = World.of(
+        cluster.list(Node).items,
+        [(pod, pod.node_name) for pod in pods if pod.node_name],
+        cluster.list(Namespace).items,
+        cluster.list(PersistentVolumeClaim).items,
+        cluster.list(PersistentVolume).items,
+    )
+    pending = [pod for pod in pods if not pod.node_name]
+    for pod in pending:
+        if pod.uid in excused or pod.is_terminating or pod.spec.scheduling_gates:
+            continue
+        ahead = [
+            (other, other.status.nominated_node_name)
+            for other in pending
+            if other is not pod and other.priority >= pod.priority
+        ]
+        for name in world.nodes:
+            if _fits(world, ahead, pod, name):
+                raise ViolationError(f"{pod.key} waits, but fits on {name}")
+            victims = evictable(world, pod, name)
+            if victims and _fits(world.without(victims), ahead, pod, name):
+                raise ViolationError(f"{pod.key} waits, but may evict on {name}")
+
+
+def _fits(world: World, ahead: Sequence[tuple[Pod, str]], pod: Pod, name: str) -> bool:
+    """Whether a pod fits on a node, with the pods that are nominated or without."""
+    return not why_not(world, pod, name) and not why_not(
+        attrs.evolve(world, placed=[*world.placed, *ahead]), pod, name
+    )

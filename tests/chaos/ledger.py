@@ -1,0 +1,181 @@
+"""A log of decisions, kept beside the engine, and what must hold of them.
+
+What a decision may rely on is what the informers say, and the decisions before it. So
+each is held against the naive rules on exactly that.
+"""
+
+from collections.abc import Container, Iterator, Mapping
+
+import attrs
+
+from quaymaster.handle import Informers
+from quaymaster.memory import MemoryCluster
+from quaymaster.objects import (
+    Namespace,
+    Node,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+)
+from tests.chaos.rules import World, cpu_of, why_not
+
+__all__ = ["Decision", "Ledger"]
+
+
+@attrs.define(eq=False)
+class Decision:
+    """A node for a pod.
+
+    Attributes:
+        number: Later decisions have higher ones.
+        pod: The pod as it was decided on.
+        node_name: The node.
+        cpu_limit: The node's allocatable CPU as it was known, in millicores.
+        pod_limit: How many pods it could have, as it was known.
+        charge: The least that the pod has requested since, in millicores.
+        is_going_back: Whether Unreserve has begun.
+        is_open: Whether neither Unreserve nor PostBind was called to the end.
+    """
+
+    number: int
+    pod: Pod
+    node_name: str
+    cpu_limit: int
+    pod_limit: int
+    charge: int
+    is_going_back: bool = False
+    is_open: bool = True
+
+
+class Ledger:
+    """All decisions of a history.
+
+    Args:
+        cluster: The cluster, without faults.
+
+    Attributes:
+        problems: What went wrong, in the order of its finding.
+        decisions: By uid, the last decision that was not taken back.
+    """
+
+    def __init__(self, cluster: MemoryCluster) -> None:
+        self._cluster = cluster
+        self.problems: list[str] = []
+        self.decisions: dict[str, Decision] = {}
+        self._count = 0
+
+    def decided(self, informers: Informers, pod: Pod, node_name: str) -> None:
+        """A node was chosen for a pod: no rule may be against it."""
+        known = self.decisions.get(pod.uid)
+        if known is not None:
+            self.problems.append(f"{pod.key} was decided on again, without Unreserve")
+        world = self._world(informers, pod.uid)
+        problem = why_not(world, pod, node_name)
+        if problem:
+            self.problems.append(f"{pod.key} was put on {node_name}, but {problem}")
+        node = world.nodes.get(node_name)
+        if node is None:
+            return
+        self._count += 1
+        allocatable = node.status.allocatable
+        self.decisions[pod.uid] = Decision(
+            self._count,
+            pod,
+            node_name,
+            allocatable["cpu"].milli_value,
+            allocatable["pods"].value,
+            # It may request less by now, of which the informers do not know yet.
+            min(map(cpu_of, (pod, *self._stored(pod)))),
+        )
+
+    def begun_to_give_back(self, pod: Pod) -> None:
+        """The last plugin that reserved was the first to be called."""
+        decision = self.decisions.get(pod.uid)
+        if decision is None or not decision.is_open or decision.is_going_back:
+            self.problems.append(f"{pod.key} was given back twice, or for nothing")
+        else:
+            decision.is_going_back = True
+
+    def given_back(self, pod: Pod) -> None:
+        """The first plugin that reserved was the last to be called."""
+        decision = self.decisions.pop(pod.uid, None)
+        if decision is None or not decision.is_open:
+            self.problems.append(f"{pod.key} was given back twice, or for nothing")
+        elif not decision.is_going_back:
+            self.problems.append(f"{pod.key} was given back in the wrong order")
+        elif any(stored.node_name for stored in self._stored(pod)):
+            self.problems.append(f"{pod.key} was given back, but is on a node")
+
+    def completed(self, pod: Pod) -> None:
+        """PostBind was called."""
+        decision = self.decisions.get(pod.uid)
+        if decision is None or not decision.is_open:
+            self.problems.append(f"{pod.key} was bound without a decision")
+        else:
+            decision.is_open = False
+
+    def resized(self, pod: Pod) -> None:
+        """A pod requests something else from now on."""
+        decision = self.decisions.get(pod.uid)
+        if decision is not None:
+            decision.charge = min(decision.charge, cpu_of(pod))
+
+    def crashed(self, bound: Container[str]) -> None:
+        """The scheduler is gone, and with it what it had not carried out.
+
+        Args:
+            bound: The uids of the pods that are on nodes.
+        """
+        self.decisions = {
+            uid: decision for uid, decision in self.decisions.items() if uid in bound
+        }
+        for decision in self.decisions.values():
+            decision.is_open = False
+
+    def open_decisions(self) -> Iterator[Decision]:
+        """Those that wait for their end."""
+        return (one for one in self.decisions.values() if one.is_open)
+
+    def overcommitted(self, bound: Mapping[str, list[Pod]]) -> str:
+        """A node that holds more than its last decision had room for, or empty.
+
+        Nodes may shrink, and pods may grow: so the pods count for the least that they
+        have requested, and the node for what it had when its last pod was put there.
+        """
+        for name, pods in bound.items():
+            found = [
+                self.decisions[pod.uid] for pod in pods if pod.uid in self.decisions
+            ]
+            if not found:
+                continue
+            last = max(found, key=lambda one: one.number)
+            cpu = sum(min(one.charge, cpu_of(one.pod)) for one in found)
+            if cpu > last.cpu_limit:
+                return f"{name} holds {cpu}m of {last.cpu_limit}m CPU"
+            if len(found) > last.pod_limit:
+                return f"{name} holds {len(found)} of {last.pod_limit} pods"
+        return ""
+
+    def _stored(self, pod: Pod) -> list[Pod]:
+        """The pod as the cluster has it, if it does."""
+        pods = self._cluster.list(Pod).items
+        return [stored for stored in pods if stored.uid == pod.uid]
+
+    def _world(self, informers: Informers, uid: str) -> World:
+        placed: list[tuple[Pod, str]] = []
+        for pod in informers.list(Pod):
+            if pod.is_finished or pod.uid == uid:
+                continue
+            if pod.node_name:
+                placed.append((pod, pod.node_name))
+                continue
+            decision = self.decisions.get(pod.uid)
+            if decision is not None and not pod.is_terminating:
+                placed.append((decision.pod, decision.node_name))
+        return World.of(
+            informers.list(Node),
+            placed,
+            informers.list(Namespace),
+            informers.list(PersistentVolumeClaim),
+            informers.list(PersistentVolume),
+        )

@@ -1,0 +1,55 @@
+"""One life of a scheduler: what ends when its process does."""
+
+import threading
+from collections.abc import Callable
+
+from quaymaster.clock import Clock, Timer
+
+__all__ = ["MortalClock"]
+
+
+class MortalClock(Clock):
+    """Another clock, whose timers go with the process that has made them.
+
+    Args:
+        clock: The clock behind it.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__()
+        self._clock = clock
+        self._made: list[Timer] = []
+
+    def now(self) -> float:
+        """Seconds since the Unix epoch."""
+        return self._clock.now()
+
+    def wait(self, woken: threading.Event) -> bool:
+        """Let time pass; see `Clock.wait`."""
+        return self._clock.wait(woken)
+
+    def call_at(
+        self, due: float, callback: Callable[[], None], *, background: bool = False
+    ) -> Timer:
+        """Have something called, if the process lives that long."""
+        timer = self._clock.call_at(due, callback, background=background)
+        self._made.append(timer)
+        return timer
+
+    def next_due(self) -> float | None:
+        """When the next timer is due, of this process or another."""
+        return self._clock.next_due()
+
+    @property
+    def has_foreground_timers(self) -> bool:
+        """Whether any timer is left that is not mere housekeeping."""
+        return self._clock.has_foreground_timers
+
+    def run_due(self) -> int:
+        """Run every timer that is due by now, of this process or another."""
+        return self._clock.run_due()
+
+    def end(self) -> None:
+        """The process ends."""
+        for timer in self._made:
+            timer.cancel()
