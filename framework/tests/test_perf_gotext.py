@@ -36,8 +36,14 @@ def test_actions_give_what_go_gives(text: str, expected: str) -> None:
 
 
 def test_only_a_template_with_an_index_differs_from_object_to_object() -> None:
-    assert GoTemplate("{{ Mod .Index 2 }}").uses_index
-    assert not GoTemplate("{{ DivideInt 30000 .Count }}").uses_index
+    assert GoTemplate("{{ Mod .Index 2 }} {{ .Index }} {{ .Count }}").places == 2
+    assert GoTemplate("{{ DivideInt 30000 .Count }}").places == 0
+
+
+def test_what_differs_can_be_put_into_the_text() -> None:
+    template = GoTemplate("a{{ .Index }} b{{ .Count }} c{{ Mod .Index 2 }}")
+    assert template.values(13, 40) == ["13", "1"]
+    assert template.fill(["x", "y"], 40) == "ax b40 cy"
 
 
 @pytest.mark.parametrize(

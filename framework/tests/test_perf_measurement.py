@@ -150,6 +150,16 @@ def test_a_window_without_pods_lowers_the_rates_of_those_behind_it(
     assert len(measured.throughput.rates) == 20
 
 
+def test_the_last_window_takes_what_is_left_over(bench: Bench) -> None:
+    bench.measure(*(pod(str(number)) for number in range(21)))
+    for number in range(21):
+        moment = (number + 0.5) if number < 20 else 20.5
+        bench.attempt(pod(str(number)), begin=moment, end=moment, binds=True)
+    rates = bench.stop().throughput.rates
+    assert len(rates) == 20
+    assert rates[-1] == 2 / 1.5
+
+
 @pytest.mark.parametrize(
     ("seconds", "window"), [(0.005, 0.001), (0.5, 0.01), (2, 0.1), (19, 0.1), (20, 1)]
 )

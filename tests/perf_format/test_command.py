@@ -159,6 +159,16 @@ def test_another_configuration_can_be_measured(file: str) -> None:
 
 
 @pytest.mark.usefixtures("here")
+def test_a_case_may_have_its_own_configuration(file: str) -> None:
+    text = CASES.replace("- name: Case\n", "- name: Case\n  schedulerConfigPath: %s\n")
+    Path(file).write_text(text % "own.yaml")
+    Path("own.yaml").write_text("apiVersion: kubescheduler.config.k8s.io/v2")
+    result = run(file)
+    assert str(result.exception).startswith("own.yaml: apiVersion: expected")
+    assert run(file, "--config", "default").exit_code == 0
+
+
+@pytest.mark.usefixtures("here")
 def test_plot_draws_a_picture(file: str) -> None:
     assert run(file, "--plot", "out.png").exit_code == 0
     picture = Path("out.png").read_bytes()
@@ -172,7 +182,7 @@ def test_plot_names_workloads_pods_and_thresholds(file: str) -> None:
     names = ("--workload", "Case/fits", "--workload", "Case/too slow")
     run(file, *names, "--plot", "out.svg")
     text = Path("out.svg").read_text()
-    for part in ("fits: 30 pods, 2 nodes", "too slow: 1 pod, 1 node", "threshold"):
+    for part in ("fits", "30 pods, 2 nodes", "1 pod, 1 node", "threshold 1e+09"):
         assert part in text
 
 

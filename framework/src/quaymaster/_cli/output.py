@@ -44,14 +44,24 @@ def print_document(document: object, form: OutputFormat) -> None:
     sys.stdout.write(encoded.decode() + "\n")
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print rows under headings; on a pipe no line is ever cut or wrapped."""
+def print_table(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], *, folds: bool = True
+) -> None:
+    """Print rows under headings; on a pipe no line is ever cut or wrapped.
+
+    Args:
+        columns: The headings.
+        rows: The cells of each row.
+        folds: Whether cells become narrow on a terminal that is; if not, lines go on
+            in the next one, which suits rows of numbers.
+    """
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
     for column in columns:
         table.add_column(column, overflow="fold")
     for row in rows:
         table.add_row(*(Text(str(cell)) for cell in row))
-    _stdout().print(table)
+    console = _stdout() if folds else Console(highlight=False, width=_PIPE_WIDTH)
+    console.print(table, soft_wrap=not folds or not console.is_terminal)
 
 
 def print_line(text: str = "") -> None:

@@ -172,7 +172,7 @@ def _print_list(workloads: Sequence[Workload]) -> None:
 def _print(outcomes: Sequence[Outcome]) -> None:
     table = list(rows(outcomes))
     if table:
-        print_table(COLUMNS, table)
+        print_table(COLUMNS, table, folds=False)
     for outcome in outcomes:
         if outcome.status != DONE:
             print_line(f"{outcome.workload}: {outcome.status}: {outcome.reason}")

@@ -46,6 +46,7 @@ class _Action(NamedTuple):
     line: int
     source: str
     evaluate: _Expression
+    uses_index: bool
 
 
 class GoTemplate:
@@ -55,15 +56,20 @@ class GoTemplate:
         text: The template.
 
     Attributes:
-        uses_index: Whether the text differs from index to index.
+        places: How many actions there are whose text differs from index to index.
 
     Raises:
         GoTemplateError: The text is no template that is understood here.
     """
 
     def __init__(self, text: str) -> None:
-        self.uses_index = False
         self._parts: list[str | _Action] = list(self._parse(text))
+        self._varying = [
+            part
+            for part in self._parts
+            if isinstance(part, _Action) and part.uses_index
+        ]
+        self.places = len(self._varying)
 
     def render(self, index: int, count: int) -> str:
         """The text of one of ``count`` objects.
@@ -71,9 +77,31 @@ class GoTemplate:
         Raises:
             GoTemplateError: An action fails.
         """
+        return self.fill(self.values(index, count), count)
+
+    def values(self, index: int, count: int) -> list[str]:
+        """What the actions give for one of ``count`` objects that differ by index.
+
+        Raises:
+            GoTemplateError: An action fails.
+        """
         fields = {"Index": index, "Count": count}
+        return [_evaluate(action, fields) for action in self._varying]
+
+    def fill(self, values: Sequence[str], count: int) -> str:
+        """The text with these in the places of what differs by index.
+
+        Raises:
+            GoTemplateError: An action fails.
+        """
+        fields = {"Index": 0, "Count": count}
+        remaining = iter(values)
         return "".join(
-            part if isinstance(part, str) else _evaluate(part, fields)
+            part
+            if isinstance(part, str)
+            else next(remaining)
+            if part.uses_index
+            else _evaluate(part, fields)
             for part in self._parts
         )
 
@@ -85,20 +113,13 @@ class GoTemplate:
             line = text.count("\n", 0, match.start()) + 1
             body = body.strip()
             if not (body.startswith("/*") and body.endswith("*/")):
-                yield _Action(line, body, self._read(body, line))
+                yield _action(body, line)
             done, trims_next = match.end(), trims_after
         rest = text[done:]
         if "{{" in rest:
             line = text.count("\n", 0, done + rest.index("{{")) + 1
             raise GoTemplateError(line, "expected }} after {{")
         yield _trimmed(rest, trims_next, None)
-
-    def _read(self, body: str, line: int) -> _Expression:
-        tokens = list(_tokens(body, line))
-        reader = _Reader(tokens, line)
-        expression = reader.pipeline()
-        self.uses_index = self.uses_index or reader.uses_index
-        return expression
 
 
 class _Reader:
@@ -197,6 +218,12 @@ _FUNCTIONS: Final[Mapping[str, _Function]] = {
     "SubtractFloat": _Function(lambda numbers: numbers[0] - numbers[1]),
     "SubtractInt": _Function(lambda numbers: int(numbers[0] - numbers[1])),
 }
+
+
+def _action(body: str, line: int) -> _Action:
+    reader = _Reader(list(_tokens(body, line)), line)
+    expression = reader.pipeline()
+    return _Action(line, body, expression, reader.uses_index)
 
 
 def _trimmed(text: str, left: str | None, right: str | None) -> str:

@@ -284,9 +284,10 @@ def _rates(
     """Pods per second, window by window.
 
     As upstream's collector has it, a window without a pod counts with those behind it
-    up to one with pods, so that waiting lowers the rates instead of hiding.
+    up to one with pods, so that waiting lowers the rates instead of hiding. What is
+    left over behind the last whole window belongs to it.
     """
-    counts = [0] * max(1, math.ceil(seconds / window - 1e-9))
+    counts = [0] * max(1, math.floor(seconds / window + 1e-9))
     for moment in bound_at:
         counts[min(int((moment - started_at) / window), len(counts) - 1)] += 1
     rates: list[float] = []
@@ -295,7 +296,7 @@ def _rates(
         if not count:
             empty += 1
             continue
-        end = min((number + 1) * window, seconds)
+        end = seconds if number == len(counts) - 1 else (number + 1) * window
         begin = (number - empty) * window
         rates += [count / (end - begin)] * (empty + 1)
         empty = 0

@@ -6,7 +6,6 @@ work of both, so that it is all counted.
 """
 
 import contextlib
-import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import count as count_up
@@ -289,7 +288,6 @@ class Player:
             raise WorkloadError("something else is being measured")
         # What was done before is not part of what is measured.
         self._world.work_off()
-        gc.collect()
         self._world.meter.start(name, namespaces, labels)
 
     def _stop(self) -> None:

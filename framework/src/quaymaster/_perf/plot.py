@@ -76,45 +76,45 @@ def _style() -> AbstractContextManager[None]:
 def _draw_panel(ax: Axes, outcome: Outcome, one: Measurement) -> None:
     rates = one.throughput.rates
     window = one.throughput.window_seconds
-    edges = [min(number * window, one.seconds) for number in range(len(rates) + 1)]
+    # What is left over behind the last window belongs to it.
+    edges = [*(number * window for number in range(len(rates))), one.seconds]
     ax.stairs(rates, edges, baseline=0, fill=True, color=_RATE, alpha=0.18)
     ax.stairs(rates, edges, baseline=None, color=_RATE, linewidth=1.6)
     average = one.throughput.average
     ax.axhline(average, color=_AVERAGE, linewidth=1.2, linestyle=(0, (5, 3)))
-    _name_line(ax, average, f"average {average:,.0f}", "#5a646b")
     if outcome.threshold:
         ax.axhline(outcome.threshold, color=_THRESHOLD, linewidth=1.4)
         ratio = average / outcome.threshold
         text = f"threshold {outcome.threshold:g} (average is {ratio:.1f} times that)"
-        _name_line(ax, outcome.threshold, text, _THRESHOLD)
+        ax.annotate(
+            text,
+            (0.99, outcome.threshold),
+            xycoords=("axes fraction", "data"),
+            xytext=(0, 3),
+            textcoords="offset points",
+            ha="right",
+            color=_THRESHOLD,
+            fontsize=8,
+            bbox={"facecolor": "white", "alpha": 0.6, "linewidth": 0, "pad": 0.8},
+        )
     case, _, size = outcome.workload.partition("/")
-    ax.set_title(f"{case}\n", loc="left", fontweight="bold", fontsize=10)
-    ax.text(
+    ax.set_title(f"{case}\n\n", loc="left", fontweight="bold", fontsize=10)
+    pods, nodes = _counted(one.scheduled, "pod"), _counted(one.nodes, "node")
+    subtitle = ax.text(
         0,
         1.02,
-        f"{size}: {_counted(one.scheduled, 'pod')}, {_counted(one.nodes, 'node')}",
+        f"{size}\n{pods}, {nodes}, average {average:,.0f} per second",
         transform=ax.transAxes,
         color="#5a646b",
+        linespacing=1.3,
     )
+    # A long name must not make the panels narrow.
+    subtitle.set_in_layout(False)
     ax.set_xlim(0, one.seconds)
     ax.set_ylim(0, max(*rates, average, outcome.threshold) * _HEADROOM)
     ax.set_xlabel("seconds since the first measured pod was made")
     ax.set_ylabel("pods bound per second")
     ax.yaxis.set_major_formatter("{x:,.0f}")
-
-
-def _name_line(ax: Axes, height: float, text: str, colour: str) -> None:
-    ax.annotate(
-        text,
-        (0.99, height),
-        xycoords=("axes fraction", "data"),
-        xytext=(0, 3),
-        textcoords="offset points",
-        ha="right",
-        color=colour,
-        fontsize=8,
-        bbox={"facecolor": "white", "alpha": 0.6, "linewidth": 0, "pad": 0.8},
-    )
 
 
 def _counted(count: int, what: str) -> str:

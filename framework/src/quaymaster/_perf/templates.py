@@ -6,7 +6,7 @@ in any case.
 """
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -16,6 +16,7 @@ from msgspec import inspect
 from quaymaster._config.naming import show
 from quaymaster._perf.errors import PerfErrors, UnsupportedError
 from quaymaster._perf.gotext import GoTemplate, GoTemplateError
+from quaymaster._perf.pattern import Pattern, make_pattern
 from quaymaster._yaml import YamlError, documents
 from quaymaster.errors import ObjectError, Problem
 from quaymaster.objects import KINDS, ApiObject, Pod, SpecPool, from_wire
@@ -25,7 +26,7 @@ __all__ = ["ObjectTemplate", "TemplateFiles", "in_namespace"]
 ObjT = TypeVar("ObjT", bound=ApiObject)
 
 _KEPT: Final = 256
-"""How many different texts a template remembers the objects of."""
+"""How many different objects a template remembers."""
 
 _DEVICES: Final = "resource.k8s.io/"
 
@@ -54,7 +55,7 @@ class TemplateFiles:
 
 
 class ObjectTemplate:
-    """Makes objects of one template; what does not depend on the index, only once.
+    """Makes objects of one template, whose YAML is read once.
 
     Args:
         path: The file.
@@ -71,18 +72,14 @@ class ObjectTemplate:
         self._path = path
         self._kind = kind
         self._pool = pool
-        self._known: dict[str, ApiObject] = {}
+        self._known: dict[tuple[int, tuple[str, ...]], ApiObject] = {}
+        self._patterns: dict[int, Pattern | None] = {}
         try:
             self._template = GoTemplate(path.read_text(encoding="utf-8"))
         except OSError as error:
             raise self._error((error.strerror or str(error)).lower()) from error
         except GoTemplateError as error:
             raise self._error(str(error)) from error
-
-    @property
-    def uses_index(self) -> bool:
-        """Whether the objects differ from index to index."""
-        return self._template.uses_index
 
     def make(self, index: int, count: int) -> ApiObject:
         """One of ``count`` objects; it may be the same for several indexes.
@@ -92,18 +89,18 @@ class ObjectTemplate:
             UnsupportedError: The object is of a kind that is not simulated.
         """
         try:
-            text = self._template.render(index, count)
-        except GoTemplateError as error:
+            values = tuple(self._template.values(index, count))
+            known = self._known.get((count, values))
+            if known is None:
+                if len(self._known) >= _KEPT:
+                    self._known.clear()
+                known = self._known[count, values] = self._read(values, count)
+        except (GoTemplateError, YamlError) as error:
             raise self._error(str(error)) from error
-        known = self._known.get(text)
-        if known is None:
-            if len(self._known) >= _KEPT:
-                self._known.clear()
-            known = self._known[text] = self._read(text)
         return known
 
-    def _read(self, text: str) -> ApiObject:
-        tree = self._tree(text)
+    def _read(self, values: Sequence[str], count: int) -> ApiObject:
+        tree = self._tree(values, count)
         kind = self._class_of(tree)
         try:
             obj = from_wire(with_field_names(tree, kind), kind, pool=self._pool)
@@ -117,15 +114,18 @@ class ObjectTemplate:
             raise UnsupportedError(reason)
         return obj
 
-    def _tree(self, text: str) -> Mapping[str, object]:
-        try:
-            found = [
-                one
-                for one in documents(text.encode(), unique_keys=True)
-                if one is not None
-            ]
-        except YamlError as error:
-            raise self._error(str(error)) from error
+    def _tree(self, values: Sequence[str], count: int) -> Mapping[str, object]:
+        if count not in self._patterns:
+            self._patterns[count] = make_pattern(self._template, count)
+        pattern = self._patterns[count]
+        given: object
+        if pattern is None:
+            text = self._template.fill(values, count)
+            given = list(documents(text.encode(), unique_keys=True))
+        else:
+            given = pattern(values)
+        assert isinstance(given, list)
+        found = [one for one in given if one is not None]
         if len(found) != 1 or not isinstance(found[0], Mapping):
             got = show(found[0]) if len(found) == 1 else f"{len(found)} documents"
             raise self._error(f"expected one object, got {got}")

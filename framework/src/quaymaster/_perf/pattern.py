@@ -1,0 +1,86 @@
+"""Trees that differ only in a few texts, without reading their YAML again and again."""
+
+import functools
+import re
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias
+
+from quaymaster._perf.gotext import GoTemplate
+from quaymaster._yaml import YamlError, documents
+
+__all__ = ["Pattern", "make_pattern"]
+
+Pattern: TypeAlias = Callable[[Sequence[str]], object]
+"""Makes the tree of an object of what the actions of its template give."""
+
+# Characters of nobody's, which YAML leaves alone.
+_MARK: Final = "\ue000{}\ue001"
+_HOLE: Final = re.compile("\ue000([0-9]+)\ue001")
+
+
+def make_pattern(template: GoTemplate, count: int) -> Pattern | None:
+    """The pattern of a template's trees.
+
+    Args:
+        template: The template; its first text must be YAML.
+        count: Of how many objects.
+
+    Returns:
+        None if what its actions give changes more than texts.
+
+    Raises:
+        YamlError: The first text is no YAML.
+        GoTemplateError: An action fails.
+    """
+    values = template.values(0, count)
+    real = _tree(template.fill(values, count))
+    marks = [_MARK.format(number) for number in range(template.places)]
+    try:
+        marked = _tree(template.fill(marks, count))
+    except YamlError:
+        return None
+    pattern = _pattern(marked, real)
+    return pattern if pattern(values) == real else None
+
+
+def _tree(text: str) -> object:
+    return list(documents(text.encode(), unique_keys=True))
+
+
+def _pattern(marked: object, real: object) -> Pattern:
+    if isinstance(marked, list) and isinstance(real, list):
+        items = [_pattern(a, b) for a, b in zip(marked, real, strict=False)]
+        return lambda values: [item(values) for item in items]
+    if isinstance(marked, dict) and isinstance(real, dict):
+        pairs = [
+            (_text_pattern(key), _pattern(value, other))
+            for (key, value), other in zip(marked.items(), real.values(), strict=False)
+        ]
+        return lambda values: {key(values): value(values) for key, value in pairs}
+    if not isinstance(marked, str) or not _HOLE.search(marked):
+        return lambda _: marked
+    fill = _text_pattern(marked)
+    if isinstance(real, str):
+        return fill
+    return lambda values: _scalar(fill(values))
+
+
+def _text_pattern(marked: str) -> Callable[[Sequence[str]], str]:
+    # Texts and numbers of places in turn.
+    parts = _HOLE.split(marked)
+    if len(parts) == 1:
+        return lambda _: marked
+    places = [int(part) for part in parts[1::2]]
+
+    def fill(values: Sequence[str]) -> str:
+        filled = list(parts)
+        filled[1::2] = [values[place] for place in places]
+        return "".join(filled)
+
+    return fill
+
+
+@functools.lru_cache(maxsize=4096)
+def _scalar(text: str) -> object:
+    """What an unquoted text stands for."""
+    return next(documents(text.encode()))

@@ -1,0 +1,40 @@
+"""Patterns give the trees that reading each text would give."""
+
+import pytest
+
+from quaymaster._perf.gotext import GoTemplate
+from quaymaster._perf.pattern import make_pattern
+from quaymaster._yaml import YamlError, documents
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "name: pod-{{ .Index }}\nlist: [a, {{ .Index }}, '{{ .Index }}']",
+        "port: 8{{ Mod .Index 12 }}\nlabels: {app-{{ .Index }}: yes, 'x': null}",
+        "half: {{ DivideFloat .Index 2 }}\nsame: {{ .Count }}\nname: {{ .Index }}Mi",
+        'quoted: "{{ .Index }}"\nboth: {{ .Index }}.{{ Mod .Index 3 }}',
+        "plain: text",
+    ],
+)
+def test_a_pattern_gives_what_reading_gives(text: str) -> None:
+    template = GoTemplate(text)
+    pattern = make_pattern(template, 40)
+    assert pattern is not None
+    for index in (0, 1, 7, 13, 39):
+        read = list(documents(template.render(index, 40).encode()))
+        assert pattern(template.values(index, 40)) == read
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a: &x{{ .Index }} b\nc: *x{{ .Index }}", 'a: "\\x0{{ .Index }}"'],
+    ids=["an anchor's name", "a part of an escape"],
+)
+def test_what_changes_more_than_texts_has_no_pattern(text: str) -> None:
+    assert make_pattern(GoTemplate(text), 2) is None
+
+
+def test_what_is_no_yaml_is_told() -> None:
+    with pytest.raises(YamlError, match="line 1, column 5"):
+        make_pattern(GoTemplate("a: {{ .Index }}: b"), 2)
