@@ -6,6 +6,7 @@ from typing import TypeVar
 import pytest
 from msgspec.structs import replace
 
+from quaymaster.change_log import ChangeLog
 from quaymaster.objects import ApiObject, PersistentVolume
 from quaymaster.testing import make_persistent_volume
 from quaymaster_volume_binding.assume_cache import AssumeCache, OutOfSyncError
@@ -28,6 +29,9 @@ class Known:
 
     def list(self, kind: type[ObjT], namespace: str | None = None) -> Sequence[ObjT]:
         return [obj for obj in self.objects.values() if isinstance(obj, kind)]
+
+    def changes(self, kind: type[ApiObject]) -> ChangeLog:
+        return ChangeLog()
 
 
 def volume(version: str, storage: str = "1Gi") -> PersistentVolume:
