@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Final
 
+import numpy as np
+
 from quaymaster import (
     ActionType,
     ClusterEvent,
@@ -20,28 +22,35 @@ from quaymaster import (
     EventResource,
     Handle,
     NodeInfo,
+    NodeTable,
+    NodeVerdicts,
     Pod,
     StateKey,
     Status,
     hookimpl,
 )
+from quaymaster.arrays import BoolArray, Int64Array, Rows
+from quaymaster.object_column import ObjectColumn
 from quaymaster.objects import CSINode
 from quaymaster.volumes import volumes_fragment, volumes_of
 from quaymaster_node_volume_limits.attachable import (
     Attachable,
     ClaimNotFoundError,
     VolumeError,
-    attachments,
+    listed_limits,
     needs_attaching,
     volume_limits,
     volumes_to_attach,
 )
+from quaymaster_node_volume_limits.attachments import Attachments
 from quaymaster_node_volume_limits.hints import (
     after_attachment_deleted,
     after_claim_added,
     after_csi_node_updated,
     after_pod_deleted,
 )
+from quaymaster_node_volume_limits.rows import exceeds, first_problem
+from quaymaster_node_volume_limits.usage import VolumeUsage
 
 __all__ = ["NodeVolumeLimits"]
 
@@ -72,7 +81,6 @@ class _Lookups:
         self._informers = handle.informers
         self._pod = pod
         self._wanted: dict[bool, set[Attachable] | Status] = {}
-        self._attached: Mapping[str, set[Attachable]] | None = None
 
     def wanted(self, *, has_csi_node: bool) -> set[Attachable] | Status:
         """What the new pod needs attached, or what is wrong with its volumes."""
@@ -80,12 +88,6 @@ class _Lookups:
         if known is None:
             known = self._wanted[has_csi_node] = self._find(has_csi_node)
         return known
-
-    def attached(self, node_name: str) -> set[Attachable]:
-        """What VolumeAttachments say is attached to a node."""
-        if self._attached is None:
-            self._attached = attachments(self._informers)
-        return self._attached.get(node_name, set())
 
     def _find(self, has_csi_node: bool) -> set[Attachable] | Status:
         try:
@@ -123,7 +125,10 @@ class NodeVolumeLimits:
 
     def __init__(self, _args: None, handle: Handle) -> None:
         self._handle = handle
-        self._informers = handle.informers
+        self._informers = informers = handle.informers
+        self._attachments = Attachments(informers)
+        self._usage = VolumeUsage(informers, self._attachments)
+        self._limits = ObjectColumn(informers, CSINode, listed_limits)
 
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
@@ -150,8 +155,11 @@ class NodeVolumeLimits:
         if isinstance(wanted, Status):
             return wanted
         limits = volume_limits(csi_node) if wanted else {}
-        attached = lookups.attached(node.name)
-        if not limits or _is_far_from(limits, node, len(wanted) + len(attached)):
+        if not limits:
+            return None
+        self._attachments.sync()
+        attached = self._attachments.of(node.name)
+        if _is_far_from(limits, node, len(wanted) + len(attached)):
             return None
         try:
             in_use = self._in_use(node)
@@ -166,6 +174,40 @@ class NodeVolumeLimits:
             if driver in limits and count[driver] + more > limits[driver]:
                 return _TOO_MANY
         return None
+
+    @hookimpl
+    def filter_nodes(
+        self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
+    ) -> NodeVerdicts | Status | None:
+        if not volumes_of(pod):
+            return None
+        lookups = state.get(_LOOKUPS) or _Lookups(self._handle, pod)
+        self._usage.sync(nodes)
+        limits = self._limits.of(nodes)
+        codes: Int64Array = np.zeros(nodes.count(rows), dtype=np.int64)
+        errors: dict[int, Status] = {}
+        rejections = [_TOO_MANY]
+        for has_csi_node in (True, False):
+            there: BoolArray = (limits.codes[rows] >= 0) == has_csi_node
+            if not there.any():
+                continue
+            wanted = lookups.wanted(has_csi_node=has_csi_node)
+            if isinstance(wanted, Status):
+                if wanted.is_error:
+                    errors[int(there.argmax())] = wanted
+                rejections.append(wanted)
+                codes[there] = len(rejections)
+            elif has_csi_node and wanted:
+                codes[exceeds(wanted, self._usage, limits, nodes, rows)] = 1
+                problem = first_problem(self._usage, limits, nodes, rows)
+                if problem is not None:
+                    position, error = problem
+                    errors[position] = Status.from_error(error)
+        if errors:
+            return errors[min(errors)]
+        if not codes.any():
+            return None
+        return NodeVerdicts(codes, lambda code: rejections[code - 1])
 
     def _in_use(self, node: NodeInfo) -> set[Attachable]:
         """What the pods on a node have attached to it."""
