@@ -45,11 +45,9 @@ def test_an_assumed_object_stands_until_the_informer_has_a_newer_one() -> None:
     assumed = volume("1", "2Gi")
     cache.assume(assumed)
     assert cache.get("volume") is assumed
-    assert list(cache) == [assumed]
     newer = volume("2")
     known.put(newer)
     assert cache.get("volume") is newer
-    assert list(cache) == [newer]
     assert len(cache) == 0
 
 
