@@ -25,6 +25,9 @@ class ObjectColumn(Generic[ObjT, V]):
         informers: The engine's copy of the cluster.
         kind: The class of the objects.
         read: What an object says, as a hashable value; None counts as no object.
+
+    Attributes:
+        version: Grows with every change of a row.
     """
 
     def __init__(
@@ -39,21 +42,34 @@ class ObjectColumn(Generic[ObjT, V]):
         self._epoch = -1
         self._names: list[str] = []
         self._column: CodedColumn[V] = CodedColumn(0)
+        self.version = 0
 
     def of(self, nodes: NodeTable) -> CodedColumn[V]:
         """The column, up to date, with one row for each of the table's rows."""
         if nodes.infos is not self._nodes:
-            self._nodes, self._names = nodes.infos, []
-            self._epoch = self._position = -1
-            self._column = CodedColumn(len(nodes.pod_count))
+            self._start(nodes)
+        try:
+            self._sync(nodes)
+        except BaseException:
+            self._nodes = None  # what was not read must be read next time
+            raise
+        return self._column
+
+    def _start(self, nodes: NodeTable) -> None:
+        self._nodes, self._names = nodes.infos, []
+        self._epoch = self._position = -1
+        self._reader = RowReader()
+        self._column = CodedColumn(len(nodes.pod_count))
+        self.version += 1
+
+    def _sync(self, nodes: NodeTable) -> None:
         log = self._informers.changes(self._kind)
         if log.position != self._position:
             self._take_over(nodes, log.since(self._position))
             self._position = log.position
         if nodes.node_epoch != self._epoch:
-            self._epoch = nodes.node_epoch
             self._follow_rows(nodes)
-        return self._column
+            self._epoch = nodes.node_epoch
 
     def _take_over(self, nodes: NodeTable, names: Collection[str] | None) -> None:
         """Read what has changed; everything, if nobody knows what has."""
@@ -68,6 +84,7 @@ class ObjectColumn(Generic[ObjT, V]):
         """Read for the rows that have another node than before."""
         if len(self._column.codes) < len(nodes.pod_count):
             self._column.grow(len(nodes.pod_count))
+            self.version += 1
         known = len(self._names)
         self._names += [""] * (len(nodes.infos) - known)
         for row in self._reader.changed(nodes):
@@ -78,5 +95,6 @@ class ObjectColumn(Generic[ObjT, V]):
 
     def _write(self, row: int, name: str) -> None:
         self._names[row] = name
+        self.version += 1
         obj = self._informers.get(self._kind, name) if name else None
         self._column.set(row, None if obj is None else self._read(obj))

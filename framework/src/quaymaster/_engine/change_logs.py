@@ -44,7 +44,10 @@ class ChangeLogs:
 
     def of(self, kind: type[ApiObject]) -> ChangeLog:
         """The log of one kind, which is kept from now on."""
-        return self._logs.setdefault(kind, ChangeLog())
+        log = self._logs.get(kind)
+        if log is None:
+            log = self._logs[kind] = ChangeLog()
+        return log
 
     def changed(
         self,

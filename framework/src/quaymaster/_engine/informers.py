@@ -224,7 +224,7 @@ class EngineInformers:
 
     def changes(self, kind: type[ApiObject]) -> ChangeLog:
         """What came, changed and went of a kind; kept from the first call on."""
-        self._objects(kind)  # an error for a kind that is not watched
+        self._objects(kind)  # refuses a kind that is not watched
         return self._logs.of(kind)
 
     def _objects(self, kind: type[ObjT]) -> Mapping[str, ObjT]:

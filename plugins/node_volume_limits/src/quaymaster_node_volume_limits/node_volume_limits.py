@@ -30,14 +30,12 @@ from quaymaster import (
     hookimpl,
 )
 from quaymaster.arrays import BoolArray, Int64Array, Rows
-from quaymaster.object_column import ObjectColumn
 from quaymaster.objects import CSINode
 from quaymaster.volumes import volumes_fragment, volumes_of
 from quaymaster_node_volume_limits.attachable import (
     Attachable,
     ClaimNotFoundError,
     VolumeError,
-    listed_limits,
     needs_attaching,
     volume_limits,
     volumes_to_attach,
@@ -49,8 +47,7 @@ from quaymaster_node_volume_limits.hints import (
     after_csi_node_updated,
     after_pod_deleted,
 )
-from quaymaster_node_volume_limits.rows import exceeds, first_problem
-from quaymaster_node_volume_limits.usage import VolumeUsage
+from quaymaster_node_volume_limits.rows import VolumeRows
 
 __all__ = ["NodeVolumeLimits"]
 
@@ -117,6 +114,35 @@ def _is_far_from(limits: Mapping[str, int], node: NodeInfo, count: int) -> bool:
     return count <= min(limits.values())
 
 
+class _Verdicts:
+    """Rejections of some nodes, and errors, of which the first one counts."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._codes: Int64Array | None = None
+        self._answers: list[Status] = []
+        self.errors: dict[int, Status] = {}
+
+    def add(self, rejected: BoolArray | None, status: Status) -> None:
+        """Give some nodes a status, at least one of them; None are none."""
+        if rejected is None:
+            return
+        if status.is_error:
+            self.errors[int(rejected.argmax())] = status
+            return
+        if self._codes is None:
+            self._codes = np.zeros(self._count, dtype=np.int64)
+        self._answers.append(status)
+        self._codes[rejected] = len(self._answers)
+
+    def result(self) -> NodeVerdicts | Status | None:
+        if self.errors:
+            return self.errors[min(self.errors)]
+        if self._codes is None:
+            return None
+        return NodeVerdicts(self._codes, lambda code: self._answers[code - 1])
+
+
 _LOOKUPS = StateKey[_Lookups]("NodeVolumeLimits")
 
 
@@ -127,8 +153,7 @@ class NodeVolumeLimits:
         self._handle = handle
         self._informers = informers = handle.informers
         self._attachments = Attachments(informers)
-        self._usage = VolumeUsage(informers, self._attachments)
-        self._limits = ObjectColumn(informers, CSINode, listed_limits)
+        self._rows = VolumeRows(informers, self._attachments)
 
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
@@ -182,32 +207,21 @@ class NodeVolumeLimits:
         if not volumes_of(pod):
             return None
         lookups = state.get(_LOOKUPS) or _Lookups(self._handle, pod)
-        self._usage.sync(nodes)
-        limits = self._limits.of(nodes)
-        codes: Int64Array = np.zeros(nodes.count(rows), dtype=np.int64)
-        errors: dict[int, Status] = {}
-        rejections = [_TOO_MANY]
-        for has_csi_node in (True, False):
-            there: BoolArray = (limits.codes[rows] >= 0) == has_csi_node
+        self._rows.sync(nodes)
+        verdicts = _Verdicts(nodes.count(rows))
+        csi_nodes = self._rows.has_csi_node(rows)
+        for has_csi_node, there in ((True, csi_nodes), (False, ~csi_nodes)):
             if not there.any():
                 continue
             wanted = lookups.wanted(has_csi_node=has_csi_node)
             if isinstance(wanted, Status):
-                if wanted.is_error:
-                    errors[int(there.argmax())] = wanted
-                rejections.append(wanted)
-                codes[there] = len(rejections)
+                verdicts.add(there, wanted)
             elif has_csi_node and wanted:
-                codes[exceeds(wanted, self._usage, limits, nodes, rows)] = 1
-                problem = first_problem(self._usage, limits, nodes, rows)
+                verdicts.add(self._rows.exceeded(wanted, nodes, rows), _TOO_MANY)
+                problem = self._rows.first_problem(nodes, rows)
                 if problem is not None:
-                    position, error = problem
-                    errors[position] = Status.from_error(error)
-        if errors:
-            return errors[min(errors)]
-        if not codes.any():
-            return None
-        return NodeVerdicts(codes, lambda code: rejections[code - 1])
+                    verdicts.errors[problem[0]] = Status.from_error(problem[1])
+        return verdicts.result()
 
     def _in_use(self, node: NodeInfo) -> set[Attachable]:
         """What the pods on a node have attached to it."""

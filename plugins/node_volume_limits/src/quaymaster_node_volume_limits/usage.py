@@ -89,6 +89,9 @@ class VolumeUsage:
     def __init__(self, informers: Informers, attachments: Attachments) -> None:
         self._informers = informers
         self._attachments = attachments
+        self._reset()
+
+    def _reset(self) -> None:
         self._reader = RowReader()
         self._positions = [-1] * len(_SOURCES)
         self._attachments_position = 0
@@ -105,6 +108,13 @@ class VolumeUsage:
 
     def sync(self, nodes: NodeTable) -> None:
         """Take over what has changed."""
+        try:
+            self._follow(nodes)
+        except BaseException:
+            self._reset()  # what was not counted must be counted next time
+            raise
+
+    def _follow(self, nodes: NodeTable) -> None:
         self._grow(len(nodes.pod_count))
         changed = dict.fromkeys(self._reader.changed(nodes))
         for position, kind in enumerate(_SOURCES):
