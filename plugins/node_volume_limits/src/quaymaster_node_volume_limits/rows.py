@@ -41,8 +41,7 @@ class VolumeRows:
         self._allowed: dict[str, Int64Array] = {}
 
     def sync(self, nodes: NodeTable) -> None:
-        """Take over what has changed."""
-        self._usage.sync(nodes)
+        """Take over what has changed of the limits; of the rest when it is needed."""
         self._limits = self._column.of(nodes)
         if self._column.version != self._limits_version:
             self._limits_version = self._column.version
@@ -64,6 +63,7 @@ class VolumeRows:
             nodes: The nodes.
             rows: The rows in question.
         """
+        self._usage.sync(nodes)
         by_driver: dict[str, list[Attachable]] = {}
         for one in wanted:
             by_driver.setdefault(one.driver, []).append(one)
@@ -84,6 +84,7 @@ class VolumeRows:
         self, nodes: NodeTable, rows: Rows
     ) -> tuple[int, VolumeError] | None:
         """The first position with limits and with pods whose volumes make no sense."""
+        self._usage.sync(nodes)
         problems, limits = self._usage.problems, self._limits
         if not problems:
             return None

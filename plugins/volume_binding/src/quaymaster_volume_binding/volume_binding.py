@@ -118,6 +118,9 @@ class _Volumes:
 
 
 _VOLUMES = StateKey[_Volumes]("VolumeBinding")
+# Most pods have no claims: for them, before and after Reserve.
+_NO_CLAIMS: Final = _Volumes()
+_NOTHING_LEFT: Final = _Volumes(all_bound=True)
 
 
 class VolumeBinding:
@@ -152,14 +155,14 @@ class VolumeBinding:
     @hookimpl
     def pre_filter(self, state: CycleState, pod: Pod) -> Status | None:
         if not volumes_of(pod):
-            state[_VOLUMES] = _Volumes()
+            state[_VOLUMES] = _NO_CLAIMS
             return Status.skip()
         try:
             claims = claims_of(self._lookup, pod)
         except ClaimError as error:
             return Status.unresolvable(str(error))
         if not claims:
-            state[_VOLUMES] = _Volumes()
+            state[_VOLUMES] = _NO_CLAIMS
             return Status.skip()
         sorted_claims = PodClaims.sort(self._lookup, claims)
         if sorted_claims.has_immediate:
@@ -206,6 +209,9 @@ class VolumeBinding:
     @hookimpl
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         volumes = state[_VOLUMES]
+        if volumes.finder is None:
+            state[_VOLUMES] = _NOTHING_LEFT
+            return None
         plan = self._plan(volumes, node_name)
         volumes.all_bound = plan is None or self._are_all_bound(pod)
         if plan is not None and not volumes.all_bound:
