@@ -4,7 +4,6 @@ The pods of a node are looked at when the node has moved, and what was found for
 is forgotten when one of the objects changes that it was found from.
 """
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, TypeVar
 
@@ -210,7 +209,10 @@ class VolumeUsage:
         for one in in_use - use.in_use:
             self.users.setdefault(one, {})[row] = None
         use.in_use = in_use
-        self._write_counts(row, use, Counter(one.driver for one in in_use | attached))
+        counted: dict[str, int] = {}
+        for one in in_use | attached:
+            counted[one.driver] = counted.get(one.driver, 0) + 1
+        self._write_counts(row, use, counted)
         self.problems.pop(row, None)
         if problems:
             self.problems[row] = problems[0]
