@@ -128,14 +128,17 @@ class ReachTally:
 
     def counts(self, nodes: NodeTable, rows: Rows) -> Int64Array:
         """How many things can be reached from each node, shape ``(N,)``."""
-        counts: Int64Array = np.full(
-            nodes.count(rows), self._from_everywhere, dtype=np.int64
-        )
+        counts: Int64Array | None = None
         for key, tally in self._by_label.items():
-            counts += tally.counts(nodes.label(key), rows)
-        for reach, count in self._others.values():
-            found = reach.rows(nodes, rows)
-            counts += count if found is None else count * found
+            found = tally.counts(nodes.label(key), rows)
+            counts = found if counts is None else counts + found
+        if counts is None:
+            counts = np.zeros(nodes.count(rows), dtype=np.int64)
+        for reach, number in self._others.values():
+            reached = reach.rows(nodes, rows)
+            counts += number if reached is None else number * reached
+        if self._from_everywhere:
+            counts += self._from_everywhere
         return counts
 
 

@@ -146,11 +146,13 @@ def _open(
             counts = claim.candidates.free.counts(nodes, rows)
             # As many as that may be taken by the claims before this one.
             found = counts > earlier[name]
-            unsure |= (counts > 0) & ~found
+            if earlier[name]:
+                unsure |= (counts > 0) & ~found
         earlier[name] += 1
         if found is not None and not found.all():
             problem = _problem_of_making(claim, nodes, rows)
-            np.copyto(problems, problem, where=~found & (problems == 0))
+            problem[found | (problems > 0)] = Problem.NONE
+            problems += problem
     return unsure
 
 
