@@ -2,13 +2,14 @@
 
 from collections.abc import Collection
 from functools import partial
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 
 from quaymaster import NodeTable
 from quaymaster.arrays import BoolArray, Int64Array, Rows
 from quaymaster.handle import Informers
+from quaymaster.node_table import CodedColumn
 from quaymaster.object_column import ObjectColumn
 from quaymaster.objects import CSINode
 from quaymaster_node_volume_limits.attachable import (
@@ -20,6 +21,8 @@ from quaymaster_node_volume_limits.attachments import Attachments
 from quaymaster_node_volume_limits.usage import VolumeUsage
 
 __all__ = ["VolumeRows"]
+
+Limits: TypeAlias = tuple[tuple[str, int], ...]
 
 _NO_LIMIT: Final = 1 << 62
 
@@ -35,7 +38,7 @@ class VolumeRows:
     def __init__(self, informers: Informers, attachments: Attachments) -> None:
         self._usage = VolumeUsage(informers, attachments)
         self._column = ObjectColumn(informers, CSINode, listed_limits)
-        self._limits = self._column.of(NodeTable())
+        self._limits: CodedColumn[Limits] = CodedColumn(0)
         self._limits_version = -1
         self._has_csi_node: BoolArray = np.zeros(0, dtype=np.bool_)
         self._allowed: dict[str, Int64Array] = {}
@@ -118,5 +121,5 @@ class VolumeRows:
         return added[rows]
 
 
-def _allowed(driver: str, limits: tuple[tuple[str, int], ...] | None) -> int:
+def _allowed(driver: str, limits: Limits | None) -> int:
     return _NO_LIMIT if limits is None else dict(limits).get(driver, _NO_LIMIT)
