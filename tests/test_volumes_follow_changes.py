@@ -363,7 +363,7 @@ def probes(world: World) -> Iterator[Pod]:
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_memory_of_volumes_follows_the_cluster(seed: int) -> None:
     world = World(seed)
-    for _ in range(120):
+    for _ in range(80):
         world.step()
         fresh = world.fresh()
         is_at_rest = not world.scheduler._binding.in_flight

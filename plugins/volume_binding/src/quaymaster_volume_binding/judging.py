@@ -14,7 +14,7 @@ from quaymaster.arrays import BoolArray, Int64Array, Rows
 from quaymaster.objects import PersistentVolume, TopologySelectorTerm
 from quaymaster.volumes import NO_PROVISIONER, in_tree_plugin
 from quaymaster_volume_binding.finder import Finder, Problem, reasons_of
-from quaymaster_volume_binding.pod_claims import BoundClaim, DelayedClaim
+from quaymaster_volume_binding.pod_claims import DelayedClaim
 
 __all__ = ["judge"]
 
@@ -63,7 +63,7 @@ def _bound(finder: Finder, nodes: NodeTable, rows: Rows) -> Int64Array | None:
             if rejected is not None:
                 codes[rejected] = _CONFLICT
             return codes
-        reached = _reached(finder, claim.volume, claim, nodes, rows, rejected)
+        reached = _reached(finder, claim.volume, nodes, rows, rejected)
         if reached is not None:
             rejected = ~reached if rejected is None else rejected | ~reached
     return None if rejected is None else rejected.astype(np.int64) * _CONFLICT
@@ -72,14 +72,13 @@ def _bound(finder: Finder, nodes: NodeTable, rows: Rows) -> Int64Array | None:
 def _reached(
     finder: Finder,
     volume: PersistentVolume,
-    claim: BoundClaim,
     nodes: NodeTable,
     rows: Rows,
     rejected: BoolArray | None,
 ) -> BoolArray | None:
-    """Where a volume can be reached from; None for everywhere."""
+    """Where a volume can be reached from, of what is not rejected; None: everywhere."""
     found = finder.reach(volume, "").rows(nodes, rows)
-    plugin = in_tree_plugin(volume) if claim.is_in_tree else None
+    plugin = in_tree_plugin(volume)
     if plugin is None:
         return found
     column = finder.migrated_by_row(nodes)

@@ -105,7 +105,8 @@ class _Volumes:
         finder: Makes the plans; None if the pod has no claims.
         plans: Node -> what would be done there, for nodes that passed one by one.
         passed: The rows that passed, of those that were judged together. What would be
-            done there is only found out for the node that is chosen.
+            done there is only found out for the node that is chosen, in the same
+            attempt, so from the same objects.
         reservation: What was assumed for the chosen node.
         all_bound: Whether nothing is left to do for the chosen node.
     """
