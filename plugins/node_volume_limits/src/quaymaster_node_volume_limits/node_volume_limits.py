@@ -165,7 +165,7 @@ class NodeVolumeLimits:
 
     @hookimpl
     def pre_filter(self, state: CycleState, pod: Pod) -> Status | None:
-        if not needs_attaching(pod):
+        if not volumes_of(pod) or not needs_attaching(pod):
             return Status.skip()
         state[_LOOKUPS] = _Lookups(self._handle, pod)
         return None
