@@ -96,7 +96,7 @@ class World:
 
     def fresh(self) -> Framework:
         """Plugins that know nothing yet."""
-        built = self.scheduler._build_frameworks(self.config, self.registry)
+        built = self.scheduler._build_frameworks(self.config)
         return next(iter(built.values()))
 
     def live(self) -> Framework:

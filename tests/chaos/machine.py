@@ -14,7 +14,7 @@ from quaymaster.clock import VirtualClock
 from quaymaster.cluster import EventNote
 from quaymaster.memory import MemoryCluster
 from quaymaster.objects import Node, Pod
-from quaymaster.options import SlowHook
+from quaymaster.options import EngineOptions, SlowHook
 from quaymaster.testing import Fault, make_namespace, make_storage_class
 from tests.chaos.acts import ClusterActs
 from tests.chaos.executor import SlowExecutor
@@ -241,6 +241,8 @@ class Machine:
             seed=self._seed + self.restarts,
             make_executor=self._make_executor,
             observer=self,
+            # Without it a preemptor may stay behind its own gate, as it does upstream.
+            options=EngineOptions(flush_gated_pods=True),
         )
         scheduler.start()
         self.faults.set_rates(RATES)

@@ -81,4 +81,4 @@ def test_a_violation_is_shrunk_and_printed_as_a_script(
     assert "is queued and assumed" in printed
     assert "steps = [\n    ('add_" in printed
     _, _, program = printed.partition("\n\n")
-    assert program.count("    ('") <= 5
+    assert program.count("    ('") <= 10

@@ -111,7 +111,7 @@ MUTATIONS: Sequence[tuple[type, str, Mutation, str]] = [
         EventHandlers,
         "changed",
         deaf_to_what_was_missed,
-        "the (cache|queue|snap)|for ever",
+        "the (cache|queue|snap)|for ever|no such node",
     ),
     (Evictions, "_finish", nothing, "waits, but"),
     (NodeUnschedulable, "filter filter_nodes", passing, "cordoned"),

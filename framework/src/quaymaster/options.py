@@ -52,7 +52,8 @@ class EngineOptions:
             hooks alone and with nothing remembered; a difference is a
             `VerificationError`, and ends the run.
         slow_hook_seconds: How long a hook may take before it is reported; None for as
-            long as it likes. PreBind and Bind may wait for servers, and are not timed.
+            long as it likes. The default leaves room for a machine that is busy.
+            PreBind and Bind may wait for servers, and are not timed.
 
     Raises:
         ValueError: A number of seconds is not above 0, or one of decisions below 0.
@@ -65,7 +66,7 @@ class EngineOptions:
     check_mutations: bool = False
     verify: int = attrs.field(default=0, validator=_check_count)
     slow_hook_seconds: float | None = attrs.field(
-        default=0.1, validator=_check_seconds_or_none
+        default=1.0, validator=_check_seconds_or_none
     )
 
 
