@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from quaymaster import Node, Pod, Snapshot
+from quaymaster.change_log import ChangeLog
 from quaymaster.counting import CarriedTerm, PodQuery
 from quaymaster.namespaces import Namespaces
 from quaymaster.objects import (
@@ -356,6 +357,9 @@ class FewObjects:
 
     def list(self, kind: type[ObjT], namespace: str | None = None) -> Sequence[ObjT]:
         return [obj for obj in self.objects if isinstance(obj, kind)]
+
+    def changes(self, kind: type[ApiObject]) -> ChangeLog:
+        return ChangeLog()
 
 
 def test_relabelled_namespace_changes_what_a_term_is_about() -> None:

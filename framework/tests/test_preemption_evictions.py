@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 import pytest
 
 from quaymaster._engine.handle import EngineHandle, Services
+from quaymaster.change_log import ChangeLog
 from quaymaster.clock import VirtualClock
 from quaymaster.cluster import ApiError, EventNote, PodStatusPatch
 from quaymaster.handle import WaitingPod
@@ -62,6 +63,9 @@ class Stored:
 
     def list(self, kind: type[Any], namespace: str | None = None) -> Any:  # noqa: ANN401  # a fake
         return self._cluster.list(kind).items
+
+    def changes(self, kind: type[ApiObject]) -> ChangeLog:
+        return ChangeLog()
 
 
 class World:

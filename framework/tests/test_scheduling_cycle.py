@@ -34,6 +34,7 @@ from quaymaster._engine.handle import EngineHandle, Services
 from quaymaster._queue.nominator import Nominator
 from quaymaster._runtime import build_profile
 from quaymaster.arrays import Int64Array, Rows
+from quaymaster.change_log import ChangeLog
 from quaymaster.clock import VirtualClock
 from quaymaster.config import EnabledPlugin, ProfileConfig
 from quaymaster.hookspecs import EXTENSION_POINTS
@@ -55,6 +56,9 @@ class _NoObjects:
 
     def list(self, kind: type[ObjT], namespace: str | None = None) -> Sequence[ObjT]:
         return ()
+
+    def changes(self, kind: type[ApiObject]) -> ChangeLog:
+        return ChangeLog()
 
 
 class _Plugin:

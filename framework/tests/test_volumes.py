@@ -28,6 +28,7 @@ from quaymaster.volumes import (
     BETA_STORAGE_CLASS,
     Reach,
     TranslationError,
+    VolumePool,
     allows_topology,
     claim_name,
     class_of_claim,
@@ -35,7 +36,6 @@ from quaymaster.volumes import (
     csi_driver_of,
     csi_handle,
     csi_volume,
-    find_candidates,
     in_tree_plugin,
     is_made_for,
     is_migrated,
@@ -111,8 +111,11 @@ def test_users_of_claims_are_counted_on_all_nodes() -> None:
 def test_candidates_are_the_smallest_first_then_in_the_given_order() -> None:
     sizes = {"a": "5Gi", "b": "2Gi", "c": "2Gi", "d": "1Mi"}
     volumes = [make_persistent_volume(name=n, storage=s) for n, s in sizes.items()]
-    found = find_candidates(make_persistent_volume_claim(), volumes)
-    assert [one.volume.name for one in found.free] == ["b", "c", "a"]
+    pool = VolumePool()
+    for volume in volumes:
+        pool.put(volume)
+    found = pool.candidates(make_persistent_volume_claim())
+    assert [volume.name for volume in found.free] == ["b", "c", "a"]
     best = found.best({}, {"b"})
     assert best is not None
     assert best.name == "c"

@@ -14,6 +14,7 @@ from quaymaster.clock import VirtualClock
 from quaymaster.cluster import EventNote
 from quaymaster.memory import MemoryCluster
 from quaymaster.objects import Node, Pod
+from quaymaster.options import SlowHook
 from quaymaster.testing import Fault, make_namespace, make_storage_class
 from tests.chaos.acts import ClusterActs
 from tests.chaos.executor import SlowExecutor
@@ -32,6 +33,9 @@ from tests.chaos.stage import CrashError, Stage, StagedCluster
 from tests.chaos.steps import AMBUSHES, PHASES, Step
 
 __all__ = ["RATES", "Machine"]
+
+_OVERLOOKING = frozenset({"InterPodAffinity", "PodTopologySpread"})
+"""Plugins whose hints leave some pods to the flush."""
 
 RATES = {
     Fault.ERROR: 0.10,
@@ -209,18 +213,20 @@ class Machine:
         check_agreement(self.scheduler, self.cluster)
 
     def _excused(self) -> set[str]:
-        """The pods that wait for a new node, or for nothing at all.
+        """The pods that only the flush may wake, as upstream has it.
 
-        The latter have waited on Permit when they were preempted, or have terms of
-        anti-affinity of their own, and so do not hear of other zones, which may help
-        against the terms of others.
+        They wait for a new node, or for nothing at all since they waited on Permit
+        when they were preempted, or were turned away for the labels of others: hints
+        overlook some changes of these, and nobody tells of pods that are assumed.
         """
         nodes = {node.uid for node in self.cluster.list(Node).items}
         waiting = self.stage.kept_waiting
         excused = {uid for uid in waiting if nodes <= waiting[uid]}
-        if self.acts.has_moved_nodes:
-            pods = self.cluster.list(Pod).items
-            excused |= {pod.uid for pod in pods if pod.spec.affinity is not None}
+        excused |= {
+            queued.pod.uid
+            for queued in self.scheduler.queue
+            if queued.rejectors & _OVERLOOKING
+        }
         return excused | self._outdone
 
     # The scheduler ------------------------------------------------------------------
@@ -291,6 +297,9 @@ class Machine:
         waits = self.scheduler.waiting.get(note.regarding.uid) is not None
         if note.reason == "Preempted" and waits:
             self._outdone.add(note.regarding.uid)
+
+    def slow(self, _hook: SlowHook, /) -> None:
+        """Nothing is asked of real times."""
 
     def check(self) -> None:
         """Check what must hold at any time.

@@ -15,6 +15,7 @@ from quaymaster._engine.framework import Framework, build_framework
 from quaymaster._engine.handle import Services
 from quaymaster._queue.nominator import Nominator
 from quaymaster._runtime import Call
+from quaymaster.change_log import ChangeLog
 from quaymaster.clock import Clock, VirtualClock
 from quaymaster.cluster import PodStatusPatch
 from quaymaster.hookspecs import EXTENSION_POINTS
@@ -40,16 +41,20 @@ class CaseObjects:
 
     def __init__(self, objects: Iterable[ApiObject]) -> None:
         self._objects: dict[type[ApiObject], dict[str, ApiObject]] = {}
+        self._changes: dict[type[ApiObject], ChangeLog] = {}
         for obj in objects:
             self.put(obj)
 
     def put(self, obj: ApiObject) -> None:
         """Add an object, or take over a changed one."""
-        self._objects.setdefault(type(obj), {})[obj.key] = obj
+        objects = self._objects.setdefault(type(obj), {})
+        self.changes(type(obj)).note(obj.key, is_new=obj.key not in objects)
+        objects[obj.key] = obj
 
     def remove(self, obj: ApiObject) -> None:
         """Remove an object."""
         self._objects[type(obj)].pop(obj.key, None)
+        self.changes(type(obj)).note(obj.key)
 
     def get(self, kind: type[ObjT], key: str) -> ObjT | None:
         """One object by its key, or None."""
@@ -59,6 +64,10 @@ class CaseObjects:
         """All objects of a kind, of one namespace if given."""
         objects = cast("Iterable[ObjT]", self._objects.get(kind, {}).values())
         return [obj for obj in objects if namespace in (None, obj.namespace)]
+
+    def changes(self, kind: type[ApiObject]) -> ChangeLog:
+        """What came, changed and went of a kind."""
+        return self._changes.setdefault(kind, ChangeLog())
 
 
 class CallLog(MemoryCluster):

@@ -8,6 +8,7 @@ from random import Random
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from quaymaster.arrays import Rows
+from quaymaster.change_log import ChangeLog
 from quaymaster.clock import Clock
 from quaymaster.cluster import Cluster, EventNote
 from quaymaster.cycle_state import CycleState
@@ -36,6 +37,12 @@ class Informers(Protocol):
 
     def list(self, kind: type[ObjT], namespace: str | None = None) -> Sequence[ObjT]:
         """All objects of a kind, of one namespace if given, in order of arrival."""
+
+    def changes(self, kind: type[ApiObject]) -> ChangeLog:
+        """Which objects of a kind came, changed and went, for indexes over them.
+
+        Kept from the first call on; read it within hooks.
+        """
 
 
 class WaitingPod(Protocol):

@@ -1,7 +1,4 @@
-"""The queueing hints of InterPodAffinity; cases of upstream's plugin_test.go.
-
-Those with two terms, a team, or terms of others only are what upstream overlooks.
-"""
+"""The queueing hints of InterPodAffinity; cases of upstream's plugin_test.go."""
 
 import pytest
 
@@ -36,19 +33,6 @@ WITH_ANTI_AFFINITY = make_pod(
     labels={"app": "self"},
     pod_anti_affinity=[make_affinity_term(selector={"app": "web"}, topology_key=ZONE)],
 )
-WITH_TWO_TERMS = make_pod(
-    name="rejected",
-    pod_anti_affinity=[
-        make_affinity_term(selector={"app": app}) for app in ("web", "db")
-    ],
-)
-ABOUT_A_TEAM = make_pod(
-    name="rejected",
-    pod_anti_affinity=[
-        make_affinity_term(selector={"app": "web"}, namespace_selector={"team": "a"})
-    ],
-)
-WITHOUT_TERMS = make_pod(name="rejected", labels={"app": "self"})
 AVERSE = make_pod(
     name="averse",
     node="a",
@@ -147,23 +131,6 @@ ADD, DELETE, LABEL = ActionType.ADD, ActionType.DELETE, ActionType.UPDATE_POD_LA
         pytest.param(
             WITH_AFFINITY, LABEL, WITH_AFFINITY, WITH_AFFINITY, QUEUE, id="itself"
         ),
-        pytest.param(
-            WITH_TWO_TERMS, DELETE, other("db"), None, QUEUE, id="one of two goes"
-        ),
-        pytest.param(
-            WITH_TWO_TERMS,
-            LABEL,
-            other("db"),
-            other("x"),
-            QUEUE,
-            id="one of two ends",
-        ),
-        pytest.param(
-            ABOUT_A_TEAM, DELETE, other("web"), None, QUEUE, id="maybe of a team goes"
-        ),
-        pytest.param(
-            ABOUT_A_TEAM, DELETE, other("db"), None, SKIP, id="another of a team goes"
-        ),
         pytest.param(WITH_AFFINITY, DELETE, BROKEN, None, QUEUE, id="broken goes"),
         pytest.param(BROKEN, ADD, None, other("x"), QUEUE, id="broken itself"),
     ],
@@ -214,13 +181,6 @@ def zone(name: str | None) -> Node:
             WITH_ANTI_AFFINITY, zone("east"), zone("west"), QUEUE, id="anti: moves"
         ),
         pytest.param(BROKEN, None, zone("east"), QUEUE, id="broken terms"),
-        pytest.param(WITHOUT_TERMS, None, zone(None), QUEUE, id="of others: new"),
-        pytest.param(
-            WITHOUT_TERMS, zone("east"), zone("west"), QUEUE, id="of others: moves"
-        ),
-        pytest.param(
-            WITHOUT_TERMS, zone("east"), zone("east"), SKIP, id="of others: stays"
-        ),
     ],
 )
 def test_hint_after_a_node_changed(

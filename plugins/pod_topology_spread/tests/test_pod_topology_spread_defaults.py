@@ -5,6 +5,7 @@ from typing import TypeVar
 
 import pytest
 
+from quaymaster.change_log import ChangeLog
 from quaymaster.objects import (
     ApiObject,
     LabelSelector,
@@ -44,6 +45,9 @@ class FixedObjects:
             for obj in self._objects
             if isinstance(obj, kind) and namespace in (None, obj.namespace)
         ]
+
+    def changes(self, kind: type[ApiObject]) -> ChangeLog:
+        return ChangeLog()
 
 
 def replication_controller(selector: dict[str, str]) -> ReplicationController:

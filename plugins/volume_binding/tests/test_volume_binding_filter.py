@@ -1,7 +1,7 @@
 """VolumeBinding's decisions: rule 28 of the parity format, and upstream's own tests."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -33,7 +33,12 @@ from quaymaster.testing import (
     make_pod,
     make_storage_class,
 )
-from quaymaster.volumes import MIGRATED_PLUGINS, NO_PROVISIONER, SELECTED_NODE
+from quaymaster.volumes import (
+    MIGRATED_PLUGINS,
+    NO_PROVISIONER,
+    SELECTED_NODE,
+    TranslationError,
+)
 from quaymaster_volume_binding import VolumeBinding
 
 ZONE = "topology.kubernetes.io/zone"
@@ -278,6 +283,25 @@ def test_rule_28_reasons_are_combined_in_order() -> None:
     assert rejections(tracked, "bound", "open")["b"] == (NODE_CONFLICT, NO_SPACE)
 
 
+def test_drivers_are_only_told_of_volumes_where_the_others_can_be_reached() -> None:
+    claims = [make_persistent_volume_claim(name=n, volume=n) for n in ("far", "odd")]
+    far = make_persistent_volume(
+        name="far", claim=claims[0], node_labels={ZONE: "elsewhere"}
+    )
+    odd = make_persistent_volume(name="odd", claim=claims[1])
+    source = AWSElasticBlockStoreVolumeSource(volume_id="aws://no-volume")
+    spec = replace(odd.spec, csi=None, aws_elastic_block_store=source)
+    csi_node = make_csi_node(name="a")
+    annotations = {MIGRATED_PLUGINS: "kubernetes.io/aws-ebs"}
+    metadata = replace(csi_node.metadata, annotations=annotations)
+    moved = replace(csi_node, metadata=metadata)
+    harness = harness_with(*claims, far, replace(odd, spec=spec), moved)
+    rejected = rejections(harness, "far", "odd")
+    assert rejected == dict.fromkeys("ab", (NODE_CONFLICT,))
+    with pytest.raises(TranslationError):
+        harness.filter(make_pod(claims=["odd"]))
+
+
 # PreFilter ----------------------------------------------------------------------------
 
 
@@ -372,6 +396,7 @@ def test_rule_28_it_is_never_scored() -> None:
 ZONES = st.sampled_from(["a", "b", "c"])
 
 
+@settings(deadline=None)  # a busy machine is no failure
 @given(
     nodes=st.lists(ZONES, min_size=1, max_size=6),
     bound=st.none() | ZONES,

@@ -7,8 +7,10 @@ a fresh list, and what was missed is told as the changes that it amounts to. Mir
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
+from quaymaster._engine.change_logs import ChangeHandler, ChangeLogs
+from quaymaster.change_log import ChangeLog
 from quaymaster.cluster import (
     ApiError,
     Cluster,
@@ -63,27 +65,6 @@ what pods refer to comes before the pods."""
 ObjT = TypeVar("ObjT", bound=ApiObject)
 
 _log = logging.getLogger(__name__)
-
-
-class ChangeHandler(Protocol):
-    """Takes every change of the cluster, one by one, on the engine's thread."""
-
-    def changed(
-        self,
-        kind: type[ApiObject],
-        old: ApiObject | None,
-        new: ApiObject | None,
-        *,
-        missed: bool = False,
-    ) -> None:
-        """One object was added (no old), changed, or deleted (no new).
-
-        Args:
-            kind: The class of the object.
-            old: The object as it was last known, or None.
-            new: The object as it is now, or None.
-            missed: Whether the deletion itself was missed, and ``old`` may be stale.
-        """
 
 
 class _Reflector(Generic[ObjT]):
@@ -221,8 +202,9 @@ class EngineInformers:
         notify: Callable[[], None],
         retry_later: Callable[[Callable[[], None]], object] = lambda retry: retry(),
     ) -> None:
+        self._logs = ChangeLogs(handler)
         self._reflectors: Mapping[type[ApiObject], _Reflector[Any]] = {
-            kind: _Reflector(kind, cluster, handler, notify, retry_later)
+            kind: _Reflector(kind, cluster, self._logs, notify, retry_later)
             for kind in WATCHED_KINDS
         }
         self._in_order = list(self._reflectors.values())
@@ -259,6 +241,11 @@ class EngineInformers:
         if namespace is None:
             return list(objects)
         return [obj for obj in objects if obj.namespace == namespace]
+
+    def changes(self, kind: type[ApiObject]) -> ChangeLog:
+        """What came, changed and went of a kind; kept from the first call on."""
+        self._objects(kind)  # refuses a kind that is not watched
+        return self._logs.of(kind)
 
     def _objects(self, kind: type[ObjT]) -> Mapping[str, ObjT]:
         reflector = self._reflectors.get(kind)

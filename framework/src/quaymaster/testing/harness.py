@@ -16,6 +16,7 @@ from quaymaster._engine.framework import Framework, build_framework
 from quaymaster._engine.handle import Services
 from quaymaster._runtime import Call
 from quaymaster.arrays import Int64Array
+from quaymaster.change_log import ChangeLog
 from quaymaster.clock import VirtualClock
 from quaymaster.cluster_events import ClusterEvent, ClusterEventWithHint, QueueingHint
 from quaymaster.config import parse_config
@@ -87,12 +88,14 @@ class _FixedObjects:
 
     def __init__(self, objects: Iterable[ApiObject]) -> None:
         self._objects = list(objects)
+        self._changes: dict[type[ApiObject], ChangeLog] = {}
 
     def put(self, obj: ApiObject) -> None:
         """Add an object, in place of the one of its key."""
         same = type(obj), obj.key
         self._objects = [one for one in self._objects if (type(one), one.key) != same]
         self._objects.append(obj)
+        self.changes(type(obj)).note(obj.key, is_new=True)
 
     def get(self, kind: type[ObjT], key: str) -> ObjT | None:
         found = (obj for obj in self.list(kind) if obj.key == key)
@@ -104,6 +107,9 @@ class _FixedObjects:
             for obj in self._objects
             if isinstance(obj, kind) and namespace in (None, obj.namespace)
         ]
+
+    def changes(self, kind: type[ApiObject]) -> ChangeLog:
+        return self._changes.setdefault(kind, ChangeLog())
 
 
 class _FixedNominations:

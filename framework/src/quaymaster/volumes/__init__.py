@@ -28,14 +28,6 @@ from quaymaster.volumes.csi import (
     in_tree_plugin,
     is_migrated,
 )
-from quaymaster.volumes.matching import (
-    Candidate,
-    Candidates,
-    Reach,
-    allows_topology,
-    find_candidates,
-    storage_of,
-)
 from quaymaster.volumes.names import (
     BETA_STORAGE_CLASS,
     BIND_COMPLETED,
@@ -46,6 +38,15 @@ from quaymaster.volumes.names import (
     SELECTED_NODE,
     STORAGE_PROVISIONER,
 )
+from quaymaster.volumes.pool import (
+    Candidate,
+    Candidates,
+    FreeVolumes,
+    VolumePool,
+    storage_of,
+)
+from quaymaster.volumes.reach import Reach, ReachTally
+from quaymaster.volumes.topologies import allows_topology
 
 __all__ = [
     "BETA_STORAGE_CLASS",
@@ -58,9 +59,12 @@ __all__ = [
     "STORAGE_PROVISIONER",
     "Candidate",
     "Candidates",
+    "FreeVolumes",
     "InTreePlugin",
     "Reach",
+    "ReachTally",
     "TranslationError",
+    "VolumePool",
     "allows_topology",
     "claim_key",
     "claim_name",
@@ -69,7 +73,6 @@ __all__ = [
     "csi_driver_of",
     "csi_handle",
     "csi_volume",
-    "find_candidates",
     "in_tree_plugin",
     "is_bound_to",
     "is_delayed",

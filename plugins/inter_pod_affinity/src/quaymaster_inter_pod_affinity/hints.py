@@ -2,15 +2,12 @@
 
 Mirrors ``isSchedulableAfterPodChange`` and ``isSchedulableAfterNodeChange``
 (kube-scheduler 1.36.2,
-``pkg/scheduler/framework/plugins/interpodaffinity/plugin.go``), and wakes pods which
-that leaves to the flush after five minutes: one that only the anti-affinity of others
-has rejected hears of nodes, one with several terms of anti-affinity of pods that match
-any of them, and namespaces that are selected by their labels may be any.
+``pkg/scheduler/framework/plugins/interpodaffinity/plugin.go``).
 """
 
 from quaymaster import Node, Pod
 from quaymaster.errors import QuaymasterError
-from quaymaster_inter_pod_affinity.terms import affinity_terms, matches_all, matches_any
+from quaymaster_inter_pod_affinity.terms import affinity_terms, matches_all
 
 __all__ = ["BrokenTermsError", "node_change_helps", "pod_change_helps"]
 
@@ -39,16 +36,15 @@ def pod_change_helps(pod: Pod, old: Pod | None, new: Pod | None) -> bool:
     if old is None:
         return new is not None and matches_all(terms.affinity, new)
     if new is None:
-        if matches_any(terms.anti_affinity, old):
+        if matches_all(terms.anti_affinity, old):
             return True
         _check(old)
-        return matches_any(affinity_terms(old).anti_affinity, pod)
+        return matches_all(affinity_terms(old).anti_affinity, pod)
     comes_near = not matches_all(terms.affinity, old) and matches_all(
         terms.affinity, new
     )
-    goes_away = any(
-        matches_any([term], old) and not matches_any([term], new)
-        for term in terms.anti_affinity
+    goes_away = matches_all(terms.anti_affinity, old) and not matches_all(
+        terms.anti_affinity, new
     )
     return comes_near or goes_away
 
@@ -67,8 +63,6 @@ def node_change_helps(pod: Pod, old: Node | None, new: Node) -> bool:
     _check(pod)
     terms = affinity_terms(pod)
     labels = new.metadata.labels
-    if not terms.affinity and not terms.anti_affinity:
-        return old is None or old.metadata.labels != labels
     near = [term.topology_key for term in terms.affinity]
     away = [term.topology_key for term in terms.anti_affinity]
     if old is None:

@@ -4,7 +4,7 @@ Mirrors ``PodInfo.Update`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/types.go``).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, cast
 
 import attrs
@@ -32,13 +32,13 @@ __all__ = [
     "carried_anti_affinity",
     "carried_preferences",
     "matches_all",
-    "matches_any",
 ]
 
 HARD: Final = "required affinity"
 """The kind of a carried term whose weight is up to the profile."""
 
 _TERMS_KEY: Final = "quaymaster_inter_pod_affinity.terms"
+_NO_LABELS: Final[Mapping[str, str]] = {}
 
 
 class Queries:
@@ -139,24 +139,14 @@ def carried_preferences(pod: Pod) -> Sequence[CarriedTerm]:
 
 
 def matches_all(terms: Sequence[PodTerm], pod: Pod) -> bool:
-    """Whether a pod may match all terms, of which there is one at least.
+    """Whether a pod matches all terms, of which there is one at least.
 
-    Namespaces that are selected by their labels may be any.
+    As upstream's hints do, this takes it that namespaces have no labels.
     """
-    return bool(terms) and all(_may_select(term, pod) for term in terms)
-
-
-def matches_any(terms: Sequence[PodTerm], pod: Pod) -> bool:
-    """Whether a pod may match one of the terms, in the same sense."""
-    return any(_may_select(term, pod) for term in terms)
-
-
-def _may_select(term: PodTerm, pod: Pod) -> bool:
     metadata = pod.metadata
-    is_there = metadata.namespace in term.namespaces
-    if not is_there and term.namespace_selector.matches_nothing:
-        return False
-    return term.selector.matches(metadata.labels)
+    return bool(terms) and all(
+        term.selects(metadata.namespace, _NO_LABELS, metadata.labels) for term in terms
+    )
 
 
 def _compile(affinity: Affinity, namespace: str) -> AffinityTerms:

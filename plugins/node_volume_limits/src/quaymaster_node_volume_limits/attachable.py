@@ -1,18 +1,17 @@
 """Which volumes of CSI drivers a pod needs attached to its node."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeVar
 
 from quaymaster import Pod
 from quaymaster.errors import QuaymasterError
-from quaymaster.handle import Informers
 from quaymaster.objects import (
+    ApiObject,
     CSINode,
     PersistentVolume,
     PersistentVolumeClaim,
     StorageClass,
     Volume,
-    VolumeAttachment,
 )
 from quaymaster.volumes import (
     TranslationError,
@@ -30,12 +29,23 @@ from quaymaster.volumes import (
 __all__ = [
     "Attachable",
     "ClaimNotFoundError",
+    "Objects",
     "VolumeError",
-    "attachments",
+    "listed_limits",
     "needs_attaching",
     "volume_limits",
     "volumes_to_attach",
 ]
+
+
+ObjT = TypeVar("ObjT", bound=ApiObject)
+
+
+class Objects(Protocol):
+    """Where claims, volumes and classes are looked up."""
+
+    def get(self, kind: type[ObjT], key: str) -> ObjT | None:
+        """One object by its key, or None."""
 
 
 class Attachable(NamedTuple):
@@ -73,22 +83,25 @@ def needs_attaching(pod: Pod) -> bool:
 
 def volume_limits(csi_node: CSINode | None) -> Mapping[str, int]:
     """How many volumes of each driver a node can have; others have no limit."""
-    if csi_node is None:
-        return {}
-    return {
-        driver.name: driver.allocatable.count
+    return {} if csi_node is None else dict(listed_limits(csi_node))
+
+
+def listed_limits(csi_node: CSINode) -> tuple[tuple[str, int], ...]:
+    """The same as pairs; of two for one driver the last counts."""
+    return tuple(
+        (driver.name, driver.allocatable.count)
         for driver in csi_node.spec.drivers
         if driver.allocatable is not None and driver.allocatable.count is not None
-    }
+    )
 
 
 def volumes_to_attach(
-    informers: Informers, pod: Pod, *, has_csi_node: bool, is_new: bool
+    objects: Objects, pod: Pod, *, has_csi_node: bool, is_new: bool
 ) -> set[Attachable]:
     """The volumes of a pod that a CSI driver attaches to its node.
 
     Args:
-        informers: Where claims, volumes and classes are looked up.
+        objects: Where claims, volumes and classes are looked up.
         pod: The pod.
         has_csi_node: Whether the node has a CSINode; if not, in-tree volumes are not
             the business of CSI drivers there.
@@ -104,27 +117,12 @@ def volumes_to_attach(
         if name is None:
             attachable = _inline(volume) if has_csi_node else None
         else:
-            claim = _claim_of(informers, pod, volume, name, is_new=is_new)
+            claim = _claim_of(objects, pod, volume, name, is_new=is_new)
             attachable = None
             if claim is not None:
-                attachable = _claimed(informers, claim, has_csi_node)
+                attachable = _claimed(objects, claim, has_csi_node)
         if attachable is not None:
             found.add(attachable)
-    return found
-
-
-def attachments(informers: Informers) -> Mapping[str, set[Attachable]]:
-    """Node -> the volumes that are attached to it, as VolumeAttachments say."""
-    found: dict[str, set[Attachable]] = {}
-    for attachment in informers.list(VolumeAttachment):
-        spec = attachment.spec
-        name = spec.source.persistent_volume_name
-        if not spec.attacher or name is None:
-            continue
-        volume = informers.get(PersistentVolume, name)
-        if volume is not None and volume.spec.csi is not None:
-            attachable = Attachable(spec.attacher, volume.spec.csi.volume_handle)
-            found.setdefault(spec.node_name, set()).add(attachable)
     return found
 
 
@@ -141,12 +139,12 @@ def _inline(volume: Volume) -> Attachable | None:
 
 
 def _claim_of(
-    informers: Informers, pod: Pod, volume: Volume, name: str, *, is_new: bool
+    objects: Objects, pod: Pod, volume: Volume, name: str, *, is_new: bool
 ) -> PersistentVolumeClaim | None:
     if not name:
         raise VolumeError("PersistentVolumeClaim had no name")
     key = claim_key(pod, name)
-    claim = informers.get(PersistentVolumeClaim, key)
+    claim = objects.get(PersistentVolumeClaim, key)
     if claim is None:
         if is_new:
             raise ClaimNotFoundError(
@@ -161,13 +159,13 @@ def _claim_of(
 
 
 def _claimed(
-    informers: Informers, claim: PersistentVolumeClaim, has_csi_node: bool
+    objects: Objects, claim: PersistentVolumeClaim, has_csi_node: bool
 ) -> Attachable | None:
     """The volume of a claim; the claim itself while it has none."""
     name = claim.spec.volume_name
-    volume = informers.get(PersistentVolume, name) if name else None
+    volume = objects.get(PersistentVolume, name) if name else None
     if volume is None:
-        return _unbound(informers, claim, has_csi_node)
+        return _unbound(objects, claim, has_csi_node)
     csi = volume.spec.csi
     if csi is not None:
         return _named(csi.driver, csi.volume_handle)
@@ -181,9 +179,9 @@ def _claimed(
 
 
 def _unbound(
-    informers: Informers, claim: PersistentVolumeClaim, has_csi_node: bool
+    objects: Objects, claim: PersistentVolumeClaim, has_csi_node: bool
 ) -> Attachable | None:
-    storage_class = informers.get(StorageClass, class_of_claim(claim))
+    storage_class = objects.get(StorageClass, class_of_claim(claim))
     if storage_class is None:
         return None
     provisioner = storage_class.provisioner

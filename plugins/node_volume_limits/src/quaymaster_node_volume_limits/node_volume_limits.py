@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Final
 
+import numpy as np
+
 from quaymaster import (
     ActionType,
     ClusterEvent,
@@ -20,29 +22,33 @@ from quaymaster import (
     EventResource,
     Handle,
     NodeInfo,
+    NodeTable,
+    NodeVerdicts,
     Pod,
     Scope,
     StateKey,
     Status,
     hookimpl,
 )
+from quaymaster.arrays import BoolArray, Int64Array, Rows
 from quaymaster.objects import CSINode
 from quaymaster.volumes import volumes_fragment, volumes_of
 from quaymaster_node_volume_limits.attachable import (
     Attachable,
     ClaimNotFoundError,
     VolumeError,
-    attachments,
     needs_attaching,
     volume_limits,
     volumes_to_attach,
 )
+from quaymaster_node_volume_limits.attachments import Attachments
 from quaymaster_node_volume_limits.hints import (
     after_attachment_deleted,
     after_claim_added,
     after_csi_node_updated,
     after_pod_deleted,
 )
+from quaymaster_node_volume_limits.rows import VolumeRows
 
 __all__ = ["NodeVolumeLimits"]
 
@@ -73,7 +79,6 @@ class _Lookups:
         self._informers = handle.informers
         self._pod = pod
         self._wanted: dict[bool, set[Attachable] | Status] = {}
-        self._attached: Mapping[str, set[Attachable]] | None = None
 
     def wanted(self, *, has_csi_node: bool) -> set[Attachable] | Status:
         """What the new pod needs attached, or what is wrong with its volumes."""
@@ -81,12 +86,6 @@ class _Lookups:
         if known is None:
             known = self._wanted[has_csi_node] = self._find(has_csi_node)
         return known
-
-    def attached(self, node_name: str) -> set[Attachable]:
-        """What VolumeAttachments say is attached to a node."""
-        if self._attached is None:
-            self._attached = attachments(self._informers)
-        return self._attached.get(node_name, set())
 
     def _find(self, has_csi_node: bool) -> set[Attachable] | Status:
         try:
@@ -116,6 +115,35 @@ def _is_far_from(limits: Mapping[str, int], node: NodeInfo, count: int) -> bool:
     return count <= min(limits.values())
 
 
+class _Verdicts:
+    """Rejections of some nodes, and errors, of which the first one counts."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._codes: Int64Array | None = None
+        self._answers: list[Status] = []
+        self.errors: dict[int, Status] = {}
+
+    def add(self, rejected: BoolArray | None, status: Status) -> None:
+        """Give some nodes a status, at least one of them; None are none."""
+        if rejected is None:
+            return
+        if status.is_error:
+            self.errors[int(rejected.argmax())] = status
+            return
+        if self._codes is None:
+            self._codes = np.zeros(self._count, dtype=np.int64)
+        self._answers.append(status)
+        self._codes[rejected] = len(self._answers)
+
+    def result(self) -> NodeVerdicts | Status | None:
+        if self.errors:
+            return self.errors[min(self.errors)]
+        if self._codes is None:
+            return None
+        return NodeVerdicts(self._codes, lambda code: self._answers[code - 1])
+
+
 _LOOKUPS = StateKey[_Lookups]("NodeVolumeLimits")
 
 
@@ -126,7 +154,9 @@ class NodeVolumeLimits:
 
     def __init__(self, _args: None, handle: Handle) -> None:
         self._handle = handle
-        self._informers = handle.informers
+        self._informers = informers = handle.informers
+        self._attachments = Attachments(informers)
+        self._rows = VolumeRows(informers, self._attachments)
 
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
@@ -138,7 +168,7 @@ class NodeVolumeLimits:
 
     @hookimpl
     def pre_filter(self, state: CycleState, pod: Pod) -> Status | None:
-        if not needs_attaching(pod):
+        if not volumes_of(pod) or not needs_attaching(pod):
             return Status.skip()
         state[_LOOKUPS] = _Lookups(self._handle, pod)
         return None
@@ -153,8 +183,11 @@ class NodeVolumeLimits:
         if isinstance(wanted, Status):
             return wanted
         limits = volume_limits(csi_node) if wanted else {}
-        attached = lookups.attached(node.name)
-        if not limits or _is_far_from(limits, node, len(wanted) + len(attached)):
+        if not limits:
+            return None
+        self._attachments.sync()
+        attached = self._attachments.of(node.name)
+        if _is_far_from(limits, node, len(wanted) + len(attached)):
             return None
         try:
             in_use = self._in_use(node)
@@ -169,6 +202,29 @@ class NodeVolumeLimits:
             if driver in limits and count[driver] + more > limits[driver]:
                 return _TOO_MANY
         return None
+
+    @hookimpl
+    def filter_nodes(
+        self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
+    ) -> NodeVerdicts | Status | None:
+        if not volumes_of(pod):
+            return None
+        lookups = state.get(_LOOKUPS) or _Lookups(self._handle, pod)
+        self._rows.sync(nodes)
+        verdicts = _Verdicts(nodes.count(rows))
+        csi_nodes = self._rows.has_csi_node(rows)
+        for has_csi_node, there in ((True, csi_nodes), (False, ~csi_nodes)):
+            if not there.any():
+                continue
+            wanted = lookups.wanted(has_csi_node=has_csi_node)
+            if isinstance(wanted, Status):
+                verdicts.add(there, wanted)
+            elif has_csi_node and wanted:
+                verdicts.add(self._rows.exceeded(wanted, nodes, rows), _TOO_MANY)
+                problem = self._rows.first_problem(nodes, rows)
+                if problem is not None:
+                    verdicts.errors[problem[0]] = Status.from_error(problem[1])
+        return verdicts.result()
 
     def _in_use(self, node: NodeInfo) -> set[Attachable]:
         """What the pods on a node have attached to it."""

@@ -5,10 +5,10 @@ Mirrors ``passiveAssumeCache`` (kube-scheduler 1.36.2,
 object stands for the informer's one as long as that is the one it was made from.
 """
 
-from collections.abc import Iterator
 from typing import Generic, TypeVar
 
 from quaymaster import QuaymasterError
+from quaymaster.change_log import ChangeLog
 from quaymaster.handle import Informers
 from quaymaster.objects import ApiObject
 
@@ -27,27 +27,21 @@ class AssumeCache(Generic[ObjT]):
     Args:
         kind: The class of the objects.
         informers: The engine's copy of the cluster.
+
+    Attributes:
+        changes: The keys of what was assumed and restored.
     """
 
     def __init__(self, kind: type[ObjT], informers: Informers) -> None:
         self._kind = kind
         self._informers = informers
         self._assumed: dict[str, ObjT] = {}
+        self.changes = ChangeLog()
 
     def get(self, key: str) -> ObjT | None:
         """One object, assumed if it is; None if there is none."""
         stored = self._informers.get(self._kind, key)
         return self._overlaid(key, stored) if key in self._assumed else stored
-
-    def __iter__(self) -> Iterator[ObjT]:
-        """All objects, in the informer's order."""
-        assumed = self._assumed
-        for stored in self._informers.list(self._kind):
-            if assumed and stored.key in assumed:
-                current = self._overlaid(stored.key, stored)
-                yield stored if current is None else current
-            else:
-                yield stored
 
     def assume(self, obj: ObjT) -> None:
         """Let an object stand for the informer's one from now on.
@@ -64,11 +58,13 @@ class AssumeCache(Generic[ObjT]):
             text = f'"{key}" is out of sync (stored: {there}, assume: {here})'
             raise OutOfSyncError(text)
         self._assumed[key] = obj
+        self.changes.note(key)
 
     def restore(self, obj: ObjT) -> None:
         """Take back what `assume` did, if it still stands."""
         if self._assumed.get(obj.key) is obj:
             del self._assumed[obj.key]
+            self.changes.note(obj.key)
 
     def __len__(self) -> int:
         """How many objects are assumed and may still stand."""

@@ -1,26 +1,27 @@
 """What the plugin looks up of volumes: claims, volumes, classes, drivers, capacity."""
 
-from collections.abc import Mapping
-
 from quaymaster.handle import Informers
+from quaymaster.object_column import ObjectColumn
 from quaymaster.objects import (
     CSIDriver,
     CSINode,
-    CSIStorageCapacity,
     PersistentVolume,
     PersistentVolumeClaim,
     StorageClass,
 )
-from quaymaster.selectors import SelectorError, compile_label_selector
 from quaymaster.volumes import (
     MIGRATED_PLUGINS,
+    Candidates,
+    VolumePool,
+    class_of_volume,
     csi_volume,
     in_tree_plugin,
     is_migrated,
 )
 from quaymaster_volume_binding.assume_cache import AssumeCache
+from quaymaster_volume_binding.capacities import Capacities, Room
 
-__all__ = ["Lookup", "as_handled", "has_room"]
+__all__ = ["Lookup", "as_handled"]
 
 
 class Lookup:
@@ -33,12 +34,17 @@ class Lookup:
         informers: The same.
         claims: Claims, some of them assumed.
         volumes: Volumes, some of them assumed.
+        migrated: The in-tree plugins that CSI drivers have taken over, by row.
     """
 
     def __init__(self, informers: Informers) -> None:
         self.informers = informers
         self.claims = AssumeCache(PersistentVolumeClaim, informers)
         self.volumes = AssumeCache(PersistentVolume, informers)
+        self.migrated = ObjectColumn(informers, CSINode, _migrated)
+        self._capacities = Capacities(informers)
+        self._pool = VolumePool()
+        self._positions = (-1, -1)
 
     def storage_class(self, name: str) -> StorageClass | None:
         """A class by its name, or None."""
@@ -47,40 +53,49 @@ class Lookup:
     def migrated_on(self, node_name: str) -> str:
         """The in-tree plugins that CSI drivers have taken over on a node, as listed."""
         csi_node = self.informers.get(CSINode, node_name)
-        return (
-            "" if csi_node is None else csi_node.annotations.get(MIGRATED_PLUGINS, "")
-        )
+        return "" if csi_node is None else _migrated(csi_node) or ""
 
-    def capacities(
-        self, storage_class: StorageClass
-    ) -> list[CSIStorageCapacity] | None:
-        """Where how much room is left for volumes of a class.
-
-        None if its driver does not say that it keeps track.
-        """
+    def room(self, storage_class: StorageClass, size_bytes: int) -> Room | None:
+        """Where a volume of a class can be made; None if nobody keeps track."""
         driver = self.informers.get(CSIDriver, storage_class.provisioner)
         if driver is None or not driver.spec.storage_capacity:
             return None
-        return [
-            capacity
-            for capacity in self.informers.list(CSIStorageCapacity)
-            if capacity.storage_class_name == storage_class.name
+        return self._capacities.room(storage_class.name, size_bytes)
+
+    def candidates(
+        self, claim: PersistentVolumeClaim, storage_class: StorageClass
+    ) -> Candidates:
+        """The volumes of its class that a claim could get, assumed ones aside.
+
+        Raises:
+            SelectorError: The claim's selector cannot be evaluated.
+        """
+        self._fill_pool()
+        found = self._pool.candidates(claim)
+        kept = [
+            one
+            for one in found.kept
+            if class_of_volume(one.volume) == storage_class.name
         ]
+        return Candidates(kept, found.free)
 
-
-def has_room(
-    capacity: CSIStorageCapacity, size_bytes: int, labels: Mapping[str, str]
-) -> bool:
-    """Whether a volume of that size can be made for a node with these labels."""
-    limit = capacity.maximum_volume_size
-    if limit is None:
-        limit = capacity.capacity
-    if limit is None or limit.value < size_bytes or capacity.node_topology is None:
-        return False
-    try:
-        return compile_label_selector(capacity.node_topology).matches(labels)
-    except SelectorError:
-        return False
+    def _fill_pool(self) -> None:
+        log, assumed = self.informers.changes(PersistentVolume), self.volumes.changes
+        if (log.position, assumed.position) == self._positions:
+            return
+        changed = log.since(self._positions[0])
+        decided = assumed.since(self._positions[1])
+        if changed is None or decided is None:
+            self._pool = VolumePool()
+            changed = [volume.key for volume in self.informers.list(PersistentVolume)]
+            decided = ()
+        for name in (*changed, *decided):
+            volume = self.volumes.get(name)
+            if volume is None:
+                self._pool.drop(name)
+            else:
+                self._pool.put(volume)
+        self._positions = (log.position, assumed.position)
 
 
 def as_handled(volume: PersistentVolume, listed: str) -> PersistentVolume:
@@ -97,3 +112,7 @@ def as_handled(volume: PersistentVolume, listed: str) -> PersistentVolume:
     if plugin is None or not is_migrated(plugin.name):
         return volume
     return csi_volume(volume) if plugin.name in listed.split(",") else volume
+
+
+def _migrated(csi_node: CSINode) -> str | None:
+    return csi_node.annotations.get(MIGRATED_PLUGINS)

@@ -1,12 +1,11 @@
 """A pod's claims, and all that can be found out about them before looking at a node."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import attrs
 
 from quaymaster import Pod, QuaymasterError
 from quaymaster.objects import (
-    CSIStorageCapacity,
     PersistentVolume,
     PersistentVolumeClaim,
     StorageClass,
@@ -16,8 +15,6 @@ from quaymaster.volumes import (
     claim_key,
     claim_name,
     class_of_claim,
-    class_of_volume,
-    find_candidates,
     in_tree_plugin,
     is_delayed,
     is_fully_bound,
@@ -26,6 +23,7 @@ from quaymaster.volumes import (
     storage_of,
     volumes_of,
 )
+from quaymaster_volume_binding.capacities import Room
 from quaymaster_volume_binding.lookup import Lookup
 
 __all__ = ["BoundClaim", "ClaimError", "DelayedClaim", "PodClaims", "claims_of"]
@@ -57,15 +55,15 @@ class DelayedClaim:
         storage_class: Its class.
         selected_node: The node that was selected for it before; None if none was.
         candidates: The volumes that it could get.
-        capacities: Where there is room for new volumes of its class; None if nobody
-            keeps track, or it does not say how much it wants.
+        room: Where a volume of its class can be made; None if nobody keeps track, or
+            it does not say how much it wants.
     """
 
     claim: PersistentVolumeClaim
     storage_class: StorageClass
     selected_node: str | None
     candidates: Candidates
-    capacities: Sequence[CSIStorageCapacity] | None
+    room: Room | None
 
 
 @attrs.frozen(eq=False)
@@ -161,28 +159,10 @@ def _bound(lookup: Lookup, claim: PersistentVolumeClaim) -> BoundClaim:
 def _examined(
     lookup: Lookup, delayed: Sequence[tuple[PersistentVolumeClaim, StorageClass]]
 ) -> Iterator[DelayedClaim]:
-    volumes = _volumes_by_class(lookup, {cls.name for _, cls in delayed})
     for claim, storage_class in delayed:
-        capacities = None
+        room = None
         if "storage" in claim.spec.resources.requests:
-            capacities = lookup.capacities(storage_class)
-        yield DelayedClaim(
-            claim,
-            storage_class,
-            selected_node(claim),
-            find_candidates(claim, volumes[storage_class.name]),
-            capacities,
-        )
-
-
-def _volumes_by_class(
-    lookup: Lookup, names: set[str]
-) -> Mapping[str, Sequence[PersistentVolume]]:
-    """The volumes of some classes; those of others are none of the claims' business."""
-    found: dict[str, list[PersistentVolume]] = {name: [] for name in names}
-    if names:
-        for volume in lookup.volumes:
-            name = class_of_volume(volume)
-            if name in found:
-                found[name].append(volume)
-    return found
+            size = storage_of(claim.spec.resources).value
+            room = lookup.room(storage_class, size)
+        candidates = lookup.candidates(claim, storage_class)
+        yield DelayedClaim(claim, storage_class, selected_node(claim), candidates, room)

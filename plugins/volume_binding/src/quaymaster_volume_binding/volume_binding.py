@@ -33,7 +33,7 @@ from quaymaster import (
     Status,
     hookimpl,
 )
-from quaymaster.arrays import Int64Array, Rows
+from quaymaster.arrays import BoolArray, Rows
 from quaymaster.results import PreBindPreFlightResult
 from quaymaster.volumes import (
     claim_key,
@@ -57,8 +57,8 @@ from quaymaster_volume_binding.hints import (
     after_csi_driver_changed,
     after_csi_node_changed,
 )
+from quaymaster_volume_binding.judging import judge
 from quaymaster_volume_binding.lookup import Lookup
-from quaymaster_volume_binding.node_groups import group_rows
 from quaymaster_volume_binding.plans import VolumePlan
 from quaymaster_volume_binding.pod_claims import ClaimError, PodClaims, claims_of
 
@@ -95,24 +95,34 @@ _EVENTS: Final = (
 )
 
 
+_NO_ROWS: Final[BoolArray] = np.zeros(0, dtype=np.bool_)
+
+
 @attrs.define(eq=False)
 class _Volumes:
     """What is known of a pod's volumes during an attempt.
 
     Attributes:
         finder: Makes the plans; None if the pod has no claims.
-        plans: Node -> what would be done there.
+        plans: Node -> what would be done there, for nodes that passed one by one.
+        passed: The rows that passed, of those that were judged together. What would be
+            done there is only found out for the node that is chosen, in the same
+            attempt, so from the same objects.
         reservation: What was assumed for the chosen node.
         all_bound: Whether nothing is left to do for the chosen node.
     """
 
     finder: Finder | None = None
     plans: dict[str, VolumePlan] = attrs.field(factory=dict)
+    passed: BoolArray = attrs.field(factory=lambda: _NO_ROWS)
     reservation: Reservation | None = None
     all_bound: bool = False
 
 
 _VOLUMES = StateKey[_Volumes]("VolumeBinding")
+# Most pods have no claims: for them, before and after Reserve.
+_NO_CLAIMS: Final = _Volumes()
+_NOTHING_LEFT: Final = _Volumes(all_bound=True)
 
 
 class VolumeBinding:
@@ -135,7 +145,7 @@ class VolumeBinding:
     def plan(self, state: CycleState, node_name: str) -> VolumePlan | None:
         """What an attempt would do for the pod's volumes on a node that passed."""
         volumes = state.get(_VOLUMES)
-        return None if volumes is None else volumes.plans.get(node_name)
+        return None if volumes is None else self._plan(volumes, node_name)
 
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
@@ -148,14 +158,14 @@ class VolumeBinding:
     @hookimpl
     def pre_filter(self, state: CycleState, pod: Pod) -> Status | None:
         if not volumes_of(pod):
-            state[_VOLUMES] = _Volumes()
+            state[_VOLUMES] = _NO_CLAIMS
             return Status.skip()
         try:
             claims = claims_of(self._lookup, pod)
         except ClaimError as error:
             return Status.unresolvable(str(error))
         if not claims:
-            state[_VOLUMES] = _Volumes()
+            state[_VOLUMES] = _NO_CLAIMS
             return Status.skip()
         sorted_claims = PodClaims.sort(self._lookup, claims)
         if sorted_claims.has_immediate:
@@ -168,8 +178,7 @@ class VolumeBinding:
         volumes = state[_VOLUMES]
         if volumes.finder is None:
             return None
-        migrated = volumes.finder.migrated_on(node.name)
-        found = volumes.finder.find(node.name, node.labels, migrated)
+        found = volumes.finder.find(node.name, node.labels)
         if isinstance(found, VolumePlan):
             volumes.plans[node.name] = found
             return None
@@ -180,31 +189,16 @@ class VolumeBinding:
         self, state: CycleState, nodes: NodeTable, rows: Rows
     ) -> NodeVerdicts | None:
         volumes = state[_VOLUMES]
-        if volumes.finder is None or not nodes.count(rows):
+        if volumes.finder is None:
             return None
-        finder, infos = volumes.finder, nodes.infos_at(rows)
-        marks = _marks(finder, infos)
-        migrated = sorted({listed for _, listed in marks}) if marks else [""]
-        first, groups = group_rows(nodes, rows, finder.label_keys(migrated), marks)
-        answers = [
-            finder.find(node.name, node.labels, finder.migrated_on(node.name))
-            for node in (infos[position] for position in first.tolist())
-        ]
-        codes: Int64Array = np.array(
-            [
-                0 if isinstance(answer, VolumePlan) else number
-                for number, answer in enumerate(answers, 1)
-            ],
-            dtype=np.int64,
-        )
-        for node, group in zip(infos, groups.tolist(), strict=True):
-            answer = answers[group]
-            if isinstance(answer, VolumePlan):
-                volumes.plans[node.name] = answer
-        return NodeVerdicts(
-            codes[groups],
-            lambda code: Status.unresolvable(*_reasons(answers[code - 1])),
-        )
+        if len(volumes.passed) < len(nodes.pod_count):
+            volumes.passed = np.zeros(len(nodes.pod_count), dtype=np.bool_)
+        verdicts = judge(volumes.finder, nodes, rows)
+        if verdicts is None:
+            volumes.passed[rows] = True
+        else:
+            volumes.passed[rows] |= verdicts.codes == 0
+        return verdicts
 
     @hookimpl
     def pre_score(self) -> Status:
@@ -218,7 +212,10 @@ class VolumeBinding:
     @hookimpl
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         volumes = state[_VOLUMES]
-        plan = volumes.plans.get(node_name)
+        if volumes.finder is None:
+            state[_VOLUMES] = _NOTHING_LEFT
+            return None
+        plan = self._plan(volumes, node_name)
         volumes.all_bound = plan is None or self._are_all_bound(pod)
         if plan is not None and not volumes.all_bound:
             volumes.reservation = Reservation.assume(self._lookup, plan, node_name)
@@ -257,6 +254,17 @@ class VolumeBinding:
             timed_out=_TIMED_OUT,
         )
 
+    def _plan(self, volumes: _Volumes, node_name: str) -> VolumePlan | None:
+        """What would be done on a node; None for one that did not pass."""
+        plan = volumes.plans.get(node_name)
+        node = self._handle.snapshot.get(node_name)
+        if plan is not None or node is None or volumes.finder is None:
+            return plan
+        if node.row >= len(volumes.passed) or not volumes.passed[node.row]:
+            return None
+        found = volumes.finder.find(node_name, node.labels)
+        return found if isinstance(found, VolumePlan) else None
+
     def _is_done(self, written: WrittenBindings, pod: Pod) -> bool | Status:
         try:
             return written.are_complete(self._handle, self._lookup, pod)
@@ -274,23 +282,6 @@ class VolumeBinding:
             if volume.ephemeral is not None and not is_made_for(claim, pod):
                 return False
         return True
-
-
-def _marks(
-    finder: Finder, infos: Sequence[NodeInfo]
-) -> Sequence[tuple[str, str]] | None:
-    """What tells nodes apart besides their labels, if anything does."""
-    if not finder.needs_migration and not finder.selected_nodes:
-        return None
-    selected = finder.selected_nodes
-    return [
-        (node.name if node.name in selected else "", finder.migrated_on(node.name))
-        for node in infos
-    ]
-
-
-def _reasons(answer: "VolumePlan | tuple[str, ...]") -> tuple[str, ...]:
-    return () if isinstance(answer, VolumePlan) else answer
 
 
 def _no_plan(node_name: str) -> Status:

@@ -1,12 +1,12 @@
 """Which disks two pods on one node must not both mount."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from quaymaster import Pod
 from quaymaster.objects import Volume
 from quaymaster.volumes import volumes_of
 
-__all__ = ["conflict", "exclusive_disks"]
+__all__ = ["conflict", "disk_keys", "exclusive_disks"]
 
 
 def exclusive_disks(pod: Pod) -> Sequence[Volume]:
@@ -19,6 +19,19 @@ def exclusive_disks(pod: Pod) -> Sequence[Volume]:
         or volume.rbd is not None
         or volume.iscsi is not None
     ]
+
+
+def disk_keys(volumes: Iterable[Volume]) -> Iterator[Hashable]:
+    """Something that volumes have in common if pods must not share them."""
+    for volume in volumes:
+        if volume.gce_persistent_disk is not None:
+            yield "gce", volume.gce_persistent_disk.pd_name
+        if volume.aws_elastic_block_store is not None:
+            yield "ebs", volume.aws_elastic_block_store.volume_id
+        if volume.iscsi is not None:
+            yield "iscsi", volume.iscsi.iqn
+        if volume.rbd is not None:
+            yield "rbd", volume.rbd.pool, volume.rbd.image
 
 
 def conflict(disks: Iterable[Volume], pod: Pod) -> bool:

@@ -35,6 +35,7 @@ from quaymaster.arrays import BoolArray, Rows
 from quaymaster.objects import ApiObject, PersistentVolumeClaim, Volume
 from quaymaster.volumes import claim_key, volumes_fragment, volumes_of
 from quaymaster_volume_restrictions.disks import conflict, exclusive_disks
+from quaymaster_volume_restrictions.users import DiskUsers
 
 __all__ = ["VolumeRestrictions"]
 
@@ -82,6 +83,7 @@ class VolumeRestrictions:
 
     def __init__(self, _args: None, handle: Handle) -> None:
         self._handle = handle
+        self._users = DiskUsers()
 
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
@@ -139,11 +141,7 @@ class VolumeRestrictions:
             otherwise = _CLAIM_IN_USE
         if not disks:
             return otherwise
-        taken: BoolArray = np.fromiter(
-            (_has_conflict(disks, node) for node in nodes.infos_at(rows)),
-            dtype=np.bool_,
-            count=nodes.count(rows),
-        )
+        taken = self._taken(disks, nodes)[rows]
         if otherwise is None or taken.all():
             return NodeVerdicts.reject_where(taken, _DISK_CONFLICT)
         if otherwise.is_error:
@@ -152,6 +150,14 @@ class VolumeRestrictions:
             np.where(taken, 1, 2),
             lambda code: _DISK_CONFLICT if code == 1 else _CLAIM_IN_USE,
         )
+
+    def _taken(self, disks: Sequence[Volume], nodes: NodeTable) -> BoolArray:
+        """Where pods mount the disks in a way that rules out others, by row."""
+        taken: BoolArray = np.zeros(len(nodes.pod_count), dtype=np.bool_)
+        for row in self._users.rows(disks, nodes):
+            node = nodes.infos[row]
+            taken[row] = node is not None and _has_conflict(disks, node)
+        return taken
 
     def _single_pod_claims(self, pod: Pod) -> frozenset[str] | Status:
         """The names of the pod's claims that are for one pod, ephemeral ones aside."""

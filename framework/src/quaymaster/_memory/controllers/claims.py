@@ -6,8 +6,6 @@ first consumer gets the volume that the scheduler kept for it, or a new one for 
 that the scheduler selected. Every provisioner works, at once and without limits.
 """
 
-from collections import defaultdict
-
 from msgspec.structs import replace
 
 from quaymaster._memory.controllers.provisioning import make_volume, topology_for
@@ -25,9 +23,8 @@ from quaymaster.volumes import (
     BOUND_BY_CONTROLLER,
     NO_PROVISIONER,
     SELECTED_NODE,
+    VolumePool,
     class_of_claim,
-    class_of_volume,
-    find_candidates,
     is_bound_to,
     is_fully_bound,
     reference_to,
@@ -49,9 +46,7 @@ class ClaimController:
         self._claims = bench.objects(PersistentVolumeClaim)
         self._volumes = bench.objects(PersistentVolume)
         self._open: dict[str, None] = {}
-        # By class: the names of volumes that nobody has. By claim: of those it may get.
-        self._free: defaultdict[str, dict[str, None]] = defaultdict(dict)
-        self._kept: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        self._pool = VolumePool()
 
     @property
     def open_claims(self) -> list[str]:
@@ -81,10 +76,10 @@ class ClaimController:
         self, old: PersistentVolume | None, new: PersistentVolume | None
     ) -> None:
         """A volume has come, changed, or gone."""
-        if old is not None:
-            self._index(old).pop(old.name, None)
         if new is not None:
-            self._index(new)[new.name] = None
+            self._pool.put(new)
+        elif old is not None:
+            self._pool.drop(old.name)
 
     def claim_of(self, volume: PersistentVolume) -> str | None:
         """The key of the claim that a volume is kept for or bound to, or None."""
@@ -121,17 +116,13 @@ class ClaimController:
         self, claim: PersistentVolumeClaim, *, is_delayed: bool
     ) -> PersistentVolume | None:
         """A volume that exists and is the claim's to have."""
-        names = dict(self._kept.get(claim.key, {}))
-        wanted = claim.spec.volume_name
-        if not is_delayed or wanted:
-            names |= self._free.get(class_of_claim(claim), {})
+        found, wanted = self._pool.candidates(claim), claim.spec.volume_name
+        for volume, _ in found.kept:
+            if wanted in ("", volume.name):
+                return volume
         if wanted:
-            names = {wanted: None} if wanted in names else {}
-        volumes = [self._volumes[name] for name in names]
-        found = find_candidates(claim, volumes)
-        if found.kept:
-            return found.kept[0].volume
-        return found.free[0].volume if found.free else None
+            return found.free.get(wanted)
+        return None if is_delayed else next(iter(found.free), None)
 
     def _provision(
         self, claim: PersistentVolumeClaim, storage_class: StorageClass
@@ -184,11 +175,6 @@ class ClaimController:
                 status=status,
             ),
         )
-
-    def _index(self, volume: PersistentVolume) -> dict[str, None]:
-        """Where a volume is to be found by the claims that could get it."""
-        key = self.claim_of(volume)
-        return self._free[class_of_volume(volume)] if key is None else self._kept[key]
 
 
 def _bound_volume(

@@ -1,0 +1,79 @@
+"""Logs of changes, which let an index be kept up to date."""
+
+from quaymaster._engine.informers import EngineInformers
+from quaymaster.change_log import ChangeLog, RowReader
+from quaymaster.clock import VirtualClock
+from quaymaster.memory import MemoryCluster
+from quaymaster.objects import Node, PersistentVolume, Pod
+from quaymaster.snapshot import Snapshot
+from quaymaster.testing import make_node, make_persistent_volume, make_pod
+
+
+class Deaf:
+    def changed(self, *_change: object, missed: bool = False) -> None:
+        pass
+
+
+def test_reader_gets_each_changed_key_once() -> None:
+    log = ChangeLog()
+    log.note("a")
+    position = log.position
+    assert log.since(position) == ()
+    for key in ("b", "c", "b"):
+        log.note(key)
+    assert list(log.since(position) or ()) == ["b", "c"]
+    assert list(log.since(0) or ()) == ["a", "b", "c"]
+
+
+def test_new_objects_come_in_the_order_of_their_arrival() -> None:
+    log = ChangeLog()
+    log.note("a")  # it went
+    log.note("b", is_new=True)
+    log.note("a", is_new=True)
+    log.note("b")
+    assert list(log.since(0) or ()) == ["b", "a"]
+
+
+def test_reader_that_comes_too_late_is_told_so() -> None:
+    log = ChangeLog(limit=2)
+    for number in range(5):
+        log.note(str(number))
+    assert log.position == 5
+    assert log.since(1) is None
+    assert list(log.since(2) or ()) == ["2", "3", "4"]
+
+
+def test_informers_write_down_what_watches_and_lists_tell() -> None:
+    cluster = MemoryCluster(VirtualClock())
+    informers = EngineInformers(cluster, Deaf(), lambda: None)
+    log = informers.changes(PersistentVolume)
+    nodes = informers.changes(Node)
+    cluster.create(make_persistent_volume(name="a"))
+    informers.start()
+    cluster.create(make_persistent_volume(name="b"))
+    cluster.delete(PersistentVolume, "a")
+    informers.sync()
+    assert list(log.since(0) or ()) == ["a", "b"]
+    assert nodes.position == 0
+
+
+def test_informers_write_nothing_down_that_nobody_asked_for() -> None:
+    cluster = MemoryCluster(VirtualClock())
+    informers = EngineInformers(cluster, Deaf(), lambda: None)
+    cluster.create(make_pod(name="a"))
+    informers.start()
+    assert informers.changes(Pod).position == 0
+
+
+def test_rows_are_told_once_for_each_reader_and_table() -> None:
+    snapshot = Snapshot()
+    for name in ("one", "two"):
+        snapshot.add_node(make_node(name=name))
+    reader = RowReader()
+    assert set(reader.changed(snapshot.nodes)) == {0, 1}
+    assert not reader.changed(snapshot.nodes)
+    snapshot.add_pod(make_pod(name="a", node="two"))
+    assert set(reader.changed(snapshot.nodes.imagined())) == {1}
+    assert not reader.changed(snapshot.nodes)
+    assert not reader.changed(Snapshot().nodes)
+    assert set(reader.changed(snapshot.nodes)) == {0, 1}

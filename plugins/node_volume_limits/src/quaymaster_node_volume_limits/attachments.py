@@ -1,0 +1,86 @@
+"""What VolumeAttachments say is attached to each node, kept up to date."""
+
+from quaymaster.change_log import ChangeLog
+from quaymaster.handle import Informers
+from quaymaster.objects import PersistentVolume, VolumeAttachment
+from quaymaster_node_volume_limits.attachable import Attachable
+
+__all__ = ["Attachments"]
+
+
+class Attachments:
+    """The volumes that are attached to nodes, used by pods or not.
+
+    Args:
+        informers: The engine's copy of the cluster.
+
+    Attributes:
+        changes: The names of the nodes of which something else is said than before.
+    """
+
+    def __init__(self, informers: Informers) -> None:
+        self._informers = informers
+        self._position = self._volume_position = -1
+        self.changes = ChangeLog()
+        self._forget()
+
+    def of(self, node_name: str) -> frozenset[Attachable]:
+        """What is attached to a node, as of the last `sync`."""
+        keys = self._on_node.get(node_name, ())
+        listed = (self._attached[key] for key in keys)
+        return frozenset(one for one in listed if one is not None)
+
+    def sync(self) -> None:
+        """Take over what has changed."""
+        log = self._informers.changes(VolumeAttachment)
+        if log.position != self._position:
+            keys = log.since(self._position)
+            if keys is None:
+                self._forget()
+                keys = [one.key for one in self._informers.list(VolumeAttachment)]
+            for key in keys:
+                self._read(key)
+            self._position = log.position
+        log = self._informers.changes(PersistentVolume)
+        if log.position != self._volume_position:
+            names = log.since(self._volume_position)
+            for name in list(self._of_volume) if names is None else names:
+                for key in list(self._of_volume.get(name, ())):
+                    self._read(key)
+            self._volume_position = log.position
+
+    def _forget(self) -> None:
+        for node_name in getattr(self, "_on_node", ()):
+            self.changes.note(node_name)
+        self._attached: dict[str, Attachable | None] = {}
+        self._place: dict[str, tuple[str, str]] = {}
+        self._on_node: dict[str, dict[str, None]] = {}
+        self._of_volume: dict[str, dict[str, None]] = {}
+
+    def _read(self, key: str) -> None:
+        if key in self._place:
+            self._drop(key, *self._place.pop(key))
+        attachment = self._informers.get(VolumeAttachment, key)
+        if attachment is None:
+            return
+        spec = attachment.spec
+        name = spec.source.persistent_volume_name
+        if not spec.attacher or name is None:
+            return
+        volume = self._informers.get(PersistentVolume, name)
+        attached = None
+        if volume is not None and volume.spec.csi is not None:
+            attached = Attachable(spec.attacher, volume.spec.csi.volume_handle)
+        self._attached[key] = attached
+        self._place[key] = (spec.node_name, name)
+        self._on_node.setdefault(spec.node_name, {})[key] = None
+        self._of_volume.setdefault(name, {})[key] = None
+        self.changes.note(spec.node_name)
+
+    def _drop(self, key: str, node_name: str, volume_name: str) -> None:
+        del self._attached[key]
+        for index, name in ((self._on_node, node_name), (self._of_volume, volume_name)):
+            del index[name][key]
+            if not index[name]:
+                del index[name]
+        self.changes.note(node_name)

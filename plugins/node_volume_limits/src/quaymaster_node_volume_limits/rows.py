@@ -1,0 +1,125 @@
+"""Limits of volumes, compared for many nodes at once."""
+
+from collections.abc import Collection
+from functools import partial
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from quaymaster import NodeTable
+from quaymaster.arrays import BoolArray, Int64Array, Rows
+from quaymaster.handle import Informers
+from quaymaster.node_table import CodedColumn
+from quaymaster.object_column import ObjectColumn
+from quaymaster.objects import CSINode
+from quaymaster_node_volume_limits.attachable import (
+    Attachable,
+    VolumeError,
+    listed_limits,
+)
+from quaymaster_node_volume_limits.attachments import Attachments
+from quaymaster_node_volume_limits.usage import VolumeUsage
+
+__all__ = ["VolumeRows"]
+
+Limits: TypeAlias = tuple[tuple[str, int], ...]
+
+_NO_LIMIT: Final = 1 << 62
+
+
+class VolumeRows:
+    """What is attached to all nodes, and how much may be.
+
+    Args:
+        informers: The engine's copy of the cluster.
+        attachments: What VolumeAttachments say.
+    """
+
+    def __init__(self, informers: Informers, attachments: Attachments) -> None:
+        self._usage = VolumeUsage(informers, attachments)
+        self._column = ObjectColumn(informers, CSINode, listed_limits)
+        self._limits: CodedColumn[Limits] = CodedColumn(0)
+        self._limits_version = -1
+        self._has_csi_node: BoolArray = np.zeros(0, dtype=np.bool_)
+        self._allowed: dict[str, Int64Array] = {}
+
+    def sync(self, nodes: NodeTable) -> None:
+        """Take over what has changed of the limits; of the rest when it is needed."""
+        self._limits = self._column.of(nodes)
+        if self._column.version != self._limits_version:
+            self._limits_version = self._column.version
+            self._has_csi_node = self._limits.codes >= 0
+            self._allowed.clear()
+
+    def has_csi_node(self, rows: Rows) -> BoolArray:
+        """Which nodes have a CSINode, shape ``(N,)``."""
+        found: BoolArray = self._has_csi_node[rows]
+        return found
+
+    def exceeded(
+        self, wanted: Collection[Attachable], nodes: NodeTable, rows: Rows
+    ) -> BoolArray | None:
+        """Where a pod's volumes would exceed a limit, shape ``(N,)``; None if nowhere.
+
+        Args:
+            wanted: The volumes that the pod needs attached.
+            nodes: The nodes.
+            rows: The rows in question.
+        """
+        self._usage.sync(nodes)
+        by_driver: dict[str, list[Attachable]] = {}
+        for one in wanted:
+            by_driver.setdefault(one.driver, []).append(one)
+        exceeded: BoolArray | None = None
+        for driver, volumes in by_driver.items():
+            room = self._allowed_of(driver)[rows]
+            counts = self._usage.counts(driver)
+            if counts is not None:
+                room = room - counts[rows]
+            added = self._added(volumes, nodes, rows)
+            short: BoolArray = room < added
+            if short.any():
+                short &= added > 0
+                exceeded = short if exceeded is None else exceeded | short
+        return exceeded
+
+    def first_problem(
+        self, nodes: NodeTable, rows: Rows
+    ) -> tuple[int, VolumeError] | None:
+        """The first position with limits and with pods whose volumes make no sense."""
+        self._usage.sync(nodes)
+        problems, limits = self._usage.problems, self._limits
+        if not problems:
+            return None
+        for position, row in enumerate(nodes.row_numbers(rows).tolist()):
+            error, code = problems.get(row), int(limits.codes[row])
+            if error is not None and code >= 0 and limits.values[code]:
+                return position, error
+        return None
+
+    def _allowed_of(self, driver: str) -> Int64Array:
+        allowed = self._allowed.get(driver)
+        if allowed is None:
+            rows = slice(0, len(self._limits.codes))
+            allowed = self._limits.map(partial(_allowed, driver), rows)
+            self._allowed[driver] = allowed
+        return allowed
+
+    def _added(
+        self, volumes: Collection[Attachable], nodes: NodeTable, rows: Rows
+    ) -> Int64Array | int:
+        """How many volumes are not in use yet, by row; one number if for all."""
+        users = [self._usage.users.get(volume) for volume in volumes]
+        if not any(users):
+            return len(volumes)
+        added: Int64Array = np.full(len(nodes.pod_count), len(volumes), dtype=np.int64)
+        for using in users:
+            if using:
+                # A wanted volume that is attached, but used by no pod there, counts
+                # on both sides, as upstream.
+                added[list(using)] -= 1
+        return added[rows]
+
+
+def _allowed(driver: str, limits: Limits | None) -> int:
+    return _NO_LIMIT if limits is None else dict(limits).get(driver, _NO_LIMIT)

@@ -1,0 +1,113 @@
+"""Where there is room for new volumes of a class, as its driver keeps track."""
+
+from collections.abc import Mapping
+
+from quaymaster import NodeTable
+from quaymaster.arrays import BoolArray, Rows
+from quaymaster.handle import Informers
+from quaymaster.objects import CSIStorageCapacity
+from quaymaster.selectors import SelectorError, compile_label_selector
+from quaymaster.volumes import Reach, ReachTally
+
+__all__ = ["Capacities", "Room"]
+
+_MAX_ROOMS = 64
+
+
+class Room:
+    """From which nodes volumes of one class and size can be made.
+
+    Args:
+        size_bytes: The size.
+    """
+
+    def __init__(self, size_bytes: int) -> None:
+        self._size_bytes = size_bytes
+        self._reaches: dict[str, Reach] = {}
+        self._tally = ReachTally()
+
+    def includes(self, labels: Mapping[str, str]) -> bool:
+        """Whether one can be made for a node with these labels."""
+        return self._tally.any_from(labels)
+
+    def rows(self, nodes: NodeTable, rows: Rows) -> BoolArray:
+        """For which nodes one can be made, shape ``(N,)``."""
+        found: BoolArray = self._tally.counts(nodes, rows) > 0
+        return found
+
+    def put(self, key: str, capacity: CSIStorageCapacity | None) -> None:
+        """Take over what is said in one place, in place of what was said there."""
+        old = self._reaches.pop(key, None)
+        if old is not None:
+            self._tally.add(old, -1)
+        new = None if capacity is None else self._reach(capacity)
+        if new is not None:
+            self._reaches[key] = new
+            self._tally.add(new)
+
+    def _reach(self, capacity: CSIStorageCapacity) -> Reach | None:
+        """Where a volume of the size can be made; None if nowhere."""
+        limit = capacity.maximum_volume_size
+        if limit is None:
+            limit = capacity.capacity
+        topology = capacity.node_topology
+        if limit is None or limit.value < self._size_bytes or topology is None:
+            return None
+        try:
+            return Reach(compile_label_selector(topology))
+        except SelectorError:
+            return None
+
+
+class Capacities:
+    """All room that drivers keep track of, by class.
+
+    Args:
+        informers: The engine's copy of the cluster.
+    """
+
+    def __init__(self, informers: Informers) -> None:
+        self._informers = informers
+        self._position = -1
+        self._by_class: dict[str, dict[str, CSIStorageCapacity]] = {}
+        self._class_of: dict[str, str] = {}
+        self._rooms: dict[tuple[str, int], Room] = {}
+
+    def room(self, storage_class: str, size_bytes: int) -> Room:
+        """Where volumes of a class and size can be made."""
+        self._sync()
+        key = storage_class, size_bytes
+        room = self._rooms.pop(key, None)
+        if room is None:
+            room = Room(size_bytes)
+            for name, capacity in self._by_class.get(storage_class, {}).items():
+                room.put(name, capacity)
+            if len(self._rooms) >= _MAX_ROOMS:
+                del self._rooms[next(iter(self._rooms))]
+        self._rooms[key] = room  # the last one was asked for last
+        return room
+
+    def _sync(self) -> None:
+        log = self._informers.changes(CSIStorageCapacity)
+        if log.position == self._position:
+            return
+        keys = log.since(self._position)
+        if keys is None:
+            listed = self._informers.list(CSIStorageCapacity)
+            keys = {*self._class_of, *(one.key for one in listed)}
+        for key in keys:
+            self._refresh(key, self._informers.get(CSIStorageCapacity, key))
+        self._position = log.position
+
+    def _refresh(self, key: str, new: CSIStorageCapacity | None) -> None:
+        old_class = self._class_of.pop(key, None)
+        if old_class is not None:
+            del self._by_class[old_class][key]
+        if new is not None:
+            self._class_of[key] = new.storage_class_name
+            self._by_class.setdefault(new.storage_class_name, {})[key] = new
+        for (name, _), room in self._rooms.items():
+            if new is not None and name == new.storage_class_name:
+                room.put(key, new)
+            elif name == old_class:
+                room.put(key, None)

@@ -1,0 +1,184 @@
+"""What a `Finder` says of each node, found for many nodes at once.
+
+Claims that compete for the same few volumes are the exception: the nodes where that
+matters are looked at one by one.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from quaymaster import NodeTable, NodeVerdicts, Status
+from quaymaster.arrays import BoolArray, Int64Array, Rows
+from quaymaster.objects import PersistentVolume, TopologySelectorTerm
+from quaymaster.volumes import NO_PROVISIONER, in_tree_plugin
+from quaymaster_volume_binding.finder import Finder, Problem, reasons_of
+from quaymaster_volume_binding.pod_claims import DelayedClaim
+
+__all__ = ["judge"]
+
+_CONFLICT, _MISSING = 4, 8  # in a code, beside the Problem
+
+
+def judge(finder: Finder, nodes: NodeTable, rows: Rows) -> NodeVerdicts | None:
+    """Say of many nodes whether a pod's volumes are, or can be made, for them.
+
+    Args:
+        finder: What knows the pod's claims.
+        nodes: The nodes.
+        rows: The rows in question.
+
+    Returns:
+        None if they are for all of them.
+
+    Raises:
+        TranslationError: A CSI driver could not be told of a volume.
+    """
+    codes = _bound(finder, nodes, rows)
+    waiting = _waiting(finder, nodes, rows)
+    if waiting is not None:
+        codes = waiting if codes is None else codes | waiting
+    return None if codes is None else NodeVerdicts(codes, _status)
+
+
+def _status(code: int) -> Status:
+    reasons = reasons_of(
+        conflict=bool(code & _CONFLICT),
+        problem=Problem(code & ~(_CONFLICT | _MISSING)),
+        missing=bool(code & _MISSING),
+    )
+    return Status.unresolvable(*reasons)
+
+
+# Bound claims -------------------------------------------------------------------------
+
+
+def _bound(finder: Finder, nodes: NodeTable, rows: Rows) -> Int64Array | None:
+    """The first problem with the bound claims, by row; None if there is none at all."""
+    rejected: BoolArray | None = None
+    for claim in finder.claims.bound:
+        if claim.volume is None:
+            codes: Int64Array = np.full(nodes.count(rows), _MISSING, dtype=np.int64)
+            if rejected is not None:
+                codes[rejected] = _CONFLICT
+            return codes
+        reached = _reached(finder, claim.volume, nodes, rows, rejected)
+        if reached is not None:
+            rejected = ~reached if rejected is None else rejected | ~reached
+    return None if rejected is None else rejected.astype(np.int64) * _CONFLICT
+
+
+def _reached(
+    finder: Finder,
+    volume: PersistentVolume,
+    nodes: NodeTable,
+    rows: Rows,
+    rejected: BoolArray | None,
+) -> BoolArray | None:
+    """Where a volume can be reached from, of what is not rejected; None: everywhere."""
+    found = finder.reach(volume, "").rows(nodes, rows)
+    plugin = in_tree_plugin(volume)
+    if plugin is None:
+        return found
+    column = finder.migrated_by_row(nodes)
+    codes = column.codes[rows]
+    for code, listed in enumerate(column.values):
+        if plugin.name not in listed.split(","):
+            continue
+        there: BoolArray = codes == code
+        if rejected is not None:
+            there &= ~rejected
+        if not there.any():
+            continue  # nor must the driver be told of the volume, which may fail
+        moved = finder.reach(volume, listed).rows(nodes, rows)
+        if moved is not None or found is not None:
+            found = np.where(there, _or_all(moved), _or_all(found))
+    return found
+
+
+def _or_all(found: BoolArray | None) -> BoolArray | bool:
+    return True if found is None else found
+
+
+# Claims that wait ---------------------------------------------------------------------
+
+
+def _waiting(finder: Finder, nodes: NodeTable, rows: Rows) -> Int64Array | None:
+    """What is wrong with the claims that wait, by row; None if none do."""
+    claims = finder.claims
+    if not claims.selected and not claims.open:
+        return None
+    problems: Int64Array = np.zeros(nodes.count(rows), dtype=np.int64)
+    if finder.selected_nodes:
+        problems[:] = Problem.BIND_CONFLICT
+        selected = nodes.rows_of(finder.selected_nodes)
+        single = np.isin(nodes.row_numbers(rows), selected)
+    else:
+        single = _open(claims.open, nodes, rows, problems)
+    positions = np.flatnonzero(single)
+    for position, node in zip(
+        positions.tolist(),
+        nodes.infos_at(nodes.row_numbers(rows)[positions]),
+        strict=True,
+    ):
+        problems[position] = finder.problem(node.name, node.labels)
+    return problems
+
+
+def _open(
+    claims: Sequence[DelayedClaim], nodes: NodeTable, rows: Rows, problems: Int64Array
+) -> BoolArray:
+    """Write down what is wrong; give the rows that must be looked at one by one."""
+    unsure: BoolArray = np.zeros(len(problems), dtype=np.bool_)
+    earlier: Counter[str] = Counter()
+    seen: set[str] = set()
+    for claim in claims:
+        kept, name = claim.candidates.kept, claim.storage_class.name
+        if claim.claim.key in seen:
+            unsure[:] = True  # a pod that names it twice wants two volumes for it
+            return unsure
+        seen.add(claim.claim.key)
+        if kept:
+            found = kept[0].reach.rows(nodes, rows)
+        else:
+            counts = claim.candidates.free.counts(nodes, rows)
+            # As many as that may be taken by the claims before this one.
+            found = counts > earlier[name]
+            if earlier[name]:
+                unsure |= (counts > 0) & ~found
+        earlier[name] += 1
+        if found is not None and not found.all():
+            problem = _problem_of_making(claim, nodes, rows)
+            problem[found | (problems > 0)] = Problem.NONE
+            problems += problem
+    return unsure
+
+
+def _problem_of_making(claim: DelayedClaim, nodes: NodeTable, rows: Rows) -> Int64Array:
+    """Why no volume can be made for a claim, by row."""
+    storage_class = claim.storage_class
+    problems: Int64Array = np.zeros(nodes.count(rows), dtype=np.int64)
+    if storage_class.provisioner in ("", NO_PROVISIONER):
+        problems[:] = Problem.BIND_CONFLICT
+        return problems
+    if claim.room is not None:
+        problems[~claim.room.rows(nodes, rows)] = Problem.NOT_ENOUGH_SPACE
+    terms = storage_class.allowed_topologies
+    if terms:
+        problems[~_allowed(terms, nodes, rows)] = Problem.BIND_CONFLICT
+    return problems
+
+
+def _allowed(
+    terms: Sequence[TopologySelectorTerm], nodes: NodeTable, rows: Rows
+) -> BoolArray:
+    """Where some term of a class allows volumes; an empty one allows nothing."""
+    allowed: BoolArray = np.zeros(nodes.count(rows), dtype=np.bool_)
+    for term in terms:
+        expressions = term.match_label_expressions
+        holds: BoolArray = np.full(len(allowed), bool(expressions), dtype=np.bool_)
+        for expression in expressions:
+            holds &= nodes.label(expression.key).is_in(expression.values, rows)
+        allowed |= holds
+    return allowed

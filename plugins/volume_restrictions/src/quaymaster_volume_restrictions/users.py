@@ -1,0 +1,54 @@
+"""On which nodes pods mount which disks, kept up to date."""
+
+from collections.abc import Hashable, Iterable
+
+from quaymaster import NodeInfo, NodeTable
+from quaymaster.change_log import RowReader
+from quaymaster.objects import Volume
+from quaymaster.volumes import volumes_of
+from quaymaster_volume_restrictions.disks import disk_keys
+
+__all__ = ["DiskUsers"]
+
+_NONE: frozenset[Hashable] = frozenset()
+
+
+class DiskUsers:
+    """The rows of the nodes on which disks are mounted that cannot be shared."""
+
+    def __init__(self) -> None:
+        self._reader = RowReader()
+        self._rows: dict[Hashable, dict[int, None]] = {}
+        self._on_row: dict[int, frozenset[Hashable]] = {}
+
+    def rows(self, disks: Iterable[Volume], nodes: NodeTable) -> list[int]:
+        """The rows where pods mount any of some disks, in whatever way, ascending."""
+        for row in self._reader.changed(nodes):
+            self._follow(row, _keys_on(nodes.infos[row]))
+        found: dict[int, None] = {}
+        for key in disk_keys(disks):
+            found |= self._rows.get(key, {})
+        return sorted(found)
+
+    def _follow(self, row: int, keys: frozenset[Hashable]) -> None:
+        known = self._on_row.pop(row, _NONE)
+        if keys:
+            self._on_row[row] = keys
+        for key in known - keys:
+            rows = self._rows[key]
+            del rows[row]
+            if not rows:
+                del self._rows[key]
+        for key in keys - known:
+            self._rows.setdefault(key, {})[row] = None
+
+
+def _keys_on(info: NodeInfo | None) -> frozenset[Hashable]:
+    if info is None:
+        return _NONE
+    return frozenset(
+        key
+        for pod in info.pods.values()
+        if pod.spec.volumes
+        for key in disk_keys(volumes_of(pod))
+    )

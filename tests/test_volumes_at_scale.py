@@ -1,0 +1,104 @@
+"""What an attempt looks up for a pod's volumes does not grow with the cluster.
+
+Counted are look-ups and comparisons, not seconds.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+
+from quaymaster._engine.informers import EngineInformers
+from quaymaster._engine.scheduler import Scheduler
+from quaymaster.clock import VirtualClock
+from quaymaster.config import default_config
+from quaymaster.memory import MemoryCluster
+from quaymaster.objects import ApiObject, Pod
+from quaymaster.registry import PluginRegistry
+from quaymaster.selectors import Selector
+from quaymaster.testing import (
+    make_csi_node,
+    make_node,
+    make_persistent_volume,
+    make_persistent_volume_claim,
+    make_pod,
+    make_storage_class,
+)
+from quaymaster.volumes import NO_PROVISIONER
+
+HOST = "kubernetes.io/hostname"
+
+
+def objects_of(size: int) -> list[ApiObject]:
+    """Nodes with a disk and limits each, and pods with volumes on half of them."""
+    objects: list[ApiObject] = [make_storage_class(provisioner=NO_PROVISIONER)]
+    for number in range(size):
+        name = f"node-{number}"
+        objects += [
+            make_node(name=name, labels={HOST: name}, allocatable={"cpu": "2"}),
+            make_csi_node(name=name, limits={"csi.example.com": 2}),
+            make_persistent_volume(name=f"disk-{number}", node_labels={HOST: name}),
+        ]
+        if number % 2:
+            objects += with_volume(f"there-{number}", node=name)
+    return objects
+
+
+def with_volume(name: str, node: str = "") -> list[ApiObject]:
+    claim = make_persistent_volume_claim(name=name, volume=name)
+    volume = make_persistent_volume(name=name, claim=claim)
+    pod = make_pod(name=name, claims=[name], node=node, requests={"cpu": "1"})
+    return [claim, volume, pod]
+
+
+def with_claim(name: str) -> list[ApiObject]:
+    claim = make_persistent_volume_claim(name=name)
+    return [claim, make_pod(name=name, claims=[name], requests={"cpu": "1"})]
+
+
+def work_for_one_more(
+    size: int, new: str, monkeypatch: pytest.MonkeyPatch
+) -> Counter[str]:
+    """How often things are done to place a pod in a cluster that is known already."""
+    cluster = MemoryCluster(VirtualClock())
+    cluster.load(objects_of(size))
+    registry = PluginRegistry.discover()
+    scheduler = Scheduler(
+        cluster, default_config(registry), registry, clock=cluster.clock
+    )
+    scheduler.start()
+    make = with_volume if new == "volume" else with_claim
+    cluster.load(make("first"))
+    scheduler.settle()
+    done: Counter[str] = Counter()
+    with monkeypatch.context() as patch:
+        for owner, name in (
+            (EngineInformers, "get"),
+            (EngineInformers, "list"),
+            (Selector, "matches"),
+        ):
+            patch.setattr(owner, name, counted(done, name, getattr(owner, name)))
+        cluster.load(make("second"))
+        scheduler.settle()
+    assert cluster.get(Pod, "default/second").node_name
+    return done
+
+
+def counted(
+    done: Counter[str], name: str, function: Callable[..., object]
+) -> Callable[..., object]:
+    def call(*args: object) -> object:
+        done[name] += 1
+        return function(*args)
+
+    return call
+
+
+@pytest.mark.parametrize("new", ["volume", "claim"])
+def test_placing_a_pod_takes_as_many_looks_in_a_large_cluster_as_in_a_small_one(
+    new: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = work_for_one_more(20, new, monkeypatch)
+    large = work_for_one_more(200, new, monkeypatch)
+    assert small
+    assert large == small
