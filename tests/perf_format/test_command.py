@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from quaymaster import CycleState, NodeInfo, Pod, Status, hookimpl
 from quaymaster._cli import main, perf
 from quaymaster._cli.app import app
 from quaymaster._perf.runner import run_workload
 from quaymaster.errors import QuaymasterError
+from quaymaster_node_unschedulable import NodeUnschedulable
 
 DATA = Path(__file__).parent / "data"
 
@@ -166,6 +168,31 @@ def test_a_case_may_have_its_own_configuration(file: str) -> None:
     result = run(file)
     assert str(result.exception).startswith("own.yaml: apiVersion: expected")
     assert run(file, "--config", "default").exit_code == 0
+
+
+@pytest.mark.usefixtures("here")
+def test_verified_decisions_are_as_good_but_slower(file: str) -> None:
+    result = run(file, "--verify", "2")
+    assert result.exit_code == 0
+    assert "note: one in 2 decisions was made a second time" in result.stdout
+
+
+@pytest.mark.usefixtures("here")
+def test_a_decision_that_cannot_be_verified_fails_its_workload(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @hookimpl
+    def refuse(
+        self: NodeUnschedulable, state: CycleState, pod: Pod, node: NodeInfo
+    ) -> Status:
+        return Status.unschedulable("the twin does not say so")
+
+    monkeypatch.setattr(NodeUnschedulable, "filter", refuse)
+    assert run(file).exit_code == 0
+    result = run(file, "--verify", "1")
+    assert result.exit_code == 1
+    assert "Case/fits: failed: pod 'namespace-1/pod-" in result.stdout
+    assert "the decision is not the one of the scalar hooks" in result.stdout
 
 
 @pytest.mark.usefixtures("here")

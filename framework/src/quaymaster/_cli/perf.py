@@ -58,6 +58,14 @@ _PICTURES = (".png", ".svg")
     default=0,
     help="Decides the choice between equally good nodes, and generated names.",
 )
+@click.option(
+    "--verify",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=0,
+    help="Make every Nth decision a second time, with scalar hooks alone and nothing "
+    "remembered, and stop if it differs. Costs measured time.",
+)
 @click.option("--json", "json_file", metavar="FILE", help="Write the results as JSON.")
 @click.option(
     "--plot",
@@ -72,6 +80,7 @@ def command(
     only_list: bool,
     config_file: str | None,
     seed: int,
+    verify: int,
     json_file: str | None,
     plot_file: str | None,
 ) -> None:
@@ -80,7 +89,7 @@ def command(
     FILE is a performance-config.yaml, as it stands beside its templates, or a directory
     with such files below it. Every workload runs in a process of its own, through the
     whole scheduler and the in-memory cluster. The exit code is 1 if a workload cannot
-    be played to its end, or stays below upstream's threshold.
+    be played to its end, fails, or stays below upstream's threshold.
     """
     if not labels and not names and not only_list:
         labels = (_LABEL,)
@@ -91,7 +100,7 @@ def command(
         return
     outcomes = []
     for workload in workloads:
-        outcomes.append(_run(workload, config_file, seed))
+        outcomes.append(_run(workload, config_file, seed, verify))
         if json_file is not None:
             _write(json_file, outcomes)
     _print(outcomes)
@@ -101,7 +110,9 @@ def command(
         sys.exit(NOT_GOOD)
 
 
-def _run(workload: Workload, config_file: str | None, seed: int) -> Outcome:
+def _run(
+    workload: Workload, config_file: str | None, seed: int, verify: int
+) -> Outcome:
     total = sum(
         operation.count
         for operation in workload.operations
@@ -116,7 +127,11 @@ def _run(workload: Workload, config_file: str | None, seed: int) -> Outcome:
         on_progress: Callable[[int], None] | None
         on_progress = None if progress.disable else follow
         return run_apart(
-            workload, config_file=config_file, seed=seed, on_progress=on_progress
+            workload,
+            config_file=config_file,
+            seed=seed,
+            verify=verify,
+            on_progress=on_progress,
         )
 
 
@@ -173,6 +188,8 @@ def _print(outcomes: Sequence[Outcome]) -> None:
     table = list(rows(outcomes))
     if table:
         print_table(COLUMNS, table, folds=False)
+    for note in dict.fromkeys(note for one in outcomes for note in one.notes):
+        print_line(f"note: {note}")
     for outcome in outcomes:
         if outcome.status != DONE:
             print_line(f"{outcome.workload}: {outcome.status}: {outcome.reason}")

@@ -29,6 +29,7 @@ def run_apart(
     *,
     config_file: str | None = None,
     seed: int = 0,
+    verify: int = 0,
     on_progress: Callable[[int], None] | None = None,
 ) -> Outcome:
     """Run a workload in a new process; the arguments are those of `run_workload`.
@@ -41,7 +42,7 @@ def run_apart(
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(
-        target=_run, args=(theirs, workload, config_file, seed), daemon=True
+        target=_run, args=(theirs, workload, config_file, seed, verify), daemon=True
     )
     process.start()
     theirs.close()
@@ -81,10 +82,15 @@ def _run(
     workload: Workload,
     config_file: str | None,
     seed: int,
+    verify: int,
 ) -> None:
     try:
         told: object = run_workload(
-            workload, config_file=config_file, seed=seed, on_progress=connection.send
+            workload,
+            config_file=config_file,
+            seed=seed,
+            verify=verify,
+            on_progress=connection.send,
         )
     except QuaymasterError as error:
         told = _Mistake(str(error))

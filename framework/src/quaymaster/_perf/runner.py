@@ -7,6 +7,7 @@ from pathlib import Path
 
 import attrs
 
+from quaymaster._cycle.verification import VerificationError
 from quaymaster._perf.errors import UnsupportedError, WorkloadError
 from quaymaster._perf.gates import apply_gates, ignored_gates
 from quaymaster._perf.load import Workload
@@ -14,6 +15,7 @@ from quaymaster._perf.measurement import Measurement
 from quaymaster._perf.operations import Player
 from quaymaster._perf.world import World
 from quaymaster.config import SchedulerConfig, default_config, load_config
+from quaymaster.options import EngineOptions
 from quaymaster.registry import PluginRegistry
 
 if sys.platform != "win32":
@@ -37,7 +39,7 @@ class Outcome:
         threshold: How many pods per second upstream demands; 0 if it does not.
         status: ``done``; ``incomplete`` if it could not be played to its end;
             ``unsupported`` if it needs what is not simulated; ``failed`` if its process
-            died.
+            died, or a decision is not what it has to be.
         reason: Why it is not done.
         measurements: What was measured.
         peak_rss_bytes: The most memory that its process has taken.
@@ -61,6 +63,7 @@ def run_workload(
     *,
     config_file: str | None = None,
     seed: int = 0,
+    verify: int = 0,
     on_progress: Callable[[int], None] | None = None,
 ) -> Outcome:
     """Run a workload in this process.
@@ -70,6 +73,8 @@ def run_workload(
         config_file: A configuration, or the name of a shipped profile; by default what
             the workload names, or the default profile.
         seed: Decides the choice between equally good nodes, and generated names.
+        verify: If above 0, every so manieth decision is compared with what scalar hooks
+            alone say, which stops the workload if it differs.
         on_progress: Told now and then how many pods were bound.
 
     Raises:
@@ -84,13 +89,17 @@ def run_workload(
     else:
         registry = PluginRegistry.discover()
         config = _config(workload, config_file, registry)
-        player = Player(workload, World(config, registry, seed, on_progress), seed)
+        options = EngineOptions(verify=verify)
+        world = World(config, registry, seed, on_progress, options)
+        player = Player(workload, world, seed)
         try:
             player.play()
         except UnsupportedError as error:
             status, reason = UNSUPPORTED, str(error)
         except WorkloadError as error:
             status, reason = INCOMPLETE, str(error)
+        except VerificationError as error:
+            status, reason = FAILED, str(error)
         measurements = player.measurements
     return Outcome(
         workload=workload.name,
@@ -101,7 +110,7 @@ def run_workload(
         measurements=tuple(measurements),
         peak_rss_bytes=peak_rss_bytes(),
         ignored_gates=ignored_gates(workload.feature_gates),
-        notes=tuple(_notes(workload)),
+        notes=tuple(_notes(workload, verify)),
     )
 
 
@@ -118,7 +127,10 @@ def peak_rss_bytes() -> int:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
-def _notes(workload: Workload) -> Iterator[str]:
+def _notes(workload: Workload, verify: int) -> Iterator[str]:
+    if verify:
+        which = "every decision" if verify == 1 else f"one in {verify} decisions"
+        yield f"{which} was made a second time to verify it, which costs measured time"
     if workload.declared_features:
         yield (
             f"all nodes declare {workload.declared_features} made-up features, but no "

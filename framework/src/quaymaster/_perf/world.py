@@ -16,6 +16,7 @@ from quaymaster.cluster import NotFoundError
 from quaymaster.config import SchedulerConfig
 from quaymaster.memory import MemoryCluster
 from quaymaster.objects import Pod
+from quaymaster.options import EngineOptions
 from quaymaster.registry import PluginRegistry
 
 __all__ = ["World"]
@@ -35,6 +36,7 @@ class World:
         registry: Where plugins are found by name.
         seed: Decides the choice between equally good nodes, and generated names.
         on_progress: Told now and then how many pods were bound.
+        options: What else can be set about the scheduler.
 
     Attributes:
         clock: The workload's time.
@@ -47,7 +49,8 @@ class World:
         config: SchedulerConfig,
         registry: PluginRegistry,
         seed: int,
-        on_progress: Callable[[int], None] | None,
+        on_progress: Callable[[int], None] | None = None,
+        options: EngineOptions | None = None,
     ) -> None:
         self.clock = PacedClock()
         self.cluster = MemoryCluster(self.clock, seed=seed)
@@ -61,6 +64,7 @@ class World:
             clock=self.clock,
             seed=seed,
             observer=self.meter,
+            options=options,
         )
         self._scheduler.start()
 
