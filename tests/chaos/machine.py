@@ -20,9 +20,9 @@ from tests.chaos.acts import ClusterActs
 from tests.chaos.executor import SlowExecutor
 from tests.chaos.invariants import (
     ViolationError,
+    chances,
     check_agreement,
     check_at_rest,
-    check_liveness,
     check_nodes,
     check_places,
 )
@@ -189,7 +189,9 @@ class Machine:
         """Stop the faults, let everything settle, and check what must hold then.
 
         At first that is before the flush helps pods that nobody has woken. Those that
-        had nothing to hear, as upstream has it, are looked at after it.
+        had nothing to hear, as upstream has it, are looked at after it; so are those
+        that would have to evict others, for no event tells that this has become worth
+        another try.
 
         Raises:
             ViolationError: Something does not.
@@ -199,13 +201,18 @@ class Machine:
         self.pass_time(150)
         self._check_rest()
         excused = self._excused()
-        if not self._may_rename_teams:
-            check_liveness(self.cluster, excused)
-        if self._may_rename_teams or excused:
+        late = self._may_rename_teams
+        for chance in chances(self.cluster):
+            is_late = chance.by_eviction or chance.pod.uid in excused
+            if not is_late and not self._may_rename_teams:
+                raise ViolationError(str(chance))
+            late = True
+        if late:
             # One that evicts after the flush may have to wait for it again.
-            self.pass_time(1400 if self._may_rename_teams else 350)
+            self.pass_time(1400)
             self._check_rest()
-            check_liveness(self.cluster, ())
+            for chance in chances(self.cluster):
+                raise ViolationError(str(chance))
 
     def _check_rest(self) -> None:
         self.check()
