@@ -85,7 +85,11 @@ class PreFilterStation:
         self, plugin: str, state: CycleState, pod: Pod, nodes: NodeTable
     ) -> PreFilterResult | Status | None:
         """Run one plugin alone; for explanations."""
-        return self._call(plugin, dict(self._pre_filter)[plugin], state, pod, nodes)
+        try:
+            answer = dict(self._pre_filter)[plugin](state, pod, nodes)
+        except Exception as error:
+            return Status.from_error(error)
+        return None if answer is None else _checked(plugin, answer)
 
     @property
     def plugins(self) -> Sequence[str]:
@@ -136,9 +140,13 @@ class PreFilterStation:
         restricting: set[str] = set()
         rejection: Status | None = None
         for plugin, pre_filter in calls:
-            answer = self._call(plugin, pre_filter, state, pod, nodes)
+            try:
+                answer = pre_filter(state, pod, nodes)
+            except Exception as error:
+                answer = Status.from_error(error)
             if answer is None:
                 continue
+            answer = _checked(plugin, answer)
             if isinstance(answer, PreFilterResult):
                 restricting.add(plugin)
                 names = (
@@ -154,35 +162,11 @@ class PreFilterStation:
                 rejection = answer.with_plugin(plugin)
             else:
                 prefix = f'running PreFilter plugin "{plugin}"'
-                error = failed(prefix, plugin, answer)
-                return PreFilterOutcome(error, ended_by=plugin)
+                failure = failed(prefix, plugin, answer)
+                return PreFilterOutcome(failure, ended_by=plugin)
         if rejection is None and names is None:
             return _ALL_NODES
         return PreFilterOutcome(rejection, names, frozenset(restricting))
-
-    def _call(
-        self,
-        plugin: str,
-        function: HookFunction,
-        state: CycleState,
-        pod: Pod,
-        nodes: NodeTable,
-    ) -> PreFilterResult | Status | None:
-        try:
-            answer = function(state, pod, nodes)
-        except Exception as error:
-            return Status.from_error(error)
-        if isinstance(answer, PreFilterResult):
-            names: object = answer.node_names
-            if isinstance(names, frozenset):
-                return answer
-            expected = "a PreFilterResult with a frozenset of node names"
-            return unexpected(plugin, "pre_filter", names, expected)
-        if answer is None or isinstance(answer, Status):
-            return answer
-        return unexpected(
-            plugin, "pre_filter", answer, "PreFilterResult, Status or None"
-        )
 
     def _extend(
         self,
@@ -207,6 +191,20 @@ class PreFilterStation:
                 prefix = f'running {name} on PreFilter plugin "{plugin}"'
                 return failed(prefix, plugin, status)
         return None
+
+
+def _checked(plugin: str, answer: object) -> PreFilterResult | Status:
+    """What a plugin said, if that is allowed."""
+    if isinstance(answer, Status):
+        return answer
+    if not isinstance(answer, PreFilterResult):
+        expected = "PreFilterResult, Status or None"
+        return unexpected(plugin, "pre_filter", answer, expected)
+    names: object = answer.node_names
+    if isinstance(names, frozenset):
+        return answer
+    expected = "a PreFilterResult with a frozenset of node names"
+    return unexpected(plugin, "pre_filter", names, expected)
 
 
 _NAMES = {"add_pod": "AddPod", "remove_pod": "RemovePod"}

@@ -26,7 +26,7 @@ MAX_SCORE: Final = 100
 _FEW_ROWS: Final = 4
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False)
 class PluginScores:
     """One plugin's scores of the feasible nodes; arrays of shape ``(N,)``, int64.
 
