@@ -223,7 +223,7 @@ class Machine:
         """The pods that only the flush may wake, as upstream has it.
 
         They wait for a new node, or for nothing at all since they waited on Permit
-        when they were preempted, or were turned away for the labels of others: hints
+        when they were preempted, or for a node that another one gave up, or were turned away for the labels of others: hints
         overlook some changes of these, and nobody tells of pods that are assumed.
         """
         nodes = {node.uid for node in self.cluster.list(Node).items}
@@ -292,6 +292,14 @@ class Machine:
         if pod.uid in self._binds:
             self._problems.append(f"{pod.key} was bound twice")
         self._binds[pod.uid] = node_name
+        if pod.status.nominated_node_name not in ("", node_name):
+            # Nobody tells those whom its nomination kept out (kubernetes/kubernetes
+            # issue 134859).
+            self._outdone |= {
+                queued.pod.uid
+                for queued in self.scheduler.queue
+                if queued.pod.priority <= pod.priority
+            }
         stored = self.acts.find_pod(pod.key)
         if stored is None or stored.uid != pod.uid:
             return
