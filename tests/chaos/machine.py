@@ -79,6 +79,7 @@ class Machine:
         self._problems: list[str] = []
         self._may_rename_teams = seed % 5 == 0
         self._outdone: set[str] = set()
+        self._nominations: dict[str, str] = {}
         self.restarts = 0
         self.clock = VirtualClock()
         self.cluster = MemoryCluster(self.clock, seed=seed)
@@ -223,8 +224,9 @@ class Machine:
         """The pods that only the flush may wake, as upstream has it.
 
         They wait for a new node, or for nothing at all since they waited on Permit
-        when they were preempted, or for a node that another one gave up, or were turned away for the labels of others: hints
-        overlook some changes of these, and nobody tells of pods that are assumed.
+        when they were preempted, or for a node that another one gave up, or were turned
+        away for the labels of others: hints overlook some changes of these, and nobody
+        tells of pods that are assumed.
         """
         nodes = {node.uid for node in self.cluster.list(Node).items}
         waiting = self.stage.kept_waiting
@@ -284,6 +286,9 @@ class Machine:
 
     def attempting(self, pod: Pod, _framework: Framework, /) -> None:
         """From now on, another attempt decides whether a pod waits on Permit."""
+        for name in self.scheduler.nodes():
+            if any(other.uid == pod.uid for other in self.scheduler.pods_on(name)):
+                self._nominations[pod.uid] = name
         self.stage.kept_waiting.pop(pod.uid, None)
         self._outdone.discard(pod.uid)
 
@@ -292,7 +297,7 @@ class Machine:
         if pod.uid in self._binds:
             self._problems.append(f"{pod.key} was bound twice")
         self._binds[pod.uid] = node_name
-        if pod.status.nominated_node_name not in ("", node_name):
+        if self._nominations.pop(pod.uid, node_name) != node_name:
             # Nobody tells those whom its nomination kept out (kubernetes/kubernetes
             # issue 134859).
             self._outdone |= {
