@@ -10,6 +10,7 @@ from typing import Protocol, TypeAlias
 import attrs
 import numpy as np
 
+from quaymaster._cycle.crowding import Ahead
 from quaymaster._cycle.decisions import Decision, Feasible, Unfit
 from quaymaster._cycle.diagnosis import Diagnosis, picked
 from quaymaster._cycle.errors import unexpected
@@ -21,7 +22,7 @@ from quaymaster._cycle.score_call import PluginScores
 from quaymaster._cycle.scoring import Ranking, ScoreStation
 from quaymaster._extenders import EXTENDER, NO_EXTENDERS, Extenders
 from quaymaster._runtime import HookFunction, Profile
-from quaymaster.arrays import RowArray, Rows
+from quaymaster.arrays import BoolArray, Rows
 from quaymaster.cycle_state import CycleState
 from quaymaster.node_table import NodeTable
 from quaymaster.objects import Pod
@@ -364,22 +365,39 @@ class Algorithm:
         diagnosis: Diagnosis,
         recalled: Recalled | None,
     ) -> Rows | Status:
-        crowded = self._nominator.nodes()
-        if not crowded:
+        ahead = self._ahead(pod, rows)
+        if not ahead:
             return self._run_filters(state, pod, rows, diagnosis, recalled)
-        numbers = self._nodes.row_numbers(rows)
-        candidates = np.intersect1d(numbers, self._nodes.rows_of(crowded))
-        ahead = {
-            node.row: others
-            for node in self._nodes.infos_at(candidates)
-            if (others := pods_ahead(pod, self._nominator.pods_on(node.name)))
-        }
-        apart: RowArray = np.array(list(ahead), dtype=np.intp)
-        passed = self.filter.run_crowded(state, pod, self._nodes, ahead, diagnosis)
+        nodes, station = self._nodes, self.filter
+        if recalled is not None and rows is nodes.rows:
+            found = station.run_recalled_crowded(
+                state, pod, nodes, ahead, diagnosis, recalled
+            )
+            if found is not None:
+                return found
+        passed = station.run_crowded(state, pod, nodes, ahead, diagnosis)
         if isinstance(passed, Status):
             return passed
-        rest = np.union1d(np.setdiff1d(numbers, apart), passed)
-        return self._run_filters(state, pod, rest, diagnosis, recalled)
+        left: BoolArray = np.zeros(len(nodes.pod_count), dtype=np.bool_)
+        left[rows] = True
+        left[list(ahead)] = False
+        left[passed] = True
+        return self._run_filters(state, pod, left.nonzero()[0], diagnosis, recalled)
+
+    def _ahead(self, pod: Pod, rows: Rows) -> Ahead:
+        """The rows among some that other pods are nominated to, ascending."""
+        ahead: dict[int, Sequence[Pod]] = {}
+        for name in self._nominator.nodes():
+            others = pods_ahead(pod, self._nominator.pods_on(name))
+            row = self._nodes.row_of(name) if others else None
+            if row is not None:
+                ahead[row] = others
+        if not ahead:
+            return ahead
+        if rows is self._nodes.rows:
+            return {row: ahead[row] for row in sorted(ahead)}
+        asked = set(self._nodes.row_numbers(rows).tolist())
+        return {row: ahead[row] for row in sorted(ahead) if row in asked}
 
     def _run_filters(
         self,
