@@ -10,11 +10,11 @@ from typing import Protocol, TypeAlias
 import attrs
 import numpy as np
 
-from quaymaster._cycle.crowding import Ahead
+from quaymaster._cycle.crowding import Crowd, Nominator
 from quaymaster._cycle.decisions import Decision, Feasible, Unfit
 from quaymaster._cycle.diagnosis import Diagnosis, picked
 from quaymaster._cycle.errors import unexpected
-from quaymaster._cycle.filtering import FilterStation, pods_ahead
+from quaymaster._cycle.filtering import FilterStation
 from quaymaster._cycle.memory import Memory, Recalled
 from quaymaster._cycle.pre_filter import PreFilterStation
 from quaymaster._cycle.sampling import NodeOrder, nodes_to_find
@@ -36,16 +36,6 @@ PickNode: TypeAlias = Callable[[NodeTable, Rows], int]
 
 _WORTH_RECALLING = 4
 """Memory is for attempts that look at one node in four, or more."""
-
-
-class Nominator(Protocol):
-    """What the algorithm asks of the pods' nominations."""
-
-    def pods_on(self, node_name: str, /) -> Sequence[Pod]:
-        """The pods that are nominated to a node, in the order of nomination."""
-
-    def nodes(self) -> Sequence[str]:
-        """The nodes that any pod is nominated to."""
 
 
 class Again(Protocol):
@@ -110,6 +100,7 @@ class Algorithm:
         ]
         self._nodes = nodes
         self._nominator = nominator
+        self._crowd = Crowd(nominator, nodes)
         self._order = order
         self._percentage = percentage
         self._extenders = extenders
@@ -365,7 +356,7 @@ class Algorithm:
         diagnosis: Diagnosis,
         recalled: Recalled | None,
     ) -> Rows | Status:
-        ahead = self._ahead(pod, rows)
+        ahead = self._crowd.ahead(pod, rows)
         if not ahead:
             return self._run_filters(state, pod, rows, diagnosis, recalled)
         nodes, station = self._nodes, self.filter
@@ -383,21 +374,6 @@ class Algorithm:
         left[list(ahead)] = False
         left[passed] = True
         return self._run_filters(state, pod, left.nonzero()[0], diagnosis, recalled)
-
-    def _ahead(self, pod: Pod, rows: Rows) -> Ahead:
-        """The rows among some that other pods are nominated to, ascending."""
-        ahead: dict[int, Sequence[Pod]] = {}
-        for name in self._nominator.nodes():
-            others = pods_ahead(pod, self._nominator.pods_on(name))
-            row = self._nodes.row_of(name) if others else None
-            if row is not None:
-                ahead[row] = others
-        if not ahead:
-            return ahead
-        if rows is self._nodes.rows:
-            return {row: ahead[row] for row in sorted(ahead)}
-        asked = set(self._nodes.row_numbers(rows).tolist())
-        return {row: ahead[row] for row in sorted(ahead) if row in asked}
 
     def _run_filters(
         self,

@@ -6,12 +6,12 @@ all nodes at once.
 """
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
 
-from quaymaster._cycle.crowding import Ahead
+from quaymaster._cycle.crowding import Ahead, pods_ahead
 from quaymaster._cycle.diagnosis import Diagnosis
 from quaymaster._cycle.filter_call import FilterCall
 from quaymaster._cycle.filter_memo import FEW_ROWS, FilterMemo
@@ -27,7 +27,7 @@ from quaymaster.objects import Pod
 from quaymaster.resources import pod_usage
 from quaymaster.status import Status
 
-__all__ = ["FilterStation", "pods_ahead"]
+__all__ = ["FilterStation"]
 
 
 class FilterStation:
@@ -329,15 +329,6 @@ class FilterStation:
                 steps += [FilterMemo(neighbours)] if is_remembered else neighbours
             recalled.filters = FilterPlan(steps)
         return recalled.filters
-
-
-def pods_ahead(pod: Pod, nominated: Iterable[Pod]) -> Sequence[Pod]:
-    """The nominated pods that a pod must leave room for."""
-    return [
-        other
-        for other in nominated
-        if other.priority >= pod.priority and other.uid != pod.uid
-    ]
 
 
 def _without(nodes: NodeTable, rows: Rows, others: RowArray) -> RowArray:
