@@ -12,50 +12,64 @@ from quaymaster.handle import Handle
 from quaymaster.node_info import NodeInfo
 from quaymaster.objects import Pod
 from quaymaster.preemption._columns import VictimColumns
+from quaymaster.preemption._promises import Promises
 from quaymaster.preemption._row_trial import RowTrial
 from quaymaster.preemption.candidates import Candidate, Candidates
 from quaymaster.status import Status
 
-__all__ = ["RowCandidates", "RowStatuses", "search_rows"]
+__all__ = ["RowCandidates", "RowSearch", "RowStatuses"]
 
 _SPARE: Final = 16
 
 
-def search_rows(
-    handle: Handle,
-    state: CycleState,
-    pod: Pod,
-    rows: RowArray,
-    wanted: int,
-    columns: VictimColumns,
-) -> tuple["RowCandidates", "RowStatuses"] | None:
-    """Try nodes from the first on, until there are enough candidates.
+class RowSearch:
+    """Tries nodes where no filter looks at single pods.
 
     Args:
-        handle: The framework; no filter that takes part looks at single pods.
-        state: The pod's scratch space after filtering.
-        pod: The pod that needs room.
-        rows: The nodes, in the order in which they are tried.
-        wanted: With how many candidates the search ends; at least one.
-        columns: The pods on the nodes; it is brought up to date.
-
-    Returns:
-        What was found; None if only the slow way can tell.
+        handle: The framework.
     """
-    parts: list[_Part] = []
-    begun, size, left = 0, wanted, wanted
-    while left and begun < len(rows):
-        infos = handle.snapshot.nodes.infos_at(rows[begun : begun + size])
-        begun += size
-        trial = RowTrial(handle, state, pod, infos, columns)
-        if not trial.is_certain or (trial.found > trial.victims.any(axis=0)).any():
-            return None
-        parts.append(_Part(infos, trial, left))
-        left -= len(parts[-1].found)
-        # So many as should do if as many of them are of use as so far.
-        size = left * begun // max(1, wanted - left) + _SPARE
-    pairs = [(part, place) for part in parts for place in range(len(part.found))]
-    return RowCandidates(pairs), RowStatuses(parts)
+
+    def __init__(self, handle: Handle) -> None:
+        self._handle = handle
+        self._columns = VictimColumns()
+        self._promises = Promises(handle)
+        # How many nodes it took to find a candidate, the last time.
+        self._effort = 1.0
+
+    def trial(self, state: CycleState, pod: Pod, infos: Sequence[NodeInfo]) -> RowTrial:
+        """Try some nodes, in any order."""
+        return RowTrial(self._handle, state, pod, infos, self._columns, self._promises)
+
+    def find(
+        self, state: CycleState, pod: Pod, rows: RowArray, wanted: int
+    ) -> tuple["RowCandidates", "RowStatuses"] | None:
+        """Try nodes from the first on, until there are enough candidates.
+
+        Args:
+            state: The pod's scratch space after filtering.
+            pod: The pod that needs room.
+            rows: The nodes, in the order in which they are tried.
+            wanted: With how many candidates the search ends; at least one.
+
+        Returns:
+            What was found; None if only the slow way can tell.
+        """
+        nodes = self._handle.snapshot.nodes
+        parts: list[_Part] = []
+        begun, left = 0, wanted
+        while left and begun < len(rows):
+            size = int(left * self._effort) + _SPARE
+            infos = nodes.infos_at(rows[begun : begun + size])
+            trial = self.trial(state, pod, infos)
+            if not trial.is_certain or (trial.found > trial.victims.any(axis=0)).any():
+                return None
+            parts.append(_Part(infos, trial, left))
+            begun += size
+            left -= len(parts[-1].found)
+            tried = sum(len(part.infos) for part in parts)
+            self._effort = tried / max(1, wanted - left)
+        pairs = [(part, place) for part in parts for place in range(len(part.found))]
+        return RowCandidates(pairs), RowStatuses(parts)
 
 
 class _Part:

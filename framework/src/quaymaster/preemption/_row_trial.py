@@ -17,8 +17,8 @@ from quaymaster.node_info import NodeInfo
 from quaymaster.node_table import NodeTable
 from quaymaster.objects import Pod
 from quaymaster.preemption._columns import VictimColumns
+from quaymaster.preemption._promises import Promises
 from quaymaster.preemption.candidates import PRIORITY_OFFSET, Candidate
-from quaymaster.resources import pod_usage
 from quaymaster.results import NodeStatuses
 from quaymaster.status import Status
 
@@ -40,6 +40,7 @@ class RowTrial:
         pod: The pod that needs room.
         infos: The nodes.
         columns: The pods on them; it is brought up to date.
+        promises: Who is nominated to them.
 
     Attributes:
         is_certain: Whether no filter met an error.
@@ -55,6 +56,7 @@ class RowTrial:
         pod: Pod,
         infos: Sequence[NodeInfo],
         columns: VictimColumns,
+        promises: Promises,
     ) -> None:
         self._handle = handle
         self._state = state
@@ -83,7 +85,7 @@ class RowTrial:
         # The first is without nominated pods, the second, if there are any, with.
         self._tables = [nodes.imagined()]
         self._is_crowded: BoolArray = np.zeros(len(self.rows), dtype=np.bool_)
-        self.is_certain = self._imagine_nominated(infos)
+        self.is_certain = self._imagine_nominated(infos, promises)
         if self.is_certain and len(self.rows):
             self.is_certain = self._run()
 
@@ -126,21 +128,20 @@ class RowTrial:
             -self._start[:, indices][first],
         )
 
-    def _imagine_nominated(self, infos: Sequence[NodeInfo]) -> bool:
+    def _imagine_nominated(self, infos: Sequence[NodeInfo], promises: Promises) -> bool:
         """Count nominated pods in; False if they request what no table knows."""
-        pod, nominated_pods = self._pod, self._handle.nominated_pods
-        for info in infos:
-            nominated = nominated_pods(info.name)
-            if not nominated or info.row not in self._index_of:
-                continue
-            for other in nominated:
-                if other.priority < pod.priority or other.uid == pod.uid:
-                    continue
-                if len(self._tables) == 1:
-                    self._tables.append(self._tables[0].imagined())
-                if not self._tables[1].imagine_pod(info.row, pod_usage(other)):
-                    return False
-                self._is_crowded[self._index_of[info.row]] = True
+        groups = promises.ahead_of(self._pod, infos)
+        if not groups:
+            return True
+        table = self._tables[0].imagined()
+        self._tables.append(table)
+        crowded: BoolArray = np.zeros(len(table.pod_count), dtype=np.bool_)
+        for usage, numbers in groups:
+            rows: RowArray = np.array(numbers, dtype=np.intp)
+            if not table.imagine_pod(rows, usage):
+                return False
+            crowded[rows] = True
+        self._is_crowded = crowded[self.rows]
         return True
 
     def _run(self) -> bool:

@@ -15,8 +15,7 @@ from quaymaster.handle import Handle
 from quaymaster.hookspecs import PodUse
 from quaymaster.node_info import NodeInfo
 from quaymaster.objects import Pod, PodDisruptionBudget
-from quaymaster.preemption._columns import VictimColumns
-from quaymaster.preemption._row_search import search_rows
+from quaymaster.preemption._row_search import RowSearch
 from quaymaster.preemption._row_trial import NO_VICTIMS, RowTrial
 from quaymaster.preemption.budgets import is_protected, split_by_budgets
 from quaymaster.preemption.candidates import Candidate, importance
@@ -43,7 +42,7 @@ class DryRun:
 
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
-        self._columns = VictimColumns()
+        self._row_search = RowSearch(handle)
 
     def prepare(
         self,
@@ -62,7 +61,7 @@ class DryRun:
         """
         at_once: RowTrial | None = None
         if nodes and self._handle.pod_use(state) is not PodUse.PODS:
-            at_once = RowTrial(self._handle, state, pod, nodes, self._columns)
+            at_once = self._row_search.trial(state, pod, nodes)
 
         def trial(node: NodeInfo) -> Candidate | Status:
             if at_once is not None and not _has_protected(pod, node, budgets):
@@ -96,8 +95,7 @@ class DryRun:
         """
         if self._handle.pod_use(state) is PodUse.PODS:
             return None
-        order = np.roll(rows, -first)
-        return search_rows(self._handle, state, pod, order, wanted, self._columns)
+        return self._row_search.find(state, pod, np.roll(rows, -first), wanted)
 
 
 def _has_protected(
