@@ -233,8 +233,12 @@ class NodeTable:
         other.pod_count = self.pod_count.copy()
         return other
 
-    def imagine_pod(self, row: int, usage: PodUsage) -> bool:
+    def imagine_pod(self, row: int | RowArray, usage: PodUsage) -> bool:
         """Count one more pod in on a row; only for an `imagined` table.
+
+        Args:
+            row: The row, or several different ones: each gets such a pod.
+            usage: What the pod requests.
 
         Returns:
             False, and nothing is changed, if the pod requests a resource that the

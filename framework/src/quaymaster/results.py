@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from quaymaster.arrays import Rows
+from quaymaster.arrays import RowArray, Rows
 from quaymaster.status import Status
 
 __all__ = [
@@ -37,6 +37,9 @@ class NodeStatuses(Protocol):
 
     def nodes_with(self, *codes: int) -> Sequence[str]:
         """The names of the nodes whose status has one of these codes, in row order."""
+
+    def rows_with(self, *codes: int) -> RowArray:
+        """The same as rows of the snapshot's columns."""
 
 
 @attrs.frozen(eq=False)

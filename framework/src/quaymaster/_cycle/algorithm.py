@@ -10,10 +10,11 @@ from typing import Protocol, TypeAlias
 import attrs
 import numpy as np
 
+from quaymaster._cycle.crowding import Crowd, Nominator
 from quaymaster._cycle.decisions import Decision, Feasible, Unfit
 from quaymaster._cycle.diagnosis import Diagnosis, picked
 from quaymaster._cycle.errors import unexpected
-from quaymaster._cycle.filtering import FilterStation, pods_ahead
+from quaymaster._cycle.filtering import FilterStation
 from quaymaster._cycle.memory import Memory, Recalled
 from quaymaster._cycle.pre_filter import PreFilterStation
 from quaymaster._cycle.sampling import NodeOrder, nodes_to_find
@@ -21,7 +22,7 @@ from quaymaster._cycle.score_call import PluginScores
 from quaymaster._cycle.scoring import Ranking, ScoreStation
 from quaymaster._extenders import EXTENDER, NO_EXTENDERS, Extenders
 from quaymaster._runtime import HookFunction, Profile
-from quaymaster.arrays import RowArray, Rows
+from quaymaster.arrays import BoolArray, Rows
 from quaymaster.cycle_state import CycleState
 from quaymaster.node_table import NodeTable
 from quaymaster.objects import Pod
@@ -35,16 +36,6 @@ PickNode: TypeAlias = Callable[[NodeTable, Rows], int]
 
 _WORTH_RECALLING = 4
 """Memory is for attempts that look at one node in four, or more."""
-
-
-class Nominator(Protocol):
-    """What the algorithm asks of the pods' nominations."""
-
-    def pods_on(self, node_name: str, /) -> Sequence[Pod]:
-        """The pods that are nominated to a node, in the order of nomination."""
-
-    def nodes(self) -> Sequence[str]:
-        """The nodes that any pod is nominated to."""
 
 
 class Again(Protocol):
@@ -109,6 +100,7 @@ class Algorithm:
         ]
         self._nodes = nodes
         self._nominator = nominator
+        self._crowd = Crowd(nominator, nodes)
         self._order = order
         self._percentage = percentage
         self._extenders = extenders
@@ -364,22 +356,24 @@ class Algorithm:
         diagnosis: Diagnosis,
         recalled: Recalled | None,
     ) -> Rows | Status:
-        crowded = self._nominator.nodes()
-        if not crowded:
+        ahead = self._crowd.ahead(pod, rows)
+        if not ahead:
             return self._run_filters(state, pod, rows, diagnosis, recalled)
-        numbers = self._nodes.row_numbers(rows)
-        candidates = np.intersect1d(numbers, self._nodes.rows_of(crowded))
-        ahead = {
-            node.row: others
-            for node in self._nodes.infos_at(candidates)
-            if (others := pods_ahead(pod, self._nominator.pods_on(node.name)))
-        }
-        apart: RowArray = np.array(list(ahead), dtype=np.intp)
-        passed = self.filter.run_crowded(state, pod, self._nodes, ahead, diagnosis)
+        nodes, station = self._nodes, self.filter
+        if recalled is not None and rows is nodes.rows:
+            found = station.run_recalled_crowded(
+                state, pod, nodes, ahead, diagnosis, recalled
+            )
+            if found is not None:
+                return found
+        passed = station.run_crowded(state, pod, nodes, ahead, diagnosis)
         if isinstance(passed, Status):
             return passed
-        rest = np.union1d(np.setdiff1d(numbers, apart), passed)
-        return self._run_filters(state, pod, rest, diagnosis, recalled)
+        left: BoolArray = np.zeros(len(nodes.pod_count), dtype=np.bool_)
+        left[rows] = True
+        left[list(ahead)] = False
+        left[passed] = True
+        return self._run_filters(state, pod, left.nonzero()[0], diagnosis, recalled)
 
     def _run_filters(
         self,

@@ -134,6 +134,13 @@ class Diagnosis:
         self._batches.append(rejections)
         self._by_node = None
 
+    def override(self, rejections: Rejections) -> None:
+        """Note the rejections of some nodes in place of what was noted of them."""
+        apart: BoolArray = np.zeros(len(self.nodes.pod_count), dtype=np.bool_)
+        apart[rejections.rows] = True
+        self._batches = [_less(batch, apart) for batch in self._batches]
+        self.reject_batch(rejections)
+
     def write_codes(self, codes: Int32Array, code_of: Callable[[Status], int]) -> None:
         """Write a code for each rejected node, shape ``(C,)``, by row.
 
@@ -161,7 +168,21 @@ class Diagnosis:
 
     def nodes_with(self, *codes: int) -> Sequence[str]:
         """The names of the nodes whose status has one of these codes."""
-        return [info.name for info in self.nodes if self[info.name].code in codes]
+        return self.nodes.names_at(self.rows_with(*codes))
+
+    def rows_with(self, *codes: int) -> RowArray:
+        """The rows of the nodes whose status has one of these codes, ascending."""
+        found: BoolArray = np.zeros(len(self.nodes.pod_count), dtype=np.bool_)
+        found[self.nodes.rows] = self.absent.code in codes
+        for batch in self._batches:
+            own, index = np.unique(batch.codes, return_inverse=True)
+            wanted = [batch.status(code).code in codes for code in own.tolist()]
+            found[batch.rows] = np.array(wanted, dtype=np.bool_)[index]
+        for name, status in self._explicit.items():
+            row = self.nodes.row_of(name)
+            if row is not None:
+                found[row] = status.code in codes
+        return found.nonzero()[0]
 
     def by_node(self) -> Mapping[str, Status]:
         """Node name -> its status, for the nodes that have one of their own."""
@@ -251,6 +272,33 @@ def picked(rows: Rows, positions: RowArray) -> RowArray:
     if not isinstance(rows, slice):
         return rows.take(positions)
     return positions + rows.start if rows.start else positions
+
+
+class _Less:
+    """Rejections without some of their rows."""
+
+    def __init__(self, batch: Rejections, left: RowArray) -> None:
+        self._batch = batch
+        self._left = left
+
+    def __len__(self) -> int:
+        return len(self._left)
+
+    @cached_property
+    def rows(self) -> RowArray:
+        return self._batch.rows[self._left]
+
+    @cached_property
+    def codes(self) -> npt.NDArray[np.integer[Any]] | BoolArray:
+        return self._batch.codes[self._left]
+
+    def status(self, code: int) -> Status:
+        return self._batch.status(code)
+
+
+def _less(batch: Rejections, apart: BoolArray) -> Rejections:
+    left = (~apart[batch.rows]).nonzero()[0]
+    return batch if len(left) == len(batch) else _Less(batch, left)
 
 
 def _counted(batch: Rejections) -> Mapping[int, int]:

@@ -6,17 +6,19 @@ all nodes at once.
 """
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
+from quaymaster._cycle.crowding import Ahead, pods_ahead
 from quaymaster._cycle.diagnosis import Diagnosis
 from quaymaster._cycle.filter_call import FilterCall
-from quaymaster._cycle.filter_memo import FilterMemo
+from quaymaster._cycle.filter_memo import FEW_ROWS, FilterMemo
 from quaymaster._cycle.memory import FilterPlan, Recalled
 from quaymaster._cycle.pre_filter import PreFilterStation
 from quaymaster._runtime import Call
-from quaymaster.arrays import RowArray, Rows
+from quaymaster.arrays import BoolArray, RowArray, Rows
 from quaymaster.cycle_state import CycleState
 from quaymaster.hookspecs import PodUse
 from quaymaster.node_info import NodeInfo
@@ -25,7 +27,7 @@ from quaymaster.objects import Pod
 from quaymaster.resources import pod_usage
 from quaymaster.status import Status
 
-__all__ = ["FilterStation", "pods_ahead"]
+__all__ = ["FilterStation"]
 
 
 class FilterStation:
@@ -212,6 +214,72 @@ class FilterStation:
             plan.passing = left if rows is nodes.rows else None
         return left
 
+    def run_recalled_crowded(
+        self,
+        state: CycleState,
+        pod: Pod,
+        nodes: NodeTable,
+        ahead: Ahead,
+        diagnosis: Diagnosis,
+        recalled: Recalled,
+    ) -> Rows | Status | None:
+        """The same as `run_recalled` for all rows, some of which must pass twice.
+
+        Args:
+            state: The pod's scratch space.
+            pod: The pod being scheduled.
+            nodes: The columns of all nodes.
+            ahead: The rows that must pass with these pods imagined there, too.
+            diagnosis: Takes the rejections.
+            recalled: What is remembered of the pod; is filled in.
+
+        Returns:
+            The feasible rows, ascending, or the Error that ends the attempt; None, and
+            nothing is noted, if not all that decides is remembered.
+        """
+        plan, skipped = self._plan(recalled), state.skip_filter_plugins
+        if plan is None or not all(
+            isinstance(step, FilterMemo) or step.plugin in skipped
+            for step in plan.steps
+        ):
+            return None
+        if any(memo.refresh(state, pod, nodes) is not None for memo in plan.memos):
+            return None
+        judge = partial(self._judge_crowded, state, pod, nodes)
+        crowded = plan.crowd.rejections(nodes, ahead, judge)
+        if isinstance(crowded, Status):
+            return crowded
+        passed = self.run_recalled(state, pod, nodes, nodes.rows, diagnosis, recalled)
+        if isinstance(passed, Status) or not len(crowded):
+            return passed
+        diagnosis.override(crowded)
+        plan.note(crowded)
+        plan.passing = _without(nodes, passed, crowded.rows)
+        return plan.passing
+
+    def _judge_crowded(
+        self, state: CycleState, pod: Pod, nodes: NodeTable, ahead: Ahead
+    ) -> Mapping[int, Status] | Status:
+        if len(ahead) > FEW_ROWS:
+            diagnosis = Diagnosis(nodes)
+            passed = self.run_crowded(state, pod, nodes, ahead, diagnosis)
+            if isinstance(passed, Status):
+                return passed
+            gone = ahead.keys() - set(passed.tolist())
+            infos = nodes.infos_at(np.array(list(gone), dtype=np.intp))
+            return {info.row: diagnosis[info.name] for info in infos}
+        found: dict[int, Status] = {}
+        for row, others in ahead.items():
+            info = nodes.infos[row]
+            assert info is not None, "only rows with nodes are crowded"
+            status = self._run_crowded(state, pod, info, others)
+            if status is None:
+                continue
+            if not status.is_rejected:
+                return status
+            found[row] = status
+        return found
+
     def _run_plan(
         self,
         plan: FilterPlan,
@@ -263,13 +331,12 @@ class FilterStation:
         return recalled.filters
 
 
-def pods_ahead(pod: Pod, nominated: Iterable[Pod]) -> Sequence[Pod]:
-    """The nominated pods that a pod must leave room for."""
-    return [
-        other
-        for other in nominated
-        if other.priority >= pod.priority and other.uid != pod.uid
-    ]
+def _without(nodes: NodeTable, rows: Rows, others: RowArray) -> RowArray:
+    left: BoolArray = np.ones(len(nodes.pod_count), dtype=np.bool_)
+    left[others] = False
+    numbers = nodes.row_numbers(rows)
+    kept: RowArray = numbers[left[numbers]]
+    return kept
 
 
 _POD_USES = tuple(PodUse)

@@ -11,6 +11,7 @@ from typing import Final
 
 import attrs
 
+from quaymaster._cycle.crowding import CrowdMemo
 from quaymaster._cycle.diagnosis import Rejections
 from quaymaster._cycle.filter_call import FilterCall
 from quaymaster._cycle.filter_memo import FilterMemo
@@ -42,15 +43,17 @@ class FilterPlan:
         passing: The rows that passed last, of all rows; else None.
         rejections: What others said then that are not remembered; None if they judged
             some rows one by one.
+        crowd: What was said of nodes with nominated pods.
     """
 
-    __slots__ = ("memos", "passing", "rejections", "steps")
+    __slots__ = ("crowd", "memos", "passing", "rejections", "steps")
 
     def __init__(self, steps: Sequence[FilterCall | FilterMemo]) -> None:
         self.steps = steps
         self.memos = [step for step in steps if isinstance(step, FilterMemo)]
         self.passing: Rows | None = None
         self.rejections: list[Rejections] | None = None
+        self.crowd = CrowdMemo()
 
     def note(self, rejections: Rejections | None) -> None:
         """Note what another filter has said; None if of some rows, one by one."""

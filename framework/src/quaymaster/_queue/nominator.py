@@ -24,12 +24,13 @@ class Nominator:
         lookup: The informers' pods: one that is gone or bound is not nominated.
     """
 
-    __slots__ = ("_by_node", "_lookup", "_node_of")
+    __slots__ = ("_by_node", "_lookup", "_node_of", "_told")
 
     def __init__(self, lookup: PodLookup) -> None:
         self._lookup = lookup
         self._by_node: dict[str, dict[str, Pod]] = {}
         self._node_of: dict[str, str] = {}
+        self._told: dict[str, tuple[Pod, ...]] = {}
 
     def add(self, pod: Pod, nominating: NominatingInfo | None = None) -> None:
         """Nominate a pod, in place of any nomination that it has.
@@ -51,6 +52,7 @@ class Nominator:
         if stored is None or stored.node_name or stored.is_finished:
             return
         self._node_of[uid] = node_name
+        self._told.pop(node_name, None)
         self._by_node.setdefault(node_name, {})[uid] = pod
 
     def update(self, old: Pod, new: Pod) -> None:
@@ -77,9 +79,17 @@ class Nominator:
             self._remove(pod.metadata.uid)
 
     def pods_on(self, node_name: str) -> Sequence[Pod]:
-        """The pods that are nominated to a node, in the order of nomination."""
-        pods = self._by_node.get(node_name)
-        return tuple(pods.values()) if pods else ()
+        """The pods that are nominated to a node, in the order of nomination.
+
+        The same object as before, if nothing has changed.
+        """
+        told = self._told.get(node_name)
+        if told is None:
+            pods = self._by_node.get(node_name)
+            if not pods:
+                return ()
+            told = self._told[node_name] = tuple(pods.values())
+        return told
 
     def nodes(self) -> Sequence[str]:
         """The nodes that any pod is nominated to."""
@@ -91,6 +101,7 @@ class Nominator:
 
     def _remove(self, uid: str) -> None:
         node_name = self._node_of.pop(uid)
+        self._told.pop(node_name, None)
         pods = self._by_node[node_name]
         del pods[uid]
         if not pods:

@@ -6,6 +6,7 @@ Mirrors ``pickOneNodeForPreemption`` (Kubernetes v1.36,
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Final
 
@@ -13,9 +14,15 @@ import attrs
 
 from quaymaster.objects import Pod
 
-__all__ = ["Candidate", "best_candidates", "importance"]
+__all__ = [
+    "PRIORITY_OFFSET",
+    "Candidate",
+    "Candidates",
+    "best_candidates",
+    "importance",
+]
 
-_PRIORITY_OFFSET: Final = 1 << 31
+PRIORITY_OFFSET: Final = 1 << 31
 """Lifts all priorities to 0 or more, so that more pods always weigh more."""
 
 
@@ -44,7 +51,15 @@ def importance(pod: Pod) -> tuple[int, float]:
     return -pod.priority, _start(pod)
 
 
-def best_candidates(candidates: Sequence[Candidate]) -> list[Candidate]:
+class Candidates(Sequence[Candidate], ABC):
+    """Candidates that can tell the best of them without looking at each."""
+
+    @abstractmethod
+    def best(self) -> Sequence[Candidate]:
+        """What `best_candidates` gives."""
+
+
+def best_candidates(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
     """The candidates that nothing speaks against, by the name of the node.
 
     That is who has the fewest violations of budgets, then the least important victim
@@ -52,6 +67,8 @@ def best_candidates(candidates: Sequence[Candidate]) -> list[Candidate]:
     the latest start of any victim with the highest priority. Upstream takes a random
     one of those that are left.
     """
+    if isinstance(candidates, Candidates):
+        return candidates.best()
     least = min(map(_cost, candidates))
     best = (candidate for candidate in candidates if _cost(candidate) == least)
     return sorted(best, key=lambda candidate: candidate.node_name)
@@ -65,7 +82,7 @@ def _cost(candidate: Candidate) -> tuple[float, ...]:
     return (
         candidate.violations,
         victims[0].priority,
-        sum(priorities) + len(priorities) * _PRIORITY_OFFSET,
+        sum(priorities) + len(priorities) * PRIORITY_OFFSET,
         len(priorities),
         -earliest,
     )

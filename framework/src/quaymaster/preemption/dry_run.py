@@ -4,15 +4,19 @@ Mirrors ``SelectVictimsOnNode`` (Kubernetes v1.36,
 ``pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go``).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
+import numpy as np
+
+from quaymaster.arrays import RowArray
 from quaymaster.cycle_state import CycleState
 from quaymaster.handle import Handle
 from quaymaster.hookspecs import PodUse
 from quaymaster.node_info import NodeInfo
 from quaymaster.objects import Pod, PodDisruptionBudget
-from quaymaster.preemption._columns import NO_VICTIMS, RowTrial, VictimColumns
+from quaymaster.preemption._row_search import RowSearch
+from quaymaster.preemption._row_trial import NO_VICTIMS, RowTrial
 from quaymaster.preemption.budgets import is_protected, split_by_budgets
 from quaymaster.preemption.candidates import Candidate, importance
 from quaymaster.status import Status
@@ -38,7 +42,7 @@ class DryRun:
 
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
-        self._columns = VictimColumns()
+        self._row_search = RowSearch(handle)
 
     def prepare(
         self,
@@ -57,10 +61,10 @@ class DryRun:
         """
         at_once: RowTrial | None = None
         if nodes and self._handle.pod_use(state) is not PodUse.PODS:
-            at_once = RowTrial(self._handle, state, pod, nodes, self._columns)
+            at_once = self._row_search.trial(state, pod, nodes)
 
         def trial(node: NodeInfo) -> Candidate | Status:
-            if at_once is not None and self._is_simple(pod, node, budgets):
+            if at_once is not None and not _has_protected(pod, node, budgets):
                 found = at_once.answer(node)
                 if found is not None:
                     return found
@@ -68,19 +72,40 @@ class DryRun:
 
         return trial
 
-    def _is_simple(
-        self, pod: Pod, node: NodeInfo, budgets: Sequence[PodDisruptionBudget]
-    ) -> bool:
-        """Whether neither nominated pods nor budgets have a say on a node."""
-        if any(
-            other.priority >= pod.priority and other.uid != pod.uid
-            for other in self._handle.nominated_pods(node.name)
-        ):
-            return False
-        return not budgets or not any(
-            victim.priority < pod.priority and is_protected(victim, budgets)
-            for victim in node.pods.values()
-        )
+    def search(
+        self,
+        state: CycleState,
+        pod: Pod,
+        rows: RowArray,
+        first: int,
+        wanted: int,
+    ) -> tuple[Sequence[Candidate], Mapping[str, Status]] | None:
+        """Try nodes in turn until there are enough candidates, without any budgets.
+
+        Args:
+            state: The pod's scratch space after filtering; it is not changed.
+            pod: The pod that needs room.
+            rows: The nodes that could be tried.
+            first: Where among them to begin; the last is followed by the first.
+            wanted: With how many candidates the search ends; at least one.
+
+        Returns:
+            The candidates in the order of trying, and node name -> why it is none; or
+            None if nodes must be tried one by one.
+        """
+        if self._handle.pod_use(state) is PodUse.PODS:
+            return None
+        return self._row_search.find(state, pod, np.roll(rows, -first), wanted)
+
+
+def _has_protected(
+    pod: Pod, node: NodeInfo, budgets: Sequence[PodDisruptionBudget]
+) -> bool:
+    """Whether budgets have a say on a node."""
+    return bool(budgets) and any(
+        victim.priority < pod.priority and is_protected(victim, budgets)
+        for victim in node.pods.values()
+    )
 
 
 def select_victims(

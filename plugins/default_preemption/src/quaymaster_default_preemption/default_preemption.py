@@ -113,15 +113,22 @@ class DefaultPreemption:
             statuses: Why each node was rejected. Only nodes that are Unschedulable are
                 tried: elsewhere, evicting pods would not help.
         """
-        snapshot, handle = self._handle.snapshot, self._handle
-        named = map(snapshot.get, statuses.nodes_with(Code.UNSCHEDULABLE))
-        nodes = [node for node in named if node is not None]
-        if not nodes:
+        handle = self._handle
+        rows = statuses.rows_with(Code.UNSCHEDULABLE)
+        if not len(rows):
             return Search()
-        wanted = candidates_wanted(self._args, len(nodes))
+        wanted = candidates_wanted(self._args, len(rows))
+        # Where to begin decides nothing if all nodes are tried anyway.
+        offset = handle.random.randrange(len(rows)) if wanted < len(rows) else 0
         budgets = handle.informers.list(PodDisruptionBudget)
+        found = None
+        if wanted and not budgets:
+            found = self._dry_run.search(state, pod, rows, offset, wanted)
+        if found is not None:
+            return Search(*found)
+        nodes = handle.snapshot.nodes.infos_at(rows)
         trial = self._dry_run.prepare(state, pod, nodes, budgets)
-        return search(nodes, wanted, trial, handle.random)
+        return search((*nodes[offset:], *nodes[:offset]), wanted, trial)
 
     def choose(self, candidates: Sequence[Candidate]) -> Candidate:
         """The best candidate; the generator decides between equals."""

@@ -1,7 +1,6 @@
 """Which nodes are tried, and what was found on them."""
 
 from collections.abc import Mapping, Sequence
-from random import Random
 
 import attrs
 
@@ -42,27 +41,22 @@ def candidates_wanted(args: DefaultPreemptionArgs, nodes: int) -> int:
     return min(max(share, args.min_candidate_nodes_absolute), nodes)
 
 
-def search(
-    nodes: Sequence[NodeInfo], wanted: int, trial: NodeTrial, random: Random
-) -> Search:
-    """Try nodes one by one, from a random one on, until there are enough candidates.
+def search(nodes: Sequence[NodeInfo], wanted: int, trial: NodeTrial) -> Search:
+    """Try nodes one by one, until there are enough candidates.
 
     It goes on as long as every candidate breaks a budget. Mirrors ``DryRunPreemption``
     (``pkg/scheduler/framework/preemption/preemption.go``), which tries many nodes at
     the same time and so may find a few candidates more.
 
     Args:
-        nodes: The nodes that could be tried.
+        nodes: The nodes that could be tried, beginning with a random one.
         wanted: With how many candidates the search may end.
         trial: Tries one node.
-        random: Chooses where to begin.
     """
-    # Where to begin decides nothing if all nodes are tried anyway.
-    offset = random.randrange(len(nodes)) if wanted < len(nodes) else 0
     harmless: list[Candidate] = []
     violating: list[Candidate] = []
     statuses: dict[str, Status] = {}
-    for node in (*nodes[offset:], *nodes[:offset]):
+    for node in nodes:
         found = trial(node)
         if isinstance(found, Status):
             statuses[node.name] = found
