@@ -33,7 +33,16 @@ from quaymaster.objects import ApiObject
 from quaymaster.registry import PluginRegistry
 from quaymaster.testing import make_node, make_pod
 
-__all__ = ["ALL", "Asked", "Full", "Preparing", "Rated", "World", "kind"]
+__all__ = [
+    "ALL",
+    "Asked",
+    "Full",
+    "Preparing",
+    "Rated",
+    "World",
+    "kind",
+    "make_services",
+]
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
 
@@ -106,12 +115,27 @@ class Preparing(Asked):
         return self.answer
 
 
+def make_services(snapshot: Snapshot, nominator: Nominator) -> Services:
+    """The parts of an engine that has nothing but nodes with pods."""
+    clock = VirtualClock()
+    return Services(
+        clock=clock,
+        cluster=MemoryCluster(clock),
+        informers=NoObjects(),
+        snapshot=snapshot,
+        waiting_pods=tuple,
+        waiting_pod=lambda _uid: None,
+        activate=lambda _pods: None,
+        nominated_pods=nominator.pods_on,
+    )
+
+
 def kind(name: str, /, **fields: object) -> Pod:
     """A pod of a kind; every one is a new object."""
     return make_pod(labels={"kind": name}, **fields)  # type: ignore[arg-type]  # the maker's
 
 
-class _NoObjects:
+class NoObjects:
     """The informers of a cluster whose objects no plugin looks up."""
 
     def get(self, kind: type[ObjT], key: str) -> ObjT | None:
@@ -153,19 +177,9 @@ class World:
         self._pods: dict[str, list[Pod]] = {}
         for number in range(nodes):
             self.set_node(f"n{number}")
-        clock = VirtualClock()
         self._nominated: dict[str, Pod] = {}
         self._nominator = Nominator(self._nominated.get)
-        services = Services(
-            clock=clock,
-            cluster=MemoryCluster(clock),
-            informers=_NoObjects(),
-            snapshot=self.snapshot,
-            waiting_pods=tuple,
-            waiting_pod=lambda _uid: None,
-            activate=lambda _pods: None,
-            nominated_pods=self._nominator.pods_on,
-        )
+        services = make_services(self.snapshot, self._nominator)
         known = {plugin.__name__: plugin for plugin in (*plugins, Bland)}
         registry = PluginRegistry.of(known)
         self.framework: Framework = build_framework(
