@@ -22,7 +22,6 @@ from quaymaster._cache.cache import Cache
 from quaymaster._config.changes import ConfigChanges, compare
 from quaymaster._cycle.decisions import Decision
 from quaymaster._cycle.sampling import NodeOrder
-from quaymaster._cycle.verification import VerificationError
 from quaymaster._engine.changes import is_mere_report
 from quaymaster._engine.event_handlers import EventHandlers
 from quaymaster._engine.failure import Failure, FailureHandler, FailureKind, failure_of
@@ -45,6 +44,7 @@ from quaymaster.clock import Clock
 from quaymaster.cluster import Cluster, EventNote
 from quaymaster.config import SchedulerConfig
 from quaymaster.cycle_state import CycleState
+from quaymaster.errors import VerificationError
 from quaymaster.node_table import NodeTable
 from quaymaster.objects import ApiObject, Pod
 from quaymaster.options import EngineOptions, SlowHook
