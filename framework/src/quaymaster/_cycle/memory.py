@@ -6,6 +6,7 @@ such plugin says by ``sign_pod``; pods of one template have the same.
 """
 
 import itertools
+import weakref
 from collections.abc import Hashable, Sequence
 from typing import Final
 
@@ -74,7 +75,6 @@ class Recalled:
         pre_score: What they said at PreScore.
         scores: How they scored each node.
         live_scores: The scores that are asked for in each cycle.
-        is_forgotten: Whether it had to make room for others.
     """
 
     plugins: frozenset[str]
@@ -83,12 +83,6 @@ class Recalled:
     pre_score: Prepared | None = None
     scores: ScoreMemo | None = None
     live_scores: Sequence[ScoreCall] = ()
-    is_forgotten: bool = False
-
-    def forget(self) -> None:
-        """Let go of everything."""
-        self.is_forgotten = True
-        self.pre_filter = self.filters = self.pre_score = self.scores = None
 
 
 class Memory:
@@ -111,13 +105,14 @@ class Memory:
     def recall(self, pod: Pod) -> Recalled | None:
         """What is remembered for a pod's signature; None if no plugin signs it."""
         known = pod.spec.__dict__.get(self._key)
-        if known is not None:
-            like, recalled = known
-            if _is_like(pod, like) and not recalled.is_forgotten:
-                return recalled  # type: ignore[no-any-return]
+        if known is not None and _is_like(pod, known[0]):
+            recalled: Recalled | None = known[1]()
+            if recalled is not None:
+                return recalled
         recalled = self._recall(pod)
         if recalled is not None:
-            pod.spec.__dict__[self._key] = pod, recalled
+            # Specs outlive what is remembered, and whoever remembers it.
+            pod.spec.__dict__[self._key] = pod, weakref.ref(recalled)
         return recalled
 
     def _recall(self, pod: Pod) -> Recalled | None:
@@ -145,7 +140,7 @@ class Memory:
             return None
         size = _BYTES_PER_NODE * max(1, len(self._nodes))
         while len(self._known) >= max(_FEWEST, _BYTES // size):
-            self._known.pop(next(iter(self._known))).forget()
+            del self._known[next(iter(self._known))]
         return Recalled(plugins)
 
 
