@@ -105,14 +105,15 @@ class Memory:
     def recall(self, pod: Pod) -> Recalled | None:
         """What is remembered for a pod's signature; None if no plugin signs it."""
         known = pod.spec.__dict__.get(self._key)
-        if known is not None and _is_like(pod, known[0]):
+        traits = _traits(pod)
+        if known is not None and known[0] == traits:
             recalled: Recalled | None = known[1]()
             if recalled is not None:
                 return recalled
         recalled = self._recall(pod)
         if recalled is not None:
             # Specs outlive what is remembered, and whoever remembers it.
-            pod.spec.__dict__[self._key] = pod, weakref.ref(recalled)
+            pod.spec.__dict__[self._key] = traits, weakref.ref(recalled)
         return recalled
 
     def _recall(self, pod: Pod) -> Recalled | None:
@@ -144,16 +145,16 @@ class Memory:
         return Recalled(plugins)
 
 
-def _is_like(pod: Pod, other: Pod) -> bool:
-    """Whether pods of one spec differ in nothing that a plugin may sign them by."""
-    mine, its = pod.metadata, other.metadata
+def _traits(pod: Pod) -> tuple[object, ...]:
+    """What plugins may sign a pod by, beside its spec."""
+    metadata = pod.metadata
     return (
-        pod.status == other.status
-        and pod.node_name == other.node_name
-        and mine.namespace == its.namespace
-        and mine.labels == its.labels
-        and mine.annotations == its.annotations
-        and mine.owner_references == its.owner_references
+        pod.status,
+        pod.node_name,
+        metadata.namespace,
+        metadata.labels,
+        metadata.annotations,
+        metadata.owner_references,
     )
 
 
