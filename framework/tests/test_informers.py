@@ -6,7 +6,7 @@ from typing import Generic, TypeVar
 import pytest
 
 from quaymaster._engine.informers import WATCHED_KINDS, EngineInformers
-from quaymaster.clock import VirtualClock
+from quaymaster.clock import Clock, VirtualClock
 from quaymaster.cluster import (
     ApiError,
     ListResult,
@@ -88,10 +88,21 @@ class Interrupted(MemoryCluster):
 
     error: ApiError | None = None
 
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(clock, controllers=False)
+        self._notify: list[Callable[[], None]] = []
+
     def watch(
         self, kind: type[ObjT], resource_version: int, notify: Callable[[], None]
     ) -> Watch[ObjT]:
+        self._notify.append(notify)
         return _Watch(self, super().watch(kind, resource_version, notify))
+
+    def interrupt(self, error: ApiError) -> None:
+        """Let all watches fail, and say so."""
+        self.error = error
+        for notify in self._notify:
+            notify()
 
 
 class _Watch(Generic[ObjT]):
@@ -109,7 +120,7 @@ class _Watch(Generic[ObjT]):
 
 
 def make_interrupted() -> Interrupted:
-    return Interrupted(VirtualClock(), controllers=False)
+    return Interrupted(VirtualClock())
 
 
 @pytest.mark.parametrize("recreated", [False, True])
@@ -124,7 +135,7 @@ def test_what_an_expired_watch_missed_is_told_after_a_new_list(
     if recreated:
         cluster.create(make_pod(name="goes", uid="another"))
     cluster.create(make_pod(name="comes"))
-    cluster.error = ResourceExpiredError("too old")
+    cluster.interrupt(ResourceExpiredError("too old"))
     informers.sync()
     expected = ["gone goes (missed)", "added comes"]
     if recreated:
@@ -136,7 +147,7 @@ def test_broken_watch_resumes_where_it_was() -> None:
     cluster = make_interrupted()
     informers, told = follow(cluster)
     cluster.create(make_pod(name="p"))
-    cluster.error = ApiError("connection lost")
+    cluster.interrupt(ApiError("connection lost"))
     informers.sync()
     cluster.error = None
     informers.sync()
@@ -166,7 +177,7 @@ class Unreachable(Interrupted):
 def follow_unreachable() -> tuple[
     Unreachable, EngineInformers, Told, list[Callable[[], None]]
 ]:
-    cluster = Unreachable(VirtualClock(), controllers=False)
+    cluster = Unreachable(VirtualClock())
     cluster.load([make_pod(name="p")])
     told = Told()
     retries: list[Callable[[], None]] = []
@@ -181,8 +192,8 @@ def follow_unreachable() -> tuple[
 @pytest.mark.parametrize("is_down", [True, False], ids=["no list", "a stale list"])
 def test_list_that_fails_or_is_stale_is_asked_for_again_later(is_down: bool) -> None:
     cluster, informers, told, retries = follow_unreachable()
-    cluster.error = ResourceExpiredError("too old")
     cluster.is_down, cluster.lags_by = is_down, 1
+    cluster.interrupt(ResourceExpiredError("too old"))
     informers.sync()
     assert retries
     assert told.changes == []

@@ -128,6 +128,16 @@ def test_the_preemptor_is_gated_until_the_last_victim_is_deleted() -> None:
     assert not world.activated
 
 
+def test_the_preemptor_is_woken_if_an_event_found_the_gate_closed() -> None:
+    world = World(victim("x"))
+    assert world.is_gated
+    for _ in range(2):
+        world.executor.work()
+        world.executor.finish()
+    assert world.is_terminating("x")
+    assert world.activated == ["default/preemptor"]
+
+
 def test_other_pods_are_not_gated() -> None:
     world = World(victim("x"))
     assert not world.evictions.is_under_way(make_pod(name="other"))
@@ -187,7 +197,7 @@ def test_a_waiting_victim_is_rejected_once_the_gate_is_open() -> None:
     assert waiting.rejected == [("Me", "preempted")]
     (note,) = world.notes
     assert str(note.note).endswith("on node a (in kube-scheduler memory).")
-    assert not world.activated
+    assert world.activated == ["default/preemptor"]  # it found the gate closed
 
 
 def test_a_victim_that_waits_no_more_makes_the_preemptor_look_again() -> None:

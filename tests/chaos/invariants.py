@@ -1,6 +1,6 @@
 """What must hold after each step, and what must hold when everything has settled."""
 
-from collections.abc import Container, Sequence
+from collections.abc import Iterator, Sequence
 
 import attrs
 
@@ -17,10 +17,11 @@ from tests.chaos.ledger import Ledger
 from tests.chaos.rules import World, cpu_of, evictable, why_not
 
 __all__ = [
+    "Chance",
     "ViolationError",
+    "chances",
     "check_agreement",
     "check_at_rest",
-    "check_liveness",
     "check_nodes",
     "check_places",
 ]
@@ -28,6 +29,25 @@ __all__ = [
 
 class ViolationError(AssertionError):
     """An invariant does not hold."""
+
+
+@attrs.frozen
+class Chance:
+    """A node that a pending pod could have.
+
+    Attributes:
+        pod: The pod.
+        node_name: The node.
+        by_eviction: Whether less important pods would have to go.
+    """
+
+    pod: Pod
+    node_name: str
+    by_eviction: bool
+
+    def __str__(self) -> str:
+        verb = "may evict" if self.by_eviction else "fits"
+        return f"{self.pod.key} waits, but {verb} on {self.node_name}"
 
 
 def check_nodes(cluster: MemoryCluster, ledger: Ledger) -> None:
@@ -105,15 +125,13 @@ def check_agreement(scheduler: Scheduler, cluster: MemoryCluster) -> None:
             raise ViolationError(f"the snapshot's sums of {info.name} are wrong")
 
 
-def check_liveness(cluster: MemoryCluster, excused: Container[str]) -> None:
-    """No pod is pending that the naive rules find a node for.
+def chances(cluster: MemoryCluster) -> Iterator[Chance]:
+    """The pending pods that the naive rules find a node for.
 
-    Less important pods are not in its way, unless it never preempts. Those that are not
-    less important keep the nodes which they are nominated to.
+    Those that are not less important keep the nodes which they are nominated to.
 
     Args:
         cluster: The cluster, without faults.
-        excused: The uids of pods that have heard of nothing that could help them.
     """
     pods = [pod for pod in cluster.list(Pod).items if not pod.is_finished]
     world = World.of(
@@ -125,7 +143,7 @@ def check_liveness(cluster: MemoryCluster, excused: Container[str]) -> None:
     )
     pending = [pod for pod in pods if not pod.node_name]
     for pod in pending:
-        if pod.uid in excused or pod.is_terminating or pod.spec.scheduling_gates:
+        if pod.is_terminating or pod.spec.scheduling_gates:
             continue
         ahead = [
             (other, other.status.nominated_node_name)
@@ -134,10 +152,10 @@ def check_liveness(cluster: MemoryCluster, excused: Container[str]) -> None:
         ]
         for name in world.nodes:
             if _fits(world, ahead, pod, name):
-                raise ViolationError(f"{pod.key} waits, but fits on {name}")
+                yield Chance(pod, name, by_eviction=False)
             victims = evictable(world, pod, name)
             if victims and _fits(world.without(victims), ahead, pod, name):
-                raise ViolationError(f"{pod.key} waits, but may evict on {name}")
+                yield Chance(pod, name, by_eviction=True)
 
 
 def _fits(world: World, ahead: Sequence[tuple[Pod, str]], pod: Pod, name: str) -> bool:

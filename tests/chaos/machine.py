@@ -20,9 +20,9 @@ from tests.chaos.acts import ClusterActs
 from tests.chaos.executor import SlowExecutor
 from tests.chaos.invariants import (
     ViolationError,
+    chances,
     check_agreement,
     check_at_rest,
-    check_liveness,
     check_nodes,
     check_places,
 )
@@ -79,6 +79,7 @@ class Machine:
         self._problems: list[str] = []
         self._may_rename_teams = seed % 5 == 0
         self._outdone: set[str] = set()
+        self._nominations: dict[str, str] = {}
         self.restarts = 0
         self.clock = VirtualClock()
         self.cluster = MemoryCluster(self.clock, seed=seed)
@@ -189,7 +190,9 @@ class Machine:
         """Stop the faults, let everything settle, and check what must hold then.
 
         At first that is before the flush helps pods that nobody has woken. Those that
-        had nothing to hear, as upstream has it, are looked at after it.
+        had nothing to hear, as upstream has it, are looked at after it; so are those
+        that would have to evict others, for no event tells that this has become worth
+        another try.
 
         Raises:
             ViolationError: Something does not.
@@ -199,13 +202,18 @@ class Machine:
         self.pass_time(150)
         self._check_rest()
         excused = self._excused()
-        if not self._may_rename_teams:
-            check_liveness(self.cluster, excused)
-        if self._may_rename_teams or excused:
+        late = self._may_rename_teams
+        for chance in chances(self.cluster):
+            is_late = chance.by_eviction or chance.pod.uid in excused
+            if not is_late and not self._may_rename_teams:
+                raise ViolationError(str(chance))
+            late = True
+        if late:
             # One that evicts after the flush may have to wait for it again.
-            self.pass_time(1400 if self._may_rename_teams else 350)
+            self.pass_time(1400)
             self._check_rest()
-            check_liveness(self.cluster, ())
+            for chance in chances(self.cluster):
+                raise ViolationError(str(chance))
 
     def _check_rest(self) -> None:
         self.check()
@@ -216,8 +224,9 @@ class Machine:
         """The pods that only the flush may wake, as upstream has it.
 
         They wait for a new node, or for nothing at all since they waited on Permit
-        when they were preempted, or were turned away for the labels of others: hints
-        overlook some changes of these, and nobody tells of pods that are assumed.
+        when they were preempted, or for a node that another one gave up, or were turned
+        away for the labels of others: hints overlook some changes of these, and nobody
+        tells of pods that are assumed.
         """
         nodes = {node.uid for node in self.cluster.list(Node).items}
         waiting = self.stage.kept_waiting
@@ -277,6 +286,9 @@ class Machine:
 
     def attempting(self, pod: Pod, _framework: Framework, /) -> None:
         """From now on, another attempt decides whether a pod waits on Permit."""
+        for name in self.scheduler.nodes():
+            if any(other.uid == pod.uid for other in self.scheduler.pods_on(name)):
+                self._nominations[pod.uid] = name
         self.stage.kept_waiting.pop(pod.uid, None)
         self._outdone.discard(pod.uid)
 
@@ -285,6 +297,14 @@ class Machine:
         if pod.uid in self._binds:
             self._problems.append(f"{pod.key} was bound twice")
         self._binds[pod.uid] = node_name
+        if self._nominations.pop(pod.uid, node_name) != node_name:
+            # Nobody tells those whom its nomination kept out (kubernetes/kubernetes
+            # issue 134859).
+            self._outdone |= {
+                queued.pod.uid
+                for queued in self.scheduler.queue
+                if queued.pod.priority <= pod.priority
+            }
         stored = self.acts.find_pod(pod.key)
         if stored is None or stored.uid != pod.uid:
             return

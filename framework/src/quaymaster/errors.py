@@ -5,6 +5,7 @@ what came) and carries its parts as attributes.
 """
 
 from collections.abc import Iterable
+from typing import Final
 
 import attrs
 
@@ -17,7 +18,11 @@ __all__ = [
     "QuaymasterError",
     "SelectorError",
     "TimeError",
+    "VerificationError",
 ]
+
+_SHOWN: Final = 5
+"""So many differences are told; nodes can be many."""
 
 
 class QuaymasterError(Exception):
@@ -119,3 +124,27 @@ class ManifestErrors(_Problems):
     Attributes:
         problems: Everything that is wrong, in the order of the files.
     """
+
+
+class VerificationError(QuaymasterError):
+    """A decision that depends on how it was made; see ``EngineOptions.verify``.
+
+    Some plugin's batch twin does not say what its scalar hook says, or its answers
+    depend on more than its scope and its ``sign_pod`` tell.
+
+    Attributes:
+        pod: The pod's key.
+        differences: What differs, one line for each node.
+    """
+
+    def __init__(self, pod: str, differences: Iterable[str]) -> None:
+        self.pod = pod
+        self.differences = tuple(differences)
+        more = len(self.differences) - _SHOWN
+        shown = list(self.differences[:_SHOWN])
+        if more > 0:
+            shown.append(f"and {more} more")
+        super().__init__(
+            f"pod '{pod}': the decision is not the one of the scalar hooks: "
+            + "; ".join(shown)
+        )

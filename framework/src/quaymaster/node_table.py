@@ -12,6 +12,7 @@ from typing import Generic, TypeVar
 import msgspec
 import numpy as np
 
+from quaymaster._row_log import RowLog
 from quaymaster.arrays import BoolArray, Int32Array, Int64Array, RowArray, Rows
 from quaymaster.node_info import ImageState, NodeInfo
 from quaymaster.objects import Taint
@@ -23,7 +24,6 @@ CPU, MEMORY, EPHEMERAL_STORAGE = 0, 1, 2
 """Rows of the resource columns that every table has; extended resources follow."""
 
 _FIRST_CAPACITY = 64
-_LOG_LIMIT = 1 << 16
 
 V = TypeVar("V")
 
@@ -99,36 +99,10 @@ class CodedColumn(Generic[V]):
         self.codes = grown
 
 
-class _RowLog:
-    """Rows, in the order in which something happened to them; only the last ones.
-
-    Attributes:
-        start: How many came before those that are kept.
-        rows: The others.
-    """
-
-    __slots__ = ("rows", "start")
-
-    def __init__(self) -> None:
-        self.start = 0
-        self.rows: list[int] = []
-
-    def note(self, row: int, capacity: int) -> None:
-        self.rows.append(row)
-        if len(self.rows) > max(_LOG_LIMIT, 4 * capacity):
-            dropped = len(self.rows) // 2
-            del self.rows[:dropped]
-            self.start += dropped
-
-    def since(self, position: int) -> set[int] | None:
-        start = position - self.start
-        return None if start < 0 else set(self.rows[start:])
-
-
 class NodeTable:
     """The columns of all nodes. Plugins read; only the framework writes.
 
-    ``C`` is the number of rows there is room for, ``R`` the number of resources known.
+    ``C`` is the number of rows there is room for, ``R`` that of resources.
     Index columns with `rows` (or what a hook was given), never with names.
 
     Attributes:
@@ -160,11 +134,12 @@ class NodeTable:
         self.images: dict[str, ImageState] = {}
         self.node_epoch = 0
         self.is_imagined = False
-        self._moves = _RowLog()
-        self._node_changes = _RowLog()
+        self._moves = RowLog()
+        self._node_changes = RowLog()
         self._row_of: dict[str, int] = {}
         self._free_rows: list[int] = []
         self._resources: dict[str, int] = {}
+        self._row_resources: dict[int, set[str]] = {}
         self._labels: dict[str, CodedColumn[str]] = {}
         self._host_ports: dict[tuple[str, int], dict[int, None]] = {}
         self._rows: Rows | None = None
@@ -353,10 +328,8 @@ class NodeTable:
         self.allocatable[CPU, row] = offered.milli_cpu
         self.allocatable[MEMORY, row] = offered.memory
         self.allocatable[EPHEMERAL_STORAGE, row] = offered.ephemeral_storage
-        for name in offered.scalars:
-            self._know_resource(name)
-        for name, index in self._resources.items():
-            self.allocatable[index, row] = offered.scalars.get(name, 0)
+        for name in self._known_names(row, offered.scalars):
+            self.allocatable[self._resources[name], row] = offered.scalars.get(name, 0)
         self.allowed_pods[row] = offered.allowed_pods
         self.unschedulable[row] = info.node.spec.unschedulable
         self.taints.set(row, _without_times(info.taints))
@@ -367,15 +340,13 @@ class NodeTable:
     def write_usage(self, info: NodeInfo) -> None:
         """Write what the pods on a node request."""
         row, used = info.row, info.requested
-        for name in used.scalars:
-            if name not in self._resources:
-                self._know_resource(name)
+        names = self._known_names(row, used.scalars)
         requested = self.requested
         requested[CPU, row] = used.milli_cpu
         requested[MEMORY, row] = used.memory
         requested[EPHEMERAL_STORAGE, row] = used.ephemeral_storage
-        for name, index in self._resources.items():
-            requested[index, row] = used.scalars.get(name, 0)
+        for name in names:
+            requested[self._resources[name], row] = used.scalars.get(name, 0)
         self.non_zero_requested[CPU, row] = info.non_zero_milli_cpu
         self.non_zero_requested[MEMORY, row] = info.non_zero_memory
         self.pod_count[row] = len(info.pods)
@@ -425,13 +396,27 @@ class NodeTable:
                 self.images.pop(name, None)
         info.images = {}
 
+    def _known_names(self, row: int, names: Collection[str]) -> Collection[str]:
+        """The extended resources that a row has ever had, those with it."""
+        known = self._row_resources.get(row)
+        if known is None:
+            if not names:
+                return ()
+            known = self._row_resources[row] = set()
+        if not known.issuperset(names):
+            known.update(names)
+            for name in names:
+                self._know_resource(name)
+        return known
+
     def _know_resource(self, name: str) -> None:
         if name in self._resources:
             return
-        self._resources[name] = len(self.allocatable)
-        blank = np.zeros((1, len(self.pod_count)), dtype=np.int64)
-        self.allocatable = np.concatenate((self.allocatable, blank))
-        self.requested = np.concatenate((self.requested, blank))
+        index = self._resources[name] = 3 + len(self._resources)
+        if index == len(self.allocatable):
+            more = ((0, max(1, index - 3)), (0, 0))
+            self.allocatable = np.pad(self.allocatable, more)
+            self.requested = np.pad(self.requested, more)
 
     def _grow(self, capacity: int) -> None:
         more = capacity - len(self.pod_count)

@@ -172,6 +172,8 @@ def simulate(
         AdmissionError: Some objects break rules.
         ManifestErrors: Pods are bound to nodes that do not exist.
         ProfileError: A profile's plugins cannot be built.
+        VerificationError: The options ask for decisions to be verified, and one is not
+            what it has to be.
     """
     run = _Run(objects, config, registry, seed, options=options)
     run.settle(on_progress)

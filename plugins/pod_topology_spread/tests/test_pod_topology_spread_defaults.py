@@ -19,7 +19,7 @@ from quaymaster.objects import (
 )
 from quaymaster.selectors import selector_from_labels
 from quaymaster.testing import make_metadata, make_pod, make_service
-from quaymaster_pod_topology_spread.defaults import default_selector
+from quaymaster_pod_topology_spread.defaults import DefaultSelectors
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
 
@@ -35,6 +35,11 @@ class FixedObjects:
 
     def __init__(self, objects: Sequence[ApiObject]) -> None:
         self._objects = objects
+        self._log = ChangeLog()
+
+    def replace(self, objects: Sequence[ApiObject]) -> None:
+        self._objects = objects
+        self._log.note("something")
 
     def get(self, kind: type[ObjT], key: str) -> ObjT | None:
         return next((obj for obj in self.list(kind) if obj.key == key), None)
@@ -47,7 +52,7 @@ class FixedObjects:
         ]
 
     def changes(self, kind: type[ApiObject]) -> ChangeLog:
-        return ChangeLog()
+        return self._log
 
 
 def replication_controller(selector: dict[str, str]) -> ReplicationController:
@@ -89,7 +94,7 @@ def stateful_set(selector: LabelSelector | None) -> StatefulSet:
 def test_rule_25_selectors_of_services_are_merged(
     services: list[ApiObject], expected: Mapping[str, str]
 ) -> None:
-    selector = default_selector(make_pod(labels=BOTH), FixedObjects(services))
+    selector = DefaultSelectors(FixedObjects(services)).of(make_pod(labels=BOTH))
     assert selector == selector_from_labels(expected)
 
 
@@ -113,7 +118,7 @@ def test_rule_25_selector_of_the_owner_is_added(
     owner: ApiObject, expected: Mapping[str, str]
 ) -> None:
     objects = FixedObjects([make_service(selector=FRONT), owner])
-    selector = default_selector(make_pod(labels=BOTH, owner=owner), objects)
+    selector = DefaultSelectors(objects).of(make_pod(labels=BOTH, owner=owner))
     assert selector == selector_from_labels(expected)
 
 
@@ -124,4 +129,15 @@ def test_rule_25_selector_of_the_owner_is_added(
 )
 def test_rule_25_owner_that_is_gone_counts_for_nothing(owner: ApiObject) -> None:
     pod = make_pod(labels=APP, owner=owner)
-    assert default_selector(pod, FixedObjects([])).matches_everything
+    assert DefaultSelectors(FixedObjects([])).of(pod).matches_everything
+
+
+def test_services_that_come_and_go_are_heard_of() -> None:
+    objects = FixedObjects([])
+    selectors = DefaultSelectors(objects)
+    pod = make_pod(labels=APP)
+    assert selectors.of(pod).matches_everything
+    objects.replace([make_service(selector=APP)])
+    assert selectors.of(pod) == selector_from_labels(APP)
+    objects.replace([])
+    assert selectors.of(pod).matches_everything

@@ -71,6 +71,7 @@ class BindingStations:
         self._permit = _calls(profile, "permit", "permit")
         self._pre_flight = dict(_calls(profile, "preBind", "pre_bind_pre_flight"))
         self._pre_bind = _calls(profile, "preBind", "pre_bind")
+        self._all_pre_bind = frozenset(plugin for plugin, _ in self._pre_bind)
         self._bind = _calls(profile, "bind", "bind")
         self._post_bind = _calls(profile, "postBind", "post_bind")
 
@@ -130,16 +131,19 @@ class BindingStations:
         Returns:
             None if some plugin has; Skip if none has; an Error.
         """
-        skipped = set()
+        skipped = []
         for plugin, _ in self._pre_bind:
             answer = self._pre_flight_of(plugin, state, pod, node_name)
             if isinstance(answer, Status):
                 if not answer.is_skip:
                     prefix = f'running PreBindPreFlight "{plugin}"'
                     return failed(prefix, plugin, answer)
-                skipped.add(plugin)
+                skipped.append(plugin)
+        if len(skipped) == len(self._pre_bind):
+            state.skip_pre_bind_plugins = self._all_pre_bind
+            return Status.skip()
         state.skip_pre_bind_plugins = frozenset(skipped)
-        return None if len(skipped) < len(self._pre_bind) else Status.skip()
+        return None
 
     def pre_bind(
         self, state: CycleState, pod: Pod, node_name: str, start: int = 0

@@ -14,13 +14,16 @@ from quaymaster._cli.output import (
     print_line,
     print_table,
     stderr,
+    warn,
 )
+from quaymaster.errors import VerificationError
 from quaymaster.options import EngineOptions
 from quaymaster.simulation import SimulationResult, simulate
 
 __all__ = ["command"]
 
 SOME_UNSCHEDULED = 1
+NOT_VERIFIED = 1
 
 
 @click.command("simulate")
@@ -33,6 +36,14 @@ SOME_UNSCHEDULED = 1
     is_flag=True,
     help="Fail attempts in which a plugin changes what it may only read; slow.",
 )
+@click.option(
+    "--verify",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=0,
+    help="Make every Nth decision a second time, with scalar hooks alone and nothing "
+    "remembered, and exit with 1 if it differs.",
+)
 @output_option(OutputFormat.TABLE, OutputFormat.JSON, OutputFormat.YAML)
 def command(
     paths: Sequence[str],
@@ -41,6 +52,7 @@ def command(
     seed: int,
     require_all: bool,
     check_plugins: bool,
+    verify: int,
     output: OutputFormat,
 ) -> None:
     """Schedule the pods of some manifests, and print where each one goes.
@@ -51,15 +63,19 @@ def command(
     nodes,pods -A -o json" is input as it stands.
     """
     inputs = read_inputs(paths, specs, config_file)
-    with _progress_bar() as progress, inputs.located():
-        result = simulate(
-            inputs.objects,
-            config=inputs.config,
-            registry=inputs.registry,
-            seed=seed,
-            on_progress=_follow(progress),
-            options=EngineOptions(check_mutations=check_plugins),
-        )
+    try:
+        with _progress_bar() as progress, inputs.located():
+            result = simulate(
+                inputs.objects,
+                config=inputs.config,
+                registry=inputs.registry,
+                seed=seed,
+                on_progress=_follow(progress),
+                options=EngineOptions(check_mutations=check_plugins, verify=verify),
+            )
+    except VerificationError as error:
+        warn(str(error))
+        sys.exit(NOT_VERIFIED)
     if output is OutputFormat.TABLE:
         _print(result)
     else:

@@ -123,6 +123,7 @@ class Memory:
     def _recall(self, pod: Pod) -> Recalled | None:
         try:
             signature = tuple([sign(pod) for sign in self._signs])
+            hash(signature)  # which looking it up does not do as long as none is known
             recalled = self._known.pop(signature, None)
         except Exception:  # a plugin's; it is asked anew, for what it can sign
             signature = tuple([_signed(sign, pod) for sign in self._signs])

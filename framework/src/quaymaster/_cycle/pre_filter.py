@@ -30,11 +30,13 @@ class PreFilterOutcome:
         status: The rejection or error that ends the attempt, or None.
         node_names: The only nodes worth filtering; None for all.
         restricting_plugins: The plugins that restricted the nodes.
+        ended_by: The plugin after which no other was asked; empty if all were.
     """
 
     status: Status | None = None
     node_names: frozenset[str] | None = None
     restricting_plugins: frozenset[str] = frozenset()
+    ended_by: str = ""
 
 
 _ALL_NODES = PreFilterOutcome()
@@ -70,7 +72,10 @@ class PreFilterStation:
         known = recalled.pre_filter
         if known is not None:
             known.write(state)
-            return self._run(known.calls, set(known.skips), state, pod, nodes)
+            outcome = self._run(known.calls, set(known.skips), state, pod, nodes)
+            if outcome.ended_by:
+                state.skip_filter_plugins -= known.take_back(state, outcome.ended_by)
+            return outcome
         lesson = Lesson(self._pre_filter, recalled.plugins)
         outcome = self._run(lesson.calls, set(), state, pod, nodes)
         recalled.pre_filter = lesson.learnt(self._pre_filter)
@@ -80,7 +85,11 @@ class PreFilterStation:
         self, plugin: str, state: CycleState, pod: Pod, nodes: NodeTable
     ) -> PreFilterResult | Status | None:
         """Run one plugin alone; for explanations."""
-        return self._call(plugin, dict(self._pre_filter)[plugin], state, pod, nodes)
+        try:
+            answer = dict(self._pre_filter)[plugin](state, pod, nodes)
+        except Exception as error:
+            return Status.from_error(error)
+        return None if answer is None else _checked(plugin, answer)
 
     @property
     def plugins(self) -> Sequence[str]:
@@ -131,52 +140,33 @@ class PreFilterStation:
         restricting: set[str] = set()
         rejection: Status | None = None
         for plugin, pre_filter in calls:
-            answer = self._call(plugin, pre_filter, state, pod, nodes)
+            try:
+                answer = pre_filter(state, pod, nodes)
+            except Exception as error:
+                answer = Status.from_error(error)
             if answer is None:
                 continue
+            answer = _checked(plugin, answer)
             if isinstance(answer, PreFilterResult):
                 restricting.add(plugin)
                 names = (
                     answer.node_names if names is None else names & answer.node_names
                 )
                 if not names:
-                    return _nothing_left(frozenset(restricting))
+                    return _nothing_left(frozenset(restricting), plugin)
             elif answer.code is Code.SKIP:
                 skipped.add(plugin)
             elif answer.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
-                return PreFilterOutcome(answer.with_plugin(plugin))
+                return PreFilterOutcome(answer.with_plugin(plugin), ended_by=plugin)
             elif answer.code is Code.UNSCHEDULABLE:
                 rejection = answer.with_plugin(plugin)
             else:
                 prefix = f'running PreFilter plugin "{plugin}"'
-                return PreFilterOutcome(failed(prefix, plugin, answer))
+                failure = failed(prefix, plugin, answer)
+                return PreFilterOutcome(failure, ended_by=plugin)
         if rejection is None and names is None:
             return _ALL_NODES
         return PreFilterOutcome(rejection, names, frozenset(restricting))
-
-    def _call(
-        self,
-        plugin: str,
-        function: HookFunction,
-        state: CycleState,
-        pod: Pod,
-        nodes: NodeTable,
-    ) -> PreFilterResult | Status | None:
-        try:
-            answer = function(state, pod, nodes)
-        except Exception as error:
-            return Status.from_error(error)
-        if isinstance(answer, PreFilterResult):
-            names: object = answer.node_names
-            if isinstance(names, frozenset):
-                return answer
-            expected = "a PreFilterResult with a frozenset of node names"
-            return unexpected(plugin, "pre_filter", names, expected)
-        if answer is None or isinstance(answer, Status):
-            return answer
-        return unexpected(
-            plugin, "pre_filter", answer, "PreFilterResult, Status or None"
-        )
 
     def _extend(
         self,
@@ -203,6 +193,20 @@ class PreFilterStation:
         return None
 
 
+def _checked(plugin: str, answer: object) -> PreFilterResult | Status:
+    """What a plugin said, if that is allowed."""
+    if isinstance(answer, Status):
+        return answer
+    if not isinstance(answer, PreFilterResult):
+        expected = "PreFilterResult, Status or None"
+        return unexpected(plugin, "pre_filter", answer, expected)
+    names: object = answer.node_names
+    if isinstance(names, frozenset):
+        return answer
+    expected = "a PreFilterResult with a frozenset of node names"
+    return unexpected(plugin, "pre_filter", names, expected)
+
+
 _NAMES = {"add_pod": "AddPod", "remove_pod": "RemovePod"}
 """Upstream's names of the extensions."""
 
@@ -211,10 +215,10 @@ def _extensions(calls: Sequence[Call], hook: str) -> Mapping[str, HookFunction]:
     return {call.plugin: call.hooks[hook] for call in calls if hook in call.hooks}
 
 
-def _nothing_left(plugins: frozenset[str]) -> PreFilterOutcome:
+def _nothing_left(plugins: frozenset[str], last: str) -> PreFilterOutcome:
     if len(plugins) == 1:
         text = f"node(s) didn't satisfy plugin {next(iter(plugins))}"
     else:
         listed = " ".join(sorted(plugins))
         text = f"node(s) didn't satisfy plugin(s) [{listed}] simultaneously"
-    return PreFilterOutcome(Status.unresolvable(text), frozenset(), plugins)
+    return PreFilterOutcome(Status.unresolvable(text), frozenset(), plugins, last)

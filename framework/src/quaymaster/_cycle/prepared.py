@@ -32,12 +32,26 @@ class Prepared:
     skips: frozenset[str]
     _written: Mapping[StateKey[object], object]
     _cloneable: Sequence[StateKey[object]]
+    _writers: Mapping[StateKey[object], str]
+    _order: Sequence[str]
 
     def write(self, state: CycleState) -> None:
         """Write into a state what the remembered plugins wrote."""
         state.update(self._written)
         for key in self._cloneable:
             state[key] = self._written[key].clone()  # type: ignore[attr-defined]
+
+    def take_back(self, state: CycleState, last: str) -> frozenset[str]:
+        """Take back what those wrote who come after the plugin that ended it all.
+
+        Returns:
+            The plugins among them that said Skip.
+        """
+        later = frozenset(self._order[self._order.index(last) + 1 :])
+        for key, writer in self._writers.items():
+            if writer in later:
+                del state[key]
+        return self.skips & later
 
 
 class Lesson:
@@ -55,6 +69,7 @@ class Lesson:
         self._plugins = plugins
         self._answers: dict[str, object] = {}
         self._written: dict[StateKey[object], object] = {}
+        self._writers: dict[StateKey[object], str] = {}
         self.calls: Calls = [
             (plugin, self._listening(plugin, hook) if plugin in plugins else hook)
             for plugin, hook in calls
@@ -85,17 +100,19 @@ class Lesson:
                 return None
         written = self._written
         cloneable = [key for key in written if hasattr(written[key], "clone")]
-        return Prepared(left, frozenset(skips), written, cloneable)
+        order = [plugin for plugin, _ in calls]
+        return Prepared(
+            left, frozenset(skips), written, cloneable, self._writers, order
+        )
 
     def _listening(self, plugin: str, hook: HookFunction) -> HookFunction:
         def listen(state: CycleState, *rest: object) -> object:
             before = state.values()
             answer = hook(state, *rest)
-            self._written.update(
-                (key, _kept(value))
-                for key, value in state.values().items()
-                if before.get(key, _NOTHING) is not value
-            )
+            for key, value in state.values().items():
+                if before.get(key, _NOTHING) is not value:
+                    self._written[key] = _kept(value)
+                    self._writers[key] = plugin
             self._answers[plugin] = answer
             return answer
 

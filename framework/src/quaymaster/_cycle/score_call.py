@@ -26,7 +26,7 @@ MAX_SCORE: Final = 100
 _FEW_ROWS: Final = 4
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False)
 class PluginScores:
     """One plugin's scores of the feasible nodes; arrays of shape ``(N,)``, int64.
 
@@ -107,7 +107,7 @@ class ScoreCall:
         # Seen as unsigned, a negative score is far above the limit: one pass, not two.
         if len(normalized) and normalized.view(np.uint64).max() > MAX_SCORE:
             wrong = normalized[(normalized < 0) | (normalized > MAX_SCORE)][0]
-            return self._out_of_range(int(wrong))
+            return self.out_of_range(int(wrong))
         return PluginScores(self.plugin, self.weight, raw, normalized)
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
@@ -124,13 +124,6 @@ class ScoreCall:
             wrong = unexpected(self.plugin, "score", score, "int or Status")
             return self._failed(wrong)
         return int(score)
-
-    def score_final(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """The score of one node, of a plugin that does not normalise."""
-        score = self.score(state, pod, node)
-        if isinstance(score, Status) or 0 <= score <= MAX_SCORE:
-            return score
-        return self._out_of_range(score)
 
     def _raw(
         self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
@@ -198,7 +191,8 @@ class ScoreCall:
         prefix = f'running Score plugins: plugin "{self.plugin}" failed with'
         return failed(prefix, self.plugin, status)
 
-    def _out_of_range(self, wrong: int) -> Status:
+    def out_of_range(self, wrong: int) -> Status:
+        """The Error that a score is which must not be."""
         return Status.from_error(
             "applying score defaultWeights on Score plugins: "
             f'plugin "{self.plugin}" returns an invalid score {wrong}, it should in '

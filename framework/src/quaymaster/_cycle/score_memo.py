@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from quaymaster._cycle.filter_memo import FEW_ROWS, FilterMemo
-from quaymaster._cycle.score_call import ScoreCall
+from quaymaster._cycle.score_call import MAX_SCORE, ScoreCall
 from quaymaster.arrays import Int64Array, Rows
 from quaymaster.cycle_state import CycleState
 from quaymaster.node_table import NodeTable
@@ -124,9 +124,11 @@ class ScoreMemo:
                 continue
             total = 0
             for call in self._summed:
-                score = call.score_final(state, pod, info)
+                score = call.score(state, pod, info)
                 if isinstance(score, Status):
                     return score
+                if not 0 <= score <= MAX_SCORE:
+                    return call.out_of_range(score)
                 total += call.weight * score
             totals[row] = total
             for column in self._moving:

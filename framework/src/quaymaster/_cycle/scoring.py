@@ -14,7 +14,7 @@ from quaymaster._cycle.memory import FilterPlan, Recalled
 from quaymaster._cycle.prepared import Calls, Lesson
 from quaymaster._cycle.score_call import PluginScores, ScoreCall
 from quaymaster._cycle.score_memo import INFEASIBLE, ScoreMemo
-from quaymaster._runtime import Call, HookFunction
+from quaymaster._runtime import Call
 from quaymaster.arrays import Int64Array, Rows
 from quaymaster.cycle_state import CycleState
 from quaymaster.node_table import NodeTable
@@ -144,9 +144,14 @@ class ScoreStation:
     ) -> Status | None:
         try:
             for plugin, pre_score in calls:
-                status = _call_pre_score(plugin, pre_score, state, pod, nodes, rows)
+                try:
+                    status = pre_score(state, pod, nodes, rows)
+                except Exception as error:
+                    status = Status.from_error(error)
                 if status is None:
                     continue
+                if not isinstance(status, Status):
+                    status = unexpected(plugin, "pre_score", status, "Status or None")
                 if status.is_skip:
                     skipped.add(plugin)
                 else:
@@ -209,20 +214,3 @@ def _whole(nodes: NodeTable, memo: ScoreMemo, plan: FilterPlan) -> Ranking | Non
         for rejections in apart:
             totals[rejections.rows] = INFEASIBLE
     return rows, totals
-
-
-def _call_pre_score(
-    plugin: str,
-    function: HookFunction,
-    state: CycleState,
-    pod: Pod,
-    nodes: NodeTable,
-    rows: Rows,
-) -> Status | None:
-    try:
-        status = function(state, pod, nodes, rows)
-    except Exception as error:
-        return Status.from_error(error)
-    if status is None or isinstance(status, Status):
-        return status
-    return unexpected(plugin, "pre_score", status, "Status or None")

@@ -9,36 +9,12 @@ from quaymaster._cycle.decisions import Feasible, Unfit
 from quaymaster._cycle.diagnosis import Diagnosis
 from quaymaster._cycle.scoring import Ranking
 from quaymaster.cycle_state import CycleState
-from quaymaster.errors import QuaymasterError
+from quaymaster.errors import VerificationError
 from quaymaster.node_table import NodeTable
 from quaymaster.objects import Pod
 from quaymaster.status import Status
 
-__all__ = ["SlowVerifier", "VerificationError"]
-
-_SHOWN = 5
-
-
-class VerificationError(QuaymasterError):
-    """A decision that depends on how it was made.
-
-    Some plugin's batch twin does not say what its scalar hook says, or its answers
-    depend on more than its scope and its ``sign_pod`` tell.
-
-    Attributes:
-        pod: The pod's key.
-        differences: What differs, one line for each node.
-    """
-
-    def __init__(self, pod: Pod, differences: list[str]) -> None:
-        more = len(differences) - _SHOWN
-        shown = differences[:_SHOWN] + ([f"and {more} more"] if more > 0 else [])
-        super().__init__(
-            f"pod '{pod.key}': the decision is not the one of the scalar hooks: "
-            + "; ".join(shown)
-        )
-        self.pod = pod.key
-        self.differences = differences
+__all__ = ["SlowVerifier"]
 
 
 class SlowVerifier:
@@ -84,7 +60,7 @@ class SlowAgain:
         """
         differences = list(_differences(self._nodes, found, self._found))
         if differences:
-            raise VerificationError(self._pod, differences)
+            raise VerificationError(self._pod.key, differences)
 
     def check_ranking(self, ranked: Ranking | Status) -> None:
         """Compare the totals, up to what all feasible nodes have in common.
@@ -97,11 +73,11 @@ class SlowAgain:
         if isinstance(ranked, Status) or isinstance(expected, Status):
             if _shown(ranked) != _shown(expected):
                 text = f"it ended as {_shown(ranked)}, expected {_shown(expected)}"
-                raise VerificationError(self._pod, [text])
+                raise VerificationError(self._pod.key, [text])
             return
         differences = list(_ranking_differences(self._nodes, ranked, expected))
         if differences:
-            raise VerificationError(self._pod, differences)
+            raise VerificationError(self._pod.key, differences)
 
 
 def _ranking_differences(

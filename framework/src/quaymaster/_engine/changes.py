@@ -7,11 +7,13 @@ Mirrors ``PodSchedulingPropertiesChange`` and ``NodeSchedulingPropertiesChange``
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
+import msgspec
+
 from quaymaster.cluster_events import ActionType, ClusterEvent, EventResource
-from quaymaster.objects import Node, Pod
+from quaymaster.objects import ApiObject, Node, Pod
 from quaymaster.resources import pod_request_list, pod_usage
 
-__all__ = ["node_changes", "pod_changes"]
+__all__ = ["is_mere_report", "node_changes", "pod_changes"]
 
 _Event: TypeAlias = Mapping[ActionType, ClusterEvent]
 
@@ -30,6 +32,23 @@ def pod_changes(old: Pod, new: Pod) -> Sequence[ClusterEvent]:
 def node_changes(old: Node, new: Node) -> Sequence[ClusterEvent]:
     """What an update of a node amounts to: one event per changed property, or none."""
     return [_NODE[action] for action, changed in _NODE_CHECKS if changed(old, new)]
+
+
+def is_mere_report(old: ApiObject | None, new: ApiObject | None) -> bool:
+    """Whether only conditions and nomination of a pod changed, as after a failure."""
+    if not isinstance(old, Pod) or not isinstance(new, Pod):
+        return False
+    if old.spec is not new.spec or old.node_name != new.node_name:
+        return False
+    metadata = msgspec.structs.replace(
+        old.metadata, resource_version=new.metadata.resource_version
+    )
+    status = msgspec.structs.replace(
+        old.status,
+        conditions=new.status.conditions,
+        nominated_node_name=new.status.nominated_node_name,
+    )
+    return metadata == new.metadata and status == new.status
 
 
 def _labels_changed(old: Pod | Node, new: Pod | Node) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 import attrs
 
 from quaymaster._cache.cache import Cache
+from quaymaster._cycle.decisions import Unfit
 from quaymaster._queue import PodLookup, QueuedPod, SchedulingQueue
 from quaymaster._queue.events import ASSIGNED_POD_DELETE
 from quaymaster.clock import Clock
@@ -19,7 +20,7 @@ from quaymaster.objects import Pod, PodCondition, Time
 from quaymaster.results import NominatingInfo, NominatingMode
 from quaymaster.status import Code, Status
 
-__all__ = ["Failure", "FailureHandler", "FailureKind"]
+__all__ = ["Failure", "FailureHandler", "FailureKind", "failure_of"]
 
 _POD_SCHEDULED = "PodScheduled"
 _MAX_NOTE_LENGTH = 1024
@@ -260,3 +261,23 @@ def _shortened(message: str) -> str:
         return message
     suffix = " ..."
     return message[: _MAX_NOTE_LENGTH - len(suffix)] + suffix
+
+
+def failure_of(unfit: Unfit) -> Failure:
+    """The failure that an attempt without a node amounts to."""
+    diagnosis, nominating = unfit.diagnosis, unfit.nominating
+    if unfit.no_nodes:
+        message = unfit.status.message
+        return Failure(
+            kind=FailureKind.NO_NODES, message=message, nominating=nominating
+        )
+    if diagnosis is None:
+        message = unfit.status.message
+        return Failure(kind=FailureKind.ERROR, message=message, nominating=nominating)
+    return Failure(
+        kind=FailureKind.REJECTED,
+        message=diagnosis.message(),
+        unschedulable_plugins=diagnosis.unschedulable_plugins,
+        pending_plugins=diagnosis.pending_plugins,
+        nominating=nominating,
+    )

@@ -47,7 +47,8 @@ class Inbox:
 
     def notify(self) -> None:
         """Wake the engine: something else than a call has arrived."""
-        self.woken.set()
+        if not self.woken.is_set():  # to set it takes a lock
+            self.woken.set()
 
     def drain(self) -> bool:
         """Run what has been posted so far; return whether there was anything."""

@@ -15,18 +15,16 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import Future
 from typing import Protocol
 
-import msgspec
-
 from quaymaster._binding.binding_cycle import BindingCycle
 from quaymaster._binding.executor import Executor, InlineExecutor, Post
 from quaymaster._binding.waiting_pods import WaitingPods
 from quaymaster._cache.cache import Cache
 from quaymaster._config.changes import ConfigChanges, compare
-from quaymaster._cycle.decisions import Decision, Unfit
+from quaymaster._cycle.decisions import Decision
 from quaymaster._cycle.sampling import NodeOrder
-from quaymaster._cycle.verification import VerificationError
+from quaymaster._engine.changes import is_mere_report
 from quaymaster._engine.event_handlers import EventHandlers
-from quaymaster._engine.failure import Failure, FailureHandler, FailureKind
+from quaymaster._engine.failure import Failure, FailureHandler, FailureKind, failure_of
 from quaymaster._engine.framework import (
     Framework,
     backoff_policy,
@@ -46,6 +44,7 @@ from quaymaster.clock import Clock
 from quaymaster.cluster import Cluster, EventNote
 from quaymaster.config import SchedulerConfig
 from quaymaster.cycle_state import CycleState
+from quaymaster.errors import VerificationError
 from quaymaster.node_table import NodeTable
 from quaymaster.objects import ApiObject, Pod
 from quaymaster.options import EngineOptions, SlowHook
@@ -250,7 +249,7 @@ class Scheduler:
         missed: bool = False,
     ) -> None:
         """Take a change of the cluster from an informer."""
-        if not _is_mere_report(old, new):
+        if not is_mere_report(old, new):
             self._note_change()
         self._handlers.changed(kind, old, new, missed=missed)
 
@@ -356,7 +355,7 @@ class Scheduler:
         """Run the algorithm; whatever breaks in it breaks this attempt only."""
         try:
             found = framework.algorithm.schedule(state, pod, self._pick_node)
-            return found if isinstance(found, Decision) else _failure(found)
+            return found if isinstance(found, Decision) else failure_of(found)
         except VerificationError:
             raise
         except Exception as error:
@@ -435,42 +434,6 @@ class Scheduler:
         self._cluster.record(note)
         if self._observer is not None:
             self._observer.recorded(note)
-
-
-def _failure(unfit: Unfit) -> Failure:
-    diagnosis, nominating = unfit.diagnosis, unfit.nominating
-    if unfit.no_nodes:
-        message = unfit.status.message
-        return Failure(
-            kind=FailureKind.NO_NODES, message=message, nominating=nominating
-        )
-    if diagnosis is None:
-        message = unfit.status.message
-        return Failure(kind=FailureKind.ERROR, message=message, nominating=nominating)
-    return Failure(
-        kind=FailureKind.REJECTED,
-        message=diagnosis.message(),
-        unschedulable_plugins=diagnosis.unschedulable_plugins,
-        pending_plugins=diagnosis.pending_plugins,
-        nominating=nominating,
-    )
-
-
-def _is_mere_report(old: ApiObject | None, new: ApiObject | None) -> bool:
-    """Whether only conditions and nomination of a pod changed, as after a failure."""
-    if not isinstance(old, Pod) or not isinstance(new, Pod):
-        return False
-    if old.spec is not new.spec or old.node_name != new.node_name:
-        return False
-    metadata = msgspec.structs.replace(
-        old.metadata, resource_version=new.metadata.resource_version
-    )
-    status = msgspec.structs.replace(
-        old.status,
-        conditions=new.status.conditions,
-        nominated_node_name=new.status.nominated_node_name,
-    )
-    return metadata == new.metadata and status == new.status
 
 
 def _skipped(pod: Pod) -> EventNote:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import attrs
 
-from quaymaster._cycle.verification import VerificationError
 from quaymaster._perf.errors import UnsupportedError, WorkloadError
 from quaymaster._perf.gates import apply_gates, ignored_gates
 from quaymaster._perf.load import Workload
@@ -15,6 +14,7 @@ from quaymaster._perf.measurement import Measurement
 from quaymaster._perf.operations import Player
 from quaymaster._perf.world import World
 from quaymaster.config import SchedulerConfig, default_config, load_config
+from quaymaster.errors import VerificationError
 from quaymaster.options import EngineOptions
 from quaymaster.registry import PluginRegistry
 

@@ -168,8 +168,9 @@ class Evictions:
         therefore comes after the gate has opened. Without either, nobody else would.
         A victim that had gone before, but is still known, has its end to come: to try
         again at once would only find the same victim, again and again until then.
-        One that was only assumed may have lost its place while the gate was closed, and
-        one that ran may have ended by itself.
+        One that was only assumed may have lost its place while the gate was closed. And
+        an event that found the gate closed is not told again: it may have been the only
+        one to help, be it that a victim has ended by itself.
         """
         if self._under_way.get(work.preemptor.uid) is work:
             # Otherwise it has been tried again, since the last victim was seen to go.
@@ -181,11 +182,8 @@ class Evictions:
             return
         rejected = [pod for pod in work.waiting if self._reject(work, pod)]
         ends = [*outcome.evicted, *filter(self._is_known, outcome.gone)]
-        is_lost = work.is_held_back and not any(map(self._is_to_end, ends))
-        is_told = rejected or (
-            not is_lost and any(self._will_be_told(work, pod) for pod in ends)
-        )
-        if not is_told or not work.all_cleared:
+        is_told = rejected or any(self._will_be_told(work, pod) for pod in ends)
+        if work.is_held_back or not is_told or not work.all_cleared:
             self._handle.activate([work.preemptor])
 
     def _will_be_told(self, work: _Work, victim: Pod) -> bool:
@@ -201,11 +199,6 @@ class Evictions:
 
     def _is_known(self, victim: Pod) -> bool:
         return self._stored(victim) is not None
-
-    def _is_to_end(self, victim: Pod) -> bool:
-        """Whether a victim has an end to come, which will be told."""
-        stored = self._stored(victim)
-        return stored is not None and not stored.is_finished
 
     def _stored(self, pod: Pod) -> Pod | None:
         """A pod as it is known, unless another one has its name by now."""

@@ -4,6 +4,7 @@ Mirrors ``DefaultSelector`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/helper/spread.go``).
 """
 
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from quaymaster import Pod
@@ -19,13 +20,14 @@ from quaymaster.objects import (
     TopologySpreadConstraint,
 )
 from quaymaster.selectors import (
+    EVERYTHING,
     Selector,
     SelectorError,
     compile_label_selector,
     selector_from_labels,
 )
 
-__all__ = ["SYSTEM_CONSTRAINTS", "default_selector"]
+__all__ = ["SYSTEM_CONSTRAINTS", "DefaultSelectors"]
 
 SYSTEM_CONSTRAINTS: Final = (
     TopologySpreadConstraint(
@@ -41,24 +43,50 @@ SYSTEM_CONSTRAINTS: Final = (
 )
 
 
-def default_selector(pod: Pod, informers: Informers) -> Selector:
-    """The selector of the services that lead to a pod, and of its controller."""
-    labels = _service_labels(pod, informers)
-    owner = pod.metadata.controller
-    if owner is None:
-        return selector_from_labels(labels)
-    key = f"{pod.metadata.namespace}/{owner.name}"
-    if _is_of(owner, ReplicationController):
-        controller = informers.get(ReplicationController, key)
-        if controller is not None:
-            labels |= controller.spec.selector
-    return _and(selector_from_labels(labels), _set_selector(owner, key, informers))
+class DefaultSelectors:
+    """Knows which services lead to a pod, and what controls it.
+
+    Args:
+        informers: Where services and controllers come from.
+    """
+
+    def __init__(self, informers: Informers) -> None:
+        self._informers = informers
+        self._changes = informers.changes(Service)
+        self._position = -1
+        self._services: dict[str, list[Service]] = {}
+
+    def of(self, pod: Pod) -> Selector:
+        """The selector of the services that lead to a pod, and of its controller."""
+        owner = pod.metadata.controller
+        services = self._in_namespace(pod.metadata.namespace)
+        if owner is None and not services:
+            return EVERYTHING
+        labels = _service_labels(pod, services)
+        if owner is None:
+            return selector_from_labels(labels)
+        informers = self._informers
+        key = f"{pod.metadata.namespace}/{owner.name}"
+        if _is_of(owner, ReplicationController):
+            controller = informers.get(ReplicationController, key)
+            if controller is not None:
+                labels |= controller.spec.selector
+        return _and(selector_from_labels(labels), _set_selector(owner, key, informers))
+
+    def _in_namespace(self, namespace: str) -> Sequence[Service]:
+        position = self._changes.position
+        if position != self._position:
+            self._position = position
+            self._services = {}
+            for service in self._informers.list(Service):
+                self._services.setdefault(service.namespace, []).append(service)
+        return self._services.get(namespace, ())
 
 
-def _service_labels(pod: Pod, informers: Informers) -> dict[str, str]:
+def _service_labels(pod: Pod, services: Iterable[Service]) -> dict[str, str]:
     labels: dict[str, str] = {}
     own = pod.metadata.labels.items()
-    for service in informers.list(Service, pod.metadata.namespace):
+    for service in services:
         wanted = service.spec.selector
         if wanted and wanted.items() <= own:
             labels |= wanted

@@ -42,7 +42,7 @@ from quaymaster_pod_topology_spread.constraints import (
 )
 from quaymaster_pod_topology_spread.defaults import (
     SYSTEM_CONSTRAINTS,
-    default_selector,
+    DefaultSelectors,
 )
 from quaymaster_pod_topology_spread.filtering import FilterState
 from quaymaster_pod_topology_spread.hints import (
@@ -92,6 +92,7 @@ class PodTopologySpread:
 
     def __init__(self, args: PodTopologySpreadArgs, handle: Handle) -> None:
         self._handle = handle
+        self._selectors = DefaultSelectors(handle.informers)
         self._is_system = args.defaulting_type is DefaultingType.SYSTEM
         defaults = SYSTEM_CONSTRAINTS if self._is_system else args.default_constraints
         self._defaults = {
@@ -212,7 +213,7 @@ class PodTopologySpread:
         defaults = self._defaults[action]
         if not defaults:
             return ()
-        selector = default_selector(pod, self._handle.informers)
+        selector = self._selectors.of(pod)
         if selector.matches_everything:
             return ()
         every = action is Action.DO_NOT_SCHEDULE or self._requires_all_keys(pod)

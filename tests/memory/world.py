@@ -1,0 +1,270 @@
+"""A profile of plugins that note what they are asked, on a cluster that may change."""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import TypeVar
+
+from quaymaster import (
+    CycleState,
+    EngineOptions,
+    Handle,
+    Node,
+    NodeInfo,
+    NodeTable,
+    Pod,
+    PreFilterResult,
+    Scope,
+    Snapshot,
+    StateKey,
+    Status,
+    hookimpl,
+)
+from quaymaster._cycle.decisions import Decision, Unfit
+from quaymaster._cycle.sampling import NodeOrder
+from quaymaster._engine.framework import Framework, build_framework
+from quaymaster._engine.handle import Services
+from quaymaster._queue.nominator import Nominator
+from quaymaster.arrays import Rows
+from quaymaster.change_log import ChangeLog
+from quaymaster.clock import VirtualClock
+from quaymaster.config import EnabledPlugin, ProfileConfig
+from quaymaster.hookspecs import EXTENSION_POINTS
+from quaymaster.memory import MemoryCluster
+from quaymaster.objects import ApiObject
+from quaymaster.registry import PluginRegistry
+from quaymaster.testing import make_node, make_pod
+
+__all__ = [
+    "ALL",
+    "Asked",
+    "Full",
+    "Preparing",
+    "Rated",
+    "World",
+    "kind",
+    "make_services",
+]
+
+ObjT = TypeVar("ObjT", bound=ApiObject)
+
+ALL = "all nodes"
+"""What a batch twin notes if it is asked about them all."""
+
+
+class Asked:
+    """A plugin that notes the nodes it is asked about; pods are told by their kind."""
+
+    scope = Scope.NODE
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        self.asked: list[str] = []
+
+    @hookimpl
+    def sign_pod(self, pod: Pod) -> Hashable:
+        return pod.labels["kind"]
+
+    def note(self, nodes: NodeTable, rows: Rows) -> None:
+        """Note what a twin is asked about."""
+        self.asked += [ALL] if rows is nodes.rows else nodes.names_at(rows)
+
+
+class Full(Asked):
+    """Rejects nodes with a pod of the kind."""
+
+    @hookimpl
+    def filter(self, pod: Pod, node: NodeInfo) -> Status | None:
+        self.asked.append(node.name)
+        kinds = [other.labels.get("kind") for other in node.pods.values()]
+        full = Status.unschedulable(f"has {pod.labels['kind']}")
+        return full if pod.labels["kind"] in kinds else None
+
+
+class Rated(Asked):
+    """Scores a node by its label ``rate`` and ten for each pod on it."""
+
+    @hookimpl
+    def score(self, node: NodeInfo) -> int:
+        self.asked.append(node.name)
+        return int(node.labels.get("rate", "0")) + 10 * len(node.pods)
+
+
+class Bland:
+    """Scores all nodes alike; without any score, one node is as many as are sought."""
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        pass
+
+    @hookimpl
+    def score(self) -> int:
+        return 0
+
+
+class Preparing(Asked):
+    """Answers at PreFilter, and writes, what it is told to before."""
+
+    key = StateKey[object]("Preparing")
+    answer: PreFilterResult | Status | None = None
+    value: object = None
+
+    @hookimpl
+    def pre_filter(
+        self, state: CycleState, pod: Pod
+    ) -> PreFilterResult | Status | None:
+        self.asked.append(pod.labels["kind"])
+        if self.value is not None:
+            state[self.key] = self.value
+        return self.answer
+
+
+def make_services(snapshot: Snapshot, nominator: Nominator) -> Services:
+    """The parts of an engine that has nothing but nodes with pods."""
+    clock = VirtualClock()
+    return Services(
+        clock=clock,
+        cluster=MemoryCluster(clock),
+        informers=NoObjects(),
+        snapshot=snapshot,
+        waiting_pods=tuple,
+        waiting_pod=lambda _uid: None,
+        activate=lambda _pods: None,
+        nominated_pods=nominator.pods_on,
+    )
+
+
+def kind(name: str, /, **fields: object) -> Pod:
+    """A pod of a kind; every one is a new object."""
+    return make_pod(labels={"kind": name}, **fields)  # type: ignore[arg-type]  # the maker's
+
+
+class NoObjects:
+    """The informers of a cluster whose objects no plugin looks up."""
+
+    def get(self, kind: type[ObjT], key: str) -> ObjT | None:
+        return None
+
+    def list(self, kind: type[ObjT], namespace: str | None = None) -> Sequence[ObjT]:
+        return ()
+
+    def changes(self, kind: type[ApiObject]) -> ChangeLog:
+        return ChangeLog()
+
+
+class World:
+    """Some plugins, in this order, at all the points that they extend; `Bland` last.
+
+    Args:
+        *plugins: Their classes, whose names they get.
+        nodes: How many nodes there are at first, ``n0``, ``n1``, ...
+        options: What else is set about the engine.
+        weights: Plugin -> its weight.
+
+    Attributes:
+        snapshot: The cluster.
+        state: What the last attempt wrote.
+        best: The nodes with the highest total in the last attempt.
+    """
+
+    def __init__(
+        self,
+        *plugins: type,
+        nodes: int = 3,
+        options: EngineOptions | None = None,
+        weights: Mapping[str, int] | None = None,
+    ) -> None:
+        self.snapshot = Snapshot()
+        self.state = CycleState()
+        self.best: list[str] = []
+        self._bound = 0
+        self._pods: dict[str, list[Pod]] = {}
+        for number in range(nodes):
+            self.set_node(f"n{number}")
+        self._nominated: dict[str, Pod] = {}
+        self._nominator = Nominator(self._nominated.get)
+        services = make_services(self.snapshot, self._nominator)
+        known = {plugin.__name__: plugin for plugin in (*plugins, Bland)}
+        registry = PluginRegistry.of(known)
+        self.framework: Framework = build_framework(
+            _config(registry, known, weights or {}),
+            registry,
+            services,
+            self._nominator,
+            NodeOrder(),
+            100,
+            options=options or EngineOptions(),
+        )
+
+    def set_node(self, name: str, **fields: object) -> None:
+        """Add a node, or change it."""
+        node: Node = make_node(name=name, **fields)  # type: ignore[arg-type]  # the maker's
+        self.snapshot.add_node(node)
+
+    def remove_node(self, name: str) -> None:
+        """Remove a node."""
+        self.snapshot.remove_node(name)
+
+    def bind(self, name: str, node: str) -> None:
+        """Put one more pod of a kind on a node."""
+        self._bound += 1
+        pod = kind(name, name=f"bound-{self._bound}", node=node)
+        self._pods.setdefault(node, []).append(pod)
+        self.snapshot.add_pod(pod)
+
+    def unbind(self, node: str) -> None:
+        """Take the last pod from a node."""
+        self.snapshot.remove_pod(self._pods[node].pop())
+
+    def nominate(self, name: str, node: str) -> None:
+        """Let a pod of a kind wait with a nomination."""
+        pod = kind(name, name=f"nominated-{name}", nominated_node=node)
+        self._nominated[pod.key] = pod
+        self._nominator.add(pod)
+
+    def attempt(self, pod: Pod) -> Decision | Unfit:
+        """Try to schedule a pod; nothing is bound."""
+        self.state, self.best = CycleState(), []
+        return self.framework.algorithm.schedule(self.state, pod, self._pick)
+
+    def fits(self, pod: Pod) -> list[str]:
+        """The nodes that a pod may go to and that suit it best, sorted."""
+        decision = self.attempt(pod)
+        assert isinstance(decision, Decision), decision
+        return self.best or [decision.node.name]
+
+    def message(self, pod: Pod) -> str:
+        """What is said of a pod that fits nowhere."""
+        unfit = self.attempt(pod)
+        assert isinstance(unfit, Unfit)
+        return unfit.diagnosis.message() if unfit.diagnosis else unfit.status.message
+
+    def asked(self, plugin: str) -> list[str]:
+        """What a plugin was asked since this was called last, sorted."""
+        instance = self.plugin(plugin)
+        asked, instance.asked = instance.asked, []
+        return sorted(asked)
+
+    def plugin(self, name: str) -> Asked:
+        """A plugin of the profile."""
+        plugin = self.framework.profile.plugins[name]
+        assert isinstance(plugin, Asked)
+        return plugin
+
+    def _pick(self, nodes: NodeTable, rows: Rows) -> int:
+        self.best = sorted(nodes.names_at(rows))
+        return int(nodes.row_numbers(rows)[0])
+
+
+def _config(
+    registry: PluginRegistry, names: Iterable[str], weights: Mapping[str, int]
+) -> ProfileConfig:
+    return ProfileConfig(
+        scheduler_name="test",
+        plugins={
+            point.key: tuple(
+                EnabledPlugin(name=name, weight=weights.get(name, 1))
+                for name in names
+                if registry[name].extends(point.key)
+            )
+            for point in EXTENSION_POINTS
+            if point.key
+        },
+        plugin_args={},
+    )

@@ -1,0 +1,132 @@
+"""How long decisions take, without an API and without a queue."""
+
+import gc
+import statistics
+import time
+from collections.abc import Callable
+from typing import Final
+
+import attrs
+from msgspec.structs import replace
+
+from quaymaster import CycleState, NodeTable, Pod, Snapshot
+from quaymaster._cycle.algorithm import Algorithm
+from quaymaster._cycle.decisions import Decision
+from quaymaster._cycle.sampling import NodeOrder
+from quaymaster._engine.framework import build_framework
+from quaymaster._queue.nominator import Nominator
+from quaymaster.arrays import Rows
+from quaymaster.config import EnabledPlugin, default_config
+from quaymaster.registry import PluginRegistry
+from quaymaster.testing import make_node, make_pod
+from tests.memory.world import make_services
+
+__all__ = ["Bench", "median_seconds"]
+
+_ROUNDS: Final = 5
+
+
+def median_seconds(work: Callable[[], object], rounds: int = _ROUNDS) -> float:
+    """How much processor time something takes: the median of some rounds."""
+    took = []
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(rounds):
+            begun = time.process_time()
+            work()
+            took.append(time.process_time() - begun)
+    finally:
+        gc.enable()
+    return statistics.median(took)
+
+
+class Bench:
+    """The default profile on a cluster of many nodes.
+
+    Args:
+        nodes: How many there are.
+        *plugins: More plugins, which filter or score, behind the others.
+        remembers: Whether decisions may use what earlier ones found.
+        twins: Whether plugins are asked about all nodes at once.
+
+    Attributes:
+        snapshot: The cluster.
+        profile: The plugins.
+        pods: How many pods there are.
+    """
+
+    def __init__(
+        self,
+        nodes: int,
+        *plugins: type,
+        remembers: bool = True,
+        twins: bool = True,
+    ) -> None:
+        self.snapshot = Snapshot()
+        for number in range(nodes):
+            node = make_node(
+                name=f"n{number}",
+                zone=f"zone-{number % 3}",
+                allocatable={"cpu": "64", "memory": "256Gi", "pods": "1000"},
+            )
+            self.snapshot.add_node(node)
+        self.pods = 0
+        self._template = make_pod(requests={"cpu": "10m", "memory": "20Mi"})
+        registry = PluginRegistry.discover()
+        for plugin in plugins:
+            registry = registry.with_plugin(plugin, plugin.__name__)
+        config = default_config(registry).profiles[0]
+        points = dict(config.plugins)
+        for point in ("filter", "score"):
+            points[point] += tuple(
+                EnabledPlugin(name=plugin.__name__, weight=1)
+                for plugin in plugins
+                if registry[plugin.__name__].extends(point)
+            )
+        nobody: dict[str, Pod] = {}
+        nominator = Nominator(nobody.get)
+        framework = build_framework(
+            attrs.evolve(config, plugins=points),
+            registry,
+            make_services(self.snapshot, nominator),
+            nominator,
+            NodeOrder(),
+            100,
+        )
+        self.profile = framework.profile
+        self._algorithm = Algorithm(
+            framework.profile if twins else framework.profile.without_twins(),
+            self.snapshot.nodes,
+            nominator,
+            NodeOrder(),
+            100,
+            remembers=remembers,
+        )
+
+    def schedule(self, pods: int) -> None:
+        """Find nodes for some pods of one template, one after the other."""
+        for _ in range(pods):
+            self.pods += 1
+            metadata = self._template.metadata
+            name = f"pod-{self.pods}"
+            pod = replace(
+                self._template, metadata=replace(metadata, name=name, uid=name)
+            )
+            found = self._algorithm.schedule(CycleState(), pod, self._pick)
+            assert isinstance(found, Decision)
+            self.snapshot.add_pod(replace(pod, node_name=found.node.name))
+
+    def seconds_per_pod(self, pods: int) -> float:
+        """How long a decision takes, once the first ones were made."""
+        self.schedule(5)
+        return median_seconds(lambda: self.schedule(pods)) / pods
+
+    @property
+    def example(self) -> Pod:
+        """A pod like those that are scheduled."""
+        return self._template
+
+    def _pick(self, nodes: NodeTable, rows: Rows) -> int:
+        numbers = nodes.row_numbers(rows)
+        return int(numbers[self.pods * 7919 % len(numbers)])

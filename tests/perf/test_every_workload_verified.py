@@ -1,0 +1,85 @@
+"""Decisions with and without a memory are the same, over every workload of upstream's.
+
+Each workload that upstream measures is played on at most 500 nodes, with fewer pods,
+and every decision is made a second time, by scalar hooks alone.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import attrs
+import pytest
+
+from quaymaster._perf.load import Workload, find_files, load_workloads
+from quaymaster._perf.model import (
+    CreateAny,
+    CreateNodes,
+    CreatePods,
+    Operation,
+    UpdateAny,
+)
+from quaymaster._perf.runner import run_workload
+from quaymaster._perf.select import select
+
+DATA = Path(__file__).parents[1] / "perf_format" / "data"
+NODES, PODS = 500, 80
+CROWDED_PODS = 240
+CROWDED = ("Preemption", "EventHandling")
+"""Where nodes must be full: these are scaled as a whole."""
+
+
+def scaled(workload: Workload) -> Workload:
+    """The workload with fewer nodes and pods."""
+    nodes = _total(workload, CreateNodes)
+    pods = _total(workload, CreatePods)
+    if workload.name.startswith(CROWDED):
+        of_nodes = of_pods = min(1.0, NODES / nodes, CROWDED_PODS / pods)
+    else:
+        of_nodes = min(1.0, NODES / nodes)
+        of_pods = min(of_nodes, PODS / pods)
+    operations = tuple(
+        _scaled(operation, of_nodes, of_pods) for operation in workload.operations
+    )
+    return attrs.evolve(workload, operations=operations)
+
+
+def _total(workload: Workload, kind: type[CreateNodes] | type[CreatePods]) -> int:
+    return sum(one.count for one in workload.operations if isinstance(one, kind))
+
+
+def _scaled(operation: Operation, of_nodes: float, of_pods: float) -> Operation:
+    match operation:
+        case CreateNodes(count=count) if count:
+            return attrs.evolve(
+                operation, count=max(min(2, count), round(count * of_nodes))
+            )
+        case CreatePods(count=count) | UpdateAny(count=count) if count > 1:
+            return attrs.evolve(operation, count=max(1, round(count * of_pods)))
+        case CreateAny(count=count) if count > 1:
+            return attrs.evolve(operation, count=max(1, round(count * of_pods)))
+    return operation
+
+
+def distinct() -> Iterator[Workload]:
+    """The measured workloads, without those that are the same but for their size."""
+    workloads = load_workloads(find_files([str(DATA)]))
+    known = set()
+    for workload in select(workloads, (), ("performance",)):
+        case, _, _ = workload.name.partition("/")
+        made = scaled(workload)
+        features = workload.feature_gates.get("NodeDeclaredFeatures", True)
+        opcodes = tuple(one.opcode for one in made.operations)
+        key = (case, opcodes, features)
+        if key not in known:
+            known.add(key)
+            yield made
+
+
+WORKLOADS = list(distinct())
+
+
+@pytest.mark.parametrize("workload", WORKLOADS, ids=lambda one: one.name)
+def test_decisions_are_the_same_with_and_without_a_memory(workload: Workload) -> None:
+    outcome = run_workload(workload, verify=1)
+    assert (outcome.status, outcome.reason) == ("done", "")
+    assert outcome.measurements
