@@ -35,6 +35,7 @@ from quaymaster.testing import (
     make_pod_disruption_budget,
 )
 from quaymaster_default_preemption import DefaultPreemption
+from quaymaster_default_preemption.search import search
 
 GPU = "example.com/gpu"
 
@@ -205,6 +206,40 @@ def test_trying_many_nodes_at_once_says_what_trying_one_by_one_says(
     assert harness.handle.pod_use(harness.state) is PodUse.SUMS
     trial = dry_run.prepare(harness.state, pod, nodes, budgets)
     assert {node.name: told(trial(node)) for node in nodes} == expected
+
+
+@settings(deadline=None)
+@given(world=worlds(), data=st.data())
+def test_the_search_on_columns_finds_what_the_search_node_by_node_finds(
+    world: World, data: st.DataObject
+) -> None:
+    harness = attempted(world)
+    if harness is None:
+        return
+    dry_run = DryRun(harness.handle)
+    nodes = list(harness.snapshot)
+    rows = harness.snapshot.nodes.rows_of([node.name for node in nodes])
+    first = data.draw(st.integers(0, len(nodes) - 1))
+    wanted = data.draw(st.integers(1, len(nodes)))
+    found = dry_run.search(harness.state, world.preemptor, rows, first, wanted)
+    expected = search(
+        (*nodes[first:], *nodes[:first]),
+        wanted,
+        lambda node: select_victims(
+            harness.handle, harness.state, world.preemptor, node, ()
+        ),
+    )
+    assert found is not None
+    candidates, statuses = found
+    assert listed(candidates) == listed(expected.candidates)
+    assert dict(statuses) == expected.statuses
+    if candidates:
+        best = best_candidates(list(expected.candidates))
+        assert listed(best_candidates(candidates)) == listed(best)
+
+
+def listed(candidates: Sequence[Candidate]) -> list[tuple[str, object]]:
+    return [(one.node_name, told(one)) for one in candidates]
 
 
 @settings(deadline=None)

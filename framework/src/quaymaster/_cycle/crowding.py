@@ -6,7 +6,7 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from quaymaster.arrays import Int32Array, RowArray, Rows
+from quaymaster.arrays import BoolArray, Int32Array, RowArray, Rows
 from quaymaster.node_table import NodeTable
 from quaymaster.objects import Pod
 from quaymaster.status import Status
@@ -56,6 +56,10 @@ class CrowdRejections:
     def __len__(self) -> int:
         return len(self._by_row)
 
+    def are(self, by_row: Mapping[int, int]) -> bool:
+        """Whether these are the rejections."""
+        return self._by_row == by_row
+
     @cached_property
     def rows(self) -> RowArray:
         """The rejected rows, ascending."""
@@ -79,7 +83,7 @@ class CrowdMemo:
     the pods that are nominated to it decides.
     """
 
-    __slots__ = ("_code_of", "_known", "_position", "_statuses")
+    __slots__ = ("_code_of", "_known", "_last", "_left", "_position", "_statuses")
 
     def __init__(self) -> None:
         self._position = -1
@@ -87,6 +91,26 @@ class CrowdMemo:
         self._known: dict[int, tuple[Sequence[Pod], int]] = {}
         self._statuses: list[Status] = []
         self._code_of: dict[Status, int] = {}
+        self._last: CrowdRejections | None = None
+        self._left: tuple[Rows, CrowdRejections, RowArray] | None = None
+
+    def without(
+        self, nodes: NodeTable, rows: Rows, rejections: CrowdRejections
+    ) -> RowArray:
+        """Rows less those that are rejected.
+
+        Args:
+            nodes: The columns of all nodes.
+            rows: The rows; never changed any more.
+            rejections: What `rejections` gave.
+        """
+        left = self._left
+        if left is None or left[0] is not rows or left[1] is not rejections:
+            stay: BoolArray = np.ones(len(nodes.pod_count), dtype=np.bool_)
+            stay[rejections.rows] = False
+            numbers = nodes.row_numbers(rows)
+            left = self._left = rows, rejections, numbers[stay[numbers]]
+        return left[2]
 
     def rejections(
         self, nodes: NodeTable, ahead: Ahead, judge: JudgeCrowded
@@ -120,7 +144,9 @@ class CrowdMemo:
                 known[row] = others, code
                 if code >= 0:
                     rejected[row] = code
-        return CrowdRejections(rejected, self._statuses)
+        if self._last is None or not self._last.are(rejected):
+            self._last = CrowdRejections(rejected, self._statuses)
+        return self._last
 
     def _forget_moved(self, nodes: NodeTable) -> None:
         moved = nodes.moved_since(self._position) if self._position >= 0 else None

@@ -136,9 +136,10 @@ class Diagnosis:
 
     def override(self, rejections: Rejections) -> None:
         """Note the rejections of some nodes in place of what was noted of them."""
-        apart: BoolArray = np.zeros(len(self.nodes.pod_count), dtype=np.bool_)
-        apart[rejections.rows] = True
-        self._batches = [_less(batch, apart) for batch in self._batches]
+        if self._batches:
+            apart: BoolArray = np.zeros(len(self.nodes.pod_count), dtype=np.bool_)
+            apart[rejections.rows] = True
+            self._batches = [_less(batch, apart) for batch in self._batches]
         self.reject_batch(rejections)
 
     def write_codes(self, codes: Int32Array, code_of: Callable[[Status], int]) -> None:

@@ -18,7 +18,7 @@ from quaymaster._cycle.filter_memo import FEW_ROWS, FilterMemo
 from quaymaster._cycle.memory import FilterPlan, Recalled
 from quaymaster._cycle.pre_filter import PreFilterStation
 from quaymaster._runtime import Call
-from quaymaster.arrays import BoolArray, RowArray, Rows
+from quaymaster.arrays import RowArray, Rows
 from quaymaster.cycle_state import CycleState
 from quaymaster.hookspecs import PodUse
 from quaymaster.node_info import NodeInfo
@@ -254,7 +254,7 @@ class FilterStation:
             return passed
         diagnosis.override(crowded)
         plan.note(crowded)
-        plan.passing = _without(nodes, passed, crowded.rows)
+        plan.passing = plan.crowd.without(nodes, passed, crowded)
         return plan.passing
 
     def _judge_crowded(
@@ -329,14 +329,6 @@ class FilterStation:
                 steps += [FilterMemo(neighbours)] if is_remembered else neighbours
             recalled.filters = FilterPlan(steps)
         return recalled.filters
-
-
-def _without(nodes: NodeTable, rows: Rows, others: RowArray) -> RowArray:
-    left: BoolArray = np.ones(len(nodes.pod_count), dtype=np.bool_)
-    left[others] = False
-    numbers = nodes.row_numbers(rows)
-    kept: RowArray = numbers[left[numbers]]
-    return kept
 
 
 _POD_USES = tuple(PodUse)

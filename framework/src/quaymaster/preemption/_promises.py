@@ -35,6 +35,7 @@ class Promises:
             several of a kind on a row, they are told one by one.
         """
         nominated_pods, known = self._handle.nominated_pods, self._known
+        priority, uid = pod.priority, pod.uid
         first: dict[int, tuple[PodUsage, dict[int, None]]] = {}
         more: list[tuple[PodUsage, Sequence[int]]] = []
         for info in infos:
@@ -44,10 +45,8 @@ class Promises:
             promised = known.get(info.name)
             if promised is None or promised.pods is not pods:
                 promised = known[info.name] = _Promised(pods)
-            if promised.highest < pod.priority:
-                continue
-            for other, usage in zip(pods, promised.usages, strict=True):
-                if other.priority < pod.priority or other.uid == pod.uid:
+            for its_priority, its_uid, usage in promised.requests:
+                if its_priority < priority or its_uid == uid:
                     continue
                 rows = first.setdefault(id(usage), (usage, {}))[1]
                 if info.row in rows:
@@ -60,9 +59,8 @@ class Promises:
 class _Promised:
     """The pods that are nominated to one node; at least one."""
 
-    __slots__ = ("highest", "pods", "usages")
+    __slots__ = ("pods", "requests")
 
     def __init__(self, pods: Sequence[Pod]) -> None:
         self.pods = pods
-        self.highest = max(pod.priority for pod in pods)
-        self.usages = [pod_usage(pod) for pod in pods]
+        self.requests = [(pod.priority, pod.uid, pod_usage(pod)) for pod in pods]

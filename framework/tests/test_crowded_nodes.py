@@ -1,0 +1,231 @@
+"""What is remembered of nodes with nominated pods is what asking anew would say."""
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import TypeVar
+
+import attrs
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from quaymaster import (
+    CycleState,
+    Handle,
+    NodeInfo,
+    NodeTable,
+    NodeVerdicts,
+    Pod,
+    PodUse,
+    Scope,
+    Snapshot,
+    Status,
+    hookimpl,
+)
+from quaymaster._cycle.algorithm import Algorithm
+from quaymaster._cycle.decisions import Decision, Unfit
+from quaymaster._cycle.sampling import NodeOrder
+from quaymaster._engine.handle import EngineHandle, Services
+from quaymaster._queue.nominator import Nominator
+from quaymaster._runtime import build_profile
+from quaymaster.arrays import Int64Array, Rows
+from quaymaster.clock import VirtualClock
+from quaymaster.config import EnabledPlugin, ProfileConfig
+from quaymaster.memory import MemoryCluster
+from quaymaster.node_table import CPU
+from quaymaster.registry import PluginRegistry
+from quaymaster.resources import pod_requests
+from quaymaster.results import NominatingInfo, NominatingMode
+from quaymaster.testing import make_node, make_pod
+
+T = TypeVar("T")
+
+FULL = Status.unschedulable("full")
+LONELY = Status.unschedulable("lonely")
+
+
+class Fussy:
+    """Rejects nodes that are full, and those that are empty; likes full ones."""
+
+    scope = Scope.NODE
+    pod_use = PodUse.SUMS
+
+    def __init__(self, _args: object, _handle: Handle) -> None:
+        pass
+
+    @hookimpl
+    def sign_pod(self, pod: Pod) -> Hashable:
+        return pod_requests(pod).milli_cpu
+
+    @hookimpl
+    def filter(self, pod: Pod, node: NodeInfo) -> Status | None:
+        wanted = pod_requests(pod).milli_cpu
+        if wanted > node.allocatable.milli_cpu - node.requested.milli_cpu:
+            return FULL
+        return None if node.pods else LONELY
+
+    @hookimpl
+    def filter_nodes(self, pod: Pod, nodes: NodeTable, rows: Rows) -> NodeVerdicts:
+        wanted = pod_requests(pod).milli_cpu
+        free = nodes.allocatable[CPU, rows] - nodes.requested[CPU, rows]
+        full, empty = free < wanted, nodes.pod_count[rows] == 0
+        codes = full * 1 + (~full & empty) * 2
+        return NodeVerdicts(codes, lambda code: FULL if code == 1 else LONELY)
+
+    @hookimpl
+    def score(self, node: NodeInfo) -> int:
+        return node.requested.milli_cpu // 1000
+
+    @hookimpl
+    def score_nodes(self, nodes: NodeTable, rows: Rows) -> Int64Array:
+        return nodes.requested[CPU, rows] // 1000
+
+
+@attrs.define(eq=False)
+class World:
+    """A cluster, and the pods that wait for a place in it."""
+
+    snapshot: Snapshot = attrs.field(factory=Snapshot)
+    waiting: dict[str, Pod] = attrs.field(factory=dict)
+    nominator: Nominator = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.nominator = Nominator(self.waiting.get)
+
+    def algorithm(self, *, remembers: bool) -> Algorithm:
+        clock = VirtualClock()
+        services = Services(
+            clock=clock,
+            cluster=MemoryCluster(clock),
+            informers=None,  # type: ignore[arg-type]  # nobody looks anything up
+            snapshot=self.snapshot,
+            waiting_pods=tuple,
+            waiting_pod=lambda _uid: None,
+            activate=lambda _pods: None,
+            nominated_pods=self.nominator.pods_on,
+        )
+        enabled = (EnabledPlugin(name="Fussy", weight=1),)
+        config = ProfileConfig(
+            scheduler_name="test",
+            plugins={"filter": enabled, "score": enabled},
+            plugin_args={},
+        )
+        profile = build_profile(
+            config,
+            PluginRegistry.of({"Fussy": Fussy}),
+            lambda name: EngineHandle(name, services),
+        )
+        nodes, order = self.snapshot.nodes, NodeOrder()
+        return Algorithm(
+            profile, nodes, self.nominator, order, 100, remembers=remembers
+        )
+
+    def nominate(self, pod: Pod, node_name: str) -> None:
+        self.waiting[pod.key] = pod
+        self.nominator.add(pod, NominatingInfo(node_name, NominatingMode.OVERRIDE))
+
+
+def outcome(algorithm: Algorithm, pod: Pod) -> object:
+    """Everything that an attempt says, with all nodes that do as well as the best."""
+    best: list[Sequence[int]] = []
+
+    def pick(nodes: NodeTable, rows: Rows) -> int:
+        best.append(nodes.row_numbers(rows).tolist())
+        return best[-1][0]
+
+    found = algorithm.schedule(CycleState(), pod, pick)
+    if isinstance(found, Decision):
+        return found.node.name, best, found.feasible_nodes, found.evaluated_nodes
+    assert isinstance(found, Unfit)
+    assert found.diagnosis is not None
+    diagnosis = found.diagnosis
+    return (
+        dict(diagnosis.by_node()),
+        diagnosis.processed(),
+        diagnosis.message(),
+        diagnosis.nodes_with(FULL.code),
+    )
+
+
+class Story:
+    """Draws what happens in a world, step by step."""
+
+    def __init__(self, data: st.DataObject) -> None:
+        self._data = data
+        self._made = 0
+        self.world = World()
+        # Many at once are judged in another way.
+        count = data.draw(st.sampled_from([3, 6, 40]))
+        self._names = [f"n{number}" for number in range(count)]
+        for number, name in enumerate(self._names):
+            self._set_node(name, 4)
+            if number % 3:
+                pod = make_pod(name=f"on-{name}", node=name, requests={"cpu": "1"})
+                self.world.snapshot.add_pod(pod)
+
+    def go_on(self) -> None:
+        steps = (
+            self._run,
+            self._nominate,
+            self._nominate_everywhere,
+            self._withdraw,
+            self._change_node,
+        )
+        self._data.draw(st.sampled_from(steps))()
+
+    def pods(self) -> list[Pod]:
+        """Some to schedule, one of them nominated if any is."""
+        priority = self._data.draw(st.integers(0, 2))
+        pods = [make_pod(requests={"cpu": cpu}, priority=priority) for cpu in "13"]
+        waiting = self.world.waiting
+        return [*pods, *([self._some(waiting.values())] if waiting else [])]
+
+    def _run(self) -> None:
+        self.world.snapshot.add_pod(self._new_pod(self._some(self._names)))
+
+    def _nominate(self) -> None:
+        self.world.nominate(self._new_pod(), self._some(self._names))
+
+    def _nominate_everywhere(self) -> None:
+        pod = self._new_pod()
+        for name in self._names:
+            one = make_pod(
+                name=f"{pod.name}-{name}", requests={"cpu": "2"}, priority=pod.priority
+            )
+            self.world.nominate(one, name)
+
+    def _withdraw(self) -> None:
+        if self.world.waiting:
+            pod = self._some(self.world.waiting.values())
+            self.world.nominator.delete(self.world.waiting.pop(pod.key))
+
+    def _change_node(self) -> None:
+        self._set_node(self._some(self._names), self._data.draw(st.integers(1, 6)))
+
+    def _set_node(self, name: str, cpu: int) -> None:
+        allocatable = {"cpu": str(cpu), "pods": "9"}
+        self.world.snapshot.add_node(make_node(name=name, allocatable=allocatable))
+
+    def _new_pod(self, node: str = "") -> Pod:
+        self._made += 1
+        return make_pod(
+            name=f"p{self._made}",
+            node=node,
+            requests={"cpu": str(self._data.draw(st.integers(0, 4)))},
+            priority=self._data.draw(st.integers(0, 2)),
+        )
+
+    def _some(self, choice: Iterable[T]) -> T:
+        return self._data.draw(st.sampled_from(list(choice)))
+
+
+@settings(deadline=None, max_examples=40)
+@given(data=st.data())
+def test_remembered_verdicts_on_crowded_nodes_are_those_of_asking_anew(
+    data: st.DataObject,
+) -> None:
+    story = Story(data)
+    remembering = story.world.algorithm(remembers=True)
+    forgetful = story.world.algorithm(remembers=False)
+    for _ in range(data.draw(st.integers(1, 6))):
+        story.go_on()
+        for pod in story.pods():
+            assert outcome(remembering, pod) == outcome(forgetful, pod)
