@@ -32,10 +32,13 @@ class Prepared:
     skips: frozenset[str]
     _written: Mapping[StateKey[object], object]
     _cloneable: Sequence[StateKey[object]]
+    _activated: Sequence[str]
 
     def write(self, state: CycleState) -> None:
         """Write into a state what the remembered plugins wrote."""
         state.update(self._written)
+        if self._activated:
+            state.pods_to_activate.extend(self._activated)
         for key in self._cloneable:
             state[key] = self._written[key].clone()  # type: ignore[attr-defined]
 
@@ -55,6 +58,7 @@ class Lesson:
         self._plugins = plugins
         self._answers: dict[str, object] = {}
         self._written: dict[StateKey[object], object] = {}
+        self._activated: list[str] = []
         self.calls: Calls = [
             (plugin, self._listening(plugin, hook) if plugin in plugins else hook)
             for plugin, hook in calls
@@ -85,17 +89,22 @@ class Lesson:
                 return None
         written = self._written
         cloneable = [key for key in written if hasattr(written[key], "clone")]
-        return Prepared(left, frozenset(skips), written, cloneable)
+        return Prepared(left, frozenset(skips), written, cloneable, self._activated)
 
     def _listening(self, plugin: str, hook: HookFunction) -> HookFunction:
         def listen(state: CycleState, *rest: object) -> object:
-            before = state.values()
+            before, activated = state.values(), len(state.pods_to_activate)
             answer = hook(state, *rest)
-            self._written.update(
-                (key, _kept(value))
-                for key, value in state.values().items()
-                if before.get(key, _NOTHING) is not value
-            )
+            try:
+                written = {
+                    key: _kept(value)
+                    for key, value in state.values().items()
+                    if before.get(key, _NOTHING) is not value
+                }
+            except Exception:  # a value's that cannot be cloned, and so not kept
+                return answer
+            self._written.update(written)
+            self._activated += state.pods_to_activate[activated:]
             self._answers[plugin] = answer
             return answer
 
