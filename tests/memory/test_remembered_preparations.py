@@ -78,6 +78,32 @@ def test_what_can_be_cloned_is_new_in_each_attempt() -> None:
     assert seen == [["n0", "n1", "n2"], ["n1"], ["n1"]]
 
 
+def test_what_cannot_be_cloned_is_not_remembered_and_breaks_nothing() -> None:
+    class Stuck:
+        def clone(self) -> object:
+            raise RuntimeError("stuck")
+
+    world = World(Preparing, Full)
+    prepared(world, "Preparing", value=Stuck())
+    for _ in range(2):
+        assert world.fits(kind("a")) == ["n0", "n1", "n2"]
+    assert world.asked("Preparing") == ["a", "a"]
+
+
+def test_pods_that_are_to_be_activated_are_so_for_every_pod_of_the_kind() -> None:
+    class Activating(Preparing):
+        @hookimpl
+        def pre_filter(self, state: CycleState, pod: Pod) -> None:
+            self.asked.append(pod.labels["kind"])
+            state.pods_to_activate.append("default/sibling")
+
+    world = World(Activating, Full)
+    for _ in range(3):
+        world.fits(kind("a"))
+        assert world.state.pods_to_activate == ["default/sibling"]
+    assert world.asked("Activating") == ["a"]
+
+
 def test_a_skip_is_remembered() -> None:
     class Skipping(Preparing, Full):
         @hookimpl

@@ -34,10 +34,13 @@ class Prepared:
     _cloneable: Sequence[StateKey[object]]
     _writers: Mapping[StateKey[object], str]
     _order: Sequence[str]
+    _activated: Sequence[str]
 
     def write(self, state: CycleState) -> None:
         """Write into a state what the remembered plugins wrote."""
         state.update(self._written)
+        if self._activated:
+            state.pods_to_activate.extend(self._activated)
         for key in self._cloneable:
             state[key] = self._written[key].clone()  # type: ignore[attr-defined]
 
@@ -70,6 +73,7 @@ class Lesson:
         self._answers: dict[str, object] = {}
         self._written: dict[StateKey[object], object] = {}
         self._writers: dict[StateKey[object], str] = {}
+        self._activated: list[str] = []
         self.calls: Calls = [
             (plugin, self._listening(plugin, hook) if plugin in plugins else hook)
             for plugin, hook in calls
@@ -102,17 +106,30 @@ class Lesson:
         cloneable = [key for key in written if hasattr(written[key], "clone")]
         order = [plugin for plugin, _ in calls]
         return Prepared(
-            left, frozenset(skips), written, cloneable, self._writers, order
+            left,
+            frozenset(skips),
+            written,
+            cloneable,
+            self._writers,
+            order,
+            self._activated,
         )
 
     def _listening(self, plugin: str, hook: HookFunction) -> HookFunction:
         def listen(state: CycleState, *rest: object) -> object:
-            before = state.values()
+            before, activated = state.values(), len(state.pods_to_activate)
             answer = hook(state, *rest)
-            for key, value in state.values().items():
-                if before.get(key, _NOTHING) is not value:
-                    self._written[key] = _kept(value)
-                    self._writers[key] = plugin
+            try:
+                written = {
+                    key: _kept(value)
+                    for key, value in state.values().items()
+                    if before.get(key, _NOTHING) is not value
+                }
+            except Exception:  # a value's that cannot be cloned, and so not kept
+                return answer
+            self._written.update(written)
+            self._writers.update(dict.fromkeys(written, plugin))
+            self._activated += state.pods_to_activate[activated:]
             self._answers[plugin] = answer
             return answer
 
