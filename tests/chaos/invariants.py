@@ -125,14 +125,18 @@ def check_agreement(scheduler: Scheduler, cluster: MemoryCluster) -> None:
             raise ViolationError(f"the snapshot's sums of {info.name} are wrong")
 
 
-def chances(cluster: MemoryCluster) -> Iterator[Chance]:
+def chances(cluster: MemoryCluster, scheduler: Scheduler) -> Iterator[Chance]:
     """The pending pods that the naive rules find a node for.
 
     Those that are not less important keep the nodes which they are nominated to.
 
     Args:
         cluster: The cluster, without faults.
+        scheduler: Knows nominations that the cluster was never told of.
     """
+    nominations = {
+        pod.uid: name for name in scheduler.nodes() for pod in scheduler.pods_on(name)
+    }
     pods = [pod for pod in cluster.list(Pod).items if not pod.is_finished]
     world = World.of(
         cluster.list(Node).items,
@@ -146,7 +150,7 @@ def chances(cluster: MemoryCluster) -> Iterator[Chance]:
         if pod.is_terminating or pod.spec.scheduling_gates:
             continue
         ahead = [
-            (other, other.status.nominated_node_name)
+            (other, nominations.get(other.uid, other.status.nominated_node_name))
             for other in pending
             if other is not pod and other.priority >= pod.priority
         ]

@@ -203,7 +203,7 @@ class Machine:
         self._check_rest()
         excused = self._excused()
         late = self._may_rename_teams
-        for chance in chances(self.cluster):
+        for chance in chances(self.cluster, self.scheduler):
             is_late = chance.by_eviction or chance.pod.uid in excused
             if not is_late and not self._may_rename_teams:
                 raise ViolationError(str(chance))
@@ -212,7 +212,7 @@ class Machine:
             # One that evicts after the flush may have to wait for it again.
             self.pass_time(1400)
             self._check_rest()
-            for chance in chances(self.cluster):
+            for chance in chances(self.cluster, self.scheduler):
                 raise ViolationError(str(chance))
 
     def _check_rest(self) -> None:
