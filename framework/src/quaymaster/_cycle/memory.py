@@ -26,8 +26,8 @@ from quaymaster.objects import Pod
 
 __all__ = ["FilterPlan", "Memory", "Recalled"]
 
-_BYTES: Final = 64 << 20
-_BYTES_PER_NODE: Final = 16
+_BYTES: Final = 128 << 20
+_BYTES_PER_NODE: Final = 24
 _FEWEST: Final = 16
 _NUMBERS: Final = itertools.count()
 
