@@ -7,6 +7,7 @@ from quaymaster.cluster import (
     ApiError,
     Cluster,
     ConflictError,
+    NotFoundError,
     PodStatusPatch,
     ResourceExpiredError,
     UnknownOutcomeError,
@@ -39,6 +40,14 @@ def test_a_lost_answer_has_taken_effect() -> None:
         faulty.bind(inner.get(Pod, "default/p"), "n")
     assert inner.get(Pod, "default/p").node_name == "n"
     assert faulty.counts == {Fault.LOST_ANSWER: 1}
+
+
+def test_a_dead_node_is_gone_and_takes_no_pod() -> None:
+    faulty, inner, _ = make_clusters({Fault.DEAD_NODE: 1})
+    with pytest.raises(NotFoundError, match="Node n"):
+        faulty.bind(inner.get(Pod, "default/p"), "n")
+    assert not inner.list(Node).items
+    assert not inner.get(Pod, "default/p").node_name
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 
-from quaymaster.testing import Fault
+from tests.chaos.machine import RATES
 from tests.chaos.run import quiet, replay, script, shrink
 from tests.chaos.steps import draw_steps
 
@@ -34,7 +34,7 @@ def _run(seeds: Sequence[int]) -> int:
         f"histories: {len(seeds)}, steps: {counts.pop('steps')}, "
         f"violations: {len(broken)}"
     )
-    for name in dict.fromkeys([*(fault.value for fault in Fault), *sorted(counts)]):
+    for name in dict.fromkeys([*(fault.value for fault in RATES), *sorted(counts)]):
         _say(f"  {name}: {counts[name]}")
     if not broken:
         return 0

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from quaymaster._cache.cache import Cache
 from quaymaster.objects import Pod
-from quaymaster.testing import Fault
 from tests.chaos.__main__ import main
+from tests.chaos.machine import RATES
 from tests.chaos.objects import TRAITS
 from tests.chaos.run import quiet, replay, script, shrink
 from tests.chaos.steps import STEPS, Step, draw_steps
@@ -59,7 +59,7 @@ def test_histories_meet_every_kind_of_trouble(
     printed = capsys.readouterr().out
     assert printed.startswith("histories: 20, steps: ")
     others = ("ambushes", "binds", "restarts", "sabotaged calls")
-    for name in (*(fault.value for fault in Fault), *others):
+    for name in (*(fault.value for fault in RATES), *others):
         assert f"  {name}: " in printed
         assert f"  {name}: 0\n" not in printed
 

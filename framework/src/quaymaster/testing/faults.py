@@ -5,6 +5,7 @@ its callers what networks and API servers do: it loses answers, refuses calls, b
 watches and tells old news.
 """
 
+import contextlib
 import enum
 import random
 from collections import Counter
@@ -18,13 +19,14 @@ from quaymaster.cluster import (
     ConflictError,
     EventNote,
     ListResult,
+    NotFoundError,
     PodStatusPatch,
     ResourceExpiredError,
     UnknownOutcomeError,
     Watch,
     WatchEvent,
 )
-from quaymaster.objects import ApiObject, Pod
+from quaymaster.objects import ApiObject, Node, Pod
 
 __all__ = ["Fault", "FaultyCluster"]
 
@@ -61,6 +63,9 @@ class Fault(enum.Enum):
 
     REPEATED_EVENT = "repeated event"
     """A watch gives one event twice."""
+
+    DEAD_NODE = "dead node"
+    """A node goes at the moment when a pod is bound to it, so that the bind fails."""
 
 
 class FaultyCluster:
@@ -169,6 +174,9 @@ class FaultyCluster:
     def bind(self, pod: Pod, node_name: str) -> None:
         """Bind a pod to a node; see `quaymaster.cluster.Cluster.bind`."""
         self._maybe_conflict(pod.key)
+        if self._draw(Fault.DEAD_NODE):
+            with contextlib.suppress(NotFoundError):
+                self._cluster.delete(Node, node_name)
         self._write(lambda: self._cluster.bind(pod, node_name))
 
     def patch_pod_status(self, pod: Pod, patch: PodStatusPatch) -> None:
