@@ -249,7 +249,6 @@ def test_a_taken_port_is_bad_input() -> None:
     assert "cannot listen on" in result.stderr
 
 
-@pytest.mark.usefixtures("interruptible")
 def test_the_command_serves_until_it_is_interrupted(tmp_path: Path) -> None:
     manifest = tmp_path / "nodes.json"
     manifest.write_text(

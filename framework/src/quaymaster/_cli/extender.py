@@ -7,7 +7,7 @@ import click
 from quaymaster._cli.inputs import read_inputs
 from quaymaster._cli.logs import logging_to_stderr
 from quaymaster._cli.output import print_line
-from quaymaster._cli.signals import on_hangup
+from quaymaster._cli.signals import interruptible, on_hangup
 from quaymaster._extender_server import ExtenderServer, ExtenderService
 from quaymaster.clock import RealClock
 from quaymaster.config import ConfigWatcher
@@ -71,7 +71,7 @@ def command(paths: Sequence[str], config_file: str, address: tuple[str, int]) ->
         ) from error
     watcher = ConfigWatcher(config_file, inputs.registry, service, clock)
     watcher.start()
-    with server, logging_to_stderr(), on_hangup(watcher.check):
+    with interruptible(), server, logging_to_stderr(), on_hangup(watcher.check):
         print_line(f"serving filter and prioritize on {server.url}")
         try:
             server.serve_forever()

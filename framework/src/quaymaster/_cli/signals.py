@@ -6,7 +6,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from queue import SimpleQueue
 
-__all__ = ["on_hangup"]
+__all__ = ["interruptible", "on_hangup"]
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Raise KeyboardInterrupt on SIGINT, even in a process that a script started.
+
+    Shells have what they put into the background ignore it.
+    """
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
 
 
 @contextmanager
