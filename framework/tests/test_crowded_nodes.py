@@ -23,6 +23,7 @@ from quaymaster import (
 from quaymaster._cycle.algorithm import Algorithm
 from quaymaster._cycle.decisions import Decision, Unfit
 from quaymaster._cycle.sampling import NodeOrder
+from quaymaster._cycle.scoring import Ties
 from quaymaster._engine.handle import EngineHandle, Services
 from quaymaster._queue.nominator import Nominator
 from quaymaster._runtime import build_profile
@@ -127,8 +128,8 @@ def outcome(algorithm: Algorithm, pod: Pod) -> object:
     """Everything that an attempt says, with all nodes that do as well as the best."""
     best: list[Sequence[int]] = []
 
-    def pick(nodes: NodeTable, rows: Rows) -> int:
-        best.append(nodes.row_numbers(rows).tolist())
+    def pick(_nodes: NodeTable, rows: Ties) -> int:
+        best.append([int(row) for row in rows])
         return best[-1][0]
 
     found = algorithm.schedule(CycleState(), pod, pick)

@@ -30,6 +30,7 @@ from quaymaster._cycle.decisions import Decision, Unfit
 from quaymaster._cycle.diagnosis import Diagnosis
 from quaymaster._cycle.explain import explain
 from quaymaster._cycle.sampling import NodeOrder
+from quaymaster._cycle.scoring import Ties
 from quaymaster._engine.handle import EngineHandle, Services
 from quaymaster._queue.nominator import Nominator
 from quaymaster._runtime import build_profile
@@ -280,8 +281,8 @@ def _config(
     )
 
 
-def _first(nodes: NodeTable, rows: Rows) -> int:
-    return int(nodes.row_numbers(rows)[0])
+def _first(_nodes: NodeTable, rows: Ties) -> int:
+    return int(rows[0])
 
 
 def node_for(algorithm: Algorithm, pod: Pod) -> str:

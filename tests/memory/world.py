@@ -3,6 +3,8 @@
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
+import numpy as np
+
 from quaymaster import (
     CycleState,
     EngineOptions,
@@ -20,6 +22,7 @@ from quaymaster import (
 )
 from quaymaster._cycle.decisions import Decision, Unfit
 from quaymaster._cycle.sampling import NodeOrder
+from quaymaster._cycle.scoring import Ties
 from quaymaster._engine.framework import Framework, build_framework
 from quaymaster._engine.handle import Services
 from quaymaster._queue.nominator import Nominator
@@ -247,9 +250,9 @@ class World:
         assert isinstance(plugin, Asked)
         return plugin
 
-    def _pick(self, nodes: NodeTable, rows: Rows) -> int:
-        self.best = sorted(nodes.names_at(rows))
-        return int(nodes.row_numbers(rows)[0])
+    def _pick(self, nodes: NodeTable, rows: Ties) -> int:
+        self.best = sorted(nodes.names_at(np.array(rows)))
+        return int(rows[0])
 
 
 def _config(

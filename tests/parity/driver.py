@@ -7,11 +7,12 @@ from functools import cached_property
 from typing import Any, Final
 
 import attrs
+import numpy as np
 from msgspec.structs import replace
 
 from quaymaster._cycle.decisions import Decision, Unfit
+from quaymaster._cycle.scoring import Ties
 from quaymaster._engine.framework import Framework
-from quaymaster.arrays import Rows
 from quaymaster.config import ConfigErrors
 from quaymaster.cycle_state import CycleState
 from quaymaster.node_info import NodeInfo
@@ -284,8 +285,8 @@ def _refusal(framework: Framework, pod: Pod) -> Status | None:
     return None
 
 
-def _first_by_name(nodes: NodeTable, rows: Rows) -> int:
-    return min(nodes.infos_at(rows), key=lambda info: info.name).row
+def _first_by_name(nodes: NodeTable, rows: Ties) -> int:
+    return min(nodes.infos_at(np.array(rows)), key=lambda info: info.name).row
 
 
 def _winner(decision: Decision, seen: Observation) -> str:

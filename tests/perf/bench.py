@@ -13,9 +13,9 @@ from quaymaster import CycleState, NodeTable, Pod, Snapshot
 from quaymaster._cycle.algorithm import Algorithm
 from quaymaster._cycle.decisions import Decision
 from quaymaster._cycle.sampling import NodeOrder
+from quaymaster._cycle.scoring import Ties
 from quaymaster._engine.framework import build_framework
 from quaymaster._queue.nominator import Nominator
-from quaymaster.arrays import Rows
 from quaymaster.config import EnabledPlugin, default_config
 from quaymaster.registry import PluginRegistry
 from quaymaster.testing import make_node, make_pod
@@ -127,6 +127,5 @@ class Bench:
         """A pod like those that are scheduled."""
         return self._template
 
-    def _pick(self, nodes: NodeTable, rows: Rows) -> int:
-        numbers = nodes.row_numbers(rows)
-        return int(numbers[self.pods * 7919 % len(numbers)])
+    def _pick(self, _nodes: NodeTable, rows: Ties) -> int:
+        return int(rows[self.pods * 7919 % len(rows)])

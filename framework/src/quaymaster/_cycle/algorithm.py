@@ -12,14 +12,14 @@ import numpy as np
 
 from quaymaster._cycle.crowding import Crowd, Nominator
 from quaymaster._cycle.decisions import Decision, Feasible, Unfit
-from quaymaster._cycle.diagnosis import Diagnosis, picked
+from quaymaster._cycle.diagnosis import Diagnosis
 from quaymaster._cycle.errors import unexpected
 from quaymaster._cycle.filtering import FilterStation
 from quaymaster._cycle.memory import Memory, Recalled
 from quaymaster._cycle.pre_filter import PreFilterStation
 from quaymaster._cycle.sampling import NodeOrder, nodes_to_find
 from quaymaster._cycle.score_call import PluginScores
-from quaymaster._cycle.scoring import Ranking, ScoreStation
+from quaymaster._cycle.scoring import Ranking, ScoreStation, Ties
 from quaymaster._extenders import EXTENDER, NO_EXTENDERS, Extenders
 from quaymaster._runtime import HookFunction, Profile
 from quaymaster.arrays import BoolArray, Rows
@@ -29,9 +29,9 @@ from quaymaster.objects import Pod
 from quaymaster.results import NominatingInfo, NominatingMode, PostFilterResult
 from quaymaster.status import Code, Status
 
-__all__ = ["Again", "Algorithm", "Nominator", "PickNode", "Verifier"]
+__all__ = ["Again", "Algorithm", "Nominator", "PickNode", "Ties", "Verifier"]
 
-PickNode: TypeAlias = Callable[[NodeTable, Rows], int]
+PickNode: TypeAlias = Callable[[NodeTable, Ties], int]
 """Breaks ties: one of the given rows, which all have the highest total."""
 
 _WORTH_RECALLING = 4
@@ -104,6 +104,9 @@ class Algorithm:
         self._order = order
         self._percentage = percentage
         self._extenders = extenders
+        self._is_scored = bool(self.score) or extenders.prioritizes
+        # Whoever comes first will do, unless somebody compares them.
+        self._compares = self._is_scored or extenders.filters
         self._memory = Memory(profile, nodes) if remembers else None
         self._verifier = verifier
 
@@ -111,25 +114,30 @@ class Algorithm:
         self, state: CycleState, pod: Pod, pick_node: PickNode
     ) -> Decision | Unfit:
         """Find the best node for a pod, or say why there is none."""
-        if not len(self._nodes):
+        nodes = self._nodes
+        size = len(nodes)
+        if not size:
             status = Status.unresolvable("no nodes available to schedule pods")
             return Unfit(status, no_nodes=True)
         recalled = self._memory.recall(pod) if self._memory is not None else None
-        feasible = self.find_feasible(state, pod, recalled)
-        again = self._verifier.again(pod, feasible) if self._verifier else None
-        self._order.advance(_processed(self._nodes, feasible), len(self._nodes))
-        if isinstance(feasible, Unfit):
-            return self._post_filtered(state, pod, feasible)
-        ranked = self.rank(state, pod, feasible.rows, recalled)
+        found = self.find_feasible(state, pod, recalled)
+        again = self._verifier.again(pod, found) if self._verifier else None
+        if isinstance(found, Unfit):
+            self._order.advance(_processed(found), size)
+            return self._post_filtered(state, pod, found)
+        diagnosis, count = found.diagnosis, nodes.count(found.rows)
+        evaluated = count + diagnosis.processed()
+        if not found.via_nominated_node:
+            filtered = diagnosis.filtered
+            self._order.advance(evaluated if filtered is None else filtered, size)
+        ranking = self.rank(state, pod, found.rows, recalled)
         if again is not None:
-            again.check_ranking(ranked)
-        if isinstance(ranked, Status):
-            return Unfit(ranked)
-        row = self._best(ranked, pick_node)
-        info = self._nodes.infos[row]
+            again.check_ranking(ranking)
+        if isinstance(ranking, Status):
+            return Unfit(ranking)
+        info = nodes.infos[pick_node(nodes, ranking.best_rows(nodes))]
         assert info is not None
-        count = self._nodes.count(feasible.rows)
-        return Decision(info, count, count + feasible.diagnosis.processed())
+        return Decision(info, count, evaluated)
 
     def find_feasible(
         self, state: CycleState, pod: Pod, recalled: Recalled | None = None
@@ -149,7 +157,9 @@ class Algorithm:
                 return Unfit(outcome.status)
             diagnosis.reject_all(outcome.status)
             return Unfit(Status.unschedulable(), diagnosis)
-        if self._nominated_node_fits(state, pod, diagnosis):
+        if pod.status.nominated_node_name and self._nominated_node_fits(
+            state, pod, diagnosis
+        ):
             row = nodes.rows_of([pod.status.nominated_node_name])
             return Feasible(row, diagnosis, via_nominated_node=True)
         rows = nodes.rows
@@ -184,8 +194,8 @@ class Algorithm:
         """
         nodes = self._nodes
         count = nodes.count(rows)
-        if count == 1 or not self._scores:
-            return rows, np.zeros(count, dtype=np.int64)
+        if count == 1 or not self._is_scored:
+            return Ranking(rows, np.zeros(count, dtype=np.int64))
         status = self.score.prepare(state, pod, nodes, rows, recalled)
         if status is not None:
             return status
@@ -196,7 +206,7 @@ class Algorithm:
             return total
         for scores in self.extender_scores(pod, rows):
             total = total + scores.weighted
-        return rows, total
+        return Ranking(rows, total)
 
     def post_filter(
         self, state: CycleState, pod: Pod, diagnosis: Diagnosis
@@ -232,10 +242,6 @@ class Algorithm:
             PluginScores(scores.name, scores.weight, scores.raw, scores.normalized)
             for scores in self._extenders.scores(pod, self._nodes, rows)
         ]
-
-    @property
-    def _scores(self) -> bool:
-        return bool(self.score) or self._extenders.prioritizes
 
     def _post_filtered(self, state: CycleState, pod: Pod, unfit: Unfit) -> Unfit:
         if unfit.diagnosis is None or not self._post_filter:
@@ -273,7 +279,7 @@ class Algorithm:
         self, state: CycleState, pod: Pod, diagnosis: Diagnosis
     ) -> bool:
         name = pod.status.nominated_node_name
-        node = self._nodes.get(name) if name else None
+        node = self._nodes.get(name)
         if node is None:
             return False
         status = self.filter.run_with_nominated_pods(
@@ -314,9 +320,7 @@ class Algorithm:
         recalled: Recalled | None,
     ) -> Rows | Status:
         count = self._nodes.count(rows)
-        wanted = 1
-        if self._scores or self._extenders.filters:
-            wanted = nodes_to_find(self._percentage, count)
+        wanted = nodes_to_find(self._percentage, count) if self._compares else 1
         if wanted >= count:
             if _WORTH_RECALLING * count < len(self._nodes):
                 recalled = None
@@ -356,10 +360,12 @@ class Algorithm:
         diagnosis: Diagnosis,
         recalled: Recalled | None,
     ) -> Rows | Status:
+        nodes, station = self._nodes, self.filter
         ahead = self._crowd.ahead(pod, rows)
         if not ahead:
-            return self._run_filters(state, pod, rows, diagnosis, recalled)
-        nodes, station = self._nodes, self.filter
+            if recalled is None:
+                return station.run_batch(state, pod, nodes, rows, diagnosis)
+            return station.run_recalled(state, pod, nodes, rows, diagnosis, recalled)
         if recalled is not None and rows is nodes.rows:
             found = station.run_recalled_crowded(
                 state, pod, nodes, ahead, diagnosis, recalled
@@ -373,27 +379,10 @@ class Algorithm:
         left[rows] = True
         left[list(ahead)] = False
         left[passed] = True
-        return self._run_filters(state, pod, left.nonzero()[0], diagnosis, recalled)
-
-    def _run_filters(
-        self,
-        state: CycleState,
-        pod: Pod,
-        rows: Rows,
-        diagnosis: Diagnosis,
-        recalled: Recalled | None,
-    ) -> Rows | Status:
-        nodes = self._nodes
+        rows = left.nonzero()[0]
         if recalled is None:
-            return self.filter.run_batch(state, pod, nodes, rows, diagnosis)
-        return self.filter.run_recalled(state, pod, nodes, rows, diagnosis, recalled)
-
-    def _best(self, ranked: Ranking, pick_node: PickNode) -> int:
-        rows, total = ranked
-        if len(total) == 1:
-            return int(self._nodes.row_numbers(rows)[0])
-        best = (total == total[total.argmax()]).nonzero()[0]
-        return pick_node(self._nodes, picked(rows, best))
+            return station.run_batch(state, pod, nodes, rows, diagnosis)
+        return station.run_recalled(state, pod, nodes, rows, diagnosis, recalled)
 
 
 def _wrong_part(result: PostFilterResult) -> object:
@@ -407,15 +396,9 @@ def _wrong_part(result: PostFilterResult) -> object:
     return None
 
 
-def _processed(nodes: NodeTable, found: Feasible | Unfit) -> int:
+def _processed(unfit: Unfit) -> int:
     """How many nodes an attempt went through, which moves the start of the next."""
-    if isinstance(found, Unfit):
-        if found.diagnosis is None:
-            return 0
-        filtered = found.diagnosis.filtered
-        return found.diagnosis.processed() if filtered is None else filtered
-    if found.via_nominated_node:
+    if unfit.diagnosis is None:
         return 0
-    if found.diagnosis.filtered is not None:
-        return found.diagnosis.filtered
-    return nodes.count(found.rows) + found.diagnosis.processed()
+    filtered = unfit.diagnosis.filtered
+    return unfit.diagnosis.processed() if filtered is None else filtered

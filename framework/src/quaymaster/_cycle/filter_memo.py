@@ -11,7 +11,6 @@ from quaymaster._cycle.filter_call import FilterCall
 from quaymaster.arrays import Int32Array, RowArray, Rows
 from quaymaster.cycle_state import CycleState
 from quaymaster.hookspecs import PodUse
-from quaymaster.node_info import NodeInfo
 from quaymaster.node_table import NodeTable
 from quaymaster.objects import Pod
 from quaymaster.status import Code, Status
@@ -136,21 +135,21 @@ class FilterMemo:
     def _judge_each(
         self, state: CycleState, pod: Pod, nodes: NodeTable, moved: set[int]
     ) -> Status | None:
+        infos = nodes.infos
         for row in moved:
-            info = nodes.infos[row]
-            status = self._judge(state, pod, info) if info is not None else None
+            info = infos[row]
+            status = None
+            if info is not None:
+                for call in self.calls:
+                    status = call.judge(state, pod, info)
+                    if status is not None:
+                        break
             if status is None:
-                self._write(row, 0)
+                if self._rejected:
+                    self._write(row, 0)
             elif status.is_rejected:
                 self._write(row, self._code(status))
             else:
-                return status
-        return None
-
-    def _judge(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        for call in self.calls:
-            status = call.judge(state, pod, node)
-            if status is not None:
                 return status
         return None
 

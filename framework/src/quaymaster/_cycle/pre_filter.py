@@ -5,6 +5,7 @@ Mirrors ``RunPreFilterPlugins`` (Kubernetes v1.36,
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 import attrs
 
@@ -40,6 +41,8 @@ class PreFilterOutcome:
 
 
 _ALL_NODES = PreFilterOutcome()
+_NONE: Final[frozenset[str]] = frozenset()
+_SKIP: Final = Status.skip()
 
 
 class PreFilterStation:
@@ -68,16 +71,16 @@ class PreFilterStation:
             recalled: What is remembered of the pod, if anything is; is filled in.
         """
         if recalled is None:
-            return self._run(self._pre_filter, set(), state, pod, nodes)
+            return self._ask(self._pre_filter, _NONE, state, pod, nodes)
         known = recalled.pre_filter
         if known is not None:
             known.write(state)
-            outcome = self._run(known.calls, set(known.skips), state, pod, nodes)
+            outcome = self._ask(known.calls, known.skips, state, pod, nodes)
             if outcome.ended_by:
                 state.skip_filter_plugins -= known.take_back(state, outcome.ended_by)
             return outcome
         lesson = Lesson(self._pre_filter, recalled.plugins)
-        outcome = self._run(lesson.calls, set(), state, pod, nodes)
+        outcome = self._ask(lesson.calls, _NONE, state, pod, nodes)
         recalled.pre_filter = lesson.learnt(self._pre_filter)
         return outcome
 
@@ -85,11 +88,7 @@ class PreFilterStation:
         self, plugin: str, state: CycleState, pod: Pod, nodes: NodeTable
     ) -> PreFilterResult | Status | None:
         """Run one plugin alone; for explanations."""
-        try:
-            answer = dict(self._pre_filter)[plugin](state, pod, nodes)
-        except Exception as error:
-            return Status.from_error(error)
-        return None if answer is None else _checked(plugin, answer)
+        return _answer(plugin, dict(self._pre_filter)[plugin], state, pod, nodes)
 
     @property
     def plugins(self) -> Sequence[str]:
@@ -115,55 +114,41 @@ class PreFilterStation:
             self._remove_pod, "remove_pod", state, pod, pod_to_remove, node
         )
 
-    def _run(
-        self,
-        calls: Calls,
-        skipped: set[str],
-        state: CycleState,
-        pod: Pod,
-        nodes: NodeTable,
-    ) -> PreFilterOutcome:
-        try:
-            return self._ask(calls, skipped, state, pod, nodes)
-        finally:
-            state.skip_filter_plugins = frozenset(skipped)
-
     def _ask(
         self,
         calls: Calls,
-        skipped: set[str],
+        skips: frozenset[str],
         state: CycleState,
         pod: Pod,
         nodes: NodeTable,
     ) -> PreFilterOutcome:
+        skipped: list[str] = []
         names: frozenset[str] | None = None
         restricting: set[str] = set()
         rejection: Status | None = None
-        for plugin, pre_filter in calls:
-            try:
-                answer = pre_filter(state, pod, nodes)
-            except Exception as error:
-                answer = Status.from_error(error)
-            if answer is None:
-                continue
-            answer = _checked(plugin, answer)
-            if isinstance(answer, PreFilterResult):
-                restricting.add(plugin)
-                names = (
-                    answer.node_names if names is None else names & answer.node_names
-                )
-                if not names:
-                    return _nothing_left(frozenset(restricting), plugin)
-            elif answer.code is Code.SKIP:
-                skipped.add(plugin)
-            elif answer.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
-                return PreFilterOutcome(answer.with_plugin(plugin), ended_by=plugin)
-            elif answer.code is Code.UNSCHEDULABLE:
-                rejection = answer.with_plugin(plugin)
-            else:
-                prefix = f'running PreFilter plugin "{plugin}"'
-                failure = failed(prefix, plugin, answer)
-                return PreFilterOutcome(failure, ended_by=plugin)
+        try:
+            for plugin, pre_filter in calls:
+                answer = _answer(plugin, pre_filter, state, pod, nodes)
+                if answer is None:
+                    continue
+                if answer is _SKIP:
+                    skipped.append(plugin)
+                elif isinstance(answer, PreFilterResult):
+                    restricting.add(plugin)
+                    allowed = answer.node_names
+                    names = allowed if names is None else names & allowed
+                    if not names:
+                        return _nothing_left(frozenset(restricting), plugin)
+                elif answer.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+                    return PreFilterOutcome(answer.with_plugin(plugin), ended_by=plugin)
+                elif answer.code is Code.UNSCHEDULABLE:
+                    rejection = answer.with_plugin(plugin)
+                else:
+                    prefix = f'running PreFilter plugin "{plugin}"'
+                    failure = failed(prefix, plugin, answer)
+                    return PreFilterOutcome(failure, ended_by=plugin)
+        finally:
+            state.skip_filter_plugins = skips.union(skipped)
         if rejection is None and names is None:
             return _ALL_NODES
         return PreFilterOutcome(rejection, names, frozenset(restricting))
@@ -193,10 +178,18 @@ class PreFilterStation:
         return None
 
 
-def _checked(plugin: str, answer: object) -> PreFilterResult | Status:
-    """What a plugin said, if that is allowed."""
-    if isinstance(answer, Status):
+def _answer(
+    plugin: str, pre_filter: HookFunction, state: CycleState, pod: Pod, nodes: NodeTable
+) -> PreFilterResult | Status | None:
+    """What a plugin says; any Skip is the one that `Status.skip` gives."""
+    try:
+        answer = pre_filter(state, pod, nodes)
+    except Exception as error:
+        return Status.from_error(error)
+    if answer is None or answer is _SKIP:
         return answer
+    if isinstance(answer, Status):
+        return _SKIP if answer.is_skip else answer
     if not isinstance(answer, PreFilterResult):
         expected = "PreFilterResult, Status or None"
         return unexpected(plugin, "pre_filter", answer, expected)

@@ -1,5 +1,6 @@
 """The scores that some plugins gave to all nodes, kept up to date node by node."""
 
+import bisect
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -32,9 +33,11 @@ class ScoreMemo:
     """
 
     __slots__ = (
+        "_best",
         "_columns",
         "_epoch",
         "_filters",
+        "_highest",
         "_moving",
         "_position",
         "_still",
@@ -53,6 +56,9 @@ class ScoreMemo:
         self._columns = columns
         self._position = -1
         self._epoch = -1
+        # The rows with the highest total, ascending, as far as that is known.
+        self._best: list[int] | None = None
+        self._highest = 0
         self.totals: Int64Array = np.zeros(0, dtype=np.int64)
 
     def refresh(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Status | None:
@@ -82,6 +88,14 @@ class ScoreMemo:
             if column.raw is not None
         ]
 
+    def best_rows(self) -> Sequence[int]:
+        """The rows with the highest of the `totals`, ascending."""
+        if self._best is None:
+            totals = self.totals
+            self._highest = int(totals[totals.argmax()])
+            self._best = (totals == self._highest).nonzero()[0].tolist()
+        return self._best
+
     def _catch_up(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Status | None:
         capacity = len(nodes.pod_count)
         moved = None
@@ -89,12 +103,14 @@ class ScoreMemo:
             moved = nodes.moved_since(self._position)
         if moved is None or 3 * len(moved) > len(nodes):
             self.totals = np.full(capacity, INFEASIBLE, dtype=np.int64)
+            self._best = None
             self._epoch = -1
             for column in self._moving:
                 column.reset(capacity)
             return self._score_rows(state, pod, nodes, nodes.rows)
         if len(moved) <= FEW_ROWS:
             return self._score_each(state, pod, nodes, moved)
+        self._best = None
         infos = nodes.infos
         changed = np.array(sorted(moved), dtype=np.intp)
         self.totals[changed] = INFEASIBLE
@@ -116,11 +132,14 @@ class ScoreMemo:
     def _score_each(
         self, state: CycleState, pod: Pod, nodes: NodeTable, moved: Iterable[int]
     ) -> Status | None:
-        infos, totals = nodes.infos, self.totals
+        infos = nodes.infos
         for row in moved:
             info = infos[row]
-            totals[row] = INFEASIBLE
-            if info is None or any(memo.rejects(row) for memo in self._filters):
+            for memo in self._filters:
+                if memo.rejects(row):
+                    info = None
+            if info is None:
+                self._write(row, INFEASIBLE)
                 continue
             total = 0
             for call in self._summed:
@@ -130,13 +149,29 @@ class ScoreMemo:
                 if not 0 <= score <= MAX_SCORE:
                     return call.out_of_range(score)
                 total += call.weight * score
-            totals[row] = total
+            self._write(row, total)
             for column in self._moving:
                 score = column.call.score(state, pod, info)
                 if isinstance(score, Status):
                     return score
                 column.write(row, score)
         return None
+
+    def _write(self, row: int, total: int) -> None:
+        """Set one total, and keep those that are the highest in view."""
+        totals, best, highest = self.totals, self._best, self._highest
+        before = totals[row]
+        totals[row] = total
+        if best is None or before == total:
+            return
+        if total > highest:
+            self._best, self._highest = [row], total
+        elif total == highest:
+            bisect.insort(best, row)
+        elif before == highest:
+            del best[bisect.bisect_left(best, row)]
+            if not best:
+                self._best = None
 
     def _score_rows(
         self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows

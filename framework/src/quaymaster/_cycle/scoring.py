@@ -5,26 +5,52 @@ v1.36, ``pkg/scheduler``).
 """
 
 from collections.abc import Iterable, Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
+import attrs
 import numpy as np
 
+from quaymaster._cycle.diagnosis import picked
 from quaymaster._cycle.errors import failed, unexpected
 from quaymaster._cycle.memory import FilterPlan, Recalled
 from quaymaster._cycle.prepared import Calls, Lesson
 from quaymaster._cycle.score_call import PluginScores, ScoreCall
 from quaymaster._cycle.score_memo import INFEASIBLE, ScoreMemo
 from quaymaster._runtime import Call
-from quaymaster.arrays import Int64Array, Rows
+from quaymaster.arrays import Int64Array, RowArray, Rows
 from quaymaster.cycle_state import CycleState
 from quaymaster.node_table import NodeTable
 from quaymaster.objects import Pod
 from quaymaster.status import Status
 
-__all__ = ["Ranking", "ScoreStation"]
+__all__ = ["Ranking", "ScoreStation", "Ties"]
 
-Ranking: TypeAlias = tuple[Rows, Int64Array]
-"""Rows and their totals, shape ``(N,)``."""
+Ties: TypeAlias = Sequence[int] | RowArray
+"""Rows with the same total, ascending; at least one."""
+
+
+@attrs.define(eq=False)
+class Ranking:
+    """Nodes and how well they suit a pod; at least one is feasible.
+
+    Attributes:
+        rows: Their rows; there may be others than feasible ones.
+        totals: Shape ``(N,)``: the total of each, negative where it is not feasible.
+    """
+
+    rows: Rows
+    totals: Int64Array
+    _best: Sequence[int] | None = None
+
+    def best_rows(self, nodes: NodeTable) -> Ties:
+        """The rows with the highest total, ascending."""
+        if self._best is not None:
+            return self._best
+        totals = self.totals
+        if len(totals) == 1:
+            return nodes.row_numbers(self.rows)
+        best = (totals == totals[totals.argmax()]).nonzero()[0]
+        return picked(self.rows, best)
 
 
 class ScoreStation:
@@ -49,14 +75,13 @@ class ScoreStation:
     ) -> Status | None:
         """Run PreScore, and note in the state which scores may be skipped."""
         if recalled is None:
-            return self._prepare(self._pre_score, set(), state, pod, nodes, rows)
+            return self._prepare(self._pre_score, _NONE, state, pod, nodes, rows)
         known = recalled.pre_score
         if known is not None:
             known.write(state)
-            skipped = set(known.skips)
-            return self._prepare(known.calls, skipped, state, pod, nodes, rows)
+            return self._prepare(known.calls, known.skips, state, pod, nodes, rows)
         lesson = Lesson(self._pre_score, recalled.plugins)
-        status = self._prepare(lesson.calls, set(), state, pod, nodes, rows)
+        status = self._prepare(lesson.calls, _NONE, state, pod, nodes, rows)
         recalled.pre_score = lesson.learnt(self._pre_score)
         return status
 
@@ -81,13 +106,12 @@ class ScoreStation:
             recalled: What is remembered of the pod, if anything is.
 
         Returns:
-            Rows and their totals. There may be more rows than asked for; these have
-            negative totals.
+            The totals of the feasible rows, or of more.
         """
         memo = None if recalled is None else self._memo(state, pod, nodes, recalled)
         if recalled is None or memo is None:
             total = self.totals(state, pod, nodes, rows)
-            return total if isinstance(total, Status) else (rows, total)
+            return total if isinstance(total, Status) else Ranking(rows, total)
         skipped = state.skip_score_plugins
         calls = [call for call in recalled.live_scores if call.plugin not in skipped]
         varying = memo.varying()
@@ -105,7 +129,7 @@ class ScoreStation:
                 return scores
             total += scores.weighted
         status = self._add(total, calls, state, pod, nodes, rows)
-        return (rows, total) if status is None else status
+        return Ranking(rows, total) if status is None else status
 
     def totals(
         self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
@@ -136,12 +160,13 @@ class ScoreStation:
     def _prepare(
         self,
         calls: Calls,
-        skipped: set[str],
+        skips: frozenset[str],
         state: CycleState,
         pod: Pod,
         nodes: NodeTable,
         rows: Rows,
     ) -> Status | None:
+        skipped: list[str] = []
         try:
             for plugin, pre_score in calls:
                 try:
@@ -153,11 +178,11 @@ class ScoreStation:
                 if not isinstance(status, Status):
                     status = unexpected(plugin, "pre_score", status, "Status or None")
                 if status.is_skip:
-                    skipped.add(plugin)
+                    skipped.append(plugin)
                 else:
                     return failed(f'running PreScore plugin "{plugin}"', plugin, status)
         finally:
-            state.skip_score_plugins = frozenset(skipped)
+            state.skip_score_plugins = skips.union(skipped)
         return None
 
     def _memo(
@@ -167,8 +192,9 @@ class ScoreStation:
         known, filters = recalled.pre_score, recalled.filters
         if known is None or filters is None:
             return None
-        if not all(memo.is_current(nodes) for memo in filters.memos):
-            return None
+        for one in filters.memos:
+            if not one.is_current(nodes):
+                return None
         memo = recalled.scores
         if memo is None:
             remembered = [
@@ -204,13 +230,19 @@ def _whole(nodes: NodeTable, memo: ScoreMemo, plan: FilterPlan) -> Ranking | Non
 
     None if too many were: then it is cheaper to pick the others.
     """
+    apart = plan.rejections
+    if apart is None:
+        return None
     rows = slice(0, len(nodes.infos))
     totals = memo.totals[rows]
-    apart = plan.rejections
-    if apart is None or 2 * sum(map(len, apart)) > len(nodes):
+    if not apart:
+        return Ranking(rows, totals, memo.best_rows())
+    if 2 * sum(map(len, apart)) > len(nodes):
         return None
-    if apart:
-        totals = totals.copy()
-        for rejections in apart:
-            totals[rejections.rows] = INFEASIBLE
-    return rows, totals
+    totals = totals.copy()
+    for rejections in apart:
+        totals[rejections.rows] = INFEASIBLE
+    return Ranking(rows, totals)
+
+
+_NONE: Final[frozenset[str]] = frozenset()

@@ -83,10 +83,10 @@ class SlowAgain:
 def _ranking_differences(
     nodes: NodeTable, ranked: Ranking, expected: Ranking
 ) -> Iterator[str]:
-    feasible = ranked[1] >= 0
-    rows = nodes.row_numbers(ranked[0])[feasible]
-    found, wanted = ranked[1][feasible], expected[1]
-    if not np.array_equal(rows, nodes.row_numbers(expected[0])):
+    feasible = ranked.totals >= 0
+    rows = nodes.row_numbers(ranked.rows)[feasible]
+    found, wanted = ranked.totals[feasible], expected.totals
+    if not np.array_equal(rows, nodes.row_numbers(expected.rows)):
         yield "other nodes were scored than are feasible"
         return
     names = nodes.names_at(rows)

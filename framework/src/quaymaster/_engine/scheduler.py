@@ -22,6 +22,7 @@ from quaymaster._cache.cache import Cache
 from quaymaster._config.changes import ConfigChanges, compare
 from quaymaster._cycle.decisions import Decision
 from quaymaster._cycle.sampling import NodeOrder
+from quaymaster._cycle.scoring import Ties
 from quaymaster._engine.changes import is_mere_report
 from quaymaster._engine.event_handlers import EventHandlers
 from quaymaster._engine.failure import Failure, FailureHandler, FailureKind, failure_of
@@ -39,7 +40,6 @@ from quaymaster._engine.pod_patches import PodPatches
 from quaymaster._mutations import MutationGuard
 from quaymaster._queue import QueuedPod, SchedulingQueue
 from quaymaster._runtime import Guard, HookGuards, SlowHooks
-from quaymaster.arrays import Rows
 from quaymaster.clock import Clock
 from quaymaster.cluster import Cluster, EventNote
 from quaymaster.config import SchedulerConfig
@@ -369,11 +369,10 @@ class Scheduler:
             return True
         return self._cache.is_assumed(pod.uid)
 
-    def _pick_node(self, nodes: NodeTable, rows: Rows) -> int:
-        numbers = nodes.row_numbers(rows)
-        if len(numbers) == 1:
-            return int(numbers[0])
-        return int(numbers[self._random.randrange(len(numbers))])
+    def _pick_node(self, _nodes: NodeTable, rows: Ties) -> int:
+        if len(rows) == 1:
+            return int(rows[0])
+        return int(rows[self._random.randrange(len(rows))])
 
     def _note_change(self) -> None:
         self._changes += 1

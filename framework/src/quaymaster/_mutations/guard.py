@@ -60,14 +60,20 @@ class MutationGuard:
         self._searched: set[tuple[str, str]] = set()
 
     def around(
-        self, plugin: str, hook: str, offered: Sequence[str], function: HookFunction
+        self,
+        plugin: str,
+        hook: str,
+        offered: Sequence[str],
+        wanted: Sequence[str],
+        function: HookFunction,
     ) -> HookFunction:
         """See `quaymaster._runtime.Guard`."""
 
         def watched(*args: object) -> object:
-            look = self._look(plugin, hook, dict(zip(offered, args, strict=True)))
+            given = dict(zip(offered, args, strict=True))
+            look = self._look(plugin, hook, given)
             try:
-                answer = function(*args)
+                answer = function(*[given[name] for name in wanted])
             except Exception as error:
                 _fail_if(look(), plugin, hook, error)
                 raise

@@ -58,13 +58,15 @@ def compile_hook(
     if impl is None or caller.spec is None:
         return None
     offered = caller.spec.argnames
+    function: HookFunction
     if wrappers:
-        function = _with_wrappers(manager, hook, plugin, wrappers, offered)
+        function, wanted = _with_wrappers(manager, hook, plugin, wrappers, offered)
     else:
-        function = _adapt(impl.function, impl.argnames, offered)
+        function, wanted = impl.function, impl.argnames
     for guard in guards:
-        function = guard.around(plugin, hook, offered, function)
-    return function
+        function = guard.around(plugin, hook, offered, wanted, function)
+        wanted = offered
+    return _adapt(function, wanted, offered)
 
 
 def _adapt(
@@ -93,11 +95,11 @@ def _with_wrappers(
     plugin: str,
     wrappers: Sequence[str],
     offered: Sequence[str],
-) -> HookFunction:
+) -> tuple[HookFunction, Sequence[str]]:
     keep = {plugin, *wrappers}
     others = [
         instance for name, instance in manager.list_name_plugin() if name not in keep
     ]
     caller = manager.subset_hook_caller(hook, others)
 
-    return lambda *args: caller(**dict(zip(offered, args, strict=True)))
+    return lambda *args: caller(**dict(zip(offered, args, strict=True))), offered

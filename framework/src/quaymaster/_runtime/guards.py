@@ -36,7 +36,7 @@ def guard(function, plugin, hook, now, limit, slow, checked):
     def guarded({offered}):
         start = now()
         try:
-            answer = function({offered})
+            answer = function({wanted})
             if answer is None or answer is SKIP or type(answer) in NOTHING_INSIDE:
                 return answer
             return checked(plugin, hook, answer)
@@ -57,15 +57,21 @@ class Guard(Protocol):
     """Puts something around the calls of hooks."""
 
     def around(
-        self, plugin: str, hook: str, offered: Sequence[str], function: HookFunction
+        self,
+        plugin: str,
+        hook: str,
+        offered: Sequence[str],
+        wanted: Sequence[str],
+        function: HookFunction,
     ) -> HookFunction:
         """The function to call instead of a plugin's hook.
 
         Args:
             plugin: The plugin's name.
             hook: The hook.
-            offered: The names of its arguments.
-            function: The hook, as a function of all of them by position.
+            offered: The names of the arguments that the new function gets.
+            wanted: Those of them that ``function`` takes, in its order.
+            function: The hook.
         """
 
 
@@ -89,25 +95,35 @@ class HookGuards:
         self._slow = slow
 
     def around(
-        self, plugin: str, hook: str, offered: Sequence[str], function: HookFunction
+        self,
+        plugin: str,
+        hook: str,
+        offered: Sequence[str],
+        wanted: Sequence[str],
+        function: HookFunction,
     ) -> HookFunction:
         """See `Guard.around`."""
         checked = _as_it_is if hook in _UNCHECKED else checked_answer
         limit = math.inf if hook in _MAY_WAIT else self._limit
-        guard = _guard(tuple(offered))
+        guard = _guard(tuple(offered), tuple(wanted))
         return guard(function, plugin, hook, self._now, limit, self._slow, checked)
 
 
 @functools.cache
-def _guard(offered: tuple[str, ...]) -> Callable[..., HookFunction]:
-    """Makes guards for hooks with these arguments."""
+def _guard(
+    offered: tuple[str, ...], wanted: tuple[str, ...]
+) -> Callable[..., HookFunction]:
+    """Makes guards for hooks that are offered these arguments, and take some."""
     pod = "pod" if "pod" in offered else "queued.pod"
     names: dict[str, Any] = {
         "SKIP": Status.skip(),
         "NOTHING_INSIDE": _NOTHING_INSIDE,
         "end": _fail_plugin,
     }
-    exec(_GUARDED.format(offered=", ".join(offered), pod=f"{pod}.key"), names)
+    source = _GUARDED.format(
+        offered=", ".join(offered), wanted=", ".join(wanted), pod=f"{pod}.key"
+    )
+    exec(source, names)
     guard: Callable[..., HookFunction] = names["guard"]
     return guard
 

@@ -37,13 +37,17 @@ def balance_of(fractions: Sequence[float]) -> int:
     Args:
         fractions: How much of each resource is in use, see `used_fraction`.
     """
-    return int((1 - _deviation(fractions)) * MAX_NODE_SCORE)
+    if len(fractions) == 2:
+        deviation = abs((fractions[0] - fractions[1]) / 2)
+    else:
+        deviation = _deviation(fractions)
+    return int((1 - deviation) * MAX_NODE_SCORE)
 
 
 def used_fraction(used: int, capacity: int) -> float:
     """How much of a capacity, which is not 0, is in use; at most 1."""
     # Made floats before the division, as upstream.
-    return min(float(used) / float(capacity), 1.0)
+    return float(used) / float(capacity) if used < capacity else 1.0
 
 
 def balance_of_nodes(
@@ -145,8 +149,6 @@ def _fraction(
 def _deviation(fractions: Sequence[float]) -> float:
     if len(fractions) < 2:
         return 0.0
-    if len(fractions) == 2:
-        return abs((fractions[0] - fractions[1]) / 2)
     total = squares = 0.0
     for fraction in fractions:
         total += fraction

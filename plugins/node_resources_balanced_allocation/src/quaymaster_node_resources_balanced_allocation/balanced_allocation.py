@@ -38,7 +38,7 @@ from quaymaster_node_resources_balanced_allocation.balance import (
 
 __all__ = ["NodeResourcesBalancedAllocation"]
 
-_PRE_SCORE: Final = StateKey[tuple[int, ...]]("PreScoreNodeResourcesBalancedAllocation")
+_PRE_SCORE: Final = StateKey[list[Demand]]("PreScoreNodeResourcesBalancedAllocation")
 _HALF: Final = MAX_NODE_SCORE // 2
 
 
@@ -68,15 +68,17 @@ class NodeResourcesBalancedAllocation:
 
     @hookimpl
     def pre_score(self, state: CycleState, pod: Pod) -> Status | None:
-        requests = self._requests(pod)
-        if not any(requests):
+        demands = self._demands(pod)
+        if not demands:
             return Status.skip()
-        state[_PRE_SCORE] = requests
+        state[_PRE_SCORE] = demands
         return None
 
     @hookimpl
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int:
-        demands = self._demands(state, pod)
+        demands = state.get(_PRE_SCORE)
+        if demands is None:
+            demands = self._demands(pod)
         if not demands:
             return 0
         before, after = [], []
@@ -91,7 +93,9 @@ class NodeResourcesBalancedAllocation:
     def score_nodes(
         self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
     ) -> Int64Array:
-        demands = self._demands(state, pod)
+        demands = state.get(_PRE_SCORE)
+        if demands is None:
+            demands = self._demands(pod)
         if not demands:
             return np.zeros(nodes.count(rows), dtype=np.int64)
         scores = balance_of_nodes(nodes, rows, demands)
@@ -106,11 +110,12 @@ class NodeResourcesBalancedAllocation:
         requests = pod_usage(pod).requests
         return tuple([gauge.request(requests) for gauge in self._gauges])
 
-    def _demands(self, state: CycleState, pod: Pod) -> list[Demand]:
-        """The resources that play a part; none for a pod that requests nothing."""
-        requests = state.get(_PRE_SCORE)
-        if requests is None:  # PreScore is disabled
-            requests = self._requests(pod)
+    def _demands(self, pod: Pod) -> list[Demand]:
+        """The resources that play a part; none for a pod that requests nothing.
+
+        Asked for by Score only where PreScore is disabled.
+        """
+        requests = self._requests(pod)
         if not any(requests):
             return []
         return [

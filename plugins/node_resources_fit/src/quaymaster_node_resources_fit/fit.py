@@ -50,9 +50,17 @@ from quaymaster_node_resources_fit.most_allocated import MostAllocated
 from quaymaster_node_resources_fit.requested_to_capacity_ratio import (
     RequestedToCapacityRatio,
 )
-from quaymaster_node_resources_fit.shares import ScoredResources, Share, ShareColumn
+from quaymaster_node_resources_fit.shares import (
+    Demand,
+    ScoredResources,
+    Share,
+    ShareColumn,
+    share_columns,
+    shares_of,
+)
 from quaymaster_node_resources_fit.shortage import (
     find_shortages,
+    has_room,
     judge_nodes,
     rejection,
 )
@@ -60,7 +68,7 @@ from quaymaster_node_resources_fit.shortage import (
 __all__ = ["NodeResourcesFit"]
 
 _PRE_FILTER: Final = StateKey[Resources]("PreFilterNodeResourcesFit")
-_PRE_SCORE: Final = StateKey[tuple[int, ...]]("PreScoreNodeResourcesFit")
+_PRE_SCORE: Final = StateKey[tuple[Demand, ...]]("PreScoreNodeResourcesFit")
 _NO_REQUESTS: Final = Status.from_error(
     f'error reading "{_PRE_FILTER.name}" from cycleState: not found'
 )
@@ -129,6 +137,8 @@ class NodeResourcesFit:
         wanted = state.get(_PRE_FILTER)
         if wanted is None:
             return _NO_REQUESTS
+        if has_room(wanted, node):
+            return None
         return rejection(find_shortages(wanted, node, self._is_ignored))
 
     @hookimpl
@@ -142,19 +152,23 @@ class NodeResourcesFit:
 
     @hookimpl
     def pre_score(self, state: CycleState, pod: Pod) -> None:
-        state[_PRE_SCORE] = self._resources.requests(score_requests(pod))
+        state[_PRE_SCORE] = self._demands(pod)
 
     @hookimpl
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int:
-        requests = self._scored_requests(state, pod)
-        return self._strategy.score(self._resources.shares(node, requests))
+        demands = state.get(_PRE_SCORE)
+        if demands is None:
+            demands = self._demands(pod)
+        return self._strategy.score(shares_of(node, demands))
 
     @hookimpl
     def score_nodes(
         self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
     ) -> Int64Array:
-        requests = self._scored_requests(state, pod)
-        shares = self._resources.share_columns(nodes, rows, requests)
+        demands = state.get(_PRE_SCORE)
+        if demands is None:
+            demands = self._demands(pod)
+        shares = share_columns(nodes, rows, demands)
         if not shares:
             return np.zeros(nodes.count(rows), dtype=np.int64)
         return self._strategy.score_nodes(shares)
@@ -167,11 +181,9 @@ class NodeResourcesFit:
         group, _, _ = name.partition("/")
         return name in args.ignored_resources or group in args.ignored_resource_groups
 
-    def _scored_requests(self, state: CycleState, pod: Pod) -> tuple[int, ...]:
-        requests = state.get(_PRE_SCORE)
-        if requests is None:  # PreScore is disabled
-            return self._resources.requests(score_requests(pod))
-        return requests
+    def _demands(self, pod: Pod) -> tuple[Demand, ...]:
+        """What is scored; asked for by Score alone only where PreScore is disabled."""
+        return self._resources.demands(score_requests(pod))
 
 
 def _make_strategy(strategy: ScoringStrategy) -> Strategy:

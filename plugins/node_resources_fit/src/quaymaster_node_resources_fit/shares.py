@@ -19,7 +19,18 @@ from quaymaster.arrays import Int32Array, Int64Array, Rows
 from quaymaster.resources import Resources
 from quaymaster_node_resources_fit.args import ResourceSpec
 
-__all__ = ["ScoredResources", "Share", "ShareColumn", "weighted_means"]
+__all__ = [
+    "Demand",
+    "ScoredResources",
+    "Share",
+    "ShareColumn",
+    "share_columns",
+    "shares_of",
+    "weighted_means",
+]
+
+Demand: TypeAlias = tuple[int, ResourceGauge, int]
+"""A resource that plays a part: its weight, its gauge, and how much is requested."""
 
 Share: TypeAlias = tuple[int, int, int]
 """A resource of one node: its weight, what would be in use (at most the capacity), and
@@ -77,37 +88,43 @@ class ScoredResources:
             (spec.weight, ResourceGauge(spec.name, non_zero=True)) for spec in specs
         ]
 
-    def requests(self, requests: Resources) -> tuple[int, ...]:
-        """What a pod requests of each resource."""
-        return tuple([gauge.request(requests) for _, gauge in self._parts])
+    def demands(self, requests: Resources) -> tuple[Demand, ...]:
+        """What a pod requests of the resources that play a part for it."""
+        demands = [
+            (weight, gauge, gauge.request(requests)) for weight, gauge in self._parts
+        ]
+        return tuple([demand for demand in demands if demand[1].counts(demand[2])])
 
-    def shares(self, node: NodeInfo, requests: Sequence[int]) -> list[Share]:
-        """What there is to score on a node.
 
-        Args:
-            node: The node with its pods.
-            requests: What the pod requests of each resource.
-        """
-        shares = []
-        for (weight, gauge), request in zip(self._parts, requests, strict=True):
-            capacity, taken = gauge.read(node)
-            if capacity and gauge.counts(request):
-                shares.append((weight, min(taken + request, capacity), capacity))
-        return shares
+def shares_of(node: NodeInfo, demands: Sequence[Demand]) -> list[Share]:
+    """What there is to score on a node.
 
-    def share_columns(
-        self, nodes: NodeTable, rows: Rows, requests: Sequence[int]
-    ) -> list[ShareColumn]:
-        """The same for many nodes; resources that no node has are left out."""
-        columns = []
-        for (weight, gauge), request in zip(self._parts, requests, strict=True):
-            offered = gauge.capacity(nodes)
-            if offered is not None and gauge.counts(request):
-                capacity = offered.amounts[rows]
-                used = gauge.usage(nodes, rows) + request
-                np.minimum(used, capacity, out=used)
-                columns.append(ShareColumn(weight, used, capacity, offered, rows))
-        return columns
+    Args:
+        node: The node with its pods.
+        demands: What the pod requests.
+    """
+    shares = []
+    for weight, gauge, request in demands:
+        capacity, taken = gauge.read(node)
+        if capacity:
+            used = taken + request
+            shares.append((weight, min(used, capacity), capacity))
+    return shares
+
+
+def share_columns(
+    nodes: NodeTable, rows: Rows, demands: Sequence[Demand]
+) -> list[ShareColumn]:
+    """The same for many nodes; resources that no node has are left out."""
+    columns = []
+    for weight, gauge, request in demands:
+        offered = gauge.capacity(nodes)
+        if offered is not None:
+            capacity = offered.amounts[rows]
+            used = gauge.usage(nodes, rows) + request
+            np.minimum(used, capacity, out=used)
+            columns.append(ShareColumn(weight, used, capacity, offered, rows))
+    return columns
 
 
 def weighted_means(

@@ -15,7 +15,14 @@ from quaymaster.arrays import BoolArray, Int64Array, Rows
 from quaymaster.node_table import CPU, EPHEMERAL_STORAGE, MEMORY
 from quaymaster.resources import Resources
 
-__all__ = ["IsIgnored", "Shortage", "find_shortages", "judge_nodes", "rejection"]
+__all__ = [
+    "IsIgnored",
+    "Shortage",
+    "find_shortages",
+    "has_room",
+    "judge_nodes",
+    "rejection",
+]
 
 IsIgnored: TypeAlias = Callable[[str], bool]
 """Whether a resource that is counted by its name is left out of the comparison."""
@@ -34,6 +41,29 @@ class Shortage(NamedTuple):
 
 
 _TOO_MANY_PODS: Final = Shortage("Too many pods", False)
+
+
+def has_room(wanted: Resources, node: NodeInfo) -> bool:
+    """Whether a look at the usual amounts is enough to see that a pod fits.
+
+    Args:
+        wanted: What the pod requests.
+        node: The node with its pods.
+
+    Returns:
+        False if there may be a shortage: see `find_shortages`.
+    """
+    offered, used = node.allocatable, node.requested
+    cpu, memory, storage = wanted.milli_cpu, wanted.memory, wanted.ephemeral_storage
+    return (
+        len(node.pods) < offered.allowed_pods
+        and not (cpu and cpu > offered.milli_cpu - used.milli_cpu)
+        and not (memory and memory > offered.memory - used.memory)
+        and not (
+            storage and storage > offered.ephemeral_storage - used.ephemeral_storage
+        )
+        and not wanted.scalars
+    )
 
 
 def find_shortages(
