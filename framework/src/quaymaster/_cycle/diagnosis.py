@@ -67,7 +67,9 @@ class PluginRejections:
 
     @cached_property
     def _found(self) -> RowArray:
-        return self._verdicts.codes.nonzero()[0]
+        # As flags, since those take a quarter of the time.
+        flags: BoolArray = self._verdicts.codes != 0
+        return flags.nonzero()[0]
 
     @cached_property
     def rows(self) -> RowArray:
@@ -123,11 +125,6 @@ class Diagnosis:
         """Note one node's rejection; the last one for a node counts."""
         self._explicit[node_name] = status
         self._by_node = None
-
-    @property
-    def last_batch(self) -> Rejections | None:
-        """What was last noted of many nodes at once."""
-        return self._batches[-1] if self._batches else None
 
     def reject_batch(self, rejections: Rejections) -> None:
         """Note the rejections of many nodes at once."""

@@ -209,10 +209,7 @@ class FilterStation:
         plan = self._plan(recalled)
         if plan is None:
             return self.run_batch(state, pod, nodes, rows, diagnosis)
-        left = self._run_plan(plan, state, pod, nodes, rows, diagnosis)
-        if not isinstance(left, Status):
-            plan.passing = left if rows is nodes.rows else None
-        return left
+        return self._run_plan(plan, state, pod, nodes, rows, diagnosis)
 
     def run_recalled_crowded(
         self,
@@ -253,9 +250,8 @@ class FilterStation:
         if isinstance(passed, Status) or not len(crowded):
             return passed
         diagnosis.override(crowded)
-        plan.note(crowded)
-        plan.passing = plan.crowd.without(nodes, passed, crowded)
-        return plan.passing
+        plan.passing = None
+        return plan.crowd.without(nodes, passed, crowded)
 
     def _judge_crowded(
         self, state: CycleState, pod: Pod, nodes: NodeTable, ahead: Ahead
@@ -290,12 +286,15 @@ class FilterStation:
         diagnosis: Diagnosis,
     ) -> Rows | Status:
         skipped = state.skip_filter_plugins
-        plan.rejections = []
+        remembered = rows if rows is nodes.rows else None
         for step in plan.steps:
             calls: Sequence[FilterCall]
             if isinstance(step, FilterMemo):
                 if step.refresh(state, pod, nodes) is None:
-                    rows = step.narrow(nodes, rows, diagnosis)
+                    passing = step.narrow(nodes, rows, diagnosis)
+                    if remembered is rows:
+                        remembered = passing
+                    rows = passing
                     continue
                 calls = step.calls
             else:
@@ -303,14 +302,11 @@ class FilterStation:
             for call in calls:
                 if nodes.count(rows) == 0:
                     return rows
-                last = diagnosis.last_batch
                 passed = call.judge_rows(state, pod, nodes, rows, diagnosis)
                 if isinstance(passed, Status):
                     return passed
-                if passed is not rows:
-                    rows = passed
-                    batch = diagnosis.last_batch
-                    plan.note(None if batch is last else batch)
+                rows = passed
+        plan.passing = rows if rows is remembered else None
         return rows
 
     def _plan(self, recalled: Recalled) -> FilterPlan | None:

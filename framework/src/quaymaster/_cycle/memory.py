@@ -13,7 +13,6 @@ from typing import Final
 import attrs
 
 from quaymaster._cycle.crowding import CrowdMemo
-from quaymaster._cycle.diagnosis import Rejections
 from quaymaster._cycle.filter_call import FilterCall
 from quaymaster._cycle.filter_memo import FilterMemo
 from quaymaster._cycle.prepared import Prepared
@@ -41,27 +40,18 @@ class FilterPlan:
     Attributes:
         steps: The same.
         memos: Those of them that are remembered.
-        passing: The rows that passed last, of all rows; else None.
-        rejections: What others said then that are not remembered; None if they judged
-            some rows one by one.
+        passing: The rows that passed last, if they were all that what is remembered
+            lets pass; else None.
         crowd: What was said of nodes with nominated pods.
     """
 
-    __slots__ = ("crowd", "memos", "passing", "rejections", "steps")
+    __slots__ = ("crowd", "memos", "passing", "steps")
 
     def __init__(self, steps: Sequence[FilterCall | FilterMemo]) -> None:
         self.steps = steps
         self.memos = [step for step in steps if isinstance(step, FilterMemo)]
         self.passing: Rows | None = None
-        self.rejections: list[Rejections] | None = None
         self.crowd = CrowdMemo()
-
-    def note(self, rejections: Rejections | None) -> None:
-        """Note what another filter has said; None if of some rows, one by one."""
-        if rejections is None:
-            self.rejections = None
-        elif self.rejections is not None:
-            self.rejections.append(rejections)
 
 
 @attrs.define(eq=False)

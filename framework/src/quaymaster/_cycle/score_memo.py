@@ -8,7 +8,7 @@ import numpy as np
 
 from quaymaster._cycle.filter_memo import FEW_ROWS, FilterMemo
 from quaymaster._cycle.score_call import MAX_SCORE, ScoreCall
-from quaymaster.arrays import Int64Array, Rows
+from quaymaster.arrays import BoolArray, Int64Array, RowArray, Rows
 from quaymaster.cycle_state import CycleState
 from quaymaster.node_table import NodeTable
 from quaymaster.objects import Pod
@@ -38,6 +38,7 @@ class ScoreMemo:
         "_epoch",
         "_filters",
         "_highest",
+        "_is_best",
         "_moving",
         "_position",
         "_still",
@@ -56,8 +57,10 @@ class ScoreMemo:
         self._columns = columns
         self._position = -1
         self._epoch = -1
-        # The rows with the highest total, ascending, as far as that is known.
+        # The rows with the highest total, ascending, as far as that is known; and
+        # the same as flags, once somebody has asked for them.
         self._best: list[int] | None = None
+        self._is_best: BoolArray | None = None
         self._highest = 0
         self.totals: Int64Array = np.zeros(0, dtype=np.int64)
 
@@ -96,6 +99,14 @@ class ScoreMemo:
             self._best = (totals == self._highest).nonzero()[0].tolist()
         return self._best
 
+    def best_among(self, rows: RowArray) -> RowArray:
+        """Those of some rows whose total is the highest of all, in the same order."""
+        if self._best is None or self._is_best is None:
+            self._is_best = np.zeros(len(self.totals), dtype=np.bool_)
+            self._is_best[self.best_rows()] = True
+        best: RowArray = rows[self._is_best.take(rows).nonzero()[0]]
+        return best
+
     def _catch_up(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Status | None:
         capacity = len(nodes.pod_count)
         moved = None
@@ -103,14 +114,14 @@ class ScoreMemo:
             moved = nodes.moved_since(self._position)
         if moved is None or 3 * len(moved) > len(nodes):
             self.totals = np.full(capacity, INFEASIBLE, dtype=np.int64)
-            self._best = None
+            self._best = self._is_best = None
             self._epoch = -1
             for column in self._moving:
                 column.reset(capacity)
             return self._score_rows(state, pod, nodes, nodes.rows)
         if len(moved) <= FEW_ROWS:
             return self._score_each(state, pod, nodes, moved)
-        self._best = None
+        self._best = self._is_best = None
         infos = nodes.infos
         changed = np.array(sorted(moved), dtype=np.intp)
         self.totals[changed] = INFEASIBLE
@@ -164,14 +175,19 @@ class ScoreMemo:
         totals[row] = total
         if best is None or before == total:
             return
+        flags = self._is_best
         if total > highest:
-            self._best, self._highest = [row], total
+            self._best = self._is_best = None
         elif total == highest:
             bisect.insort(best, row)
+            if flags is not None:
+                flags[row] = True
         elif before == highest:
             del best[bisect.bisect_left(best, row)]
+            if flags is not None:
+                flags[row] = False
             if not best:
-                self._best = None
+                self._best = self._is_best = None
 
     def _score_rows(
         self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows

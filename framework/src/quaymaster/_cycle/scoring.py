@@ -7,15 +7,14 @@ v1.36, ``pkg/scheduler``).
 from collections.abc import Iterable, Sequence
 from typing import Final, TypeAlias
 
-import attrs
 import numpy as np
 
 from quaymaster._cycle.diagnosis import picked
 from quaymaster._cycle.errors import failed, unexpected
-from quaymaster._cycle.memory import FilterPlan, Recalled
+from quaymaster._cycle.memory import Recalled
 from quaymaster._cycle.prepared import Calls, Lesson
 from quaymaster._cycle.score_call import PluginScores, ScoreCall
-from quaymaster._cycle.score_memo import INFEASIBLE, ScoreMemo
+from quaymaster._cycle.score_memo import ScoreMemo
 from quaymaster._runtime import Call
 from quaymaster.arrays import Int64Array, RowArray, Rows
 from quaymaster.cycle_state import CycleState
@@ -29,28 +28,63 @@ Ties: TypeAlias = Sequence[int] | RowArray
 """Rows with the same total, ascending; at least one."""
 
 
-@attrs.define(eq=False)
 class Ranking:
-    """Nodes and how well they suit a pod; at least one is feasible.
+    """Feasible nodes and how well they suit a pod; at least one.
+
+    Args:
+        rows: Their rows.
+        totals: Shape ``(N,)``: the total of each.
 
     Attributes:
-        rows: Their rows; there may be others than feasible ones.
-        totals: Shape ``(N,)``: the total of each, negative where it is not feasible.
+        rows: The same.
     """
 
-    rows: Rows
-    totals: Int64Array
-    _best: Sequence[int] | None = None
+    __slots__ = ("_totals", "rows")
+
+    def __init__(self, rows: Rows, totals: Int64Array) -> None:
+        self.rows = rows
+        self._totals = totals
+
+    @property
+    def totals(self) -> Int64Array:
+        """Shape ``(N,)``: the total of each row."""
+        return self._totals
 
     def best_rows(self, nodes: NodeTable) -> Ties:
         """The rows with the highest total, ascending."""
-        if self._best is not None:
-            return self._best
         totals = self.totals
         if len(totals) == 1:
             return nodes.row_numbers(self.rows)
         best = (totals == totals[totals.argmax()]).nonzero()[0]
         return picked(self.rows, best)
+
+
+class _RememberedRanking(Ranking):
+    """Feasible nodes whose totals are remembered.
+
+    Args:
+        rows: Their rows.
+        memo: Their scores.
+        are_all: Whether they are all the rows that were scored.
+    """
+
+    __slots__ = ("_are_all", "_memo")
+
+    def __init__(self, rows: Rows, memo: ScoreMemo, *, are_all: bool) -> None:
+        self.rows = rows
+        self._memo = memo
+        self._are_all = are_all
+
+    @property
+    def totals(self) -> Int64Array:
+        totals: Int64Array = self._memo.totals[self.rows]
+        return totals
+
+    def best_rows(self, nodes: NodeTable) -> Ties:
+        if self._are_all:
+            return self._memo.best_rows()
+        best = self._memo.best_among(nodes.row_numbers(self.rows))
+        return best if len(best) else super().best_rows(nodes)
 
 
 class ScoreStation:
@@ -106,7 +140,7 @@ class ScoreStation:
             recalled: What is remembered of the pod, if anything is.
 
         Returns:
-            The totals of the feasible rows, or of more.
+            The rows with their totals, or an Error.
         """
         memo = None if recalled is None else self._memo(state, pod, nodes, recalled)
         if recalled is None or memo is None:
@@ -116,10 +150,8 @@ class ScoreStation:
         calls = [call for call in recalled.live_scores if call.plugin not in skipped]
         varying = memo.varying()
         plan = recalled.filters
-        if not calls and not varying and plan is not None and rows is plan.passing:
-            whole = _whole(nodes, memo, plan)
-            if whole is not None:
-                return whole
+        if not calls and not varying and plan is not None:
+            return _RememberedRanking(rows, memo, are_all=rows is plan.passing)
         total = memo.totals[rows]
         if isinstance(rows, slice):
             total = total.copy()
@@ -223,26 +255,6 @@ class ScoreStation:
                 return scores
             total += scores.weighted
         return None
-
-
-def _whole(nodes: NodeTable, memo: ScoreMemo, plan: FilterPlan) -> Ranking | None:
-    """The remembered totals of all nodes, those that were rejected since with -1.
-
-    None if too many were: then it is cheaper to pick the others.
-    """
-    apart = plan.rejections
-    if apart is None:
-        return None
-    rows = slice(0, len(nodes.infos))
-    totals = memo.totals[rows]
-    if not apart:
-        return Ranking(rows, totals, memo.best_rows())
-    if 2 * sum(map(len, apart)) > len(nodes):
-        return None
-    totals = totals.copy()
-    for rejections in apart:
-        totals[rejections.rows] = INFEASIBLE
-    return Ranking(rows, totals)
 
 
 _NONE: Final[frozenset[str]] = frozenset()

@@ -83,9 +83,8 @@ class SlowAgain:
 def _ranking_differences(
     nodes: NodeTable, ranked: Ranking, expected: Ranking
 ) -> Iterator[str]:
-    feasible = ranked.totals >= 0
-    rows = nodes.row_numbers(ranked.rows)[feasible]
-    found, wanted = ranked.totals[feasible], expected.totals
+    rows = nodes.row_numbers(ranked.rows)
+    found, wanted = ranked.totals, expected.totals
     if not np.array_equal(rows, nodes.row_numbers(expected.rows)):
         yield "other nodes were scored than are feasible"
         return
