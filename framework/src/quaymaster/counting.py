@@ -11,17 +11,19 @@ Every `Snapshot` has a `PodCounts`, open to every plugin::
 A question is answered by a count of all pods the first time it is asked; from then on
 the answer is kept up to date as pods and nodes come, change and go. Pods that no
 question is about cost next to nothing, however many questions there are. What is handed
-out is live: ask again in each scheduling cycle, and never write to it.
+out is live: ask again in each scheduling cycle, or `Kept` does, and never write to it.
 """
 
 from quaymaster._counting.carried import CarriedTerm, CarriedTerms, TermsOf
 from quaymaster._counting.counts import PodCounts
 from quaymaster._counting.groups import DomainCounts, PodGroup, PodQuery
+from quaymaster._counting.kept import Kept
 
 __all__ = [
     "CarriedTerm",
     "CarriedTerms",
     "DomainCounts",
+    "Kept",
     "PodCounts",
     "PodGroup",
     "PodQuery",

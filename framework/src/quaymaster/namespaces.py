@@ -26,12 +26,18 @@ class Namespaces:
         informers: Where the namespaces come from.
     """
 
-    __slots__ = ("_informers", "_known", "_selected")
+    __slots__ = ("_changes", "_informers", "_known", "_selected")
 
     def __init__(self, informers: Informers) -> None:
         self._informers = informers
+        self._changes = informers.changes(Namespace)
         self._known: Sequence[Namespace] = ()
         self._selected: dict[Selector, frozenset[str]] = {}
+
+    @property
+    def version(self) -> int:
+        """Grows whenever a namespace is added, removed or changed."""
+        return self._changes.position
 
     def labels_of(self, name: str) -> Mapping[str, str]:
         """The labels of a namespace; none if it is not known."""

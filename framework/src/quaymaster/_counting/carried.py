@@ -72,14 +72,22 @@ class CarriedTerms:
         """The pods by the terms that they carry."""
         return self._groups.values()
 
-    def add(self, pod: Pod, row: int, count: int) -> None:
-        """Count a pod in or out on a node; only the owner does."""
+    def add(self, pod: Pod, row: int, count: int) -> bool:
+        """Count a pod in or out on a node; only the owner does.
+
+        Returns:
+            Whether there are other terms now than before.
+        """
+        changed = False
         for carried in self._terms_of(pod):
             group = self._groups.get(carried)
             if group is None:
                 group = self._groups[carried] = PodGroup(self._nodes, {})
                 self._index.add(carried.term.selector, carried)
+                changed = True
             group.add(row, count)
             if not group.rows:
                 del self._groups[carried]
                 self._index.remove(carried.term.selector, carried)
+                changed = True
+        return changed

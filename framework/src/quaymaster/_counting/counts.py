@@ -22,9 +22,21 @@ class PodCounts:
 
     Args:
         nodes: The nodes, and the pods on them.
+
+    Attributes:
+        layout: Grows whenever something that was handed out may not be followed up any
+            more, or an answer may be made up of other parts.
     """
 
-    __slots__ = ("_carried", "_classes", "_domains", "_log", "_log_start", "_nodes")
+    __slots__ = (
+        "_carried",
+        "_classes",
+        "_domains",
+        "_log",
+        "_log_start",
+        "_nodes",
+        "layout",
+    )
 
     def __init__(self, nodes: NodeTable) -> None:
         self._nodes = nodes
@@ -33,6 +45,7 @@ class PodCounts:
         self._domains: dict[tuple[str, NodeFilter | None], tuple[Domains, int]] = {}
         self._log: list[int] = []
         self._log_start = 0
+        self.layout = 0
 
     def pods(self, query: PodQuery) -> PodGroup:
         """The pods that a query is about."""
@@ -41,6 +54,7 @@ class PodCounts:
         if group is not None:
             classes.groups[query] = group  # the longest unasked goes first
             return group
+        self.layout += 1
         if len(classes.groups) >= _MOST_GROUPS:
             classes.drop(next(iter(classes.groups)))
         if not classes.knows_keys_of(query):
@@ -55,6 +69,7 @@ class PodCounts:
         """
         carried = self._carried.get(terms_of)
         if carried is None:
+            self.layout += 1
             carried = self._carried[terms_of] = CarriedTerms(self._nodes, terms_of)
             for info in self._nodes:
                 for pod in info.pods.values():
@@ -72,6 +87,7 @@ class PodCounts:
         end = self._log_start + len(self._log)
         known = self._domains.pop(question, None)
         if known is None:
+            self.layout += 1
             if len(self._domains) >= _MOST_DOMAINS:
                 self._forget_domains(next(iter(self._domains)))
             domains = Domains(self._nodes, key, where)
@@ -86,6 +102,7 @@ class PodCounts:
 
     def node_changed(self, row: int) -> None:
         """A node came, went or changed; only the snapshot tells."""
+        self.layout += 1
         if not self._domains:
             return
         self._log.append(row)
@@ -99,10 +116,12 @@ class PodCounts:
         if self._classes.groups:
             self._classes.add(pod, row, count)
         for carried in self._carried.values():
-            carried.add(pod, row, count)
+            if carried.add(pod, row, count):
+                self.layout += 1
 
     def forget(self) -> None:
         """Count everything anew when it is asked for; only the framework does."""
+        self.layout += 1
         self._classes = LabelClasses()
         self._carried.clear()
         self._domains.clear()

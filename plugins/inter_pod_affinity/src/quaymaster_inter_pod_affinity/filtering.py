@@ -30,6 +30,7 @@ _UNWELCOME: Final = Status.unschedulable(
 )
 # What is checked first has the highest code, so that the highest of several decides.
 _UNWELCOME_CODE, _NEAR_CODE, _FAR_CODE = 1, 2, 3
+_UINT8: Final = tuple(map(np.uint8, range(4)))
 _STATUSES: Final = (None, _UNWELCOME, _NEAR, _FAR)
 
 Codes = npt.NDArray[np.uint8]
@@ -51,6 +52,7 @@ class FilterState:
         "_anti_queries",
         "_counts",
         "_existing",
+        "_is_shared",
         "_keys",
         "_namespace_labels",
         "_pod",
@@ -58,6 +60,7 @@ class FilterState:
 
     def __init__(self, pod: Pod, counts: PodCounts, namespaces: Namespaces) -> None:
         terms = affinity_terms(pod)
+        self._is_shared = False
         self._pod = pod
         self._counts = counts
         self._namespace_labels: Mapping[str, str] = namespaces.labels_of(pod.namespace)
@@ -86,15 +89,16 @@ class FilterState:
     def clone(self) -> "FilterState":
         """A copy in which other pods may be imagined."""
         other = FilterState.__new__(FilterState)
+        self._is_shared = other._is_shared = True
         other._pod = self._pod
         other._counts = self._counts
         other._namespace_labels = self._namespace_labels
         other._keys = self._keys
         other._all_terms = self._all_terms
         other._anti_queries = self._anti_queries
-        other._affinity = self._affinity.clone()
-        other._anti_affinity = self._anti_affinity.clone()
-        other._existing = self._existing.clone()
+        other._affinity = self._affinity
+        other._anti_affinity = self._anti_affinity
+        other._existing = self._existing
         return other
 
     @property
@@ -108,6 +112,11 @@ class FilterState:
 
     def imagine(self, other: Pod, node: Node, change: int) -> None:
         """Count a pod in (1) or out (-1) on a node."""
+        if self._is_shared:
+            self._affinity = self._affinity.clone()
+            self._anti_affinity = self._anti_affinity.clone()
+            self._existing = self._existing.clone()
+            self._is_shared = False
         labels, pod = node.metadata.labels, self._pod
         if self._all_terms is not None and self._all_terms.matches(other):
             for key in self._keys:
@@ -152,9 +161,9 @@ class FilterState:
             (self._existing, _UNWELCOME_CODE),
             (self._anti_affinity, _NEAR_CODE),
         ):
-            array = tally.array(key)
-            if array is not None:
-                verdicts = _highest(verdicts, _codes(array > 0, code))
+            flags = tally.flags(key)
+            if flags is not None:
+                verdicts = _highest(verdicts, _codes(flags, code))
         if verdicts is not None:
             verdicts[-1] = 0
         if key in self._keys:
@@ -194,8 +203,8 @@ class FilterState:
 
 
 def _codes(flags: BoolArray, code: int) -> Codes:
-    """The code where a flag is set, else 0."""
-    return flags.view(np.uint8) * np.uint8(code)
+    """The code where a flag is set, else 0; an array of its own."""
+    return flags.view(np.uint8) * _UINT8[code]
 
 
 def _highest(one: Codes | None, other: Codes) -> Codes:

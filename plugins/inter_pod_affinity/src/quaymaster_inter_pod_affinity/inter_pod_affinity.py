@@ -31,12 +31,18 @@ from quaymaster import (
     hookimpl,
 )
 from quaymaster.arrays import Int64Array, Rows
+from quaymaster.counting import Kept
 from quaymaster.namespaces import Namespaces
 from quaymaster.objects import ApiObject
 from quaymaster_inter_pod_affinity.args import InterPodAffinityArgs
 from quaymaster_inter_pod_affinity.filtering import FilterState
 from quaymaster_inter_pod_affinity.hints import node_change_helps, pod_change_helps
-from quaymaster_inter_pod_affinity.scoring import ScoreState, normalize
+from quaymaster_inter_pod_affinity.scoring import (
+    Part,
+    ScoreState,
+    normalize,
+    parts_of,
+)
 from quaymaster_inter_pod_affinity.terms import (
     NO_TERMS,
     affinity_terms,
@@ -79,6 +85,8 @@ class InterPodAffinity:
         self._args = args
         self._handle = handle
         self._namespaces = Namespaces(handle.informers)
+        self._filter_states: Kept[FilterState] = Kept()
+        self._score_parts: Kept[Sequence[Part]] = Kept()
 
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
@@ -109,10 +117,17 @@ class InterPodAffinity:
             return Status.skip()
         if terms.problem:
             return Status.unresolvable(f"parsing pod: {terms.problem}")
-        known = FilterState(pod, counts, self._namespaces)
+        namespaces = self._namespaces
+        known = self._filter_states.of(
+            pod,
+            terms,
+            counts,
+            lambda: FilterState(pod, counts, namespaces),
+            namespaces.version,
+        )
         if known.is_idle:
             return Status.skip()
-        state[_FILTER_STATE] = known
+        state[_FILTER_STATE] = known.clone()
         return None
 
     @hookimpl
@@ -157,7 +172,15 @@ class InterPodAffinity:
             return Status.skip()
         if terms.problem:
             return Status.from_error(f"failed to parse pod: {terms.problem}")
-        known = ScoreState(pod, counts, self._namespaces, args.hard_pod_affinity_weight)
+        namespaces = self._namespaces
+        parts = self._score_parts.of(
+            pod,
+            terms,
+            counts,
+            lambda: parts_of(pod, counts, namespaces, args.hard_pod_affinity_weight),
+            namespaces.version,
+        )
+        known = ScoreState(parts)
         if known.is_idle:
             return Status.skip()
         state[_SCORE_STATE] = known

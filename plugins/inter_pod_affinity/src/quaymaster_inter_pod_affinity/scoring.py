@@ -6,7 +6,8 @@ ways: those of the pod about others, and those of others about the pod.
 """
 
 import functools
-from typing import Final
+from collections.abc import Iterable, Sequence
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -22,13 +23,19 @@ from quaymaster_inter_pod_affinity.terms import (
     carried_preferences,
 )
 
-__all__ = ["ScoreState", "normalize"]
+__all__ = ["Part", "ScoreState", "normalize", "parts_of"]
 
 _FEW_SCORES: Final = 512
 
 
-class ScoreState:
-    """The sums of weights around each value of some topology keys.
+Part: TypeAlias = tuple[int, DomainCounts]
+"""A weight, and how many pods there are around each value that it counts for."""
+
+
+def parts_of(
+    pod: Pod, counts: PodCounts, namespaces: Namespaces, hard_weight: int
+) -> Sequence[Part]:
+    """What a pod's scores are made of.
 
     Args:
         pod: The pod being scheduled.
@@ -36,24 +43,35 @@ class ScoreState:
         namespaces: The namespaces of the cluster.
         hard_weight: How much a required affinity of a running pod counts.
     """
+    parts: list[Part] = []
+    terms = affinity_terms(pod)
+    for weight, term in terms.preferences:
+        query = terms.queries.of((term,), namespaces)
+        domains = counts.domains(term.topology_key)
+        parts.append((weight, counts.pods(query).by_domain(domains)))
+    labels = namespaces.labels_of(pod.namespace)
+    for carried, group in counts.carried(carried_preferences).about(pod, labels):
+        weight = hard_weight if carried.kind == HARD else carried.weight
+        if weight:
+            domains = counts.domains(carried.term.topology_key)
+            parts.append((weight, group.by_domain(domains)))
+    return parts
+
+
+class ScoreState:
+    """The sums of weights around each value of some topology keys.
+
+    Args:
+        parts: What they are made of.
+    """
 
     __slots__ = ("_sums",)
 
-    def __init__(
-        self, pod: Pod, counts: PodCounts, namespaces: Namespaces, hard_weight: int
-    ) -> None:
+    def __init__(self, parts: Iterable[Part]) -> None:
         self._sums: dict[str, tuple[Domains, Int64Array]] = {}
-        terms = affinity_terms(pod)
-        for weight, term in terms.preferences:
-            query = terms.queries.of((term,), namespaces)
-            domains = counts.domains(term.topology_key)
-            self._add(weight, counts.pods(query).by_domain(domains))
-        labels = namespaces.labels_of(pod.namespace)
-        for carried, group in counts.carried(carried_preferences).about(pod, labels):
-            weight = hard_weight if carried.kind == HARD else carried.weight
-            if weight:
-                domains = counts.domains(carried.term.topology_key)
-                self._add(weight, group.by_domain(domains))
+        for weight, counts in parts:
+            if counts.total:
+                self._add(weight, counts)
 
     @property
     def is_idle(self) -> bool:
@@ -80,8 +98,6 @@ class ScoreState:
         return scores
 
     def _add(self, weight: int, counts: DomainCounts) -> None:
-        if not counts.total:
-            return
         domains = counts.domains
         sums = counts.array() * weight
         sums[-1] = 0

@@ -6,7 +6,7 @@ true minimum is kept where upstream follows the two smallest domains. The two ag
 long as pods are imagined on one node only, which is all that upstream ever does.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import numpy as np
@@ -16,7 +16,7 @@ from quaymaster.arrays import Int64Array, Rows
 from quaymaster.counting import DomainCounts, PodCounts
 from quaymaster_pod_topology_spread.constraints import Constraint
 
-__all__ = ["FilterState"]
+__all__ = ["FilterState", "counts_for"]
 
 _TOO_UNEVEN: Final = Status.unschedulable(
     "node(s) didn't match pod topology spread constraints"
@@ -29,28 +29,36 @@ _STATUSES: Final = (None, _TOO_UNEVEN, _NO_LABEL)
 _NO_MINIMUM: Final = 2**31 - 1
 
 
+def counts_for(
+    constraints: Iterable[Constraint], counts: PodCounts
+) -> Sequence[DomainCounts]:
+    """The counts that each constraint looks at."""
+    return [
+        counts.pods(one.query).by_domain(counts.domains(one.topology_key, one.where))
+        for one in constraints
+    ]
+
+
 class FilterState:
     """The pod's hard constraints, with the counts that they are held against.
 
     Args:
         pod: The pod being scheduled.
         constraints: Its hard constraints.
-        counts: The counts of the snapshot.
+        counts: What `counts_for` gives for them.
     """
 
     __slots__ = ("_constraints", "_counts", "_imagined", "_minima", "_pod")
 
     def __init__(
-        self, pod: Pod, constraints: Sequence[Constraint], counts: PodCounts
+        self,
+        pod: Pod,
+        constraints: Sequence[Constraint],
+        counts: Sequence[DomainCounts],
     ) -> None:
         self._pod = pod
         self._constraints = constraints
-        self._counts: list[DomainCounts] = [
-            counts.pods(one.query).by_domain(
-                counts.domains(one.topology_key, one.where)
-            )
-            for one in constraints
-        ]
+        self._counts = counts
         self._imagined: list[dict[int, int]] = [{} for _ in constraints]
         self._minima: list[int | None] = [None] * len(constraints)
 

@@ -31,6 +31,7 @@ from quaymaster import (
     hookimpl,
 )
 from quaymaster.arrays import Int64Array, Rows
+from quaymaster.counting import DomainCounts, Kept
 from quaymaster.errors import SelectorError
 from quaymaster.objects import ApiObject
 from quaymaster_pod_topology_spread.args import DefaultingType, PodTopologySpreadArgs
@@ -44,7 +45,7 @@ from quaymaster_pod_topology_spread.defaults import (
     SYSTEM_CONSTRAINTS,
     DefaultSelectors,
 )
-from quaymaster_pod_topology_spread.filtering import FilterState
+from quaymaster_pod_topology_spread.filtering import FilterState, counts_for
 from quaymaster_pod_topology_spread.hints import (
     is_involved,
     node_change_helps,
@@ -93,6 +94,7 @@ class PodTopologySpread:
     def __init__(self, args: PodTopologySpreadArgs, handle: Handle) -> None:
         self._handle = handle
         self._selectors = DefaultSelectors(handle.informers)
+        self._looked_at: Kept[Sequence[DomainCounts]] = Kept()
         self._is_system = args.defaulting_type is DefaultingType.SYSTEM
         defaults = SYSTEM_CONSTRAINTS if self._is_system else args.default_constraints
         self._defaults = {
@@ -132,7 +134,10 @@ class PodTopologySpread:
         if not constraints:
             return Status.skip()
         counts = self._handle.snapshot.counts
-        state[_FILTER_STATE] = FilterState(pod, constraints, counts)
+        looked_at = self._looked_at.of(
+            pod, constraints, counts, lambda: counts_for(constraints, counts)
+        )
+        state[_FILTER_STATE] = FilterState(pod, constraints, looked_at)
         return None
 
     @hookimpl

@@ -1,0 +1,74 @@
+"""What a plugin has looked up for pods of a kind, kept as long as it holds."""
+
+from collections.abc import Callable, Mapping
+from typing import Final, Generic, NamedTuple, TypeVar
+
+from quaymaster._counting.counts import PodCounts
+from quaymaster.objects import Pod
+
+__all__ = ["Kept"]
+
+T = TypeVar("T")
+
+_MOST: Final = 1 << 10
+
+
+class _Entry(NamedTuple, Generic[T]):
+    counts: PodCounts
+    layout: int
+    version: int
+    subject: object
+    labels: Mapping[str, str]
+    made: T
+
+
+class Kept(Generic[T]):
+    """Made once for the pods of one namespace that agree in labels and in a subject.
+
+    What is made may hold on to anything that `PodCounts` hands out: it is made anew
+    when that may have been replaced.
+    """
+
+    __slots__ = ("_known",)
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, str], _Entry[T]] = {}
+
+    def of(
+        self,
+        pod: Pod,
+        subject: object,
+        counts: PodCounts,
+        make: Callable[[], T],
+        version: int = 0,
+    ) -> T:
+        """What there is for a pod.
+
+        Args:
+            pod: The pod.
+            subject: What is made of it, beside its namespace and labels: an object
+                that pods of one template share, and that never changes.
+            counts: Where ``make`` looks things up.
+            make: Makes it.
+            version: Of whatever else it is made of.
+        """
+        metadata = pod.metadata
+        key = id(subject), metadata.namespace
+        known = self._known.get(key)
+        if (
+            known is not None
+            and known.layout == counts.layout
+            and known.counts is counts
+            and known.version == version
+            and known.subject is subject
+            and known.labels == metadata.labels
+        ):
+            return known.made
+        made = make()
+        if len(self._known) >= _MOST:
+            self._known.clear()
+        # Making it may have brought something about that the counts had not yet.
+        self._known[key] = _Entry(
+            counts, counts.layout, version, subject, metadata.labels, made
+        )
+        return made
