@@ -5,7 +5,16 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["BoolArray", "Float64Array", "Int32Array", "Int64Array", "RowArray", "Rows"]
+__all__ = [
+    "BoolArray",
+    "Float64Array",
+    "Int32Array",
+    "Int64Array",
+    "RowArray",
+    "Rows",
+    "constant",
+    "is_constant",
+]
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 Int32Array: TypeAlias = npt.NDArray[np.int32]
@@ -18,3 +27,20 @@ RowArray: TypeAlias = npt.NDArray[np.intp]
 Rows: TypeAlias = RowArray | slice
 """Some rows of a `NodeTable`: use it as an index, ``column[rows]``. All rows come as
 a slice, which costs no copy; `NodeTable.row_numbers` makes it explicit."""
+
+
+def constant(value: int, count: int) -> Int64Array:
+    """The same value many times over, in the memory of one; read-only.
+
+    A score that does not tell nodes apart costs nothing when it comes as this.
+
+    Args:
+        value: The value.
+        count: How many times.
+    """
+    return np.broadcast_to(np.int64(value), (count,))
+
+
+def is_constant(array: npt.NDArray[np.generic]) -> bool:
+    """Whether an array is one that `constant` made, or a view of one."""
+    return array.strides == (0,)

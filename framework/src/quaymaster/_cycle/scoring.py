@@ -4,7 +4,7 @@ Mirrors ``prioritizeNodes``, ``RunPreScorePlugins`` and ``RunScorePlugins`` (Kub
 v1.36, ``pkg/scheduler``).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -16,7 +16,7 @@ from quaymaster._cycle.prepared import Calls, Lesson
 from quaymaster._cycle.score_call import PluginScores, ScoreCall
 from quaymaster._cycle.score_memo import ScoreMemo
 from quaymaster._runtime import Call
-from quaymaster.arrays import Int64Array, RowArray, Rows
+from quaymaster.arrays import Int64Array, RowArray, Rows, is_constant
 from quaymaster.cycle_state import CycleState
 from quaymaster.node_table import NodeTable
 from quaymaster.objects import Pod
@@ -147,21 +147,28 @@ class ScoreStation:
             total = self.totals(state, pod, nodes, rows)
             return total if isinstance(total, Status) else Ranking(rows, total)
         skipped = state.skip_score_plugins
-        calls = [call for call in recalled.live_scores if call.plugin not in skipped]
-        varying = memo.varying()
-        plan = recalled.filters
-        if not calls and not varying and plan is not None:
-            return _RememberedRanking(rows, memo, are_all=rows is plan.passing)
-        total = memo.totals[rows]
-        if isinstance(rows, slice):
-            total = total.copy()
-        for call, raw in varying:
+        parts: list[Int64Array] = []
+        for call, raw in memo.varying():
             scores = call.normalized(state, pod, nodes, rows, raw[rows])
             if isinstance(scores, Status):
                 return scores
-            total += scores.weighted
-        status = self._add(total, calls, state, pod, nodes, rows)
-        return Ranking(rows, total) if status is None else status
+            parts.append(scores.weighted)
+        for call in recalled.live_scores:
+            if call.plugin in skipped:
+                continue
+            scores = call.run(state, pod, nodes, rows)
+            if isinstance(scores, Status):
+                return scores
+            if not is_constant(scores.normalized):
+                parts.append(scores.weighted)
+        if not parts:
+            plan = recalled.filters
+            is_whole = plan is not None and rows is plan.passing
+            return _RememberedRanking(rows, memo, are_all=is_whole)
+        total = memo.totals[rows] + parts[0]
+        for part in parts[1:]:
+            total += part
+        return Ranking(rows, total)
 
     def totals(
         self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
@@ -172,9 +179,14 @@ class ScoreStation:
             return np.ones(count, dtype=np.int64)
         total: Int64Array = np.zeros(count, dtype=np.int64)
         skipped = state.skip_score_plugins
-        calls = [call for call in self._calls if call.plugin not in skipped]
-        status = self._add(total, calls, state, pod, nodes, rows)
-        return total if status is None else status
+        for call in self._calls:
+            if call.plugin in skipped:
+                continue
+            scores = call.run(state, pod, nodes, rows)
+            if isinstance(scores, Status):
+                return scores
+            total += scores.weighted
+        return total
 
     def by_plugin(
         self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
@@ -239,22 +251,6 @@ class ScoreStation:
             ]
             memo = recalled.scores = ScoreMemo(remembered, filters.memos)
         return memo if memo.refresh(state, pod, nodes) is None else None
-
-    def _add(
-        self,
-        total: Int64Array,
-        calls: Iterable[ScoreCall],
-        state: CycleState,
-        pod: Pod,
-        nodes: NodeTable,
-        rows: Rows,
-    ) -> Status | None:
-        for call in calls:
-            scores = call.run(state, pod, nodes, rows)
-            if isinstance(scores, Status):
-                return scores
-            total += scores.weighted
-        return None
 
 
 _NONE: Final[frozenset[str]] = frozenset()

@@ -12,7 +12,13 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from quaymaster import NodeInfo, NodeTable, Pod
-from quaymaster.arrays import Float64Array, Int64Array, Rows
+from quaymaster.arrays import (
+    Float64Array,
+    Int64Array,
+    Rows,
+    constant,
+    is_constant,
+)
 from quaymaster.counting import DomainCounts, PodCounts
 from quaymaster.namespaces import Namespaces
 from quaymaster.scores import MAX_NODE_SCORE
@@ -26,6 +32,7 @@ from quaymaster_inter_pod_affinity.terms import (
 __all__ = ["Part", "ScoreState", "normalize", "parts_of"]
 
 _FEW_SCORES: Final = 512
+_FEW_DOMAINS: Final = 64
 
 
 Part: TypeAlias = tuple[int, DomainCounts]
@@ -89,13 +96,18 @@ class ScoreState:
 
     def score_rows(self, nodes: NodeTable, rows: Rows) -> Int64Array:
         """The raw scores of many nodes."""
+        everywhere = 0
         scores: Int64Array | None = None
         for domains, sums in self._sums.values():
+            common = _common(domains, sums)
+            if common is not None:
+                everywhere += common
+                continue
             more = domains.spread(sums, rows)
             scores = more if scores is None else scores + more
         if scores is None:
-            return np.zeros(nodes.count(rows), dtype=np.int64)
-        return scores
+            return constant(everywhere, nodes.count(rows))
+        return scores + everywhere if everywhere else scores
 
     def _add(self, weight: int, counts: DomainCounts) -> None:
         domains = counts.domains
@@ -107,16 +119,30 @@ class ScoreState:
         self._sums[domains.key] = domains, sums
 
 
+def _common(domains: Domains, sums: Int64Array) -> int | None:
+    """What all nodes have in common; None if they differ, or may."""
+    existing = domains.existing
+    if domains.unlabelled or not 0 < len(existing) <= _FEW_DOMAINS:
+        return None
+    first = int(sums[existing[0]])
+    if len(existing) > 1 and (sums[existing] != first).any():
+        return None
+    return first
+
+
 def normalize(scores: Int64Array) -> Int64Array:
     """Scale raw scores so that the lowest becomes 0 and the highest 100.
 
     Args:
         scores: Shape ``(N,)``, at least one.
     """
-    lowest = int(scores.min())
-    span = int(scores.max()) - lowest
+    if is_constant(scores):
+        return constant(0, len(scores))
+    # To find where the lowest is takes half as long as what it is.
+    lowest = int(scores[scores.argmin()])
+    span = int(scores[scores.argmax()]) - lowest
     if not span:
-        return np.zeros_like(scores)
+        return constant(0, len(scores))
     above = scores - lowest if lowest else scores
     if span <= _FEW_SCORES:
         return _scaled(span).take(above)
