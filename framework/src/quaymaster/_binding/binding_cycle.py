@@ -303,6 +303,7 @@ def _scheduled(attempt: Attempt[QueuedT]) -> EventNote:
         type="Normal",
         reason="Scheduled",
         action="Binding",
-        note=lambda: f"Successfully assigned {pod.key} to {node_name}",
+        # Not a function: to make this text costs less than to keep what makes it.
+        note=f"Successfully assigned {pod.key} to {node_name}",
         reporter=pod.spec.scheduler_name,
     )

@@ -4,7 +4,10 @@ Repeats are counted instead of kept, as upstream's recorder does with its series
 (k8s.io/client-go v0.36, ``tools/events/event_broadcaster.go``).
 """
 
+from collections import deque
 from typing import TypeAlias
+
+import msgspec
 
 from quaymaster.cluster import EventNote
 from quaymaster.objects import (
@@ -18,20 +21,18 @@ from quaymaster.objects import (
 
 __all__ = ["EventLog"]
 
-_Key: TypeAlias = tuple[type[ApiObject], str, str, str, str, str]
+_Key: TypeAlias = tuple[str, str, str, str, str, str]
+"""Nothing but texts, so that the collector need not look at thousands of them."""
 
 
-class _Entry:
+class _Entry(msgspec.Struct, eq=False):
     """One event with its repeats; the note is the last one's."""
 
-    __slots__ = ("count", "first", "last", "note", "number")
-
-    def __init__(self, number: int, note: EventNote, now: float) -> None:
-        self.number = number
-        self.note = note
-        self.count = 1
-        self.first = now
-        self.last = now
+    number: int
+    note: EventNote
+    first: float
+    last: float
+    count: int = 1
 
 
 class EventLog:
@@ -41,10 +42,12 @@ class EventLog:
         limit: How many different events are kept.
     """
 
-    __slots__ = ("_entries", "_limit", "_total")
+    __slots__ = ("_entries", "_limit", "_order", "_total")
 
     def __init__(self, limit: int) -> None:
         self._entries: dict[_Key, _Entry] = {}
+        # The same keys: to find the first of a dict that lost many takes long.
+        self._order: deque[_Key] = deque()
         self._limit = limit
         self._total = 0
 
@@ -52,7 +55,7 @@ class EventLog:
         """Write a note down, or count it if it repeats a known one."""
         regarding = note.regarding
         key = (
-            type(regarding),
+            regarding.kind,
             regarding.metadata.uid or regarding.key,
             note.type,
             note.reason,
@@ -66,9 +69,10 @@ class EventLog:
             entry.last = now
             return
         self._total += 1
-        self._entries[key] = _Entry(self._total, note, now)
-        if len(self._entries) > self._limit:
-            del self._entries[next(iter(self._entries))]
+        self._entries[key] = _Entry(self._total, note, now, now)
+        self._order.append(key)
+        if len(self._order) > self._limit:
+            del self._entries[self._order.popleft()]
 
     def events(self) -> tuple[Event, ...]:
         """The events, in the order in which they came first."""
