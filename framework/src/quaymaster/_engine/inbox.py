@@ -6,6 +6,8 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TypeVar
 
+from quaymaster.clock import Clock
+
 __all__ = ["Inbox"]
 
 
@@ -16,17 +18,19 @@ class Inbox:
     """A queue of calls; anybody may `post`, only the engine drains.
 
     Attributes:
-        woken: Set while there may be something to do; the clock waits on it.
+        has_news: Whether there may be something to do; cleared by `drain`.
     """
 
     def __init__(self) -> None:
         self._calls: deque[Callable[[], None]] = deque()
-        self.woken = threading.Event()
+        self.has_news = False
+        self._is_waiting = False
+        self._woken = threading.Event()
 
     def post(self, call: Callable[[], None]) -> None:
         """Leave a call for the engine's thread."""
         self._calls.append(call)
-        self.woken.set()
+        self.notify()
 
     def ask(self, call: Callable[[], T]) -> Future[T]:
         """Leave a call for the engine's thread, and learn what comes of it."""
@@ -47,12 +51,30 @@ class Inbox:
 
     def notify(self) -> None:
         """Wake the engine: something else than a call has arrived."""
-        if not self.woken.is_set():  # to set it takes a lock
-            self.woken.set()
+        # The flag comes first: `wait` looks at it once it has said that it waits. An
+        # event takes a lock, and there is one of these for each change.
+        self.has_news = True
+        if self._is_waiting:
+            self._woken.set()
+
+    def wait(self, clock: Clock) -> bool:
+        """Let time pass until there are news or a timer is due.
+
+        Returns:
+            False when waiting is pointless, see `Clock.wait`.
+        """
+        self._woken.clear()
+        self._is_waiting = True
+        if self.has_news:
+            self._woken.set()
+        try:
+            return clock.wait(self._woken)
+        finally:
+            self._is_waiting = False
 
     def drain(self) -> bool:
         """Run what has been posted so far; return whether there was anything."""
-        self.woken.clear()
+        self.has_news = False
         ran = False
         while self._calls:
             self._calls.popleft()()

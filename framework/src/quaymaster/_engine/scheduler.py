@@ -181,7 +181,7 @@ class Scheduler:
         """Schedule until ``stop`` is set; whoever sets it calls `wake` as well."""
         while not stop.is_set():
             if not self.turn():
-                self._clock.wait(self._inbox.woken)
+                self._inbox.wait(self._clock)
         self._executor.close()
 
     def wake(self) -> None:
@@ -198,7 +198,7 @@ class Scheduler:
         while not self._is_going_round_in_circles():
             if self.turn():
                 continue
-            if self._is_settled() or not self._clock.wait(self._inbox.woken):
+            if self._is_settled() or not self._inbox.wait(self._clock):
                 return
 
     def turn(self) -> bool:
@@ -216,7 +216,7 @@ class Scheduler:
     def catch_up(self) -> bool:
         """Handle what has arrived and is due; return whether there was anything."""
         busy = False
-        if self._inbox.woken.is_set():
+        if self._inbox.has_news:
             busy = self._inbox.drain()
             busy = self._informers.sync() or busy
         return self._clock.run_due() > 0 or busy
