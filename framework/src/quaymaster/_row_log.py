@@ -23,10 +23,11 @@ class RowLog:
 
     def note(self, row: int, capacity: int) -> None:
         """Add a row; ``capacity`` is how many rows there are."""
-        self.rows.append(row)
-        if len(self.rows) > max(_LIMIT, 4 * capacity):
-            dropped = len(self.rows) // 2
-            del self.rows[:dropped]
+        rows = self.rows
+        rows.append(row)
+        if len(rows) > _LIMIT and len(rows) > 4 * capacity:
+            dropped = len(rows) // 2
+            del rows[:dropped]
             self.start += dropped
 
     def since(self, position: int) -> set[int] | None:

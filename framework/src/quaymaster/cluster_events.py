@@ -91,7 +91,7 @@ QueueingHintFn: TypeAlias = Callable[
 """``(rejected pod, old object, new object) -> hint``; an exception counts as QUEUE."""
 
 
-@attrs.frozen
+@attrs.frozen(cache_hash=True)
 class ClusterEvent:
     """One change in the cluster, or one registration for such changes.
 

@@ -5,7 +5,7 @@ Mirrors ``CycleState`` (k8s.io/kube-scheduler v0.36, ``framework/cycle_state.go`
 
 import copy
 from collections.abc import Mapping
-from typing import Generic, Protocol, TypeVar, cast
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 from quaymaster.errors import QuaymasterError
 
@@ -89,7 +89,8 @@ class CycleState:
     )
 
     def __init__(self) -> None:
-        self._values: dict[StateKey[object], object] = {}
+        # Any: only the keys know the types, and casts are calls.
+        self._values: dict[StateKey[Any], Any] = {}
         self.skip_filter_plugins: frozenset[str] = frozenset()
         self.skip_score_plugins: frozenset[str] = frozenset()
         self.skip_pre_bind_plugins: frozenset[str] = frozenset()
@@ -102,22 +103,24 @@ class CycleState:
             StateNotFoundError: Nothing was written under this key.
         """
         try:
-            return cast(T, self._values[cast("StateKey[object]", key)])
+            value: T = self._values[key]
         except KeyError:
             raise StateNotFoundError(key.name) from None
+        return value
 
     def __setitem__(self, key: StateKey[T], value: T) -> None:
-        self._values[cast("StateKey[object]", key)] = value
+        self._values[key] = value
 
     def __delitem__(self, key: StateKey[T]) -> None:
-        self._values.pop(cast("StateKey[object]", key), None)
+        self._values.pop(key, None)
 
     def __contains__(self, key: StateKey[T]) -> bool:
         return key in self._values
 
     def get(self, key: StateKey[T]) -> T | None:
         """The value of ``key``, or None."""
-        return cast("T | None", self._values.get(cast("StateKey[object]", key)))
+        value: T | None = self._values.get(key)
+        return value
 
     def values(self) -> Mapping[StateKey[object], object]:
         """A copy of all values, by key."""

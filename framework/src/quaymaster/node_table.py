@@ -340,15 +340,16 @@ class NodeTable:
     def write_usage(self, info: NodeInfo) -> None:
         """Write what the pods on a node request."""
         row, used = info.row, info.requested
-        names = self._known_names(row, used.scalars)
-        requested = self.requested
+        if used.scalars or self._row_resources:
+            for name in self._known_names(row, used.scalars):
+                index = self._resources[name]
+                self.requested[index, row] = used.scalars.get(name, 0)
+        requested, non_zero = self.requested, self.non_zero_requested
         requested[CPU, row] = used.milli_cpu
         requested[MEMORY, row] = used.memory
         requested[EPHEMERAL_STORAGE, row] = used.ephemeral_storage
-        for name in names:
-            requested[self._resources[name], row] = used.scalars.get(name, 0)
-        self.non_zero_requested[CPU, row] = info.non_zero_milli_cpu
-        self.non_zero_requested[MEMORY, row] = info.non_zero_memory
+        non_zero[CPU, row] = info.non_zero_milli_cpu
+        non_zero[MEMORY, row] = info.non_zero_memory
         self.pod_count[row] = len(info.pods)
         self._moves.note(row, len(self.infos))
 

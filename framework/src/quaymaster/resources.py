@@ -12,7 +12,7 @@ gates at their defaults. Whatever follows from a spec alone is computed once per
 import functools
 import re
 from collections.abc import Iterable, Mapping
-from typing import Final, cast
+from typing import Final
 
 from quaymaster.objects import (
     Container,
@@ -206,21 +206,26 @@ class PodUsage:
 def pod_requests(pod: Pod) -> Resources:
     """What an incoming pod must find free on a node; its status does not matter."""
     spec = pod.spec
-    known = spec.__dict__.get(_REQUESTS_KEY)
+    known: Resources | None = spec.__dict__.get(_REQUESTS_KEY)
     if known is None:
         known = Resources.from_list(pod_request_list(pod))
         spec.__dict__[_REQUESTS_KEY] = known
-    return cast(Resources, known)
+    return known
 
 
 def pod_usage(pod: Pod) -> PodUsage:
     """What a pod on a node takes from it, resizes under way included."""
-    if _status_changes_requests(pod):
+    status = pod.status
+    if (
+        status.container_statuses
+        or status.init_container_statuses
+        or status.resources is not None
+    ) and _status_changes_requests(pod):
         return _usage(pod)
-    known = pod.spec.__dict__.get(_USAGE_KEY)
+    known: PodUsage | None = pod.spec.__dict__.get(_USAGE_KEY)
     if known is None:
         known = pod.spec.__dict__[_USAGE_KEY] = _usage(pod)
-    return cast(PodUsage, known)
+    return known
 
 
 def score_requests(pod: Pod) -> Resources:
@@ -230,17 +235,17 @@ def score_requests(pod: Pod) -> Resources:
     counts containers without a CPU or memory request with the defaults.
     """
     spec = pod.spec
-    known = spec.__dict__.get(_SCORE_KEY)
+    known: Resources | None = spec.__dict__.get(_SCORE_KEY)
     if known is None:
         amounts = pod_request_list(pod, pod_level=False, missing=_NON_ZERO_DEFAULTS)
         known = spec.__dict__[_SCORE_KEY] = Resources.from_list(amounts)
-    return cast(Resources, known)
+    return known
 
 
 def host_ports(pod: Pod) -> tuple[ContainerPort, ...]:
     """The ports that a pod takes on its node; those of plain init containers do not."""
     spec = pod.spec
-    known = spec.__dict__.get(_PORTS_KEY)
+    known: tuple[ContainerPort, ...] | None = spec.__dict__.get(_PORTS_KEY)
     if known is None:
         sidecars = (c for c in spec.init_containers if c.is_sidecar)
         known = spec.__dict__[_PORTS_KEY] = tuple(
@@ -249,7 +254,7 @@ def host_ports(pod: Pod) -> tuple[ContainerPort, ...]:
             for port in container.ports
             if port.host_port > 0
         )
-    return cast(tuple[ContainerPort, ...], known)
+    return known
 
 
 def node_allocatable(node: Node) -> Resources:

@@ -5,12 +5,12 @@ the engine's cache itself, assumed pods included. Mirrors what ``Snapshot`` (Kub
 v1.36, ``pkg/scheduler/backend/cache/snapshot.go``) offers to plugins.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from quaymaster.counting import PodCounts
 from quaymaster.node_info import NodeInfo
 from quaymaster.node_table import NodeTable
-from quaymaster.objects import Node, Pod
+from quaymaster.objects import ContainerPort, Node, Pod
 from quaymaster.resources import host_ports, pod_usage
 
 __all__ = ["Snapshot"]
@@ -94,7 +94,9 @@ class Snapshot:
         info.add_pod(pod)
         self.counts.pod_changed(pod, info.row, 1)
         self.nodes.write_usage(info)
-        self._write_host_ports(info, pod)
+        ports = host_ports(pod)
+        if ports:
+            self._write_host_ports(info, ports)
         if pod.spec.volumes:
             self._count_claims(pod, 1)
 
@@ -111,7 +113,9 @@ class Snapshot:
         info.remove_pod(pod)
         self.counts.pod_changed(known, info.row, -1)
         self.nodes.write_usage(info)
-        self._write_host_ports(info, pod)
+        ports = host_ports(pod)
+        if ports:
+            self._write_host_ports(info, ports)
         if known.spec.volumes:
             self._count_claims(known, -1)
 
@@ -141,18 +145,17 @@ class Snapshot:
             if not users[key]:
                 del users[key]
 
-    def _write_host_ports(self, info: NodeInfo, pod: Pod) -> None:
-        ports = host_ports(pod)
-        if ports:
-            keys = [(port.protocol or "TCP", port.host_port) for port in ports]
-            self.nodes.write_host_ports(info, keys)
+    def _write_host_ports(self, info: NodeInfo, ports: Iterable[ContainerPort]) -> None:
+        keys = [(port.protocol or "TCP", port.host_port) for port in ports]
+        self.nodes.write_host_ports(info, keys)
 
 
 def _counts_the_same(old: Pod, new: Pod) -> bool:
     """Whether nothing has changed that a plugin could have counted the pod by."""
+    before, after = old.metadata, new.metadata
     return (
         old.spec is new.spec
-        and old.metadata.labels == new.metadata.labels
-        and old.metadata.deletion_timestamp == new.metadata.deletion_timestamp
+        and (before.labels is after.labels or before.labels == after.labels)
+        and before.deletion_timestamp == after.deletion_timestamp
         and pod_usage(old) is pod_usage(new)
     )

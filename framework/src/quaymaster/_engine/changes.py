@@ -38,7 +38,7 @@ def is_mere_report(old: ApiObject | None, new: ApiObject | None) -> bool:
     """Whether only conditions and nomination of a pod changed, as after a failure."""
     if not isinstance(old, Pod) or not isinstance(new, Pod):
         return False
-    if old.spec is not new.spec or old.node_name != new.node_name:
+    if old.node_name != new.node_name or old.spec is not new.spec:
         return False
     metadata = msgspec.structs.replace(
         old.metadata, resource_version=new.metadata.resource_version

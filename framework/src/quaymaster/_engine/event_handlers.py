@@ -4,7 +4,7 @@ Mirrors Kubernetes v1.36, ``pkg/scheduler/eventhandlers.go``.
 """
 
 from collections.abc import Callable, Container, Mapping
-from typing import cast
+from typing import Any
 
 from quaymaster._cache.cache import Cache
 from quaymaster._engine.changes import node_changes, pod_changes
@@ -83,12 +83,14 @@ class EventHandlers:
             new: The object as it is now, or None.
             missed: Whether the deletion itself was missed, and ``old`` may be stale.
         """
+        before: Any = old
+        after: Any = new
         if kind is Pod:
-            self._pod_changed(cast("Pod | None", old), cast("Pod | None", new), missed)
+            self._pod_changed(before, after, missed)
         elif kind is Node:
-            self._node_changed(cast("Node | None", old), cast("Node | None", new))
+            self._node_changed(before, after)
         else:
-            self._other_changed(kind, old, new)
+            self._other_changed(kind, before, after)
 
     # Nodes and the rest -------------------------------------------------------------
 
@@ -207,7 +209,7 @@ class EventHandlers:
     def _is_ours(self, pod: Pod) -> bool:
         """Whether it has a profile, or had one when it got the node it waits for."""
         return pod.spec.scheduler_name in self._scheduler_names or (
-            self._cache.is_assumed(pod.uid)
+            self._cache.is_assumed(pod.metadata.uid)
         )
 
     def _is_known(self, pod: Pod) -> bool:

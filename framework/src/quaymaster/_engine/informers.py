@@ -7,9 +7,8 @@ a fresh list, and what was missed is told as the changes that it amounts to. Mir
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
-from quaymaster._engine.change_logs import ChangeHandler, ChangeLogs
 from quaymaster.change_log import ChangeLog
 from quaymaster.cluster import (
     ApiError,
@@ -67,11 +66,33 @@ ObjT = TypeVar("ObjT", bound=ApiObject)
 _log = logging.getLogger(__name__)
 
 
+class ChangeHandler(Protocol):
+    """Takes every change of the cluster, one by one, on the engine's thread."""
+
+    def changed(
+        self,
+        kind: type[ApiObject],
+        old: ApiObject | None,
+        new: ApiObject | None,
+        *,
+        missed: bool = False,
+    ) -> None:
+        """One object was added (no old), changed, or deleted (no new).
+
+        Args:
+            kind: The class of the object.
+            old: The object as it was last known, or None.
+            new: The object as it is now, or None.
+            missed: Whether the deletion itself was missed, and ``old`` may be stale.
+        """
+
+
 class _Reflector(Generic[ObjT]):
     """Follows one kind.
 
     Attributes:
         objects: Key -> object, as far as has been told.
+        is_listed: Whether they have ever been listed.
         has_news: Whether there may be something to `sync`; set from any thread.
     """
 
@@ -95,6 +116,13 @@ class _Reflector(Generic[ObjT]):
         self.is_listed = False
         self.objects: dict[str, ObjT] = {}
         self.has_news = False
+        self._log: ChangeLog | None = None
+
+    def changes(self) -> ChangeLog:
+        """The log of the changes, which is kept from the first call on."""
+        if self._log is None:
+            self._log = ChangeLog()
+        return self._log
 
     def start(self) -> None:
         """List, tell the handler what there is, and watch from there."""
@@ -108,14 +136,14 @@ class _Reflector(Generic[ObjT]):
             old = known.pop(key, None)
             self.objects[key] = obj
             if old is None:
-                self._handler.changed(self._kind, None, obj)
+                self._tell(key, None, obj)
             elif old.uid != obj.uid:
-                self._handler.changed(self._kind, old, None, missed=True)
-                self._handler.changed(self._kind, None, obj)
+                self._tell(key, old, None, missed=True)
+                self._tell(key, None, obj)
             elif old.metadata.resource_version != obj.metadata.resource_version:
-                self._handler.changed(self._kind, old, obj)
-        for gone in known.values():
-            self._handler.changed(self._kind, gone, None, missed=True)
+                self._tell(key, old, obj)
+        for key, gone in known.items():
+            self._tell(key, gone, None, missed=True)
         self._version = listed.resource_version
         self._must_list = False
         self.is_listed = True
@@ -174,14 +202,22 @@ class _Reflector(Generic[ObjT]):
         self._version = event.resource_version
         if event.type is WatchEventType.DELETED:
             if self.objects.pop(key, None) is not None:
-                self._handler.changed(self._kind, new, None)
+                self._tell(key, new, None)
             return
         old = self.objects.get(key)
         self.objects[key] = new
-        if old is not None and old.uid != new.uid:
-            self._handler.changed(self._kind, old, None, missed=True)
+        if old is not None and old.metadata.uid != new.metadata.uid:
+            self._tell(key, old, None, missed=True)
             old = None
-        self._handler.changed(self._kind, old, new)
+        self._tell(key, old, new)
+
+    def _tell(
+        self, key: str, old: ObjT | None, new: ObjT | None, *, missed: bool = False
+    ) -> None:
+        """Write a change down, if anybody reads about it later, and pass it on."""
+        if self._log is not None:
+            self._log.note(key, is_new=old is None)
+        self._handler.changed(self._kind, old, new, missed=missed)
 
 
 class EngineInformers:
@@ -202,9 +238,8 @@ class EngineInformers:
         notify: Callable[[], None],
         retry_later: Callable[[Callable[[], None]], object] = lambda retry: retry(),
     ) -> None:
-        self._logs = ChangeLogs(handler)
         self._reflectors: Mapping[type[ApiObject], _Reflector[Any]] = {
-            kind: _Reflector(kind, cluster, self._logs, notify, retry_later)
+            kind: _Reflector(kind, cluster, handler, notify, retry_later)
             for kind in WATCHED_KINDS
         }
         self._in_order = list(self._reflectors.values())
@@ -233,23 +268,22 @@ class EngineInformers:
 
     def get(self, kind: type[ObjT], key: str) -> ObjT | None:
         """One object by its key, or None."""
-        return self._objects(kind).get(key)
+        return self._reflector(kind).objects.get(key)
 
     def list(self, kind: type[ObjT], namespace: str | None = None) -> Sequence[ObjT]:
         """All objects of a kind, of one namespace if given."""
-        objects = self._objects(kind).values()
+        objects = self._reflector(kind).objects.values()
         if namespace is None:
             return list(objects)
         return [obj for obj in objects if obj.namespace == namespace]
 
     def changes(self, kind: type[ApiObject]) -> ChangeLog:
         """What came, changed and went of a kind; kept from the first call on."""
-        self._objects(kind)  # refuses a kind that is not watched
-        return self._logs.of(kind)
+        return self._reflector(kind).changes()
 
-    def _objects(self, kind: type[ObjT]) -> Mapping[str, ObjT]:
+    def _reflector(self, kind: type[ObjT]) -> _Reflector[ObjT]:
         reflector = self._reflectors.get(kind)
         if reflector is None:
             watched = ", ".join(kind.kind for kind in WATCHED_KINDS)
             raise KeyError(f"{kind.kind} is not watched (watched: {watched})")
-        return reflector.objects
+        return reflector

@@ -209,6 +209,8 @@ class SchedulingQueue:
             pre_check: If given, only pods that it accepts are looked at; pods in
                 flight hear of the event anyway.
         """
+        if not self._queues.unschedulable and not self._in_flight:
+            return
         candidates: Collection[QueuedPod]
         if event.is_wildcard:
             candidates = list(self._queues.unschedulable)
