@@ -3,7 +3,6 @@
 from collections.abc import Generator
 from typing import Any, ClassVar
 
-import attrs
 import pytest
 
 from quaymaster import (
@@ -164,17 +163,6 @@ def test_without_wrapper_the_twin_is_called() -> None:
     )
     harness.schedule_one()
     assert "1 all at once" in harness.message("p")
-
-
-@attrs.define
-class _Equal:
-    """Two of these are equal, which must not confuse the registry."""
-
-    args: object
-    handle: object
-
-    @hookimpl
-    def filter(self, node: NodeInfo) -> None: ...
 
 
 def test_wrong_return_type_is_an_error_that_names_plugin_and_hook() -> None:

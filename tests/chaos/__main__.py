@@ -1,15 +1,20 @@
 """The command line: run histories, tell what happened, replay the first failure."""
 
 import argparse
+import gc
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from typing import TextIO
 
 from tests.chaos.machine import RATES
 from tests.chaos.run import quiet, replay, script, shrink
 from tests.chaos.steps import draw_steps
 
 __all__ = ["main"]
+
+_REPORTED = 1000
+"""After how many histories to say so."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -30,6 +35,9 @@ def _run(seeds: Sequence[int]) -> int:
         counts.update(outcome.counts)
         if outcome.violation:
             broken.append((seed, outcome.violation))
+        done = seed + 1 - seeds[0]
+        if done % _REPORTED == 0:
+            _say(f"{done} histories, {len(broken)} violations", sys.stderr)
     _say(
         f"histories: {len(seeds)}, steps: {counts.pop('steps')}, "
         f"violations: {len(broken)}"
@@ -45,10 +53,14 @@ def _run(seeds: Sequence[int]) -> int:
     return 1
 
 
-def _say(text: str) -> None:
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()
+def _say(text: str, where: TextIO | None = None) -> None:
+    where = where or sys.stdout
+    where.write(text + "\n")
+    where.flush()
 
 
 if __name__ == "__main__":
+    # What a history leaves behind is garbage at once, and there is much of it.
+    gc.freeze()
+    gc.set_threshold(20_000)
     sys.exit(main())

@@ -40,7 +40,6 @@ class Stage:
             attempt to schedule a pod got it to wait on Permit.
         sabotaged: How many calls went wrong.
         ambushed: How many ambushes have happened.
-        ambushed: How many ambushes have happened.
         handle: The engine that is alive.
     """
 
@@ -54,7 +53,6 @@ class Stage:
         self.kept_waiting: dict[str, frozenset[str]] = {}
         self.sabotaged = 0
         self.ambushed = 0
-        self.ambushed = 0
         self.handle: Handle | None = None
 
     def lay(self, phase: str, ambush: Ambush) -> None:
@@ -66,7 +64,6 @@ class Stage:
         for position, (where, ambush) in enumerate(self._ambushes):
             if where == phase:
                 del self._ambushes[position]
-                self.ambushed += 1
                 self.ambushed += 1
                 ambush(pod, node_name)
                 return

@@ -4,12 +4,13 @@ All that can be wrong with a plugin is found here, before any pod is scheduled.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import ModuleType
+from functools import cached_property
 
 import pluggy
 
-from quaymaster._runtime.calls import compile_hook, wrapper_names
+from quaymaster._runtime.calls import Implementations
 from quaymaster._runtime.guards import Guard
+from quaymaster._runtime.manager import PluginManager, hooks_of
 from quaymaster._runtime.profile import Call, HookFunction, Profile
 from quaymaster.cluster_events import ClusterEventWithHint
 from quaymaster.config import EnabledPlugin, ProfileConfig
@@ -27,6 +28,7 @@ from quaymaster.registry import PluginRegistry
 __all__ = ["ProfileError", "build_profile"]
 
 
+_HOOKS = [hook for point in EXTENSION_POINTS for hook in point.hooks]
 _NARROW_HOOKS = ("pre_filter", "filter", "pre_score")
 
 
@@ -66,28 +68,6 @@ def build_profile(
     return _Builder(config, registry, handle, guards).build()
 
 
-class _PluginManager(pluggy.PluginManager):
-    """Looks for hooks behind ordinary names only.
-
-    Most names of a class are Python's own, and pluggy's look at each is slow (measured:
-    more than half of the time that it takes to build a profile).
-    """
-
-    def parse_hookspec_opts(
-        self, module_or_class: ModuleType | type, name: str
-    ) -> pluggy.HookspecOpts | None:
-        if name.startswith("__"):
-            return None
-        return super().parse_hookspec_opts(module_or_class, name)
-
-    def parse_hookimpl_opts(
-        self, plugin: object, name: str
-    ) -> pluggy.HookimplOpts | None:
-        if name.startswith("__"):
-            return None
-        return super().parse_hookimpl_opts(plugin, name)
-
-
 class _Builder:
     def __init__(
         self,
@@ -100,7 +80,7 @@ class _Builder:
         self._registry = registry
         self._handle = handle
         self._guards = guards
-        self._manager = _PluginManager(PROJECT)
+        self._manager = PluginManager(PROJECT)
         self._plugins: dict[str, object] = {}
 
     def build(self) -> Profile:
@@ -124,6 +104,11 @@ class _Builder:
             remembered=[name for name in sign if self._is_remembered(name)],
         )
 
+    @cached_property
+    def _implementations(self) -> Implementations:
+        """Who implements what; not to be asked for before all are registered."""
+        return Implementations(self._manager, _HOOKS)
+
     def _names(self) -> Iterable[str]:
         return dict.fromkeys(
             enabled.name
@@ -143,7 +128,7 @@ class _Builder:
 
     def _register(self, name: str) -> None:
         try:
-            self._manager.register(self._plugins[name], name)
+            self._manager.register(hooks_of(self._plugins[name]), name)
             self._manager.check_pending()
         except (pluggy.PluginValidationError, ValueError) as error:
             problem = " ".join(str(error).split())
@@ -165,22 +150,19 @@ class _Builder:
     def _wrappers(
         self, point: ExtensionPoint, enabled: Sequence[EnabledPlugin]
     ) -> Mapping[str, Sequence[str]]:
-        return {
-            hook: [
-                plugin.name
-                for plugin in enabled
-                if plugin.name in wrapper_names(self._manager, hook)
-            ]
-            for hook in point.hooks
-        }
+        found = {}
+        for hook in point.hooks:
+            wrapping = self._implementations.wrapper_names(hook)
+            found[hook] = [one.name for one in enabled if one.name in wrapping]
+        return found
 
     def _hooks(
         self, point: ExtensionPoint, plugin: str, wrappers: Mapping[str, Sequence[str]]
     ) -> Mapping[str, HookFunction]:
         hooks: dict[str, HookFunction] = {}
         for hook in point.hooks:
-            function = compile_hook(
-                self._manager, hook, plugin, wrappers[hook], self._guards
+            function = self._implementations.compile(
+                hook, plugin, wrappers[hook], self._guards
             )
             if function is not None:
                 hooks[hook] = function
@@ -218,18 +200,16 @@ class _Builder:
         if scope is Scope.NODES and self._has(plugin, _NARROW_HOOKS):
             return False
         return not any(
-            wrapper_names(self._manager, hook)
+            self._implementations.wrapper_names(hook)
             for hook in (*_NARROW_HOOKS, "score", "normalize_score")
             if self._has(plugin, (hook,))
         )
 
     def _has(self, plugin: str, hooks: Sequence[str]) -> bool:
-        return any(
-            compile_hook(self._manager, hook, plugin, ()) is not None for hook in hooks
-        )
+        return any(self._implementations.has(hook, plugin) for hook in hooks)
 
     def _events(self, name: str) -> Sequence[ClusterEventWithHint] | None:
-        register = compile_hook(self._manager, "events_to_register", name, ())
+        register = self._implementations.compile("events_to_register", name)
         if register is None:
             return None
         try:
@@ -246,7 +226,7 @@ class _Builder:
 
     def _sign(self) -> Mapping[str, HookFunction]:
         found = {
-            name: compile_hook(self._manager, "sign_pod", name, ())
+            name: self._implementations.compile("sign_pod", name)
             for name in self._plugins
         }
         return {name: sign for name, sign in found.items() if sign is not None}

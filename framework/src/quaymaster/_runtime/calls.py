@@ -6,7 +6,7 @@ the profile is built, as a function of all the hook's arguments by position.
 """
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 import pluggy
@@ -14,59 +14,91 @@ import pluggy
 from quaymaster._runtime.guards import Guard
 from quaymaster._runtime.profile import HookFunction
 
-__all__ = ["compile_hook", "wrapper_names"]
+__all__ = ["Implementations"]
 
 
-def wrapper_names(manager: pluggy.PluginManager, hook: str) -> set[str]:
-    """The names of the plugins that wrap a hook instead of implementing it."""
-    return {
-        impl.plugin_name
-        for impl in getattr(manager.hook, hook).get_hookimpls()
-        if impl.wrapper or impl.hookwrapper
-    }
-
-
-def compile_hook(
-    manager: pluggy.PluginManager,
-    hook: str,
-    plugin: str,
-    wrappers: Sequence[str],
-    guards: Sequence[Guard] = (),
-) -> HookFunction | None:
-    """Take one plugin's implementation of a hook out of the manager.
+class Implementations:
+    """Who implements which hook.
 
     Args:
-        manager: The profile's plugin manager.
-        hook: The hook's name.
-        plugin: The plugin's name.
-        wrappers: The plugins whose wrappers go around each call, in profile order.
-        guards: What goes around all that, the innermost first.
-
-    Returns:
-        A function of the hook's arguments by position; None if the plugin does not
-        implement this hook.
+        manager: The profile's plugin manager, with all plugins registered.
+        hooks: The names of all hooks.
     """
-    caller: pluggy.HookCaller = getattr(manager.hook, hook)
-    impl = next(
-        (
-            impl
-            for impl in caller.get_hookimpls()
-            if impl.plugin_name == plugin and not (impl.wrapper or impl.hookwrapper)
-        ),
-        None,
-    )
-    if impl is None or caller.spec is None:
-        return None
-    offered = caller.spec.argnames
-    function: HookFunction
-    if wrappers:
-        function, wanted = _with_wrappers(manager, hook, plugin, wrappers, offered)
-    else:
-        function, wanted = impl.function, impl.argnames
-    for guard in guards:
-        function = guard.around(plugin, hook, offered, wanted, function)
-        wanted = offered
-    return _adapt(function, wanted, offered)
+
+    def __init__(self, manager: pluggy.PluginManager, hooks: Iterable[str]) -> None:
+        self._manager = manager
+        self._offered: dict[str, Sequence[str]] = {}
+        self._impls: dict[str, dict[str, pluggy.HookImpl]] = {}
+        self._wrapping: dict[str, set[str]] = {}
+        for hook in hooks:
+            self._look_at(hook)
+
+    def wrapper_names(self, hook: str) -> Collection[str]:
+        """The names of the plugins that wrap a hook instead of implementing it."""
+        return self._wrapping[hook]
+
+    def has(self, hook: str, plugin: str) -> bool:
+        """Whether a plugin implements a hook."""
+        return plugin in self._impls[hook]
+
+    def compile(
+        self,
+        hook: str,
+        plugin: str,
+        wrappers: Sequence[str] = (),
+        guards: Sequence[Guard] = (),
+    ) -> HookFunction | None:
+        """Take one plugin's implementation of a hook out of the manager.
+
+        Args:
+            hook: The hook's name.
+            plugin: The plugin's name.
+            wrappers: The plugins whose wrappers go around each call, in profile order.
+            guards: What goes around all that, the innermost first.
+
+        Returns:
+            A function of the hook's arguments by position; None if the plugin does not
+            implement this hook.
+        """
+        impl = self._impls[hook].get(plugin)
+        if impl is None:
+            return None
+        wanted = offered = self._offered[hook]
+        function: HookFunction
+        if wrappers:
+            function = self._with_wrappers(hook, plugin, wrappers)
+        else:
+            function, wanted = impl.function, impl.argnames
+        for guard in guards:
+            function = guard.around(plugin, hook, offered, wanted, function)
+            wanted = offered
+        return _adapt(function, wanted, offered)
+
+    def _look_at(self, hook: str) -> None:
+        caller: pluggy.HookCaller = getattr(self._manager.hook, hook)
+        assert caller.spec is not None
+        self._offered[hook] = caller.spec.argnames
+        impls = self._impls[hook] = {}
+        wrapping = self._wrapping[hook] = set()
+        for impl in caller.get_hookimpls():
+            if impl.wrapper or impl.hookwrapper:
+                wrapping.add(impl.plugin_name)
+            else:
+                impls.setdefault(impl.plugin_name, impl)
+
+    def _with_wrappers(
+        self, hook: str, plugin: str, wrappers: Sequence[str]
+    ) -> HookFunction:
+        keep = {plugin, *wrappers}
+        others = [
+            registered
+            for name, registered in self._manager.list_name_plugin()
+            if name not in keep
+        ]
+        caller = self._manager.subset_hook_caller(hook, others)
+        offered = self._offered[hook]
+
+        return lambda *args: caller(**dict(zip(offered, args, strict=True)))
 
 
 def _adapt(
@@ -87,19 +119,3 @@ def _adapter(
     adapter: Callable[[Callable[..., Any]], HookFunction]
     adapter = eval(f"lambda function: {call}")
     return adapter
-
-
-def _with_wrappers(
-    manager: pluggy.PluginManager,
-    hook: str,
-    plugin: str,
-    wrappers: Sequence[str],
-    offered: Sequence[str],
-) -> tuple[HookFunction, Sequence[str]]:
-    keep = {plugin, *wrappers}
-    others = [
-        instance for name, instance in manager.list_name_plugin() if name not in keep
-    ]
-    caller = manager.subset_hook_caller(hook, others)
-
-    return lambda *args: caller(**dict(zip(offered, args, strict=True))), offered
