@@ -99,6 +99,8 @@ class Clock(ABC):
 
     def run_due(self) -> int:
         """Run every timer that is due by now; return how many ran."""
+        if not self._timers:
+            return 0
         ran = 0
         while (due := self.next_due()) is not None and due <= self.now():
             callback = self._take(heapq.heappop(self._timers)[2])

@@ -6,6 +6,7 @@ and Bind, which may wait for a server and run in the executor.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
 import attrs
@@ -46,7 +47,7 @@ class Attempt(Generic[QueuedT]):
         pod: The assumed pod, with its node.
         state: Its cycle state.
         stations: The plugins of its profile.
-        decision: The node, and how it was found.
+        node_name: The chosen node.
         is_nominated: Whether the cluster was told of the node ahead of the bind.
     """
 
@@ -54,13 +55,8 @@ class Attempt(Generic[QueuedT]):
     pod: Pod
     state: CycleState
     stations: BindingStations
-    decision: Decision
+    node_name: str
     is_nominated: bool = False
-
-    @property
-    def node_name(self) -> str:
-        """The chosen node."""
-        return self.decision.node.name
 
 
 @attrs.frozen(eq=False)
@@ -146,7 +142,7 @@ class BindingCycle(Generic[QueuedT]):
         """Assume the pod on its node, reserve, ask for permission, and bind or wait."""
         name = decision.node.name
         pod = msgspec.structs.replace(queued.pod, node_name=name)
-        attempt = Attempt(queued, pod, state, stations, decision)
+        attempt = Attempt(queued, pod, state, stations, name)
         if not self._outcomes.assume(attempt):
             return
         status = stations.reserve(state, pod, name)
@@ -211,8 +207,8 @@ class BindingCycle(Generic[QueuedT]):
 
     def _pre_bind(self, attempt: Attempt[QueuedT], start: int) -> None:
         self._executor.submit(
-            lambda: self._pre_bind_and_bind(attempt, start),
-            lambda result: self._advance(attempt, result),
+            partial(self._pre_bind_and_bind, attempt, start),
+            partial(self._advance, attempt),
         )
 
     def _pre_bind_and_bind(self, attempt: Attempt[QueuedT], start: int) -> _Result:
@@ -241,13 +237,13 @@ class BindingCycle(Generic[QueuedT]):
         return None if ours and stored.node_name == attempt.node_name else status
 
     def _advance(self, attempt: Attempt[QueuedT], result: _Result) -> None:
-        if isinstance(result, PausedPreBind):
+        if result is None or isinstance(result, Status):
+            self._finish(attempt, result)
+        elif isinstance(result, PausedPreBind):
             deadline = self._clock.now() + result.wait.timeout_seconds
             self._ask_later(attempt, result, deadline)
-        elif isinstance(result, _Doubt):
-            self._read_later(attempt, result.status)
         else:
-            self._finish(attempt, result)
+            self._read_later(attempt, result.status)
 
     def _read_later(self, attempt: Attempt[QueuedT], status: Status) -> None:
         """Keep the pod's place, however long it takes: it may be taken.
@@ -291,7 +287,8 @@ class BindingCycle(Generic[QueuedT]):
         errors = attempt.stations.post_bind(
             attempt.state, attempt.pod, attempt.node_name
         )
-        self._outcomes.report(errors)
+        if errors:
+            self._outcomes.report(errors)
         if attempt.state.pods_to_activate:
             self._activate(attempt)
 

@@ -6,7 +6,6 @@ Mirrors ``RunReservePlugins...``, ``RunPermitPlugins``, ``RunPreBind...``,
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import attrs
 
@@ -65,12 +64,15 @@ class BindingStations:
     """
 
     def __init__(self, profile: Profile, extenders: Extenders = NO_EXTENDERS) -> None:
-        self._extenders = extenders
+        self._extenders = extenders or None
         self._reserve = _calls(profile, "reserve", "reserve")
         self._unreserve = _calls(profile, "reserve", "unreserve")[::-1]
         self._permit = _calls(profile, "permit", "permit")
-        self._pre_flight = dict(_calls(profile, "preBind", "pre_bind_pre_flight"))
         self._pre_bind = _calls(profile, "preBind", "pre_bind")
+        asked = dict(_calls(profile, "preBind", "pre_bind_pre_flight"))
+        self._pre_flight = [
+            (plugin, asked[plugin]) for plugin, _ in self._pre_bind if plugin in asked
+        ]
         self._all_pre_bind = frozenset(plugin for plugin, _ in self._pre_bind)
         self._bind = _calls(profile, "bind", "bind")
         self._post_bind = _calls(profile, "postBind", "post_bind")
@@ -78,8 +80,12 @@ class BindingStations:
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         """Reserve with every plugin; the first failure ends it."""
         for plugin, function in self._reserve:
-            status = _call(plugin, "reserve", function, state, pod, node_name)
-            if status is not None:
+            try:
+                answer = function(state, pod, node_name)
+            except Exception as error:
+                answer = Status.from_error(error)
+            if answer is not None:
+                status = _as_status(plugin, "reserve", answer)
                 return _rejected_or_failed("Reserve", plugin, status)
         return None
 
@@ -132,13 +138,19 @@ class BindingStations:
             None if some plugin has; Skip if none has; an Error.
         """
         skipped = []
-        for plugin, _ in self._pre_bind:
-            answer = self._pre_flight_of(plugin, state, pod, node_name)
-            if isinstance(answer, Status):
-                if not answer.is_skip:
-                    prefix = f'running PreBindPreFlight "{plugin}"'
-                    return failed(prefix, plugin, answer)
-                skipped.append(plugin)
+        for plugin, function in self._pre_flight:
+            try:
+                answer = function(state, pod, node_name)
+            except Exception as error:
+                answer = Status.from_error(error)
+            if answer is None or isinstance(answer, PreBindPreFlightResult):
+                continue
+            if not isinstance(answer, Status):
+                expected = "PreBindPreFlightResult, Status or None"
+                answer = unexpected(plugin, "pre_bind_pre_flight", answer, expected)
+            if not answer.is_skip:
+                return failed(f'running PreBindPreFlight "{plugin}"', plugin, answer)
+            skipped.append(plugin)
         if len(skipped) == len(self._pre_bind):
             state.skip_pre_bind_plugins = self._all_pre_bind
             return Status.skip()
@@ -159,8 +171,11 @@ class BindingStations:
         Returns:
             None when all are done, the first failure, or where to go on after a wait.
         """
+        skipped = state.skip_pre_bind_plugins
+        if skipped is self._all_pre_bind:
+            return None
         for position, (plugin, function) in enumerate(self._pre_bind[start:], start):
-            if plugin in state.skip_pre_bind_plugins:
+            if plugin in skipped:
                 continue
             try:
                 answer = function(state, pod, node_name)
@@ -177,14 +192,18 @@ class BindingStations:
 
     def bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         """Let the extender of the pod bind, or the first plugin that does not skip."""
-        if self._extenders:
+        if self._extenders is not None:
             status = self._extenders.bind(pod, node_name)
             if status is None or not status.is_skip:
                 return status
         for plugin, function in self._bind:
-            status = _call(plugin, "bind", function, state, pod, node_name)
-            if status is None:
+            try:
+                answer = function(state, pod, node_name)
+            except Exception as error:
+                answer = Status.from_error(error)
+            if answer is None:
                 return None
+            status = _as_status(plugin, "bind", answer)
             if not status.is_skip:
                 return _rejected_or_failed("Bind", plugin, status)
         return Status.from_error("all Bind plugins skipped this pod")
@@ -202,21 +221,6 @@ class BindingStations:
                 errors.append(failed(prefix, plugin, Status.from_error(error)))
         return errors
 
-    def _pre_flight_of(
-        self, plugin: str, state: CycleState, pod: Pod, node_name: str
-    ) -> object:
-        function = self._pre_flight.get(plugin)
-        if function is None:
-            return None
-        try:
-            answer = function(state, pod, node_name)
-        except Exception as error:
-            return Status.from_error(error)
-        if answer is None or isinstance(answer, (PreBindPreFlightResult, Status)):
-            return answer
-        expected = "PreBindPreFlightResult, Status or None"
-        return unexpected(plugin, "pre_bind_pre_flight", answer, expected)
-
 
 def _calls(profile: Profile, key: str, hook: str) -> _Calls:
     return [
@@ -226,14 +230,10 @@ def _calls(profile: Profile, key: str, hook: str) -> _Calls:
     ]
 
 
-def _call(plugin: str, hook: str, function: HookFunction, *args: Any) -> Status | None:
-    try:
-        status = function(*args)
-    except Exception as error:
-        return Status.from_error(error)
-    if status is None or isinstance(status, Status):
-        return status
-    return unexpected(plugin, hook, status, "Status or None")
+def _as_status(plugin: str, hook: str, answer: object) -> Status:
+    if isinstance(answer, Status):
+        return answer
+    return unexpected(plugin, hook, answer, "Status or None")
 
 
 def _rejected_or_failed(point: str, plugin: str, status: Status) -> Status:

@@ -71,7 +71,7 @@ class Outcomes:
 
     def done(self, attempt: Attempt[QueuedPod]) -> None:
         """From here on no event can be said to help the pod."""
-        self._queue.done(attempt.pod.uid)
+        self._queue.done(attempt.pod.metadata.uid)
 
     def bound(self, attempt: Attempt[QueuedPod]) -> None:
         """The pod is bound."""

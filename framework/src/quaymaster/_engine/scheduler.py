@@ -364,10 +364,11 @@ class Scheduler:
             return Failure(kind=FailureKind.ERROR, message=message)
 
     def _is_skipped(self, pod: Pod) -> bool:
-        if pod.is_terminating:
+        metadata = pod.metadata
+        if metadata.deletion_timestamp is not None:
             self._cluster.record(_skipped(pod))
             return True
-        return self._cache.is_assumed(pod.uid)
+        return self._cache.is_assumed(metadata.uid)
 
     def _pick_node(self, _nodes: NodeTable, rows: Ties) -> int:
         if len(rows) == 1:
