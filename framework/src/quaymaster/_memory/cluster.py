@@ -210,15 +210,16 @@ class MemoryCluster:
         Refuses what upstream's ``setPodNodeAndMetadata`` does (Kubernetes v1.36,
         ``pkg/registry/core/pod/storage/storage.go``), and nodes that do not exist.
         """
-        stored = self._pods.get(pod.key)
+        key = pod.key
+        stored = self._pods.get(key)
         if stored is None:
-            raise NotFoundError(f"Pod {pod.key}: there is none")
+            raise NotFoundError(f"Pod {key}: there is none")
         problem = _why_not_bindable(stored, pod.metadata.uid)
         if problem:
-            raise ConflictError(f"Pod {pod.key}: {problem}")
+            raise ConflictError(f"Pod {key}: {problem}")
         if node_name not in self._nodes:
             raise NotFoundError(f"Node {node_name}: there is none")
-        self._core.bind(stored, node_name)
+        self._core.bind(key, stored, node_name)
 
     def patch_pod_status(self, pod: Pod, patch: PodStatusPatch) -> None:
         """Change a pod's status; see `quaymaster.cluster.Cluster.patch_pod_status`."""
@@ -256,9 +257,10 @@ def _check_current(obj: ApiObject, uid: str, version: str) -> None:
 
 
 def _why_not_bindable(stored: Pod, uid: str) -> str:
-    if uid not in ("", stored.metadata.uid):
-        return f"its uid is {stored.metadata.uid}, not {uid}"
-    if stored.metadata.deletion_timestamp is not None:
+    metadata = stored.metadata
+    if uid not in ("", metadata.uid):
+        return f"its uid is {metadata.uid}, not {uid}"
+    if metadata.deletion_timestamp is not None:
         return "it is being deleted"
     if stored.node_name:
         return f"it is already on node {stored.node_name}"

@@ -77,7 +77,9 @@ class ClusterCore:
         self.observer: Observer | None = None
         self._history = history
         self._stores: dict[type[ApiObject], KindStore[Any]] = {}
+        self._pods = self.store(Pod)
         self._namespaces = self.store(Namespace).objects
+        self._moment = Time(clock.now())
         self._kubelet = Kubelet(clock, self._end_pod, kubelet)
         # Objects that nobody gave; whoever brings his own replaces them.
         self._implied: set[tuple[type[ApiObject], str]] = set()
@@ -117,21 +119,14 @@ class ClusterCore:
         if kind is StorageClass:
             # The class that nobody gave is there only as long as there is no other.
             self._drop_implied(StorageClass, IMPLIED_STORAGE_CLASS.name)
-        metadata = obj.metadata
         store = self.store(kind)
-        objects = store.objects
-        if not metadata.name:
-            metadata = self._with_free_name(metadata, objects)
-        namespace = metadata.namespace
-        key = f"{namespace}/{metadata.name}" if kind.namespaced else metadata.name
-        if key in objects and not self._drop_implied(kind, key):
-            raise AlreadyExistsError(f"{kind.kind} {key}: expected a free name")
-        if kind.namespaced and namespace not in self._namespaces:
-            self._imply(Namespace(metadata=ObjectMeta(name=namespace)))
+        name, key = self._name_and_key(obj, store.objects)
+        if kind.namespaced and obj.metadata.namespace not in self._namespaces:
+            self._imply(Namespace(metadata=ObjectMeta(name=obj.metadata.namespace)))
         if isinstance(obj, Pod) and obj.node_name:
             obj = replace(obj, status=self._kubelet.bound(obj.status))
         self.version += 1
-        new = replace(obj, metadata=self._new_metadata(metadata))
+        new = replace(obj, metadata=self._new_metadata(obj.metadata, name))
         store.put(_ADDED, key, new, self.version)
         self._tell(None, new)
         if isinstance(new, Pod) and new.node_name:
@@ -140,17 +135,22 @@ class ClusterCore:
 
     def change(self, old: ObjT, new: ObjT) -> ObjT:
         """Replace a stored object by one that needs no admission."""
-        self.version = version = self.version + 1
-        metadata = replace(new.metadata, resource_version=str(version))
-        new = replace(new, metadata=metadata)
-        self.store(type(new)).put(_MODIFIED, new.key, new, version)
+        new = replace(new, metadata=self._next_metadata(new.metadata))
+        self.store(type(new)).put(_MODIFIED, new.key, new, self.version)
         self._tell(old, new)
         return new
 
-    def bind(self, pod: Pod, node_name: str) -> None:
+    def bind(self, key: str, pod: Pod, node_name: str) -> None:
         """Put a stored pod on a node, where it starts to run in the same write."""
-        status = self._kubelet.bound(pod.status)
-        new = self.change(pod, replace(pod, node_name=node_name, status=status))
+        new = replace(
+            pod,
+            metadata=self._next_metadata(pod.metadata),
+            node_name=node_name,
+            status=self._kubelet.bound(pod.status),
+        )
+        self._pods.put(_MODIFIED, key, new, self.version)
+        if self.observer is not None:
+            self.observer.pod_changed(pod, new)
         self._kubelet.follow(new)
 
     def delete(self, obj: ApiObject, grace_period_seconds: float | None = None) -> None:
@@ -172,8 +172,7 @@ class ClusterCore:
             self._terminate(obj, 0.0)
             return
         kind, key = type(obj), obj.key
-        self.version += 1
-        metadata = replace(obj.metadata, resource_version=str(self.version))
+        metadata = self._next_metadata(obj.metadata)
         last = replace(obj, metadata=metadata)
         self._implied.discard((kind, key))
         if not self.names.has_made(metadata.uid):
@@ -197,7 +196,12 @@ class ClusterCore:
             self.objects(PriorityClass).values(), self.objects(StorageClass).values()
         )
 
-    def _new_metadata(self, metadata: ObjectMeta) -> ObjectMeta:
+    def _next_metadata(self, metadata: ObjectMeta) -> ObjectMeta:
+        """The metadata after one more change."""
+        self.version = version = self.version + 1
+        return replace(metadata, resource_version=str(version))
+
+    def _new_metadata(self, metadata: ObjectMeta, name: str) -> ObjectMeta:
         created, uid = metadata.creation_timestamp, metadata.uid
         if not uid or uid in self._spent_uids:
             uid = self.names.uid()
@@ -205,19 +209,41 @@ class ClusterCore:
             self.names.note(uid)
         return replace(
             metadata,
+            name=name,
             uid=uid,
             resource_version=str(self.version),
             generation=metadata.generation or 1,
-            creation_timestamp=Time(self.clock.now()) if created is None else created,
+            creation_timestamp=self._now() if created is None else created,
         )
 
-    def _with_free_name(
-        self, metadata: ObjectMeta, objects: Mapping[str, ApiObject]
-    ) -> ObjectMeta:
+    def _now(self) -> Time:
+        """The time; one object for all that are created at the same moment."""
+        now = self.clock.now()
+        if now != self._moment:
+            self._moment = Time(now)
+        return self._moment
+
+    def _name_and_key(
+        self, obj: ApiObject, objects: Mapping[str, ApiObject]
+    ) -> tuple[str, str]:
+        """The name of a new object, which is made if it has none, and its key.
+
+        Raises:
+            AlreadyExistsError: The key is taken.
+        """
+        kind, metadata = type(obj), obj.metadata
+        prefix = f"{metadata.namespace}/" if kind.namespaced else ""
+        name = metadata.name
+        if name:
+            key = prefix + name
+            if key in objects and not self._drop_implied(kind, key):
+                raise AlreadyExistsError(f"{kind.kind} {key}: expected a free name")
+            return name, key
         while True:
             name = self.names.name(metadata.generate_name)
-            if name not in objects and f"{metadata.namespace}/{name}" not in objects:
-                return replace(metadata, name=name)
+            key = prefix + name
+            if key not in objects:
+                return name, key
 
     def _tell(self, old: ApiObject | None, new: ApiObject | None) -> None:
         if isinstance(old, Pod) or isinstance(new, Pod):

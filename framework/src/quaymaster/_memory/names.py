@@ -5,6 +5,7 @@ Mirrors ``pkg/util/rand`` (k8s.io/apimachinery v0.36), ``names/generate.go``
 """
 
 import random
+from math import floor
 from typing import Final
 
 __all__ = ["NameMaker", "limit_base", "safe_hash"]
@@ -12,6 +13,7 @@ __all__ = ["NameMaker", "limit_base", "safe_hash"]
 # No vowels and no digits that look like letters: nothing rude, nothing ambiguous.
 _ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
 _SUFFIX_LENGTH: Final = 5
+_LETTERS: Final = float(len(_ALPHABET))
 _MAX_BASE: Final = 63 - _SUFFIX_LENGTH
 _FNV_OFFSET: Final = 2166136261
 _FNV_PRIME: Final = 16777619
@@ -24,10 +26,10 @@ class NameMaker:
         seed: Where the sequence starts.
     """
 
-    __slots__ = ("_choices", "_count", "_noted", "_prefix")
+    __slots__ = ("_count", "_noted", "_prefix", "_random")
 
     def __init__(self, seed: int) -> None:
-        self._choices = random.Random(seed).choices
+        self._random = random.Random(seed).random
         self._count = 0
         self._noted: set[str] = set()
         self._prefix = f"{seed & 0xFFFFFFFF:08x}-0000-4000-8000-"
@@ -51,7 +53,10 @@ class NameMaker:
 
     def name(self, base: str) -> str:
         """``base`` and five random characters, as for ``generateName``."""
-        return base[:_MAX_BASE] + "".join(self._choices(_ALPHABET, k=_SUFFIX_LENGTH))
+        # What `random.choices` does with these arguments, without looking at others.
+        draw = self._random
+        letters = [_ALPHABET[floor(draw() * _LETTERS)] for _ in range(_SUFFIX_LENGTH)]
+        return base[:_MAX_BASE] + "".join(letters)
 
 
 def limit_base(base: str, tail: str) -> str:

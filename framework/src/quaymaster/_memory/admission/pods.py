@@ -31,6 +31,9 @@ _SPEC_KEY: Final = "quaymaster._memory.admitted"
 _ORIGINALS_KEY: Final = "quaymaster._memory.originals"
 _LABELS_KEY: Final = "quaymaster._memory.narrowed"
 _PENDING: Final = PodStatus(phase="Pending")
+_UNTOLD: Final = Pod().status
+"""The one that all pods share that come without."""
+
 _GATED: Final = PodCondition(
     type="PodScheduled",
     status="False",
@@ -137,6 +140,8 @@ class PodAdmission:
 
 
 def _with_phase(status: PodStatus, is_gated: bool) -> PodStatus:
+    if status is _UNTOLD and not is_gated:
+        return _PENDING
     if not status.phase:
         status = replace(status, phase="Pending")
     if not is_gated:

@@ -90,11 +90,12 @@ class Controllers:
         if old is None or new is None:
             self._ephemeral_changed(old, new)
         if old is not None and new is not None and _is_same_owner(old, new):
-            reference = new.metadata.controller
+            before, after = old.metadata, new.metadata
+            reference = after.controller if after.owner_references else None
             if reference is not None:
                 self._member_changed(reference.uid, old, new)
                 return
-            if new.metadata.labels == old.metadata.labels:
+            if after.labels is before.labels or after.labels == before.labels:
                 return
         if old is not None:
             self._left(old)
