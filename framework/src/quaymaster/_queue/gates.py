@@ -34,11 +34,20 @@ def passes_gates(queued: QueuedPod, gates: Sequence[Gate]) -> bool:
     """
     if queued.gating_plugin:
         gates = _with_first(queued.gating_plugin, gates)
+    pod = queued.pod
     for plugin, hook in gates:
-        if _objects(plugin, hook, queued.pod):
-            queued.gating_plugin = plugin
-            queued.unschedulable_plugins |= {plugin}
-            return False
+        try:
+            status = hook(pod)
+        except Exception:
+            text = "pre_enqueue of plugin %r failed for pod %s"
+            _log.exception(text, plugin, pod.key)
+        else:
+            if status is None:
+                continue
+            _check(plugin, status, pod)
+        queued.gating_plugin = plugin
+        queued.unschedulable_plugins |= {plugin}
+        return False
     queued.gating_plugin = ""
     return True
 
@@ -49,13 +58,6 @@ def _with_first(first: str, gates: Iterable[Gate]) -> Sequence[Gate]:
     return sorted(gates, key=lambda gate: gate[0] != first)
 
 
-def _objects(plugin: str, hook: Callable[[Pod], object], pod: Pod) -> bool:
-    try:
-        status = hook(pod)
-    except Exception:
-        _log.exception("pre_enqueue of plugin %r failed for pod %s", plugin, pod.key)
-        return True
-    if status is not None and not isinstance(status, Status):
-        found = type(status).__name__
-        _log.error(_WRONG_TYPE, plugin, found, pod.key)
-    return status is not None
+def _check(plugin: str, answer: object, pod: Pod) -> None:
+    if not isinstance(answer, Status):
+        _log.error(_WRONG_TYPE, plugin, type(answer).__name__, pod.key)

@@ -5,6 +5,8 @@ Mirrors ``QueuedPodInfo`` (Kubernetes v1.36, ``pkg/scheduler/framework/types.go`
 
 import math
 
+import msgspec
+
 from quaymaster.objects import Pod
 from quaymaster.queueing import QueueName
 
@@ -13,7 +15,7 @@ __all__ = ["NO_PLUGINS", "QueuedPod"]
 NO_PLUGINS: frozenset[str] = frozenset()
 
 
-class QueuedPod:
+class QueuedPod(msgspec.Struct, eq=False):
     """A pod with its history in the queue; implements `QueuedPodInfo`.
 
     The record stays the same from the pod's arrival until it is bound or gone, whether
@@ -42,44 +44,27 @@ class QueuedPod:
         ticket: Which entry of a heap stands for it; 0 while none does.
     """
 
-    __slots__ = (
-        "asked_at",
-        "attempted_at_change",
-        "attempts",
-        "backoff_expiration",
-        "consecutive_errors_count",
-        "gating_plugin",
-        "initial_attempt_timestamp",
-        "key",
-        "pending_plugins",
-        "pod",
-        "queue",
-        "sort_key",
-        "ticket",
-        "timestamp",
-        "unschedulable_count",
-        "unschedulable_plugins",
-        "was_flushed",
-    )
+    pod: Pod
+    timestamp: float
+    key: str = ""
+    initial_attempt_timestamp: float | None = None
+    attempts: int = 0
+    unschedulable_count: int = 0
+    consecutive_errors_count: int = 0
+    unschedulable_plugins: frozenset[str] = NO_PLUGINS
+    pending_plugins: frozenset[str] = NO_PLUGINS
+    gating_plugin: str = ""
+    backoff_expiration: float | None = None
+    was_flushed: bool = False
+    asked_at: float = -math.inf
+    queue: QueueName | None = None
+    attempted_at_change: int = -1
+    sort_key: object = None
+    ticket: int = 0
 
-    def __init__(self, pod: Pod, timestamp: float) -> None:
-        self.pod = pod
-        self.key = pod.key
-        self.timestamp = timestamp
-        self.initial_attempt_timestamp: float | None = None
-        self.attempts = 0
-        self.unschedulable_count = 0
-        self.consecutive_errors_count = 0
-        self.unschedulable_plugins = NO_PLUGINS
-        self.pending_plugins = NO_PLUGINS
-        self.gating_plugin = ""
-        self.backoff_expiration: float | None = None
-        self.was_flushed = False
-        self.asked_at = -math.inf
-        self.queue: QueueName | None = None
-        self.attempted_at_change = -1
-        self.sort_key: object = None
-        self.ticket = 0
+    def __post_init__(self) -> None:
+        if not self.key:
+            self.key = self.pod.key
 
     @property
     def rejectors(self) -> frozenset[str]:

@@ -35,14 +35,20 @@ def reliable(
         sort_key: The profile's ``queue_sort``.
     """
     first: list[tuple[Any, object]] = []
+    # What the first pod's key is made of, if that is a tuple of numbers and texts.
+    types: list[type] = []
 
     def key_of(queued: QueuedPodInfo) -> SortKey:
         try:
             key = sort_key(queued)
+            if types and type(key) is tuple and [*map(type, key)] == types:
+                return False, *key
             shape = _shape(key)
             if not first:
                 bool(key < key)
                 first.append((key, shape))
+                if type(key) is tuple and shape is not None:
+                    types.extend(map(type, key))
             elif shape != first[0][1]:
                 raise TypeError(f"the key {key!r} is not like that of the first pod")
             elif shape is None:
@@ -52,7 +58,10 @@ def reliable(
             pod = queued.pod.key
             _log.exception("queue_sort of profile %r failed for pod %s", name, pod)
             return _LAST
-        return False, key if shape is not None else _Guarded(key)
+        if shape is None:
+            return False, _Guarded(key)
+        # Not a tuple in a tuple: heaps compare keys more often than anything else.
+        return (False, *key) if type(key) is tuple else (False, key)
 
     return key_of
 
