@@ -85,6 +85,8 @@ class GoTemplate:
         Raises:
             GoTemplateError: An action fails.
         """
+        if not self._varying:
+            return []
         fields = {"Index": index, "Count": count}
         return [_evaluate(action, fields) for action in self._varying]
 

@@ -122,9 +122,9 @@ class _Open:
         self.attempts: Counter[str] = Counter()
 
     def covers(self, pod: Pod) -> bool:
-        return (
-            pod.metadata.namespace in self.namespaces
-            and self.labels <= pod.metadata.labels.items()
+        metadata = pod.metadata
+        return metadata.namespace in self.namespaces and (
+            not self.labels or self.labels <= metadata.labels.items()
         )
 
 

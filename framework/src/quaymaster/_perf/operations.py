@@ -6,6 +6,7 @@ work of both, so that it is all counted.
 """
 
 import contextlib
+import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import count as count_up
@@ -286,8 +287,10 @@ class Player:
     ) -> None:
         if self._world.meter.is_measuring:
             raise WorkloadError("something else is being measured")
-        # What was done before is not part of what is measured.
+        # What was done before is not part of what is measured, nor is its garbage: Go's
+        # benchmarks begin with a collection, too.
         self._world.work_off()
+        gc.collect()
         self._world.meter.start(name, namespaces, labels)
 
     def _stop(self) -> None:

@@ -120,8 +120,9 @@ class Admission:
             metadata = replace(metadata, namespace=namespace)
             obj = replace(obj, metadata=metadata)
         check_metadata(metadata, report)
+        examine: Callable[[ObjT, Report], ObjT] | None
         examine = self._by_kind.get(type(obj))
-        return obj if examine is None else cast(ObjT, examine(obj, report))
+        return obj if examine is None else examine(obj, report)
 
     def _node(self, node: Node, report: Report) -> Node:
         check_node(node, report)

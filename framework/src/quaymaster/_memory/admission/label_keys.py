@@ -5,7 +5,7 @@ Mirrors ``applyLabelKeysToLabelSelector`` and its callers (Kubernetes v1.36,
 """
 
 from collections.abc import Mapping
-from typing import Final, TypeVar, cast
+from typing import Final, TypeVar
 
 from msgspec.structs import replace
 
@@ -27,14 +27,14 @@ _AffinityT = TypeVar("_AffinityT", PodAffinity, PodAntiAffinity)
 
 def label_keys_of(spec: PodSpec) -> tuple[str, ...]:
     """The label keys that a spec wants to have looked up in its pod's labels."""
-    known = spec.__dict__.get(_MEMO_KEY)
+    known: tuple[str, ...] | None = spec.__dict__.get(_MEMO_KEY)
     if known is None:
         keys = {key for c in spec.topology_spread_constraints for key in _keys(c)}
         for affinity in _pod_affinities(spec):
             for term in _terms(affinity):
                 keys.update(_keys(term))
         known = spec.__dict__[_MEMO_KEY] = tuple(sorted(keys))
-    return cast(tuple[str, ...], known)
+    return known
 
 
 def merge_label_keys(spec: PodSpec, labels: Mapping[str, str]) -> PodSpec:

@@ -31,9 +31,7 @@ _SPEC_KEY: Final = "quaymaster._memory.admitted"
 _ORIGINALS_KEY: Final = "quaymaster._memory.originals"
 _LABELS_KEY: Final = "quaymaster._memory.narrowed"
 _PENDING: Final = PodStatus(phase="Pending")
-_UNTOLD: Final = Pod().status
-"""The one that all pods share that come without."""
-
+_FRESH: Final = (PodStatus(), _PENDING)
 _GATED: Final = PodCondition(
     type="PodScheduled",
     status="False",
@@ -140,13 +138,13 @@ class PodAdmission:
 
 
 def _with_phase(status: PodStatus, is_gated: bool) -> PodStatus:
-    if status is _UNTOLD and not is_gated:
+    if not is_gated and status in _FRESH:
+        # One status for all new pods: what follows from it is computed once.
         return _PENDING
     if not status.phase:
         status = replace(status, phase="Pending")
     if not is_gated:
-        # One status for all new pods: what follows from it is computed once.
-        return _PENDING if status == _PENDING else status
+        return status
     conditions = status.conditions
     if any(condition.type == "PodScheduled" for condition in conditions):
         return status

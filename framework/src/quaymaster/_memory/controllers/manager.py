@@ -179,9 +179,9 @@ class Controllers:
         reference = pod.metadata.controller
         if reference is None:
             self._ownership.orphan_added(pod)
-        elif self._ownership.get(reference.uid) is None:
-            self._ownership.stranger_added(pod, reference)
-        if reference is not None:
+        else:
+            if self._ownership.get(reference.uid) is None:
+                self._ownership.stranger_added(pod, reference)
             self._member_changed(reference.uid, None, pod)
         if self._ownership.has_adoptions:
             self._wake()
