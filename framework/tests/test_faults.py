@@ -108,6 +108,38 @@ def test_delayed_events_come_later_with_a_notice() -> None:
     assert [event.object.name for event in watch.take()] == ["q"]
 
 
+def test_events_of_different_kinds_come_in_any_order() -> None:
+    def seen(seed: int) -> list[str]:
+        """What two watches give, in the order in which it comes."""
+        faulty, inner, clock = make_clusters({Fault.DELAYED_EVENTS: 1}, seed=seed)
+        given: list[str] = []
+
+        def take() -> None:
+            for watch in watches:
+                given.extend(event.object.name for event in watch.take())
+
+        watches = [
+            faulty.watch(kind, inner.resource_version, take) for kind in (Node, Pod)
+        ]
+        inner.create(make_node(name="first node"))
+        inner.create(make_pod(name="first pod"))
+        inner.create(make_node(name="last node"))
+        inner.create(make_pod(name="last pod"))
+        faulty.set_rates({})
+        while (due := clock.next_due()) is not None:
+            clock.advance(due - clock.now())
+        return given
+
+    pods = ["first pod", "last pod"]
+    nodes = ["first node", "last node"]
+    orders = [seen(seed) for seed in range(8)]
+    assert pods + nodes in orders
+    assert nodes + pods in orders
+    for order in orders:
+        assert [name for name in order if name in pods] == pods
+        assert [name for name in order if name in nodes] == nodes
+
+
 def test_a_repeated_event_comes_twice_in_a_row() -> None:
     faulty, inner, _ = make_clusters({Fault.REPEATED_EVENT: 1})
     watch = faulty.watch(Pod, inner.resource_version, lambda: None)

@@ -4,10 +4,12 @@ The model is the in-memory cluster itself, which nothing is hidden from, the nai
 of `tests.chaos.rules`, and a log of the decisions.
 """
 
+import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 
-from quaymaster._binding.executor import Executor, InlineExecutor, Post
+from quaymaster._binding.executor import Post
 from quaymaster._engine.framework import Framework
 from quaymaster._engine.scheduler import Scheduler
 from quaymaster.clock import VirtualClock
@@ -16,8 +18,8 @@ from quaymaster.memory import MemoryCluster
 from quaymaster.objects import Node, Pod
 from quaymaster.options import EngineOptions, SlowHook
 from quaymaster.testing import Fault, make_namespace, make_storage_class
+from quaymaster.testing.slow_executor import SlowExecutor
 from tests.chaos.acts import ClusterActs
-from tests.chaos.executor import SlowExecutor
 from tests.chaos.invariants import (
     ViolationError,
     chances,
@@ -43,6 +45,8 @@ RATES = {
     Fault.CONFLICT: 0.10,
     Fault.LOST_CALL: 0.10,
     Fault.LOST_ANSWER: 0.15,
+    Fault.SLOW_CALL: 0.50,
+    Fault.SLOW_ANSWER: 0.50,
     Fault.STALE_LIST: 0.20,
     Fault.BROKEN_WATCH: 0.03,
     Fault.EXPIRED_WATCH: 0.03,
@@ -50,6 +54,7 @@ RATES = {
     Fault.REPEATED_EVENT: 0.10,
 }
 
+_SLOW = (Fault.SLOW_CALL, Fault.SLOW_ANSWER)
 _MAX_TURNS = 2000
 _NO_PROVISIONER = "kubernetes.io/no-provisioner"
 
@@ -59,7 +64,7 @@ class Machine:
 
     Args:
         seed: Seeds the faults, the cluster's names and the scheduler. It also decides
-            whether bindings take their time, whether there are two profiles, and
+            whether calls can be slow, whether there are two profiles, and
             whether the labels of namespaces may change: nothing but the flush helps a
             pod that was rejected for these.
 
@@ -74,7 +79,12 @@ class Machine:
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
-        self._is_slow = seed % 2 == 0
+        self._rates = {
+            fault: rate
+            for fault, rate in RATES.items()
+            if fault not in _SLOW or seed % 2 == 0
+        }
+        self._random = random.Random(seed)
         self._profiles = 2 if seed % 3 == 0 else 1
         self._binds: dict[str, str] = {}
         self._problems: list[str] = []
@@ -91,7 +101,6 @@ class Machine:
         self.faults = StagedCluster(self.cluster, self.clock, {}, self.stage)
         self.acts = ClusterActs(self.cluster, self.stage.ledger, self._profiles)
         self._life = MortalClock(self.clock)
-        self._executor: Executor = InlineExecutor()
         self.scheduler = self._start()
 
     def run(self, step: Step) -> None:
@@ -139,8 +148,7 @@ class Machine:
         """End the scheduler's process, and start another one on the same cluster."""
         self._life.end()
         self.faults.set_rates({})
-        if isinstance(self._executor, SlowExecutor):
-            self._executor.crash()
+        self._send(self._executor.abandon())
         pods = self.cluster.list(Pod).items
         self.stage.ledger.crashed({pod.uid for pod in pods if pod.node_name})
         self.restarts += 1
@@ -255,15 +263,19 @@ class Machine:
             options=EngineOptions(flush_gated_pods=True),
         )
         scheduler.start()
-        self.faults.set_rates(RATES)
+        self.faults.set_rates(self._rates)
         return scheduler
 
-    def _make_executor(self, _post: Post) -> Executor:
-        """Half of the histories bind at once, the others take their time."""
-        self._executor = InlineExecutor()
-        if self._is_slow:
-            self._executor = SlowExecutor(self._life, self._seed)
+    def _make_executor(self, post: Post) -> SlowExecutor:
+        self._executor = self.faults.make_executor(post)
         return self._executor
+
+    def _send(self, calls: Iterable[Callable[[], object]]) -> None:
+        """Half of the calls of a process that has ended take effect."""
+        for call in calls:
+            if self._random.random() < 0.5:
+                with suppress(CrashError):
+                    call()
 
     def _turn(self) -> bool:
         return self._alive(self.scheduler.turn) is not False

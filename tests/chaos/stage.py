@@ -106,7 +106,10 @@ class StagedCluster(FaultyCluster):
     def __init__(
         self, cluster: Cluster, clock: Clock, rates: Mapping[Fault, float], stage: Stage
     ) -> None:
-        super().__init__(cluster, clock=clock, rates=rates, seed=stage.choose(1 << 30))
+        seed = stage.choose(1 << 30)
+        super().__init__(
+            cluster, clock=clock, rates=rates, seed=seed, max_answer_seconds=4.0
+        )
         self.stage = stage
 
     def bind(self, pod: Pod, node_name: str) -> None:

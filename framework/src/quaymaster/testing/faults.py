@@ -1,8 +1,8 @@
 """A cluster that fails now and then, as decided by a seed.
 
 `FaultyCluster` stands in front of another cluster, behind the same port, and does to
-its callers what networks and API servers do: it loses answers, refuses calls, breaks
-watches and tells old news.
+its callers what networks and API servers do: it loses answers, or lets them wait,
+refuses calls, breaks watches and tells old news.
 """
 
 import contextlib
@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, TypeVar
 
+from quaymaster._binding.executor import Post
 from quaymaster.clock import Clock
 from quaymaster.cluster import (
     ApiError,
@@ -27,6 +28,7 @@ from quaymaster.cluster import (
     WatchEvent,
 )
 from quaymaster.objects import ApiObject, Node, Pod
+from quaymaster.testing.slow_executor import SlowExecutor
 
 __all__ = ["Fault", "FaultyCluster"]
 
@@ -49,6 +51,14 @@ class Fault(enum.Enum):
     LOST_ANSWER = "lost answer"
     """A write takes effect, and its caller does not know."""
 
+    SLOW_CALL = "slow call"
+    """What runs beside the scheduling of pods (PreBind, Bind, evictions, changes of a
+    pod's status) begins later; everything else goes on meanwhile."""
+
+    SLOW_ANSWER = "slow answer"
+    """What runs beside the scheduling of pods takes effect, and the scheduler hears of
+    it later; everything else goes on meanwhile."""
+
     STALE_LIST = "stale list"
     """A list shows what the last list of that kind showed."""
 
@@ -59,7 +69,8 @@ class Fault(enum.Enum):
     """A watch ends and cannot be resumed: changes were lost."""
 
     DELAYED_EVENTS = "delayed events"
-    """All that a watch has to give comes later."""
+    """All that a watch has to give comes later, and so after younger events of other
+    kinds; events of one kind stay in order."""
 
     REPEATED_EVENT = "repeated event"
     """A watch gives one event twice."""
@@ -74,15 +85,18 @@ class FaultyCluster:
     Every fault is drawn from one generator, in the order of the calls, so the same
     calls meet the same faults. `get` may fail, but never gives old news: an API server
     answers it from what is stored. Events of a watch may come late or twice, but in
-    order. It belongs to one thread.
+    order; between kinds, whose watches are late each by itself, there is none. Calls
+    are slow only for a scheduler that runs them with `make_executor`, as that of
+    `SchedulerHarness` does. It belongs to one thread.
 
     Args:
         cluster: The cluster behind it.
-        clock: Tells when delayed events come.
+        clock: Tells when what is late comes.
         rates: How likely each fault is, from 0 to 1, each time that it is possible;
             0 for those not given.
         seed: Decides which calls go wrong.
         max_delay_seconds: How late events can be.
+        max_answer_seconds: How late a call can be, and as much again its answer.
 
     Attributes:
         counts: How often each fault has happened.
@@ -99,12 +113,14 @@ class FaultyCluster:
         rates: Mapping[Fault, float],
         seed: int = 0,
         max_delay_seconds: float = 5.0,
+        max_answer_seconds: float = 5.0,
     ) -> None:
         self.counts: Counter[Fault] = Counter()
         self._cluster = cluster
         self._clock = clock
         self._random = random.Random(seed)
         self._max_delay_seconds = max_delay_seconds
+        self._max_answer_seconds = max_answer_seconds
         self._rates: Mapping[Fault, float] = {}
         self._lists: dict[type[ApiObject], ListResult[ApiObject]] = {}
         self.set_rates(rates)
@@ -112,7 +128,7 @@ class FaultyCluster:
     def set_rates(self, rates: Mapping[Fault, float]) -> None:
         """Replace all rates; with an empty mapping nothing fails any more.
 
-        Events that are late already stay late.
+        What is late already stays late.
 
         Raises:
             ValueError: A rate is not from 0 to 1.
@@ -121,6 +137,19 @@ class FaultyCluster:
             if not 0 <= rate <= 1:
                 raise ValueError(f"{fault.value}: expected 0 to 1, got {rate}")
         self._rates = dict(rates)
+
+    def make_executor(self, post: Post) -> SlowExecutor:
+        """Make what a scheduler runs calls with, so that they can be slow.
+
+        Args:
+            post: Puts a call into that scheduler's inbox.
+        """
+        return SlowExecutor(
+            self._clock,
+            post,
+            call_delay=lambda: self._slowness(Fault.SLOW_CALL),
+            answer_delay=lambda: self._slowness(Fault.SLOW_ANSWER),
+        )
 
     def list(self, kind: type[ObjT]) -> ListResult[ObjT]:
         """All objects of a kind; see `quaymaster.cluster.Cluster.list`."""
@@ -210,6 +239,11 @@ class FaultyCluster:
             return False
         self.counts[fault] += 1
         return True
+
+    def _slowness(self, fault: Fault) -> float:
+        if not self._draw(fault):
+            return 0.0
+        return self._random.uniform(0.0, self._max_answer_seconds)
 
     def _delay(self) -> float:
         return self._random.uniform(0.0, self._max_delay_seconds)

@@ -42,6 +42,8 @@ class SchedulerHarness:
         stopwatch: The time that hooks are measured with, in seconds.
         faults: How likely each fault of the cluster is, as the scheduler sees it; with
             a rate of 1, some things never come to an end.
+        max_answer_seconds: How late a call of the scheduler can be, and as much again
+            its answer, if such faults are likely.
 
     Attributes:
         cluster: The cluster, which never fails.
@@ -67,6 +69,7 @@ class SchedulerHarness:
         options: EngineOptions | None = None,
         stopwatch: Callable[[], float] = time.perf_counter,
         faults: Mapping[Fault, float] | None = None,
+        max_answer_seconds: float = 5.0,
     ) -> None:
         registry = PluginRegistry.discover()
         for name, plugin in (plugins or {}).items():
@@ -76,7 +79,11 @@ class SchedulerHarness:
         self.cluster = MemoryCluster(self.clock, seed=seed)
         self.cluster.load(objects)
         self.faulty = FaultyCluster(
-            self.cluster, clock=self.clock, rates=faults or {}, seed=seed
+            self.cluster,
+            clock=self.clock,
+            rates=faults or {},
+            seed=seed,
+            max_answer_seconds=max_answer_seconds,
         )
         self.attempts: list[str] = []
         self.slow_hooks: list[SlowHook] = []
@@ -86,6 +93,7 @@ class SchedulerHarness:
             registry,
             clock=self.clock,
             seed=seed,
+            make_executor=self.faulty.make_executor,
             observer=_Log(self.attempts, self.slow_hooks),
             options=options,
             stopwatch=stopwatch,
