@@ -118,6 +118,32 @@ def test_a_skip_is_remembered() -> None:
     assert world.asked("Skipping") == ["a"]
 
 
+class Imagining(Preparing):
+    """Wants to be told of pods that are imagined."""
+
+    @hookimpl
+    def add_pod(self, state: CycleState) -> None:
+        """Have an opinion about pods that may come."""
+
+
+def test_a_skip_is_all_that_is_remembered_of_a_plugin_that_imagines_pods() -> None:
+    world = World(Imagining, Full)
+    prepared(world, "Imagining", Status.skip())
+    for _ in range(2):
+        assert world.fits(kind("a")) == ["n0", "n1", "n2"]
+        assert world.state.skip_filter_plugins == {"Imagining"}
+    assert world.asked("Imagining") == ["a"]
+
+
+def test_a_plugin_that_imagines_pods_is_asked_again_if_it_does_not_skip() -> None:
+    world = World(Imagining, Full)
+    for value in "xyz":
+        prepared(world, "Imagining", value=value)
+        assert world.fits(kind("a")) == ["n0", "n1", "n2"]
+        assert world.state[Preparing.key] == value
+    assert world.asked("Imagining") == ["a", "a", "a"]
+
+
 def test_a_restriction_to_some_nodes_is_remembered() -> None:
     world = World(Preparing, Full, nodes=4)
     prepared(world, "Preparing", PreFilterResult(frozenset({"n1", "n2"})))

@@ -34,6 +34,7 @@ __all__ = ["Again", "Algorithm", "Nominator", "PickNode", "Ties", "Verifier"]
 PickNode: TypeAlias = Callable[[NodeTable, Ties], int]
 """Breaks ties: one of the given rows, which all have the highest total."""
 
+_ALL = 100
 _WORTH_RECALLING = 4
 """Memory is for attempts that look at one node in four, or more."""
 
@@ -107,6 +108,7 @@ class Algorithm:
         self._is_scored = bool(self.score) or extenders.prioritizes
         # Whoever comes first will do, unless somebody compares them.
         self._compares = self._is_scored or extenders.filters
+        self._looks_at_all = self._compares and percentage >= _ALL
         self._memory = Memory(profile, nodes) if remembers else None
         self._verifier = verifier
 
@@ -151,7 +153,8 @@ class Algorithm:
         """
         nodes, diagnosis = self._nodes, Diagnosis(self._nodes)
         outcome = self.pre_filter.run(state, pod, nodes, recalled)
-        diagnosis.pre_filter_plugins = outcome.restricting_plugins
+        if outcome.restricting_plugins:
+            diagnosis.pre_filter_plugins = outcome.restricting_plugins
         if outcome.status is not None:
             if not outcome.status.is_rejected:
                 return Unfit(outcome.status)
@@ -319,10 +322,13 @@ class Algorithm:
         diagnosis: Diagnosis,
         recalled: Recalled | None,
     ) -> Rows | Status:
-        count = self._nodes.count(rows)
+        nodes = self._nodes
+        if self._looks_at_all and rows is nodes.rows:
+            return self._filter_rows(state, pod, rows, diagnosis, recalled)
+        count = nodes.count(rows)
         wanted = nodes_to_find(self._percentage, count) if self._compares else 1
         if wanted >= count:
-            if _WORTH_RECALLING * count < len(self._nodes):
+            if _WORTH_RECALLING * count < len(nodes):
                 recalled = None
             return self._filter_rows(state, pod, rows, diagnosis, recalled)
         return self._sample(state, pod, rows, wanted, diagnosis)

@@ -108,18 +108,20 @@ class Diagnosis:
         filtered: How many nodes the plugins judged, if extenders came after them.
     """
 
+    # Most attempts leave these as they are, and need no copies of their own.
+    absent = _UNRESOLVABLE
+    pre_filter_message = ""
+    post_filter_message = ""
+    pre_filter_plugins: frozenset[str] = frozenset()
+    extender_plugins: frozenset[str] = frozenset()
+    filtered: int | None = None
+    _by_node: Mapping[str, Status] | None = None
+    _plugin_statuses: tuple[Status, ...] = ()
+
     def __init__(self, nodes: NodeTable) -> None:
         self.nodes = nodes
-        self.absent = _UNRESOLVABLE
-        self.pre_filter_message = ""
-        self.post_filter_message = ""
-        self.pre_filter_plugins: frozenset[str] = frozenset()
-        self.extender_plugins: frozenset[str] = frozenset()
-        self.filtered: int | None = None
         self._explicit: dict[str, Status] = {}
         self._batches: list[Rejections] = []
-        self._by_node: dict[str, Status] | None = None
-        self._plugin_statuses: list[Status] = []
 
     def reject(self, node_name: str, status: Status) -> None:
         """Note one node's rejection; the last one for a node counts."""
@@ -159,7 +161,7 @@ class Diagnosis:
         """Note that PreFilter rejected the pod before any node was looked at."""
         self.absent = status
         self.pre_filter_message = status.message
-        self._plugin_statuses.append(status)
+        self._plugin_statuses = (*self._plugin_statuses, status)
 
     def __getitem__(self, node_name: str) -> Status:
         return self.by_node().get(node_name, self.absent)

@@ -60,6 +60,7 @@ class Recalled:
 
     Attributes:
         plugins: The plugins that signed the pod.
+        skipping: Those that did, too, but are asked again unless they skip.
         pre_filter: What they said at PreFilter.
         filters: What they said of each node.
         pre_score: What they said at PreScore.
@@ -68,6 +69,7 @@ class Recalled:
     """
 
     plugins: frozenset[str]
+    skipping: frozenset[str]
     pre_filter: Prepared | None = None
     filters: FilterPlan | None = None
     pre_score: Prepared | None = None
@@ -85,7 +87,8 @@ class Memory:
 
     def __init__(self, profile: Profile, nodes: NodeTable) -> None:
         self._nodes = nodes
-        self._names: Sequence[str] = list(profile.remembered)
+        self._names: Sequence[str] = [*profile.remembered, *profile.skipping]
+        self._remembered = frozenset(profile.remembered)
         self._signs: Sequence[HookFunction] = [
             profile.sign[name] for name in self._names
         ]
@@ -122,17 +125,18 @@ class Memory:
         return recalled
 
     def _new(self, signature: tuple[Hashable, ...]) -> Recalled | None:
-        plugins = frozenset(
+        signed = frozenset(
             name
             for name, fragment in zip(self._names, signature, strict=True)
             if fragment is not None
         )
+        plugins = signed & self._remembered
         if not plugins:
             return None
         size = _BYTES_PER_NODE * max(1, len(self._nodes))
         while len(self._known) >= max(_FEWEST, _BYTES // size):
             del self._known[next(iter(self._known))]
-        return Recalled(plugins)
+        return Recalled(plugins, signed - plugins)
 
 
 def _traits(pod: Pod) -> tuple[object, ...]:

@@ -79,7 +79,7 @@ class PreFilterStation:
             if outcome.ended_by:
                 state.skip_filter_plugins -= known.take_back(state, outcome.ended_by)
             return outcome
-        lesson = Lesson(self._pre_filter, recalled.plugins)
+        lesson = Lesson(self._pre_filter, recalled.plugins, recalled.skipping)
         outcome = self._ask(lesson.calls, _NONE, state, pod, nodes)
         recalled.pre_filter = lesson.learnt(self._pre_filter)
         return outcome

@@ -63,19 +63,27 @@ class Lesson:
     Args:
         calls: All calls of the point.
         plugins: Those to listen to.
+        skipping: Those of which nothing is to be remembered but a Skip.
 
     Attributes:
         calls: The same calls, listened to.
     """
 
-    def __init__(self, calls: Calls, plugins: frozenset[str]) -> None:
+    def __init__(
+        self,
+        calls: Calls,
+        plugins: frozenset[str],
+        skipping: frozenset[str] = frozenset(),
+    ) -> None:
         self._plugins = plugins
+        self._skipping = skipping
         self._answers: dict[str, object] = {}
         self._written: dict[StateKey[object], object] = {}
         self._writers: dict[StateKey[object], str] = {}
         self._activated: list[str] = []
+        listened_to = plugins | skipping
         self.calls: Calls = [
-            (plugin, self._listening(plugin, hook) if plugin in plugins else hook)
+            (plugin, self._listening(plugin, hook) if plugin in listened_to else hook)
             for plugin, hook in calls
         ]
 
@@ -88,14 +96,13 @@ class Lesson:
         left: list[tuple[str, HookFunction]] = []
         skips: set[str] = set()
         for plugin, hook in calls:
-            if plugin not in self._plugins:
-                left.append((plugin, hook))
-                continue
             answer = self._answers.get(plugin, _NOTHING)
-            if answer is None:
-                continue
-            if isinstance(answer, Status) and answer.is_skip:
+            if _is_skip(answer):
                 skips.add(plugin)
+            elif plugin not in self._plugins:
+                left.append((plugin, hook))
+            elif answer is None:
+                continue
             elif isinstance(answer, PreFilterResult) or (
                 isinstance(answer, Status) and answer.is_rejected
             ):
@@ -127,6 +134,8 @@ class Lesson:
                 }
             except Exception:  # a value's that cannot be cloned, and so not kept
                 return answer
+            if plugin in self._skipping and not _is_skip(answer):
+                return answer
             self._written.update(written)
             self._writers.update(dict.fromkeys(written, plugin))
             self._activated += state.pods_to_activate[activated:]
@@ -134,6 +143,10 @@ class Lesson:
             return answer
 
         return listen
+
+
+def _is_skip(answer: object) -> bool:
+    return isinstance(answer, Status) and answer.is_skip
 
 
 def _kept(value: object) -> object:

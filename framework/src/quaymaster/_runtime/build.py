@@ -101,7 +101,16 @@ class _Builder:
             },
             events={name: self._events(name) for name in self._plugins},
             sign=sign,
-            remembered=[name for name in sign if self._is_remembered(name)],
+            remembered=[
+                name
+                for name in sign
+                if self._may_be_remembered(name) and not self._imagines(name)
+            ],
+            skipping=[
+                name
+                for name in sign
+                if self._may_be_remembered(name) and self._imagines(name)
+            ],
         )
 
     @cached_property
@@ -188,14 +197,18 @@ class _Builder:
             raise self._error(plugin, f"scope: expected a Scope, got {scope!r}")
         return scope
 
-    def _is_remembered(self, plugin: str) -> bool:
+    def _imagines(self, plugin: str) -> bool:
+        """Whether a plugin is told of pods that are imagined, unless it skips."""
+        return self._has(plugin, ("add_pod", "remove_pod"))
+
+    def _may_be_remembered(self, plugin: str) -> bool:
         """Whether answers of a plugin can stand for later ones.
 
-        Not if a wrapper wants to see every call, nor if the plugin is told of pods
-        that are imagined; and where it looks at all nodes, only its scores can.
+        Not if a wrapper wants to see every call; and where it looks at all nodes, only
+        its scores can.
         """
         scope = self._scope(plugin)
-        if scope is Scope.CLUSTER or self._has(plugin, ("add_pod", "remove_pod")):
+        if scope is Scope.CLUSTER:
             return False
         if scope is Scope.NODES and self._has(plugin, _NARROW_HOOKS):
             return False

@@ -46,6 +46,7 @@ class Profile:
         events: Plugin name -> the events it registered; None if it does not say.
         sign: Plugin name -> its ``sign_pod``, for the plugins that have one.
         remembered: The plugins whose answers for a node may be remembered.
+        skipping: The plugins of which only a Skip at PreFilter may be remembered.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Profile:
     events: Mapping[str, Sequence[ClusterEventWithHint] | None]
     sign: Mapping[str, HookFunction]
     remembered: Sequence[str]
+    skipping: Sequence[str]
 
     def plan(self, key: str) -> Sequence[Call]:
         """The calls at an extension point, such as ``preFilter``."""
