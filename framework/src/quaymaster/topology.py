@@ -120,7 +120,7 @@ class Domains:
             Shape ``(N,)``, in the order of ``rows``; never write to it.
         """
         if not isinstance(rows, slice):
-            return values.take(self.codes[rows])
+            return values.take(rows if self._has_identity() else self.codes[rows])
         if self._has_identity():
             return values[rows]
         if len(values) > _FEW_SLOTS:

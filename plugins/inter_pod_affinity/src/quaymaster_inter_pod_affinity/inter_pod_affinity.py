@@ -115,7 +115,7 @@ class InterPodAffinity:
         terms, counts = affinity_terms(pod), self._handle.snapshot.counts
         if terms is NO_TERMS and not counts.carried(carried_anti_affinity):
             return Status.skip()
-        if terms.problem:
+        if terms.problems:
             return Status.unresolvable(f"parsing pod: {terms.problem}")
         namespaces = self._namespaces
         known = self._filter_states.of(
@@ -170,7 +170,7 @@ class InterPodAffinity:
         counts = self._handle.snapshot.counts
         if terms is NO_TERMS and not counts.carried(carried_preferences):
             return Status.skip()
-        if terms.problem:
+        if terms.problems:
             return Status.from_error(f"failed to parse pod: {terms.problem}")
         namespaces = self._namespaces
         parts = self._score_parts.of(

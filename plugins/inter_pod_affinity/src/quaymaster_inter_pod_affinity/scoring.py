@@ -110,12 +110,16 @@ class ScoreState:
         return scores + everywhere if everywhere else scores
 
     def _add(self, weight: int, counts: DomainCounts) -> None:
-        domains = counts.domains
-        sums = counts.array() * weight
-        sums[-1] = 0
+        domains, sums = counts.domains, counts.array()
+        if weight != 1:
+            sums = sums * weight
         known = self._sums.get(domains.key)
         if known is not None:
-            sums += known[1]
+            sums = sums + known[1]
+        elif weight == 1 and domains.unlabelled:
+            sums = sums.copy()
+        if domains.unlabelled:
+            sums[-1] = 0
         self._sums[domains.key] = domains, sums
 
 

@@ -5,7 +5,7 @@ Mirrors ``PodInfo.Update`` (kube-scheduler 1.36.2,
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Final, cast
+from typing import Final
 
 import attrs
 
@@ -39,6 +39,7 @@ HARD: Final = "required affinity"
 
 _TERMS_KEY: Final = "quaymaster_inter_pod_affinity.terms"
 _NO_LABELS: Final[Mapping[str, str]] = {}
+_NONE_YET: Final[dict[str, "AffinityTerms"]] = {}
 
 
 class Queries:
@@ -115,17 +116,20 @@ NO_TERMS: Final = AffinityTerms()
 def affinity_terms(pod: Pod) -> AffinityTerms:
     """What a pod says about other pods."""
     spec = pod.spec
-    affinity = spec.affinity
-    if affinity is None:
+    if spec.affinity is None:
         return NO_TERMS
-    if affinity.pod_affinity is None and affinity.pod_anti_affinity is None:
-        return NO_TERMS
-    by_namespace = spec.__dict__.setdefault(_TERMS_KEY, {})
+    by_namespace: dict[str, AffinityTerms] = spec.__dict__.get(_TERMS_KEY, _NONE_YET)
     known = by_namespace.get(pod.metadata.namespace)
-    if known is None:
-        known = _compile(affinity, pod.metadata.namespace)
-        by_namespace[pod.metadata.namespace] = known
-    return cast(AffinityTerms, known)
+    return _remembered_terms(pod, spec.affinity) if known is None else known
+
+
+def _remembered_terms(pod: Pod, affinity: Affinity) -> AffinityTerms:
+    namespace = pod.metadata.namespace
+    terms = NO_TERMS
+    if affinity.pod_affinity is not None or affinity.pod_anti_affinity is not None:
+        terms = _compile(affinity, namespace)
+    pod.spec.__dict__.setdefault(_TERMS_KEY, {})[namespace] = terms
+    return terms
 
 
 def carried_anti_affinity(pod: Pod) -> Sequence[CarriedTerm]:
