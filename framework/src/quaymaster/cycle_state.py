@@ -7,6 +7,8 @@ import copy
 from collections.abc import Mapping
 from typing import Any, Generic, Protocol, TypeVar, cast
 
+import msgspec
+
 from quaymaster.errors import QuaymasterError
 
 __all__ = [
@@ -69,7 +71,7 @@ class Cloneable(Protocol):
         """A copy that may be changed without changing this one."""
 
 
-class CycleState:
+class CycleState(msgspec.Struct, eq=False):
     """The values that plugins wrote for one pod in one scheduling attempt.
 
     Attributes:
@@ -80,21 +82,12 @@ class CycleState:
             to the active queue when this attempt succeeds.
     """
 
-    __slots__ = (
-        "_values",
-        "pods_to_activate",
-        "skip_filter_plugins",
-        "skip_pre_bind_plugins",
-        "skip_score_plugins",
-    )
-
-    def __init__(self) -> None:
-        # Any: only the keys know the types, and casts are calls.
-        self._values: dict[StateKey[Any], Any] = {}
-        self.skip_filter_plugins: frozenset[str] = frozenset()
-        self.skip_score_plugins: frozenset[str] = frozenset()
-        self.skip_pre_bind_plugins: frozenset[str] = frozenset()
-        self.pods_to_activate: list[str] = []
+    # Any: only the keys know the types, and casts are calls.
+    _values: dict[StateKey[Any], Any] = {}
+    skip_filter_plugins: frozenset[str] = frozenset()
+    skip_score_plugins: frozenset[str] = frozenset()
+    skip_pre_bind_plugins: frozenset[str] = frozenset()
+    pods_to_activate: list[str] = []
 
     def __getitem__(self, key: StateKey[T]) -> T:
         """The value of ``key``.

@@ -38,8 +38,7 @@ _SECONDS_TO_READ_AGAIN = 1.0
 QueuedT = TypeVar("QueuedT", bound=QueuedPodInfo)
 
 
-@attrs.define(eq=False)
-class Attempt(Generic[QueuedT]):
+class Attempt(msgspec.Struct, Generic[QueuedT], eq=False):
     """One attempt to schedule a pod, from its decision on.
 
     Attributes:

@@ -151,7 +151,8 @@ class ClusterCore:
         self._pods.put(_MODIFIED, key, new, self.version)
         if self.observer is not None:
             self.observer.pod_changed(pod, new)
-        self._kubelet.follow(new)
+        if new.metadata.annotations:
+            self._kubelet.follow(new)
 
     def delete(self, obj: ApiObject, grace_period_seconds: float | None = None) -> None:
         """Delete a stored object; a pod on a node gets its grace period first."""
