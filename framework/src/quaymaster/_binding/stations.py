@@ -6,6 +6,7 @@ Mirrors ``RunReservePlugins...``, ``RunPermitPlugins``, ``RunPreBind...``,
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 import attrs
 
@@ -18,6 +19,8 @@ from quaymaster.results import PermitWait, PreBindPreFlightResult, PreBindWait
 from quaymaster.status import Status
 
 __all__ = ["BindingStations", "PausedPreBind"]
+
+_SKIP: Final = Status.skip()
 
 _Calls = Sequence[tuple[str, HookFunction]]
 
@@ -143,17 +146,19 @@ class BindingStations:
                 answer = function(state, pod, node_name)
             except Exception as error:
                 answer = Status.from_error(error)
-            if answer is None or isinstance(answer, PreBindPreFlightResult):
-                continue
-            if not isinstance(answer, Status):
-                expected = "PreBindPreFlightResult, Status or None"
-                answer = unexpected(plugin, "pre_bind_pre_flight", answer, expected)
-            if not answer.is_skip:
-                return failed(f'running PreBindPreFlight "{plugin}"', plugin, answer)
+            if answer is not _SKIP:
+                if answer is None or isinstance(answer, PreBindPreFlightResult):
+                    continue
+                if not isinstance(answer, Status):
+                    expected = "PreBindPreFlightResult, Status or None"
+                    answer = unexpected(plugin, "pre_bind_pre_flight", answer, expected)
+                if not answer.is_skip:
+                    prefix = f'running PreBindPreFlight "{plugin}"'
+                    return failed(prefix, plugin, answer)
             skipped.append(plugin)
-        if len(skipped) == len(self._pre_bind):
+        if len(skipped) == len(self._all_pre_bind):
             state.skip_pre_bind_plugins = self._all_pre_bind
-            return Status.skip()
+            return _SKIP
         state.skip_pre_bind_plugins = frozenset(skipped)
         return None
 

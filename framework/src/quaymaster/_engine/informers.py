@@ -6,7 +6,9 @@ a fresh list, and what was missed is told as the changes that it amounts to. Mir
 """
 
 import logging
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
 
 from quaymaster.change_log import ChangeLog
@@ -93,7 +95,6 @@ class _Reflector(Generic[ObjT]):
     Attributes:
         objects: Key -> object, as far as has been told.
         is_listed: Whether they have ever been listed.
-        has_news: Whether there may be something to `sync`; set from any thread.
     """
 
     def __init__(
@@ -101,13 +102,13 @@ class _Reflector(Generic[ObjT]):
         kind: type[ObjT],
         cluster: Cluster,
         handler: ChangeHandler,
-        notify: Callable[[], None],
+        tell_news: Callable[["_Reflector[Any]"], None],
         retry_later: Callable[[Callable[[], None]], object],
     ) -> None:
         self._kind = kind
         self._cluster = cluster
         self._handler = handler
-        self._notify = notify
+        self._tell_news = partial(tell_news, self)
         self._retry_later = retry_later
         self._watch: Watch[ObjT] | None = None
         self._version = 0
@@ -115,7 +116,6 @@ class _Reflector(Generic[ObjT]):
         self._is_resting = False
         self.is_listed = False
         self.objects: dict[str, ObjT] = {}
-        self.has_news = False
         self._log: ChangeLog | None = None
 
     def changes(self) -> ChangeLog:
@@ -151,7 +151,6 @@ class _Reflector(Generic[ObjT]):
 
     def sync(self) -> bool:
         """Handle what the watch has brought; return whether there was anything."""
-        self.has_news = False  # before the watch is read: more may come meanwhile
         if self._is_resting:
             return False
         if self._watch is None:
@@ -189,10 +188,6 @@ class _Reflector(Generic[ObjT]):
 
     def _connect(self) -> None:
         self._watch = self._cluster.watch(self._kind, self._version, self._tell_news)
-
-    def _tell_news(self) -> None:
-        self.has_news = True
-        self._notify()
 
     def _apply(self, event: WatchEvent[ObjT]) -> None:
         if event.resource_version <= self._version:
@@ -238,11 +233,13 @@ class EngineInformers:
         notify: Callable[[], None],
         retry_later: Callable[[Callable[[], None]], object] = lambda retry: retry(),
     ) -> None:
+        self._notify = notify
+        # Whose watches may have brought something; filled from any thread.
+        self._news: deque[_Reflector[Any]] = deque()
         self._reflectors: Mapping[type[ApiObject], _Reflector[Any]] = {
-            kind: _Reflector(kind, cluster, handler, notify, retry_later)
+            kind: _Reflector(kind, cluster, handler, self._tell_news, retry_later)
             for kind in WATCHED_KINDS
         }
-        self._in_order = list(self._reflectors.values())
         self._has_listed = False
 
     def start(self) -> None:
@@ -260,11 +257,18 @@ class EngineInformers:
 
     def sync(self) -> bool:
         """Handle all changes that have arrived; return whether there were any."""
-        changed = False
-        for reflector in self._in_order:
-            if reflector.has_news:
-                changed = reflector.sync() or changed
-        return changed
+        news = self._news
+        if not news:
+            return False
+        # Each is out before its watch is read: more may come meanwhile.
+        first = news.popleft()
+        if not news:
+            return first.sync()
+        told = {first}
+        while news:
+            told.add(news.popleft())
+        synced = [one.sync() for one in self._reflectors.values() if one in told]
+        return any(synced)
 
     def get(self, kind: type[ObjT], key: str) -> ObjT | None:
         """One object by its key, or None."""
@@ -280,6 +284,10 @@ class EngineInformers:
     def changes(self, kind: type[ApiObject]) -> ChangeLog:
         """What came, changed and went of a kind; kept from the first call on."""
         return self._reflector(kind).changes()
+
+    def _tell_news(self, reflector: _Reflector[Any]) -> None:
+        self._news.append(reflector)
+        self._notify()
 
     def _reflector(self, kind: type[ObjT]) -> _Reflector[ObjT]:
         reflector = self._reflectors.get(kind)
