@@ -51,7 +51,7 @@ from quaymaster_pod_topology_spread.hints import (
     node_change_helps,
     pod_change_helps,
 )
-from quaymaster_pod_topology_spread.scoring import ScoreState
+from quaymaster_pod_topology_spread.scoring import Counted, ScoreState, counted
 
 __all__ = ["PodTopologySpread"]
 
@@ -94,7 +94,8 @@ class PodTopologySpread:
     def __init__(self, args: PodTopologySpreadArgs, handle: Handle) -> None:
         self._handle = handle
         self._selectors = DefaultSelectors(handle.informers)
-        self._looked_at: Kept[Sequence[DomainCounts]] = Kept()
+        self._filtered: Kept[Sequence[DomainCounts]] = Kept()
+        self._scored: Kept[Sequence[Counted]] = Kept()
         self._is_system = args.defaulting_type is DefaultingType.SYSTEM
         defaults = SYSTEM_CONSTRAINTS if self._is_system else args.default_constraints
         self._defaults = {
@@ -134,7 +135,7 @@ class PodTopologySpread:
         if not constraints:
             return Status.skip()
         counts = self._handle.snapshot.counts
-        looked_at = self._looked_at.of(
+        looked_at = self._filtered.of(
             pod, constraints, counts, lambda: counts_for(constraints, counts)
         )
         state[_FILTER_STATE] = FilterState(pod, constraints, looked_at)
@@ -184,13 +185,12 @@ class PodTopologySpread:
             return _broken(pod, "calculating preScoreState", "soft", error)
         if not constraints:
             return Status.skip()
+        counts = self._handle.snapshot.counts
+        looked_at = self._scored.of(
+            pod, constraints, counts, lambda: counted(constraints, counts)
+        )
         state[_SCORE_STATE] = ScoreState(
-            pod,
-            constraints,
-            self._handle.snapshot.counts,
-            nodes,
-            rows,
-            require_all_keys=self._requires_all_keys(pod),
+            looked_at, nodes, rows, require_all_keys=self._requires_all_keys(pod)
         )
         return None
 

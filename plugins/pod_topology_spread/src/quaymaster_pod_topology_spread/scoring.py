@@ -6,44 +6,65 @@ node is the number of pods in its domains, each constraint's weighted with the l
 of how many domains there are; less is better.
 """
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from quaymaster import NodeInfo, NodeTable, Pod
-from quaymaster.arrays import BoolArray, Float64Array, Int64Array, Rows
-from quaymaster.counting import PodCounts
+from quaymaster import NodeInfo, NodeTable
+from quaymaster.arrays import BoolArray, Float64Array, Int64Array, Rows, constant
+from quaymaster.counting import PodCounts, PodGroup
 from quaymaster.scores import MAX_NODE_SCORE
 from quaymaster.topology import Domains
 from quaymaster_pod_topology_spread.constraints import HOSTNAME, Constraint
 from quaymaster_pod_topology_spread.logarithm import size_weight
 
-__all__ = ["ScoreState"]
+__all__ = ["Counted", "ScoreState", "counted"]
 
 _EXACT: Final = 1 << 53
 _FEW_SCORES: Final = 512
+_FEW_DOMAINS: Final = 16
+
+
+class Counted(NamedTuple):
+    """A constraint with the pods that it is about.
+
+    Attributes:
+        constraint: The constraint.
+        domains: The domains of its topology key.
+        group: The pods.
+    """
+
+    constraint: Constraint
+    domains: Domains
+    group: PodGroup
+
+
+def counted(constraints: Iterable[Constraint], counts: PodCounts) -> Sequence[Counted]:
+    """Look up what each constraint is about."""
+    return [
+        Counted(
+            one, counts.domains(one.topology_key, one.where), counts.pods(one.query)
+        )
+        for one in constraints
+    ]
 
 
 class ScoreState:
     """The pod's soft constraints, with the counts that nodes are compared by.
 
     Args:
-        pod: The pod being scheduled.
-        constraints: Its soft constraints; at least one.
-        counts: The counts of the snapshot.
+        constraints: What `counted` gives for them; at least one.
         nodes: The nodes.
         rows: Those that are to be compared.
         require_all_keys: Whether nodes without some topology key are left out.
     """
 
-    __slots__ = ("_constraints", "_parts", "_require_all_keys")
+    __slots__ = ("_constraints", "_known", "_parts", "_require_all_keys")
 
     def __init__(
         self,
-        pod: Pod,
-        constraints: Sequence[Constraint],
-        counts: PodCounts,
+        constraints: Sequence[Counted],
         nodes: NodeTable,
         rows: Rows,
         *,
@@ -51,13 +72,12 @@ class ScoreState:
     ) -> None:
         self._constraints = constraints
         self._require_all_keys = require_all_keys
-        self._parts: list[_Hosts | _Values] = []
-        domains = [counts.domains(one.topology_key, one.where) for one in constraints]
-        self._parts = [
-            _Hosts(pod, one, counts, its_domains)
-            if one.topology_key == HOSTNAME
-            else _Values(one, counts, its_domains, require_all_keys)
-            for one, its_domains in zip(constraints, domains, strict=True)
+        self._known: tuple[Int64Array, list[int]] | None = None
+        self._parts: list[_Hosts | _Values] = [
+            _Hosts(one)
+            if one.constraint.topology_key == HOSTNAME
+            else _Values(one, require_all_keys)
+            for one in constraints
         ]
         kept = rows
         ignored = self.ignored(rows)
@@ -70,7 +90,7 @@ class ScoreState:
         """The raw score of one node."""
         labels = node.labels
         if self._require_all_keys and any(
-            one.topology_key not in labels for one in self._constraints
+            one.constraint.topology_key not in labels for one in self._constraints
         ):
             return 0
         score = 0.0
@@ -85,6 +105,13 @@ class ScoreState:
         ignored = self.ignored(rows)
         if len(self._parts) == 1 and isinstance(self._parts[0], _Values):
             part = self._parts[0]
+            if part.are_few(rows):
+                by_domain = [_round(cost) for cost in part.few_costs()]
+                scores = part.spread_few(by_domain, rows)
+                # Nobody can change them before they are normalised.
+                scores.flags.writeable = False
+                self._known = scores, by_domain
+                return scores
             scores = part.domains.spread(_round_all(part.domain_costs()), rows)
         else:
             scores = _round_all(self._sum(rows))
@@ -94,6 +121,8 @@ class ScoreState:
 
     def normalize(self, scores: Int64Array, rows: Rows) -> Int64Array:
         """Turn raw scores around, so that the smallest becomes the best."""
+        if self._known is not None and scores.base is self._known[0]:
+            return self._normalize_few(self._known[1], rows)
         ignored = self.ignored(rows)
         compared = scores if ignored is None else scores[~ignored]
         lowest, highest = _range(compared)
@@ -107,6 +136,19 @@ class ScoreState:
         if ignored is not None:
             normalized[ignored] = 0
         return normalized
+
+    def _normalize_few(self, by_domain: Sequence[int], rows: Rows) -> Int64Array:
+        """The same where every domain is among the rows, worked out per domain."""
+        part = self._parts[0]
+        assert isinstance(part, _Values)
+        lowest, highest = min(by_domain), max(by_domain)
+        if highest == 0:
+            return constant(MAX_NODE_SCORE, len(part.domains.codes[rows]))
+        top = highest + lowest
+        turned = [MAX_NODE_SCORE * (top - score) // highest for score in by_domain]
+        if lowest == highest:
+            return constant(turned[0], len(part.domains.codes[rows]))
+        return part.spread_few(turned, rows)
 
     def ignored(self, rows: Rows) -> BoolArray | None:
         """Which rows lack a topology key that they need; None if none does."""
@@ -136,13 +178,8 @@ class _Hosts:
     Nodes that share a host name are not added up, and inclusion policies do not apply.
     """
 
-    def __init__(
-        self, pod: Pod, constraint: Constraint, counts: PodCounts, domains: Domains
-    ) -> None:
-        self.constraint = constraint
-        self.domains = domains
-        self._group = counts.pods(constraint.query)
-        self._namespace = pod.metadata.namespace
+    def __init__(self, counted: Counted) -> None:
+        self.constraint, self.domains, self._group = counted
         self._weight = 0.0
 
     def weigh(self, nodes: NodeTable, rows: Rows) -> None:
@@ -165,18 +202,11 @@ class _Hosts:
 class _Values:
     """A constraint over any other node label: the pods of a domain are added up."""
 
-    def __init__(
-        self,
-        constraint: Constraint,
-        counts: PodCounts,
-        domains: Domains,
-        require_all_keys: bool,
-    ) -> None:
-        self.constraint = constraint
-        self.domains = domains
-        self._counts = counts.pods(constraint.query).by_domain(domains).array()
+    def __init__(self, counted: Counted, require_all_keys: bool) -> None:
+        self.constraint, self.domains, group = counted
+        self._counts = group.by_domain(self.domains).array()
         self._weight = 0.0
-        self._empty = -1 if require_all_keys else domains.number("")
+        self._empty = -1 if require_all_keys else self.domains.number("")
         if self._empty >= 0:
             # Without the label counts as an empty value does.
             self._counts = self._counts.copy()
@@ -202,6 +232,27 @@ class _Values:
 
     def costs(self, rows: Rows) -> Float64Array:
         return self.domains.spread(self.domain_costs(), rows)
+
+    def are_few(self, rows: Rows) -> bool:
+        """Whether each of the rows is in one of a few domains, which all have some."""
+        domains = self.domains
+        return (
+            isinstance(rows, slice)
+            and domains.where is None
+            and not domains.unlabelled
+            and 0 < len(domains.existing) <= _FEW_DOMAINS
+        )
+
+    def few_costs(self) -> list[float]:
+        """The cost of each existing domain."""
+        counts: list[int] = self._counts.take(self.domains.existing).tolist()
+        return [self.cost(count) for count in counts]
+
+    def spread_few(self, by_domain: Sequence[int], rows: Rows) -> Int64Array:
+        """Give each row what its domain has."""
+        values: Int64Array = np.zeros(self.domains.slots, dtype=np.int64)
+        values[self.domains.existing] = by_domain
+        return values.take(self.domains.codes[rows])
 
     def domain_costs(self) -> Float64Array:
         costs: Float64Array = np.multiply(self._counts, self._weight)
