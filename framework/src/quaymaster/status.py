@@ -97,7 +97,7 @@ class Status:
     @property
     def is_skip(self) -> bool:
         """Whether the plugin has nothing to do for this pod."""
-        return self.code is Code.SKIP
+        return self is _SKIP or self.code is Code.SKIP
 
     @property
     def is_wait(self) -> bool:

@@ -36,7 +36,7 @@ def node_changes(old: Node, new: Node) -> Sequence[ClusterEvent]:
 
 def is_mere_report(old: ApiObject | None, new: ApiObject | None) -> bool:
     """Whether only conditions and nomination of a pod changed, as after a failure."""
-    if not isinstance(old, Pod) or not isinstance(new, Pod):
+    if old is None or not isinstance(old, Pod) or not isinstance(new, Pod):
         return False
     if old.node_name != new.node_name or old.spec is not new.spec:
         return False

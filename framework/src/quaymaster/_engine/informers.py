@@ -9,7 +9,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 from quaymaster.change_log import ChangeLog
 from quaymaster.cluster import (
@@ -64,6 +64,9 @@ WATCHED_KINDS: Sequence[type[ApiObject]] = (
 what pods refer to comes before the pods."""
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
+
+# To look a member up in its enumeration is a call.
+_DELETED: Final = WatchEventType.DELETED
 
 _log = logging.getLogger(__name__)
 
@@ -195,7 +198,7 @@ class _Reflector(Generic[ObjT]):
         new = event.object
         key = new.key
         self._version = event.resource_version
-        if event.type is WatchEventType.DELETED:
+        if event.type is _DELETED:
             if self.objects.pop(key, None) is not None:
                 self._tell(key, new, None)
             return

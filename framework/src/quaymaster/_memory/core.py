@@ -247,7 +247,7 @@ class ClusterCore:
                 return name, key
 
     def _tell(self, old: ApiObject | None, new: ApiObject | None) -> None:
-        if isinstance(old, Pod) or isinstance(new, Pod):
+        if isinstance(old if new is None else new, Pod):
             observer = self.observer
             if observer is not None:
                 # Both are pods, or None.
