@@ -47,9 +47,9 @@ RATES = {
     Fault.LOST_ANSWER: 0.15,
     Fault.SLOW_CALL: 0.50,
     Fault.SLOW_ANSWER: 0.50,
-    Fault.STALE_LIST: 0.20,
-    Fault.BROKEN_WATCH: 0.03,
-    Fault.EXPIRED_WATCH: 0.03,
+    Fault.STALE_LIST: 0.30,
+    Fault.BROKEN_WATCH: 0.10,
+    Fault.EXPIRED_WATCH: 0.10,
     Fault.DELAYED_EVENTS: 0.20,
     Fault.REPEATED_EVENT: 0.10,
 }
