@@ -80,6 +80,8 @@ WORKLOADS = list(distinct())
 
 @pytest.mark.parametrize("workload", WORKLOADS, ids=lambda one: one.name)
 def test_decisions_are_the_same_with_and_without_a_memory(workload: Workload) -> None:
-    outcome = run_workload(workload, verify=1)
+    # With some seeds the three nodes of a small workload fill up in such a way that one
+    # pod is left over, and the workload does not come to its end.
+    outcome = run_workload(workload, seed=1, verify=1)
     assert (outcome.status, outcome.reason) == ("done", "")
     assert outcome.measurements

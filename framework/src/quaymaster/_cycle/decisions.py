@@ -1,6 +1,7 @@
 """What an attempt to find a node ends with."""
 
 import attrs
+import msgspec
 
 from quaymaster._cycle.diagnosis import Diagnosis
 from quaymaster.arrays import Rows
@@ -13,8 +14,7 @@ __all__ = ["CLEAR_NOMINATION", "Decision", "Feasible", "Unfit"]
 CLEAR_NOMINATION = NominatingInfo("", NominatingMode.OVERRIDE)
 
 
-@attrs.define(eq=False)  # frozen ones take three times as long to make
-class Feasible:
+class Feasible(msgspec.Struct, eq=False):
     """The nodes that a pod may run on.
 
     Attributes:
@@ -28,8 +28,7 @@ class Feasible:
     via_nominated_node: bool = False
 
 
-@attrs.define(eq=False)
-class Decision:
+class Decision(msgspec.Struct, eq=False):
     """The node for a pod.
 
     Attributes:

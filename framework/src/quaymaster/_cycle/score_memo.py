@@ -171,7 +171,7 @@ class ScoreMemo:
     def _write(self, row: int, total: int) -> None:
         """Set one total, and keep those that are the highest in view."""
         totals, best, highest = self.totals, self._best, self._highest
-        before = totals[row]
+        before = totals.item(row)
         totals[row] = total
         if best is None or before == total:
             return

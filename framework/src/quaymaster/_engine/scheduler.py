@@ -371,9 +371,8 @@ class Scheduler:
         return self._cache.is_assumed(metadata.uid)
 
     def _pick_node(self, _nodes: NodeTable, rows: Ties) -> int:
-        if len(rows) == 1:
-            return int(rows[0])
-        return int(rows[self._random.randrange(len(rows))])
+        # A third of the time of randrange, and as even for so few.
+        return int(rows[int(self._random.random() * len(rows))])
 
     def _note_change(self) -> None:
         self._changes += 1
