@@ -21,6 +21,11 @@ class RowLog:
         self.start = 0
         self.rows: list[int] = []
 
+    @property
+    def position(self) -> int:
+        """How many rows there have been."""
+        return self.start + len(self.rows)
+
     def note(self, row: int, capacity: int) -> None:
         """Add a row; ``capacity`` is how many rows there are."""
         rows = self.rows

@@ -104,6 +104,17 @@ class Domains:
         """How many nodes count, but have no such label."""
         return int(self.sizes[-1])
 
+    @property
+    def is_by_row(self) -> bool:
+        """Whether each row's domain has the row's number, as hosts mostly do."""
+        if self._is_identity is None:
+            count = len(self._nodes.infos)
+            numbers = np.arange(count, dtype=np.intp)
+            self._is_identity = count < self.slots and bool(
+                np.array_equal(self.codes[:count], numbers)
+            )
+        return self._is_identity
+
     def number(self, value: str) -> int:
         """The domain of a value; `OUTSIDE` for one that no node ever had."""
         return self._nodes.label(self.key).code(value)
@@ -120,8 +131,8 @@ class Domains:
             Shape ``(N,)``, in the order of ``rows``; never write to it.
         """
         if not isinstance(rows, slice):
-            return values.take(rows if self._has_identity() else self.codes[rows])
-        if self._has_identity():
+            return values.take(rows if self.is_by_row else self.codes[rows])
+        if self.is_by_row:
             return values[rows]
         if len(values) > _FEW_SLOTS:
             return values.take(self.codes[rows])
@@ -190,13 +201,3 @@ class Domains:
         if capacity > len(self.codes):
             more = capacity - len(self.codes)
             self.codes = np.pad(self.codes, (0, more), constant_values=UNLABELLED)
-
-    def _has_identity(self) -> bool:
-        """Whether each row's domain has the row's number, as hosts mostly do."""
-        if self._is_identity is None:
-            count = len(self._nodes.infos)
-            numbers = np.arange(count, dtype=np.intp)
-            self._is_identity = count < self.slots and bool(
-                np.array_equal(self.codes[:count], numbers)
-            )
-        return self._is_identity

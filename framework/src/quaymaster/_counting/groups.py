@@ -6,6 +6,7 @@ from typing import Final
 import attrs
 import numpy as np
 
+from quaymaster._row_log import RowLog
 from quaymaster.arrays import BoolArray, Int64Array
 from quaymaster.node_table import NodeTable
 from quaymaster.objects import Pod
@@ -49,7 +50,7 @@ class DomainCounts:
         total: How many pods are in domains, nodes without the label left out.
     """
 
-    __slots__ = ("_dense", "_flags", "_sparse", "domains", "total")
+    __slots__ = ("_changes", "_dense", "_flags", "_sparse", "domains", "total")
 
     def __init__(self, domains: Domains, rows: Mapping[int, int]) -> None:
         self.domains = domains
@@ -57,6 +58,7 @@ class DomainCounts:
         self._sparse: dict[int, int] = {}
         self._dense: Int64Array | None = None
         self._flags: BoolArray | None = None
+        self._changes: RowLog | None = None
         if domains.slots <= _DENSE_SLOTS:
             self._dense = np.zeros(domains.slots, dtype=np.int64)
         domain_of = domains.domain_of
@@ -88,6 +90,15 @@ class DomainCounts:
             dense = self._dense = _with_slots(dense, slots)
         return dense
 
+    @property
+    def changes(self) -> RowLog:
+        """The domains whose count has changed, from the first time that somebody asks
+        on; rows stand for domains.
+        """
+        if self._changes is None:
+            self._changes = RowLog()
+        return self._changes
+
     def flags(self) -> BoolArray:
         """Whether there are any in each domain; the shape is that of `array`.
 
@@ -105,6 +116,8 @@ class DomainCounts:
         """Count pods in or out; only the owner does."""
         if domain == OUTSIDE:
             return
+        if self._changes is not None:
+            self._changes.note(domain, self.domains.slots)
         if domain != UNLABELLED:
             self.total += count
         if self._dense is not None:

@@ -38,9 +38,8 @@ from quaymaster_inter_pod_affinity.args import InterPodAffinityArgs
 from quaymaster_inter_pod_affinity.filtering import FilterState
 from quaymaster_inter_pod_affinity.hints import node_change_helps, pod_change_helps
 from quaymaster_inter_pod_affinity.scoring import (
-    Part,
+    ScoreSource,
     ScoreState,
-    normalize,
     parts_of,
 )
 from quaymaster_inter_pod_affinity.terms import (
@@ -86,7 +85,7 @@ class InterPodAffinity:
         self._handle = handle
         self._namespaces = Namespaces(handle.informers)
         self._filter_states: Kept[FilterState] = Kept()
-        self._score_parts: Kept[Sequence[Part]] = Kept()
+        self._score_sources: Kept[ScoreSource] = Kept()
 
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
@@ -163,7 +162,7 @@ class InterPodAffinity:
         return _NOT_PRE_FILTERED if known is None else known.judge_rows(rows)
 
     @hookimpl
-    def pre_score(self, state: CycleState, pod: Pod) -> Status | None:
+    def pre_score(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Status | None:
         terms, args = affinity_terms(pod), self._args
         if args.ignore_preferred_terms_of_existing_pods and not terms.has_preferences:
             return Status.skip()
@@ -173,14 +172,15 @@ class InterPodAffinity:
         if terms.problems:
             return Status.from_error(f"failed to parse pod: {terms.problem}")
         namespaces = self._namespaces
-        parts = self._score_parts.of(
+        hard_weight = args.hard_pod_affinity_weight
+        source = self._score_sources.of(
             pod,
             terms,
             counts,
-            lambda: parts_of(pod, counts, namespaces, args.hard_pod_affinity_weight),
+            lambda: ScoreSource(parts_of(pod, counts, namespaces, hard_weight)),
             namespaces.version,
         )
-        known = ScoreState(parts)
+        known = ScoreState(source, nodes)
         if known.is_idle:
             return Status.skip()
         state[_SCORE_STATE] = known
@@ -202,9 +202,8 @@ class InterPodAffinity:
     def normalize_score(
         self, state: CycleState, scores: Int64Array
     ) -> Int64Array | Status:
-        if _SCORE_STATE not in state:
-            return _NOT_PRE_SCORED
-        return normalize(scores)
+        known = state.get(_SCORE_STATE)
+        return _NOT_PRE_SCORED if known is None else known.normalize(scores)
 
 
 def _after_pod_change(

@@ -5,38 +5,25 @@ Mirrors ``preScoreState``, ``Score`` and ``NormalizeScore`` (kube-scheduler 1.36
 ways: those of the pod about others, and those of others about the pod.
 """
 
-import functools
-from collections.abc import Iterable, Sequence
-from typing import Final, TypeAlias
-
-import numpy as np
+from collections.abc import Sequence
+from typing import Final
 
 from quaymaster import NodeInfo, NodeTable, Pod
-from quaymaster.arrays import (
-    Float64Array,
-    Int64Array,
-    Rows,
-    constant,
-    is_constant,
-)
+from quaymaster.arrays import Int64Array, Rows, constant, is_constant
 from quaymaster.counting import DomainCounts, PodCounts
 from quaymaster.namespaces import Namespaces
-from quaymaster.scores import MAX_NODE_SCORE
 from quaymaster.topology import Domains
+from quaymaster_inter_pod_affinity.hosts import HostScores, Part
+from quaymaster_inter_pod_affinity.scale import scale
 from quaymaster_inter_pod_affinity.terms import (
     HARD,
     affinity_terms,
     carried_preferences,
 )
 
-__all__ = ["Part", "ScoreState", "normalize", "parts_of"]
+__all__ = ["ScoreSource", "ScoreState", "normalize", "parts_of"]
 
-_FEW_SCORES: Final = 512
 _FEW_DOMAINS: Final = 64
-
-
-Part: TypeAlias = tuple[int, DomainCounts]
-"""A weight, and how many pods there are around each value that it counts for."""
 
 
 def parts_of(
@@ -65,20 +52,55 @@ def parts_of(
     return parts
 
 
+class ScoreSource:
+    """What the scores of pods of a kind are made of.
+
+    Args:
+        parts: See `parts_of`.
+
+    Attributes:
+        parts: The same.
+    """
+
+    __slots__ = ("_hosts", "parts")
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self.parts = parts
+        self._hosts: HostScores | None = None
+
+    def hosts(self, nodes: NodeTable) -> HostScores | None:
+        """The scores by host, up to date; None if other values than hosts matter."""
+        if self._hosts is not None:
+            self._hosts.refresh()
+        elif self.parts:
+            domains = self.parts[0][1].domains
+            if domains.is_by_row and all(
+                counts.domains is domains for _, counts in self.parts
+            ):
+                self._hosts = HostScores(self.parts, len(nodes.infos))
+        return self._hosts
+
+
 class ScoreState:
     """The sums of weights around each value of some topology keys.
 
     Args:
-        parts: What they are made of.
+        source: What they are made of.
+        nodes: The nodes.
     """
 
-    __slots__ = ("_sums",)
+    __slots__ = ("_hosts", "_sums")
 
-    def __init__(self, parts: Iterable[Part]) -> None:
+    def __init__(self, source: ScoreSource, nodes: NodeTable) -> None:
         self._sums: dict[str, tuple[Domains, Int64Array]] = {}
+        parts = [part for part in source.parts if part[1].total]
+        self._hosts = source.hosts(nodes) if parts else None
+        if self._hosts is not None:
+            domains = parts[0][1].domains
+            self._sums[domains.key] = domains, self._hosts.sums
+            return
         for weight, counts in parts:
-            if counts.total:
-                self._add(weight, counts)
+            self._add(weight, counts)
 
     @property
     def is_idle(self) -> bool:
@@ -96,6 +118,13 @@ class ScoreState:
 
     def score_rows(self, nodes: NodeTable, rows: Rows) -> Int64Array:
         """The raw scores of many nodes."""
+        hosts = self._hosts
+        if hosts is not None and isinstance(rows, slice):
+            if hosts.is_uniform:
+                return constant(hosts.sums.item(0), nodes.count(rows))
+            view = hosts.sums[rows]
+            view.flags.writeable = False
+            return view
         everywhere = 0
         scores: Int64Array | None = None
         for domains, sums in self._sums.values():
@@ -108,6 +137,18 @@ class ScoreState:
         if scores is None:
             return constant(everywhere, nodes.count(rows))
         return scores + everywhere if everywhere else scores
+
+    def normalize(self, scores: Int64Array) -> Int64Array:
+        """Scale raw scores so that the lowest becomes 0 and the highest 100.
+
+        Args:
+            scores: Shape ``(N,)``, at least one.
+        """
+        hosts = self._hosts
+        # Raw scores that nobody has touched since are known already.
+        if hosts is not None and scores.base is hosts.sums:
+            return hosts.scores
+        return normalize(scores)
 
     def _add(self, weight: int, counts: DomainCounts) -> None:
         domains, sums = counts.domains, counts.array()
@@ -147,19 +188,4 @@ def normalize(scores: Int64Array) -> Int64Array:
     span = int(scores[scores.argmax()]) - lowest
     if not span:
         return constant(0, len(scores))
-    above = scores - lowest if lowest else scores
-    if span <= _FEW_SCORES:
-        return _scaled(span).take(above)
-    return _scale(above, span)
-
-
-@functools.lru_cache(maxsize=_FEW_SCORES)
-def _scaled(span: int) -> Int64Array:
-    """What becomes of each score from 0 to the span; to look up takes half the time."""
-    return _scale(np.arange(span + 1, dtype=np.int64), span)
-
-
-def _scale(above: Int64Array, span: int) -> Int64Array:
-    shares: Float64Array = np.true_divide(above, span)
-    shares *= float(MAX_NODE_SCORE)
-    return shares.astype(np.int64)
+    return scale(scores - lowest if lowest else scores, span)

@@ -1,0 +1,46 @@
+"""From sums of weights to scores from 0 to 100.
+
+Mirrors ``NormalizeScore`` (kube-scheduler 1.36.2,
+``pkg/scheduler/framework/plugins/interpodaffinity/scoring.go``).
+"""
+
+import functools
+from typing import Final
+
+import numpy as np
+
+from quaymaster.arrays import Float64Array, Int64Array
+from quaymaster.scores import MAX_NODE_SCORE
+
+__all__ = ["scale", "scale_one"]
+
+_FEW_SCORES: Final = 512
+
+
+def scale(above: Int64Array, span: int) -> Int64Array:
+    """Spread what is between the lowest and the highest over 0 to 100.
+
+    Args:
+        above: Shape ``(N,)``: by how much each is above the lowest.
+        span: By how much the highest is; 0 makes all scores 0.
+    """
+    if span <= _FEW_SCORES:
+        return _scaled(span).take(above)
+    return _scale(above, span)
+
+
+def scale_one(above: int, span: int) -> int:
+    """The same for one; the span is not 0."""
+    return int(above / span * float(MAX_NODE_SCORE))
+
+
+@functools.lru_cache(maxsize=_FEW_SCORES)
+def _scaled(span: int) -> Int64Array:
+    """What becomes of each score from 0 to the span; to look up takes half the time."""
+    return _scale(np.arange(span + 1, dtype=np.int64), max(span, 1))
+
+
+def _scale(above: Int64Array, span: int) -> Int64Array:
+    shares: Float64Array = np.true_divide(above, span)
+    shares *= float(MAX_NODE_SCORE)
+    return shares.astype(np.int64)
