@@ -92,8 +92,9 @@ class DomainCounts:
 
     @property
     def changes(self) -> RowLog:
-        """The domains whose count has changed, from the first time that somebody asks
-        on; rows stand for domains.
+        """The domains whose count has changed; rows stand for domains.
+
+        They are noted from the first time on that somebody asks for them.
         """
         if self._changes is None:
             self._changes = RowLog()

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from quaymaster.arrays import Int64Array
+from quaymaster.arrays import Int64Array, Rows, constant
 from quaymaster.counting import DomainCounts
 from quaymaster_inter_pod_affinity.scale import scale, scale_one
 
@@ -27,32 +27,28 @@ class HostScores:
     Args:
         parts: What they are made of; at least one, all with the same domains, whose
             numbers are those of the rows.
-        count: How many rows there are.
 
     Attributes:
         sums: Shape ``(slots,)``, dtype int64; never write to it.
-        scores: Shape ``(count,)``, dtype int64: from 0 to 100, if all rows are
-            compared; never write to it.
-        is_uniform: Whether all sums are the same.
     """
 
     __slots__ = (
-        "_count",
         "_highest",
         "_lowest",
         "_numbers",
         "_parts",
         "_positions",
-        "is_uniform",
-        "scores",
+        "_raw",
+        "_rows",
+        "_scores",
         "sums",
     )
 
-    def __init__(self, parts: Sequence[Part], count: int) -> None:
+    def __init__(self, parts: Sequence[Part]) -> None:
         self._parts = parts
-        self._count = count
         self._positions = [counts.changes.position for _, counts in parts]
-        self._recount()
+        self._rows: Rows | None = None
+        self._add_up()
 
     def refresh(self) -> None:
         """Follow the pods that came and went."""
@@ -63,19 +59,54 @@ class HostScores:
             since = changes.since(position)
             if since is None or len(since) > _FEW_HOSTS:
                 self._positions = [one.changes.position for _, one in self._parts]
-                self._recount()
+                self._rows = None
+                self._add_up()
                 return
             moved |= since
         for host in moved:
             self._move(host)
 
-    def _recount(self) -> None:
+    def raw(self, rows: Rows) -> Int64Array:
+        """The sums on some rows, shape ``(N,)``; read-only, until the next `refresh`.
+
+        Args:
+            rows: The rows. Asked about the same object again, which must not have
+                changed, little is left to do.
+        """
+        if not self._knows(rows):
+            self._look_at(rows)
+        if self._lowest == self._highest:
+            return constant(self._lowest, len(self._raw))
+        view = self._raw.view()
+        view.flags.writeable = False
+        return view
+
+    def scores(self, raw: Int64Array) -> Int64Array | None:
+        """The scores of the rows, from 0 to 100, if all of them are compared.
+
+        Args:
+            raw: What `raw` gave; None is returned for anything else.
+        """
+        if self._rows is None or raw.base is not _owner(self._raw):
+            return None
+        return self._scores
+
+    def _knows(self, rows: Rows) -> bool:
+        if isinstance(rows, slice):
+            return rows == self._rows
+        return rows is self._rows
+
+    def _add_up(self) -> None:
         slots = self._parts[0][1].domains.slots
         self.sums: Int64Array = np.zeros(slots, dtype=np.int64)
         for weight, counts in self._parts:
             self.sums += counts.array() * weight
-        values, numbers = np.unique(self.sums[: self._count], return_counts=True)
-        # Sum -> how many hosts have it.
+
+    def _look_at(self, rows: Rows) -> None:
+        self._rows = rows
+        self._raw: Int64Array = self.sums[rows]
+        values, numbers = np.unique(self._raw, return_counts=True)
+        # Sum -> how many of the rows have it.
         self._numbers: dict[int, int] = dict(
             zip(values.tolist(), numbers.tolist(), strict=True)
         )
@@ -88,6 +119,10 @@ class HostScores:
         if before == after:
             return
         self.sums[host] = after
+        index = self._index(host)
+        if index is None:
+            return
+        self._raw[index] = after
         numbers = self._numbers
         numbers[after] = numbers.get(after, 0) + 1
         numbers[before] -= 1
@@ -95,14 +130,26 @@ class HostScores:
             del numbers[before]
         lowest, highest = self._lowest, self._highest
         if lowest <= after <= highest and lowest in numbers and highest in numbers:
-            if highest > lowest:
-                self.scores[host] = scale_one(after - lowest, highest - lowest)
+            self._scores[index] = scale_one(after - lowest, highest - lowest)
         else:
             self._rescale()
 
+    def _index(self, host: int) -> int | None:
+        """Where a host is among the rows, or None."""
+        rows = self._rows
+        if rows is None:
+            return None
+        if isinstance(rows, slice):
+            return host - rows.start if rows.start <= host < rows.stop else None
+        index = int(rows.searchsorted(host))
+        return index if index < len(rows) and rows[index] == host else None
+
     def _rescale(self) -> None:
         self._lowest, self._highest = min(self._numbers), max(self._numbers)
-        span = self._highest - self._lowest
-        self.is_uniform = span == 0
-        above = self.sums[: self._count] - self._lowest
-        self.scores: Int64Array = scale(above, span)
+        self._scores: Int64Array = scale(
+            self._raw - self._lowest, self._highest - self._lowest
+        )
+
+
+def _owner(array: Int64Array) -> object:
+    return array if array.base is None else array.base

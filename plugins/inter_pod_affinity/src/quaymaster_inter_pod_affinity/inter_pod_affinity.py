@@ -162,7 +162,7 @@ class InterPodAffinity:
         return _NOT_PRE_FILTERED if known is None else known.judge_rows(rows)
 
     @hookimpl
-    def pre_score(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Status | None:
+    def pre_score(self, state: CycleState, pod: Pod) -> Status | None:
         terms, args = affinity_terms(pod), self._args
         if args.ignore_preferred_terms_of_existing_pods and not terms.has_preferences:
             return Status.skip()
@@ -180,7 +180,7 @@ class InterPodAffinity:
             lambda: ScoreSource(parts_of(pod, counts, namespaces, hard_weight)),
             namespaces.version,
         )
-        known = ScoreState(source, nodes)
+        known = ScoreState(source)
         if known.is_idle:
             return Status.skip()
         state[_SCORE_STATE] = known

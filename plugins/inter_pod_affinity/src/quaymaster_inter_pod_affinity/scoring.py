@@ -68,7 +68,7 @@ class ScoreSource:
         self.parts = parts
         self._hosts: HostScores | None = None
 
-    def hosts(self, nodes: NodeTable) -> HostScores | None:
+    def hosts(self) -> HostScores | None:
         """The scores by host, up to date; None if other values than hosts matter."""
         if self._hosts is not None:
             self._hosts.refresh()
@@ -77,7 +77,7 @@ class ScoreSource:
             if domains.is_by_row and all(
                 counts.domains is domains for _, counts in self.parts
             ):
-                self._hosts = HostScores(self.parts, len(nodes.infos))
+                self._hosts = HostScores(self.parts)
         return self._hosts
 
 
@@ -86,15 +86,14 @@ class ScoreState:
 
     Args:
         source: What they are made of.
-        nodes: The nodes.
     """
 
     __slots__ = ("_hosts", "_sums")
 
-    def __init__(self, source: ScoreSource, nodes: NodeTable) -> None:
+    def __init__(self, source: ScoreSource) -> None:
         self._sums: dict[str, tuple[Domains, Int64Array]] = {}
         parts = [part for part in source.parts if part[1].total]
-        self._hosts = source.hosts(nodes) if parts else None
+        self._hosts = source.hosts() if parts else None
         if self._hosts is not None:
             domains = parts[0][1].domains
             self._sums[domains.key] = domains, self._hosts.sums
@@ -118,13 +117,8 @@ class ScoreState:
 
     def score_rows(self, nodes: NodeTable, rows: Rows) -> Int64Array:
         """The raw scores of many nodes."""
-        hosts = self._hosts
-        if hosts is not None and isinstance(rows, slice):
-            if hosts.is_uniform:
-                return constant(hosts.sums.item(0), nodes.count(rows))
-            view = hosts.sums[rows]
-            view.flags.writeable = False
-            return view
+        if self._hosts is not None:
+            return self._hosts.raw(rows)
         everywhere = 0
         scores: Int64Array | None = None
         for domains, sums in self._sums.values():
@@ -144,11 +138,8 @@ class ScoreState:
         Args:
             scores: Shape ``(N,)``, at least one.
         """
-        hosts = self._hosts
-        # Raw scores that nobody has touched since are known already.
-        if hosts is not None and scores.base is hosts.sums:
-            return hosts.scores
-        return normalize(scores)
+        known = None if self._hosts is None else self._hosts.scores(scores)
+        return normalize(scores) if known is None else known
 
     def _add(self, weight: int, counts: DomainCounts) -> None:
         domains, sums = counts.domains, counts.array()
