@@ -149,8 +149,8 @@ class Meter:
         self._why_pending = why_pending
         self._open: _Open | None = None
         self._attempted: Pod | None = None
-        self._attempt_began = 0.0
-        self._binding: dict[str, float] = {}
+        # When the attempts began that have come to nothing yet, by the pod's uid.
+        self._began: dict[str, float] = {}
         self.steps = 0
         self.bound_pods = 0
 
@@ -170,7 +170,8 @@ class Meter:
             labels: What labels they have.
         """
         self._open = _Open(name, frozenset(namespaces), labels)
-        self._binding.clear()
+        self._attempted = None
+        self._began.clear()
 
     def stop(self, nodes: int) -> Measurement:
         """Measure no longer.
@@ -209,7 +210,7 @@ class Meter:
         self.steps += 1
         if self._open is not None:
             self._attempted = pod
-            self._attempt_began = self._clock.exact()
+            self._began[pod.metadata.uid] = self._clock.exact()
 
     def bound(self, pod: Pod, _node_name: str) -> None:
         """A pod was bound."""
@@ -219,18 +220,15 @@ class Meter:
         if one is None:
             return
         now = self._clock.exact()
-        attempted = self._attempted
-        if attempted is not None and attempted.metadata.uid == pod.metadata.uid:
-            self._attempted = None
-            one.attempt_seconds.append(now - self._attempt_began)
-            one.attempts[_BOUND] += 1
-        elif pod.metadata.uid in self._binding:
-            one.attempt_seconds.append(now - self._binding.pop(pod.metadata.uid))
+        metadata = pod.metadata
+        began = self._began.pop(metadata.uid, None)
+        if began is not None:
+            one.attempt_seconds.append(now - began)
             one.attempts[_BOUND] += 1
         if one.covers(pod):
             one.ended_at, one.skipped_at_end = now, self._clock.skipped
             one.bound_at.append(now)
-            one.pod_seconds.append(now - (pod.metadata.creation_timestamp or now))
+            one.pod_seconds.append(now - (metadata.creation_timestamp or now))
 
     def recorded(self, _note: EventNote) -> None:
         """Events of plugins are not measured."""
@@ -242,14 +240,13 @@ class Meter:
         """A turn of the scheduler is over, and so is the attempt in it."""
         pod, one = self._attempted, self._open
         self._attempted = None
-        if pod is None or one is None:
+        if pod is None or one is None or pod.metadata.uid not in self._began:
             return
         result = self._why_pending(pod)
-        if result is None:
-            self._binding[pod.metadata.uid] = self._attempt_began
-        else:
+        if result is not None:
+            began = self._began.pop(pod.metadata.uid)
             one.attempts[result] += 1
-            one.attempt_seconds.append(self._clock.exact() - self._attempt_began)
+            one.attempt_seconds.append(self._clock.exact() - began)
 
 
 def _throughput(
