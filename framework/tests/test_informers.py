@@ -74,6 +74,38 @@ def test_later_changes_come_through_the_watch() -> None:
     assert not informers.sync()
 
 
+def test_nodes_that_came_with_pods_are_told_before_them() -> None:
+    cluster = make_cluster()
+    informers, told = follow(cluster)
+    cluster.create(make_pod(name="p"))
+    cluster.create(make_node(name="n"))
+    cluster.create(make_pod(name="q"))
+    assert informers.sync()
+    assert told.changes == ["added n", "added p", "added q"]
+    assert not informers.sync()
+
+
+class Eager(MemoryCluster):
+    """A cluster whose watches say at once, and twice, that they have something."""
+
+    def watch(
+        self, kind: type[ObjT], resource_version: int, notify: Callable[[], None]
+    ) -> Watch[ObjT]:
+        watch = super().watch(kind, resource_version, notify)
+        notify()
+        notify()
+        return watch
+
+
+def test_watches_may_say_too_often_that_they_have_something() -> None:
+    cluster = Eager(VirtualClock(), controllers=False)
+    informers, told = follow(cluster)
+    assert not informers.sync()
+    cluster.create(make_pod(name="p"))
+    assert informers.sync()
+    assert told.changes == ["added p"]
+
+
 def test_copy_is_up_to_date_when_a_change_is_told() -> None:
     cluster = make_cluster()
     informers, _ = follow(cluster)
