@@ -77,8 +77,7 @@ class _RememberedRanking(Ranking):
 
     @property
     def totals(self) -> Int64Array:
-        totals: Int64Array = self._memo.totals[self.rows]
-        return totals
+        return _at(self._memo.totals, self.rows)
 
     def best_rows(self, nodes: NodeTable) -> Ties:
         if self._are_all:
@@ -149,7 +148,7 @@ class ScoreStation:
         skipped = state.skip_score_plugins
         parts: list[Int64Array] = []
         for call, raw in memo.varying():
-            scores = call.normalized(state, pod, nodes, rows, raw[rows])
+            scores = call.normalized(state, pod, nodes, rows, _at(raw, rows))
             if isinstance(scores, Status):
                 return scores
             parts.append(scores.weighted)
@@ -165,7 +164,7 @@ class ScoreStation:
             plan = recalled.filters
             is_whole = plan is not None and rows is plan.passing
             return _RememberedRanking(rows, memo, are_all=is_whole)
-        total = memo.totals[rows] + parts[0]
+        total = _at(memo.totals, rows) + parts[0]
         for part in parts[1:]:
             total += part
         return Ranking(rows, total)
@@ -251,6 +250,11 @@ class ScoreStation:
             ]
             memo = recalled.scores = ScoreMemo(remembered, filters.memos)
         return memo if memo.refresh(state, pod, nodes) is None else None
+
+
+def _at(column: Int64Array, rows: Rows) -> Int64Array:
+    # To take is quicker than to index with an array.
+    return column[rows] if isinstance(rows, slice) else column.take(rows)
 
 
 _NONE: Final[frozenset[str]] = frozenset()
