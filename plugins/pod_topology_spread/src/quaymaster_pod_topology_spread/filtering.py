@@ -26,6 +26,7 @@ _NO_LABEL: Final = Status.unresolvable(
 )
 _UNEVEN, _UNLABELLED = 1, 2
 _STATUSES: Final = (None, _TOO_UNEVEN, _NO_LABEL)
+_FEW_DOMAINS: Final = 16
 _NO_MINIMUM: Final = 2**31 - 1
 
 
@@ -107,11 +108,11 @@ class FilterState:
         """What `judge` says of many nodes."""
         codes = None
         for index, counts in enumerate(self._counts):
-            domains = counts.domains
-            verdicts = (self._array(index) > self._limit(index)).view(np.uint8)
+            domains, limit = counts.domains, self._limit(index)
             has_all = domains.where is None and not domains.unlabelled
-            if has_all and not verdicts.any():
+            if has_all and max(self._numbers(index), default=0) <= limit:
                 continue
+            verdicts = (self._array(index) > limit).view(np.uint8)
             verdicts[-1] = _UNLABELLED
             more = domains.spread(verdicts, rows)
             codes = more if codes is None else np.where(codes, codes, more)
@@ -133,12 +134,16 @@ class FilterState:
         existing = self._counts[index].domains.existing
         if len(existing) < self._constraints[index].min_domains:
             return 0
-        if not len(existing):
-            return _NO_MINIMUM
-        counts = self._array(index)
-        if existing[-1] + 1 == len(existing):  # none is missing: no need to pick
-            return int(counts[: len(existing)].min())
-        return int(counts[existing].min())
+        return min(self._numbers(index), default=_NO_MINIMUM)
+
+    def _numbers(self, index: int) -> Iterable[int]:
+        """How many pods there are in each existing domain; of many, the extremes."""
+        existing = self._counts[index].domains.existing
+        counts = self._array(index).take(existing)
+        if len(counts) <= _FEW_DOMAINS:  # Python's own numbers are quicker
+            numbers: list[int] = counts.tolist()
+            return numbers
+        return counts.item(counts.argmin()), counts.item(counts.argmax())
 
     def _array(self, index: int) -> Int64Array:
         counts, changes = self._counts[index].array(), self._imagined[index]
