@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from quaymaster import Node, Pod, Snapshot
 from quaymaster.change_log import ChangeLog
-from quaymaster.counting import CarriedTerm, PodQuery
+from quaymaster.counting import CarriedTerm, DomainCounts, Kept, PodQuery
 from quaymaster.namespaces import Namespaces
 from quaymaster.objects import (
     ApiObject,
@@ -120,6 +120,7 @@ class CountsMachine(RuleBasedStateMachine):
         self.pods: dict[str, Pod] = {}
         self.queries: dict[PodQuery, None] = {}
         self.keys: dict[tuple[str, NodeFilter | None], None] = {}
+        self.kept: dict[PodQuery, tuple[int, DomainCounts]] = {}
         self.number = 0
 
     @rule(
@@ -199,8 +200,27 @@ class CountsMachine(RuleBasedStateMachine):
         self.queries[query] = None
         self.keys[key, where] = None
         domains = self.snapshot.counts.domains(key, where)
-        self.snapshot.counts.pods(query).by_domain(domains)
+        counts = self.snapshot.counts.pods(query).by_domain(domains)
         self.snapshot.counts.carried(terms_of)
+        counts.flags()
+        self.kept[query] = self.snapshot.counts.layout, counts
+
+    @invariant()
+    def what_is_kept_is_right_as_long_as_the_layout_is_the_same(self) -> None:
+        layout = self.snapshot.counts.layout
+        for query, (then, counts) in self.kept.items():
+            if then != layout:
+                continue
+            domains = counts.domains
+            want = recount(self.snapshot, query, domains.key, domains.where)
+            want.pop(None, None)
+            array = counts.array()
+            got = {
+                self.snapshot.nodes.label(domains.key).values[code]: int(array[code])
+                for code in np.flatnonzero(array[:-1])
+            }
+            assert got == +want
+            assert counts.flags().tolist() == (array > 0).tolist()
 
     @invariant()
     def counts_are_what_a_recount_gives(self) -> None:
@@ -262,6 +282,35 @@ class CountsMachine(RuleBasedStateMachine):
 
 TestCounts = CountsMachine.TestCase
 TestCounts.settings = settings(max_examples=50, stateful_step_count=25, deadline=None)
+
+
+def test_what_is_kept_is_made_again_only_when_it_may_be_out_of_date() -> None:
+    snapshot, template, other = Snapshot(), object(), object()
+    snapshot.add_node(make_node(name="x", zone="east"))
+    pod, same = make_pod(labels={"app": "a"}), make_pod(labels={"app": "a"})
+    kept: Kept[int] = Kept()
+    made: list[int] = []
+
+    def of(pod: Pod, subject: object = template, version: int = 0) -> int:
+        def make() -> int:
+            made.append(len(made))
+            return made[-1]
+
+        return kept.of(pod, subject, snapshot.counts, make, version)
+
+    assert [of(pod), of(same), of(pod)] == [0, 0, 0]
+    assert of(make_pod(labels={"app": "b"})) == 1
+    assert of(make_pod(labels={"app": "b"}, namespace="two")) == 2
+    assert of(pod, other) == 3
+    assert of(pod, other, version=1) == 4
+    snapshot.add_pod(make_pod(name="p", node="x", labels={"app": "a"}))
+    assert of(pod, other, version=1) == 4
+    snapshot.counts.carried(terms_of)
+    assert of(pod, other, version=1) == 5
+    snapshot.add_pod(make_pod(name="q", node="x", pod_anti_affinity=TERMS[:1]))
+    assert of(pod, other, version=1) == 6
+    snapshot.add_node(make_node(name="y"))
+    assert of(pod, other, version=1) == 7
 
 
 def test_sparse_counts_become_dense_and_stay_the_same() -> None:

@@ -92,9 +92,10 @@ class HostScores:
         return self._scores
 
     def _knows(self, rows: Rows) -> bool:
+        known = self._rows
         if isinstance(rows, slice):
-            return rows == self._rows
-        return rows is self._rows
+            return isinstance(known, slice) and rows == known
+        return rows is known
 
     def _add_up(self) -> None:
         slots = self._parts[0][1].domains.slots
