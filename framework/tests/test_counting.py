@@ -329,6 +329,20 @@ def test_sparse_counts_become_dense_and_stay_the_same() -> None:
         assert array[:number].tolist() == [1] * number
 
 
+def test_flags_follow_pods_that_come_and_go() -> None:
+    snapshot = Snapshot()
+    for name in "xyz":
+        snapshot.add_node(make_node(name=name))
+    hosts = snapshot.counts.domains(HOST)
+    counts = snapshot.counts.pods(PodQuery(selector=EVERYTHING)).by_domain(hosts)
+    pod = make_pod(node="y")
+    assert counts.flags()[:3].tolist() == [False, False, False]
+    snapshot.add_pod(pod)
+    assert counts.flags()[:3].tolist() == [False, True, False]
+    snapshot.remove_pod(pod)
+    assert counts.flags()[:3].tolist() == [False, False, False]
+
+
 def test_domains_grow_with_new_values() -> None:
     snapshot = Snapshot()
     query = PodQuery(selector=EVERYTHING)

@@ -93,8 +93,14 @@ class Rated(Asked):
 class Bland:
     """Scores all nodes alike; without any score, one node is as many as are sought."""
 
+    scope = Scope.NODE
+
     def __init__(self, args: object, handle: Handle) -> None:
         pass
+
+    @hookimpl
+    def sign_pod(self) -> Hashable:
+        return ()
 
     @hookimpl
     def score(self) -> int:

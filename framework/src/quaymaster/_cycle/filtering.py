@@ -250,7 +250,6 @@ class FilterStation:
         if isinstance(passed, Status) or not len(crowded):
             return passed
         diagnosis.override(crowded)
-        plan.passing = None
         return plan.crowd.without(nodes, passed, crowded)
 
     def _judge_crowded(

@@ -63,7 +63,7 @@ class SlowAgain:
             raise VerificationError(self._pod.key, differences)
 
     def check_ranking(self, ranked: Ranking | Status) -> None:
-        """Compare the totals, up to what all feasible nodes have in common.
+        """Compare the totals, up to what all nodes have in common, and who is best.
 
         Raises:
             VerificationError: They differ.
@@ -76,6 +76,9 @@ class SlowAgain:
                 raise VerificationError(self._pod.key, [text])
             return
         differences = list(_ranking_differences(self._nodes, ranked, expected))
+        differences = differences or list(
+            _best_difference(self._nodes, ranked, expected)
+        )
         if differences:
             raise VerificationError(self._pod.key, differences)
 
@@ -95,6 +98,18 @@ def _ranking_differences(
             f"{names[index]} scores {found[index] - found[0]:+d} against {names[0]}, "
             f"expected {wanted[index] - wanted[0]:+d}"
         )
+
+
+def _best_difference(
+    nodes: NodeTable, ranked: Ranking, expected: Ranking
+) -> Iterator[str]:
+    """Where the best rows are not found by their totals, they are remembered, too."""
+    found, wanted = (
+        np.array(one.best_rows(nodes), dtype=np.intp) for one in (ranked, expected)
+    )
+    if not np.array_equal(found, wanted):
+        names = [" ".join(nodes.names_at(rows)) or "none" for rows in (found, wanted)]
+        yield f"the best of them are {names[0]}, expected {names[1]}"
 
 
 def _differences(
