@@ -35,6 +35,7 @@ def _run(seeds: Sequence[int]) -> int:
         counts.update(outcome.counts)
         if outcome.violation:
             broken.append((seed, outcome.violation))
+            _say(f"seed {seed} breaks an invariant", sys.stderr)
         done = seed + 1 - seeds[0]
         if done % _REPORTED == 0:
             _say(f"{done} histories, {len(broken)} violations", sys.stderr)

@@ -17,6 +17,7 @@ from quaymaster.cluster import EventNote
 from quaymaster.memory import MemoryCluster
 from quaymaster.objects import Node, Pod
 from quaymaster.options import EngineOptions, SlowHook
+from quaymaster.resources import pod_requests
 from quaymaster.testing import Fault, make_namespace, make_storage_class
 from quaymaster.testing.slow_executor import SlowExecutor
 from tests.chaos.acts import ClusterActs
@@ -190,6 +191,12 @@ class Machine:
         if found:
             self.acts.remove_node_named(found[position % len(found)].node_name)
 
+    def resize_pod(self, number: int, cpu: int) -> None:
+        """Change what a pod requests; if it is assumed, those who wait hear nothing."""
+        self.acts.resize_pod(number, cpu)
+        if self._is_outgrown():
+            self._outdone |= {queued.pod.uid for queued in self.scheduler.queue}
+
     def label_namespace(self, team: int) -> None:
         """Give the other namespace to a team, if this history has such changes."""
         if self._may_rename_teams:
@@ -233,7 +240,8 @@ class Machine:
         """The pods that only the flush may wake, as upstream has it.
 
         They wait for a new node, or for nothing at all since they waited on Permit
-        when they were preempted, or for a node that another one gave up, or were turned
+        when they were preempted, or for a node that another one gave up, or for room
+        that an assumed pod did not ask for any more, or were turned
         away for the labels of others: hints overlook some changes of these, and nobody
         tells of pods that are assumed.
         """
@@ -246,6 +254,25 @@ class Machine:
             if queued.rejectors & _OVERLOOKING
         }
         return excused | self._outdone
+
+    def _is_outgrown(self) -> bool:
+        """Whether an assumed pod takes room that it does not ask for any more.
+
+        Updates of assumed pods are ignored, and their bind is told as a new pod's: no
+        hint takes that for room (``updatePodInSchedulingQueue`` and
+        ``addAssignedPodToCache``, ``pkg/scheduler/eventhandlers.go``).
+        """
+        cache = self.scheduler._cache
+        assumed = (
+            (cache.get(stored.uid), stored)
+            for stored in self.cluster.list(Pod).items
+            if cache.is_assumed(stored.uid)
+        )
+        return any(
+            known is not None
+            and pod_requests(known).milli_cpu > pod_requests(stored).milli_cpu
+            for known, stored in assumed
+        )
 
     # The scheduler ------------------------------------------------------------------
 
@@ -304,6 +331,8 @@ class Machine:
                 self._nominations[pod.uid] = name
         self.stage.kept_waiting.pop(pod.uid, None)
         self._outdone.discard(pod.uid)
+        if self._is_outgrown():
+            self._outdone.add(pod.uid)
 
     def bound(self, pod: Pod, node_name: str, /) -> None:
         """A pod is bound at most once, and where the cluster says."""
