@@ -260,8 +260,7 @@ def test_missed_deletion_cleans_up_whatever_the_last_known_object_says(
     rig.pod(pod, None, missed=True)
     assert rig.running() == []
     assert "default/p" not in rig.queue
-    # What it took room on counts, also where nobody has told that it was bound.
-    assert rig.heard == [(bound(pod), None)]
+    assert rig.heard == [(pod, None)]
 
 
 # Finished pods, which upstream's informer does not show

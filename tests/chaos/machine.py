@@ -8,6 +8,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from typing import Any
 
 from quaymaster._binding.executor import Post
 from quaymaster._engine.framework import Framework
@@ -15,7 +16,7 @@ from quaymaster._engine.scheduler import Scheduler
 from quaymaster.clock import VirtualClock
 from quaymaster.cluster import EventNote
 from quaymaster.memory import MemoryCluster
-from quaymaster.objects import Node, Pod
+from quaymaster.objects import ApiObject, Node, Pod
 from quaymaster.options import EngineOptions, SlowHook
 from quaymaster.resources import pod_requests
 from quaymaster.testing import Fault, make_namespace, make_storage_class
@@ -241,9 +242,9 @@ class Machine:
 
         They wait for a new node, or for nothing at all since they waited on Permit
         when they were preempted, or for a node that another one gave up, or for room
-        that an assumed pod did not ask for any more, or were turned
-        away for the labels of others: hints overlook some changes of these, and nobody
-        tells of pods that are assumed.
+        that an assumed pod did not ask for any more, or gave up unheard when it went,
+        or were turned away for the labels of others: hints overlook some changes of
+        these, and nobody tells of pods that are assumed.
         """
         nodes = {node.uid for node in self.cluster.list(Node).items}
         waiting = self.stage.kept_waiting
@@ -278,7 +279,8 @@ class Machine:
 
     def _start(self) -> Scheduler:
         registry, config = installed(self._profiles)
-        scheduler = Scheduler(
+        scheduler = _Listened(
+            self._deletion_missed,
             self.faults,
             config,
             registry,
@@ -292,6 +294,15 @@ class Machine:
         scheduler.start()
         self.faults.set_rates(self._rates)
         return scheduler
+
+    def _deletion_missed(self, pod: Pod) -> None:
+        """A pod is found to be gone; nobody was told that it had been bound.
+
+        Hints are shown what was told last, and take it for a pod that took no room
+        (``deletePod``, ``pkg/scheduler/eventhandlers.go``).
+        """
+        if not pod.node_name and self.scheduler._cache.get(pod.uid) is not None:
+            self._outdone |= {queued.pod.uid for queued in self.scheduler.queue}
 
     def _make_executor(self, post: Post) -> SlowExecutor:
         self._executor = self.faults.make_executor(post)
@@ -376,6 +387,34 @@ class Machine:
             raise ViolationError(problems[0])
         check_nodes(self.cluster, self.stage.ledger)
         check_places(self.scheduler)
+
+
+class _Listened(Scheduler):
+    """A scheduler that tells of pods whose deletion it has missed, before it acts.
+
+    Args:
+        missed: Told of each.
+        arguments: What `Scheduler` takes.
+        options: What else it takes.
+    """
+
+    def __init__(
+        self, missed: Callable[[Pod], None], *arguments: Any, **options: Any
+    ) -> None:
+        self._missed = missed
+        super().__init__(*arguments, **options)
+
+    def changed(
+        self,
+        kind: type[ApiObject],
+        old: ApiObject | None,
+        new: ApiObject | None,
+        *,
+        missed: bool = False,
+    ) -> None:
+        if missed and isinstance(old, Pod):
+            self._missed(old)
+        super().changed(kind, old, new, missed=missed)
 
 
 def _crash() -> None:

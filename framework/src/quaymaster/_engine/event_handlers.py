@@ -175,11 +175,9 @@ class EventHandlers:
 
     def _pod_deleted(self, pod: Pod, missed: bool) -> None:
         if pod.node_name or missed:
-            # A missed pod may have got a node that nobody told of. Upstream's hints are
-            # shown what was told, and take it for one that took no room.
-            known = self._cache.get(pod.uid) if missed else None
+            # A missed pod may have got a node that nobody told of.
             self._cache.remove_pod(pod)
-            self._queue.move_all(ASSIGNED_POD_DELETE, known or pod, None)
+            self._queue.move_all(ASSIGNED_POD_DELETE, pod, None)
         if self._is_ours(pod) and (missed or not pod.node_name):
             self._pending_deleted(pod)
 
