@@ -102,6 +102,24 @@ def test_kept_scores_follow_the_pods(
             assert found == []
 
 
+def test_scores_that_were_given_stay_as_they_were() -> None:
+    snapshot = Snapshot()
+    for name in NAMES:
+        snapshot.add_node(make_node(name=name))
+    source = ScoreSource(parts_of(snapshot, [1]))
+    given = []
+    for rows in (snapshot.nodes.rows, np.arange(0, 40, 2)):
+        for number in range(3):
+            pod = make_pod(name=f"p{number}", node=NAMES[2], labels={"app": "0"})
+            snapshot.add_pod(pod)
+            state = ScoreState(source)
+            raw = state.score_rows(snapshot.nodes, rows)
+            normalized = state.normalize(raw.view())
+            given.append((raw, raw.tolist(), normalized, normalized.tolist()))
+    for raw, was, normalized, it_was in given:
+        assert (raw.tolist(), normalized.tolist()) == (was, it_was)
+
+
 def test_raw_scores_that_somebody_has_changed_are_scaled_as_they_are() -> None:
     snapshot = Snapshot()
     for name in NAMES:

@@ -44,6 +44,10 @@ class HostScores:
         "sums",
     )
 
+    sums: Int64Array
+    _raw: Int64Array
+    _scores: Int64Array
+
     def __init__(self, parts: Sequence[Part]) -> None:
         self._parts = parts
         self._positions = [counts.changes.position for _, counts in parts]
@@ -63,11 +67,13 @@ class HostScores:
                 self._add_up()
                 return
             moved |= since
+        if moved:
+            self._begin_anew()
         for host in moved:
             self._move(host)
 
     def raw(self, rows: Rows) -> Int64Array:
-        """The sums on some rows, shape ``(N,)``; read-only, until the next `refresh`.
+        """The sums on some rows, shape ``(N,)``; never changed any more.
 
         Args:
             rows: The rows. Asked about the same object again, which must not have
@@ -89,7 +95,9 @@ class HostScores:
         """
         if self._rows is None or raw.base is not _owner(self._raw):
             return None
-        return self._scores
+        scores = self._scores.view()
+        scores.flags.writeable = False
+        return scores
 
     def _knows(self, rows: Rows) -> bool:
         known = self._rows
@@ -99,13 +107,21 @@ class HostScores:
 
     def _add_up(self) -> None:
         slots = self._parts[0][1].domains.slots
-        self.sums: Int64Array = np.zeros(slots, dtype=np.int64)
+        self.sums = np.zeros(slots, dtype=np.int64)
         for weight, counts in self._parts:
             self.sums += counts.array() * weight
 
+    def _begin_anew(self) -> None:
+        """Leave alone what has been handed out: somebody may still look at it."""
+        self.sums = self.sums.copy()
+        if self._rows is not None:
+            is_slice = isinstance(self._rows, slice)
+            self._raw = self.sums[self._rows] if is_slice else self._raw.copy()
+            self._scores = self._scores.copy()
+
     def _look_at(self, rows: Rows) -> None:
         self._rows = rows
-        self._raw: Int64Array = self.sums[rows]
+        self._raw = self.sums[rows]
         values, numbers = np.unique(self._raw, return_counts=True)
         # Sum -> how many of the rows have it.
         self._numbers: dict[int, int] = dict(
@@ -147,9 +163,7 @@ class HostScores:
 
     def _rescale(self) -> None:
         self._lowest, self._highest = min(self._numbers), max(self._numbers)
-        self._scores: Int64Array = scale(
-            self._raw - self._lowest, self._highest - self._lowest
-        )
+        self._scores = scale(self._raw - self._lowest, self._highest - self._lowest)
 
 
 def _owner(array: Int64Array) -> object:

@@ -142,16 +142,12 @@ class ScoreState:
         return normalize(scores) if known is None else known
 
     def _add(self, weight: int, counts: DomainCounts) -> None:
-        domains, sums = counts.domains, counts.array()
-        if weight != 1:
-            sums = sums * weight
+        domains = counts.domains
+        sums = counts.array() * weight
+        sums[-1] = 0
         known = self._sums.get(domains.key)
         if known is not None:
-            sums = sums + known[1]
-        elif weight == 1 and domains.unlabelled:
-            sums = sums.copy()
-        if domains.unlabelled:
-            sums[-1] = 0
+            sums += known[1]
         self._sums[domains.key] = domains, sums
 
 
