@@ -12,7 +12,7 @@ from quaymaster.counting import PodQuery
 from quaymaster.objects import LabelSelector
 from quaymaster.selectors import compile_label_selector
 from quaymaster.testing import make_node, make_pod
-from quaymaster_inter_pod_affinity.hosts import Part
+from quaymaster_inter_pod_affinity.hosts import HostVerdicts, Part
 from quaymaster_inter_pod_affinity.scoring import ScoreSource, ScoreState
 
 HOST = "kubernetes.io/hostname"
@@ -100,6 +100,45 @@ def test_kept_scores_follow_the_pods(
             assert found == summed_anew(parts, snapshot, rows[asked])
         else:
             assert found == []
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    steps=st.lists(
+        st.tuples(
+            st.sampled_from(NAMES),
+            st.integers(0, 2),
+            st.sampled_from([1, 2, 30]),
+            st.booleans(),
+        ),
+        max_size=15,
+    )
+)
+def test_kept_verdicts_follow_the_pods(
+    steps: list[tuple[str, int, int, bool]],
+) -> None:
+    snapshot = Snapshot()
+    for name in NAMES:
+        snapshot.add_node(make_node(name=name))
+    groups = parts_of(snapshot, [1, 1, 2])
+    verdicts = HostVerdicts(groups)
+    pods: list[Pod] = []
+    for number, (name, app, count, is_some) in enumerate(steps):
+        first = NAMES.index(name)
+        for host in range(first, min(first + count, len(NAMES))):
+            pod = make_pod(
+                name=f"p{number}-{host}", node=NAMES[host], labels={"app": str(app)}
+            )
+            snapshot.add_pod(pod)
+            pods.append(pod)
+        for _ in range(len(pods) if number % 5 == 4 else min(number % 3, len(pods))):
+            snapshot.remove_pod(pods.pop(0))
+        rows = np.arange(2, 40, 3) if is_some else snapshot.nodes.rows
+        expected = [
+            max((code for code, counts in groups if counts.at(info.row)), default=0)
+            for info in snapshot.nodes.infos_at(rows)
+        ]
+        assert verdicts.codes(rows).tolist() == expected
 
 
 def test_scores_that_were_given_stay_as_they_were() -> None:

@@ -15,6 +15,7 @@ from quaymaster.arrays import BoolArray, Rows
 from quaymaster.counting import CarriedTerm, PodCounts, PodGroup, PodQuery
 from quaymaster.namespaces import Namespaces
 from quaymaster.topology import Domains
+from quaymaster_inter_pod_affinity.hosts import HostVerdicts
 from quaymaster_inter_pod_affinity.tally import Tally
 from quaymaster_inter_pod_affinity.terms import (
     affinity_terms,
@@ -53,6 +54,7 @@ class FilterState:
         "_anti_queries",
         "_counts",
         "_existing",
+        "_hosts",
         "_is_shared",
         "_keys",
         "_namespace_labels",
@@ -82,6 +84,7 @@ class FilterState:
         carried = counts.carried(carried_anti_affinity)
         for item in carried.about(pod, self._namespace_labels):
             self._add_existing(*item)
+        self._hosts = self._host_verdicts()
 
     def _add_existing(self, carried: CarriedTerm, group: PodGroup) -> None:
         domains = self._counts.domains(carried.term.topology_key)
@@ -100,6 +103,7 @@ class FilterState:
         other._affinity = self._affinity
         other._anti_affinity = self._anti_affinity
         other._existing = self._existing
+        other._hosts = self._hosts
         return other
 
     @property
@@ -118,6 +122,7 @@ class FilterState:
             self._anti_affinity = self._anti_affinity.clone()
             self._existing = self._existing.clone()
             self._is_shared = False
+        self._hosts = None
         labels, pod = node.metadata.labels, self._pod
         if self._all_terms is not None and self._all_terms.matches(other):
             for key in self._keys:
@@ -142,6 +147,8 @@ class FilterState:
 
     def judge_rows(self, rows: Rows) -> NodeVerdicts | None:
         """What `judge` says of many nodes."""
+        if self._hosts is not None:
+            return NodeVerdicts(self._hosts.codes(rows), _status_of)
         codes: Codes | None = None
         keys = (*self._keys, *self._anti_affinity.keys, *self._existing.keys)
         is_first = bool(self._keys) and self._is_first()
@@ -152,6 +159,19 @@ class FilterState:
                 more = domains.spread(verdicts, rows)
                 codes = _highest(codes, more)
         return None if codes is None else NodeVerdicts(codes, _status_of)
+
+    def _host_verdicts(self) -> HostVerdicts | None:
+        """What is said of each host, if nothing matters but pods that repel others."""
+        groups = [
+            *((_UNWELCOME_CODE, counts) for counts in self._existing.groups),
+            *((_NEAR_CODE, counts) for counts in self._anti_affinity.groups),
+        ]
+        if self._all_terms is not None or not groups:
+            return None
+        domains = groups[0][1].domains
+        if domains.is_by_row and all(one.domains is domains for _, one in groups):
+            return HostVerdicts(groups)
+        return None
 
     def _judge_domains(
         self, key: str, domains: Domains, is_first: bool

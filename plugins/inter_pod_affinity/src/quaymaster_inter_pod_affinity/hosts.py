@@ -1,24 +1,95 @@
-"""Scores by host name, kept from pod to pod.
+"""Verdicts and scores by host name, kept from pod to pod.
 
-A pod that comes to a node changes the sums of one host. So these are not added up and
-scaled anew for every pod, but followed host by host.
+A pod that comes to a node changes what is said of one host. So this is not worked out
+anew for every pod, but followed host by host.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from quaymaster.arrays import Int64Array, Rows, constant
 from quaymaster.counting import DomainCounts
 from quaymaster_inter_pod_affinity.scale import scale, scale_one
 
-__all__ = ["HostScores", "Part"]
+__all__ = ["HostScores", "HostVerdicts", "Part"]
 
 Part: TypeAlias = tuple[int, DomainCounts]
 """A weight, and how many pods there are around each value that it counts for."""
 
 _FEW_HOSTS: Final = 24
+
+
+class _Followed:
+    """Some counts, and how far they have been followed.
+
+    Args:
+        counts: The counts.
+    """
+
+    __slots__ = ("_counts", "_positions")
+
+    def __init__(self, counts: Sequence[DomainCounts]) -> None:
+        self._counts = counts
+        self._positions = [one.changes.position for one in counts]
+
+    def moved(self) -> Collection[int] | None:
+        """The hosts whose counts have changed since the last call; None for many."""
+        moved: set[int] | None = set()
+        for index, counts in enumerate(self._counts):
+            changes, position = counts.changes, self._positions[index]
+            self._positions[index] = changes.position
+            since = changes.since(position)
+            if moved is None or since is None or len(since) > _FEW_HOSTS:
+                moved = None
+            else:
+                moved |= since
+        return moved
+
+
+class HostVerdicts:
+    """Who has pods that are not to be near.
+
+    Args:
+        groups: Codes, and the pods that have them said of their hosts, the highest
+            code last; all with the same domains, whose numbers are those of the rows.
+    """
+
+    __slots__ = ("_codes", "_followed", "_groups")
+
+    def __init__(self, groups: Sequence[tuple[int, DomainCounts]]) -> None:
+        self._groups = groups
+        self._followed = _Followed([counts for _, counts in groups])
+        self._codes = self._all()
+
+    def codes(self, rows: Rows) -> npt.NDArray[np.uint8]:
+        """The highest code of each row, 0 without any; never changed any more."""
+        moved = self._followed.moved()
+        if moved is None:
+            self._codes = self._all()
+        elif moved:
+            # Somebody may still look at those that were given before.
+            self._codes = self._codes.copy()
+            for host in moved:
+                self._codes[host] = self._code(host)
+        return self._codes[rows]
+
+    def _all(self) -> npt.NDArray[np.uint8]:
+        codes: npt.NDArray[np.uint8] = np.zeros(
+            self._groups[0][1].domains.slots, dtype=np.uint8
+        )
+        for code, counts in self._groups:
+            codes[counts.array() > 0] = code
+        return codes
+
+    def _code(self, host: int) -> int:
+        found = 0
+        for code, counts in self._groups:
+            if counts.at(host) > 0:
+                found = code
+        return found
 
 
 class HostScores:
@@ -33,11 +104,11 @@ class HostScores:
     """
 
     __slots__ = (
+        "_followed",
         "_highest",
         "_lowest",
         "_numbers",
         "_parts",
-        "_positions",
         "_raw",
         "_rows",
         "_scores",
@@ -50,27 +121,20 @@ class HostScores:
 
     def __init__(self, parts: Sequence[Part]) -> None:
         self._parts = parts
-        self._positions = [counts.changes.position for _, counts in parts]
+        self._followed = _Followed([counts for _, counts in parts])
         self._rows: Rows | None = None
         self._add_up()
 
     def refresh(self) -> None:
         """Follow the pods that came and went."""
-        moved: set[int] = set()
-        for index, (_, counts) in enumerate(self._parts):
-            changes, position = counts.changes, self._positions[index]
-            self._positions[index] = changes.position
-            since = changes.since(position)
-            if since is None or len(since) > _FEW_HOSTS:
-                self._positions = [one.changes.position for _, one in self._parts]
-                self._rows = None
-                self._add_up()
-                return
-            moved |= since
-        if moved:
+        moved = self._followed.moved()
+        if moved is None:
+            self._rows = None
+            self._add_up()
+        elif moved:
             self._begin_anew()
-        for host in moved:
-            self._move(host)
+            for host in moved:
+                self._move(host)
 
     def raw(self, rows: Rows) -> Int64Array:
         """The sums on some rows, shape ``(N,)``; never changed any more.
@@ -113,11 +177,14 @@ class HostScores:
 
     def _begin_anew(self) -> None:
         """Leave alone what has been handed out: somebody may still look at it."""
-        self.sums = self.sums.copy()
-        if self._rows is not None:
-            is_slice = isinstance(self._rows, slice)
-            self._raw = self.sums[self._rows] if is_slice else self._raw.copy()
-            self._scores = self._scores.copy()
+        if self._rows is None:
+            return
+        if isinstance(self._rows, slice):
+            self.sums = self.sums.copy()
+            self._raw = self.sums[self._rows]
+        else:
+            self._raw = self._raw.copy()
+        self._scores = self._scores.copy()
 
     def _look_at(self, rows: Rows) -> None:
         self._rows = rows

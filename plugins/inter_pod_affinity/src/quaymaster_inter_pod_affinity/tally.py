@@ -40,6 +40,11 @@ class Tally:
             changes[value] = changes.get(value, 0) + change
 
     @property
+    def groups(self) -> Iterable[DomainCounts]:
+        """What was added up, imagined pods left out."""
+        return (counts for groups in self._counts.values() for counts in groups)
+
+    @property
     def keys(self) -> Iterable[str]:
         """The topology keys."""
         return dict.fromkeys((*self._counts, *self._imagined))
