@@ -112,17 +112,20 @@ class HostScores:
         "_raw",
         "_rows",
         "_scores",
+        "_unscaled",
         "sums",
     )
 
     sums: Int64Array
     _raw: Int64Array
-    _scores: Int64Array
 
     def __init__(self, parts: Sequence[Part]) -> None:
         self._parts = parts
         self._followed = _Followed([counts for _, counts in parts])
         self._rows: Rows | None = None
+        # The scores of the rows, or None, and where they are out of date.
+        self._scores: Int64Array | None = None
+        self._unscaled: list[int] = []
         self._add_up()
 
     def refresh(self) -> None:
@@ -159,6 +162,14 @@ class HostScores:
         """
         if self._rows is None or raw.base is not _owner(self._raw):
             return None
+        lowest, span = self._lowest, self._highest - self._lowest
+        if self._scores is None:
+            self._scores = scale(self._raw - lowest if lowest else self._raw, span)
+        elif self._unscaled:
+            self._scores = self._scores.copy()
+            for index in self._unscaled:
+                self._scores[index] = scale_one(self._raw.item(index) - lowest, span)
+        self._unscaled.clear()
         scores = self._scores.view()
         scores.flags.writeable = False
         return scores
@@ -184,7 +195,6 @@ class HostScores:
             self._raw = self.sums[self._rows]
         else:
             self._raw = self._raw.copy()
-        self._scores = self._scores.copy()
 
     def _look_at(self, rows: Rows) -> None:
         self._rows = rows
@@ -194,7 +204,7 @@ class HostScores:
         self._numbers: dict[int, int] = dict(
             zip(values.tolist(), numbers.tolist(), strict=True)
         )
-        self._rescale()
+        self._find_range()
 
     def _move(self, host: int) -> None:
         before, after = self.sums.item(host), 0
@@ -214,9 +224,10 @@ class HostScores:
             del numbers[before]
         lowest, highest = self._lowest, self._highest
         if lowest <= after <= highest and lowest in numbers and highest in numbers:
-            self._scores[index] = scale_one(after - lowest, highest - lowest)
+            if self._scores is not None:
+                self._unscaled.append(index)
         else:
-            self._rescale()
+            self._find_range()
 
     def _index(self, host: int) -> int | None:
         """Where a host is among the rows, or None."""
@@ -228,9 +239,10 @@ class HostScores:
         index = int(rows.searchsorted(host))
         return index if index < len(rows) and rows[index] == host else None
 
-    def _rescale(self) -> None:
+    def _find_range(self) -> None:
         self._lowest, self._highest = min(self._numbers), max(self._numbers)
-        self._scores = scale(self._raw - self._lowest, self._highest - self._lowest)
+        self._scores = None
+        self._unscaled.clear()
 
 
 def _owner(array: Int64Array) -> object:
