@@ -112,10 +112,11 @@ class InterPodAffinity:
     @hookimpl
     def pre_filter(self, state: CycleState, pod: Pod) -> Status | None:
         terms, counts = affinity_terms(pod), self._handle.snapshot.counts
-        if terms is NO_TERMS and not counts.carried(carried_anti_affinity):
-            return Status.skip()
         if terms.problems:
             return Status.unresolvable(f"parsing pod: {terms.problem}")
+        is_required = terms.affinity or terms.anti_affinity
+        if not is_required and not counts.carried(carried_anti_affinity):
+            return Status.skip()
         namespaces = self._namespaces
         known = self._filter_states.of(
             pod,
