@@ -144,8 +144,10 @@ CHANGES: Mapping[str, tuple[Callable[[Faulty, Any, Any, Any], object], str]] = {
         "column 'requested'",
     ),
     "a column that is replaced": (
-        lambda _, __, ___, nodes: setattr(nodes, "pod_count", nodes.pod_count * 0),
-        "column 'pod_count'",
+        lambda _, __, ___, nodes: setattr(
+            nodes, "allowed_pods", nodes.allowed_pods * 0
+        ),
+        "column 'allowed_pods'",
     ),
     "a column that is locked": (
         lambda _, __, ___, nodes: nodes.pod_count.setflags(write=False),

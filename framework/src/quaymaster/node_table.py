@@ -108,10 +108,6 @@ class NodeTable:
     Attributes:
         infos: The `NodeInfo` of each row; None where a row is free.
         allocatable: Shape ``(R, C)``, dtype int64: what nodes offer.
-        requested: Shape ``(R, C)``, dtype int64: what their pods request.
-        non_zero_requested: Shape ``(2, C)``, dtype int64: CPU and memory requested,
-            with defaults for containers that request none.
-        pod_count: Shape ``(C,)``, dtype int64.
         allowed_pods: Shape ``(C,)``, dtype int64: allocatable pods.
         unschedulable: Shape ``(C,)``, dtype bool: cordoned nodes.
         taints: Each node's taints as one value, without the times of their adding.
@@ -123,11 +119,12 @@ class NodeTable:
     def __init__(self) -> None:
         self.infos: list[NodeInfo | None] = []
         self.allocatable: Int64Array = np.zeros((3, _FIRST_CAPACITY), dtype=np.int64)
-        self.requested: Int64Array = np.zeros((3, _FIRST_CAPACITY), dtype=np.int64)
-        self.non_zero_requested: Int64Array = np.zeros(
+        self._requested: Int64Array = np.zeros((3, _FIRST_CAPACITY), dtype=np.int64)
+        self._non_zero_requested: Int64Array = np.zeros(
             (2, _FIRST_CAPACITY), dtype=np.int64
         )
-        self.pod_count: Int64Array = np.zeros(_FIRST_CAPACITY, dtype=np.int64)
+        self._pod_count: Int64Array = np.zeros(_FIRST_CAPACITY, dtype=np.int64)
+        self._unwritten: dict[int, NodeInfo] = {}
         self.allowed_pods: Int64Array = np.zeros(_FIRST_CAPACITY, dtype=np.int64)
         self.unschedulable: BoolArray = np.zeros(_FIRST_CAPACITY, dtype=np.bool_)
         self.taints: CodedColumn[tuple[Taint, ...]] = CodedColumn(_FIRST_CAPACITY)
@@ -150,6 +147,35 @@ class NodeTable:
     def __iter__(self) -> Iterator[NodeInfo]:
         """All nodes, in row order."""
         return (info for info in self.infos if info is not None)
+
+    @property
+    def capacity(self) -> int:
+        """How many rows there is room for: ``C``."""
+        return len(self.allowed_pods)
+
+    @property
+    def requested(self) -> Int64Array:
+        """What pods request, shape ``(R, C)``, dtype int64."""
+        if self._unwritten:
+            self._write_sums()
+        return self._requested
+
+    @property
+    def non_zero_requested(self) -> Int64Array:
+        """CPU and memory requested, with defaults for containers that request none.
+
+        Shape ``(2, C)``, dtype int64.
+        """
+        if self._unwritten:
+            self._write_sums()
+        return self._non_zero_requested
+
+    @property
+    def pod_count(self) -> Int64Array:
+        """How many pods there are, shape ``(C,)``, dtype int64."""
+        if self._unwritten:
+            self._write_sums()
+        return self._pod_count
 
     @property
     def rows(self) -> Rows:
@@ -211,7 +237,7 @@ class NodeTable:
         """The values of one node label; made when first asked for, then kept."""
         column = self._labels.get(key)
         if column is None:
-            column = self._labels[key] = CodedColumn(len(self.pod_count))
+            column = self._labels[key] = CodedColumn(self.capacity)
             for info in self:
                 column.set(info.row, info.labels.get(key))
         return column
@@ -228,9 +254,10 @@ class NodeTable:
         """
         other = copy.copy(self)
         other.is_imagined = True
-        other.requested = self.requested.copy()
-        other.non_zero_requested = self.non_zero_requested.copy()
-        other.pod_count = self.pod_count.copy()
+        other._requested = self.requested.copy()
+        other._non_zero_requested = self.non_zero_requested.copy()
+        other._pod_count = self.pod_count.copy()
+        other._unwritten = {}
         return other
 
     def imagine_pod(self, row: int | RowArray, usage: PodUsage) -> bool:
@@ -247,14 +274,15 @@ class NodeTable:
         requests, known = usage.requests, self._resources
         if not requests.scalars.keys() <= known.keys():
             return False
-        self.requested[CPU, row] += requests.milli_cpu
-        self.requested[MEMORY, row] += requests.memory
-        self.requested[EPHEMERAL_STORAGE, row] += requests.ephemeral_storage
+        requested, non_zero = self._requested, self._non_zero_requested
+        requested[CPU, row] += requests.milli_cpu
+        requested[MEMORY, row] += requests.memory
+        requested[EPHEMERAL_STORAGE, row] += requests.ephemeral_storage
         for name, amount in requests.scalars.items():
-            self.requested[known[name], row] += amount
-        self.non_zero_requested[CPU, row] += usage.non_zero_milli_cpu
-        self.non_zero_requested[MEMORY, row] += usage.non_zero_memory
-        self.pod_count[row] += 1
+            requested[known[name], row] += amount
+        non_zero[CPU, row] += usage.non_zero_milli_cpu
+        non_zero[MEMORY, row] += usage.non_zero_memory
+        self._pod_count[row] += 1
         return True
 
     @property
@@ -293,7 +321,7 @@ class NodeTable:
         else:
             row = len(self.infos)
             self.infos.append(info)
-            if row >= len(self.pod_count):
+            if row >= self.capacity:
                 self._grow(2 * row)
         info.row = row
         self._row_of[info.name] = row
@@ -310,6 +338,7 @@ class NodeTable:
         self.infos[row] = None
         self._free_rows.append(row)
         self._rows = None
+        self._unwritten.pop(row, None)
         self._note_node_change(row)
         self._remove_images(info)
         for key in info.used_ports:
@@ -339,19 +368,27 @@ class NodeTable:
 
     def write_usage(self, info: NodeInfo) -> None:
         """Write what the pods on a node request."""
-        row, used = info.row, info.requested
-        if used.scalars or self._row_resources:
-            for name in self._known_names(row, used.scalars):
-                index = self._resources[name]
-                self.requested[index, row] = used.scalars.get(name, 0)
-        requested, non_zero = self.requested, self.non_zero_requested
-        requested[CPU, row] = used.milli_cpu
-        requested[MEMORY, row] = used.memory
-        requested[EPHEMERAL_STORAGE, row] = used.ephemeral_storage
-        non_zero[CPU, row] = info.non_zero_milli_cpu
-        non_zero[MEMORY, row] = info.non_zero_memory
-        self.pod_count[row] = len(info.pods)
+        row = info.row
+        if info.requested.scalars or self._row_resources:
+            for name in self._known_names(row, info.requested.scalars):
+                amount = info.requested.scalars.get(name, 0)
+                self._requested[self._resources[name], row] = amount
+        # The sums that every node has are written when somebody reads them: most
+        # pods come and go without that.
+        self._unwritten[row] = info
         self._moves.note(row, len(self.infos))
+
+    def _write_sums(self) -> None:
+        requested, non_zero = self._requested, self._non_zero_requested
+        for row, info in self._unwritten.items():
+            used = info.requested
+            requested[CPU, row] = used.milli_cpu
+            requested[MEMORY, row] = used.memory
+            requested[EPHEMERAL_STORAGE, row] = used.ephemeral_storage
+            non_zero[CPU, row] = info.non_zero_milli_cpu
+            non_zero[MEMORY, row] = info.non_zero_memory
+            self._pod_count[row] = len(info.pods)
+        self._unwritten.clear()
 
     def note_pod_change(self, info: NodeInfo) -> None:
         """Note that a pod on a node has changed in a way that changes no sum."""
@@ -417,14 +454,15 @@ class NodeTable:
         if index == len(self.allocatable):
             more = ((0, max(1, index - 3)), (0, 0))
             self.allocatable = np.pad(self.allocatable, more)
-            self.requested = np.pad(self.requested, more)
+            self._requested = np.pad(self._requested, more)
 
     def _grow(self, capacity: int) -> None:
-        more = capacity - len(self.pod_count)
+        more = capacity - self.capacity
         self.allocatable = np.pad(self.allocatable, ((0, 0), (0, more)))
-        self.requested = np.pad(self.requested, ((0, 0), (0, more)))
-        self.non_zero_requested = np.pad(self.non_zero_requested, ((0, 0), (0, more)))
-        self.pod_count = np.pad(self.pod_count, (0, more))
+        by_resource = ((0, 0), (0, more))
+        self._requested = np.pad(self._requested, by_resource)
+        self._non_zero_requested = np.pad(self._non_zero_requested, by_resource)
+        self._pod_count = np.pad(self._pod_count, (0, more))
         self.allowed_pods = np.pad(self.allowed_pods, (0, more))
         self.unschedulable = np.pad(self.unschedulable, (0, more))
         self.taints.grow(capacity)

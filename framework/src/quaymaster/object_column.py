@@ -59,7 +59,7 @@ class ObjectColumn(Generic[ObjT, V]):
         self._nodes, self._names = nodes.infos, []
         self._epoch = self._position = -1
         self._reader = RowReader()
-        self._column = CodedColumn(len(nodes.pod_count))
+        self._column = CodedColumn(nodes.capacity)
         self.version += 1
 
     def _sync(self, nodes: NodeTable) -> None:
@@ -82,8 +82,8 @@ class ObjectColumn(Generic[ObjT, V]):
 
     def _follow_rows(self, nodes: NodeTable) -> None:
         """Read for the rows that have another node than before."""
-        if len(self._column.codes) < len(nodes.pod_count):
-            self._column.grow(len(nodes.pod_count))
+        if len(self._column.codes) < nodes.capacity:
+            self._column.grow(nodes.capacity)
             self.version += 1
         known = len(self._names)
         self._names += [""] * (len(nodes.infos) - known)

@@ -197,7 +197,7 @@ class Domains:
         missing = len(self._nodes.infos) - len(self.domain_of)
         if missing > 0:
             self.domain_of.extend([OUTSIDE] * missing)
-        capacity = len(self._nodes.pod_count)
+        capacity = self._nodes.capacity
         if capacity > len(self.codes):
             more = capacity - len(self.codes)
             self.codes = np.pad(self.codes, (0, more), constant_values=UNLABELLED)

@@ -157,7 +157,7 @@ class PodGroup:
 
     def by_row(self) -> Int64Array:
         """The counts of all rows, shape ``(C,)``, dtype int64; never write to it."""
-        capacity, counts = len(self._nodes.pod_count), self._by_row
+        capacity, counts = self._nodes.capacity, self._by_row
         if counts is None or len(counts) < capacity:
             counts = np.zeros(capacity, dtype=np.int64)
             if self.rows:

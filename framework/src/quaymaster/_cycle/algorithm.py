@@ -381,7 +381,7 @@ class Algorithm:
         passed = station.run_crowded(state, pod, nodes, ahead, diagnosis)
         if isinstance(passed, Status):
             return passed
-        left: BoolArray = np.zeros(len(nodes.pod_count), dtype=np.bool_)
+        left: BoolArray = np.zeros(nodes.capacity, dtype=np.bool_)
         left[rows] = True
         left[list(ahead)] = False
         left[passed] = True

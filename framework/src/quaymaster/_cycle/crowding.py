@@ -106,7 +106,7 @@ class CrowdMemo:
         """
         left = self._left
         if left is None or left[0] is not rows or left[1] is not rejections:
-            stay: BoolArray = np.ones(len(nodes.pod_count), dtype=np.bool_)
+            stay: BoolArray = np.ones(nodes.capacity, dtype=np.bool_)
             stay[rejections.rows] = False
             numbers = nodes.row_numbers(rows)
             left = self._left = rows, rejections, numbers[stay[numbers]]

@@ -136,7 +136,7 @@ class Diagnosis:
     def override(self, rejections: Rejections) -> None:
         """Note the rejections of some nodes in place of what was noted of them."""
         if self._batches:
-            apart: BoolArray = np.zeros(len(self.nodes.pod_count), dtype=np.bool_)
+            apart: BoolArray = np.zeros(self.nodes.capacity, dtype=np.bool_)
             apart[rejections.rows] = True
             self._batches = [_less(batch, apart) for batch in self._batches]
         self.reject_batch(rejections)
@@ -172,7 +172,7 @@ class Diagnosis:
 
     def rows_with(self, *codes: int) -> RowArray:
         """The rows of the nodes whose status has one of these codes, ascending."""
-        found: BoolArray = np.zeros(len(self.nodes.pod_count), dtype=np.bool_)
+        found: BoolArray = np.zeros(self.nodes.capacity, dtype=np.bool_)
         found[self.nodes.rows] = self.absent.code in codes
         for batch in self._batches:
             own, index = np.unique(batch.codes, return_inverse=True)

@@ -114,7 +114,7 @@ class FilterMemo:
         return passing
 
     def _catch_up(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Status | None:
-        capacity = len(nodes.pod_count)
+        capacity = nodes.capacity
         moved = None
         if self._position >= 0 and len(self._codes) == capacity:
             since = nodes.changed_since if self.is_static else nodes.moved_since

@@ -108,7 +108,7 @@ class ScoreMemo:
         return best
 
     def _catch_up(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Status | None:
-        capacity = len(nodes.pod_count)
+        capacity = nodes.capacity
         moved = None
         if self._position >= 0 and len(self.totals) == capacity:
             moved = nodes.moved_since(self._position)
@@ -137,7 +137,7 @@ class ScoreMemo:
             if memo.is_static:
                 rows = memo.among(nodes, rows)
         for column in self._still:
-            column.reset(len(nodes.pod_count))
+            column.reset(nodes.capacity)
         return _fill(state, pod, nodes, rows, self._still)
 
     def _score_each(

@@ -135,7 +135,7 @@ class RowTrial:
             return True
         table = self._tables[0].imagined()
         self._tables.append(table)
-        crowded: BoolArray = np.zeros(len(table.pod_count), dtype=np.bool_)
+        crowded: BoolArray = np.zeros(table.capacity, dtype=np.bool_)
         for usage, numbers in groups:
             rows: RowArray = np.array(numbers, dtype=np.intp)
             if not table.imagine_pod(rows, usage):
@@ -222,7 +222,7 @@ class RowTrial:
 
     def _is_among(self, rows: RowArray, passed: Rows) -> BoolArray:
         """Which of some rows are among others, both ascending."""
-        found: BoolArray = np.zeros(len(self._tables[0].pod_count), dtype=np.bool_)
+        found: BoolArray = np.zeros(self._tables[0].capacity, dtype=np.bool_)
         found[passed] = True
         return found[rows]
 

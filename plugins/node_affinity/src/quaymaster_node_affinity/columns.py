@@ -61,7 +61,7 @@ def _term_matches(term: NodeTerm, nodes: NodeTable, rows: Rows) -> BoolArray:
 
 
 def _field_matches(field: FieldRequirement, nodes: NodeTable, rows: Rows) -> BoolArray:
-    named: BoolArray = np.zeros(len(nodes.pod_count), dtype=np.bool_)
+    named: BoolArray = np.zeros(nodes.capacity, dtype=np.bool_)
     if field.key == "metadata.name":
         named[nodes.rows_of([field.value])] = True
     elif not field.value:  # any other field is empty

@@ -98,7 +98,7 @@ class BalanceColumn:
         moved = self._moved(nodes)
         if moved is None or len(moved) > _FEW:
             rows = nodes.rows
-            self._column = np.zeros(len(nodes.pod_count), dtype=np.int32)
+            self._column = np.zeros(nodes.capacity, dtype=np.int32)
             self._column[rows] = balance_of_nodes(nodes, rows, self._demands)
         else:
             for row in moved:
@@ -108,7 +108,7 @@ class BalanceColumn:
 
     def _moved(self, nodes: NodeTable) -> Collection[int] | None:
         """The rows to look at again; None for all."""
-        if nodes is self._nodes and len(nodes.pod_count) == len(self._column):
+        if nodes is self._nodes and nodes.capacity == len(self._column):
             return nodes.moved_since(self._position)
         return None
 

@@ -112,7 +112,7 @@ class VolumeRows:
         users = [self._usage.users.get(volume) for volume in volumes]
         if not any(users):
             return len(volumes)
-        added: Int64Array = np.full(len(nodes.pod_count), len(volumes), dtype=np.int64)
+        added: Int64Array = np.full(nodes.capacity, len(volumes), dtype=np.int64)
         for using in users:
             if using:
                 # A wanted volume that is attached, but used by no pod there, counts

@@ -114,7 +114,7 @@ class VolumeUsage:
             raise
 
     def _follow(self, nodes: NodeTable) -> None:
-        self._grow(len(nodes.pod_count))
+        self._grow(nodes.capacity)
         changed = dict.fromkeys(self._reader.changed(nodes))
         for position, kind in enumerate(_SOURCES):
             log = self._informers.changes(kind)

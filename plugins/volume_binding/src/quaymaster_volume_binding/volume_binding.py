@@ -191,8 +191,8 @@ class VolumeBinding:
         volumes = state[_VOLUMES]
         if volumes.finder is None:
             return None
-        if len(volumes.passed) < len(nodes.pod_count):
-            volumes.passed = np.zeros(len(nodes.pod_count), dtype=np.bool_)
+        if len(volumes.passed) < nodes.capacity:
+            volumes.passed = np.zeros(nodes.capacity, dtype=np.bool_)
         verdicts = judge(volumes.finder, nodes, rows)
         if verdicts is None:
             volumes.passed[rows] = True

@@ -153,7 +153,7 @@ class VolumeRestrictions:
 
     def _taken(self, disks: Sequence[Volume], nodes: NodeTable) -> BoolArray:
         """Where pods mount the disks in a way that rules out others, by row."""
-        taken: BoolArray = np.zeros(len(nodes.pod_count), dtype=np.bool_)
+        taken: BoolArray = np.zeros(nodes.capacity, dtype=np.bool_)
         for row in self._users.rows(disks, nodes):
             node = nodes.infos[row]
             taken[row] = node is not None and _has_conflict(disks, node)
