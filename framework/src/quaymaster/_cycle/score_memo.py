@@ -14,9 +14,9 @@ from quaymaster.node_table import NodeTable
 from quaymaster.objects import Pod
 from quaymaster.status import Status
 
-__all__ = ["INFEASIBLE", "ScoreMemo"]
+__all__ = ["ScoreMemo"]
 
-INFEASIBLE: Final = -1
+_INFEASIBLE: Final = -1
 """The total of a node that does not pass."""
 
 
@@ -113,7 +113,7 @@ class ScoreMemo:
         if self._position >= 0 and len(self.totals) == capacity:
             moved = nodes.moved_since(self._position)
         if moved is None or 3 * len(moved) > len(nodes):
-            self.totals = np.full(capacity, INFEASIBLE, dtype=np.int64)
+            self.totals = np.full(capacity, _INFEASIBLE, dtype=np.int64)
             self._best = self._is_best = None
             self._epoch = -1
             for column in self._moving:
@@ -124,7 +124,7 @@ class ScoreMemo:
         self._best = self._is_best = None
         infos = nodes.infos
         changed = np.array(sorted(moved), dtype=np.intp)
-        self.totals[changed] = INFEASIBLE
+        self.totals[changed] = _INFEASIBLE
         live = [row for row in changed.tolist() if infos[row] is not None]
         return self._score_rows(state, pod, nodes, np.array(live, dtype=np.intp))
 
@@ -150,7 +150,7 @@ class ScoreMemo:
                 if memo.rejects(row):
                     info = None
             if info is None:
-                self._write(row, INFEASIBLE)
+                self._write(row, _INFEASIBLE)
                 continue
             total = 0
             for call in self._summed:
