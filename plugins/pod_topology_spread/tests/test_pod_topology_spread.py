@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quaymaster import Node, Pod, Status
+from quaymaster import Node, Pod, Snapshot, Status
 from quaymaster.objects import (
     LabelSelector,
     LabelSelectorRequirement,
@@ -28,7 +28,9 @@ from quaymaster.testing import (
     make_spread_constraint,
 )
 from quaymaster_pod_topology_spread import PodTopologySpread
+from quaymaster_pod_topology_spread.constraints import Action, constraints_of
 from quaymaster_pod_topology_spread.logarithm import go_log
+from quaymaster_pod_topology_spread.scoring import ScoreState, counted
 
 HOST = "kubernetes.io/hostname"
 ZONE = "topology.kubernetes.io/zone"
@@ -375,6 +377,28 @@ def test_rule_25_domains_are_those_of_the_feasible_nodes() -> None:
     assert [plugin.score(state, info) for info in nodes.infos_at(rows)] == (
         scores.tolist()
     )
+
+
+def test_zones_that_have_lost_their_nodes_leave_the_others_as_they_are() -> None:
+    snapshot = Snapshot()
+    for name, zone in zip("xyz", "abc", strict=True):
+        snapshot.add_node(make_node(name=name, zone=zone))
+    for number, node in enumerate("yzz"):
+        snapshot.add_pod(make_pod(name=f"p{number}", node=node, labels=APP))
+    snapshot.add_node(make_node(name="x", zone="b"))
+    constraints = constraints_of(
+        make_pod(labels=APP, spread=[soft()]), Action.SCHEDULE_ANYWAY
+    )
+    state = ScoreState(
+        counted(constraints, snapshot.counts),
+        snapshot.nodes,
+        snapshot.nodes.rows,
+        require_all_keys=True,
+    )
+    raw = state.score_rows(snapshot.nodes.rows)
+    assert raw.tolist() == [state.score(info) for info in snapshot]
+    quick = state.normalize(raw.view(), snapshot.nodes.rows)
+    assert quick.tolist() == state.normalize(raw.copy(), snapshot.nodes.rows).tolist()
 
 
 def test_rule_25_nodes_without_a_key_get_0() -> None:

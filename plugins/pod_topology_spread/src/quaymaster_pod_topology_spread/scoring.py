@@ -250,9 +250,13 @@ class _Values:
 
     def spread_few(self, by_domain: Sequence[int], rows: Rows) -> Int64Array:
         """Give each row what its domain has."""
-        values: Int64Array = np.zeros(self.domains.slots, dtype=np.int64)
-        values[self.domains.existing] = by_domain
-        return values.take(self.domains.codes[rows])
+        domains, existing = self.domains, self.domains.existing
+        values: Int64Array = np.array(by_domain, dtype=np.int64)
+        if existing[-1] + 1 > len(existing):  # some domain has no node any more
+            among = np.zeros(domains.slots, dtype=np.int64)
+            among[existing] = values
+            values = among
+        return values.take(domains.codes[rows])
 
     def domain_costs(self) -> Float64Array:
         costs: Float64Array = np.multiply(self._counts, self._weight)
