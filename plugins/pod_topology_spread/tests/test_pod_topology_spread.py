@@ -385,6 +385,7 @@ def test_zones_that_have_lost_their_nodes_leave_the_others_as_they_are() -> None
         snapshot.add_node(make_node(name=name, zone=zone))
     for number, node in enumerate("yzz"):
         snapshot.add_pod(make_pod(name=f"p{number}", node=node, labels=APP))
+    assert len(snapshot.counts.domains(ZONE).existing) == 3
     snapshot.add_node(make_node(name="x", zone="b"))
     constraints = constraints_of(
         make_pod(labels=APP, spread=[soft()]), Action.SCHEDULE_ANYWAY
