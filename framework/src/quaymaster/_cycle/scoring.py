@@ -218,6 +218,9 @@ class ScoreStation:
                     status = Status.from_error(error)
                 if status is None:
                     continue
+                if status is _SKIP:
+                    skipped.append(plugin)
+                    continue
                 if not isinstance(status, Status):
                     status = unexpected(plugin, "pre_score", status, "Status or None")
                 if status.is_skip:
@@ -258,3 +261,4 @@ def _at(column: Int64Array, rows: Rows) -> Int64Array:
 
 
 _NONE: Final[frozenset[str]] = frozenset()
+_SKIP: Final = Status.skip()
