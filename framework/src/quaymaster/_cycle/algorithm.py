@@ -137,7 +137,7 @@ class Algorithm:
             again.check_ranking(ranking)
         if isinstance(ranking, Status):
             return Unfit(ranking)
-        info = nodes.infos[pick_node(nodes, ranking.best_rows(nodes))]
+        info = nodes.infos[pick_node(nodes, ranking.best_rows())]
         assert info is not None
         return Decision(info, count, evaluated)
 

@@ -1,6 +1,7 @@
 """The scores that some plugins gave to all nodes, kept up to date node by node."""
 
 import bisect
+from array import array
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -8,7 +9,7 @@ import numpy as np
 
 from quaymaster._cycle.filter_memo import FEW_ROWS, FilterMemo
 from quaymaster._cycle.score_call import MAX_SCORE, ScoreCall
-from quaymaster.arrays import BoolArray, Int64Array, RowArray, Rows
+from quaymaster.arrays import Int64Array, Rows
 from quaymaster.cycle_state import CycleState
 from quaymaster.node_table import NodeTable
 from quaymaster.objects import Pod
@@ -33,16 +34,15 @@ class ScoreMemo:
     """
 
     __slots__ = (
-        "_best",
         "_columns",
         "_epoch",
         "_filters",
         "_highest",
-        "_is_best",
         "_moving",
         "_position",
         "_still",
         "_summed",
+        "_ties",
         "totals",
     )
 
@@ -57,11 +57,9 @@ class ScoreMemo:
         self._columns = columns
         self._position = -1
         self._epoch = -1
-        # The rows with the highest total, ascending, as far as that is known; and
-        # the same as flags, once somebody has asked for them.
-        self._best: list[int] | None = None
-        self._is_best: BoolArray | None = None
-        self._highest = 0
+        # Total -> the rows that have it, ascending: for totals that were the highest.
+        self._ties: dict[int, array[int]] = {}
+        self._highest: int | None = None
         self.totals: Int64Array = np.zeros(0, dtype=np.int64)
 
     def refresh(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Status | None:
@@ -93,18 +91,14 @@ class ScoreMemo:
 
     def best_rows(self) -> Sequence[int]:
         """The rows with the highest of the `totals`, ascending."""
-        if self._best is None:
-            totals = self.totals
+        totals = self.totals
+        if self._highest is None:
             self._highest = int(totals[totals.argmax()])
-            self._best = (totals == self._highest).nonzero()[0].tolist()
-        return self._best
-
-    def best_among(self, rows: RowArray) -> RowArray:
-        """Those of some rows whose total is the highest of all, in the same order."""
-        if self._best is None or self._is_best is None:
-            self._is_best = np.zeros(len(self.totals), dtype=np.bool_)
-            self._is_best[self.best_rows()] = True
-        best: RowArray = rows[self._is_best.take(rows).nonzero()[0]]
+        best = self._ties.get(self._highest)
+        if best is None:
+            rows = (totals == self._highest).nonzero()[0]
+            best = array("i", rows.astype(np.int32).tobytes())
+            self._ties[self._highest] = best
         return best
 
     def _catch_up(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Status | None:
@@ -114,14 +108,14 @@ class ScoreMemo:
             moved = nodes.moved_since(self._position)
         if moved is None or 3 * len(moved) > len(nodes):
             self.totals = np.full(capacity, _INFEASIBLE, dtype=np.int64)
-            self._best = self._is_best = None
+            self._forget_ties()
             self._epoch = -1
             for column in self._moving:
                 column.reset(capacity)
             return self._score_rows(state, pod, nodes, nodes.rows)
         if len(moved) <= FEW_ROWS:
             return self._score_each(state, pod, nodes, moved)
-        self._best = self._is_best = None
+        self._forget_ties()
         infos = nodes.infos
         changed = np.array(sorted(moved), dtype=np.intp)
         self.totals[changed] = _INFEASIBLE
@@ -169,25 +163,31 @@ class ScoreMemo:
         return None
 
     def _write(self, row: int, total: int) -> None:
-        """Set one total, and keep those that are the highest in view."""
-        totals, best, highest = self.totals, self._best, self._highest
+        """Set one total, and let the ties that are known follow."""
+        totals, ties = self.totals, self._ties
         before = totals.item(row)
-        totals[row] = total
-        if best is None or before == total:
+        if before == total:
             return
-        flags = self._is_best
+        totals[row] = total
+        left, joined = ties.get(before), ties.get(total)
+        if left is not None:
+            del left[bisect.bisect_left(left, row)]
+            if not left:
+                del ties[before]
+        if joined is not None:
+            bisect.insort(joined, row)
+        highest = self._highest
+        if highest is None:
+            return
         if total > highest:
-            self._best = self._is_best = None
-        elif total == highest:
-            bisect.insort(best, row)
-            if flags is not None:
-                flags[row] = True
-        elif before == highest:
-            del best[bisect.bisect_left(best, row)]
-            if flags is not None:
-                flags[row] = False
-            if not best:
-                self._best = self._is_best = None
+            self._highest = total
+            ties[total] = array("i", [row])  # nobody else has so much
+        elif before == highest and before not in ties:
+            self._highest = None
+
+    def _forget_ties(self) -> None:
+        self._ties.clear()
+        self._highest = None
 
     def _score_rows(
         self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows

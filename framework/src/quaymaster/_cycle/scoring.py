@@ -50,40 +50,33 @@ class Ranking:
         """Shape ``(N,)``: the total of each row."""
         return self._totals
 
-    def best_rows(self, nodes: NodeTable) -> Ties:
+    def best_rows(self) -> Ties:
         """The rows with the highest total, ascending."""
         totals = self.totals
-        if len(totals) == 1:
-            return nodes.row_numbers(self.rows)
         best = (totals == totals[totals.argmax()]).nonzero()[0]
         return picked(self.rows, best)
 
 
 class _RememberedRanking(Ranking):
-    """Feasible nodes whose totals are remembered.
+    """All nodes that were scored, with their totals remembered.
 
     Args:
         rows: Their rows.
         memo: Their scores.
-        are_all: Whether they are all the rows that were scored.
     """
 
-    __slots__ = ("_are_all", "_memo")
+    __slots__ = ("_memo",)
 
-    def __init__(self, rows: Rows, memo: ScoreMemo, *, are_all: bool) -> None:
+    def __init__(self, rows: Rows, memo: ScoreMemo) -> None:
         self.rows = rows
         self._memo = memo
-        self._are_all = are_all
 
     @property
     def totals(self) -> Int64Array:
         return _at(self._memo.totals, self.rows)
 
-    def best_rows(self, nodes: NodeTable) -> Ties:
-        if self._are_all:
-            return self._memo.best_rows()
-        best = self._memo.best_among(nodes.row_numbers(self.rows))
-        return best if len(best) else super().best_rows(nodes)
+    def best_rows(self) -> Ties:
+        return self._memo.best_rows()
 
 
 class ScoreStation:
@@ -145,29 +138,18 @@ class ScoreStation:
         if recalled is None or memo is None:
             total = self.totals(state, pod, nodes, rows)
             return total if isinstance(total, Status) else Ranking(rows, total)
-        skipped = state.skip_score_plugins
-        parts: list[Int64Array] = []
-        for call, raw in memo.varying():
-            scores = call.normalized(state, pod, nodes, rows, _at(raw, rows))
-            if isinstance(scores, Status):
-                return scores
-            parts.append(scores.weighted)
-        for call in recalled.live_scores:
-            if call.plugin in skipped:
-                continue
-            scores = call.run(state, pod, nodes, rows)
-            if isinstance(scores, Status):
-                return scores
-            if not is_constant(scores.normalized):
-                parts.append(scores.weighted)
-        if not parts:
-            plan = recalled.filters
-            is_whole = plan is not None and rows is plan.passing
-            return _RememberedRanking(rows, memo, are_all=is_whole)
-        total = _at(memo.totals, rows) + parts[0]
-        for part in parts[1:]:
-            total += part
-        return Ranking(rows, total)
+        parts = self._parts(state, pod, nodes, rows, recalled, memo)
+        if isinstance(parts, Status):
+            return parts
+        if parts:
+            total = _at(memo.totals, rows) + parts[0]
+            for part in parts[1:]:
+                total += part
+            return Ranking(rows, total)
+        plan = recalled.filters
+        if plan is not None and rows is plan.passing:
+            return _RememberedRanking(rows, memo)
+        return Ranking(rows, _at(memo.totals, rows))
 
     def totals(
         self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
@@ -199,6 +181,33 @@ class ScoreStation:
                     return scores
                 found.append(scores)
         return found
+
+    def _parts(
+        self,
+        state: CycleState,
+        pod: Pod,
+        nodes: NodeTable,
+        rows: Rows,
+        recalled: Recalled,
+        memo: ScoreMemo,
+    ) -> list[Int64Array] | Status:
+        """What is to be added to the remembered totals, as far as it differs."""
+        parts: list[Int64Array] = []
+        for call, raw in memo.varying():
+            scores = call.normalized(state, pod, nodes, rows, _at(raw, rows))
+            if isinstance(scores, Status):
+                return scores
+            parts.append(scores.weighted)
+        skipped = state.skip_score_plugins
+        for call in recalled.live_scores:
+            if call.plugin in skipped:
+                continue
+            scores = call.run(state, pod, nodes, rows)
+            if isinstance(scores, Status):
+                return scores
+            if not is_constant(scores.normalized):
+                parts.append(scores.weighted)
+        return parts
 
     def _prepare(
         self,

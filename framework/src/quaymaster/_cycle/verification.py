@@ -105,7 +105,7 @@ def _best_difference(
 ) -> Iterator[str]:
     """Where the best rows are not found by their totals, they are remembered, too."""
     found, wanted = (
-        np.array(one.best_rows(nodes), dtype=np.intp) for one in (ranked, expected)
+        np.array(one.best_rows(), dtype=np.intp) for one in (ranked, expected)
     )
     if not np.array_equal(found, wanted):
         names = [" ".join(nodes.names_at(rows)) or "none" for rows in (found, wanted)]
