@@ -202,7 +202,6 @@ class CountsMachine(RuleBasedStateMachine):
         domains = self.snapshot.counts.domains(key, where)
         counts = self.snapshot.counts.pods(query).by_domain(domains)
         self.snapshot.counts.carried(terms_of)
-        counts.flags()
         self.kept[query] = self.snapshot.counts.layout, counts
 
     @invariant()
@@ -220,7 +219,6 @@ class CountsMachine(RuleBasedStateMachine):
                 for code in np.flatnonzero(array[:-1])
             }
             assert got == +want
-            assert counts.flags().tolist() == (array > 0).tolist()
 
     @invariant()
     def counts_are_what_a_recount_gives(self) -> None:
@@ -327,20 +325,6 @@ def test_sparse_counts_become_dense_and_stay_the_same() -> None:
         array = counts.array()
         assert array.sum() == counts.total == group.by_row().sum() == number
         assert array[:number].tolist() == [1] * number
-
-
-def test_flags_follow_pods_that_come_and_go() -> None:
-    snapshot = Snapshot()
-    for name in "xyz":
-        snapshot.add_node(make_node(name=name))
-    hosts = snapshot.counts.domains(HOST)
-    counts = snapshot.counts.pods(PodQuery(selector=EVERYTHING)).by_domain(hosts)
-    pod = make_pod(node="y")
-    assert counts.flags()[:3].tolist() == [False, False, False]
-    snapshot.add_pod(pod)
-    assert counts.flags()[:3].tolist() == [False, True, False]
-    snapshot.remove_pod(pod)
-    assert counts.flags()[:3].tolist() == [False, False, False]
 
 
 def test_domains_grow_with_new_values() -> None:

@@ -7,7 +7,7 @@ import attrs
 import numpy as np
 
 from quaymaster._row_log import RowLog
-from quaymaster.arrays import BoolArray, Int64Array
+from quaymaster.arrays import Int64Array
 from quaymaster.node_table import NodeTable
 from quaymaster.objects import Pod
 from quaymaster.selectors import Selector
@@ -50,14 +50,13 @@ class DomainCounts:
         total: How many pods are in domains, nodes without the label left out.
     """
 
-    __slots__ = ("_changes", "_dense", "_flags", "_sparse", "domains", "total")
+    __slots__ = ("_changes", "_dense", "_sparse", "domains", "total")
 
     def __init__(self, domains: Domains, rows: Mapping[int, int]) -> None:
         self.domains = domains
         self.total = 0
         self._sparse: dict[int, int] = {}
         self._dense: Int64Array | None = None
-        self._flags: BoolArray | None = None
         self._changes: RowLog | None = None
         if domains.slots <= _DENSE_SLOTS:
             self._dense = np.zeros(domains.slots, dtype=np.int64)
@@ -100,19 +99,6 @@ class DomainCounts:
             self._changes = RowLog()
         return self._changes
 
-    def flags(self) -> BoolArray:
-        """Whether there are any in each domain; the shape is that of `array`.
-
-        Never write to it, and do not keep it beyond this scheduling cycle.
-        """
-        counts = self.array()
-        if self._flags is None or len(self._flags) != len(counts):
-            flags: BoolArray = counts > 0
-            if self._dense is None:
-                return flags
-            self._flags = flags
-        return self._flags
-
     def add(self, domain: int, count: int) -> None:
         """Count pods in or out; only the owner does."""
         if domain == OUTSIDE:
@@ -124,10 +110,7 @@ class DomainCounts:
         if self._dense is not None:
             if domain >= len(self._dense) - 1:
                 self._dense = _with_slots(self._dense, self.domains.slots)
-                self._flags = None
             self._dense[domain] += count
-            if self._flags is not None:
-                self._flags[domain] = self._dense[domain] > 0
             return
         counts = self._sparse
         left = counts.get(domain, 0) + count

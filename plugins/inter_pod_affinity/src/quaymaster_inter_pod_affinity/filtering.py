@@ -182,9 +182,9 @@ class FilterState:
             (self._existing, _UNWELCOME_CODE),
             (self._anti_affinity, _NEAR_CODE),
         ):
-            flags = tally.flags(key)
-            if flags is not None:
-                verdicts = _highest(verdicts, _codes(flags, code))
+            array = tally.array(key)
+            if array is not None:
+                verdicts = _highest(verdicts, _codes(array > 0, code))
         if verdicts is not None:
             verdicts[-1] = 0
         if key in self._keys:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from quaymaster.arrays import BoolArray, Int64Array
+from quaymaster.arrays import Int64Array
 from quaymaster.counting import DomainCounts
 
 __all__ = ["Tally"]
@@ -70,17 +70,6 @@ class Tally:
         for counts in self._counts.get(key, ()):
             count += counts.at(counts.domains.number(value))
         return count
-
-    def flags(self, key: str) -> BoolArray | None:
-        """Where there is a pod, for all domains of a key; None if there is nowhere.
-
-        The last element has no meaning. Never write to it.
-        """
-        groups = self._counts.get(key, ())
-        if len(groups) == 1 and key not in self._imagined:
-            return groups[0].flags() if groups[0].total else None
-        array = self.array(key)
-        return None if array is None else array > 0
 
     def array(self, key: str) -> Int64Array | None:
         """The same for all domains of a key, shape ``(slots,)``; None if all are 0.
