@@ -111,6 +111,13 @@ def test_require_all_exits_with_1_if_a_pod_is_left_over(folder: Path) -> None:
     assert result.exit_code == 1
 
 
+def test_warnings_are_part_of_the_result(folder: Path) -> None:
+    (folder / "pod.yaml").write_text(POD % ("a", 1))
+    result = run("simulate", "pod.yaml", "--nodes", "1:cpu=4", "-o", "json", "--strict")
+    assert json.loads(result.stdout)["warnings"] == []
+    assert result.exit_code == 0
+
+
 def test_unknown_kinds_are_counted_in_one_line(folder: Path) -> None:
     role = "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: %s}\n"
     (folder / "all.yaml").write_text(

@@ -18,6 +18,7 @@ from quaymaster.config import SchedulerConfig
 from quaymaster.errors import ManifestErrors, QuaymasterError
 from quaymaster.explanation import Explanation
 from quaymaster.memory import MemoryCluster, find_stray_pods
+from quaymaster.notices import Notice
 from quaymaster.objects import ApiObject, Node, Pod
 from quaymaster.options import EngineOptions, SlowHook
 from quaymaster.registry import PluginRegistry
@@ -99,6 +100,7 @@ class SimulationResult:
         preempted: In the order in which it happened.
         pods: How many pods there were to place.
         nodes: How many nodes there are.
+        notices: What was left out or assumed.
     """
 
     placements: tuple[Placement, ...]
@@ -106,6 +108,7 @@ class SimulationResult:
     preempted: tuple[Preemption, ...]
     pods: int
     nodes: int
+    notices: tuple[Notice, ...] = ()
 
 
 @attrs.frozen(kw_only=True)
@@ -120,6 +123,7 @@ class ExplainedPod:
         node: Its node, or empty.
         message: Why it has none, in upstream's words.
         explanation: Its last attempt, taken apart; None if it was never tried.
+        notices: What was left out or assumed.
     """
 
     pod: str
@@ -128,6 +132,7 @@ class ExplainedPod:
     node: str
     message: str
     explanation: Explanation | None
+    notices: tuple[Notice, ...] = ()
 
 
 class PodNotFoundError(QuaymasterError):

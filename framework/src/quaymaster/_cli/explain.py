@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import click
 
 from quaymaster._cli.inputs import input_options, read_inputs
+from quaymaster._cli.notices import notice_documents, print_notices
 from quaymaster._cli.output import (
     OutputFormat,
     output_option,
@@ -45,10 +46,14 @@ def command(
             registry=inputs.registry,
             seed=seed,
         )
+    notices = (*inputs.notices, *explained.notices)
     if output is OutputFormat.TABLE:
         _print(explained)
     else:
-        print_document(_as_document(explained), output)
+        document = _as_document(explained)
+        document["warnings"] = notice_documents(notices)
+        print_document(document, output)
+    print_notices(notices)
 
 
 def _as_document(explained: ExplainedPod) -> dict[str, object]:

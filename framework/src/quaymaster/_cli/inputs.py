@@ -12,6 +12,7 @@ from quaymaster.config import SchedulerConfig, default_config, load_config
 from quaymaster.errors import ManifestErrors
 from quaymaster.manifests import Loaded, Source, load
 from quaymaster.memory import AdmissionError, make_nodes
+from quaymaster.notices import Notice
 from quaymaster.objects import ApiObject
 from quaymaster.registry import PluginRegistry
 
@@ -50,7 +51,7 @@ def input_options(command: F) -> F:
     return command
 
 
-@attrs.frozen
+@attrs.frozen(kw_only=True)
 class Inputs:
     """What a simulation is made of.
 
@@ -59,12 +60,14 @@ class Inputs:
         config: The scheduler's configuration.
         objects: All objects, made-up nodes first.
         sources: Where objects came from, by how messages name them.
+        notices: What was left out or assumed while reading.
     """
 
     registry: PluginRegistry
     config: SchedulerConfig
     objects: Sequence[ApiObject]
     sources: Mapping[str, Source]
+    notices: Sequence[Notice]
 
     @contextmanager
     def located(self) -> Iterator[None]:
@@ -84,13 +87,19 @@ class Inputs:
 def read_inputs(
     paths: Sequence[str], specs: Sequence[str], config_file: str | None
 ) -> Inputs:
-    """Read everything that the command line names; say what was left out."""
+    """Read everything that the command line names."""
     registry = PluginRegistry.discover()
     config = read_config(config_file, registry)
     made = make_nodes(specs)
     loaded = load(paths)
     _tell_skipped(loaded)
-    return Inputs(registry, config, [*made, *loaded.objects], _sources(loaded))
+    return Inputs(
+        registry=registry,
+        config=config,
+        objects=[*made, *loaded.objects],
+        sources=_sources(loaded),
+        notices=loaded.notices,
+    )
 
 
 def read_config(file: str | None, registry: PluginRegistry) -> SchedulerConfig:

@@ -3,10 +3,12 @@
 import sys
 from collections.abc import Callable, Sequence
 
+import attrs
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from quaymaster._cli.inputs import input_options, read_inputs
+from quaymaster._cli.notices import notice_documents, print_notices
 from quaymaster._cli.output import (
     OutputFormat,
     output_option,
@@ -17,6 +19,7 @@ from quaymaster._cli.output import (
     warn,
 )
 from quaymaster.errors import VerificationError
+from quaymaster.notices import has_missing_pods
 from quaymaster.options import EngineOptions
 from quaymaster.simulation import SimulationResult, simulate
 
@@ -24,6 +27,7 @@ __all__ = ["command"]
 
 SOME_UNSCHEDULED = 1
 NOT_VERIFIED = 1
+NOT_STRICT = 1
 
 
 @click.command("simulate")
@@ -31,6 +35,7 @@ NOT_VERIFIED = 1
 @click.option(
     "--require-all", is_flag=True, help="Exit with 1 if any pod stays unscheduled."
 )
+@click.option("--strict", is_flag=True, help="Exit with 1 if there is any warning.")
 @click.option(
     "--check-plugins",
     is_flag=True,
@@ -51,6 +56,7 @@ def command(
     config_file: str | None,
     seed: int,
     require_all: bool,
+    strict: bool,
     check_plugins: bool,
     verify: int,
     output: OutputFormat,
@@ -76,12 +82,16 @@ def command(
     except VerificationError as error:
         warn(str(error))
         sys.exit(NOT_VERIFIED)
+    result = attrs.evolve(result, notices=(*inputs.notices, *result.notices))
     if output is OutputFormat.TABLE:
         _print(result)
     else:
         print_document(as_document(result), output)
-    if require_all and result.unscheduled:
+    print_notices(result.notices)
+    if require_all and (result.unscheduled or has_missing_pods(result.notices)):
         sys.exit(SOME_UNSCHEDULED)
+    if strict and result.notices:
+        sys.exit(NOT_STRICT)
 
 
 def as_document(result: SimulationResult) -> dict[str, object]:
@@ -109,6 +119,7 @@ def as_document(result: SimulationResult) -> dict[str, object]:
             "unscheduled": len(result.unscheduled),
             "nodes": result.nodes,
         },
+        "warnings": notice_documents(result.notices),
     }
 
 

@@ -1,149 +1,30 @@
-"""Objects from manifests: files, directories and standard input.
+"""Gathering the objects of all files, and all that is wrong with them."""
 
-YAML and JSON, several documents or values in one file, lists (``kind: List``) and whole
-dumps (``kubectl get pods -o json``) can be mixed. Kinds that scheduling does not know
-are counted and left out. Everything that is wrong is told at once, with its place.
-"""
-
-import gc
-import mmap
 import os
-import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, NamedTuple, TypeVar
 
-import attrs
 import msgspec
 
-from quaymaster._json_values import (
-    JsonError,
-    JsonText,
-    JsonValue,
-    head,
-    json_values,
-)
+from quaymaster._json_values import JsonError, JsonText, JsonValue, head, json_values
 from quaymaster._yaml import YamlError, documents
 from quaymaster.errors import ManifestErrors, ObjectError, Problem
-from quaymaster.objects import KINDS, ApiObject, SpecPool, decode, from_wire
+from quaymaster.manifests._files import STDIN, files_below, read_bytes
+from quaymaster.manifests._loaded import Loaded, Source
+from quaymaster.manifests._types import UNTYPED, ObjectType
+from quaymaster.notices import Notice
+from quaymaster.objects import ApiObject, SpecPool, decode, from_wire
 
-__all__ = ["Loaded", "ManifestErrors", "Problem", "Source", "load"]
-
-ObjT = TypeVar("ObjT", bound=ApiObject)
-
-_SUFFIXES: Final = (".yaml", ".yml", ".json")
-_STDIN: Final = "-"
-_MAPPED_FROM: Final = 1 << 25  # bytes: larger files are not copied into memory
+__all__ = ["Collector"]
 
 
-class Source(NamedTuple):
-    """Where an object came from.
-
-    Attributes:
-        path: The file, as it was named; ``-`` is standard input.
-        document: Its number in the file, from 1; 0 if the file has only one.
-        item: Its index in a list; -1 if it is in none.
-    """
-
-    path: str
-    document: int = 0
-    item: int = -1
-
-    def __str__(self) -> str:
-        place = []
-        if self.document:
-            place.append(f"document {self.document}")
-        if self.item >= 0:
-            place.append(f"items[{self.item}]")
-        return f"{self.path}: {', '.join(place)}" if place else self.path
-
-
-@attrs.frozen(kw_only=True)
-class Loaded:
-    """What manifests hold.
-
-    Attributes:
-        objects: In the order of the files, and of the documents in them.
-        sources: Where each of the objects came from, in the same order.
-        skipped: How often each kind that scheduling does not know was there, such as
-            ``Prometheus (monitoring.coreos.com/v1)``.
-    """
-
-    objects: tuple[ApiObject, ...]
-    sources: tuple[Source, ...] = attrs.field(repr=False)
-    skipped: Counter[str]
-
-    def of(self, kind: type[ObjT]) -> list[ObjT]:
-        """The objects of one kind."""
-        return [obj for obj in self.objects if isinstance(obj, kind)]
-
-
-def load(
-    paths: Iterable[str | os.PathLike[str]], *, pool: SpecPool | None = None
-) -> Loaded:
-    """Load manifests; a namespaced object without a namespace goes to ``default``.
-
-    Directories are searched for ``.yaml``, ``.yml`` and ``.json`` files, with all that
-    is below them but without what begins with a dot, in the order of the paths. The
-    garbage collector pauses meanwhile.
+class Collector:
+    """Gathers objects and problems, file by file.
 
     Args:
-        paths: Files, directories, or ``-`` for standard input.
         pool: What the objects share their parts with.
-
-    Raises:
-        ManifestErrors: Something is wrong; nothing was loaded.
     """
-    collector = _Collector(pool if pool is not None else SpecPool())
-    with _paused_gc():
-        for path in paths:
-            collector.read_path(os.fspath(path))
-    return collector.result()
-
-
-@contextmanager
-def _paused_gc() -> Iterator[None]:
-    """Keep the collector from looking again and again at all that was loaded."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
-class _Type(NamedTuple):
-    """What an object says it is."""
-
-    api_version: str
-    kind: str
-
-    @property
-    def item_type(self) -> "_Type | None":
-        """What the items of a list are, unless they say so; None if this is no list."""
-        if self.kind in KINDS or not self.kind.endswith("List"):
-            return None
-        kind = self.kind.removesuffix("List")
-        return _Type(self.api_version if kind else "", kind)
-
-    @property
-    def object_class(self) -> type[ApiObject] | None:
-        """The class of such objects; None if scheduling does not know it."""
-        cls = KINDS.get(self.kind)
-        return cls if cls is not None and cls.api_version == self.api_version else None
-
-    def __str__(self) -> str:
-        return f"{self.kind} ({self.api_version})"
-
-
-_UNTYPED: Final = _Type("", "")
-
-
-class _Collector:
-    """Gathers objects and problems, file by file."""
 
     def __init__(self, pool: SpecPool) -> None:
         self._pool = pool
@@ -151,6 +32,7 @@ class _Collector:
         self._sources: list[Source] = []
         self._skipped: Counter[str] = Counter()
         self._problems: list[Problem] = []
+        self._notices: list[Notice] = []
         self._first: dict[tuple[type[ApiObject], str], Source] = {}
         self._read: set[str] = set()
 
@@ -162,12 +44,13 @@ class _Collector:
             objects=tuple(self._objects),
             sources=tuple(self._sources),
             skipped=self._skipped,
+            notices=tuple(self._notices),
         )
 
     def read_path(self, name: str) -> None:
         """Read a file, all files of a directory, or standard input."""
         try:
-            if name != _STDIN and Path(name).is_dir():
+            if name != STDIN and Path(name).is_dir():
                 self._read_directory(name)
             else:
                 self._read_file(name)
@@ -178,7 +61,7 @@ class _Collector:
 
     def _read_directory(self, name: str) -> None:
         found = False
-        for path in _files_below(Path(name)):
+        for path in files_below(Path(name)):
             found = True
             self.read_path(str(path))
         if not found:
@@ -186,11 +69,11 @@ class _Collector:
             self._complain(name, message=endings)
 
     def _read_file(self, name: str) -> None:
-        identity = name if name == _STDIN else os.path.realpath(name)
+        identity = name if name == STDIN else os.path.realpath(name)
         if identity in self._read:
             return
         self._read.add(identity)
-        text = _read_bytes(name)
+        text = read_bytes(name)
         if text[:256].lstrip()[:1] in (b"{", b"["):
             try:
                 values = json_values(text)
@@ -207,19 +90,19 @@ class _Collector:
     def _add_json(self, values: list[JsonValue], name: str) -> None:
         for number, value in enumerate(values, 1):
             source = Source(name, number if len(values) > 1 else 0)
-            typed = _Type(value.api_version, value.kind)
+            typed = ObjectType(value.api_version, value.kind)
             item_type = typed.item_type
             if item_type is None or value.items is None:
                 self._add_text(value.text, typed, source)
                 continue
             for index, text in enumerate(value.items):
                 api_version, kind = head(text)
-                own = _Type(
+                own = ObjectType(
                     api_version or item_type.api_version, kind or item_type.kind
                 )
                 self._add_text(text, own, source._replace(item=index))
 
-    def _add_text(self, text: JsonText, typed: _Type, source: Source) -> None:
+    def _add_text(self, text: JsonText, typed: ObjectType, source: Source) -> None:
         cls = typed.object_class
         if cls is None:
             self._add_tree(msgspec.json.decode(text), source, typed)
@@ -239,9 +122,9 @@ class _Collector:
         for number, tree in enumerate(trees, 1):
             if tree is not None:
                 source = Source(name, number if len(trees) > 1 else 0)
-                self._add_tree(tree, source, _UNTYPED)
+                self._add_tree(tree, source, UNTYPED)
 
-    def _add_tree(self, tree: object, source: Source, hint: _Type) -> None:
+    def _add_tree(self, tree: object, source: Source, hint: ObjectType) -> None:
         if not isinstance(tree, Mapping):
             message = "expected an object with apiVersion and kind"
             self._complain(str(source), message=message)
@@ -259,8 +142,8 @@ class _Collector:
             self._add_object(tree, typed.object_class, source)
 
     def _type_of(
-        self, tree: Mapping[str, object], source: Source, hint: _Type
-    ) -> _Type | None:
+        self, tree: Mapping[str, object], source: Source, hint: ObjectType
+    ) -> ObjectType | None:
         found = []
         for field, default in (("apiVersion", hint.api_version), ("kind", hint.kind)):
             value = tree.get(field) or default
@@ -269,7 +152,7 @@ class _Collector:
                 self._complain(str(source), field, message)
                 return None
             found.append(value)
-        return _Type(*found)
+        return ObjectType(*found)
 
     def _add_object(
         self, tree: Mapping[str, object], cls: type[ApiObject], source: Source
@@ -306,27 +189,6 @@ class _Collector:
 
     def _complain(self, where: str, path: str = "", message: str = "") -> None:
         self._problems.append(Problem(where=where, path=path, message=message))
-
-
-def _files_below(directory: Path) -> list[Path]:
-    found = []
-    for parent, folders, files in os.walk(directory):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        found += [
-            Path(parent, name)
-            for name in files
-            if name.endswith(_SUFFIXES) and not name.startswith(".")
-        ]
-    return sorted(found)
-
-
-def _read_bytes(name: str) -> bytes | mmap.mmap:
-    if name == _STDIN:
-        return sys.stdin.buffer.read()
-    with Path(name).open("rb") as file:
-        if os.fstat(file.fileno()).st_size >= _MAPPED_FROM:
-            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        return file.read()
 
 
 def _name_in(tree: object, cls: type[ApiObject]) -> str:

@@ -1,0 +1,12 @@
+"""Objects from manifests: files, directories and standard input.
+
+YAML and JSON, several documents or values in one file, lists (``kind: List``) and whole
+dumps (``kubectl get pods -o json``) can be mixed. Kinds that scheduling does not know
+are counted and left out. Everything that is wrong is told at once, with its place.
+"""
+
+from quaymaster.errors import ManifestErrors, Problem
+from quaymaster.manifests._load import load
+from quaymaster.manifests._loaded import Loaded, Source
+
+__all__ = ["Loaded", "ManifestErrors", "Problem", "Source", "load"]

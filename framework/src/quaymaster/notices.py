@@ -1,0 +1,40 @@
+"""What a user should know though nothing is wrong enough to stop: warnings."""
+
+import enum
+from collections.abc import Iterable
+
+import attrs
+
+__all__ = ["Notice", "NoticeReason", "has_missing_pods"]
+
+
+class NoticeReason(enum.StrEnum):
+    """Why there is a notice, as programs read it."""
+
+    MISSING_PODS = "MissingPods"
+    """Something asks for pods that the simulation does not have."""
+
+
+@attrs.frozen(kw_only=True)
+class Notice:
+    """One thing that was left out, assumed or changed.
+
+    Attributes:
+        reason: What kind of thing it is.
+        where: The file, and the document and object in it, as far as they are known.
+        path: The field, such as ``spec.template``; may be empty.
+        message: What happened, and what can be done about it.
+    """
+
+    reason: NoticeReason
+    where: str = ""
+    path: str = ""
+    message: str
+
+    def __str__(self) -> str:
+        return ": ".join(part for part in (self.where, self.path, self.message) if part)
+
+
+def has_missing_pods(notices: Iterable[Notice]) -> bool:
+    """Whether any of them says that pods are missing, so that not all can be placed."""
+    return any(notice.reason is NoticeReason.MISSING_PODS for notice in notices)
