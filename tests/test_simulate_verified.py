@@ -27,7 +27,9 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def run(*arguments: str) -> Result:
-    return CliRunner().invoke(app, ["simulate", *arguments, "--nodes", "30:cpu=4"])
+    return CliRunner().invoke(
+        app, ["simulate", *arguments, "--nodes", "30:cpu=4,memory=8Gi"]
+    )
 
 
 def test_verified_decisions_are_the_same(file: str) -> None:

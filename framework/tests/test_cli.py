@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 from quaymaster._cli import main
 from quaymaster._cli.app import app
 
+ONE_NODE = "1:cpu=4,memory=8Gi"
 POD = """
 apiVersion: v1
 kind: Pod
@@ -55,7 +56,7 @@ def run_main(
 
 def test_simulate_prints_where_each_pod_goes(folder: Path) -> None:
     (folder / "pod.yaml").write_text(POD % ("a", 1))
-    result = run("simulate", "pod.yaml", "--nodes", "1:cpu=4")
+    result = run("simulate", "pod.yaml", "--nodes", ONE_NODE)
     assert result.exit_code == 0
     assert result.stdout.splitlines()[0].split() == ["POD", "NODE"]
     assert result.stdout.splitlines()[1].split() == ["default/a", "node-000"]
@@ -64,7 +65,7 @@ def test_simulate_prints_where_each_pod_goes(folder: Path) -> None:
 
 def test_simulate_json_has_the_documented_form(folder: Path) -> None:
     (folder / "pods.yaml").write_text(f"{POD % ('a', 1)}---{POD % ('b', 9)}")
-    result = run("simulate", "pods.yaml", "--nodes", "2:cpu=4", "-o", "json")
+    result = run("simulate", "pods.yaml", "--nodes", "2:cpu=4,memory=8Gi", "-o", "json")
     document = json.loads(result.stdout)
     [placement] = document["placements"]
     [unscheduled] = document["unscheduled"]
@@ -88,32 +89,40 @@ def test_simulate_json_has_the_documented_form(folder: Path) -> None:
 
 def test_simulate_yaml_says_the_same_as_json(folder: Path) -> None:
     (folder / "web.yaml").write_text(DEPLOYMENT)
-    arguments = ("simulate", "web.yaml", "--nodes", "2:cpu=4")
+    arguments = ("simulate", "web.yaml", "--nodes", "2:cpu=4,memory=8Gi")
     as_yaml = yaml.safe_load(run(*arguments, "-o", "yaml").stdout)
     assert as_yaml == json.loads(run(*arguments, "-o", "json").stdout)
 
 
 def test_same_seed_gives_the_same_placements(folder: Path) -> None:
     (folder / "web.yaml").write_text(DEPLOYMENT)
-    arguments = ("simulate", "web.yaml", "--nodes", "9:cpu=4", "--seed", "7")
+    arguments = ("simulate", "web.yaml", "--nodes", "9:cpu=4,memory=8Gi", "--seed", "7")
     assert run(*arguments).stdout == run(*arguments).stdout
 
 
 def test_simulate_reads_standard_input() -> None:
-    result = run("simulate", "-", "--nodes", "1:cpu=4", stdin=POD % ("a", 1))
+    result = run("simulate", "-", "--nodes", ONE_NODE, stdin=POD % ("a", 1))
     assert "default/a" in result.stdout
 
 
 def test_require_all_exits_with_1_if_a_pod_is_left_over(folder: Path) -> None:
     (folder / "pod.yaml").write_text(POD % ("a", 9))
-    assert run("simulate", "pod.yaml", "--nodes", "1:cpu=4").exit_code == 0
-    result = run("simulate", "pod.yaml", "--nodes", "1:cpu=4", "--require-all")
+    assert run("simulate", "pod.yaml", "--nodes", ONE_NODE).exit_code == 0
+    result = run("simulate", "pod.yaml", "--nodes", ONE_NODE, "--require-all")
     assert result.exit_code == 1
 
 
 def test_warnings_are_part_of_the_result(folder: Path) -> None:
     (folder / "pod.yaml").write_text(POD % ("a", 1))
-    result = run("simulate", "pod.yaml", "--nodes", "1:cpu=4", "-o", "json", "--strict")
+    result = run(
+        "simulate",
+        "pod.yaml",
+        "--nodes",
+        ONE_NODE,
+        "-o",
+        "json",
+        "--strict",
+    )
     assert json.loads(result.stdout)["warnings"] == []
     assert result.exit_code == 0
 
@@ -123,7 +132,7 @@ def test_unknown_kinds_are_counted_in_one_line(folder: Path) -> None:
     (folder / "all.yaml").write_text(
         f"{POD % ('a', 1)}---\n{role % 'x'}---\n{role % 'y'}"
     )
-    result = run("simulate", "all.yaml", "--nodes", "1:cpu=4")
+    result = run("simulate", "all.yaml", "--nodes", ONE_NODE)
     assert result.stderr == (
         "skipped 2 objects that scheduling does not know: Widget (example.com/v1) x2\n"
     )
@@ -169,7 +178,7 @@ def test_bad_manifest_is_one_line_with_its_place(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     (folder / "in.yaml").write_text(text)
-    arguments = ("simulate", "in.yaml", "--nodes", "1:cpu=4")
+    arguments = ("simulate", "in.yaml", "--nodes", ONE_NODE)
     code, stderr = run_main(*arguments, monkeypatch=monkeypatch, capsys=capsys)
     assert code == 2
     assert stderr.startswith(message)
@@ -214,7 +223,12 @@ profiles:
 
 def test_explain_shows_every_node_and_score(folder: Path) -> None:
     (folder / "pod.yaml").write_text(POD % ("a", 1))
-    nodes = ("--nodes", "2:cpu=4,name=big", "--nodes", "1:cpu=500m,name=small")
+    nodes = (
+        "--nodes",
+        "2:cpu=4,memory=8Gi,name=big",
+        "--nodes",
+        "1:cpu=500m,memory=8Gi,name=small",
+    )
     result = run("explain", "a", "pod.yaml", *nodes, "-o", "json")
     document = json.loads(result.stdout)
     assert document["outcome"] == "scheduled"
@@ -226,7 +240,7 @@ def test_explain_shows_every_node_and_score(folder: Path) -> None:
 
 def test_explain_finds_the_pods_of_a_workload(folder: Path) -> None:
     (folder / "web.yaml").write_text(DEPLOYMENT)
-    result = run("explain", "deployment/web", "web.yaml", "--nodes", "1:cpu=4")
+    result = run("explain", "deployment/web", "web.yaml", "--nodes", ONE_NODE)
     assert result.stdout.startswith("default/web-")
     assert "<- winner" in result.stdout
 

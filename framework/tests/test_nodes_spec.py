@@ -26,31 +26,53 @@ def test_count_and_resources_make_equal_nodes() -> None:
         }
 
 
-def test_nodes_have_the_labels_of_their_kubelets() -> None:
-    (node,) = make_nodes(["1:cpu=1"])
+def test_nodes_have_the_labels_of_real_ones() -> None:
+    (node,) = make_nodes(["1:cpu=1500m,memory=1Gi,zones=1"])
     assert node.labels == {
         "kubernetes.io/hostname": "node-000",
         "kubernetes.io/os": "linux",
         "kubernetes.io/arch": "amd64",
+        "beta.kubernetes.io/os": "linux",
+        "beta.kubernetes.io/arch": "amd64",
+        "node.kubernetes.io/instance-type": "1500mcpu-1Gi",
+        "beta.kubernetes.io/instance-type": "1500mcpu-1Gi",
+        "topology.kubernetes.io/zone": "zone-a",
+        "failure-domain.beta.kubernetes.io/zone": "zone-a",
+        "topology.kubernetes.io/region": "region",
+        "failure-domain.beta.kubernetes.io/region": "region",
     }
 
 
+def test_nodes_without_zones_are_in_no_region() -> None:
+    (node,) = make_nodes(["1:cpu=1,memory=1Gi"])
+    assert not any("region" in label or "zone" in label for label in node.labels)
+
+
+def test_instance_type_can_be_given() -> None:
+    (node,) = make_nodes(["1:cpu=1,memory=1Gi,instance-type=m5.large"])
+    assert node.labels["node.kubernetes.io/instance-type"] == "m5.large"
+
+
 def test_zones_take_turns() -> None:
-    nodes = make_nodes(["5:cpu=1,zones=3,region=eu"])
+    nodes = make_nodes(["5:cpu=1,memory=1Gi,zones=3,region=eu"])
     zones = [node.labels["topology.kubernetes.io/zone"] for node in nodes]
     assert zones == ["zone-a", "zone-b", "zone-c", "zone-a", "zone-b"]
     assert {node.labels["topology.kubernetes.io/region"] for node in nodes} == {"eu"}
 
 
 def test_zones_go_on_after_z() -> None:
-    nodes = make_nodes(["28:cpu=1,zones=28"])
+    nodes = make_nodes(["28:cpu=1,memory=1Gi,zones=28"])
     zones = [node.labels["topology.kubernetes.io/zone"] for node in nodes]
     assert zones[25:] == ["zone-z", "zone-aa", "zone-ab"]
 
 
 def test_all_resources_can_be_given() -> None:
-    (node,) = make_nodes(["1:pods=20,ephemeral-storage=1Ti,nvidia.com/gpu=8"])
+    (node,) = make_nodes(
+        ["1:cpu=4,memory=1Gi,pods=20,ephemeral-storage=1Ti,nvidia.com/gpu=8"]
+    )
     assert node.status.capacity == {
+        "cpu": Quantity(4),
+        "memory": Quantity("1Gi"),
         "pods": Quantity(20),
         "ephemeral-storage": Quantity("1Ti"),
         "nvidia.com/gpu": Quantity(8),
@@ -59,7 +81,9 @@ def test_all_resources_can_be_given() -> None:
 
 def test_labels_and_taints_can_be_given() -> None:
     (node,) = make_nodes(
-        ["1:label:disk=ssd,label:a/b=c,taint:only=ml:NoSchedule,taint:old:NoExecute"]
+        [
+            "1:cpu=4,memory=1Gi,label:disk=ssd,label:a/b=c,taint:only=ml:NoSchedule,taint:old:NoExecute"
+        ]
     )
     assert (node.labels["disk"], node.labels["a/b"]) == ("ssd", "c")
     assert node.spec.taints == (
@@ -69,22 +93,29 @@ def test_labels_and_taints_can_be_given() -> None:
 
 
 def test_several_lines_count_on() -> None:
-    nodes = make_nodes(["2:cpu=1", "1:cpu=2", "1:cpu=3,name=gpu", "1:cpu=4"])
+    nodes = make_nodes(
+        [
+            "2:cpu=1,memory=1Gi",
+            "1:cpu=2,memory=1Gi",
+            "1:cpu=3,memory=1Gi,name=gpu",
+            "1:cpu=4,memory=1Gi",
+        ]
+    )
     assert names(nodes) == ["node-000", "node-001", "node-002", "gpu-000", "node-003"]
 
 
 def test_taken_names_are_left_out() -> None:
-    nodes = make_nodes(["2:cpu=1"], taken=["node-000", "node-002"])
+    nodes = make_nodes(["2:cpu=1,memory=1Gi"], taken=["node-000", "node-002"])
     assert names(nodes) == ["node-001", "node-003"]
 
 
 def test_large_groups_get_more_digits() -> None:
-    assert names(make_nodes(["1001:cpu=1"]))[-1] == "node-1000"
-    assert names(make_nodes(["1001:cpu=1"]))[0] == "node-0000"
+    assert names(make_nodes(["1001:cpu=1,memory=1Gi"]))[-1] == "node-1000"
+    assert names(make_nodes(["1001:cpu=1,memory=1Gi"]))[0] == "node-0000"
 
 
 def test_no_nodes_are_no_error() -> None:
-    assert make_nodes(["0:cpu=1"]) == []
+    assert make_nodes(["0:cpu=1,memory=1Gi"]) == []
     assert make_nodes([]) == []
 
 
@@ -104,6 +135,9 @@ def test_no_nodes_are_no_error() -> None:
         ("3:cores=4", "cores: expected cpu, memory, pods"),
         ("3:zones=0", "zones: expected a number of at least 1, got '0'"),
         ("3:zones=many", "zones: expected a number of at least 1, got 'many'"),
+        ("3:cpu=4", "expected memory, too, such as memory=16Gi; got none"),
+        ("3:memory=4Gi", "expected cpu, too, such as cpu=4; got none"),
+        ("3:zones=3", "expected cpu, too, such as cpu=4; got none"),
         ("3:name=My_Node", "name: expected lower-case letters"),
         ("3:taint:a=b", "taint: expected KEY=VALUE:EFFECT"),
         ("3:taint:a=b:Never", "taint: expected KEY=VALUE:EFFECT"),
@@ -124,5 +158,5 @@ def test_line_that_cannot_be_read_says_what_was_expected(
     taken=st.sets(st.integers(0, 60).map(lambda number: f"node-{number:03}")),
 )
 def test_names_never_clash(counts: list[int], taken: set[str]) -> None:
-    nodes = make_nodes([f"{count}:cpu=1" for count in counts], taken=taken)
+    nodes = make_nodes([f"{count}:cpu=1,memory=1Gi" for count in counts], taken=taken)
     assert len(set(names(nodes)) | taken) == sum(counts) + len(taken)

@@ -9,6 +9,8 @@ from typing import Final
 
 import attrs
 
+from quaymaster._memory.admission.object_checks import check_node
+from quaymaster._memory.admission.problems import Report
 from quaymaster.errors import QuantityError, QuaymasterError
 from quaymaster.objects import Node, NodeSpec, NodeStatus, ObjectMeta, Taint
 from quaymaster.quantity import Quantity, ResourceList
@@ -19,17 +21,33 @@ __all__ = ["NodesSpecError", "make_nodes"]
 _FORM: Final = "expected COUNT:KEY=VALUE,..., such as 100:cpu=4,memory=16Gi,zones=3"
 _KEYS: Final = (
     "expected cpu, memory, pods, ephemeral-storage, an extended resource such as "
-    "nvidia.com/gpu, zones, region, name, label:KEY or taint:KEY"
+    "nvidia.com/gpu, zones, region, instance-type, name, label:KEY or taint:KEY"
 )
 _RESOURCES: Final = ("cpu", "memory", "pods", "ephemeral-storage")
 _EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?", re.ASCII)
 _LEAST_DIGITS: Final = 3
+_NEEDED: Final = {"cpu": "4", "memory": "16Gi"}
 _DEFAULTS: Final = {
     "pods": Quantity(110),
     "ephemeral-storage": Quantity("100Gi"),
 }
-_LABELS: Final = {"kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
+_LABELS: Final = {
+    "kubernetes.io/os": "linux",
+    "kubernetes.io/arch": "amd64",
+    "beta.kubernetes.io/os": "linux",
+    "beta.kubernetes.io/arch": "amd64",
+}
+_ZONE: Final = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
+_REGION: Final = (
+    "topology.kubernetes.io/region",
+    "failure-domain.beta.kubernetes.io/region",
+)
+_INSTANCE_TYPE: Final = (
+    "node.kubernetes.io/instance-type",
+    "beta.kubernetes.io/instance-type",
+)
+_DEFAULT_REGION: Final = "region"
 
 
 class NodesSpecError(QuaymasterError, ValueError):
@@ -53,6 +71,7 @@ class _Group:
     name: str = "node"
     zones: int = 0
     region: str = ""
+    instance_type: str = ""
     resources: ResourceList = attrs.Factory(lambda: dict(_DEFAULTS))
     labels: dict[str, str] = attrs.Factory(dict)
     taints: list[Taint] = attrs.Factory(list)
@@ -63,11 +82,12 @@ def make_nodes(specs: Sequence[str], *, taken: Collection[str] = ()) -> list[Nod
 
     A line is a count, a colon, and what each node has, in any order:
 
-    - ``cpu=4``, ``memory=16Gi``, ``pods=250`` (110 if not given),
+    - ``cpu=4`` and ``memory=16Gi``, both always; ``pods=250`` (110 if not given),
       ``ephemeral-storage=1Ti`` (100Gi if not given), or an extended resource such as
       ``nvidia.com/gpu=8``;
     - ``zones=3``: they lie in ``zone-a``, ``zone-b`` and ``zone-c`` by turns;
-    - ``region=eu``;
+    - ``region=eu`` (``region`` if there are zones and it is not given);
+    - ``instance-type=large`` (such as ``4cpu-16Gi`` if not given);
     - ``name=gpu``: they are called ``gpu-000``, ``gpu-001``, ... instead of
       ``node-000``, ...; several lines with one name count on;
     - ``label:disk=ssd``, and ``taint:dedicated=ml:NoSchedule`` or
@@ -97,10 +117,11 @@ def make_nodes(specs: Sequence[str], *, taken: Collection[str] = ()) -> list[Nod
 
 def _node(group: _Group, name: str, index: int) -> Node:
     labels = {"kubernetes.io/hostname": name, **_LABELS}
+    labels |= dict.fromkeys(_INSTANCE_TYPE, group.instance_type)
     if group.zones:
-        labels["topology.kubernetes.io/zone"] = f"zone-{_letters(index % group.zones)}"
+        labels |= dict.fromkeys(_ZONE, f"zone-{_letters(index % group.zones)}")
     if group.region:
-        labels["topology.kubernetes.io/region"] = group.region
+        labels |= dict.fromkeys(_REGION, group.region)
     return Node(
         metadata=ObjectMeta(name=name, labels=labels | group.labels),
         spec=NodeSpec(taints=tuple(group.taints)),
@@ -135,7 +156,25 @@ def _parse(spec: str) -> _Group:
             raise NodesSpecError(spec, f"{key}: expected once, came twice")
         seen.add(key)
         _set(group, key, value)
+    _complete(group)
     return group
+
+
+def _complete(group: _Group) -> None:
+    """Fill in what real nodes have, too; nodes without cpu or memory fit no pod."""
+    for key, example in _NEEDED.items():
+        if key not in group.resources:
+            message = f"expected {key}, too, such as {key}={example}; got none"
+            raise NodesSpecError(group.spec, message)
+    if not group.instance_type:
+        cpu, memory = (group.resources[key] for key in _NEEDED)
+        group.instance_type = f"{cpu}cpu-{memory}"
+    if group.zones and not group.region:
+        group.region = _DEFAULT_REGION
+    report = Report()
+    check_node(_node(group, f"{group.name}-000", 0), report)
+    for path, message in report:
+        raise NodesSpecError(group.spec, f"{path}: {message}")
 
 
 def _set(group: _Group, key: str, value: str) -> None:
@@ -147,6 +186,8 @@ def _set(group: _Group, key: str, value: str) -> None:
         group.zones = int(value)
     elif key == "region":
         group.region = value
+    elif key == "instance-type":
+        group.instance_type = value
     elif key == "name":
         if not _NAME.fullmatch(value):
             expected = "lower-case letters, digits, '-' and '.'"
