@@ -14,6 +14,7 @@ from quaymaster.objects import (
     KINDS,
     ApiObject,
     CSINode,
+    Deployment,
     Event,
     LabelSelector,
     MicroTime,
@@ -267,15 +268,87 @@ def test_empty_storage_class_name_is_not_the_same_as_none() -> None:
     assert from_wire(to_wire(claim), PersistentVolumeClaim) == claim
 
 
-def test_nulls_are_the_same_as_nothing() -> None:
+def test_null_fields_are_the_same_as_nothing() -> None:
     tree = pod_tree(
         tolerations=None,
-        nodeSelector={"disk": None},
         containers=[{"name": "main", "resources": {"limits": None}, "ports": None}],
     )
     tree["metadata"].update(creationTimestamp=None, labels=None, ownerReferences=None)
     tree["status"] = None
     assert read(tree) == read(pod_tree())
+
+
+@pytest.mark.parametrize(
+    ("tree", "kind", "expected"),
+    [
+        pytest.param(
+            {"metadata": {"labels": {"role": None, "a": "b"}}},
+            Node,
+            {"metadata": {"labels": {"role": "", "a": "b"}}},
+            id="a label",
+        ),
+        pytest.param(
+            {"metadata": {"annotations": {"a": None}}},
+            Node,
+            {"metadata": {"annotations": {"a": ""}}},
+            id="an annotation",
+        ),
+        pytest.param(
+            {"spec": {"nodeSelector": {"disk": None}}},
+            Pod,
+            {"spec": {"nodeSelector": {"disk": ""}}},
+            id="a node selector",
+        ),
+        pytest.param(
+            {"status": {"capacity": {"cpu": None}}},
+            Node,
+            {"status": {"capacity": {"cpu": "0"}}},
+            id="an amount",
+        ),
+        pytest.param(
+            {"spec": {"selector": {"matchLabels": {"a": None}}}},
+            PodDisruptionBudget,
+            {"spec": {"selector": {"matchLabels": {"a": ""}}}},
+            id="a label selector",
+        ),
+        pytest.param(
+            {"spec": {"overhead": {"cpu": None}}},
+            Pod,
+            {"spec": {"overhead": {"cpu": "0"}}},
+            id="an amount in a pod",
+        ),
+        pytest.param(
+            {"spec": {"containers": [None, {"name": "a"}]}},
+            Pod,
+            {"spec": {"containers": [{}, {"name": "a"}]}},
+            id="a container",
+        ),
+        pytest.param(
+            {"metadata": {"finalizers": [None]}},
+            Node,
+            {"metadata": {"finalizers": [""]}},
+            id="a text in a list",
+        ),
+    ],
+)
+@pytest.mark.parametrize("way", ["parsed", "JSON"])
+def test_null_among_items_is_the_empty_value(
+    tree: Tree, kind: type[ApiObject], expected: Tree, way: str
+) -> None:
+    obj = from_wire(tree, kind) if way == "parsed" else decode(as_json(tree), kind)
+    assert obj == from_wire(expected, kind)
+    wire = json.loads(encode(obj))
+    assert {key: wire[key] for key in expected} == expected
+
+
+@pytest.mark.parametrize("count", [2**31, -(2**31) - 1, 10**30])
+def test_count_beyond_32_bits_cannot_be_read(count: int) -> None:
+    tree = {"spec": {"replicas": count}}
+    message = "spec.replicas: expected an integer from -2147483648 to 2147483647, got"
+    with pytest.raises(ObjectError, match=message):
+        from_wire(tree, Deployment)
+    with pytest.raises(ObjectError, match=message):
+        decode(as_json(tree), Deployment)
 
 
 def test_null_spec_is_an_empty_one() -> None:

@@ -1,8 +1,9 @@
-"""The slow way to read an object: finds every problem, and forgives nulls.
+"""The slow way to read an object: finds every problem, and reads nulls as Go does.
 
 Decoding stops at the first problem and knows it only by a JSON path. When it fails, the
 parsed tree is walked along the types once more: what is wrong is collected with its
-path, and what is null is left out, as Kubernetes treats it.
+path. A null field is left out; a null in a map or a list stands for the empty value of
+its type: ``disk:`` in a node selector is ``""``, ``cpu:`` in requests is 0.
 """
 
 import functools
@@ -13,12 +14,13 @@ from msgspec import inspect
 
 from quaymaster.errors import Problem
 from quaymaster.objects._codec import dec_hook
+from quaymaster.quantity import Quantity
 
 __all__ = ["clean", "show"]
 
 
 def clean(tree: object, cls: type, problems: list[Problem]) -> object:
-    """Return a tree without nulls and unknown fields, and collect its problems."""
+    """Return a tree without null and unknown fields, and collect its problems."""
     return _clean(tree, _type_info(cls), "", problems)
 
 
@@ -55,8 +57,12 @@ def _clean(
             return _clean_union(value, info, path, problems)
         case inspect.CustomType():
             return _clean_custom(value, info, path, problems)
-        case inspect.IntType() | inspect.BoolType() | inspect.StrType():
+        case inspect.IntType():
+            return _clean_integer(value, info, path, problems)
+        case inspect.BoolType() | inspect.StrType():
             return _clean_scalar(value, info, path, problems)
+        case inspect.AnyType():
+            return value
     raise TypeError(f"no objects have fields of type {info}")
 
 
@@ -80,8 +86,11 @@ def _clean_list(
 ) -> object:
     if not isinstance(value, list | tuple):
         return _complain(value, "a list", path, problems)
+    item_type = info.item_type
     return [
-        _clean(item, info.item_type, f"{path}[{index}]", problems)
+        _empty(item_type)
+        if item is None
+        else _clean(item, item_type, f"{path}[{index}]", problems)
         for index, item in enumerate(value)
     ]
 
@@ -95,9 +104,25 @@ def _clean_dict(
     for key, item in value.items():
         if not isinstance(key, str):
             _complain(key, "a string as key", path, problems)
-        elif item is not None:
-            cleaned[key] = _clean(item, info.value_type, f"{path}.{key}", problems)
+            continue
+        given = _empty(info.value_type) if item is None else item
+        if given is not None:
+            cleaned[key] = _clean(given, info.value_type, f"{path}.{key}", problems)
     return cleaned
+
+
+def _empty(info: inspect.Type) -> object:
+    """What Go makes of a null among items; None if that has no wire form."""
+    match info:
+        case inspect.StructType() | inspect.DictType():
+            return {}
+        case inspect.VarTupleType():
+            return []
+        case inspect.StrType():
+            return ""
+        case inspect.CustomType() if info.cls is Quantity:
+            return "0"
+    return None
 
 
 def _clean_union(
@@ -116,20 +141,28 @@ def _clean_union(
 
 def _clean_scalar(
     value: object,
-    info: inspect.IntType | inspect.BoolType | inspect.StrType,
+    info: inspect.BoolType | inspect.StrType,
     path: str,
     problems: list[Problem],
 ) -> object:
     if isinstance(info, inspect.BoolType):
         if not isinstance(value, bool):
             return _complain(value, "true or false", path, problems)
-    elif isinstance(info, inspect.StrType):
-        if not isinstance(value, str):
-            return _complain(value, "a string", path, problems)
-    elif isinstance(value, float) and math.isfinite(value) and value.is_integer():
-        return int(value)
-    elif not isinstance(value, int) or isinstance(value, bool):
+    elif not isinstance(value, str):
+        return _complain(value, "a string", path, problems)
+    return value
+
+
+def _clean_integer(
+    value: object, info: inspect.IntType, path: str, problems: list[Problem]
+) -> object:
+    if isinstance(value, float) and math.isfinite(value) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool):
         return _complain(value, "an integer", path, problems)
+    least, most = info.ge, info.le
+    if least is not None and most is not None and not least <= value <= most:
+        return _complain(value, f"an integer from {least} to {most}", path, problems)
     return value
 
 

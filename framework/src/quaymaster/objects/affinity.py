@@ -4,6 +4,7 @@ Mirrors k8s.io/api v0.36, ``core/v1/types.go``.
 """
 
 from quaymaster.objects.meta import ApiValue, LabelSelector
+from quaymaster.objects.numbers import Int32, Int64
 from quaymaster.objects.time import Time
 
 __all__ = [
@@ -51,7 +52,7 @@ class NodeSelector(ApiValue, frozen=True, kw_only=True):
 class PreferredSchedulingTerm(ApiValue, frozen=True, kw_only=True):
     """A wish for nodes, weighted from 1 to 100."""
 
-    weight: int = 0
+    weight: Int32 = 0
     preference: NodeSelectorTerm = NodeSelectorTerm()
 
 
@@ -84,7 +85,7 @@ class PodAffinityTerm(ApiValue, frozen=True, kw_only=True):
 class WeightedPodAffinityTerm(ApiValue, frozen=True, kw_only=True):
     """A wish to be near, or away from, some pods, weighted from 1 to 100."""
 
-    weight: int = 0
+    weight: Int32 = 0
     pod_affinity_term: PodAffinityTerm = PodAffinityTerm()
 
 
@@ -143,7 +144,7 @@ class Toleration(ApiValue, frozen=True, kw_only=True):
     operator: str = ""
     value: str = ""
     effect: str = ""
-    toleration_seconds: int | None = None
+    toleration_seconds: Int64 | None = None
 
 
 class TopologySpreadConstraint(ApiValue, frozen=True, kw_only=True):
@@ -155,11 +156,11 @@ class TopologySpreadConstraint(ApiValue, frozen=True, kw_only=True):
         node_taints_policy: ``Honor`` or ``Ignore`` (also if None).
     """
 
-    max_skew: int = 0
+    max_skew: Int32 = 0
     topology_key: str = ""
     when_unsatisfiable: str = ""
     label_selector: LabelSelector | None = None
-    min_domains: int | None = None
+    min_domains: Int32 | None = None
     node_affinity_policy: str | None = None
     node_taints_policy: str | None = None
     match_label_keys: tuple[str, ...] = ()

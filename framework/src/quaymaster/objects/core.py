@@ -8,6 +8,7 @@ from typing import ClassVar
 from msgspec import field
 
 from quaymaster.objects.meta import ApiObject, ApiValue, ObjectReference
+from quaymaster.objects.numbers import Int32
 from quaymaster.objects.time import MicroTime
 
 __all__ = [
@@ -50,7 +51,7 @@ class Service(ApiObject, frozen=True, kw_only=True):
 class EventSeries(ApiValue, frozen=True, kw_only=True):
     """How often an event has come again, and when last."""
 
-    count: int = 0
+    count: Int32 = 0
     last_observed_time: MicroTime | None = None
 
 
@@ -82,10 +83,10 @@ class LeaseSpec(ApiValue, frozen=True, kw_only=True):
     """Who holds a lease, since when and for how long."""
 
     holder_identity: str | None = None
-    lease_duration_seconds: int | None = None
+    lease_duration_seconds: Int32 | None = None
     acquire_time: MicroTime | None = None
     renew_time: MicroTime | None = None
-    lease_transitions: int | None = None
+    lease_transitions: Int32 | None = None
 
 
 class Lease(ApiObject, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import msgspec
 
+from quaymaster.objects.numbers import Int64
 from quaymaster.objects.time import Time
 
 __all__ = [
@@ -60,10 +61,10 @@ class ObjectMeta(ApiValue, frozen=True, kw_only=True):
     namespace: str = ""
     uid: str = ""
     resource_version: str = ""
-    generation: int = 0
+    generation: Int64 = 0
     creation_timestamp: Time | None = None
     deletion_timestamp: Time | None = None
-    deletion_grace_period_seconds: int | None = None
+    deletion_grace_period_seconds: Int64 | None = None
     labels: dict[str, str] = {}
     annotations: dict[str, str] = {}
     owner_references: tuple[OwnerReference, ...] = ()

@@ -9,6 +9,7 @@ from msgspec import field
 
 from quaymaster.objects.affinity import Taint
 from quaymaster.objects.meta import ApiObject, ApiValue
+from quaymaster.objects.numbers import Int64
 from quaymaster.objects.time import Time
 from quaymaster.quantity import Quantity
 
@@ -45,7 +46,7 @@ class ContainerImage(ApiValue, frozen=True, kw_only=True):
     """An image that a node has."""
 
     names: tuple[str, ...] = ()
-    size_bytes: int = 0
+    size_bytes: Int64 = 0
 
 
 class AttachedVolume(ApiValue, frozen=True, kw_only=True):

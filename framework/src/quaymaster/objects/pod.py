@@ -12,6 +12,7 @@ from msgspec import field
 
 from quaymaster.objects.affinity import Affinity, Toleration, TopologySpreadConstraint
 from quaymaster.objects.meta import ApiObject, ApiValue, ObjectMeta
+from quaymaster.objects.numbers import Int32, Int64
 from quaymaster.objects.time import Time
 from quaymaster.objects.volumes import Volume
 from quaymaster.quantity import Quantity
@@ -61,8 +62,8 @@ class ContainerPort(ApiValue, frozen=True, kw_only=True):
     """
 
     name: str = ""
-    host_port: int = 0
-    container_port: int = 0
+    host_port: Int32 = 0
+    container_port: Int32 = 0
     protocol: str = ""
     host_ip: str = field(default="", name="hostIP")
 
@@ -138,8 +139,8 @@ class PodSpec(ApiValue, frozen=True, kw_only=True, dict=True, weakref=True, gc=T
     init_containers: tuple[Container, ...] = ()
     containers: tuple[Container, ...] = ()
     restart_policy: str = ""
-    termination_grace_period_seconds: int | None = None
-    active_deadline_seconds: int | None = None
+    termination_grace_period_seconds: Int64 | None = None
+    active_deadline_seconds: Int64 | None = None
     node_selector: dict[str, str] = {}
     host_network: bool = False
     host_users: bool | None = None
@@ -147,7 +148,7 @@ class PodSpec(ApiValue, frozen=True, kw_only=True, dict=True, weakref=True, gc=T
     scheduler_name: str = ""
     tolerations: tuple[Toleration, ...] = ()
     priority_class_name: str = ""
-    priority: int | None = None
+    priority: Int32 | None = None
     runtime_class_name: str | None = None
     preemption_policy: str | None = None
     overhead: dict[str, Quantity] = {}
@@ -169,7 +170,7 @@ class PodCondition(ApiValue, frozen=True, kw_only=True):
     status: str = ""
     reason: str = ""
     message: str = ""
-    observed_generation: int = 0
+    observed_generation: Int64 = 0
     last_transition_time: Time | None = None
 
 

@@ -6,6 +6,7 @@ Mirrors k8s.io/api v0.36, ``policy/v1/types.go``.
 from typing import ClassVar
 
 from quaymaster.objects.meta import ApiObject, ApiValue, LabelSelector
+from quaymaster.objects.numbers import Int32, Int64
 from quaymaster.objects.time import Time
 
 __all__ = [
@@ -18,9 +19,9 @@ __all__ = [
 class PodDisruptionBudgetSpec(ApiValue, frozen=True, kw_only=True):
     """How many of which pods must stay; numbers, or texts such as ``30%``."""
 
-    min_available: int | str | None = None
+    min_available: Int32 | str | None = None
     selector: LabelSelector | None = None
-    max_unavailable: int | str | None = None
+    max_unavailable: Int32 | str | None = None
 
 
 class PodDisruptionBudgetStatus(ApiValue, frozen=True, kw_only=True):
@@ -30,12 +31,12 @@ class PodDisruptionBudgetStatus(ApiValue, frozen=True, kw_only=True):
         disrupted_pods: Names of pods whose eviction is under way, and since when.
     """
 
-    observed_generation: int = 0
+    observed_generation: Int64 = 0
     disrupted_pods: dict[str, Time] = {}
-    disruptions_allowed: int = 0
-    current_healthy: int = 0
-    desired_healthy: int = 0
-    expected_pods: int = 0
+    disruptions_allowed: Int32 = 0
+    current_healthy: Int32 = 0
+    desired_healthy: Int32 = 0
+    expected_pods: Int32 = 0
 
 
 class PodDisruptionBudget(ApiObject, frozen=True, kw_only=True):

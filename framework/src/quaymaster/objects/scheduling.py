@@ -6,6 +6,7 @@ Mirrors k8s.io/api v0.36, ``scheduling/v1/types.go``.
 from typing import ClassVar
 
 from quaymaster.objects.meta import ApiObject
+from quaymaster.objects.numbers import Int32
 
 __all__ = ["PriorityClass"]
 
@@ -21,7 +22,7 @@ class PriorityClass(ApiObject, frozen=True, kw_only=True):
     kind: ClassVar[str] = "PriorityClass"
     namespaced: ClassVar[bool] = False
 
-    value: int = 0
+    value: Int32 = 0
     global_default: bool = False
     description: str = ""
     preemption_policy: str | None = None

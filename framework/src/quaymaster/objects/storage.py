@@ -14,6 +14,7 @@ from quaymaster.objects.meta import (
     LabelSelector,
     ObjectReference,
 )
+from quaymaster.objects.numbers import Int32
 from quaymaster.objects.volumes import (
     AWSElasticBlockStoreVolumeSource,
     AzureDiskVolumeSource,
@@ -171,7 +172,7 @@ class StorageClass(ApiObject, frozen=True, kw_only=True):
 class VolumeNodeResources(ApiValue, frozen=True, kw_only=True):
     """How many volumes of a driver a node can have; None means any number."""
 
-    count: int | None = None
+    count: Int32 | None = None
 
 
 class CSINodeDriver(ApiValue, frozen=True, kw_only=True):

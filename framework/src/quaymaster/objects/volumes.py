@@ -7,6 +7,7 @@ maps, secrets, empty directories, NFS, ...) have no field.
 from msgspec import field
 
 from quaymaster.objects.meta import ApiValue, LabelSelector, ObjectMeta
+from quaymaster.objects.numbers import Int32
 from quaymaster.quantity import Quantity
 
 __all__ = [
@@ -38,7 +39,7 @@ class GCEPersistentDiskVolumeSource(ApiValue, frozen=True, kw_only=True):
 
     pd_name: str = field(default="", name="pdName")
     fs_type: str = ""
-    partition: int = 0
+    partition: Int32 = 0
     read_only: bool = False
 
 
@@ -47,7 +48,7 @@ class AWSElasticBlockStoreVolumeSource(ApiValue, frozen=True, kw_only=True):
 
     volume_id: str = field(default="", name="volumeID")
     fs_type: str = ""
-    partition: int = 0
+    partition: Int32 = 0
     read_only: bool = False
 
 
@@ -101,7 +102,7 @@ class ISCSIVolumeSource(ApiValue, frozen=True, kw_only=True):
 
     target_portal: str = ""
     iqn: str = ""
-    lun: int = 0
+    lun: Int32 = 0
     iscsi_interface: str = ""
     fs_type: str = ""
     read_only: bool = False

@@ -1,7 +1,8 @@
 """Kubernetes' JSON and YAML form of objects, read and written.
 
-Reading ignores unknown fields, and takes a null as nothing (a null in a map of strings
-or quantities, too). Whatever is wrong with an object is told at once.
+Reading ignores unknown fields, takes a null field as nothing, and a null in a map or a
+list as the empty value of its type: ``""`` for a label, 0 for an amount. Whatever is
+wrong with an object is told at once.
 """
 
 import functools

@@ -7,6 +7,7 @@ Mirrors k8s.io/api v0.36, ``apps/v1/types.go``, ``batch/v1/types.go`` and
 from typing import ClassVar
 
 from quaymaster.objects.meta import ApiObject, ApiValue, LabelSelector
+from quaymaster.objects.numbers import Int32, Int64
 from quaymaster.objects.pod import PodTemplateSpec
 from quaymaster.objects.storage import PersistentVolumeClaim
 
@@ -30,7 +31,7 @@ __all__ = [
 class DeploymentSpec(ApiValue, frozen=True, kw_only=True):
     """How many pods of which template; `replicas` None means 1."""
 
-    replicas: int | None = None
+    replicas: Int32 | None = None
     selector: LabelSelector | None = None
     template: PodTemplateSpec = PodTemplateSpec()
     paused: bool = False
@@ -48,7 +49,7 @@ class Deployment(ApiObject, frozen=True, kw_only=True):
 class ReplicaSetSpec(ApiValue, frozen=True, kw_only=True):
     """How many pods of which template; `replicas` None means 1."""
 
-    replicas: int | None = None
+    replicas: Int32 | None = None
     selector: LabelSelector | None = None
     template: PodTemplateSpec = PodTemplateSpec()
 
@@ -65,7 +66,7 @@ class ReplicaSet(ApiObject, frozen=True, kw_only=True):
 class ReplicationControllerSpec(ApiValue, frozen=True, kw_only=True):
     """How many pods of which template; `replicas` None means 1."""
 
-    replicas: int | None = None
+    replicas: Int32 | None = None
     selector: dict[str, str] = {}
     template: PodTemplateSpec | None = None
 
@@ -82,7 +83,7 @@ class ReplicationController(ApiObject, frozen=True, kw_only=True):
 class StatefulSetOrdinals(ApiValue, frozen=True, kw_only=True):
     """The number of the first pod."""
 
-    start: int = 0
+    start: Int32 = 0
 
 
 class StatefulSetSpec(ApiValue, frozen=True, kw_only=True):
@@ -92,7 +93,7 @@ class StatefulSetSpec(ApiValue, frozen=True, kw_only=True):
         pod_management_policy: ``OrderedReady`` (also if empty) or ``Parallel``.
     """
 
-    replicas: int | None = None
+    replicas: Int32 | None = None
     selector: LabelSelector | None = None
     template: PodTemplateSpec = PodTemplateSpec()
     volume_claim_templates: tuple[PersistentVolumeClaim, ...] = ()
@@ -133,10 +134,10 @@ class JobSpec(ApiValue, frozen=True, kw_only=True):
         completion_mode: ``NonIndexed`` (also if None) or ``Indexed``.
     """
 
-    parallelism: int | None = None
-    completions: int | None = None
-    active_deadline_seconds: int | None = None
-    backoff_limit: int | None = None
+    parallelism: Int32 | None = None
+    completions: Int32 | None = None
+    active_deadline_seconds: Int64 | None = None
+    backoff_limit: Int32 | None = None
     selector: LabelSelector | None = None
     template: PodTemplateSpec = PodTemplateSpec()
     completion_mode: str | None = None
