@@ -1,8 +1,13 @@
 """Time and timers, as the engine uses them."""
 
 import threading
+from collections.abc import Callable
+
+import numpy as np
+import pytest
 
 from quaymaster.clock import RealClock, VirtualClock
+from quaymaster.objects import Time
 
 
 def test_virtual_time_stands_still_until_somebody_waits() -> None:
@@ -88,3 +93,37 @@ def test_real_clock_runs_what_is_due() -> None:
     assert clock.wait(threading.Event())
     assert clock.run_due() == 1
     assert ran == [1]
+
+
+def wait_for_a_timer(due: float) -> VirtualClock:
+    clock = VirtualClock(start=0.0)
+    clock.call_at(due, lambda: None)
+    clock.wait(threading.Event())
+    return clock
+
+
+def advance_to_a_timer(due: float) -> VirtualClock:
+    clock = VirtualClock(start=0.0)
+    clock.call_at(due, clock.call_later(1.0, lambda: None).cancel)
+    clock.advance(due)
+    return clock
+
+
+def advance(seconds: float) -> VirtualClock:
+    clock = VirtualClock(start=0.0)
+    clock.advance(seconds)
+    return clock
+
+
+@pytest.mark.parametrize(
+    "five", [5, Time(5.0), np.float64(5.0)], ids=["whole", "Time", "NumPy"]
+)
+@pytest.mark.parametrize(
+    "reach", [VirtualClock, wait_for_a_timer, advance_to_a_timer, advance]
+)
+def test_virtual_time_is_a_plain_number_whatever_it_was_told(
+    reach: Callable[[float], VirtualClock], five: float
+) -> None:
+    clock = reach(five)
+    assert type(clock.now()) is float
+    assert clock.now() == 5.0

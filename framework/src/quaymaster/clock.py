@@ -74,6 +74,7 @@ class Clock(ABC):
         self, due: float, callback: Callable[[], None], *, background: bool = False
     ) -> Timer:
         """Have ``callback`` called once, at ``due`` or as soon after as possible."""
+        due = float(due)  # a `Time` too: a virtual clock takes it over
         timer = Timer(self, due, callback, background)
         self._foreground += not background
         heapq.heappush(self._timers, (due, next(self._sequence), timer))
@@ -153,7 +154,7 @@ class VirtualClock(Clock):
 
     def __init__(self, start: float = 1767225600.0) -> None:
         super().__init__()
-        self._now = start
+        self._now = float(start)
 
     def now(self) -> float:
         """Seconds since the Unix epoch, virtual ones."""
@@ -171,7 +172,7 @@ class VirtualClock(Clock):
 
     def advance(self, seconds: float) -> None:
         """Let time pass, running each timer at its own due time."""
-        target = self._now + seconds
+        target = float(self._now + seconds)
         while (due := self.next_due()) is not None and due <= target:
             self._now = max(self._now, due)
             self.run_due()

@@ -13,8 +13,8 @@ arguments that it does not need::
                 return None
             return Status.unresolvable("node(s) do not run Linux")
 
-Letters and units used below: ``N`` is the number of rows asked for, CPU is in
-millicores, memory and storage in bytes, scores are integers from 0 to 100 after
+Letters and units used below: ``N`` is the number of rows asked for, at least one, CPU
+is in millicores, memory and storage in bytes, scores are integers from 0 to 100 after
 normalisation, times are in seconds.
 
 Every hook may raise: the exception becomes an Error status that names the plugin, and
@@ -116,7 +116,9 @@ class QueueSortPlugin(Protocol):
             queued: The pod with its timestamps and counts.
 
         Returns:
-            Anything that compares with the keys of the other pods of this profile.
+            Anything that compares with the keys of the other pods of this profile:
+            numbers of any class with numbers, texts with texts. Pods whose key fails or
+            does not compare come last, by priority and timestamp.
         """
 
 

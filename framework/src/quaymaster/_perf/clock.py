@@ -37,7 +37,7 @@ class PacedClock(Clock):
         real: Callable[[], float] = time.perf_counter,
     ) -> None:
         super().__init__()
-        self._now = start
+        self._now = float(start)
         self._tick = tick_seconds
         self._real = real
         self._real_at_now = real()

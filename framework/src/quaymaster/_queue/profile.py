@@ -7,7 +7,7 @@ import attrs
 
 from quaymaster._queue.gates import Gate
 from quaymaster._queue.hints import EventsByPlugin
-from quaymaster._queue.sort_keys import reliable
+from quaymaster._queue.sort_keys import SortKeys
 from quaymaster.queueing import QueuedPodInfo, SortKey
 
 __all__ = ["CompiledProfiles", "QueueProfile"]
@@ -45,11 +45,13 @@ class CompiledProfiles:
 
     def __init__(self, profiles: Mapping[str, QueueProfile]) -> None:
         numbers: dict[str, int] = {}
+        keys: dict[str, SortKeys] = {}
         self._compiled: dict[str, tuple[SortKeyOf, int, Sequence[Gate]]] = {}
         for name, profile in profiles.items():
             group = numbers.setdefault(profile.sort_group, len(numbers))
             gates = tuple(profile.pre_enqueue)
-            sort_key = reliable(name, profile.sort_key)
+            shared = keys.setdefault(profile.sort_group, SortKeys())
+            sort_key = shared.reliable(name, profile.sort_key)
             self._compiled[name] = (sort_key, group, gates)
         first = next(iter(self._compiled.values()))
         self._fallback = (first[0], first[1], ())

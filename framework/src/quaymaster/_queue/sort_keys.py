@@ -1,98 +1,170 @@
 """Sort keys that can be relied on, whatever the plugin gives."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from quaymaster.queueing import QueuedPodInfo, SortKey
 
-__all__ = ["reliable"]
+__all__ = ["SortKeys"]
 
 _log = logging.getLogger(__name__)
 
-_LAST: Final[SortKey] = (True, None)
-
-_PLAIN: Final[Mapping[type, str]] = {
-    bool: "number",
-    int: "number",
-    float: "number",
-    str: "text",
-}
+_PLAIN: Final[Mapping[type, str]] = {int: "number", float: "number", str: "text"}
 """Types whose values compare with all others of the same word."""
 
+_COMPARISONS: Final = ("__lt__", "__gt__", "__eq__")
 
-def reliable(
-    name: str, sort_key: Callable[[QueuedPodInfo], Any]
-) -> Callable[[QueuedPodInfo], SortKey]:
-    """Let pods come last whose key fails, or does not compare with other pods' keys.
 
-    A heap that meets two keys which do not compare would lose its order, and its pods.
-    Keys that are tuples of numbers and texts compare if the first pod's key had the
-    same at the same places; others are guarded at each comparison.
+class SortKeys:
+    """The keys of all pods that share one order.
 
-    Args:
-        name: The profile's scheduler name, for the log.
-        sort_key: The profile's ``queue_sort``.
+    Pods whose key fails, or does not compare with the keys seen before, come last, by
+    priority and timestamp: a heap that meets two keys which do not compare would lose
+    its order, and its pods. Numbers compare with numbers and texts with texts, whatever
+    their classes are called (a `Time` is a number); parts of any other kind are
+    compared with the first one at their place, and guarded at each comparison.
     """
-    first: list[tuple[Any, object]] = []
-    # What the first pod's key is made of, if that is a tuple of numbers and texts.
-    types: list[type] = []
 
-    def key_of(queued: QueuedPodInfo) -> SortKey:
-        try:
-            key = sort_key(queued)
-            if types and type(key) is tuple and [*map(type, key)] == types:
-                return False, *key
-            shape = _shape(key)
-            if not first:
-                bool(key < key)
-                first.append((key, shape))
-                if type(key) is tuple and shape is not None:
-                    types.extend(map(type, key))
-            elif shape != first[0][1]:
-                raise TypeError(f"the key {key!r} is not like that of the first pod")
-            elif shape is None:
-                bool(key < first[0][0])
-                bool(first[0][0] < key)
-        except Exception:
-            pod = queued.pod.key
-            _log.exception("queue_sort of profile %r failed for pod %s", name, pod)
-            return _LAST
-        if shape is None:
-            return False, _Guarded(key)
-        # Not a tuple in a tuple: heaps compare keys more often than anything else.
-        return (False, *key) if type(key) is tuple else (False, key)
+    __slots__ = ("_are_tuples", "_known", "_samples", "_usual")
 
-    return key_of
+    def __init__(self) -> None:
+        self._are_tuples: bool | None = None
+        # The first part that was seen at each place.
+        self._samples: list[Any] = []
+        # What tuples that need no guard are made of: the first of them, and all.
+        self._usual: list[type] = []
+        self._known: set[tuple[type, ...]] = set()
+
+    def reliable(
+        self, name: str, sort_key: Callable[[QueuedPodInfo], Any]
+    ) -> Callable[[QueuedPodInfo], SortKey]:
+        """A profile's ``queue_sort``, whose keys compare with all others of these.
+
+        Args:
+            name: The profile's scheduler name, for the log.
+            sort_key: The profile's ``queue_sort``.
+        """
+        usual, known = self._usual, self._known
+
+        def key_of(queued: QueuedPodInfo) -> SortKey:
+            try:
+                key = sort_key(queued)
+                if type(key) is tuple and usual:
+                    types = [*map(type, key)]
+                    if types == usual or tuple(types) in known:
+                        # Not a tuple in a tuple: heaps compare keys more often than
+                        # anything else.
+                        return False, *key
+                return self._fitted(key)
+            except Exception:
+                pod = queued.pod.key
+                _log.exception("queue_sort of profile %r failed for pod %s", name, pod)
+                return True, -queued.pod.priority, queued.timestamp
+
+        return key_of
+
+    def _fitted(self, key: object) -> SortKey:
+        """The key as the heap gets it.
+
+        Raises:
+            Exception: It does not compare with those seen before.
+        """
+        parts = _parts(key)
+        is_tuple = parts is not None
+        if parts is None:
+            parts = (key,)
+        if self._are_tuples not in (None, is_tuple):
+            raise TypeError(f"the key {key!r} is not like those of other pods")
+        new = parts[len(self._samples) :]
+        for part, sample in zip(parts, [*self._samples, *new], strict=False):
+            _compare(part, sample)
+        self._are_tuples = is_tuple
+        self._samples += new
+        self._learn(parts)
+        return False, *[part if _word(part) else _Guarded(part) for part in parts]
+
+    def _learn(self, parts: Sequence[Any]) -> None:
+        """Take keys of these types as they are from now on, if none needs a guard."""
+        compared = (*parts, *self._samples[: len(parts)])
+        if not self._are_tuples or not all(map(_word, compared)):
+            return
+        types = tuple(map(type, parts))
+        self._known.add(types)
+        if not self._usual:
+            self._usual += types
 
 
-def _shape(key: object) -> object:
-    """What the key is made of; None if that says nothing about how it compares."""
-    if type(key) is not tuple:
-        return _PLAIN.get(type(key))
-    parts = [_PLAIN.get(type(part)) for part in key]
-    return None if None in parts else parts
+def _parts(key: object) -> Sequence[Any] | None:
+    """The parts of a tuple, named or not; None if the key is something else."""
+    if not _compares_as(type(key), tuple):
+        return None
+    assert isinstance(key, tuple)
+    return tuple(tuple.__iter__(key))
+
+
+def _word(part: object) -> str:
+    """What a part compares with; empty if its type does not tell."""
+    kind = type(part)  # an object may claim to be of another class
+    for base, word in _PLAIN.items():
+        if _compares_as(kind, base):
+            return word
+    return ""
+
+
+def _compares_as(kind: type, base: type) -> bool:
+    """Whether values of a type compare as those of a type that it derives from do."""
+    return issubclass(kind, base) and all(
+        getattr(kind, name) is getattr(base, name) for name in _COMPARISONS
+    )
+
+
+def _compare(part: Any, sample: Any) -> None:  # noqa: ANN401 - whatever a plugin gives
+    """Find out whether two parts compare.
+
+    Raises:
+        Exception: They do not.
+    """
+    word, other = _word(part), _word(sample)
+    if not (word and other):
+        bool(part < sample)
+        bool(sample < part)
+        bool(part == sample)
+    elif word != other:
+        raise TypeError(f"expected a {other}, got {part!r}")
 
 
 class _Guarded:
-    """A key of some other kind: it is as good as equal where it does not compare."""
+    """A part of some other kind: as good as equal where it does not compare."""
 
-    __slots__ = ("_key",)
+    __slots__ = ("_part",)
 
-    def __init__(self, key: Any) -> None:  # noqa: ANN401 - whatever a plugin gives
-        self._key = key
+    def __init__(self, part: Any) -> None:  # noqa: ANN401 - whatever a plugin gives
+        self._part = part
 
-    def __lt__(self, other: "_Guarded") -> bool:
+    def __lt__(self, other: object) -> bool:
         try:
-            return bool(self._key < other._key)
+            return bool(self._part < _bare(other))
+        except Exception:
+            _log.exception("the keys of queue_sort do not compare")
+            return False
+
+    def __gt__(self, other: object) -> bool:
+        """What Python asks when the other part is a plain one."""
+        try:
+            return bool(_bare(other) < self._part)
         except Exception:
             _log.exception("the keys of queue_sort do not compare")
             return False
 
     def __eq__(self, other: object) -> bool:
         try:
-            return isinstance(other, _Guarded) and bool(self._key == other._key)
+            return bool(self._part == _bare(other))
         except Exception:
             return True
 
     __hash__ = None  # type: ignore[assignment]  # nothing looks keys up
+
+
+def _bare(other: object) -> Any:  # noqa: ANN401 - whatever a plugin gives
+    return other._part if isinstance(other, _Guarded) else other
