@@ -1,5 +1,6 @@
 """A score that signs pods is asked for once per kind of pod and node."""
 
+import enum
 from collections.abc import Callable
 
 import numpy as np
@@ -245,6 +246,8 @@ def test_scores_that_are_not_remembered_are_added() -> None:
     [
         pytest.param(lambda: Status.unschedulable("no"), id="a status"),
         pytest.param(lambda: 101, id="out of range"),
+        pytest.param(lambda: 2**63, id="out of an int64's range"),
+        pytest.param(lambda: True, id="a truth value"),
         pytest.param(lambda: "5", id="no number"),
         pytest.param(lambda: 1 // 0, id="an exception"),
     ],
@@ -270,6 +273,43 @@ def test_errors_of_scores_are_never_remembered(answer: Callable[[], object]) -> 
     assert isinstance(world.attempt(kind("a")), Unfit)
     Failing.is_well = True
     assert world.fits(kind("a")) == ["n1"]
+
+
+@pytest.mark.parametrize("normalizes", [False, True])
+def test_score_of_any_class_of_integers_is_one_each_time(normalizes: bool) -> None:
+    class Grade(enum.IntEnum):
+        GOOD = 7
+
+    class Graded(Asked):
+        @hookimpl
+        def score(self, node: NodeInfo) -> object:
+            return Grade.GOOD if len(node.pods) else np.uint8(3)
+
+    class Scaled(Graded):
+        @hookimpl
+        def normalize_score(self, scores: Int64Array) -> Int64Array:
+            return scores * 10
+
+    world = World(Full, Scaled if normalizes else Graded)
+    world.bind("b", "n1")
+    assert world.fits(kind("a")) == ["n1"]
+    world.bind("b", "n2")
+    assert world.fits(kind("a")) == ["n1", "n2"]
+
+
+def test_score_that_is_too_large_to_normalise_fails_the_attempt_each_time() -> None:
+    class Huge(Stretched):
+        @hookimpl
+        def score(self, node: NodeInfo) -> int:
+            return 2**63 if len(node.pods) else 1
+
+    world = World(Full, Huge)
+    assert world.fits(kind("a")) == ["n0", "n1", "n2"]
+    world.bind("b", "n1")
+    for _ in range(2):
+        failed = world.attempt(kind("a"))
+        assert isinstance(failed, Unfit)
+        assert "which is no 64-bit integer" in failed.status.message
 
 
 # How long it is remembered

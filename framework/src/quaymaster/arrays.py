@@ -44,5 +44,9 @@ def constant(value: int, count: int) -> Int64Array:
 
 
 def is_constant(array: npt.NDArray[np.generic]) -> bool:
-    """Whether an array is one that `constant` made, or a view of one."""
-    return array.strides == (0,)
+    """Whether an array is one that `constant` made, or a view of one; none is empty.
+
+    What it says of an array of one element is as good as the other answer.
+    """
+    # An array without elements may have no strides either, and has no value to ask for.
+    return array.strides == (0,) and len(array) > 0

@@ -23,6 +23,10 @@ __all__ = ["MAX_SCORE", "PluginScores", "ScoreCall"]
 
 MAX_SCORE: Final = 100
 
+_LOWEST: Final = -(2**63)
+_HIGHEST: Final = 2**63 - 1
+"""What an int64 holds."""
+
 _FEW_ROWS: Final = 4
 
 
@@ -121,16 +125,29 @@ class ScoreCall:
         """The raw score of one node."""
         try:
             score = self._scalar(state, pod, node)
+            if type(score) is int and _LOWEST <= score <= _HIGHEST:
+                return score  # as in nearly all cases: no need for one more call
+            checked = self._checked_score(score)
         except Exception as error:
             return self._failed(Status.from_error(error))
-        if type(score) is int:
+        return self._failed(checked) if isinstance(checked, Status) else checked
+
+    def _checked_score(self, score: object) -> int | Status:
+        """What the scalar hook gave, as a plain integer; or what is wrong with it.
+
+        All that it takes goes into an array, and all that an array takes it takes.
+        """
+        if type(score) is int and _LOWEST <= score <= _HIGHEST:
             return score
         if isinstance(score, Status):
-            return self._failed(score)
-        if not isinstance(score, np.integer):
-            wrong = unexpected(self.plugin, "score", score, "int or Status")
-            return self._failed(wrong)
-        return int(score)
+            return score
+        if not isinstance(score, (int, np.integer)) or isinstance(score, bool):
+            return unexpected(self.plugin, "score", score, "int or Status")
+        number = int(score)
+        if not _LOWEST <= number <= _HIGHEST:
+            problem = f"returned {number}, which is no 64-bit integer"
+            return Status.from_error(PluginError(self.plugin, "score", problem))
+        return number
 
     def _raw(
         self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
@@ -153,11 +170,10 @@ class ScoreCall:
         try:
             for index, node in enumerate(nodes.infos_at(rows)):
                 score = self._scalar(state, pod, node)
-                if isinstance(score, Status):
-                    return score
-                if not isinstance(score, (int, np.integer)) or isinstance(score, bool):
-                    return unexpected(self.plugin, "score", score, "int or Status")
-                raw[index] = score
+                checked = self._checked_score(score)
+                if isinstance(checked, Status):
+                    return checked
+                raw[index] = checked
         except Exception as error:
             return Status.from_error(error)
         return raw

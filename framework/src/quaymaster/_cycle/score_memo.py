@@ -194,7 +194,10 @@ class ScoreMemo:
     ) -> Status | None:
         for memo in self._filters:
             rows = memo.among(nodes, rows)
-        total: Int64Array = np.zeros(nodes.count(rows), dtype=np.int64)
+        count = nodes.count(rows)
+        if not count:
+            return None  # plugins are asked about nodes, not about none
+        total: Int64Array = np.zeros(count, dtype=np.int64)
         for call in self._summed:
             scores = call.run(state, pod, nodes, rows)
             if isinstance(scores, Status):
