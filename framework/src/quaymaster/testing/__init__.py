@@ -21,7 +21,7 @@ from quaymaster.testing.makers import (
     make_spread_constraint,
     make_uid,
 )
-from quaymaster.testing.scheduler_harness import SchedulerHarness
+from quaymaster.testing.scheduler_harness import PluginNotFoundError, SchedulerHarness
 from quaymaster.testing.storage_makers import (
     make_csi_node,
     make_persistent_volume,
@@ -34,6 +34,7 @@ __all__ = [
     "Fault",
     "FaultyCluster",
     "PluginHarness",
+    "PluginNotFoundError",
     "PluginStatusError",
     "SchedulerHarness",
     "make_affinity_term",

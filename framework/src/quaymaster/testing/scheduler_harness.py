@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
+from typing import Final, TypeVar
 
 from quaymaster._engine.framework import Framework
 from quaymaster._engine.scheduler import Scheduler
@@ -14,6 +15,7 @@ from quaymaster.config import (
     default_config,
     parse_config,
 )
+from quaymaster.errors import QuaymasterError
 from quaymaster.memory import MemoryCluster
 from quaymaster.objects import ApiObject, Pod
 from quaymaster.options import EngineOptions, SlowHook
@@ -21,7 +23,30 @@ from quaymaster.queueing import PendingPod
 from quaymaster.registry import PluginRegistry
 from quaymaster.testing.faults import Fault, FaultyCluster
 
-__all__ = ["SchedulerHarness"]
+__all__ = ["PluginNotFoundError", "SchedulerHarness"]
+
+PluginT = TypeVar("PluginT")
+
+_DEFAULT_NAME: Final = "default-scheduler"
+
+
+class PluginNotFoundError(QuaymasterError, LookupError):
+    """A profile has no plugin of some class.
+
+    Attributes:
+        plugin: The class's name.
+        scheduler_name: The profile's name.
+    """
+
+    def __init__(
+        self, plugin: str, scheduler_name: str, plugins: Iterable[object]
+    ) -> None:
+        known = ", ".join(type(other).__name__ for other in plugins) or "none"
+        super().__init__(
+            f"profile '{scheduler_name}': no plugin of class {plugin} (there: {known})"
+        )
+        self.plugin = plugin
+        self.scheduler_name = scheduler_name
 
 
 class SchedulerHarness:
@@ -119,6 +144,27 @@ class SchedulerHarness:
         if not isinstance(config, SchedulerConfig):
             config = self._parsed(config)
         return self._scheduler.reload(config)
+
+    def plugin(
+        self, kind: type[PluginT], *, scheduler_name: str = _DEFAULT_NAME
+    ) -> PluginT:
+        """A plugin as it is at work, to see what it has noted.
+
+        A reload builds all plugins anew.
+
+        Args:
+            kind: Its class; of several such plugins, the first one is meant.
+            scheduler_name: The profile that it belongs to.
+
+        Raises:
+            PluginNotFoundError: There is no such plugin, or no such profile.
+        """
+        framework = self._scheduler.frameworks.get(scheduler_name)
+        plugins = framework.profile.plugins.values() if framework else ()
+        for plugin in plugins:
+            if isinstance(plugin, kind):
+                return plugin
+        raise PluginNotFoundError(kind.__name__, scheduler_name, plugins)
 
     def schedule_one(self) -> str | None:
         """Take one pod through a scheduling and a binding cycle.

@@ -1,0 +1,56 @@
+"""What `SchedulerHarness` tells about the scheduler in it."""
+
+import pytest
+
+from quaymaster import Handle, Pod, hookimpl
+from quaymaster.testing import (
+    PluginNotFoundError,
+    SchedulerHarness,
+    make_node,
+    make_pod,
+)
+
+
+class Guestbook:
+    def __init__(self, _args: object, _handle: Handle) -> None:
+        self.names: list[str] = []
+
+    @hookimpl
+    def post_bind(self, pod: Pod) -> None:
+        self.names.append(pod.name)
+
+
+def _harness() -> SchedulerHarness:
+    profile = {
+        "schedulerName": "inn",
+        "plugins": {"multiPoint": {"enabled": [{"name": "Guests"}]}},
+    }
+    return SchedulerHarness(
+        [make_node(), make_pod(name="ann", scheduler_name="inn")],
+        plugins={"Guests": Guestbook},
+        config={
+            "apiVersion": "kubescheduler.config.k8s.io/v1",
+            "kind": "KubeSchedulerConfiguration",
+            "profiles": [profile, {"schedulerName": "default-scheduler"}],
+        },
+    )
+
+
+def test_a_plugin_at_work_is_found_by_its_class() -> None:
+    harness = _harness()
+    harness.settle()
+    assert harness.plugin(Guestbook, scheduler_name="inn").names == ["ann"]
+
+
+def test_a_profile_without_such_a_plugin_says_which_it_has() -> None:
+    with pytest.raises(
+        PluginNotFoundError,
+        match=r"profile 'default-scheduler': no plugin of class Guestbook "
+        r"\(there: .*DefaultBinder.*\)",
+    ):
+        _harness().plugin(Guestbook)
+
+
+def test_a_profile_that_is_not_there_has_no_plugin() -> None:
+    with pytest.raises(PluginNotFoundError, match=r"profile 'hotel': .*there: none"):
+        _harness().plugin(Guestbook, scheduler_name="hotel")

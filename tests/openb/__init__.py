@@ -1,0 +1,1 @@
+"""A published experiment, decision by decision; the README says which one."""

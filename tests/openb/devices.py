@@ -1,0 +1,90 @@
+"""Which GPU devices are taken, and by whom."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import attrs
+import numpy as np
+
+from quaymaster import NodeInfo, NodeTable
+from quaymaster.arrays import Int64Array, Rows
+from quaymaster.change_log import RowReader
+from quaymaster.node_table import CPU
+from tests.openb.gpus import COUNT, WHOLE, GpuColumns, GpuNode
+
+__all__ = ["Devices", "Taken"]
+
+_MOST: Final = 8
+"""How many devices the largest node has."""
+
+
+@attrs.frozen
+class Taken:
+    """What a pod has got.
+
+    Attributes:
+        devices: The numbers of its devices, ascending.
+        milli: How much of each, in thousandths.
+        tag: The kind of the pod, as a bit.
+        score: What the policy gives to its node.
+    """
+
+    devices: tuple[int, ...]
+    milli: int
+    tag: int
+    score: int
+
+
+class Devices:
+    """Knows the devices of the pods that were reserved, and what nodes have left.
+
+    Attributes:
+        taken: Pod uid -> what it has got.
+    """
+
+    def __init__(self) -> None:
+        self.taken: dict[str, Taken] = {}
+        self._reader = RowReader()
+        self._left: Int64Array = np.zeros((0, _MOST), dtype=np.int64)
+        self._count: Int64Array = np.zeros(0, dtype=np.int64)
+        self._tags: Int64Array = np.zeros(0, dtype=np.int64)
+
+    def node(self, info: NodeInfo) -> GpuNode:
+        """One node as policies see it."""
+        left, tags = self._read(info)
+        cpu = info.allocatable.milli_cpu - info.requested.milli_cpu
+        return GpuNode(cpu, tuple(left), tags)
+
+    def nodes(self, nodes: NodeTable, rows: Rows) -> GpuColumns:
+        """Many nodes as policies see them."""
+        self._catch_up(nodes)
+        cpu = nodes.allocatable[CPU, rows] - nodes.requested[CPU, rows]
+        return GpuColumns(cpu, self._left[rows], self._count[rows], self._tags[rows])
+
+    def _catch_up(self, nodes: NodeTable) -> None:
+        """Read the nodes that pods have come to, or left, since the last time."""
+        more = nodes.capacity - len(self._count)
+        if more > 0:
+            self._left = np.pad(self._left, ((0, more), (0, 0)))
+            self._count = np.pad(self._count, (0, more))
+            self._tags = np.pad(self._tags, (0, more))
+        for row in self._reader.changed(nodes):
+            info = nodes.infos[row]
+            if info is not None:
+                left, self._tags[row] = self._read(info)
+                self._count[row] = len(left)
+                self._left[row] = left + [0] * (_MOST - len(left))
+
+    def _read(self, info: NodeInfo) -> tuple[list[int], int]:
+        left, tags = [WHOLE] * _count_of(info.allocatable.scalars), 0
+        for uid in info.pods:
+            taken = self.taken.get(uid)
+            if taken is not None:
+                tags |= taken.tag
+                for device in taken.devices:
+                    left[device] -= taken.milli
+        return left, tags
+
+
+def _count_of(resources: Mapping[str, int]) -> int:
+    return resources.get(COUNT, 0)

@@ -1,0 +1,68 @@
+"""Of nodes that are rated alike, the one with the lowest rank (section 4).
+
+A scheduler adds up scores from 0 to 100. A plugin for each digit of the rank, written
+to the base of 101, weighs as much as the digit is worth; a policy that weighs more than
+all of them together decides first.
+"""
+
+from collections.abc import Hashable
+from typing import ClassVar, Final
+
+import attrs
+
+from quaymaster import Handle, NodeInfo, NodeTable, PodUse, Scope, hookimpl
+from quaymaster.arrays import Int64Array, Rows
+from quaymaster.config import integer
+from quaymaster.scores import MAX_NODE_SCORE
+
+__all__ = ["BASE", "RANK", "LowestRank", "LowestRankArgs"]
+
+RANK: Final = "openb/rank"
+"""A node's label."""
+
+BASE: Final = MAX_NODE_SCORE + 1
+"""How many values a digit has."""
+
+
+@attrs.frozen(kw_only=True)
+class LowestRankArgs:
+    """The arguments of LowestRank.
+
+    Attributes:
+        unit: What the digit is worth: 1, or a power of `BASE`.
+    """
+
+    unit: int = attrs.field(default=1, validator=integer(1))
+
+
+class LowestRank:
+    """Prefers nodes with a low digit in their rank.
+
+    Args:
+        args: Which digit.
+        _handle: Not used.
+    """
+
+    Args: ClassVar = LowestRankArgs
+    scope = Scope.NODE
+    pod_use = PodUse.NONE
+
+    def __init__(self, args: LowestRankArgs, _handle: Handle) -> None:
+        self._unit = args.unit
+
+    @hookimpl
+    def sign_pod(self) -> Hashable:
+        return ()
+
+    @hookimpl
+    def score(self, node: NodeInfo) -> int:
+        return self._rated(node.labels.get(RANK))
+
+    @hookimpl
+    def score_nodes(self, nodes: NodeTable, rows: Rows) -> Int64Array:
+        return nodes.label(RANK).map(self._rated, rows)
+
+    def _rated(self, rank: str | None) -> int:
+        if rank is None:
+            return 0
+        return MAX_NODE_SCORE - int(rank) // self._unit % BASE
