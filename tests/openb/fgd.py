@@ -1,4 +1,4 @@
-"""Fragmentation Gradient Descent: the paper's own policy (section 4)."""
+"""Fragmentation Gradient Descent, the policy of the paper (README, section 6)."""
 
 import math
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""How much idle GPU the typical pods could not use (section 3 of the paper).
+"""How much idle GPU the typical pods could not use (README, section 5).
 
 Each of the typical pods adds a share of a node's idle GPU to one of several classes.
 The sums are worked out pod by pod and then class by class, as the simulator does it:

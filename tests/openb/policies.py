@@ -1,4 +1,4 @@
-"""The policies that the paper compares, as it runs them: how each rates a node.
+"""The policies that the paper compares: how each rates a node (README, section 6).
 
 All scores are whole numbers from 0 to 100; whatever is behind the point is cut off.
 Each policy says the same twice: of one node, and of many at once.

@@ -1,4 +1,4 @@
-"""Of nodes that are rated alike, the one with the lowest rank (section 4).
+"""Of nodes that are rated alike, the one with the lowest rank (README, section 4).
 
 A scheduler adds up scores from 0 to 100. A plugin for each digit of the rank, written
 to the base of 101, weighs as much as the digit is worth; a policy that weighs more than
@@ -10,7 +10,7 @@ from typing import ClassVar, Final
 
 import attrs
 
-from quaymaster import Handle, NodeInfo, NodeTable, PodUse, Scope, hookimpl
+from quaymaster import Handle, NodeInfo, NodeTable, Scope, hookimpl
 from quaymaster.arrays import Int64Array, Rows
 from quaymaster.config import integer
 from quaymaster.scores import MAX_NODE_SCORE
@@ -45,7 +45,6 @@ class LowestRank:
 
     Args: ClassVar = LowestRankArgs
     scope = Scope.NODE
-    pod_use = PodUse.NONE
 
     def __init__(self, args: LowestRankArgs, _handle: Handle) -> None:
         self._unit = args.unit
