@@ -156,10 +156,39 @@ def test_lists_in_lists_are_opened(write: Writer) -> None:
         assert keys(load([path])) == ["Node a", "Node b"]
 
 
-def test_empty_lists_hold_nothing(write: Writer) -> None:
-    for items in ("[]", "null"):
-        path = write(a_json=f'{{"apiVersion": "v1", "kind": "List", "items": {items}}}')
-        assert load([path]).objects == ()
+@pytest.mark.parametrize("items", ["[]", "null"])
+def test_empty_lists_hold_nothing(write: Writer, items: str) -> None:
+    empty = write(a_json=f'{{"apiVersion": "v1", "kind": "List", "items": {items}}}')
+    assert keys(load([empty, write(b_yaml=NODE % "b")])) == ["Node b"]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "# nothing\n", "---\n", "kind: List\napiVersion: v1"]
+)
+def test_input_without_objects_is_an_error(write: Writer, text: str) -> None:
+    path = write(a_yaml=text)
+    assert problems(path) == ["a.yaml: no objects in it"]
+
+
+def test_objects_go_to_the_namespace_that_is_asked_for(write: Writer) -> None:
+    pod = "{apiVersion: v1, kind: Pod, metadata: {name: p}}"
+    loaded = load([write(a_yaml=f"{NODE % 'a'}---\n{pod}")], namespace="shop")
+    assert keys(loaded) == ["Node a", "Pod shop/p"]
+
+
+def test_objects_of_another_namespace_than_asked_for_are_refused(write: Writer) -> None:
+    path = write(
+        a_yaml="{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: x}}"
+    )
+    expected = "expected the namespace that was asked for, 'shop', got 'x'"
+    with pytest.raises(ManifestErrors, match=expected):
+        load([path], namespace="shop")
+
+
+def test_objects_of_a_cluster_keep_their_namespaces(write: Writer) -> None:
+    metadata = "{name: p, namespace: x, uid: 0-1}"
+    path = write(a_yaml=f"{{apiVersion: v1, kind: Pod, metadata: {metadata}}}")
+    assert keys(load([path], namespace="shop")) == ["Pod x/p"]
 
 
 def test_unknown_kinds_are_counted(write: Writer) -> None:
@@ -169,9 +198,6 @@ kind: Prometheus
 ---
 apiVersion: v1
 kind: ConfigMap
----
-apiVersion: policy/v1beta1
-kind: PodDisruptionBudget
 ---
 apiVersion: v1
 kind: List
@@ -183,7 +209,6 @@ items:
     assert loaded.skipped == {
         "Prometheus (monitoring.coreos.com/v1)": 1,
         "ConfigMap (v1)": 2,
-        "PodDisruptionBudget (policy/v1beta1)": 1,
     }
 
 

@@ -11,6 +11,12 @@ __all__ = ["Notice", "NoticeReason", "has_missing_pods"]
 class NoticeReason(enum.StrEnum):
     """Why there is a notice, as programs read it."""
 
+    UNKNOWN_KIND = "UnknownKind"
+    """A kind that Kubernetes does not have; probably misspelt."""
+
+    UNKNOWN_VERSION = "UnknownVersion"
+    """A kind that scheduling reads, but under another ``apiVersion``."""
+
     MISSING_PODS = "MissingPods"
     """Something asks for pods that the simulation does not have."""
 

@@ -1,10 +1,8 @@
 """``quaymaster explain``."""
 
-from collections.abc import Sequence
-
 import click
 
-from quaymaster._cli.inputs import input_options, read_inputs
+from quaymaster._cli.inputs import InputOptions, input_options, read_inputs
 from quaymaster._cli.notices import notice_documents, print_notices
 from quaymaster._cli.output import (
     OutputFormat,
@@ -25,10 +23,7 @@ __all__ = ["command"]
 @output_option(OutputFormat.TABLE, OutputFormat.JSON, OutputFormat.YAML)
 def command(
     pod: str,
-    paths: Sequence[str],
-    specs: Sequence[str],
-    config_file: str | None,
-    seed: int,
+    options: InputOptions,
     output: OutputFormat,
 ) -> None:
     """Show why one pod goes where it goes: every node, plugin and score.
@@ -37,14 +32,14 @@ def command(
     for its first pod. The manifests are simulated as with "simulate"; shown is the
     pod's last attempt, in the cluster as it was then.
     """
-    inputs = read_inputs(paths, specs, config_file)
+    inputs = read_inputs(options)
     with inputs.located():
         explained = explain_pod(
             pod,
             inputs.objects,
             config=inputs.config,
             registry=inputs.registry,
-            seed=seed,
+            seed=options.seed,
         )
     notices = (*inputs.notices, *explained.notices)
     if output is OutputFormat.TABLE:

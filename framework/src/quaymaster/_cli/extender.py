@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import click
 
-from quaymaster._cli.inputs import read_inputs
+from quaymaster._cli.inputs import InputOptions, read_inputs
 from quaymaster._cli.logs import logging_to_stderr
 from quaymaster._cli.output import print_line
 from quaymaster._cli.signals import interruptible, on_hangup
@@ -56,7 +56,7 @@ def command(paths: Sequence[str], config_file: str, address: tuple[str, int]) ->
     A changed configuration file comes into force within seconds, or at once after the
     signal SIGHUP; one that is wrong is reported, and the old configuration stays.
     """
-    inputs = read_inputs(paths, (), config_file)
+    inputs = read_inputs(InputOptions(paths=tuple(paths), config_file=config_file))
     clock = RealClock()
     with inputs.located():
         service = ExtenderService(

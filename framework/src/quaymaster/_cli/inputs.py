@@ -1,8 +1,9 @@
 """What ``simulate`` and ``explain`` read: manifests, made-up nodes, a configuration."""
 
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any
 
 import attrs
 import click
@@ -10,15 +11,13 @@ import click
 from quaymaster._cli.output import warn
 from quaymaster.config import SchedulerConfig, default_config, load_config
 from quaymaster.errors import ManifestErrors
-from quaymaster.manifests import Loaded, Source, load
+from quaymaster.manifests import Loaded, Source, load, shipped_mappings
 from quaymaster.memory import AdmissionError, make_nodes
 from quaymaster.notices import Notice
 from quaymaster.objects import ApiObject
 from quaymaster.registry import PluginRegistry
 
-__all__ = ["Inputs", "input_options", "read_config", "read_inputs"]
-
-F = TypeVar("F", bound=Callable[..., Any])
+__all__ = ["InputOptions", "Inputs", "input_options", "read_config", "read_inputs"]
 
 _OPTIONS = (
     click.argument("paths", metavar="PATH...", nargs=-1, required=True),
@@ -28,6 +27,25 @@ _OPTIONS = (
         metavar="SPEC",
         multiple=True,
         help="Add nodes, such as 100:cpu=4,memory=16Gi,zones=3. May be repeated.",
+    ),
+    click.option(
+        "-n",
+        "--namespace",
+        metavar="NAME",
+        help="The namespace of objects that name none, instead of default.",
+    ),
+    click.option(
+        "--custom-kinds",
+        metavar="FILE",
+        multiple=True,
+        help="Where custom kinds keep their pod templates: a file, or a mapping that "
+        "is shipped (" + ", ".join(shipped_mappings()) + "). May be repeated.",
+    ),
+    click.option(
+        "--run-cronjobs",
+        "run_cron_jobs",
+        is_flag=True,
+        help="Make one Job of each CronJob.",
     ),
     click.option(
         "--config",
@@ -44,11 +62,41 @@ _OPTIONS = (
 )
 
 
-def input_options(command: F) -> F:
-    """Give a command the arguments that say what to read."""
+@attrs.frozen(kw_only=True)
+class InputOptions:
+    """What the command line says of what to read.
+
+    Attributes:
+        paths: Files, directories, or ``-``.
+        specs: Lines that describe nodes.
+        namespace: Where objects go that name no namespace.
+        custom_kinds: Mappings of custom kinds: files or names.
+        run_cron_jobs: Whether each CronJob runs once.
+        config_file: A configuration, or the name of a shipped one; None: the default.
+        seed: Decides the choice between equally good nodes, and generated names.
+    """
+
+    paths: tuple[str, ...]
+    specs: tuple[str, ...] = ()
+    namespace: str | None = None
+    custom_kinds: tuple[str, ...] = ()
+    run_cron_jobs: bool = False
+    config_file: str | None = None
+    seed: int = 0
+
+
+def input_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the arguments that say what to read, as one: ``options``."""
+    names = [attribute.name for attribute in attrs.fields(InputOptions)]
+
+    @functools.wraps(command)
+    def gathered(**arguments: Any) -> None:
+        options = InputOptions(**{name: arguments.pop(name) for name in names})
+        command(options=options, **arguments)
+
     for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+        gathered = option(gathered)
+    return gathered
 
 
 @attrs.frozen(kw_only=True)
@@ -84,14 +132,17 @@ class Inputs:
             raise ManifestErrors(problems) from error
 
 
-def read_inputs(
-    paths: Sequence[str], specs: Sequence[str], config_file: str | None
-) -> Inputs:
+def read_inputs(options: InputOptions) -> Inputs:
     """Read everything that the command line names."""
     registry = PluginRegistry.discover()
-    config = read_config(config_file, registry)
-    made = make_nodes(specs)
-    loaded = load(paths)
+    config = read_config(options.config_file, registry)
+    made = make_nodes(options.specs)
+    loaded = load(
+        options.paths,
+        namespace=options.namespace,
+        custom_kinds=options.custom_kinds,
+        run_cron_jobs=options.run_cron_jobs,
+    )
     _tell_skipped(loaded)
     return Inputs(
         registry=registry,

@@ -1,13 +1,13 @@
 """``quaymaster simulate``."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import attrs
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from quaymaster._cli.inputs import input_options, read_inputs
+from quaymaster._cli.inputs import InputOptions, input_options, read_inputs
 from quaymaster._cli.notices import notice_documents, print_notices
 from quaymaster._cli.output import (
     OutputFormat,
@@ -51,10 +51,7 @@ NOT_STRICT = 1
 )
 @output_option(OutputFormat.TABLE, OutputFormat.JSON, OutputFormat.YAML)
 def command(
-    paths: Sequence[str],
-    specs: Sequence[str],
-    config_file: str | None,
-    seed: int,
+    options: InputOptions,
     require_all: bool,
     strict: bool,
     check_plugins: bool,
@@ -68,14 +65,14 @@ def command(
     that wait are scheduled until nothing moves any more. The output of "kubectl get
     nodes,pods -A -o json" is input as it stands.
     """
-    inputs = read_inputs(paths, specs, config_file)
+    inputs = read_inputs(options)
     try:
         with _progress_bar() as progress, inputs.located():
             result = simulate(
                 inputs.objects,
                 config=inputs.config,
                 registry=inputs.registry,
-                seed=seed,
+                seed=options.seed,
                 on_progress=_follow(progress),
                 options=EngineOptions(check_mutations=check_plugins, verify=verify),
             )

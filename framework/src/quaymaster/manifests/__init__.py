@@ -6,7 +6,8 @@ are counted and left out. Everything that is wrong is told at once, with its pla
 """
 
 from quaymaster.errors import ManifestErrors, Problem
+from quaymaster.manifests._custom_kinds import shipped_mappings
 from quaymaster.manifests._load import load
 from quaymaster.manifests._loaded import Loaded, Source
 
-__all__ = ["Loaded", "ManifestErrors", "Problem", "Source", "load"]
+__all__ = ["Loaded", "ManifestErrors", "Problem", "Source", "load", "shipped_mappings"]

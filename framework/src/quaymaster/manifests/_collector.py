@@ -4,19 +4,28 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
 from quaymaster._json_values import JsonError, JsonText, JsonValue, head, json_values
 from quaymaster._yaml import YamlError, documents
 from quaymaster.errors import ManifestErrors, ObjectError, Problem
+from quaymaster.manifests._custom_kinds import CustomKind
 from quaymaster.manifests._files import STDIN, files_below, read_bytes
+from quaymaster.manifests._foreign import ForeignObjects
 from quaymaster.manifests._loaded import Loaded, Source
 from quaymaster.manifests._types import UNTYPED, ObjectType
-from quaymaster.notices import Notice
-from quaymaster.objects import ApiObject, SpecPool, decode, from_wire
+from quaymaster.manifests._unrendered import (
+    is_chart_template,
+    looks_like_template,
+    tell_unrendered,
+)
+from quaymaster.objects import ApiObject, Job, SpecPool, decode, from_wire
 
 __all__ = ["Collector"]
+
+ObjT = TypeVar("ObjT", bound=ApiObject)
 
 
 class Collector:
@@ -24,31 +33,51 @@ class Collector:
 
     Args:
         pool: What the objects share their parts with.
+        namespace: Where namespaced objects go that do not say it.
+        custom_kinds: Custom kinds whose pods are to run, by group and kind.
+        run_cron_jobs: Whether each CronJob runs once.
     """
 
-    def __init__(self, pool: SpecPool) -> None:
+    def __init__(
+        self,
+        pool: SpecPool,
+        *,
+        namespace: str | None = None,
+        custom_kinds: Mapping[tuple[str, str], CustomKind] | None = None,
+        run_cron_jobs: bool = False,
+    ) -> None:
         self._pool = pool
+        self._namespace = namespace
+        self._foreign = ForeignObjects(custom_kinds or {}, run_cron_jobs=run_cron_jobs)
         self._objects: list[ApiObject] = []
         self._sources: list[Source] = []
         self._skipped: Counter[str] = Counter()
         self._problems: list[Problem] = []
-        self._notices: list[Notice] = []
         self._first: dict[tuple[type[ApiObject], str], Source] = {}
         self._read: set[str] = set()
+        self._paths: list[str] = []
+        self._has_foreign = False
 
     def result(self) -> Loaded:
         """What was loaded, if nothing is wrong."""
+        self._add_jobs()
+        if not (self._problems or self._objects or self._has_foreign):
+            self._complain(", ".join(self._paths), message="no objects in it")
         if self._problems:
             raise ManifestErrors(self._problems)
         return Loaded(
             objects=tuple(self._objects),
             sources=tuple(self._sources),
             skipped=self._skipped,
-            notices=tuple(self._notices),
+            notices=tuple(self._foreign.notices()),
         )
 
     def read_path(self, name: str) -> None:
         """Read a file, all files of a directory, or standard input."""
+        self._paths.append(name)
+        self._read_existing(name)
+
+    def _read_existing(self, name: str) -> None:
         try:
             if name != STDIN and Path(name).is_dir():
                 self._read_directory(name)
@@ -60,11 +89,12 @@ class Collector:
             self._complain(name, message=f"expected UTF-8: {error.reason}")
 
     def _read_directory(self, name: str) -> None:
-        found = False
-        for path in files_below(Path(name)):
-            found = True
-            self.read_path(str(path))
-        if not found:
+        files, unrendered = files_below(Path(name))
+        for path in files:
+            self._read_existing(str(path))
+        for folder, message in unrendered.items():
+            self._complain(str(folder), message=message)
+        if not files and not unrendered:
             endings = "no .yaml, .yml or .json files in this directory"
             self._complain(name, message=endings)
 
@@ -73,6 +103,10 @@ class Collector:
         if identity in self._read:
             return
         self._read.add(identity)
+        unrendered = tell_unrendered(Path(name))
+        if unrendered:
+            self._complain(name, message=unrendered)
+            return
         text = read_bytes(name)
         if text[:256].lstrip()[:1] in (b"{", b"["):
             try:
@@ -113,11 +147,15 @@ class Collector:
             self._add_problems(error, cls, msgspec.json.decode(text), source)
 
     def _add_yaml(self, text: bytes, name: str) -> None:
+        unrendered = is_chart_template(Path(name), text) if b"{{" in text else ""
+        if unrendered:
+            self._complain(name, message=unrendered)
+            return
         trees: list[object] = []
         try:
             trees.extend(documents(text))
         except YamlError as error:
-            self._complain(name, message=str(error))
+            self._complain(name, message=looks_like_template(text) or str(error))
             return
         for number, tree in enumerate(trees, 1):
             if tree is not None:
@@ -137,9 +175,21 @@ class Collector:
             for index, item in enumerate(items or ()):
                 self._add_tree(item, source._replace(item=index), typed.item_type)
         elif typed.object_class is None:
-            self._skipped[str(typed)] += 1
+            self._has_foreign = True
+            if not self._foreign.add(tree, typed, source):
+                self._skipped[str(typed)] += 1
         else:
             self._add_object(tree, typed.object_class, source)
+
+    def _add_jobs(self) -> None:
+        """Add what runs the pods of objects whose class is not known."""
+        for job, source in self._foreign.jobs(tuple(self._objects), self._problems):
+            try:
+                self._keep(from_wire(job.tree, Job, pool=self._pool), source)
+            except ObjectError as error:
+                for problem in error.problems:
+                    path = problem.path.replace("spec.template", job.path, 1)
+                    self._complain(f"{source} ({job.owner})", path, problem.message)
 
     def _type_of(
         self, tree: Mapping[str, object], source: Source, hint: ObjectType
@@ -163,10 +213,9 @@ class Collector:
             self._add_problems(error, cls, tree, source)
 
     def _keep(self, obj: ApiObject, source: Source) -> None:
+        if obj.namespaced:
+            obj = self._in_namespace(obj, source)
         metadata = obj.metadata
-        if obj.namespaced and not metadata.namespace:
-            metadata = msgspec.structs.replace(metadata, namespace="default")
-            obj = msgspec.structs.replace(obj, metadata=metadata)
         if metadata.name:
             first = self._first.setdefault((type(obj), obj.key), source)
             if first is not source:
@@ -179,6 +228,20 @@ class Collector:
             return
         self._objects.append(obj)
         self._sources.append(source)
+
+    def _in_namespace(self, obj: ObjT, source: Source) -> ObjT:
+        """The object, in the wanted namespace if it names none."""
+        metadata, wanted = obj.metadata, self._namespace
+        if not metadata.namespace:
+            metadata = msgspec.structs.replace(metadata, namespace=wanted or "default")
+            return msgspec.structs.replace(obj, metadata=metadata)
+        if wanted and metadata.namespace != wanted and not metadata.uid:
+            where = f"{source} ({obj.kind} {obj.key})"
+            message = f"expected the namespace that was asked for, {wanted!r}, got"
+            self._complain(
+                where, "metadata.namespace", f"{message} {metadata.namespace!r}"
+            )
+        return obj
 
     def _add_problems(
         self, error: ObjectError, cls: type[ApiObject], tree: object, source: Source

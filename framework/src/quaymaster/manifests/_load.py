@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from quaymaster.manifests._collector import Collector
+from quaymaster.manifests._custom_kinds import read_custom_kinds
 from quaymaster.manifests._loaded import Loaded
 from quaymaster.objects import SpecPool
 
@@ -13,9 +14,14 @@ __all__ = ["load"]
 
 
 def load(
-    paths: Iterable[str | os.PathLike[str]], *, pool: SpecPool | None = None
+    paths: Iterable[str | os.PathLike[str]],
+    *,
+    pool: SpecPool | None = None,
+    namespace: str | None = None,
+    custom_kinds: Iterable[str] = (),
+    run_cron_jobs: bool = False,
 ) -> Loaded:
-    """Load manifests; a namespaced object without a namespace goes to ``default``.
+    """Load manifests.
 
     Directories are searched for ``.yaml``, ``.yml`` and ``.json`` files, with all that
     is below them but without what begins with a dot, in the order of the paths. The
@@ -24,11 +30,23 @@ def load(
     Args:
         paths: Files, directories, or ``-`` for standard input.
         pool: What the objects share their parts with.
+        namespace: Where namespaced objects go that name no namespace; ``default`` if
+            not given. If it is, objects that people write may name no other one, as
+            ``kubectl apply -n`` has it; those that a server has stored may.
+        custom_kinds: Mappings that tell where custom kinds keep their pod templates:
+            files, or names of `shipped_mappings`. Their pods run as Jobs.
+        run_cron_jobs: Whether to make one Job of each CronJob that is not suspended.
 
     Raises:
+        ConfigErrors: Something is wrong with a mapping of custom kinds.
         ManifestErrors: Something is wrong; nothing was loaded.
     """
-    collector = Collector(pool if pool is not None else SpecPool())
+    collector = Collector(
+        pool if pool is not None else SpecPool(),
+        namespace=namespace,
+        custom_kinds=read_custom_kinds(custom_kinds),
+        run_cron_jobs=run_cron_jobs,
+    )
     with _paused_gc():
         for path in paths:
             collector.read_path(os.fspath(path))

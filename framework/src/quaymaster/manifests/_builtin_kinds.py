@@ -1,0 +1,100 @@
+"""The kinds that an API server knows by itself.
+
+From the published OpenAPI of Kubernetes v1.36 (``api/openapi-spec/swagger.json``), the
+types that are only part of a request or an answer left out.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+__all__ = ["BUILTIN_KINDS", "group_of", "is_builtin_group"]
+
+_KINDS_OF: Final[Mapping[str, str]] = {
+    "": """
+        ConfigMap Endpoints Event LimitRange Namespace Node PersistentVolume
+        PersistentVolumeClaim Pod PodTemplate ReplicationController ResourceQuota
+        Secret Service ServiceAccount
+    """,
+    "admissionregistration.k8s.io": """
+        MutatingAdmissionPolicy MutatingAdmissionPolicyBinding
+        MutatingWebhookConfiguration ValidatingAdmissionPolicy
+        ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration
+    """,
+    "apiextensions.k8s.io": """
+        CustomResourceDefinition
+    """,
+    "apiregistration.k8s.io": """
+        APIService
+    """,
+    "apps": """
+        ControllerRevision DaemonSet Deployment ReplicaSet StatefulSet
+    """,
+    "autoscaling": """
+        HorizontalPodAutoscaler
+    """,
+    "batch": """
+        CronJob Job
+    """,
+    "certificates.k8s.io": """
+        CertificateSigningRequest ClusterTrustBundle PodCertificateRequest
+    """,
+    "coordination.k8s.io": """
+        Lease LeaseCandidate
+    """,
+    "discovery.k8s.io": """
+        EndpointSlice
+    """,
+    "events.k8s.io": """
+        Event
+    """,
+    "flowcontrol.apiserver.k8s.io": """
+        FlowSchema PriorityLevelConfiguration
+    """,
+    "internal.apiserver.k8s.io": """
+        StorageVersion
+    """,
+    "networking.k8s.io": """
+        IPAddress Ingress IngressClass NetworkPolicy ServiceCIDR
+    """,
+    "node.k8s.io": """
+        RuntimeClass
+    """,
+    "policy": """
+        PodDisruptionBudget
+    """,
+    "rbac.authorization.k8s.io": """
+        ClusterRole ClusterRoleBinding Role RoleBinding
+    """,
+    "resource.k8s.io": """
+        DeviceClass DeviceTaintRule ResourceClaim ResourceClaimTemplate
+        ResourcePoolStatusRequest ResourceSlice
+    """,
+    "scheduling.k8s.io": """
+        PodGroup PriorityClass Workload
+    """,
+    "storage.k8s.io": """
+        CSIDriver CSINode CSIStorageCapacity StorageClass VolumeAttachment
+        VolumeAttributesClass
+    """,
+    "storagemigration.k8s.io": """
+        StorageVersionMigration
+    """,
+}
+
+BUILTIN_KINDS: Final = {
+    kind: group for group, kinds in _KINDS_OF.items() for kind in kinds.split()
+}
+"""Kind -> its group; the core group is empty."""
+
+
+def group_of(api_version: str) -> str:
+    """The group in an ``apiVersion``; empty for the core group."""
+    return api_version.rpartition("/")[0]
+
+
+def is_builtin_group(group: str) -> bool:
+    """Whether a group is, was, or can only be meant as one of Kubernetes itself.
+
+    Groups of custom kinds are domains.
+    """
+    return "." not in group or group in _KINDS_OF

@@ -1,0 +1,130 @@
+"""What is to be said of an object that nothing is made of."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import attrs
+
+from quaymaster._config.naming import did_you_mean
+from quaymaster.manifests._builtin_kinds import (
+    BUILTIN_KINDS,
+    group_of,
+    is_builtin_group,
+)
+from quaymaster.manifests._custom_kinds import mapping_for
+from quaymaster.manifests._types import ObjectType
+from quaymaster.notices import NoticeReason
+from quaymaster.objects import KINDS
+
+__all__ = ["CRON_JOB_NOT_RUN", "Finding", "examine"]
+
+_RUNS_PODS: Final = frozenset(
+    (
+        "CronJob",
+        "DaemonSet",
+        "Deployment",
+        "Job",
+        "Pod",
+        "ReplicaSet",
+        "ReplicationController",
+        "StatefulSet",
+    )
+)
+_DEEPEST: Final = 16
+"""So far below an object a pod template is looked for; known ones lie 6 deep."""
+
+
+@attrs.frozen
+class Finding:
+    """What is to be said of one object, and of others like it.
+
+    Attributes:
+        reason: As a notice has it.
+        path: The field that tells.
+        message: What it means.
+    """
+
+    reason: NoticeReason
+    path: str
+    message: str
+
+
+CRON_JOB_NOT_RUN: Final = Finding(
+    NoticeReason.MISSING_PODS,
+    "",
+    "CronJobs do not run, so the pods of their Jobs are missing; "
+    "--run-cronjobs makes one Job of each",
+)
+
+
+def examine(tree: Mapping[str, object], typed: ObjectType) -> Finding | None:
+    """What is to be said of an object whose class is not known; None if nothing."""
+    group = group_of(typed.api_version)
+    if typed.kind in BUILTIN_KINDS and (
+        is_builtin_group(group) or group.endswith(".k8s.io")
+    ):
+        return _other_version(typed)
+    template = _find_template(tree)
+    if is_builtin_group(group):
+        return _unknown_kind(typed, has_template=template is not None)
+    if template is None:
+        return None
+    message = f"the pods of this {typed.kind} ({typed.api_version}) are missing"
+    shipped = mapping_for(group, typed.kind)
+    hint = (
+        f"--custom-kinds {shipped} runs them"
+        if shipped
+        else "--custom-kinds FILE can tell how many there are"
+    )
+    return Finding(NoticeReason.MISSING_PODS, template, f"{message}; {hint}")
+
+
+def _other_version(typed: ObjectType) -> Finding | None:
+    known = KINDS.get(typed.kind)
+    if known is None:
+        return None
+    reason, effect = NoticeReason.UNKNOWN_VERSION, "it was left out"
+    if typed.kind in _RUNS_PODS:
+        reason, effect = NoticeReason.MISSING_PODS, "its pods are missing"
+    expected = f"expected {known.api_version!r} for a {typed.kind}"
+    return Finding(
+        reason, "apiVersion", f"{expected}, got {typed.api_version!r}; {effect}"
+    )
+
+
+def _unknown_kind(typed: ObjectType, *, has_template: bool) -> Finding:
+    hint = did_you_mean(typed.kind, BUILTIN_KINDS)
+    runs_pods = has_template or any(f"{kind!r}" in hint for kind in _RUNS_PODS)
+    return Finding(
+        NoticeReason.MISSING_PODS if runs_pods else NoticeReason.UNKNOWN_KIND,
+        "kind",
+        f"no kind {typed.kind!r} in version {typed.api_version!r}{hint}; "
+        + ("its pods are missing" if runs_pods else "it was left out"),
+    )
+
+
+def _find_template(tree: Mapping[str, object]) -> str | None:
+    """The path of the first pod template in an object of any kind."""
+    level: list[tuple[str, object]] = [("", tree)]
+    for _ in range(_DEEPEST):
+        deeper: list[tuple[str, object]] = []
+        for path, value in level:
+            if isinstance(value, Mapping):
+                if path and _is_template(value):
+                    return path
+                dot = f"{path}." if path else ""
+                deeper += ((f"{dot}{key}", part) for key, part in value.items())
+            elif isinstance(value, list):
+                deeper += ((f"{path}[{n}]", part) for n, part in enumerate(value))
+        level = deeper
+    return None
+
+
+def _is_template(value: Mapping[str, object]) -> bool:
+    spec = value.get("spec")
+    containers = spec.get("containers") if isinstance(spec, Mapping) else None
+    return (
+        isinstance(containers, list)
+        and bool(containers)
+        and all(isinstance(one, Mapping) and "image" in one for one in containers)
+    )

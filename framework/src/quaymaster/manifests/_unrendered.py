@@ -1,0 +1,84 @@
+"""Kustomizations and Helm charts: what must be rendered before it is manifests."""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+__all__ = [
+    "is_chart_template",
+    "looks_like_template",
+    "tell_folder",
+    "tell_unrendered",
+]
+
+_KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+_CHART: Final = "Chart.yaml"
+_ACTION: Final = re.compile(
+    rb"\{\{-?\s*(?:[.$]|include|template|if|else|range|with|define|end|toYaml|tpl|/\*)"
+)
+_CHART_VALUE: Final = re.compile(
+    rb"\{\{[^}]*(?:\.(?:Values|Release|Chart|Capabilities|Files)\b|\binclude\s)"
+)
+
+
+def tell_unrendered(path: Path) -> str:
+    """Say what a file is that has to be rendered first, by its name; or nothing."""
+    if path.name in _KUSTOMIZATIONS:
+        return _kustomize(path.parent)
+    return _helm(path.parent) if path.name == _CHART else ""
+
+
+def tell_folder(directory: Path, names: Iterable[str]) -> str:
+    """Say what a directory is that has to be rendered first; or nothing.
+
+    Args:
+        directory: The directory.
+        names: The files in it.
+    """
+    for name in (_CHART, *_KUSTOMIZATIONS):
+        if name in names:
+            return tell_unrendered(directory / name)
+    return ""
+
+
+def is_chart_template(path: Path, text: bytes) -> str:
+    """Say so if a file is a template of the chart that it lies in; or nothing."""
+    if not _CHART_VALUE.search(text):
+        return ""
+    for folder in path.absolute().parents:
+        if (folder / _CHART).is_file():
+            return _helm(_shown(path, folder))
+    return ""
+
+
+def looks_like_template(text: bytes) -> str:
+    """Say so if a text that is no YAML may be a template; or nothing."""
+    if not _ACTION.search(text):
+        return ""
+    return (
+        "looks like a template of Helm; expected manifests: "
+        "helm template CHART | quaymaster simulate -"
+    )
+
+
+def _kustomize(directory: Path) -> str:
+    return (
+        f"a kustomization; expected manifests: "
+        f"kubectl kustomize {directory} | quaymaster simulate -"
+    )
+
+
+def _helm(directory: Path) -> str:
+    return (
+        f"a Helm chart; expected manifests: "
+        f"helm template {directory} | quaymaster simulate -"
+    )
+
+
+def _shown(path: Path, folder: Path) -> Path:
+    """The folder as the path names it, if it does."""
+    for parent in path.parents:
+        if parent.absolute() == folder:
+            return parent
+    return folder
