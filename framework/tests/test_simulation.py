@@ -7,7 +7,7 @@ import pytest
 
 from quaymaster.config import default_config, parse_config
 from quaymaster.errors import ManifestErrors
-from quaymaster.objects import ApiObject, PodSchedulingGate
+from quaymaster.objects import ApiObject, PodSchedulingGate, Time
 from quaymaster.registry import PluginRegistry
 from quaymaster.simulation import (
     ExplainedPod,
@@ -162,3 +162,61 @@ def test_name_that_several_namespaces_have_must_be_given_whole() -> None:
     with pytest.raises(PodNotFoundError, match="2 pods match: blue/p, red/p; give"):
         why("p", make_node(), *pods)
     assert why("red/p", make_node(), *pods).pod == "red/p"
+
+
+def test_each_placement_tells_its_times_in_seconds_since_the_beginning() -> None:
+    run_90 = {"simulation.quaymaster.io/run-seconds": "90"}
+    result = run(
+        make_node(name="n", capacity={"cpu": "1", "pods": "9"}),
+        make_pod(name="first", requests={"cpu": "1"}, annotations=run_90, priority=1),
+        make_pod(name="second", requests={"cpu": "1"}, annotations=run_90),
+    )
+    first, second = result.placements
+    assert (first.created, first.bound, first.finished) == (0.0, 0.0, 90.0)
+    assert (second.created, second.bound, second.finished) == (0.0, 90.0, 180.0)
+    assert (first.attempts, second.attempts) == (1, 2)
+    assert result.makespan == 180.0
+    assert result.started == 1767225600.0  # 2026-01-01T00:00:00Z
+
+
+def test_pod_that_runs_on_has_no_end() -> None:
+    result = run(make_node(), make_pod(name="p"))
+    [placement] = result.placements
+    assert placement.finished is None
+    assert result.makespan == 0.0
+
+
+def test_pod_of_another_clusters_past_or_future_is_there_from_the_beginning() -> None:
+    pod = make_pod(name="p")
+    metadata = msgspec.structs.replace(pod.metadata, creation_timestamp=Time(2e9))
+    result = run(make_node(), msgspec.structs.replace(pod, metadata=metadata))
+    assert result.placements[0].created == 0.0
+
+
+def test_reasons_are_counted_by_pods_the_most_frequent_first() -> None:
+    large = [make_pod(name=f"large-{n}", requests={"cpu": "9"}) for n in range(3)]
+    result = run(
+        make_node(name="tainted", taints=["k=v:NoSchedule"]),
+        make_node(name="small", capacity={"cpu": "1", "pods": "9"}),
+        make_pod(name="picky", node_selector={"disk": "ssd"}),
+        gated("held"),
+        *large,
+    )
+    untolerated = "node(s) had untolerated taint(s)"
+    assert result.reasons() == [
+        (("Insufficient cpu", untolerated), 3),
+        (("node(s) didn't match Pod's node affinity/selector", untolerated), 1),
+        (("waiting for scheduling gates: [a b]",), 1),
+    ]
+
+
+def test_preemption_tells_when_it_was() -> None:
+    run_60 = {"simulation.quaymaster.io/run-seconds": "60"}
+    result = run(
+        make_node(name="n", capacity={"cpu": "2", "pods": "9"}),
+        make_pod(name="short", requests={"cpu": "1"}, priority=9, annotations=run_60),
+        make_pod(name="wide", requests={"cpu": "2"}, priority=5),
+        make_pod(name="low", requests={"cpu": "1"}, priority=1),
+    )
+    [preemption] = result.preempted
+    assert (preemption.pod, preemption.at) == ("default/low", 60.0)

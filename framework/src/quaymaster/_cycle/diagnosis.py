@@ -219,13 +219,21 @@ class Diagnosis:
 
     def message(self) -> str:
         """The whole sentence, as it stands in the pod's condition and event."""
+        return self.told()[0]
+
+    def told(self) -> tuple[str, tuple[str, ...]]:
+        """The whole sentence, and the reasons in it, each once and without counts."""
+        reasons: tuple[str, ...]
         if self.pre_filter_message:
+            reasons = (self.pre_filter_message,)
             text = f"{unfit_message(len(self.nodes), {})} {self.pre_filter_message}."
         else:
-            text = unfit_message(len(self.nodes), self._histogram())
+            counts = self._histogram()
+            reasons = tuple(counts)
+            text = unfit_message(len(self.nodes), counts)
         if self.post_filter_message:
             text += f" {self.post_filter_message}"
-        return text
+        return text, reasons
 
     def _histogram(self) -> Mapping[str, int]:
         counts: Counter[str] = Counter()

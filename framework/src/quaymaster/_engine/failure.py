@@ -51,6 +51,8 @@ class Failure:
         unschedulable_plugins: The plugins that rejected the pod, pending ones included.
         pending_plugins: Those of them that said Pending.
         nominating: What happens to the pod's nomination; None leaves it.
+        reasons: What nodes were rejected for, each reason once, if there is more to it
+            than the message.
     """
 
     kind: FailureKind
@@ -58,6 +60,7 @@ class Failure:
     unschedulable_plugins: frozenset[str] = frozenset()
     pending_plugins: frozenset[str] = frozenset()
     nominating: NominatingInfo | None = _CLEAR_NOMINATION
+    reasons: tuple[str, ...] = ()
 
     @classmethod
     def on_node(cls, status: Status) -> "Failure":
@@ -71,6 +74,7 @@ class Failure:
             message=_unfit_message(status),
             unschedulable_plugins=plugins,
             pending_plugins=plugins if pending else frozenset(),
+            reasons=status.reasons,
         )
 
     @classmethod
@@ -82,6 +86,7 @@ class Failure:
             kind=FailureKind.REJECTED,
             message=_unfit_message(status),
             unschedulable_plugins=frozenset({status.plugin}),
+            reasons=status.reasons,
         )
 
     @classmethod
@@ -101,6 +106,13 @@ class Failure:
             return "SchedulerError"
         return "Unschedulable"
 
+    def nominated_node(self, pod: Pod) -> str:
+        """The node that the pod is nominated to afterwards, or empty."""
+        nominating = self.nominating
+        if nominating is None or nominating.mode is NominatingMode.NOOP:
+            return pod.status.nominated_node_name
+        return nominating.node_name
+
 
 class FailureHandler:
     """Sends failed pods back to the queue, and tells the cluster why.
@@ -112,6 +124,7 @@ class FailureHandler:
         lookup: The informers' pods.
         patch_status: Sends a patch of a pod's status to the cluster.
         record: Writes an Event.
+        told: Called with every pod that goes on waiting, and why.
     """
 
     def __init__(
@@ -123,6 +136,7 @@ class FailureHandler:
         lookup: PodLookup,
         patch_status: Callable[[Pod, PodStatusPatch], None],
         record: Callable[[EventNote], None],
+        told: Callable[[Pod, Failure], None] | None = None,
     ) -> None:
         self._clock = clock
         self._queue = queue
@@ -130,6 +144,7 @@ class FailureHandler:
         self._lookup = lookup
         self._patch_status = patch_status
         self._record = record
+        self._told = told
 
     def attempt_failed(
         self, queued: QueuedPod, failure: Failure, *, was_nominated: bool = False
@@ -204,6 +219,8 @@ class FailureHandler:
             )
 
     def _report(self, pod: Pod, failure: Failure, was_nominated: bool) -> None:
+        if self._told is not None:
+            self._told(pod, failure)
         self._record(
             EventNote(
                 regarding=pod,
@@ -274,9 +291,11 @@ def failure_of(unfit: Unfit) -> Failure:
     if diagnosis is None:
         message = unfit.status.message
         return Failure(kind=FailureKind.ERROR, message=message, nominating=nominating)
+    message, reasons = diagnosis.told()
     return Failure(
         kind=FailureKind.REJECTED,
-        message=diagnosis.message(),
+        message=message,
+        reasons=reasons,
         unschedulable_plugins=diagnosis.unschedulable_plugins,
         pending_plugins=diagnosis.pending_plugins,
         nominating=nominating,

@@ -88,6 +88,8 @@ class Scheduler:
         make_executor: Given how to post calls into the engine's inbox, makes what runs
             calls that may wait for the cluster; inline by default.
         observer: Is told what happens.
+        on_failure: Called with every pod whose attempt has failed, and why, if it is to
+            be tried again.
         options: What else can be set.
         stopwatch: The time that hooks are measured with, in seconds; unlike the clock
             it always runs.
@@ -114,6 +116,7 @@ class Scheduler:
         seed: int = 0,
         make_executor: Callable[[Post], Executor] = InlineExecutor,
         observer: Observer | None = None,
+        on_failure: Callable[[Pod, Failure], None] | None = None,
         options: EngineOptions | None = None,
         stopwatch: Callable[[], float] = time.perf_counter,
     ) -> None:
@@ -156,6 +159,7 @@ class Scheduler:
             lookup=self._stored,
             patch_status=patches.send,
             record=cluster.record,
+            told=on_failure,
         )
         outcomes = Outcomes(
             queue=self.queue,

@@ -35,6 +35,9 @@ ObjT = TypeVar("ObjT", bound=ApiObject)
 _ADDED: Final = WatchEventType.ADDED
 _MODIFIED: Final = WatchEventType.MODIFIED
 _CLASSES: Final = (PriorityClass, StorageClass)
+_SECONDS_TO_GO: Final = 1.0
+"""So long at least a pod stays that is terminating when it is brought in: it was there
+when somebody looked, however long ago, and what is decided first has to see it."""
 
 
 class Observer(Protocol):
@@ -271,7 +274,7 @@ class ClusterCore:
     def _resume(self, pod: Pod) -> None:
         """Let go on what a pod was about to do when it was read elsewhere."""
         if pod.is_terminating:
-            self._remove_later(pod)
+            self._remove_later(pod, at_least=_SECONDS_TO_GO)
         self._kubelet.follow(pod)
 
     def _terminate(self, obj: ApiObject, grace: float) -> None:
@@ -289,12 +292,12 @@ class ClusterCore:
         if isinstance(new, Pod) and grace > 0:
             self._remove_later(new)
 
-    def _remove_later(self, pod: Pod) -> None:
+    def _remove_later(self, pod: Pod, at_least: float = 0.0) -> None:
         metadata = pod.metadata
         now = self.clock.now()
         # The time may come from another cluster, the length of the grace is its own.
         latest = now + (metadata.deletion_grace_period_seconds or 0)
-        due = max(now, min(metadata.deletion_timestamp or now, latest))
+        due = max(now + at_least, min(metadata.deletion_timestamp or now, latest))
         self.clock.call_at(due, partial(self._end_grace, pod.key, metadata.uid))
 
     def _end_grace(self, key: str, uid: str) -> None:

@@ -1,0 +1,217 @@
+"""One simulation, from the objects to the result."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import attrs
+
+from quaymaster._engine.failure import Failure
+from quaymaster._engine.framework import Framework
+from quaymaster._engine.scheduler import Scheduler
+from quaymaster.clock import VirtualClock
+from quaymaster.cluster import EventNote, NotFoundError
+from quaymaster.config import SchedulerConfig
+from quaymaster.errors import ManifestErrors
+from quaymaster.memory import MemoryCluster, find_stray_pods
+from quaymaster.objects import ApiObject, Node, Pod
+from quaymaster.options import EngineOptions, SlowHook
+from quaymaster.registry import PluginRegistry
+from quaymaster.simulation._attempts import AttemptLog
+from quaymaster.simulation._results import (
+    Placement,
+    Preemption,
+    ProgressFn,
+    SimulationResult,
+    UnscheduledPod,
+)
+from quaymaster.simulation._verdicts import unscheduled_pod
+
+__all__ = ["Run", "filled_cluster"]
+
+_PREEMPTED = "Preempted"
+_PODS_PER_REPORT = 256
+
+
+def filled_cluster(objects: Sequence[ApiObject], seed: int) -> MemoryCluster:
+    """An in-memory cluster in virtual time, with these objects.
+
+    Raises:
+        AdmissionError: Some objects break rules.
+        ManifestErrors: Pods are bound to nodes that do not exist.
+    """
+    strays = find_stray_pods(objects)
+    if strays:
+        raise ManifestErrors(strays)
+    cluster = MemoryCluster(VirtualClock(), seed=seed)
+    cluster.load(objects)
+    return cluster
+
+
+class Run:
+    """One simulation; observes its own scheduler.
+
+    Args:
+        cluster: Where everything is.
+        config: The scheduler's configuration.
+        registry: Where plugins are found by name.
+        seed: Decides the choice between equally good nodes.
+        log: Follows the attempts of some pods, or None.
+        options: What else can be set about the scheduler.
+    """
+
+    def __init__(
+        self,
+        cluster: MemoryCluster,
+        config: SchedulerConfig,
+        registry: PluginRegistry,
+        *,
+        seed: int = 0,
+        log: AttemptLog | None = None,
+        options: EngineOptions | None = None,
+    ) -> None:
+        self._cluster = cluster
+        self._started = cluster.clock.now()
+        self._log = log
+        self._placements: list[_Placed] = []
+        self._preempted: list[Preemption] = []
+        self._attempts: Counter[str] = Counter()
+        self._reasons: dict[str, tuple[str, ...]] = {}
+        self._given = frozenset(pod.uid for pod in self.pods())
+        self._scheduler = Scheduler(
+            cluster,
+            config,
+            registry,
+            clock=cluster.clock,
+            seed=seed,
+            observer=self,
+            on_failure=self._failed,
+            options=options,
+        )
+        self._on_progress: ProgressFn | None = None
+
+    def pods(self) -> Sequence[Pod]:
+        """All pods that there are now."""
+        return self._cluster.list(Pod).items
+
+    def settle(self, on_progress: ProgressFn | None = None) -> None:
+        """Schedule until nothing moves any more."""
+        self._on_progress = on_progress
+        self._scheduler.start()
+        self._report_progress()
+        self._scheduler.settle()
+        self._report_progress()
+
+    def attempting(self, pod: Pod, framework: Framework) -> None:
+        """Count an attempt, and have it followed."""
+        self._attempts[pod.uid] += 1
+        if self._log is not None:
+            nodes = self._scheduler.snapshot.nodes
+            self._log.begin(pod, framework, nodes, self._now())
+
+    def bound(self, pod: Pod, node_name: str) -> None:
+        """Note a placement."""
+        self._reasons.pop(pod.uid, None)
+        self._placements.append(_Placed(pod, node_name, self._now()))
+        if self._log is not None:
+            self._log.bind(pod, node_name)
+        if len(self._placements) % _PODS_PER_REPORT == 0:
+            self._report_progress()
+
+    def recorded(self, note: EventNote) -> None:
+        """Note a preemption, told by the event that its victim gets.
+
+        Events are taken as they happen: later the cluster may have forgotten some, and
+        a victim's name may belong to the pod that has replaced it.
+        """
+        victim, preemptor = note.regarding, note.related
+        if (
+            note.reason != _PREEMPTED
+            or preemptor is None
+            or not isinstance(victim, Pod)
+        ):
+            return
+        told = Preemption(
+            pod=victim.key, by=preemptor.key, node=victim.node_name, at=self._now()
+        )
+        self._preempted.append(told)
+        if self._log is not None:
+            self._log.preempt(victim.key, preemptor.key)
+
+    def slow(self, hook: SlowHook) -> None:
+        """Leave it to the log: real times would make results differ."""
+
+    def result(self) -> SimulationResult:
+        """How it ended."""
+        waiting = [
+            pod for pod in self.pods() if not pod.node_name and not pod.is_finished
+        ]
+        return SimulationResult(
+            placements=tuple(map(self._placement, self._placements)),
+            unscheduled=tuple(
+                sorted(map(self.unscheduled, waiting), key=lambda one: one.pod)
+            ),
+            preempted=tuple(self._preempted),
+            pods=len(self._placements) + len(waiting),
+            nodes=len(self._cluster.list(Node).items),
+            started=self._started,
+        )
+
+    def unscheduled(self, pod: Pod) -> UnscheduledPod:
+        """What to tell of a pod that has no node."""
+        return attrs.evolve(
+            unscheduled_pod(pod, self._scheduler),
+            scheduler=pod.spec.scheduler_name,
+            created=self._created(pod),
+            attempts=self._attempts[pod.uid],
+            reasons=self._reasons.get(pod.uid, ()),
+        )
+
+    def _failed(self, pod: Pod, failure: Failure) -> None:
+        self._reasons[pod.uid] = failure.reasons
+        if self._log is not None:
+            self._log.fail(pod, failure)
+
+    def _placement(self, placed: "_Placed") -> Placement:
+        pod = placed.pod
+        return Placement(
+            pod=pod.key,
+            node=placed.node,
+            scheduler=pod.spec.scheduler_name,
+            created=self._created(pod),
+            bound=placed.at,
+            finished=self._finished(pod),
+            attempts=self._attempts[pod.uid],
+        )
+
+    def _created(self, pod: Pod) -> float:
+        created = pod.metadata.creation_timestamp
+        if created is None or pod.uid in self._given:
+            return 0.0
+        return created - self._started
+
+    def _finished(self, placed: Pod) -> float | None:
+        """When its containers had ended, as far as the cluster still knows."""
+        try:
+            pod = self._cluster.get(Pod, placed.key)
+        except NotFoundError:
+            return None
+        if pod.uid != placed.uid or not pod.is_finished:
+            return None
+        for condition in pod.status.conditions:
+            if condition.type == "Ready" and condition.last_transition_time is not None:
+                return condition.last_transition_time - self._started
+        return None
+
+    def _now(self) -> float:
+        return self._cluster.clock.now() - self._started
+
+    def _report_progress(self) -> None:
+        if self._on_progress is not None:
+            self._on_progress(len(self._placements), len(self.pods()))
+
+
+@attrs.frozen
+class _Placed:
+    pod: Pod
+    node: str
+    at: float

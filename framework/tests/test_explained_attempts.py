@@ -1,0 +1,140 @@
+"""Which attempt an explanation is about, and what it tells of the others."""
+
+import msgspec
+import pytest
+
+from quaymaster.config import default_config
+from quaymaster.objects import ApiObject, Pod, Time
+from quaymaster.registry import PluginRegistry
+from quaymaster.simulation import (
+    ExplainedPod,
+    PodNotFoundError,
+    WhichAttempt,
+    explain_pod,
+    simulate,
+)
+from quaymaster.testing import make_node, make_pod
+
+REGISTRY = PluginRegistry.discover()
+LONG_AGO = Time(1_500_000_000.0)
+FAR_AHEAD = Time(1_800_000_000.0)
+NODE = make_node(name="n", capacity={"cpu": "2", "memory": "4Gi", "pods": "9"})
+
+
+def why(
+    pod: str,
+    *objects: ApiObject,
+    attempt: WhichAttempt | int = WhichAttempt.AUTO,
+    unbind: bool = False,
+) -> ExplainedPod:
+    return explain_pod(
+        pod,
+        objects,
+        config=default_config(REGISTRY),
+        registry=REGISTRY,
+        attempt=attempt,
+        unbind=unbind,
+    )
+
+
+def leaving(deadline: Time) -> Pod:
+    """A pod that fills the node and was deleted with a grace period of 30 s."""
+    pod = make_pod(name="leaving", node="n", requests={"cpu": "2"})
+    metadata = msgspec.structs.replace(
+        pod.metadata, deletion_timestamp=deadline, deletion_grace_period_seconds=30
+    )
+    return msgspec.structs.replace(pod, metadata=metadata)
+
+
+@pytest.mark.parametrize(
+    "deadline",
+    [
+        pytest.param(LONG_AGO, id="deadline long ago"),
+        pytest.param(FAR_AHEAD, id="deadline far ahead"),
+    ],
+)
+def test_beside_terminating_pods_the_decision_of_now_is_explained(
+    deadline: Time,
+) -> None:
+    explained = why(
+        "p", NODE, leaving(deadline), make_pod(name="p", requests={"cpu": "1"})
+    )
+    assert explained.terminating == 1
+    assert (explained.attempt, explained.outcome) == (1, "unschedulable")
+    assert explained.message.startswith("0/1 nodes are available: 1 Insufficient cpu.")
+    assert explained.explanation is not None
+    assert [one.node for one in explained.explanation.rejections] == ["n"]
+    first, last = explained.attempts
+    assert (first.at, first.outcome) == (0.0, "unschedulable")
+    assert (last.outcome, last.node) == ("scheduled", "n")
+    assert last.at > 0
+
+
+def test_the_decision_after_terminating_pods_are_gone_is_there_on_request() -> None:
+    objects = (NODE, leaving(FAR_AHEAD), make_pod(name="p", requests={"cpu": "1"}))
+    for attempt in (2, WhichAttempt.LAST):
+        explained = why("p", *objects, attempt=attempt)
+        assert (explained.attempt, explained.outcome) == (2, "scheduled")
+        assert explained.attempts[0].explanation is None
+        assert explained.explanation is explained.attempts[1].explanation
+
+
+def test_every_attempt_is_taken_apart_if_all_are_asked_for() -> None:
+    objects = (NODE, leaving(FAR_AHEAD), make_pod(name="p", requests={"cpu": "1"}))
+    explained = why("p", *objects, attempt=WhichAttempt.ALL)
+    assert [one.explanation is not None for one in explained.attempts] == [True, True]
+    assert explained.attempt == 2
+
+
+def test_an_attempt_that_preempts_names_its_victims_and_the_nominated_node() -> None:
+    explained = why(
+        "p",
+        NODE,
+        make_pod(name="victim", node="n", requests={"cpu": "2"}),
+        make_pod(name="p", requests={"cpu": "1"}, priority=5),
+    )
+    first, last = explained.attempts
+    assert (first.outcome, first.nominated_node) == ("unschedulable", "n")
+    assert first.preempted == ("default/victim",)
+    assert (last.outcome, last.node) == ("scheduled", "n")
+    assert explained.attempt == 2
+
+
+def test_an_attempt_that_never_was_is_an_error() -> None:
+    with pytest.raises(PodNotFoundError, match="no attempt 2: it was tried once"):
+        why("p", NODE, make_pod(name="p"), attempt=2)
+
+
+def test_bound_pod_is_explained_anew_when_it_is_taken_from_its_node() -> None:
+    small = make_node(name="small", capacity={"cpu": "1", "pods": "9"})
+    there = make_pod(name="there", node="n", requests={"cpu": "2"})
+    assert why("there", NODE, small, there).outcome == "bound"
+    explained = why("there", NODE, small, there, unbind=True)
+    assert (explained.outcome, explained.node) == ("scheduled", "n")
+    assert explained.explanation is not None
+    assert [one.node for one in explained.explanation.rejections] == ["small"]
+
+
+def test_pod_that_was_placed_and_preempted_later_can_be_explained() -> None:
+    run_5 = {"simulation.quaymaster.io/run-seconds": "5"}
+    first = make_pod(name="first", requests={"cpu": "1"}, priority=9, annotations=run_5)
+    late = make_pod(name="late", requests={"cpu": "2"}, priority=5)
+    gone = make_pod(name="gone", requests={"cpu": "1"}, priority=1)
+    explained = why("gone", NODE, first, gone, late)
+    assert (explained.pod, explained.outcome) == ("default/gone", "scheduled")
+    assert why("late", NODE, first, gone, late).attempts[1].preempted == (
+        "default/gone",
+    )
+
+
+def test_pod_that_was_deleted_before_it_had_a_node_is_terminating() -> None:
+    pod = make_pod(name="p")
+    metadata = msgspec.structs.replace(
+        pod.metadata, deletion_timestamp=LONG_AGO, finalizers=("example.com/f",)
+    )
+    deleted = msgspec.structs.replace(pod, metadata=metadata)
+    explained = why("p", NODE, deleted)
+    assert (explained.outcome, explained.attempts) == ("terminating", ())
+    config = default_config(REGISTRY)
+    result = simulate([NODE, deleted], config=config, registry=REGISTRY)
+    assert [one.reason for one in result.unscheduled] == ["Terminating"]

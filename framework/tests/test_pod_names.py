@@ -1,0 +1,150 @@
+"""The names under which a pod is found: kubectl's, and what comes near."""
+
+import msgspec
+import pytest
+
+from quaymaster.config import default_config
+from quaymaster.objects import KINDS, ApiObject, OwnerReference, Pod, from_wire
+from quaymaster.registry import PluginRegistry
+from quaymaster.simulation import PodNotFoundError, explain_pod
+from quaymaster.testing import make_node, make_pod
+
+REGISTRY = PluginRegistry.discover()
+
+
+def found(name: str, *objects: ApiObject, namespace: str = "") -> str:
+    return explain_pod(
+        name,
+        [make_node(name="n"), *objects],
+        config=default_config(REGISTRY),
+        registry=REGISTRY,
+        namespace=namespace,
+    ).pod
+
+
+def workload(
+    kind: str,
+    api_version: str,
+    name: str,
+    namespace: str = "default",
+    **settings: object,
+) -> ApiObject:
+    labels = {"app": name}
+    pod = {"containers": [{"name": "main", "image": "nginx"}]}
+    spec: dict[str, object] = {
+        "template": {"metadata": {"labels": labels}, "spec": pod},
+        **settings,
+    }
+    if kind == "Job":
+        spec["template"] = {"spec": {**pod, "restartPolicy": "Never"}}
+    else:
+        simple = kind == "ReplicationController"
+        spec["selector"] = labels if simple else {"matchLabels": labels}
+    metadata = {"name": name, "namespace": namespace}
+    tree = {
+        "apiVersion": api_version,
+        "kind": kind,
+        "metadata": metadata,
+        "spec": spec,
+    }
+    return from_wire(tree, KINDS[kind])
+
+
+def owned(name: str, api_version: str, kind: str, owner: str) -> Pod:
+    """A pod of something that is not in the input."""
+    reference = OwnerReference(
+        api_version=api_version, kind=kind, name=owner, uid="u", controller=True
+    )
+    pod = make_pod(name=name)
+    metadata = msgspec.structs.replace(pod.metadata, owner_references=(reference,))
+    return msgspec.structs.replace(pod, metadata=metadata)
+
+
+@pytest.mark.parametrize(
+    "name", ["p", "default/p", "pod/p", "po/p", "pods/p", "Pod/p", "pods.v1/p"]
+)
+def test_pod_is_found_by_each_of_its_names(name: str) -> None:
+    assert found(name, make_pod(name="p")) == "default/p"
+
+
+@pytest.mark.parametrize(
+    ("names", "kind", "group"),
+    [
+        (
+            "deploy deployment deployments deployment.apps deployments.v1.apps",
+            "Deployment",
+            "apps/v1",
+        ),
+        ("sts statefulset statefulsets.apps", "StatefulSet", "apps/v1"),
+        ("ds daemonset daemonsets", "DaemonSet", "apps/v1"),
+        ("rs replicaset replicasets", "ReplicaSet", "apps/v1"),
+        ("rc replicationcontrollers", "ReplicationController", "v1"),
+        ("job jobs jobs.batch", "Job", "batch/v1"),
+    ],
+)
+def test_workload_is_found_by_each_of_its_names(
+    names: str, kind: str, group: str
+) -> None:
+    made = workload(kind, group, "w-1")
+    for name in names.split():
+        assert found(f"{name}/w-1", made).startswith("default/w-1-")
+
+
+@pytest.mark.parametrize(
+    ("name", "pod"),
+    [
+        ("deploy/web", owned("p", "apps/v1", "ReplicaSet", "web-5d4f")),
+        ("cj/tick", owned("p", "batch/v1", "Job", "tick-29000000")),
+        ("jobset/train", owned("p", "jobset.x-k8s.io/v1", "JobSet", "train")),
+        ("jobsets.jobset.x-k8s.io/t", owned("p", "jobset.x-k8s.io/v1", "JobSet", "t")),
+    ],
+)
+def test_pod_is_found_by_an_owner_that_is_not_in_the_input(name: str, pod: Pod) -> None:
+    assert found(name, pod) == "default/p"
+
+
+def test_replica_set_of_its_own_is_no_deployment() -> None:
+    with pytest.raises(PodNotFoundError, match="no such Deployment"):
+        found("deploy/web", workload("ReplicaSet", "apps/v1", "web-1"))
+
+
+def test_pod_of_a_namespace_with_a_kinds_name_wins() -> None:
+    pods = make_pod(name="web", namespace="job"), workload("Job", "batch/v1", "web")
+    assert found("job/web", *pods) == "job/web"
+
+
+def test_namespace_says_where_to_look() -> None:
+    both = [workload("Deployment", "apps/v1", "web", name) for name in ("blue", "red")]
+    assert found("deploy/web", *both, namespace="red").startswith("red/web-")
+    pods = [make_pod(name="p", namespace=name) for name in ("blue", "red")]
+    assert found("p", *pods, namespace="red") == "red/p"
+    assert found("pod/p", *pods, namespace="blue") == "blue/p"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("wbe", r"pod 'wbe': no such pod; did you mean deployment/web\?"),
+        ("web", r"no such pod; did you mean deployment/web or default/web-[a-z0-9-]+"),
+        ("default/singel", r"no such pod; did you mean default/single\?"),
+        ("deploy/wbe", r"no such Deployment; did you mean deployment/web\?"),
+        ("deploy/none", "the Deployment has no pods"),
+        ("deploy/twice", "2 namespaces have it: default, red; name one"),
+        ("a/b/c", "expected NAME, NAMESPACE/NAME or KIND/NAME"),
+        ("deploy/", "expected NAME, NAMESPACE/NAME or KIND/NAME"),
+        ("zzzzzz", "pod 'zzzzzz': no such pod$"),
+    ],
+)
+def test_what_is_not_found_is_told_with_what_comes_near(
+    name: str, message: str
+) -> None:
+    empty = workload("Deployment", "apps/v1", "none", replicas=0)
+    objects = [
+        workload("Deployment", "apps/v1", "web"),
+        workload("Deployment", "apps/v1", "twice"),
+        workload("Deployment", "apps/v1", "twice", "red"),
+        make_pod(name="single"),
+        empty,
+    ]
+    with pytest.raises(PodNotFoundError, match=message):
+        found(name, *objects)
