@@ -19,7 +19,7 @@ import pytest
 from quaymaster._extenders import Extenders
 from quaymaster.config import Extender, ExtenderTLS, parse_config
 from quaymaster.errors import QuaymasterError
-from quaymaster.objects import Pod
+from quaymaster.objects import Node, Pod, from_wire
 from quaymaster.registry import PluginRegistry
 from quaymaster.simulation import explain_pod
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
@@ -208,6 +208,72 @@ def test_reasons_of_extenders_are_counted_in_the_message() -> None:
     )
 
 
+def test_a_name_that_was_not_asked_about_fails_the_attempt() -> None:
+    with fake_extender(filter=lambda _: {"NodeNames": ["n9"]}) as extender:
+        run = harness(filtering(extender, nodeCacheCapable=True))
+        run.schedule_one()
+    assert run.message("pod") == (
+        f'extender "{extender.url}" claims a filtered node "n9" which is not found in '
+        "the input node list"
+    )
+
+
+def test_a_node_in_full_that_was_not_asked_about_is_feasible() -> None:
+    made_up = {"Nodes": {"items": [{"metadata": {"name": "n9"}}]}}
+    with fake_extender(filter=lambda _: made_up) as extender:
+        run = harness(filtering(extender))
+        run.schedule_one()
+    # Nothing is wrong with it for the scheduler; the cluster knows no such node.
+    assert run.message("pod").endswith("Node n9: there is none")
+
+
+def test_nodes_in_full_are_scored_as_empty_and_without_images() -> None:
+    image = {"names": ["registry.example.com/app:v1"], "sizeBytes": 900 << 20}
+    status = {"images": [image], "allocatable": {"cpu": "4", "pods": "9"}}
+    tree = {"metadata": {"name": "n1"}, "status": status}
+    nodes = [make_node(name="n0", allocatable={"cpu": "4", "pods": "9"})]
+    nodes.append(from_wire(tree, Node))
+    full = make_pod(name="full", node="n0", requests={"cpu": "3"})
+    pod = make_pod(name="pod", images=["registry.example.com/app:v1"])
+    registry = PluginRegistry.discover()
+
+    def totals(**settings: Any) -> dict[str, int]:
+        config = parse_config(
+            config_with(filtering(extender, **settings)), registry, source="test"
+        )
+        found = explain_pod(
+            pod.key, [*nodes, full, pod], config=config, registry=registry
+        ).explanation
+        assert found is not None
+        return {scores.node: scores.total for scores in found.scores}
+
+    with fake_extender(filter=keep("n0", "n1")) as extender:
+        assert len(set(totals().values())) == 1
+        extender.answers = {"filter": lambda _: {"NodeNames": ["n0", "n1"]}}
+        by_name = totals(nodeCacheCapable=True)
+    assert by_name["n1"] > by_name["n0"]
+
+
+def test_later_extenders_are_sent_what_earlier_ones_sent_back() -> None:
+    def relabel(request: Request) -> object:
+        items = request["Nodes"]["items"]
+        for node in items:
+            node["metadata"]["labels"] = {"seen": "yes"}
+        return {"Nodes": {"items": items}}
+
+    with (
+        fake_extender(filter=relabel) as first,
+        fake_extender(filter=keep("n0", "n1"), prioritize=lambda _: []) as second,
+    ):
+        both = {**filtering(second), **prioritizing(second)}
+        run = harness(filtering(first), both)
+        run.settle()
+    for verb in ("filter", "prioritize"):
+        [request] = second.asked(verb)
+        labels = [node["metadata"]["labels"] for node in request["Nodes"]["items"]]
+        assert labels == [{"seen": "yes"}] * (3 if verb == "filter" else 2)
+
+
 def test_nodes_may_be_dropped_without_a_reason() -> None:
     with fake_extender(filter=lambda _: {}) as extender:
         run = harness(filtering(extender))
@@ -241,10 +307,27 @@ def test_a_rejected_pod_names_the_extender_and_any_event_wakes_it() -> None:
         (lambda _: {"error": "any case will do"}, "any case will do"),
         (lambda _: 503, "failed filter with extender at URL {url}/filter, code 503"),
         (
-            lambda _: {"Nodes": {"items": [{"metadata": {"name": "n9"}}]}},
+            lambda _: {"Nodes": {"items": [{"metadata": {}}]}},
             (
-                'extender "{url}" claims a filtered node "n9" which is not found in '
-                "the input node list"
+                "cannot read what extender '{url}' answered: "
+                "Nodes.items[].metadata.name: expected a name, got none"
+            ),
+        ),
+        (
+            lambda _: {
+                "Nodes": {
+                    "items": [
+                        {
+                            "metadata": {"name": "n0"},
+                            "status": {"allocatable": {"cpu": "much"}},
+                        }
+                    ]
+                }
+            },
+            (
+                "cannot read what extender '{url}' answered: Nodes.items[]: "
+                "status.allocatable.cpu: expected a quantity (a number with an "
+                "optional suffix, such as 500m, 2, 1.5Gi or 1e3), got 'much'"
             ),
         ),
         (
@@ -262,7 +345,15 @@ def test_a_rejected_pod_names_the_extender_and_any_event_wakes_it() -> None:
             ),
         ),
     ],
-    ids=["error", "lower case", "status", "unknown node", "wrong type", "no JSON"],
+    ids=[
+        "error",
+        "lower case",
+        "status",
+        "no name",
+        "wrong node",
+        "wrong type",
+        "no JSON",
+    ],
 )
 def test_a_failing_filter_fails_the_attempt(answer: Answer, text: str) -> None:
     with fake_extender(filter=answer) as extender:

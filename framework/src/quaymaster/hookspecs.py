@@ -325,11 +325,15 @@ class PreScorePlugin(Protocol):
 
         Called once per attempt when more than one node is feasible.
 
+        After an extender that sends nodes back in full, nodes are scored as it sent
+        them: ``nodes`` holds those only, without pods and images, and is not the table
+        of the snapshot. Then ``score`` is called for each node, and not its batch twin.
+
         Args:
             state: This pod's scratch space; write here what ``score`` will read.
             pod: The pod being scheduled.
             nodes: The columns of all nodes.
-            rows: The feasible rows, as an index into any column.
+            rows: The feasible rows, as an index into any column of ``nodes``.
 
         Returns:
             ``Status.skip()`` leaves this plugin's score out of the attempt.

@@ -6,7 +6,7 @@ lives and are reused afterwards.
 """
 
 import copy
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import msgspec
 import numpy as np
@@ -212,6 +212,27 @@ class NodeTable:
         self._pod_count[row] += 1
         return True
 
+    def with_others(self, infos: Iterable[NodeInfo]) -> "NodeTable":
+        """A table of other nodes, as an extender described them.
+
+        A node has the row that this table has for its name. One that is not known here,
+        or that comes a second time, has a row beyond those of this table. No node has
+        any images, since that is how upstream makes a node of an answer.
+
+        Args:
+            infos: The nodes; they get their rows.
+        """
+        other = NodeTable()
+        other._grow(self.capacity)
+        other.infos = [None] * len(self.infos)
+        for info in infos:
+            row = self._row_of.get(info.name)
+            if row is None or other.infos[row] is not None:
+                row = other._new_row()
+            other._put(info, row)
+        other._rows = np.flatnonzero([info is not None for info in other.infos])
+        return other
+
     @property
     def position(self) -> int:
         """How many row changes there have been; for `moved_since`."""
@@ -244,17 +265,11 @@ class NodeTable:
             raise ValueError(f"node {info.name!r} is in the table already")
         if self._free_rows:
             row = self._free_rows.pop()
-            self.infos[row] = info
         else:
-            row = len(self.infos)
-            self.infos.append(info)
-            if row >= self.capacity:
-                self._grow(2 * row)
-        info.row = row
-        self._row_of[info.name] = row
+            row = self._new_row()
         self._rows = None
+        self._put(info, row)
         self._add_images(info)
-        self.write_node(info)
         for key in info.used_ports:
             self._host_ports.setdefault(key, {})[row] = None
 
@@ -331,6 +346,19 @@ class NodeTable:
                 self._host_ports.setdefault(key, {})[info.row] = None
             else:
                 self._drop_host_port(key, info.row)
+
+    def _new_row(self) -> int:
+        row = len(self.infos)
+        self.infos.append(None)
+        if row >= self.capacity:
+            self._grow(2 * row)
+        return row
+
+    def _put(self, info: NodeInfo, row: int) -> None:
+        self.infos[row] = info
+        info.row = row
+        self._row_of[info.name] = row
+        self.write_node(info)
 
     def _note_node_change(self, row: int) -> None:
         self.node_epoch += 1

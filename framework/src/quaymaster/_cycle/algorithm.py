@@ -20,7 +20,12 @@ from quaymaster._cycle.pre_filter import PreFilterStation
 from quaymaster._cycle.sampling import NodeOrder, nodes_to_find
 from quaymaster._cycle.score_call import PluginScores
 from quaymaster._cycle.scoring import Ranking, ScoreStation, Ties
-from quaymaster._extenders import EXTENDER, NO_EXTENDERS, Extenders
+from quaymaster._extenders import (
+    EXTENDER,
+    NO_EXTENDERS,
+    Extenders,
+    ExtenderVerdicts,
+)
 from quaymaster._runtime import HookFunction, Profile
 from quaymaster.arrays import BoolArray, Rows
 from quaymaster.cycle_state import CycleState
@@ -95,6 +100,7 @@ class Algorithm:
         self.pre_filter = PreFilterStation(profile.plan("preFilter"))
         self.filter = FilterStation(profile.plan("filter"), self.pre_filter)
         self.score = ScoreStation(profile.plan("preScore"), profile.plan("score"))
+        self._score_of_answered = _scalar_score(profile) if extenders.filters else None
         self._post_filter = [
             (call.plugin, call.hooks["post_filter"])
             for call in profile.plan("postFilter")
@@ -132,13 +138,15 @@ class Algorithm:
         if not found.via_nominated_node:
             filtered = diagnosis.filtered
             self._order.advance(evaluated if filtered is None else filtered, size)
-        ranking = self.rank(state, pod, found.rows, recalled)
+        ranking = self.rank(state, pod, found, recalled)
         if again is not None:
             again.check_ranking(ranking)
         if isinstance(ranking, Status):
             return Unfit(ranking)
-        info = nodes.infos[pick_node(nodes, ranking.best_rows())]
+        info = self.nodes_of(found).infos[pick_node(nodes, ranking.best_rows())]
         assert info is not None
+        if found.answered is not None:
+            info = nodes.get(info.name) or info
         return Decision(info, count, evaluated)
 
     def find_feasible(
@@ -160,11 +168,10 @@ class Algorithm:
                 return Unfit(outcome.status)
             diagnosis.reject_all(outcome.status)
             return Unfit(Status.unschedulable(), diagnosis)
-        if pod.status.nominated_node_name and self._nominated_node_fits(
-            state, pod, diagnosis
-        ):
-            row = nodes.rows_of([pod.status.nominated_node_name])
-            return Feasible(row, diagnosis, via_nominated_node=True)
+        if pod.status.nominated_node_name:
+            nominated = self._on_nominated_node(state, pod, diagnosis)
+            if nominated is not None:
+                return nominated
         rows = nodes.rows
         if outcome.node_names is not None:
             rows = nodes.rows_of(outcome.node_names)
@@ -173,41 +180,62 @@ class Algorithm:
                 f"node(s) didn't satisfy plugin(s) [{listed}]"
             )
         passed = self._filtered(state, pod, rows, diagnosis, recalled)
-        if not isinstance(passed, Status) and self._extenders:
-            passed = self._extended(pod, passed, diagnosis)
         if isinstance(passed, Status):
             return Unfit(passed)
-        if nodes.count(passed) == 0:
+        left = self._extended(pod, passed, diagnosis)
+        if isinstance(left, Status):
+            return Unfit(left)
+        if nodes.count(left.passed) == 0:
             return Unfit(Status.unschedulable(), diagnosis)
-        return Feasible(passed, diagnosis)
+        return Feasible(left.passed, diagnosis, answered=left.answered)
+
+    def nodes_of(self, found: Feasible) -> NodeTable:
+        """The nodes that feasible ones are scored as, which the rows are rows of."""
+        return self._nodes if found.answered is None else found.answered
+
+    def score_of(self, found: Feasible) -> ScoreStation:
+        """What scores these nodes.
+
+        Plugins are asked about nodes of extenders one by one: batch twins may rely on
+        what they keep of the snapshot's nodes.
+        """
+        if found.answered is None or self._score_of_answered is None:
+            return self.score
+        return self._score_of_answered
 
     def rank(
-        self, state: CycleState, pod: Pod, rows: Rows, recalled: Recalled | None = None
+        self,
+        state: CycleState,
+        pod: Pod,
+        found: Feasible,
+        recalled: Recalled | None = None,
     ) -> Ranking | Status:
         """Run PreScore and Score on the feasible nodes; a single one is not scored.
 
         Args:
             state: The pod's scratch space.
             pod: The pod to schedule.
-            rows: The feasible nodes.
+            found: The feasible nodes.
             recalled: What is remembered of the pod; without it, plugins are asked anew.
 
         Returns:
             See `ScoreStation.rank`; or the Error that ends the attempt.
         """
-        nodes = self._nodes
+        nodes, rows, station = self.nodes_of(found), found.rows, self.score_of(found)
         count = nodes.count(rows)
         if count == 1 or not self._is_scored:
             return Ranking(rows, np.zeros(count, dtype=np.int64))
-        status = self.score.prepare(state, pod, nodes, rows, recalled)
+        if found.answered is not None:
+            recalled = None
+        status = station.prepare(state, pod, nodes, rows, recalled)
         if status is not None:
             return status
         if not self._extenders.prioritizes:
-            return self.score.rank(state, pod, nodes, rows, recalled)
-        total = self.score.totals(state, pod, nodes, rows)
+            return station.rank(state, pod, nodes, rows, recalled)
+        total = station.totals(state, pod, nodes, rows)
         if isinstance(total, Status):
             return total
-        for scores in self.extender_scores(pod, rows):
+        for scores in self.extender_scores(pod, found):
             total = total + scores.weighted
         return Ranking(rows, total)
 
@@ -239,11 +267,12 @@ class Algorithm:
         status = Status(Code.UNSCHEDULABLE, tuple(reasons), rejector)
         return PostFilterResult(status, nominating)
 
-    def extender_scores(self, pod: Pod, rows: Rows) -> Sequence[PluginScores]:
+    def extender_scores(self, pod: Pod, found: Feasible) -> Sequence[PluginScores]:
         """What each extender that scores gave the feasible nodes."""
+        nodes = self.nodes_of(found)
         return [
             PluginScores(scores.name, scores.weight, scores.raw, scores.normalized)
-            for scores in self._extenders.scores(pod, self._nodes, rows)
+            for scores in self._extenders.scores(pod, nodes, found.rows)
         ]
 
     def _post_filtered(self, state: CycleState, pod: Pod, unfit: Unfit) -> Unfit:
@@ -278,41 +307,49 @@ class Algorithm:
             answer, expected = wrong, "a PostFilterResult with valid parts"
         return PostFilterResult(unexpected(plugin, "post_filter", answer, expected))
 
-    def _nominated_node_fits(
+    def _on_nominated_node(
         self, state: CycleState, pod: Pod, diagnosis: Diagnosis
-    ) -> bool:
+    ) -> Feasible | None:
+        """The pod's nominated node, if it fits there."""
         name = pod.status.nominated_node_name
         node = self._nodes.get(name)
         if node is None:
-            return False
+            return None
         status = self.filter.run_with_nominated_pods(
             state, pod, node, self._nominator.pods_on(name)
         )
-        if status is not None and status.is_rejected:
-            diagnosis.reject(name, status)
-        if status is not None or not self._extenders:
-            return status is None
+        if status is not None:
+            if status.is_rejected:
+                diagnosis.reject(name, status)
+            return None
         left = self._after_extenders(pod, self._nodes.rows_of([name]), diagnosis)
-        return not isinstance(left, Status) and self._nodes.count(left) > 0
+        if isinstance(left, Status) or self._nodes.count(left.passed) == 0:
+            return None
+        return Feasible(
+            left.passed, diagnosis, via_nominated_node=True, answered=left.answered
+        )
 
-    def _extended(self, pod: Pod, rows: Rows, diagnosis: Diagnosis) -> Rows | Status:
-        """Ask the extenders about the nodes that passed the plugins."""
+    def _extended(
+        self, pod: Pod, rows: Rows, diagnosis: Diagnosis
+    ) -> ExtenderVerdicts | Status:
+        """Ask the extenders, if any, about the nodes that passed the plugins."""
+        if not self._extenders:
+            return ExtenderVerdicts(rows)
         before = self._nodes.count(rows)
         diagnosis.filtered = before + diagnosis.processed()
         left = self._after_extenders(pod, rows, diagnosis)
-        if not isinstance(left, Status) and self._nodes.count(left) < before:
+        if not isinstance(left, Status) and self._nodes.count(left.passed) != before:
             diagnosis.extender_plugins = frozenset({EXTENDER})
         return left
 
     def _after_extenders(
         self, pod: Pod, rows: Rows, diagnosis: Diagnosis
-    ) -> Rows | Status:
+    ) -> ExtenderVerdicts | Status:
         verdicts = self._extenders.filter(pod, self._nodes, rows)
-        if isinstance(verdicts, Status):
-            return verdicts
-        for name, status in verdicts.rejected.items():
-            diagnosis.reject(name, status)
-        return verdicts.passed
+        if not isinstance(verdicts, Status):
+            for name, status in verdicts.rejected.items():
+                diagnosis.reject(name, status)
+        return verdicts
 
     def _filtered(
         self,
@@ -389,6 +426,12 @@ class Algorithm:
         if recalled is None:
             return station.run_batch(state, pod, nodes, rows, diagnosis)
         return station.run_recalled(state, pod, nodes, rows, diagnosis, recalled)
+
+
+def _scalar_score(profile: Profile) -> ScoreStation:
+    """The Score station of a profile that calls no batch twin."""
+    scalar = profile.without_twins()
+    return ScoreStation(scalar.plan("preScore"), scalar.plan("score"))
 
 
 def _wrong_part(result: PostFilterResult) -> object:

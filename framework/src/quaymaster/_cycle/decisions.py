@@ -6,6 +6,7 @@ import msgspec
 from quaymaster._cycle.diagnosis import Diagnosis
 from quaymaster.arrays import Rows
 from quaymaster.node_info import NodeInfo
+from quaymaster.node_table import NodeTable
 from quaymaster.results import NominatingInfo, NominatingMode, PostFilterResult
 from quaymaster.status import Status
 
@@ -21,18 +22,21 @@ class Feasible(msgspec.Struct, eq=False):
         rows: Their rows; at least one.
         diagnosis: Why the others were rejected.
         via_nominated_node: Whether only the pod's own nominated node was looked at.
+        answered: The nodes as extenders sent them back, which is how they are scored;
+            None if none did.
     """
 
     rows: Rows
     diagnosis: Diagnosis
     via_nominated_node: bool = False
+    answered: NodeTable | None = None
 
 
 class Decision(msgspec.Struct, eq=False):
     """The node for a pod.
 
     Attributes:
-        node: The chosen node.
+        node: The chosen node; if an extender made it up, as it described it.
         feasible_nodes: How many nodes would have done.
         evaluated_nodes: How many nodes were looked at.
     """

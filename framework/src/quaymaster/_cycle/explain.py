@@ -30,11 +30,11 @@ def explain(
     found = algorithm.find_feasible(state, pod)
     if isinstance(found, Unfit):
         return _unfit(nodes, pod, scheduler, found)
-    scores = _scores(algorithm, state, pod, nodes, found)
+    scores = _scores(algorithm, state, pod, found)
     return Explanation(
         pod=pod.key,
         scheduler=scheduler,
-        rejections=_rejections(found.diagnosis, nodes, _others(nodes, found.rows)),
+        rejections=_rejections(found.diagnosis, nodes, _others(nodes, found)),
         scores=() if isinstance(scores, Status) else tuple(scores),
         status=scores if isinstance(scores, Status) else None,
     )
@@ -57,8 +57,8 @@ def _unfit(nodes: NodeTable, pod: Pod, scheduler: str, unfit: Unfit) -> Explanat
     )
 
 
-def _others(nodes: NodeTable, rows: Rows) -> Rows:
-    return np.setdiff1d(nodes.row_numbers(nodes.rows), nodes.row_numbers(rows))
+def _others(nodes: NodeTable, found: Feasible) -> Rows:
+    return np.setdiff1d(nodes.row_numbers(nodes.rows), nodes.row_numbers(found.rows))
 
 
 def _rejections(
@@ -76,25 +76,23 @@ def _rejections(
 
 
 def _scores(
-    algorithm: Algorithm,
-    state: CycleState,
-    pod: Pod,
-    nodes: NodeTable,
-    found: Feasible,
+    algorithm: Algorithm, state: CycleState, pod: Pod, found: Feasible
 ) -> Sequence[NodeScores] | Status:
-    status = algorithm.score.prepare(state, pod, nodes, found.rows)
+    nodes, rows = algorithm.nodes_of(found), found.rows
+    station = algorithm.score_of(found)
+    status = station.prepare(state, pod, nodes, rows)
     if status is not None:
         return status
-    plugins = algorithm.score.by_plugin(state, pod, nodes, found.rows)
+    plugins = station.by_plugin(state, pod, nodes, rows)
     if isinstance(plugins, Status):
         return plugins
-    total = algorithm.score.totals(state, pod, nodes, found.rows)
+    total = station.totals(state, pod, nodes, rows)
     if isinstance(total, Status):
         return total
-    for scores in algorithm.extender_scores(pod, found.rows):
+    for scores in algorithm.extender_scores(pod, found):
         plugins.append(scores)
         total = total + scores.weighted
-    names = nodes.names_at(found.rows)
+    names = nodes.names_at(rows)
     order = np.argsort(-total, kind="stable").tolist()
     return [_node_scores(names[index], index, plugins, total) for index in order]
 

@@ -16,6 +16,8 @@ from quaymaster.status import Status
 
 __all__ = ["SlowVerifier"]
 
+_MISSING = Status.unschedulable("an extender made it up")
+
 
 class SlowVerifier:
     """Decides every Nth pod again with scalar hooks alone, and nothing remembered.
@@ -69,16 +71,15 @@ class SlowAgain:
             VerificationError: They differ.
         """
         assert isinstance(self._found, Feasible), "it was compared before"
-        expected = self._slow.rank(self._state, self._pod, self._found.rows)
+        expected = self._slow.rank(self._state, self._pod, self._found)
         if isinstance(ranked, Status) or isinstance(expected, Status):
             if _shown(ranked) != _shown(expected):
                 text = f"it ended as {_shown(ranked)}, expected {_shown(expected)}"
                 raise VerificationError(self._pod.key, [text])
             return
-        differences = list(_ranking_differences(self._nodes, ranked, expected))
-        differences = differences or list(
-            _best_difference(self._nodes, ranked, expected)
-        )
+        nodes = self._slow.nodes_of(self._found)
+        differences = list(_ranking_differences(nodes, ranked, expected))
+        differences = differences or list(_best_difference(nodes, ranked, expected))
         if differences:
             raise VerificationError(self._pod.key, differences)
 
@@ -121,8 +122,9 @@ def _differences(
             yield f"it ended as {_shown(mine)}, expected {_shown(wanted)}"
         return
     for name, status in wanted.items():
-        if mine[name] != status:
-            yield f"{name}: {_shown(mine[name])}, expected {_shown(status)}"
+        found = mine.get(name, _MISSING)
+        if found != status:
+            yield f"{name}: {_shown(found)}, expected {_shown(status)}"
 
 
 def _verdicts(
@@ -137,7 +139,8 @@ def _verdicts(
         info.name: diagnosis[info.name] for info in nodes
     }
     if isinstance(found, Feasible):
-        verdicts.update(dict.fromkeys(nodes.names_at(found.rows)))
+        feasible = nodes if found.answered is None else found.answered
+        verdicts.update(dict.fromkeys(feasible.names_at(found.rows)))
     return verdicts
 
 

@@ -18,6 +18,7 @@ from quaymaster._extenders.victims import Victims
 from quaymaster._extenders.wire import FilterAnswer
 from quaymaster.arrays import Int64Array, Rows
 from quaymaster.config import Extender
+from quaymaster.node_info import NodeInfo
 from quaymaster.node_table import NodeTable
 from quaymaster.objects import Pod
 from quaymaster.preemption import Candidate
@@ -48,10 +49,13 @@ class ExtenderVerdicts:
     Attributes:
         passed: The rows that are left, ascending.
         rejected: Node name -> why it is not; a node may be dropped without a word.
+        answered: The nodes of these rows as the extenders sent them back, with no pods
+            and no images; None if they only named them.
     """
 
     passed: Rows
     rejected: Mapping[str, Status] = {}
+    answered: NodeTable | None = None
 
 
 @attrs.frozen(eq=False)
@@ -107,23 +111,38 @@ class Extenders:
     def filter(
         self, pod: Pod, nodes: NodeTable, rows: Rows
     ) -> ExtenderVerdicts | Status:
-        """Ask which of the feasible rows are left, or why nobody knows."""
+        """Ask which of the feasible rows are left, or why nobody knows.
+
+        What an extender sends back in full takes the place of what is known of the
+        nodes, for the extenders after it and for the scores.
+        """
         rejected: dict[str, Status] = {}
+        made: Sequence[NodeInfo] | None = None  # of answers, once there are any
         for client in self._filters:
-            if nodes.count(rows) == 0:
+            asked = nodes.infos_at(rows) if made is None else made
+            if not asked:
                 break
             if not client.is_interested(pod):
                 continue
             try:
-                answer = client.filter(pod, nodes.infos_at(rows))
+                answer = client.filter(pod, asked)
             except ExtenderError as error:
                 if not client.config.ignorable:
                     return Status.from_error(error)
                 _log.info("skipping extender %s, which failed: %s", client.name, error)
                 continue
             rejected.update(_rejections(answer))
-            rows = np.sort(nodes.rows_of(frozenset(answer.passed)))
-        return ExtenderVerdicts(rows, rejected)
+            if answer.nodes is not None:
+                made = [NodeInfo(node) for node in answer.nodes]
+            elif made is not None:
+                by_name = {info.name: info for info in made}
+                made = [by_name[name] for name in answer.passed]
+            else:
+                rows = np.sort(nodes.rows_of(frozenset(answer.passed)))
+        if made is None:
+            return ExtenderVerdicts(rows, rejected)
+        answered = nodes.with_others(made)
+        return ExtenderVerdicts(answered.rows, rejected, answered)
 
     def scores(
         self, pod: Pod, nodes: NodeTable, rows: Rows

@@ -1,8 +1,8 @@
 """One extender, seen from the scheduler.
 
-Mirrors ``HTTPExtender`` (Kubernetes v1.36, ``pkg/scheduler/extender.go``). Where that
-takes any node for feasible that an extender returns in full, a node that was not asked
-about is an error here, as it is there for names.
+Mirrors ``HTTPExtender`` (Kubernetes v1.36, ``pkg/scheduler/extender.go``). A node
+that was not asked about is an error if an extender names it, and feasible if it returns
+it in full: then its word is all that counts.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -11,6 +11,7 @@ from typing import TypeVar
 import msgspec
 
 from quaymaster._extenders.errors import ExtenderError, LostAnswerError
+from quaymaster._extenders.node_texts import NodeTexts
 from quaymaster._extenders.transport import Endpoint
 from quaymaster._extenders.victims import (
     Victims,
@@ -53,7 +54,9 @@ class ExtenderClient:
         self.config = config
         self._endpoint = Endpoint(config)
         self._managed = frozenset(item.name for item in config.managed_resources)
-        self._node_texts: dict[str, tuple[Node, msgspec.Raw]] = {}
+        self._answered = NodeTexts()
+        # By verb, too: what other extenders sent back is not what they were sent.
+        self._node_texts: dict[tuple[str, str], tuple[Node, msgspec.Raw]] = {}
 
     @property
     def name(self) -> str:
@@ -81,12 +84,15 @@ class ExtenderClient:
         by_name = self.config.node_cache_capable
         answer = self._ask(
             self.config.filter_verb,
-            self._about(pod, nodes),
-            lambda body: read_filter_answer(body, by_name=by_name),
+            self._about(self.config.filter_verb, pod, nodes),
+            lambda body: read_filter_answer(
+                body, by_name=by_name, texts=self._answered
+            ),
         )
         if answer.error:
             raise ExtenderError(answer.error)
-        self._check(answer.passed, {node.name for node in nodes})
+        if answer.nodes is None:
+            self._check(answer.passed, {node.name for node in nodes})
         return answer
 
     def prioritize(
@@ -97,8 +103,8 @@ class ExtenderClient:
         Raises:
             ExtenderError: No, or no proper, answer.
         """
-        request = self._about(pod, nodes)
-        return self._ask(self.config.prioritize_verb, request, read_scores)
+        verb = self.config.prioritize_verb
+        return self._ask(verb, self._about(verb, pod, nodes), read_scores)
 
     def preempt(
         self, pod: Pod, candidates: Sequence[Candidate]
@@ -133,18 +139,19 @@ class ExtenderClient:
         if problem:
             raise ExtenderError(problem)
 
-    def _about(self, pod: Pod, nodes: Sequence[NodeInfo]) -> bytes:
+    def _about(self, verb: str, pod: Pod, nodes: Sequence[NodeInfo]) -> bytes:
         text = msgspec.Raw(encode(pod))
         if self.config.node_cache_capable:
             return nodes_request(text, names=[node.name for node in nodes])
-        return nodes_request(text, nodes=[self._text_of(node) for node in nodes])
+        return nodes_request(text, nodes=[self._text_of(verb, node) for node in nodes])
 
-    def _text_of(self, info: NodeInfo) -> msgspec.Raw:
-        known = self._node_texts.get(info.name)
+    def _text_of(self, verb: str, info: NodeInfo) -> msgspec.Raw:
+        key = verb, info.name
+        known = self._node_texts.get(key)
         if known is not None and known[0] is info.node:
             return known[1]
         text = msgspec.Raw(encode(info.node))
-        self._node_texts[info.name] = info.node, text
+        self._node_texts[key] = info.node, text
         return text
 
     def _ask(self, verb: str, request: bytes, read: Callable[[bytes], T]) -> T:

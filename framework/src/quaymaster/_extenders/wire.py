@@ -10,7 +10,9 @@ from typing import Any, TypeAlias
 import attrs
 import msgspec
 
-from quaymaster.errors import QuaymasterError
+from quaymaster._extenders.node_texts import NodeTexts
+from quaymaster.errors import ObjectError, QuaymasterError
+from quaymaster.objects import Node
 
 __all__ = [
     "FilterAnswer",
@@ -21,6 +23,8 @@ __all__ = [
     "fields_of",
     "list_of",
     "nodes_request",
+    "raw_fields_of",
+    "raw_list_of",
     "read_binding_answer",
     "read_filter_answer",
     "read_scores",
@@ -29,7 +33,12 @@ __all__ = [
 
 Tree: TypeAlias = Mapping[str, Any]
 
+JsonText: TypeAlias = bytes | bytearray | msgspec.Raw
+
 _INT64 = 2**63
+_NULL = msgspec.Raw(b"null")
+_FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw] | None)
+_ITEMS = msgspec.json.Decoder(list[msgspec.Raw] | None)
 
 
 class WireError(QuaymasterError):
@@ -42,12 +51,14 @@ class FilterAnswer:
 
     Attributes:
         passed: The names of the nodes that are left.
+        nodes: The same as they were sent back in full; None if only named.
         failed: Node name -> why it was rejected, for the time being.
         unresolvable: Node name -> why it was rejected, whatever is preempted there.
         error: Why the extender could not answer; empty if it could.
     """
 
     passed: Sequence[str] = ()
+    nodes: Sequence[Node] | None = None
     failed: Mapping[str, str] = {}
     unresolvable: Mapping[str, str] = {}
     error: str = ""
@@ -76,30 +87,33 @@ def binding_request(*, name: str, namespace: str, uid: str, node_name: str) -> b
     )
 
 
-def read_filter_answer(body: bytes, *, by_name: bool) -> FilterAnswer:
+def read_filter_answer(body: bytes, *, by_name: bool, texts: NodeTexts) -> FilterAnswer:
     """Read what filter answered.
 
     Args:
         body: The answer.
         by_name: Whether the extender was sent names, and may answer with names.
+        texts: The nodes of earlier answers.
 
     Raises:
         WireError: It is something else.
     """
-    tree = fields_of(decoded(body), "the answer")
-    names = tree.get("nodenames") if by_name else None
+    tree = raw_fields_of(body, "the answer")
+    names = _value(tree, "nodenames") if by_name else None
+    nodes: Sequence[Node] | None = None
     if names is not None:
         passed = [text_of(name, "NodeNames[]") for name in list_of(names, "NodeNames")]
     else:
-        nodes = fields_of(tree.get("nodes"), "Nodes").get("items")
-        passed = [_node_name(node) for node in list_of(nodes, "Nodes.items")]
+        nodes = _nodes(tree.get("nodes", _NULL), texts)
+        passed = [node.metadata.name for node in nodes]
     return FilterAnswer(
         passed=passed,
-        failed=_texts(tree.get("failednodes"), "FailedNodes"),
+        nodes=nodes,
+        failed=_texts(_value(tree, "failednodes"), "FailedNodes"),
         unresolvable=_texts(
-            tree.get("failedandunresolvablenodes"), "FailedAndUnresolvableNodes"
+            _value(tree, "failedandunresolvablenodes"), "FailedAndUnresolvableNodes"
         ),
-        error=text_of(tree.get("error"), "Error"),
+        error=text_of(_value(tree, "error"), "Error"),
     )
 
 
@@ -131,6 +145,33 @@ def fields_of(value: object, where: str) -> Tree:
     return {key.lower(): item for key, item in value.items()}
 
 
+def raw_fields_of(text: JsonText, where: str) -> Mapping[str, msgspec.Raw]:
+    """The same for JSON text, with the values left as they are written.
+
+    Raises:
+        WireError: It is no object.
+    """
+    try:
+        fields = _FIELDS.decode(text)
+    except msgspec.ValidationError as error:
+        raise _unexpected(where, "an object", decoded(text)) from error
+    except msgspec.DecodeError as error:
+        raise WireError(f"expected JSON: {error}") from error
+    return {key.lower(): value for key, value in (fields or {}).items()}
+
+
+def raw_list_of(text: JsonText, where: str) -> Sequence[msgspec.Raw]:
+    """A list in JSON text, its items left as they are written; null is an empty one.
+
+    Raises:
+        WireError: It is no list.
+    """
+    try:
+        return _ITEMS.decode(text) or ()
+    except msgspec.ValidationError as error:
+        raise _unexpected(where, "a list", decoded(text)) from error
+
+
 def list_of(value: object, where: str) -> Sequence[object]:
     """A list; null is an empty one."""
     if value is None:
@@ -149,7 +190,7 @@ def text_of(value: object, where: str) -> str:
     return value
 
 
-def decoded(body: bytes) -> object:
+def decoded(body: JsonText) -> object:
     """Parsed JSON.
 
     Raises:
@@ -169,9 +210,20 @@ def _texts(value: object, where: str) -> Mapping[str, str]:
     return {name: text_of(text, f"{where}.{name}") for name, text in value.items()}
 
 
-def _node_name(node: object) -> str:
-    metadata = fields_of(node, "Nodes.items[]").get("metadata")
-    return text_of(fields_of(metadata, "metadata").get("name"), "metadata.name")
+def _value(tree: Mapping[str, msgspec.Raw], key: str) -> object:
+    return decoded(tree.get(key, _NULL))
+
+
+def _nodes(text: msgspec.Raw, texts: NodeTexts) -> Sequence[Node]:
+    where = "Nodes.items"
+    items = raw_list_of(raw_fields_of(text, "Nodes").get("items", _NULL), where)
+    try:
+        nodes = [known.node for known in texts.read(items)]
+    except (ObjectError, msgspec.DecodeError) as error:
+        raise WireError(f"{where}[]: {error}") from error
+    if not all(node.metadata.name for node in nodes):
+        raise WireError(f"{where}[].metadata.name: expected a name, got none")
+    return nodes
 
 
 def _score(item: object) -> tuple[str, int]:

@@ -12,7 +12,7 @@ from quaymaster import NodeInfo, NodeTable, Pod
 from quaymaster.arrays import Int64Array, Rows, constant, is_constant
 from quaymaster.counting import DomainCounts, PodCounts
 from quaymaster.namespaces import Namespaces
-from quaymaster.topology import Domains
+from quaymaster.topology import OUTSIDE, Domains
 from quaymaster_inter_pod_affinity.hosts import HostScores, Part
 from quaymaster_inter_pod_affinity.scale import scale
 from quaymaster_inter_pod_affinity.terms import (
@@ -111,8 +111,10 @@ class ScoreState:
         score = 0
         for key, (domains, sums) in self._sums.items():
             value = node.labels.get(key)
-            if value is not None:
-                score += int(sums[domains.number(value)])
+            domain = OUTSIDE if value is None else domains.number(value)
+            # Only an extender gives a node a value that no node has.
+            if domain != OUTSIDE:
+                score += int(sums[domain])
         return score
 
     def score_rows(self, nodes: NodeTable, rows: Rows) -> Int64Array:

@@ -190,7 +190,11 @@ class PodTopologySpread:
             pod, constraints, counts, lambda: counted(constraints, counts)
         )
         state[_SCORE_STATE] = ScoreState(
-            looked_at, nodes, rows, require_all_keys=self._requires_all_keys(pod)
+            looked_at,
+            nodes,
+            rows,
+            require_all_keys=self._requires_all_keys(pod),
+            is_snapshot=nodes is self._handle.snapshot.nodes,
         )
         return None
 

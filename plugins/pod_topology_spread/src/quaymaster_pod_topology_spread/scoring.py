@@ -15,7 +15,7 @@ from quaymaster import NodeInfo, NodeTable
 from quaymaster.arrays import BoolArray, Float64Array, Int64Array, Rows, constant
 from quaymaster.counting import PodCounts, PodGroup
 from quaymaster.scores import MAX_NODE_SCORE
-from quaymaster.topology import Domains
+from quaymaster.topology import OUTSIDE, Domains
 from quaymaster_pod_topology_spread.constraints import HOSTNAME, Constraint
 from quaymaster_pod_topology_spread.logarithm import size_weight
 
@@ -58,9 +58,19 @@ class ScoreState:
         nodes: The nodes.
         rows: Those that are to be compared.
         require_all_keys: Whether nodes without some topology key are left out.
+        is_snapshot: Whether the nodes are those that the domains are made of. If not,
+            an extender described them: pods are counted in the domains of the snapshot,
+            but who is compared, and in which domain, is as it says.
     """
 
-    __slots__ = ("_constraints", "_known", "_parts", "_require_all_keys")
+    __slots__ = (
+        "_constraints",
+        "_is_snapshot",
+        "_known",
+        "_nodes",
+        "_parts",
+        "_require_all_keys",
+    )
 
     def __init__(
         self,
@@ -69,8 +79,11 @@ class ScoreState:
         rows: Rows,
         *,
         require_all_keys: bool,
+        is_snapshot: bool = True,
     ) -> None:
         self._constraints = constraints
+        self._nodes = nodes
+        self._is_snapshot = is_snapshot
         self._require_all_keys = require_all_keys
         self._known: tuple[Int64Array, list[int]] | None = None
         self._parts: list[_Hosts | _Values] = [
@@ -84,7 +97,10 @@ class ScoreState:
         if ignored is not None:
             kept = nodes.row_numbers(rows)[~ignored]
         for part in self._parts:
-            part.weigh(nodes, kept)
+            if is_snapshot:
+                part.weigh(nodes, kept)
+            else:
+                part.weigh_listed(nodes, kept)
 
     def score(self, node: NodeInfo) -> int:
         """The raw score of one node."""
@@ -156,12 +172,19 @@ class ScoreState:
             return None
         lacking: BoolArray | None = None
         for part in self._parts:
-            domains = part.domains
-            if domains.where is None and not domains.unlabelled:
+            unlabelled = self._unlabelled(part.domains, rows)
+            if unlabelled is None:
                 continue
-            unlabelled = domains.codes[rows] < 0
             lacking = unlabelled if lacking is None else lacking | unlabelled
         return lacking if lacking is not None and lacking.any() else None
+
+    def _unlabelled(self, domains: Domains, rows: Rows) -> BoolArray | None:
+        """Which rows have no label of a key; None if all are known to have it."""
+        if not self._is_snapshot:
+            return self._nodes.label(domains.key).codes[rows] < 0
+        if domains.where is None and not domains.unlabelled:
+            return None
+        return domains.codes[rows] < 0
 
     def _sum(self, rows: Rows) -> Float64Array:
         total: Float64Array | None = None
@@ -184,6 +207,8 @@ class _Hosts:
 
     def weigh(self, nodes: NodeTable, rows: Rows) -> None:
         self._weight = size_weight(nodes.count(rows))
+
+    weigh_listed = weigh
 
     def count(self, node: NodeInfo, _value: str) -> int:
         return sum(map(self.constraint.query.matches, node.pods.values()))
@@ -224,8 +249,16 @@ class _Values:
             seen[-1] &= not seen[self._empty]
         self._weight = size_weight(int(np.count_nonzero(seen)))
 
+    def weigh_listed(self, nodes: NodeTable, rows: Rows) -> None:
+        labels = [info.labels for info in nodes.infos_at(rows)]
+        key = self.constraint.topology_key
+        # Nodes without the label are among them only where they count as empty.
+        self._weight = size_weight(len({one.get(key, "") for one in labels}))
+
     def count(self, _node: NodeInfo, value: str) -> int:
-        return int(self._counts[self.domains.number(value)])
+        domain = self.domains.number(value)
+        # Only an extender gives a node a value that no node has.
+        return 0 if domain == OUTSIDE else int(self._counts[domain])
 
     def cost(self, count: int) -> float:
         return count * self._weight + float(self.constraint.max_skew - 1)

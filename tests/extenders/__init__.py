@@ -1,0 +1,1 @@
+"""Decisions of the real kube-scheduler with extenders, and ours beside them."""
