@@ -170,6 +170,10 @@ def test_input_without_objects_is_an_error(write: Writer, text: str) -> None:
     assert problems(path) == ["a.yaml: no objects in it"]
 
 
+def test_naming_no_file_at_all_is_no_mistake() -> None:
+    assert load(()).objects == ()
+
+
 def test_objects_go_to_the_namespace_that_is_asked_for(write: Writer) -> None:
     pod = "{apiVersion: v1, kind: Pod, metadata: {name: p}}"
     loaded = load([write(a_yaml=f"{NODE % 'a'}---\n{pod}")], namespace="shop")

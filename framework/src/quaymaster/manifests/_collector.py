@@ -61,7 +61,8 @@ class Collector:
     def result(self) -> Loaded:
         """What was loaded, if nothing is wrong."""
         self._add_jobs()
-        if not (self._problems or self._objects or self._has_foreign):
+        found = self._problems or self._objects or self._has_foreign
+        if self._paths and not found:
             self._complain(", ".join(self._paths), message="no objects in it")
         if self._problems:
             raise ManifestErrors(self._problems)
