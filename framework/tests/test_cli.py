@@ -152,12 +152,6 @@ def test_unknown_kinds_are_counted_in_one_line(folder: Path) -> None:
             id="a quantity that is none",
         ),
         pytest.param(
-            (POD % ("a", 1)).replace("spec:", "spec:\n  nodeName: gone"),
-            "in.yaml (Pod default/a): spec.nodeName: expected a node that exists, "
-            "got 'gone'",
-            id="a pod bound to a missing node",
-        ),
-        pytest.param(
             "apiVersion: v1\nkind: Node\nmetadata: {name: node-a}\n---\n" * 2,
             "in.yaml: document 2: duplicate Node 'node-a', first in "
             "in.yaml: document 1",

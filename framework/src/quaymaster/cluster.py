@@ -21,6 +21,7 @@ __all__ = [
     "Cluster",
     "ConflictError",
     "EventNote",
+    "ForbiddenError",
     "InvalidError",
     "ListResult",
     "NotFoundError",
@@ -74,6 +75,20 @@ class InvalidError(ApiError):
     """The object breaks a rule of its kind."""
 
     status = 422
+
+
+class ForbiddenError(ApiError):
+    """A rule of the cluster keeps the object out, such as a quota.
+
+    Attributes:
+        reason: What the rule says, in upstream's words.
+    """
+
+    status = 403
+
+    def __init__(self, resource: str, name: str, reason: str) -> None:
+        super().__init__(f'{resource} "{name}" is forbidden: {reason}')
+        self.reason = reason
 
 
 class UnknownOutcomeError(ApiError):

@@ -1,7 +1,7 @@
 """A whole cluster in memory: API server, controllers and kubelets, in virtual time.
 
 `MemoryCluster` is the cluster that simulations and tests run on. `make_nodes` makes
-nodes from a line of text, and `find_stray_pods` checks the input of a simulation.
+nodes from a line of text, and `find_stray_pods` finds pods on nodes that are not there.
 """
 
 from quaymaster._memory.admission import AdmissionError

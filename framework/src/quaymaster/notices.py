@@ -20,6 +20,21 @@ class NoticeReason(enum.StrEnum):
     MISSING_PODS = "MissingPods"
     """Something asks for pods that the simulation does not have."""
 
+    ENDED_PODS = "EndedPods"
+    """Pods that came in have ended, so they play no part."""
+
+    STRAY_PODS = "StrayPods"
+    """Pods run on nodes that are not known."""
+
+    NOT_READY_NODES = "NotReadyNodes"
+    """Nodes that are not ready are treated as if they were."""
+
+    IMPLIED_STORAGE_CLASS = "ImpliedStorageClass"
+    """Claims use a StorageClass that nobody gave."""
+
+    OTHER_SCHEDULERS = "OtherSchedulers"
+    """Pods wait for schedulers that do not take part."""
+
 
 @attrs.frozen(kw_only=True)
 class Notice:

@@ -14,6 +14,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from msgspec.structs import replace
+
 from quaymaster.objects import (
     Container,
     ContainerPort,
@@ -22,6 +24,7 @@ from quaymaster.objects import (
     Pod,
     PodSpec,
     PodStatus,
+    ResourceRequirements,
 )
 from quaymaster.quantity import Quantity, ResourceList
 
@@ -35,6 +38,7 @@ __all__ = [
     "is_extended_resource",
     "is_scalar_resource",
     "node_allocatable",
+    "pod_limit_list",
     "pod_request_list",
     "pod_requests",
     "pod_usage",
@@ -303,6 +307,38 @@ def pod_request_list(
     if overhead and spec.overhead:
         _add(total, spec.overhead)
     return total
+
+
+def pod_limit_list(
+    pod: Pod, *, pod_level: bool = True, overhead: bool = True
+) -> ResourceList:
+    """The exact limits of a pod, added up as `pod_request_list` adds up requests.
+
+    Only resources that some container limits are there. Mirrors ``PodLimits``.
+
+    Args:
+        pod: The pod; its status does not matter.
+        pod_level: Let limits of the pod as a whole replace those of its containers.
+        overhead: Add what the pod's runtime class costs to what is limited.
+    """
+    spec = pod.spec
+    limiting = replace(
+        spec,
+        containers=tuple(map(_requesting_its_limits, spec.containers)),
+        init_containers=tuple(map(_requesting_its_limits, spec.init_containers)),
+    )
+    total = _container_requests(Pod(spec=limiting), False, {})
+    if pod_level and spec.resources is not None:
+        own = spec.resources.limits
+        total |= {k: v for k, v in own.items() if _is_pod_level_resource(k)}
+    if overhead and spec.overhead:
+        _add(total, {k: v for k, v in spec.overhead.items() if total.get(k)})
+    return total
+
+
+def _requesting_its_limits(container: Container) -> Container:
+    limits = ResourceRequirements(requests=container.resources.limits)
+    return replace(container, resources=limits)
 
 
 @functools.lru_cache(maxsize=4096)

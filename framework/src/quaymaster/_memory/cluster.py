@@ -10,6 +10,7 @@ from quaymaster._memory.controllers import Controllers
 from quaymaster._memory.core import ClusterCore
 from quaymaster._memory.kubelet import with_condition
 from quaymaster._memory.loading import admit_all, collector_paused
+from quaymaster._memory.telling import notices_of_cluster, notices_of_input
 from quaymaster.clock import Clock
 from quaymaster.cluster import (
     ConflictError,
@@ -20,12 +21,15 @@ from quaymaster.cluster import (
     PodStatusPatch,
     Watch,
 )
+from quaymaster.notices import Notice
 from quaymaster.objects import (
     ApiObject,
     Event,
+    LimitRange,
     Node,
     Pod,
     PriorityClass,
+    RuntimeClass,
     StorageClass,
     Time,
 )
@@ -85,6 +89,7 @@ class MemoryCluster:
         self._nodes = self._core.objects(Node)
         self._controllers = Controllers(self._core) if controllers else None
         self._core.observer = self._controllers
+        self._notices: list[Notice] = []
 
     @property
     def resource_version(self) -> int:
@@ -103,11 +108,11 @@ class MemoryCluster:
         given = list(objects)
         core = self._core
         core.admission.know_classes(
-            (
-                *core.objects(PriorityClass).values(),
-                *(obj for obj in given if isinstance(obj, PriorityClass)),
-            ),
-            self._storage_classes(given),
+            self._with_stored(PriorityClass, given), self._storage_classes(given)
+        )
+        core.admission.know_rules(
+            self._with_stored(RuntimeClass, given),
+            self._with_stored(LimitRange, given),
         )
         with collector_paused():
             try:
@@ -116,14 +121,24 @@ class MemoryCluster:
                 core.refresh_classes()
             for obj in admitted:
                 core.add(obj)
+            self._notices += notices_of_input(admitted)
             if self._controllers is not None:
                 self._controllers.settle()
+
+    def _with_stored(self, kind: type[ObjT], given: Iterable[ApiObject]) -> list[ObjT]:
+        """The objects of a kind that there will be."""
+        new = (obj for obj in given if isinstance(obj, kind))
+        return [*self._core.objects(kind).values(), *new]
 
     def _storage_classes(self, given: Iterable[ApiObject]) -> list[StorageClass]:
         """The classes that there will be; given ones replace the implied one."""
         new = [obj for obj in given if isinstance(obj, StorageClass)]
         stored = self._core.objects(StorageClass).values()
         return [old for old in stored if not new or self._core.is_taken(old)] + new
+
+    def notices(self) -> tuple[Notice, ...]:
+        """What a user should know: what was assumed or left out, and missing pods."""
+        return (*self._notices, *notices_of_cluster(self._core))
 
     def events(self) -> tuple[Event, ...]:
         """The Events that were recorded, in the order in which they came first.

@@ -15,15 +15,18 @@ from quaymaster._memory.admission.classes import (
 from quaymaster._memory.events import EventLog
 from quaymaster._memory.kubelet import Kubelet
 from quaymaster._memory.names import NameMaker
+from quaymaster._memory.shortfalls import Shortfalls
 from quaymaster._memory.store import KindStore
 from quaymaster.clock import Clock
 from quaymaster.cluster import AlreadyExistsError, EventNote, WatchEventType
 from quaymaster.objects import (
     ApiObject,
+    LimitRange,
     Namespace,
     ObjectMeta,
     Pod,
     PriorityClass,
+    RuntimeClass,
     StorageClass,
     Time,
 )
@@ -34,7 +37,7 @@ ObjT = TypeVar("ObjT", bound=ApiObject)
 
 _ADDED: Final = WatchEventType.ADDED
 _MODIFIED: Final = WatchEventType.MODIFIED
-_CLASSES: Final = (PriorityClass, StorageClass)
+_CLASSES: Final = (PriorityClass, StorageClass, RuntimeClass, LimitRange)
 _SECONDS_TO_GO: Final = 1.0
 """So long at least a pod stays that is terminating when it is brought in: it was there
 when somebody looked, however long ago, and what is decided first has to see it."""
@@ -66,6 +69,7 @@ class ClusterCore:
         version: The resource version of the last change.
         admission: What is done to objects before they are stored.
         events: What was recorded.
+        shortfalls: The pods that workloads lack.
         observer: Who is told of every change, or None.
     """
 
@@ -77,6 +81,7 @@ class ClusterCore:
         self.version = 0
         self.admission = Admission(label_nodes=kubelet)
         self.events = EventLog(max_events)
+        self.shortfalls = Shortfalls()
         self.observer: Observer | None = None
         self._history = history
         self._stores: dict[type[ApiObject], KindStore[Any]] = {}
@@ -107,6 +112,10 @@ class ClusterCore:
         """Whether there is an object of this kind and key that somebody gave."""
         kind, key = type(obj), obj.key
         return key in self.objects(kind) and (kind, key) not in self._implied
+
+    def is_implied(self, kind: type[ApiObject], key: str) -> bool:
+        """Whether there is such an object, and nobody gave it."""
+        return (kind, key) in self._implied
 
     def admit(self, obj: ObjT) -> ObjT:
         """A new object as it would be stored."""
@@ -195,9 +204,12 @@ class ClusterCore:
         self.events.add(note, self.clock.now())
 
     def refresh_classes(self) -> None:
-        """Let admission know the stored classes."""
+        """Let admission know the stored classes and limit ranges."""
         self.admission.know_classes(
             self.objects(PriorityClass).values(), self.objects(StorageClass).values()
+        )
+        self.admission.know_rules(
+            self.objects(RuntimeClass).values(), self.objects(LimitRange).values()
         )
 
     def _next_metadata(self, metadata: ObjectMeta) -> ObjectMeta:

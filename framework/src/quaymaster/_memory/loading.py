@@ -66,10 +66,10 @@ def admit_all(
 
 
 def find_stray_pods(objects: Iterable[ApiObject]) -> tuple[Problem, ...]:
-    """Every pod that is bound to a node which is not among the objects.
+    """Every pod that runs on a node which is not among the objects.
 
     A cluster can have such pods for a while after a node is gone, so `MemoryCluster`
-    takes them; in the input of a simulation they are most likely a mistake.
+    takes them: they stay where they are. Pods that have ended are nowhere any more.
     """
     everything = list(objects)
     nodes = {obj.metadata.name for obj in everything if isinstance(obj, Node)}
@@ -80,7 +80,10 @@ def find_stray_pods(objects: Iterable[ApiObject]) -> tuple[Problem, ...]:
             message=f"expected a node that exists, got {obj.node_name!r}",
         )
         for obj in everything
-        if isinstance(obj, Pod) and obj.node_name and obj.node_name not in nodes
+        if isinstance(obj, Pod)
+        and obj.node_name
+        and not obj.is_finished
+        and obj.node_name not in nodes
     )
 
 

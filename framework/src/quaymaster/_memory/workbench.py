@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Protocol, TypeVar
 
 from quaymaster._memory.names import NameMaker
+from quaymaster._memory.shortfalls import Shortfalls
 from quaymaster.clock import Clock
 from quaymaster.cluster import EventNote
 from quaymaster.objects import ApiObject
@@ -23,6 +24,10 @@ class Workbench(Protocol):
     @property
     def names(self) -> NameMaker:
         """Where names and uids come from."""
+
+    @property
+    def shortfalls(self) -> Shortfalls:
+        """The pods that workloads lack."""
 
     def objects(self, kind: type[ObjT]) -> Mapping[str, ObjT]:
         """The stored objects of a kind by key, in the order of their creation."""

@@ -53,7 +53,8 @@ class Collector:
         self._sources: list[Source] = []
         self._skipped: Counter[str] = Counter()
         self._problems: list[Problem] = []
-        self._first: dict[tuple[type[ApiObject], str], Source] = {}
+        # Where each named object is among them.
+        self._first: dict[tuple[type[ApiObject], str], int] = {}
         self._read: set[str] = set()
         self._paths: list[str] = []
         self._has_foreign = False
@@ -218,10 +219,10 @@ class Collector:
             obj = self._in_namespace(obj, source)
         metadata = obj.metadata
         if metadata.name:
-            first = self._first.setdefault((type(obj), obj.key), source)
-            if first is not source:
-                message = f"duplicate {obj.kind} {obj.key!r}, first in {first}"
-                self._complain(str(source), message=message)
+            number = len(self._objects)
+            first = self._first.setdefault((type(obj), obj.key), number)
+            if first != number:
+                self._keep_again(obj, source, first)
                 return
         elif not metadata.generate_name:
             where = f"{source} ({obj.kind})"
@@ -244,6 +245,17 @@ class Collector:
             )
         return obj
 
+    def _keep_again(self, obj: ApiObject, source: Source, first: int) -> None:
+        """Take an object that came before: of two readings the later one counts."""
+        known = self._objects[first]
+        if not obj.uid or known.uid != obj.uid:
+            where = self._sources[first]
+            message = f"duplicate {obj.kind} {obj.key!r}, first in {where}"
+            self._complain(str(source), message=message)
+        elif _version(obj) >= _version(known):
+            self._objects[first] = obj
+            self._sources[first] = source
+
     def _add_problems(
         self, error: ObjectError, cls: type[ApiObject], tree: object, source: Source
     ) -> None:
@@ -253,6 +265,12 @@ class Collector:
 
     def _complain(self, where: str, path: str = "", message: str = "") -> None:
         self._problems.append(Problem(where=where, path=path, message=message))
+
+
+def _version(obj: ApiObject) -> int:
+    """The resource version of an object that was read from a server."""
+    text = obj.metadata.resource_version
+    return int(text) if text.isdecimal() else 0
 
 
 def _name_in(tree: object, cls: type[ApiObject]) -> str:

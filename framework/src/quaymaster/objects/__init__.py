@@ -37,6 +37,16 @@ from quaymaster.objects.devices import (
     DeviceClass,
     DeviceClassSpec,
 )
+from quaymaster.objects.limits import (
+    LimitRange,
+    LimitRangeItem,
+    LimitRangeSpec,
+    ResourceQuota,
+    ResourceQuotaSpec,
+    ResourceQuotaStatus,
+    ScopedResourceSelectorRequirement,
+    ScopeSelector,
+)
 from quaymaster.objects.meta import (
     ApiObject,
     ApiValue,
@@ -78,6 +88,11 @@ from quaymaster.objects.policy import (
     PodDisruptionBudgetStatus,
 )
 from quaymaster.objects.pool import SpecPool
+from quaymaster.objects.runtime import (
+    RuntimeClass,
+    RuntimeClassOverhead,
+    RuntimeClassScheduling,
+)
 from quaymaster.objects.scheduling import (
     PriorityClass,
 )
@@ -136,7 +151,9 @@ from quaymaster.objects.workloads import (
     Deployment,
     DeploymentSpec,
     Job,
+    JobCondition,
     JobSpec,
+    JobStatus,
     ReplicaSet,
     ReplicaSetSpec,
     ReplicationController,
@@ -144,6 +161,7 @@ from quaymaster.objects.workloads import (
     StatefulSet,
     StatefulSetOrdinals,
     StatefulSetSpec,
+    UncountedTerminatedPods,
 )
 
 __all__ = [
@@ -185,11 +203,16 @@ __all__ = [
     "ISCSIVolumeSource",
     "ImageVolumeSource",
     "Job",
+    "JobCondition",
     "JobSpec",
+    "JobStatus",
     "LabelSelector",
     "LabelSelectorRequirement",
     "Lease",
     "LeaseSpec",
+    "LimitRange",
+    "LimitRangeItem",
+    "LimitRangeSpec",
     "LocalVolumeSource",
     "MicroTime",
     "Namespace",
@@ -236,7 +259,15 @@ __all__ = [
     "ReplicationController",
     "ReplicationControllerSpec",
     "ResourceClaimRef",
+    "ResourceQuota",
+    "ResourceQuotaSpec",
+    "ResourceQuotaStatus",
     "ResourceRequirements",
+    "RuntimeClass",
+    "RuntimeClassOverhead",
+    "RuntimeClassScheduling",
+    "ScopeSelector",
+    "ScopedResourceSelectorRequirement",
     "Service",
     "ServiceSpec",
     "SpecPool",
@@ -250,6 +281,7 @@ __all__ = [
     "TopologySelectorLabelRequirement",
     "TopologySelectorTerm",
     "TopologySpreadConstraint",
+    "UncountedTerminatedPods",
     "Volume",
     "VolumeAttachment",
     "VolumeAttachmentSource",
@@ -289,6 +321,9 @@ KINDS: Final[dict[str, type[ApiObject]]] = {
         DeviceClass,
         PodDisruptionBudget,
         PriorityClass,
+        RuntimeClass,
+        LimitRange,
+        ResourceQuota,
         Event,
         Lease,
         Binding,

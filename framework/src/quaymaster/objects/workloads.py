@@ -17,7 +17,9 @@ __all__ = [
     "Deployment",
     "DeploymentSpec",
     "Job",
+    "JobCondition",
     "JobSpec",
+    "JobStatus",
     "ReplicaSet",
     "ReplicaSetSpec",
     "ReplicationController",
@@ -25,6 +27,7 @@ __all__ = [
     "StatefulSet",
     "StatefulSetOrdinals",
     "StatefulSetSpec",
+    "UncountedTerminatedPods",
 ]
 
 
@@ -132,16 +135,58 @@ class JobSpec(ApiValue, frozen=True, kw_only=True):
 
     Attributes:
         completion_mode: ``NonIndexed`` (also if None) or ``Indexed``.
+        managed_by: Who makes its pods; None is the cluster's own controller.
     """
 
     parallelism: Int32 | None = None
     completions: Int32 | None = None
     active_deadline_seconds: Int64 | None = None
     backoff_limit: Int32 | None = None
+    backoff_limit_per_index: Int32 | None = None
+    managed_by: str | None = None
     selector: LabelSelector | None = None
     template: PodTemplateSpec = PodTemplateSpec()
     completion_mode: str | None = None
     suspend: bool | None = None
+
+
+class JobCondition(ApiValue, frozen=True, kw_only=True):
+    """One thing that is, or is not, true of a Job.
+
+    Attributes:
+        type: ``Complete``, ``Failed``, ``SuccessCriteriaMet``, ``FailureTarget`` or
+            ``Suspended``.
+        status: ``True``, ``False`` or ``Unknown``.
+    """
+
+    type: str = ""
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+
+
+class UncountedTerminatedPods(ApiValue, frozen=True, kw_only=True):
+    """The uids of pods that have ended and are not in the counts yet."""
+
+    succeeded: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+
+
+class JobStatus(ApiValue, frozen=True, kw_only=True):
+    """How far a Job has come.
+
+    Attributes:
+        completed_indexes: Numbers and ranges, such as ``0,3-5``.
+        failed_indexes: The same of indexes that are not tried again.
+    """
+
+    conditions: tuple[JobCondition, ...] = ()
+    active: Int32 = 0
+    succeeded: Int32 = 0
+    failed: Int32 = 0
+    completed_indexes: str = ""
+    failed_indexes: str | None = None
+    uncounted_terminated_pods: UncountedTerminatedPods | None = None
 
 
 class Job(ApiObject, frozen=True, kw_only=True):
@@ -151,3 +196,4 @@ class Job(ApiObject, frozen=True, kw_only=True):
     kind: ClassVar[str] = "Job"
 
     spec: JobSpec = JobSpec()
+    status: JobStatus = JobStatus()

@@ -41,7 +41,6 @@ def simulate(
 
     Raises:
         AdmissionError: Some objects break rules.
-        ManifestErrors: Pods are bound to nodes that do not exist.
         ProfileError: A profile's plugins cannot be built.
         VerificationError: The options ask for decisions to be verified, and one is not
             what it has to be.
@@ -99,7 +98,12 @@ def explain_pod(
     attempts = log.of(found.key)
     shown = _shown(pod, attempts, attempt)
     explained = _explained(found, run) if shown is None else _of_attempt(found, shown)
-    return attrs.evolve(explained, attempts=attempts, terminating=terminating)
+    return attrs.evolve(
+        explained,
+        attempts=attempts,
+        terminating=terminating,
+        notices=run.notices(),
+    )
 
 
 def _shown(

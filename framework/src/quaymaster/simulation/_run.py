@@ -11,8 +11,8 @@ from quaymaster._engine.scheduler import Scheduler
 from quaymaster.clock import VirtualClock
 from quaymaster.cluster import EventNote, NotFoundError
 from quaymaster.config import SchedulerConfig
-from quaymaster.errors import ManifestErrors
-from quaymaster.memory import MemoryCluster, find_stray_pods
+from quaymaster.memory import MemoryCluster
+from quaymaster.notices import Notice, NoticeReason
 from quaymaster.objects import ApiObject, Node, Pod
 from quaymaster.options import EngineOptions, SlowHook
 from quaymaster.registry import PluginRegistry
@@ -37,11 +37,7 @@ def filled_cluster(objects: Sequence[ApiObject], seed: int) -> MemoryCluster:
 
     Raises:
         AdmissionError: Some objects break rules.
-        ManifestErrors: Pods are bound to nodes that do not exist.
     """
-    strays = find_stray_pods(objects)
-    if strays:
-        raise ManifestErrors(strays)
     cluster = MemoryCluster(VirtualClock(), seed=seed)
     cluster.load(objects)
     return cluster
@@ -142,9 +138,7 @@ class Run:
 
     def result(self) -> SimulationResult:
         """How it ended."""
-        waiting = [
-            pod for pod in self.pods() if not pod.node_name and not pod.is_finished
-        ]
+        waiting = self._waiting()
         return SimulationResult(
             placements=tuple(map(self._placement, self._placements)),
             unscheduled=tuple(
@@ -154,7 +148,31 @@ class Run:
             pods=len(self._placements) + len(waiting),
             nodes=len(self._cluster.list(Node).items),
             started=self._started,
+            notices=self.notices(),
         )
+
+    def notices(self) -> tuple[Notice, ...]:
+        """What the cluster tells, and the pods that are none of these profiles'."""
+        known = self._scheduler.frameworks
+        others = Counter(
+            pod.spec.scheduler_name
+            for pod in self._waiting()
+            if pod.spec.scheduler_name not in known
+        )
+        if not others:
+            return self._cluster.notices()
+        names = ", ".join(f"{name} x{count}" for name, count in sorted(others.items()))
+        message = f"pods wait for schedulers that no profile has the name of: {names}"
+        other = Notice(reason=NoticeReason.OTHER_SCHEDULERS, message=message)
+        return (*self._cluster.notices(), other)
+
+    def _waiting(self) -> list[Pod]:
+        """The pods that somebody should find a node for."""
+        return [
+            pod
+            for pod in self.pods()
+            if not (pod.node_name or pod.is_finished or pod.is_terminating)
+        ]
 
     def unscheduled(self, pod: Pod) -> UnscheduledPod:
         """What to tell of a pod that has no node."""

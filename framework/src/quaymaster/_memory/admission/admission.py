@@ -10,6 +10,12 @@ from typing import Any, TypeVar, cast
 from msgspec.structs import replace
 
 from quaymaster._memory.admission.classes import default_storage_class
+from quaymaster._memory.admission.limit_objects import (
+    default_limit_range,
+    examine_limit_range,
+    examine_quota,
+    examine_runtime_class,
+)
 from quaymaster._memory.admission.object_checks import (
     SelectingWorkload,
     check_budget,
@@ -22,12 +28,14 @@ from quaymaster._memory.admission.object_checks import (
 )
 from quaymaster._memory.admission.pods import PodAdmission
 from quaymaster._memory.admission.problems import AdmissionError, Report, place_of
+from quaymaster._memory.admission.standing import is_standing
 from quaymaster._memory.kubelet import with_kubelet_labels
 from quaymaster.objects import (
     ApiObject,
     DaemonSet,
     Deployment,
     Job,
+    LimitRange,
     Namespace,
     Node,
     PersistentVolumeClaim,
@@ -36,6 +44,8 @@ from quaymaster.objects import (
     PriorityClass,
     ReplicaSet,
     ReplicationController,
+    ResourceQuota,
+    RuntimeClass,
     StatefulSet,
     StorageClass,
 )
@@ -71,6 +81,9 @@ class Admission:
             PodDisruptionBudget: _budget,
             PriorityClass: self._priority_class,
             StorageClass: _storage_class,
+            RuntimeClass: examine_runtime_class,
+            LimitRange: examine_limit_range,
+            ResourceQuota: examine_quota,
         }
 
     def know_classes(
@@ -82,6 +95,15 @@ class Admission:
         self._priority_classes = tuple(priority_classes)
         self._storage_classes = tuple(storage_classes)
         self._pods.know_classes(self._priority_classes)
+
+    def know_rules(
+        self,
+        runtime_classes: Iterable[RuntimeClass],
+        limit_ranges: Iterable[LimitRange],
+    ) -> None:
+        """From now on, these are the rules for new pods and claims."""
+        ranges = map(default_limit_range, limit_ranges)
+        self._pods.know_rules(runtime_classes, ranges)
 
     def admit(self, obj: ObjT) -> ObjT:
         """A new object, as it is to be stored.
@@ -173,7 +195,9 @@ class Admission:
         labels = metadata.labels or spec.template.metadata.labels
         return replace(job, metadata=replace(metadata, labels=labels), spec=spec)
 
-    def _claim(self, claim: PersistentVolumeClaim, _: Report) -> PersistentVolumeClaim:
+    def _claim(
+        self, claim: PersistentVolumeClaim, report: Report
+    ) -> PersistentVolumeClaim:
         spec, status = claim.spec, claim.status
         if spec.storage_class_name is None:
             default = default_storage_class(self._storage_classes)
@@ -181,11 +205,13 @@ class Admission:
                 spec = replace(spec, storage_class_name=default.name)
         if not status.phase:
             status = replace(status, phase="Pending")
+        self._pods.claim(claim, report)
         return replace(claim, spec=spec, status=status)
 
     def _priority_class(self, new: PriorityClass, report: Report) -> PriorityClass:
         check_priority_class(new, report)
-        for other in self._priority_classes:
+        others = () if is_standing(new) else self._priority_classes
+        for other in others:
             if new.global_default and other.global_default and other.name != new.name:
                 message = f"expected one class with it, but {other.name} has it, too"
                 report.add("globalDefault", message)

@@ -20,7 +20,7 @@ from quaymaster._memory.admission.resource_checks import (
 )
 from quaymaster.objects import Container, ContainerPort, PodSpec, Toleration
 
-__all__ = ["check_pod_spec"]
+__all__ = ["check_pod_spec", "check_toleration"]
 
 _RESTART_POLICIES: Final = ("Always", "OnFailure", "Never")
 _PREEMPTION_POLICIES: Final = ("PreemptLowerPriority", "Never")
@@ -37,7 +37,7 @@ def check_pod_spec(spec: PodSpec) -> Report:
     check_amounts(spec.overhead, "overhead", report)
     _check_policies(spec, report)
     for index, toleration in enumerate(spec.tolerations):
-        _check_toleration(toleration, f"tolerations[{index}]", report)
+        check_toleration(toleration, f"tolerations[{index}]", report)
     if spec.affinity is not None:
         check_affinity(spec.affinity, report)
     check_spreading(spec.topology_spread_constraints, report)
@@ -122,7 +122,8 @@ def _check_policies(spec: PodSpec, report: Report) -> None:
         report.expect(grace >= 0, path, "a number of at least 0", grace)
 
 
-def _check_toleration(toleration: Toleration, path: str, report: Report) -> None:
+def check_toleration(toleration: Toleration, path: str, report: Report) -> None:
+    """Operator, key, value and effect must go together."""
     operator = toleration.operator
     if operator not in ("", "Equal", "Exists"):
         # Lt and Gt are behind a feature gate that is off by default in 1.36.

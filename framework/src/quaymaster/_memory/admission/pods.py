@@ -9,19 +9,30 @@ from weakref import ReferenceType, ref
 
 from msgspec.structs import replace
 
-from quaymaster._memory.admission.classes import resolve_priority
 from quaymaster._memory.admission.defaults import default_pod_spec
 from quaymaster._memory.admission.label_keys import label_keys_of, merge_label_keys
+from quaymaster._memory.admission.limit_ranges import check_claim
 from quaymaster._memory.admission.object_checks import check_annotations
 from quaymaster._memory.admission.pod_checks import check_pod_spec
 from quaymaster._memory.admission.problems import Report
+from quaymaster._memory.admission.refusal import Refusal
+from quaymaster._memory.admission.spec_rules import (
+    NewPodRules,
+    SpecRules,
+    StandingPodRules,
+    TemplateRules,
+)
+from quaymaster._memory.admission.standing import is_standing
 from quaymaster.objects import (
+    LimitRange,
+    PersistentVolumeClaim,
     Pod,
     PodCondition,
     PodSpec,
     PodStatus,
     PodTemplateSpec,
     PriorityClass,
+    RuntimeClass,
 )
 from quaymaster.objects.pool import SpecPool
 
@@ -45,20 +56,45 @@ class PodAdmission:
 
     def __init__(self) -> None:
         self._pool = SpecPool()
-        self._classes: dict[str, PriorityClass] = {}
-        # Changed classes take another token, which voids what is kept on specs.
-        self._token = object()
+        self._priority_classes: tuple[PriorityClass, ...] = ()
+        self._runtime_classes: dict[str, RuntimeClass] = {}
+        self._limit_ranges: dict[str, list[LimitRange]] = {}
+        # Changed classes make other rules, which voids what is kept on specs.
+        self._templates = TemplateRules()
+        self._standing = StandingPodRules(())
+        self._new_pods: dict[str, NewPodRules] = {}
 
     def know_classes(self, classes: Iterable[PriorityClass]) -> None:
         """From now on, these are the priority classes."""
-        self._classes = {c.name: c for c in classes}
-        self._token = object()
+        self._priority_classes = tuple(classes)
+        self._standing = StandingPodRules(self._priority_classes)
+        self._new_pods = {}
+
+    def know_rules(
+        self, classes: Iterable[RuntimeClass], ranges: Iterable[LimitRange]
+    ) -> None:
+        """From now on, these are the runtime classes and the limit ranges."""
+        self._runtime_classes = {c.name: c for c in classes}
+        self._limit_ranges = {}
+        for limit_range in ranges:
+            namespace = limit_range.namespace or "default"
+            self._limit_ranges.setdefault(namespace, []).append(limit_range)
+        self._new_pods = {}
+
+    def claim(self, claim: PersistentVolumeClaim, report: Report) -> None:
+        """Hold a new claim to the limits of its namespace."""
+        if not is_standing(claim):
+            try:
+                check_claim(claim, self._limit_ranges.get(claim.namespace, ()))
+            except Refusal as refusal:
+                report.add("", f"forbidden: {refusal}")
 
     def pod(self, pod: Pod, report: Report) -> Pod:
         """A new pod, as it is to be stored."""
-        spec = self._spec(pod.spec, report, "spec")
+        rules = self._standing if is_standing(pod) else self._rules(pod.namespace)
+        spec = self._spec(pod.spec, report, "spec", rules)
         if label_keys_of(spec):
-            spec = self._narrowed(spec, pod.metadata.labels)
+            spec = self._narrowed(spec, pod.metadata.labels, rules)
         annotations = pod.metadata.annotations
         if annotations:
             check_annotations(annotations, "metadata.annotations", report)
@@ -85,34 +121,61 @@ class PodAdmission:
 
     def template(self, template: PodTemplateSpec, report: Report) -> None:
         """Check the template of a workload."""
-        self._spec(template.spec, report, "spec.template.spec")
+        self._spec(template.spec, report, "spec.template.spec", self._templates)
         path = "spec.template.metadata.annotations"
         check_annotations(template.metadata.annotations, path, report)
 
-    def _spec(self, spec: PodSpec, report: Report, path: str) -> PodSpec:
-        known = self._known(spec)
+    def _rules(self, namespace: str) -> SpecRules:
+        """The rules for new pods of a namespace; all without limits share theirs."""
+        ranges = self._limit_ranges.get(namespace, [])
+        key = namespace if ranges else ""
+        rules = self._new_pods.get(key)
+        if rules is None:
+            rules = self._new_pods[key] = NewPodRules(
+                self._priority_classes, self._runtime_classes, ranges
+            )
+        return rules
+
+    def _spec(
+        self, spec: PodSpec, report: Report, path: str, rules: SpecRules
+    ) -> PodSpec:
+        known = self._known(spec, rules)
         if known is not None:
             return known
         original = self._pool.share_spec(spec)
-        known = self._known(original)
+        known = self._known(original, rules)
         if known is None:
-            known = default_pod_spec(original)
-            found = check_pod_spec(known)
-            known = resolve_priority(known, self._classes.values(), found)
-            if found:
-                report.include(found, path)
+            known = self._examined(original, report, path, rules)
+            if report:
                 return known
             known = self._pool.share_spec(known)
             if original is not known:
                 # Keeps the original in the pool for as long as pods have this spec.
                 originals = known.__dict__.setdefault(_ORIGINALS_KEY, {})
                 originals[id(original)] = original
-                self._remember(original, known)
-            self._remember(known, known)
-        self._remember(spec, known)
+                self._remember(original, known, rules)
+            self._remember(known, known, rules)
+        self._remember(spec, known, rules)
         return known
 
-    def _narrowed(self, spec: PodSpec, labels: Mapping[str, str]) -> PodSpec:
+    def _examined(
+        self, spec: PodSpec, report: Report, path: str, rules: SpecRules
+    ) -> PodSpec:
+        """A spec with everything filled in; what is wrong goes to the report."""
+        spec, found = default_pod_spec(spec), Report()
+        try:
+            spec = rules.fill_in(spec, found)
+            report.include(check_pod_spec(spec), path)
+            report.include(found, path)
+            if not report:
+                rules.check(spec)
+        except Refusal as refusal:
+            report.add("", f"forbidden: {refusal}")
+        return spec
+
+    def _narrowed(
+        self, spec: PodSpec, labels: Mapping[str, str], rules: SpecRules
+    ) -> PodSpec:
         """The spec with its label keys merged; remembered per values of these keys."""
         by_values: dict[tuple[str | None, ...], ReferenceType[PodSpec]]
         by_values = spec.__dict__.setdefault(_LABELS_KEY, {})
@@ -121,20 +184,20 @@ class PodAdmission:
         known = None if reference is None else reference()
         if known is None:
             known = self._pool.share_spec(merge_label_keys(spec, labels))
-            self._remember(known, known)
+            self._remember(known, known, rules)
             by_values[values] = ref(known)
         return known
 
-    def _known(self, spec: PodSpec) -> PodSpec | None:
+    def _known(self, spec: PodSpec, rules: SpecRules) -> PodSpec | None:
         known = spec.__dict__.get(_SPEC_KEY)
-        if known is None or known[0] is not self._token:
+        if known is None or known[0] is not rules:
             return None
         reference: ReferenceType[PodSpec] = known[1]
         return reference()
 
-    def _remember(self, spec: PodSpec, admitted: PodSpec) -> None:
+    def _remember(self, spec: PodSpec, admitted: PodSpec, rules: SpecRules) -> None:
         # A weak reference: a spec must not keep itself alive, nor one nobody uses.
-        spec.__dict__[_SPEC_KEY] = (self._token, ref(admitted))
+        spec.__dict__[_SPEC_KEY] = (rules, ref(admitted))
 
 
 def _with_phase(status: PodStatus, is_gated: bool) -> PodStatus:

@@ -11,9 +11,14 @@ from typing import Final
 from msgspec.structs import replace
 
 from quaymaster._memory.controllers.families import Families
-from quaymaster._memory.controllers.pods import admit_pod, pod_of_template
+from quaymaster._memory.controllers.pods import (
+    has_run_time,
+    pod_of_template,
+    record_failure,
+)
 from quaymaster._memory.names import safe_hash
 from quaymaster._memory.workbench import Workbench
+from quaymaster.cluster import ForbiddenError, InvalidError
 from quaymaster.objects import (
     Affinity,
     DaemonSet,
@@ -75,7 +80,7 @@ class DaemonSetController:
             elif node is not None and _should_run(template, node):
                 lacking.append(name)
         if lacking:
-            self._create(owner, template, lacking)
+            self._create(owner, daemons, template, lacking)
 
     def node_changed(self, name: str) -> None:
         """A node was created or removed, or has other labels or taints."""
@@ -104,18 +109,24 @@ class DaemonSetController:
                 known.update(pods[key], is_there=True)
         return known
 
-    def _create(self, owner: DaemonSet, template: Pod, names: list[str]) -> None:
-        admitted = admit_pod(self._bench, owner, template)
-        if admitted is None:
-            return
-        for name in names:
-            # What admission looks at is the same for all of them.
-            spec = admitted.spec
-            spec = replace(spec, affinity=_held_to(spec.affinity, name))
-            self._bench.add(replace(admitted, spec=spec))
+    def _create(
+        self, owner: DaemonSet, daemons: "_Daemons", template: Pod, names: list[str]
+    ) -> None:
+        added = 0
+        try:
+            admitted = self._bench.admit(template)
+            for name in names:
+                # What admission looks at is the same for all of them.
+                spec = admitted.spec
+                spec = replace(spec, affinity=_held_to(spec.affinity, name))
+                self._bench.add(replace(admitted, spec=spec))
+                added += 1
+        except (ForbiddenError, InvalidError) as error:
+            daemons.stale.update(dict.fromkeys(names[added:]))
+            record_failure(self._bench, owner, error, len(names) - added)
 
     def _prune(self, keys: Iterable[str], stays: bool, *, is_lost: bool) -> None:
-        """Delete pods that failed, that should not be there, or not twice.
+        """Delete pods that ended, that should not be there, or not twice.
 
         Those that run on a lost node are left to whoever collects garbage.
         """
@@ -124,9 +135,10 @@ class DaemonSetController:
         running = [pod for pod in alive if not pod.is_finished]
         running.sort(key=lambda pod: not pod.node_name)
         for pod in alive:
-            is_wanted = (
-                stays and pod.status.phase != "Failed" and pod not in running[1:]
+            has_ended = pod.is_finished and not (
+                pod.status.phase == "Succeeded" and has_run_time(pod.metadata)
             )
+            is_wanted = stays and not has_ended and pod not in running[1:]
             if not is_wanted and not (is_lost and pod.node_name):
                 self._bench.delete(pod)
 

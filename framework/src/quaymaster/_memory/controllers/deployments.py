@@ -182,12 +182,21 @@ def _replica_set_of(
 
 
 def _find_set(deployment: Deployment, sets: Sequence[ReplicaSet]) -> ReplicaSet | None:
-    """The oldest ReplicaSet with the Deployment's template."""
+    """The ReplicaSet with the Deployment's template.
+
+    Revisions may differ in nothing but what scheduling does not read, so of several
+    the one of the Deployment's revision is taken, else the latest; the oldest of those.
+    """
     template = deployment.spec.template
-    for each in sets:
-        if _is_same(each.spec.template, template):
-            return each
-    return None
+    same = [each for each in sets if _is_same(each.spec.template, template)]
+    current = deployment.annotations.get(_REVISION)
+
+    def rank(each: ReplicaSet) -> tuple[bool, int]:
+        revision = each.annotations.get(_REVISION, "")
+        is_current = current is not None and revision == current
+        return is_current, int(revision) if revision.isdecimal() else 0
+
+    return max(same, key=rank, default=None)
 
 
 def _is_same(mine: PodTemplateSpec, theirs: PodTemplateSpec) -> bool:

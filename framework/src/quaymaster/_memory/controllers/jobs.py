@@ -2,13 +2,20 @@
 
 Mirrors ``pkg/controller/job`` (Kubernetes v1.36). A pod ends only if its template
 carries the annotation ``simulation.quaymaster.io/run-seconds``. Failed pods are
-replaced at once, without upstream's backoff.
+replaced at once, without upstream's backoff. What a Job's status tells of pods that
+are gone counts; a Job that is over stays as it is.
 """
 
 import heapq
 from typing import Final
 
 from quaymaster._memory.controllers.families import Families, Family
+from quaymaster._memory.controllers.job_progress import (
+    Progress,
+    index_of,
+    is_ending,
+    is_finished,
+)
 from quaymaster._memory.controllers.pods import (
     add_pods,
     deletion_order,
@@ -24,6 +31,7 @@ __all__ = ["JobController"]
 _INDEX: Final = "batch.kubernetes.io/job-completion-index"
 _NAME_LABELS: Final = ("job-name", "batch.kubernetes.io/job-name")
 _UID_LABELS: Final = ("controller-uid", "batch.kubernetes.io/controller-uid")
+_OUR_NAME: Final = "kubernetes.io/job-controller"
 
 
 class JobController:
@@ -33,25 +41,32 @@ class JobController:
         self._bench = bench
         self._families = families
         self._done: set[str] = set()
+        self._progress: dict[str, Progress] = {}
         self._indexes: dict[str, _Indexes] = {}
 
     def sync(self, job: Job) -> None:
         """Start the pods that may run now, delete those that may not."""
         if job.metadata.deletion_timestamp is not None or job.uid in self._done:
             return
+        if is_finished(job):
+            self._done.add(job.uid)
+            return
         family = self._families.of(job.uid)
-        if len(family.failed) > (job.spec.backoff_limit or 0):
+        progress = self._progress_of(job, family)
+        if job.spec.managed_by not in (None, _OUR_NAME):
+            missing = _wanted(job, family, progress) - len(family.active)
+            self._bench.shortfalls.add(
+                job, missing, refusal=f"{job.spec.managed_by} manages this Job"
+            )
+        elif is_ending(job):
+            self._done.add(job.uid)
+            self._shrink(family, len(family.active))
+        elif _has_failed(job, family, progress):
             self._finish(job, family, "Warning", "BackoffLimitExceeded")
-        elif _is_complete(job, family):
+        elif _is_complete(job, family, progress):
             self._finish(job, family, "Normal", "Completed")
         else:
-            missing = _wanted(job, family) - len(family.active)
-            if missing < 0:
-                self._shrink(family, -missing)
-            elif job.spec.completion_mode == "Indexed":
-                self._start_indexed(job, family, missing)
-            elif missing:
-                add_pods(self._bench, job, _job_pod(job), missing)
+            self._adjust(job, family, progress)
 
     def pod_changed(self, uid: str, old: Pod | None, new: Pod | None) -> None:
         """A pod of a Job was created, changed or removed."""
@@ -63,19 +78,40 @@ class JobController:
     def forget(self, uid: str) -> None:
         """Drop what is remembered about a Job that is gone."""
         self._done.discard(uid)
+        self._progress.pop(uid, None)
         self._indexes.pop(uid, None)
 
-    def _start_indexed(self, job: Job, family: Family, count: int) -> None:
+    def _progress_of(self, job: Job, family: Family) -> Progress:
+        known = self._progress.get(job.uid)
+        if known is None:
+            known = self._progress[job.uid] = Progress(job, family, self._bench)
+        return known
+
+    def _adjust(self, job: Job, family: Family, progress: Progress) -> None:
+        missing = _wanted(job, family, progress) - len(family.active)
+        if missing < 0:
+            self._shrink(family, -missing)
+        elif job.spec.completion_mode == "Indexed":
+            self._start_indexed(job, family, progress, missing)
+        elif missing:
+            add_pods(self._bench, job, _job_pod(job), missing)
+
+    def _start_indexed(
+        self, job: Job, family: Family, progress: Progress, count: int
+    ) -> None:
         indexes = self._indexes.get(job.uid)
         if indexes is None:
-            indexes = self._indexes[job.uid] = _Indexes()
+            indexes = self._indexes[job.uid] = _Indexes(progress.done)
             pods = self._bench.objects(Pod)
             for key in family:
                 indexes.update(pods[key], is_there=True)
-        for _ in range(count):
+        for started in range(count):
             index = indexes.lowest_open()
-            if index < (job.spec.completions or 0):
-                add_pods(self._bench, job, _job_pod(job, index))
+            if index >= (job.spec.completions or 0):
+                return
+            if not add_pods(self._bench, job, _job_pod(job, index)):
+                self._bench.shortfalls.add(job, count - started - 1)
+                return
 
     def _shrink(self, family: Family, count: int) -> None:
         pods = self._bench.objects(Pod)
@@ -99,20 +135,24 @@ class JobController:
 
 
 class _Indexes:
-    """Which completion indexes of a Job have a pod that runs or has succeeded."""
+    """Which completion indexes of a Job need no pod: it runs, or it has succeeded.
 
-    __slots__ = ("_free", "_next", "_taken")
+    Args:
+        done: Those that never need one again, whatever becomes of their pods.
+    """
 
-    def __init__(self) -> None:
-        self._taken: set[int] = set()
+    __slots__ = ("_done", "_free", "_next", "_taken")
+
+    def __init__(self, done: set[int]) -> None:
+        self._done = done
+        self._taken = set(done)
         self._free: list[int] = []
         self._next = 0
 
     def update(self, pod: Pod, *, is_there: bool) -> None:
-        text = pod.metadata.annotations.get(_INDEX, "")
-        if not text.isdecimal():
+        index, phase = index_of(pod), pod.status.phase
+        if index is None or index in self._done:
             return
-        index, phase = int(text), pod.status.phase
         holds = phase == "Succeeded" or (
             is_there and phase != "Failed" and not pod.is_terminating
         )
@@ -149,18 +189,28 @@ def _job_pod(job: Job, index: int | None = None) -> Pod:
     )
 
 
-def _wanted(job: Job, family: Family) -> int:
+def _wanted(job: Job, family: Family, progress: Progress) -> int:
     """How many pods may run at once by now."""
     parallelism = 1 if job.spec.parallelism is None else job.spec.parallelism
     if job.spec.suspend:
         return 0
+    succeeded = progress.succeeded(family)
     if job.spec.completions is not None:
-        return min(parallelism, job.spec.completions - len(family.succeeded))
+        return max(0, min(parallelism, job.spec.completions - succeeded))
     # Nobody counts: the first pod that succeeds says that there is no more work.
-    return len(family.active) if family.succeeded else parallelism
+    return len(family.active) if succeeded else parallelism
 
 
-def _is_complete(job: Job, family: Family) -> bool:
+def _has_failed(job: Job, family: Family, progress: Progress) -> bool:
+    if job.spec.backoff_limit_per_index is None:
+        return progress.failed(family) > (job.spec.backoff_limit or 0)
+    failed = progress.failed_indexes
+    over = progress.succeeded(family) + failed >= (job.spec.completions or 0)
+    return failed > 0 and over
+
+
+def _is_complete(job: Job, family: Family, progress: Progress) -> bool:
+    succeeded = progress.succeeded(family)
     if job.spec.completions is not None:
-        return len(family.succeeded) >= job.spec.completions
-    return bool(family.succeeded) and not family.active and not family.leaving
+        return succeeded >= job.spec.completions
+    return bool(succeeded) and not family.active and not family.leaving

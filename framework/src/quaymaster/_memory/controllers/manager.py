@@ -5,7 +5,7 @@ timers, at the same moment of virtual time, in the order in which they were mark
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from quaymaster._memory.controllers.budgets import BudgetController
 from quaymaster._memory.controllers.claims import ClaimController
@@ -30,18 +30,24 @@ from quaymaster.objects import (
     DaemonSet,
     Deployment,
     Job,
+    LimitRange,
     Node,
     PersistentVolume,
     PersistentVolumeClaim,
     Pod,
     PodDisruptionBudget,
+    PriorityClass,
     ReplicaSet,
     ReplicationController,
+    RuntimeClass,
     StatefulSet,
     StorageClass,
 )
 
 __all__ = ["Controllers"]
+
+_RULES: Final = (PriorityClass, RuntimeClass, LimitRange)
+"""What admission looks up for new pods."""
 
 
 class Controllers:
@@ -116,8 +122,17 @@ class Controllers:
             self._volume_changed(old, new)  # type: ignore[arg-type]
         elif isinstance(obj, StorageClass):
             self._volumes_came()
+        elif isinstance(obj, _RULES):
+            self.retry(obj.namespace)
         elif obj is not None and type(obj) in self._syncs:
             self._workload_changed(old, new)
+
+    def retry(self, namespace: str) -> None:
+        """Let workloads try again whose pods were refused; an empty one means all."""
+        for shortfall in self._bench.shortfalls:
+            owner = shortfall.owner
+            if shortfall.refusal and namespace in ("", owner.namespace):
+                self._mark(OwnerId(type(owner), owner.key))
 
     def settle(self) -> None:
         """Let the controllers work until there is nothing left for them to do."""
@@ -147,6 +162,7 @@ class Controllers:
         identity = next(iter(marked))
         del marked[identity]
         obj = self._bench.objects(identity.kind).get(identity.key)
+        self._bench.shortfalls.clear(identity.kind, identity.key)
         if obj is not None:
             self._syncs[identity.kind](obj)
         return True

@@ -7,11 +7,16 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from attrs import evolve
+
+from quaymaster._memory.admission import AdmissionError
+from quaymaster._memory.durations import RUN_SECONDS_ANNOTATION
 from quaymaster._memory.workbench import Workbench
 from quaymaster.cluster import (
     AlreadyExistsError,
     ApiError,
     EventNote,
+    ForbiddenError,
     InvalidError,
 )
 from quaymaster.objects import (
@@ -24,11 +29,12 @@ from quaymaster.objects import (
 
 __all__ = [
     "add_pods",
-    "admit_pod",
     "deletion_order",
+    "has_run_time",
     "is_ready",
     "owner_reference",
     "pod_of_template",
+    "record_failure",
 ]
 
 _NANOS = 10**9
@@ -80,28 +86,54 @@ def pod_of_template(
     )
 
 
-def add_pods(bench: Workbench, owner: ApiObject, pod: Pod, count: int = 1) -> None:
-    """Let so many pods of one make into the cluster."""
-    admitted = admit_pod(bench, owner, pod)
-    if admitted is None:
-        return
+def add_pods(bench: Workbench, owner: ApiObject, pod: Pod, count: int = 1) -> bool:
+    """Let so many pods of one make into the cluster.
+
+    As upstream, one that is refused leaves a ``FailedCreate`` Event on its owner, and
+    the others wait until the owner is looked at again.
+
+    Returns:
+        Whether all of them are there.
+    """
+    added = 0
     try:
+        admitted = bench.admit(pod)
         for _ in range(count):
             bench.add(admitted)
-    except AlreadyExistsError as error:
-        _record_failure(bench, owner, error)
+            added += 1
+    except (AlreadyExistsError, ForbiddenError, InvalidError) as error:
+        record_failure(bench, owner, error, count - added)
+        return False
+    return True
 
 
-def admit_pod(bench: Workbench, owner: ApiObject, pod: Pod) -> Pod | None:
-    """A pod as it would be stored.
+def record_failure(
+    bench: Workbench, owner: ApiObject, error: ApiError, count: int
+) -> None:
+    """Tell of pods that could not be made.
 
-    As upstream, one that is refused leaves a ``FailedCreate`` Event on its owner.
+    Args:
+        bench: The cluster.
+        owner: Whose pods they are.
+        error: Why one of them was refused.
+        count: How many are not there.
     """
-    try:
-        return bench.admit(pod)
-    except InvalidError as error:
-        _record_failure(bench, owner, error)
-        return None
+    bench.shortfalls.add(owner, count, refusal=_reason(error))
+    bench.record(
+        EventNote(
+            regarding=owner,
+            type="Warning",
+            reason="FailedCreate",
+            action="Create",
+            note=f"Error creating: {error}",
+            reporter=f"{owner.kind.lower()}-controller",
+        )
+    )
+
+
+def has_run_time(metadata: ObjectMeta) -> bool:
+    """Whether pods with this metadata end by themselves, their work done."""
+    return RUN_SECONDS_ANNOTATION in metadata.annotations
 
 
 def deletion_order(pods: Sequence[Pod], now: float) -> list[Pod]:
@@ -153,14 +185,10 @@ def _magnitude(age_seconds: float) -> int:
     return -1 if nanos < 1 else int(math.log2(nanos))
 
 
-def _record_failure(bench: Workbench, owner: ApiObject, error: ApiError) -> None:
-    bench.record(
-        EventNote(
-            regarding=owner,
-            type="Warning",
-            reason="FailedCreate",
-            action="Create",
-            note=f"Error creating: {error}",
-            reporter=f"{owner.kind.lower()}-controller",
-        )
-    )
+def _reason(error: ApiError) -> str:
+    if isinstance(error, ForbiddenError):
+        return error.reason
+    if isinstance(error, AdmissionError):
+        problems = (evolve(problem, where="") for problem in error.problems)
+        return "; ".join(map(str, problems))
+    return str(error)

@@ -1,14 +1,15 @@
 """ReplicaSets and ReplicationControllers: so many equal pods.
 
-Mirrors ``pkg/controller/replicaset/replica_set.go`` (Kubernetes v1.36). Pods that have
-succeeded are not replaced: only the annotation ``simulation.quaymaster.io/run-seconds``
-makes such pods, and their work is done.
+Mirrors ``pkg/controller/replicaset/replica_set.go`` (Kubernetes v1.36), but for pods
+that have succeeded because of ``simulation.quaymaster.io/run-seconds``: their work is
+done, so they are not replaced.
 """
 
 from quaymaster._memory.controllers.families import Families
 from quaymaster._memory.controllers.pods import (
     add_pods,
     deletion_order,
+    has_run_time,
     pod_of_template,
 )
 from quaymaster._memory.workbench import Workbench
@@ -31,7 +32,8 @@ class ReplicaController:
             return
         family = self._families.of(owner.uid)
         wanted = 1 if owner.spec.replicas is None else owner.spec.replicas
-        missing = wanted - len(family.active) - len(family.succeeded)
+        done = len(family.succeeded) if has_run_time(template.metadata) else 0
+        missing = wanted - len(family.active) - done
         if missing > 0:
             add_pods(self._bench, owner, pod_of_template(owner, template), missing)
         elif missing < 0 and family.active:

@@ -4,15 +4,22 @@ Mirrors ``pkg/controller/statefulset`` (Kubernetes v1.36). A changed template is
 for pods that are made from then on; pods that exist are not restarted for it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from msgspec.structs import replace
 
 from quaymaster._memory.controllers.families import Families
-from quaymaster._memory.controllers.pods import add_pods, is_ready, pod_of_template
+from quaymaster._memory.controllers.pods import (
+    add_pods,
+    has_run_time,
+    is_ready,
+    pod_of_template,
+    record_failure,
+)
 from quaymaster._memory.names import safe_hash
 from quaymaster._memory.workbench import Workbench
+from quaymaster.cluster import ForbiddenError, InvalidError
 from quaymaster.objects import (
     PersistentVolumeClaim,
     PersistentVolumeClaimVolumeSource,
@@ -51,15 +58,32 @@ class StatefulSetController:
         for ordinal in wanted:
             pod = self._present(owner, ordinal, by_ordinal.get(ordinal))
             if is_ordered and not _is_up(pod):
+                self._wait(owner, ordinal, by_ordinal, wanted)
                 return
         # As upstream has it, pods without an ordinal are nobody's business.
         numbered = {ordinal for ordinal in by_ordinal if ordinal >= 0}
         surplus = sorted(numbered - set(wanted), reverse=True)
         self._condemn([by_ordinal[ordinal] for ordinal in surplus], is_ordered)
 
+    def _wait(
+        self,
+        owner: StatefulSet,
+        ordinal: int,
+        by_ordinal: Mapping[int, Pod],
+        wanted: range,
+    ) -> None:
+        """Note the pods that are not made before another one is ready."""
+        later = range(ordinal + 1, wanted.stop)
+        missing = len(later) - sum(other in by_ordinal for other in later)
+        name = f"{owner.name}-{ordinal}"
+        self._bench.shortfalls.add(owner, missing, waits_for=name)
+
     def _present(self, owner: StatefulSet, ordinal: int, pod: Pod | None) -> Pod | None:
-        """The pod of an ordinal, made if it is not there; None if it has not failed."""
-        if pod is not None and pod.status.phase == "Failed":
+        """The pod of an ordinal, made if it is not there; None if that has just been.
+
+        As upstream, a pod that has ended makes room for a new one.
+        """
+        if pod is not None and _has_ended(pod):
             self._bench.delete(pod)
             pod = None
         if pod is not None:
@@ -69,7 +93,11 @@ class StatefulSetController:
 
     def _create(self, owner: StatefulSet, ordinal: int) -> None:
         name = f"{owner.name}-{ordinal}"
-        self._add_claims(owner, ordinal)
+        try:
+            self._add_claims(owner, ordinal)
+        except (ForbiddenError, InvalidError) as error:
+            record_failure(self._bench, owner, error, 1)
+            return
         revision = safe_hash(ENCODER.encode(owner.spec.template))
         pod = pod_of_template(
             owner,
@@ -108,6 +136,12 @@ class StatefulSetController:
                 self._bench.delete(pod)
             if is_ordered:
                 return
+
+
+def _has_ended(pod: Pod) -> bool:
+    """Whether a pod has ended, and not because its work was done."""
+    is_done = pod.status.phase == "Succeeded" and has_run_time(pod.metadata)
+    return pod.is_finished and not is_done
 
 
 def _is_up(pod: Pod | None) -> bool:

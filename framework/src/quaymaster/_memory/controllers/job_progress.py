@@ -1,0 +1,104 @@
+"""How far a Job has come: what its status tells, and what its pods add to that.
+
+Mirrors how ``pkg/controller/job`` (Kubernetes v1.36) counts: a pod that still has the
+tracking finalizer is not in the status yet. Pods that the status counts may be gone.
+"""
+
+from typing import Final
+
+from quaymaster._memory.controllers.families import Family
+from quaymaster._memory.workbench import Workbench
+from quaymaster.objects import Job, Pod, UncountedTerminatedPods
+
+__all__ = ["Progress", "index_of", "is_ending", "is_finished", "parse_indexes"]
+
+_INDEX: Final = "batch.kubernetes.io/job-completion-index"
+_FINALIZER: Final = "batch.kubernetes.io/job-tracking"
+_NOTHING: Final = UncountedTerminatedPods()
+
+
+class Progress:
+    """The pods of a Job that have ended, those that are gone included.
+
+    Args:
+        job: The Job, as it came in.
+        family: Its pods then.
+        bench: The cluster.
+
+    Attributes:
+        done: The indexes that need no more pods, as its status tells.
+        failed_indexes: How many of them have failed for good.
+    """
+
+    __slots__ = ("_failed", "_succeeded", "done", "failed_indexes")
+
+    def __init__(self, job: Job, family: Family, bench: Workbench) -> None:
+        status, pods = job.status, bench.objects(Pod)
+        uncounted = status.uncounted_terminated_pods or _NOTHING
+        limit = job.spec.completions or 0
+        completed = parse_indexes(status.completed_indexes, limit)
+        failed = parse_indexes(status.failed_indexes or "", limit)
+        succeeded = status.succeeded + len(uncounted.succeeded)
+        self._succeeded = _gone(
+            max(succeeded, len(completed)),
+            [pods[key] for key in family.succeeded],
+            uncounted.succeeded,
+        )
+        self._failed = _gone(
+            status.failed + len(uncounted.failed),
+            [pods[key] for key in family.failed],
+            uncounted.failed,
+        )
+        self.done = completed | failed
+        self.failed_indexes = len(failed)
+
+    def succeeded(self, family: Family) -> int:
+        """How many pods have ended well by now."""
+        return self._succeeded + len(family.succeeded)
+
+    def failed(self, family: Family) -> int:
+        """How many pods have ended badly by now."""
+        return self._failed + len(family.failed)
+
+
+def is_finished(job: Job) -> bool:
+    """Whether a Job's status says that it is over: nobody looks at it any more."""
+    return _has(job, "Complete", "Failed")
+
+
+def is_ending(job: Job) -> bool:
+    """Whether it is settled how a Job ends: what runs has to go."""
+    return _has(job, "SuccessCriteriaMet", "FailureTarget")
+
+
+def index_of(pod: Pod) -> int | None:
+    """Which index of an Indexed Job a pod is for."""
+    text = pod.metadata.annotations.get(_INDEX, "")
+    return int(text) if text.isdecimal() else None
+
+
+def parse_indexes(text: str, limit: int) -> set[int]:
+    """Read numbers and ranges such as ``0,3-5``, those below a limit."""
+    found: set[int] = set()
+    for part in text.split(","):
+        first, dash, last = part.strip().partition("-")
+        if first.isdecimal() and (last.isdecimal() or not dash):
+            end = int(last) if dash else int(first)
+            found.update(range(int(first), min(end + 1, limit)))
+    return found
+
+
+def _gone(total: int, present: list[Pod], uncounted: tuple[str, ...]) -> int:
+    """How many of those that the status counts are not among the pods."""
+    counted = sum(
+        _FINALIZER not in pod.metadata.finalizers or pod.uid in uncounted
+        for pod in present
+    )
+    return max(0, total - counted)
+
+
+def _has(job: Job, *types: str) -> bool:
+    return any(
+        condition.type in types and condition.status == "True"
+        for condition in job.status.conditions
+    )

@@ -1,0 +1,186 @@
+"""Jobs that came with a status: only what is left to do is done."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from quaymaster._memory.controllers.job_progress import parse_indexes
+from quaymaster.clock import VirtualClock
+from quaymaster.memory import MemoryCluster
+from quaymaster.objects import Job, Pod, from_wire
+from quaymaster.testing import make_node
+
+TEMPLATE: dict[str, Any] = {
+    "metadata": {"labels": {"job-name": "sum"}},
+    "spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]},
+}
+INDEX = "batch.kubernetes.io/job-completion-index"
+
+
+def make_job(status: dict[str, Any] | None = None, **spec: object) -> Job:
+    metadata = {"name": "sum", "namespace": "default", "uid": "job-1"}
+    tree = {
+        "metadata": metadata,
+        "spec": {"template": TEMPLATE, **spec},
+        "status": status or {},
+    }
+    return from_wire(tree, Job)
+
+
+def make_job_pod(
+    name: str, phase: str, *, index: int | None = None, tracked: bool = False
+) -> Pod:
+    owner = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "name": "sum",
+        "uid": "job-1",
+        "controller": True,
+    }
+    metadata: dict[str, Any] = {
+        "name": name,
+        "namespace": "default",
+        "uid": name,
+        "labels": {"job-name": "sum"},
+        "ownerReferences": [owner],
+    }
+    if index is not None:
+        metadata["annotations"] = {INDEX: str(index)}
+    if tracked:
+        metadata["finalizers"] = ["batch.kubernetes.io/job-tracking"]
+    spec = {**TEMPLATE["spec"], "nodeName": "n0"}
+    return from_wire(
+        {"metadata": metadata, "spec": spec, "status": {"phase": phase}}, Pod
+    )
+
+
+def new_pods(job: Job, *pods: Pod) -> Sequence[Pod]:
+    """The pods that the Job gets besides those that it had."""
+    cluster = MemoryCluster(VirtualClock())
+    cluster.load([make_node(name="n0"), job, *pods])
+    had = {pod.key for pod in pods}
+    return [pod for pod in cluster.list(Pod).items if pod.key not in had]
+
+
+def indexes(pods: Sequence[Pod]) -> list[int]:
+    return sorted(int(pod.metadata.annotations[INDEX]) for pod in pods)
+
+
+@pytest.mark.parametrize("condition", ["Complete", "Failed"])
+def test_a_job_that_is_over_makes_no_pods(condition: str) -> None:
+    status = {"conditions": [{"type": condition, "status": "True"}]}
+    assert not new_pods(make_job(status, completions=5, parallelism=5))
+
+
+def test_a_condition_that_is_not_true_ends_nothing() -> None:
+    status = {"conditions": [{"type": "Failed", "status": "False"}]}
+    assert len(new_pods(make_job(status))) == 1
+
+
+@pytest.mark.parametrize("condition", ["SuccessCriteriaMet", "FailureTarget"])
+def test_a_job_whose_end_is_settled_loses_what_runs(condition: str) -> None:
+    status = {"conditions": [{"type": condition, "status": "True"}]}
+    cluster = MemoryCluster(VirtualClock())
+    running = make_job_pod("a", "Running")
+    cluster.load([make_node(name="n0"), make_job(status), running])
+    assert [pod.is_terminating for pod in cluster.list(Pod).items] == [True]
+
+
+@pytest.mark.parametrize(
+    ("status", "pods", "left"),
+    [
+        pytest.param({"succeeded": 3}, [], 2, id="pods that are gone"),
+        pytest.param(
+            {"succeeded": 1}, [("Succeeded", False)], 4, id="pods that are still there"
+        ),
+        pytest.param(
+            {"succeeded": 3}, [("Succeeded", False)], 2, id="some here, some gone"
+        ),
+        pytest.param(
+            {"succeeded": 1}, [("Succeeded", True)], 3, id="a pod not counted yet"
+        ),
+        pytest.param(
+            {
+                "succeeded": 1,
+                "uncountedTerminatedPods": {"succeeded": ["pod-0", "gone"]},
+            },
+            [("Succeeded", True)],
+            2,
+            id="pods that are about to be counted",
+        ),
+        pytest.param({}, [("Succeeded", False)], 4, id="no counts at all"),
+        pytest.param(
+            {"succeeded": 2, "active": 1}, [("Running", True)], 2, id="one runs"
+        ),
+        pytest.param({"failed": 2}, [("Failed", False)], 5, id="some have failed"),
+    ],
+)
+def test_only_what_is_left_of_a_job_is_done(
+    status: dict[str, Any], pods: list[tuple[str, bool]], left: int
+) -> None:
+    job = make_job(status, completions=5, parallelism=5)
+    had = [
+        make_job_pod(f"pod-{number}", phase, tracked=tracked)
+        for number, (phase, tracked) in enumerate(pods)
+    ]
+    assert len(new_pods(job, *had)) == left
+
+
+def test_failures_of_pods_that_are_gone_count_for_the_limit() -> None:
+    assert not new_pods(make_job({"failed": 7}, backoffLimit=6))
+    assert len(new_pods(make_job({"failed": 6}, backoffLimit=6))) == 1
+
+
+def test_completed_indexes_are_not_done_again() -> None:
+    job = make_job(
+        {"succeeded": 3, "completedIndexes": "0,2-3"},
+        completionMode="Indexed",
+        completions=6,
+        parallelism=6,
+    )
+    running = make_job_pod("one", "Running", index=1)
+    assert indexes(new_pods(job, running)) == [4, 5]
+
+
+def test_indexes_that_have_failed_for_good_are_left_alone() -> None:
+    spec: dict[str, Any] = {
+        "completionMode": "Indexed",
+        "completions": 3,
+        "parallelism": 3,
+        "backoffLimitPerIndex": 1,
+    }
+    partly = make_job({"failed": 2, "failedIndexes": "0"}, **spec)
+    assert indexes(new_pods(partly)) == [1, 2]
+    over = {"succeeded": 2, "completedIndexes": "1,2", "failedIndexes": "0"}
+    assert not new_pods(make_job(over, **spec))
+
+
+def test_a_work_queue_that_has_seen_success_gets_no_more_pods() -> None:
+    job = make_job({"succeeded": 1}, parallelism=3)
+    assert not new_pods(job)
+
+
+def test_a_job_that_somebody_else_manages_gets_no_pods_and_says_so() -> None:
+    cluster = MemoryCluster(VirtualClock())
+    cluster.load([make_job(managedBy="kueue.x-k8s.io/multikueue", parallelism=2)])
+    assert not cluster.list(Pod).items
+    (notice,) = cluster.notices()
+    assert str(notice) == (
+        "Job default/sum: 2 pods were not created: "
+        "kueue.x-k8s.io/multikueue manages this Job"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", set()),
+        ("0", {0}),
+        ("1,3-5", {1, 3, 4, 5}),
+        ("8-99999999999", {8, 9}),
+        ("x,2-,-3,4", {4}),
+    ],
+)
+def test_indexes_are_numbers_and_ranges(text: str, expected: set[int]) -> None:
+    assert parse_indexes(text, 10) == expected
