@@ -372,7 +372,7 @@ items:
     [
         ("a: [", "line 2, column 1: while parsing a flow node, "),
         ("a: 1\nb: c: d\n", "line 2, column 5: mapping values are not allowed"),
-        ("a: &x [*x]", "line 1, column 4: found a value that contains itself"),
+        ("a: &x [*x]", "line 1, column 8: found a value that contains itself"),
         ("a: !new 1", "line 1, column 4: cannot read '1' with the tag !new"),
         ("a: !new [1]", "line 1, column 4: cannot read the tag !new"),
         ("a: !!int x", "line 1, column 4: cannot read 'x' with the tag"),

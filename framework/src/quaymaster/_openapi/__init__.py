@@ -1,0 +1,21 @@
+"""Which fields the objects of the API have, whether scheduling reads them or not.
+
+`fields.json.gz` is made from the API's published OpenAPI (k8s.io/kubernetes v1.36.2,
+``api/openapi-spec/swagger.json``) by ``python -m tests.openapi``.
+"""
+
+from quaymaster._openapi.duplicates import Path, find_duplicates, path_text
+from quaymaster._openapi.table import Reference, fields_of, structure_of
+from quaymaster._openapi.unknown import UnknownField, find_unknown, unknown_field
+
+__all__ = [
+    "Path",
+    "Reference",
+    "UnknownField",
+    "fields_of",
+    "find_duplicates",
+    "find_unknown",
+    "path_text",
+    "structure_of",
+    "unknown_field",
+]

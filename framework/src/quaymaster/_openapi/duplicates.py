@@ -1,0 +1,65 @@
+"""Finding the keys that a JSON object has twice, of which others keep the last."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from typing import TypeAlias
+
+__all__ = ["Path", "find_duplicates", "path_text"]
+
+Path: TypeAlias = tuple[str | int, ...]
+"""The keys and indices that lead to a value."""
+
+
+class _Twice(dict[str, object]):
+    """An object with keys that came more than once.
+
+    Attributes:
+        keys_again: These keys.
+    """
+
+    keys_again: tuple[str, ...] = ()
+
+
+def find_duplicates(text: bytes) -> tuple[object, list[Path]]:
+    """Read a JSON text, and find the keys that came more than once.
+
+    Returns:
+        What it holds, and the paths of these keys.
+    """
+    found: list[_Twice] = []
+
+    def make(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        made = dict(pairs)
+        if len(made) == len(pairs):
+            return made
+        twice = _Twice(made)
+        counts = Counter(key for key, _ in pairs)
+        twice.keys_again = tuple(key for key in made if counts[key] > 1)
+        found.append(twice)
+        return twice
+
+    tree = json.loads(text, object_pairs_hook=make)
+    return tree, list(_places(tree, ())) if found else []
+
+
+def path_text(path: Path) -> str:
+    """The path as messages have it, such as ``spec.containers[0].image``."""
+    text = ""
+    for part in path:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            text += f".{part}" if text else part
+    return text
+
+
+def _places(tree: object, path: Path) -> Iterator[Path]:
+    if isinstance(tree, _Twice):
+        yield from ((*path, key) for key in tree.keys_again)
+    if isinstance(tree, dict):
+        for key, value in tree.items():
+            yield from _places(value, (*path, key))
+    elif isinstance(tree, list):
+        for index, value in enumerate(tree):
+            yield from _places(value, (*path, index))

@@ -1,0 +1,110 @@
+"""The table of fields agrees with the objects that are read."""
+
+import json
+
+import pytest
+from msgspec import inspect
+
+from quaymaster._openapi import (
+    fields_of,
+    find_duplicates,
+    find_unknown,
+    path_text,
+    structure_of,
+)
+from quaymaster._openapi.table import Reference
+from quaymaster.objects import KINDS
+
+# A pod keeps its node beside its spec, and only volumes of the cluster have the other.
+ELSEWHERE = ("Pod.nodeName", "azureFile.secretNamespace")
+
+
+def missing(info: inspect.Type, reference: Reference, path: str) -> list[str]:
+    """The fields that we read and the table does not have."""
+    if isinstance(info, inspect.UnionType):
+        return [
+            found for inner in info.types for found in missing(inner, reference, path)
+        ]
+    if isinstance(info, inspect.VarTupleType):
+        inner = reference[0] if isinstance(reference, list) else 0
+        return missing(info.item_type, inner, path)
+    if isinstance(info, inspect.DictType):
+        inner = reference[""] if isinstance(reference, dict) else 0
+        return missing(info.value_type, inner, path)
+    if not isinstance(info, inspect.StructType):
+        return []
+    assert isinstance(reference, int), path
+    fields = fields_of(reference)
+    found = []
+    for field in info.fields:
+        where = f"{path}.{field.encode_name}"
+        if field.encode_name not in fields:
+            found.append(where)
+        else:
+            found += missing(field.type, fields[field.encode_name], where)
+    return found
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_table_has_every_field_that_is_read(kind: str) -> None:
+    cls = KINDS[kind]
+    structure = structure_of(cls.api_version, kind)
+    assert structure
+    found = missing(inspect.type_info(cls), structure, kind)
+    assert [path for path in found if not path.endswith(ELSEWHERE)] == []
+
+
+def unknown(kind: str, tree: object) -> list[str]:
+    api_version, _, name = kind.rpartition(" ")
+    found = find_unknown(tree, structure_of(api_version, name))
+    return [f"{field.path}{field.hint}" for field in found]
+
+
+@pytest.mark.parametrize(
+    ("kind", "tree", "expected"),
+    [
+        ("v1 Pod", {"Spec": {}}, ["Spec; did you mean 'spec'?"]),
+        (
+            "v1 Pod",
+            {"spec": {"containers": [{}, {"imagee": "x"}]}},
+            ["spec.containers[1].imagee; did you mean 'image'?"],
+        ),
+        ("v1 Pod", {"spec": {"xyzzy": 1}}, ["spec.xyzzy"]),
+        ("v1 Pod", {"metadata": {"labels": {"anything": "x"}}}, []),
+        ("v1 Service", {"spec": {"port": []}}, ["spec.port; did you mean 'ports'?"]),
+        ("v1 ConfigMap", {"data": {"a": "b"}, "xyzzy": {}}, ["xyzzy"]),
+        (
+            "resource.k8s.io/v1 ResourceSlice",
+            {"spec": {"devices": [{"attributes": {"a/b": {"strng": "x"}}}]}},
+            ["spec.devices[0].attributes.a/b.strng; did you mean 'string'?"],
+        ),
+        (
+            "apps/v1 StatefulSet",
+            {"spec": {"template": {"spec": {"volumes": [{"emptyDirr": {}}]}}}},
+            ["spec.template.spec.volumes[0].emptyDirr; did you mean 'emptyDir'?"],
+        ),
+        (
+            "resource.k8s.io/v1 DeviceClass",
+            {"spec": {"config": [{"opaque": {"parameters": {"free": {}}}}]}},
+            [],
+        ),
+        (
+            "apiextensions.k8s.io/v1 CustomResourceDefinition",
+            {"spec": {"versions": [{"subresources": {"status": {"x": 1}}}]}},
+            ["spec.versions[0].subresources.status.x"],
+        ),
+        ("v1 Pod", {"spec": ["x"], "metadata": None}, []),
+        ("example.com/v1 Widget", {"whatever": 1}, []),
+    ],
+)
+def test_fields_that_their_place_does_not_have_are_found(
+    kind: str, tree: object, expected: list[str]
+) -> None:
+    assert unknown(kind, tree) == expected
+
+
+def test_keys_that_came_twice_are_found() -> None:
+    text = '{"a": 1, "b": [{"c": {"d": 1, "d": 2}}], "a": 3, "a": 4}'
+    tree, found = find_duplicates(text.encode())
+    assert tree == json.loads(text)
+    assert sorted(map(path_text, found)) == ["a", "b[0].c.d"]
