@@ -307,7 +307,6 @@ def test_text_that_only_looks_like_something_else_stays_text(
         ("1.0", "1.0"),
         ("1e3", "1000.0"),
         ("08", "8.0"),
-        (".inf", "inf"),
     ],
 )
 def test_unquoted_numbers_and_booleans_are_no_texts(
@@ -379,6 +378,7 @@ items:
         ("? [1]\n: 2", "line 1, column 3: expected a string as key"),
         ("~: 1", "line 1, column 1: expected a string as key"),
         ("<<: 1", "line 1, column 5: expected a mapping to merge"),
+        ("a: .inf", "line 1, column 4: found .inf, which JSON has no number for"),
         ("a: \x00", "byte 3: control characters are not allowed"),
     ],
 )

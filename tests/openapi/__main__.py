@@ -22,7 +22,7 @@ def main() -> None:
     text = json.dumps(make_table(swagger), sort_keys=True, separators=(",", ":"))
     # Without a time in it, equal tables are equal files.
     TABLE.write_bytes(gzip.compress(text.encode(), 9, mtime=0))
-    print(f"{TABLE.name}: {TABLE.stat().st_size} bytes")
+    sys.stdout.write(f"{TABLE.name}: {TABLE.stat().st_size} bytes\n")
 
 
 if __name__ == "__main__":

@@ -35,6 +35,9 @@ class NoticeReason(enum.StrEnum):
     OTHER_SCHEDULERS = "OtherSchedulers"
     """Pods wait for schedulers that do not take part."""
 
+    ODD_FIELDS = "OddFields"
+    """A field is unknown, or there twice."""
+
 
 @attrs.frozen(kw_only=True)
 class Notice:

@@ -25,7 +25,11 @@ def find_duplicates(text: bytes) -> tuple[object, list[Path]]:
     """Read a JSON text, and find the keys that came more than once.
 
     Returns:
-        What it holds, and the paths of these keys.
+        What it holds, with all numbers as floats, and the paths of these keys.
+
+    Raises:
+        ValueError: It is no JSON.
+        RecursionError: It is nested too deeply.
     """
     found: list[_Twice] = []
 
@@ -39,7 +43,8 @@ def find_duplicates(text: bytes) -> tuple[object, list[Path]]:
         found.append(twice)
         return twice
 
-    tree = json.loads(text, object_pairs_hook=make)
+    # No integer is too long to be read this way.
+    tree = json.loads(text, object_pairs_hook=make, parse_int=float)
     return tree, list(_places(tree, ())) if found else []
 
 

@@ -1,5 +1,6 @@
 """From a stream of YAML to its documents."""
 
+import mmap
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -41,7 +42,7 @@ def documents(text: bytes, *, unique_keys: bool = False) -> Iterator[object]:
         yield document.value
 
 
-def read(text: bytes) -> Iterator[Document]:
+def read(text: bytes | mmap.mmap) -> Iterator[Document]:
     """Read the documents of a YAML stream one by one.
 
     Raises:

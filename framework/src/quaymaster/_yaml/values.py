@@ -1,5 +1,6 @@
 """From the events of libyaml to values, without recursion."""
 
+import math
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -110,6 +111,9 @@ class Values:
             value = plain(text) if event.implicit[0] else text
         else:
             value = tagged(text, tag, event.start_mark)
+        if isinstance(value, float) and not math.isfinite(value):
+            message = f"found {text}, which JSON has no number for"
+            raise error_at(message, event.start_mark)
         if event.anchor is not None:
             self._anchors[event.anchor] = Anchored(value, 1, len(text))
         return value

@@ -9,5 +9,14 @@ from quaymaster.errors import ManifestErrors, Problem
 from quaymaster.manifests._custom_kinds import shipped_mappings
 from quaymaster.manifests._load import load
 from quaymaster.manifests._loaded import Loaded, Source
+from quaymaster.manifests._validation import Validation
 
-__all__ = ["Loaded", "ManifestErrors", "Problem", "Source", "load", "shipped_mappings"]
+__all__ = [
+    "Loaded",
+    "ManifestErrors",
+    "Problem",
+    "Source",
+    "Validation",
+    "load",
+    "shipped_mappings",
+]

@@ -4,26 +4,35 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
-from quaymaster._json_values import JsonError, JsonText, JsonValue, head, json_values
-from quaymaster._yaml import YamlError, documents
 from quaymaster.errors import ManifestErrors, ObjectError, Problem
 from quaymaster.manifests._custom_kinds import CustomKind
+from quaymaster.manifests._field_check import FieldCheck
 from quaymaster.manifests._files import STDIN, files_below, read_bytes
 from quaymaster.manifests._foreign import ForeignObjects
 from quaymaster.manifests._loaded import Loaded, Source
-from quaymaster.manifests._types import UNTYPED, ObjectType
+from quaymaster.manifests._texts import (
+    ObjectText,
+    UnreadableError,
+    begins_json,
+    list_texts,
+    object_texts,
+)
+from quaymaster.manifests._types import ObjectType
 from quaymaster.manifests._unrendered import (
     is_chart_template,
     looks_like_template,
     tell_unrendered,
 )
+from quaymaster.manifests._validation import Validation
 from quaymaster.objects import ApiObject, Job, SpecPool, decode, from_wire
 
 __all__ = ["Collector"]
+
+_LONGEST_VERSION: Final = 20  # digits, as 64 bits have
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
 
@@ -36,6 +45,7 @@ class Collector:
         namespace: Where namespaced objects go that do not say it.
         custom_kinds: Custom kinds whose pods are to run, by group and kind.
         run_cron_jobs: Whether each CronJob runs once.
+        validation: How to take fields that nobody knows.
     """
 
     def __init__(
@@ -45,8 +55,10 @@ class Collector:
         namespace: str | None = None,
         custom_kinds: Mapping[tuple[str, str], CustomKind] | None = None,
         run_cron_jobs: bool = False,
+        validation: Validation | None = None,
     ) -> None:
         self._pool = pool
+        self._fields = FieldCheck(validation, pool, _place_of)
         self._namespace = namespace
         self._foreign = ForeignObjects(custom_kinds or {}, run_cron_jobs=run_cron_jobs)
         self._objects: list[ApiObject] = []
@@ -71,7 +83,7 @@ class Collector:
             objects=tuple(self._objects),
             sources=tuple(self._sources),
             skipped=self._skipped,
-            notices=tuple(self._foreign.notices()),
+            notices=(*self._foreign.notices(), *self._fields.notices()),
         )
 
     def read_path(self, name: str) -> None:
@@ -105,83 +117,56 @@ class Collector:
         if identity in self._read:
             return
         self._read.add(identity)
-        unrendered = tell_unrendered(Path(name))
+        path = Path(name)
+        unrendered = tell_unrendered(path)
         if unrendered:
             self._complain(name, message=unrendered)
             return
-        text = read_bytes(name)
-        if text[:256].lstrip()[:1] in (b"{", b"["):
-            try:
-                values = json_values(text)
-            except JsonError as error:
-                # JSON that only YAML can read (comments, --- in between) is YAML.
-                if name.endswith(".json"):
-                    self._complain(name, message=str(error))
-                    return
-            else:
-                self._add_json(values, name)
+        content = read_bytes(name)
+        if not begins_json(content) and content.find(b"{{") >= 0:
+            unrendered = is_chart_template(path, content)
+            if unrendered:
+                self._complain(name, message=unrendered)
                 return
-        self._add_yaml(bytes(text), name)
-
-    def _add_json(self, values: list[JsonValue], name: str) -> None:
-        for number, value in enumerate(values, 1):
-            source = Source(name, number if len(values) > 1 else 0)
-            typed = ObjectType(value.api_version, value.kind)
-            item_type = typed.item_type
-            if item_type is None or value.items is None:
-                self._add_text(value.text, typed, source)
-                continue
-            for index, text in enumerate(value.items):
-                api_version, kind = head(text)
-                own = ObjectType(
-                    api_version or item_type.api_version, kind or item_type.kind
-                )
-                self._add_text(text, own, source._replace(item=index))
-
-    def _add_text(self, text: JsonText, typed: ObjectType, source: Source) -> None:
-        cls = typed.object_class
-        if cls is None:
-            self._add_tree(msgspec.json.decode(text), source, typed)
-            return
         try:
-            self._keep(decode(text, cls, pool=self._pool), source)
-        except ObjectError as error:
-            self._add_problems(error, cls, msgspec.json.decode(text), source)
+            for one in object_texts(content, name):
+                self._add(one)
+        except UnreadableError as error:
+            self._complain(name, message=looks_like_template(content) or str(error))
 
-    def _add_yaml(self, text: bytes, name: str) -> None:
-        unrendered = is_chart_template(Path(name), text) if b"{{" in text else ""
-        if unrendered:
-            self._complain(name, message=unrendered)
-            return
-        trees: list[object] = []
+    def _add(self, one: ObjectText) -> None:
+        """Add what one value of a file holds."""
         try:
-            trees.extend(documents(text))
-        except YamlError as error:
-            self._complain(name, message=looks_like_template(text) or str(error))
-            return
-        for number, tree in enumerate(trees, 1):
-            if tree is not None:
-                source = Source(name, number if len(trees) > 1 else 0)
-                self._add_tree(tree, source, UNTYPED)
+            cls = one.typed.object_class
+            if cls is None:
+                self._add_tree(msgspec.json.decode(one.text), one)
+            else:
+                self._add_object(one, cls)
+        except RecursionError:
+            self._complain(str(one.source), message="nested too deeply")
+        except UnicodeDecodeError as error:
+            self._complain(str(one.source), message=f"expected UTF-8: {error.reason}")
+        except ValueError as error:
+            self._complain(str(one.source), message=str(error))
 
-    def _add_tree(self, tree: object, source: Source, hint: ObjectType) -> None:
+    def _add_tree(self, tree: object, one: ObjectText) -> None:
+        """Add what is no object of a class that scheduling knows."""
         if not isinstance(tree, Mapping):
             message = "expected an object with apiVersion and kind"
-            self._complain(str(source), message=message)
+            self._complain(str(one.source), message=message)
             return
-        typed = self._type_of(tree, source, hint)
+        typed = self._type_of(tree, one.source, one.typed)
         if typed is None:
             return
         items = tree.get("items")
         if typed.item_type is not None and (items is None or isinstance(items, list)):
-            for index, item in enumerate(items or ()):
-                self._add_tree(item, source._replace(item=index), typed.item_type)
-        elif typed.object_class is None:
-            self._has_foreign = True
-            if not self._foreign.add(tree, typed, source):
-                self._skipped[str(typed)] += 1
+            for inner in list_texts(items or [], typed.item_type, one.source):
+                self._add(inner)
         else:
-            self._add_object(tree, typed.object_class, source)
+            self._has_foreign = True
+            if not self._foreign.add(tree, typed, one.source):
+                self._skipped[str(typed)] += 1
+            self._problems += self._fields.check(one, None)
 
     def _add_jobs(self) -> None:
         """Add what runs the pods of objects whose class is not known."""
@@ -206,13 +191,17 @@ class Collector:
             found.append(value)
         return ObjectType(*found)
 
-    def _add_object(
-        self, tree: Mapping[str, object], cls: type[ApiObject], source: Source
-    ) -> None:
+    def _add_object(self, one: ObjectText, cls: type[ApiObject]) -> None:
+        made: ApiObject | None = None
         try:
-            self._keep(from_wire(tree, cls, pool=self._pool), source)
+            made = decode(one.text, cls, pool=self._pool)
         except ObjectError as error:
-            self._add_problems(error, cls, tree, source)
+            where = _place_of(one)
+            for problem in error.problems:
+                self._complain(where, problem.path, problem.message)
+        self._problems += self._fields.check(one, made)
+        if made is not None:
+            self._keep(made, one.source)
 
     def _keep(self, obj: ApiObject, source: Source) -> None:
         if obj.namespaced:
@@ -256,13 +245,6 @@ class Collector:
             self._objects[first] = obj
             self._sources[first] = source
 
-    def _add_problems(
-        self, error: ObjectError, cls: type[ApiObject], tree: object, source: Source
-    ) -> None:
-        where = f"{source} ({cls.kind}{_name_in(tree, cls)})"
-        for problem in error.problems:
-            self._complain(where, problem.path, problem.message)
-
     def _complain(self, where: str, path: str = "", message: str = "") -> None:
         self._problems.append(Problem(where=where, path=path, message=message))
 
@@ -270,14 +252,17 @@ class Collector:
 def _version(obj: ApiObject) -> int:
     """The resource version of an object that was read from a server."""
     text = obj.metadata.resource_version
-    return int(text) if text.isdecimal() else 0
+    return int(text) if text.isdecimal() and len(text) <= _LONGEST_VERSION else 0
 
 
-def _name_in(tree: object, cls: type[ApiObject]) -> str:
-    """The key of an object that could not be made, as far as it can be told."""
+def _place_of(one: ObjectText) -> str:
+    """Where an object is, and its kind and key as far as they can be told."""
+    tree = msgspec.json.decode(one.text)
+    cls = one.typed.object_class
+    name = one.typed.kind or "object"
     metadata = tree.get("metadata") if isinstance(tree, Mapping) else None
-    if not isinstance(metadata, Mapping) or not metadata.get("name"):
-        return ""
-    if not cls.namespaced:
-        return f" {metadata['name']}"
-    return f" {metadata.get('namespace') or 'default'}/{metadata['name']}"
+    if isinstance(metadata, Mapping) and metadata.get("name"):
+        is_namespaced = cls is not None and cls.namespaced
+        namespace = metadata.get("namespace") or "default" * is_namespaced
+        name += f" {namespace}{'/' if namespace else ''}{metadata['name']}"
+    return f"{one.source} ({name})"

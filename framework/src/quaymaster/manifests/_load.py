@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from quaymaster.manifests._collector import Collector
 from quaymaster.manifests._custom_kinds import read_custom_kinds
 from quaymaster.manifests._loaded import Loaded
+from quaymaster.manifests._validation import Validation
 from quaymaster.objects import SpecPool
 
 __all__ = ["load"]
@@ -20,6 +21,7 @@ def load(
     namespace: str | None = None,
     custom_kinds: Iterable[str] = (),
     run_cron_jobs: bool = False,
+    validation: Validation | None = None,
 ) -> Loaded:
     """Load manifests.
 
@@ -36,6 +38,10 @@ def load(
         custom_kinds: Mappings that tell where custom kinds keep their pod templates:
             files, or names of `shipped_mappings`. Their pods run as Jobs.
         run_cron_jobs: Whether to make one Job of each CronJob that is not suspended.
+        validation: How to take fields that nobody knows, and keys that come twice. None
+            is strict with what people write, but only tells unknown fields in the specs
+            of what a server has stored, which has a uid or a resourceVersion: that
+            server may be newer.
 
     Raises:
         ConfigErrors: Something is wrong with a mapping of custom kinds.
@@ -46,6 +52,7 @@ def load(
         namespace=namespace,
         custom_kinds=read_custom_kinds(custom_kinds),
         run_cron_jobs=run_cron_jobs,
+        validation=validation,
     )
     with _paused_gc():
         for path in paths:

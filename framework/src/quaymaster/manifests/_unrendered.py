@@ -1,5 +1,6 @@
 """Kustomizations and Helm charts: what must be rendered before it is manifests."""
 
+import mmap
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -42,7 +43,7 @@ def tell_folder(directory: Path, names: Iterable[str]) -> str:
     return ""
 
 
-def is_chart_template(path: Path, text: bytes) -> str:
+def is_chart_template(path: Path, text: bytes | mmap.mmap) -> str:
     """Say so if a file is a template of the chart that it lies in; or nothing."""
     if not _CHART_VALUE.search(text):
         return ""
@@ -52,7 +53,7 @@ def is_chart_template(path: Path, text: bytes) -> str:
     return ""
 
 
-def looks_like_template(text: bytes) -> str:
+def looks_like_template(text: bytes | mmap.mmap) -> str:
     """Say so if a text that is no YAML may be a template; or nothing."""
     if not _ACTION.search(text):
         return ""

@@ -63,6 +63,10 @@ class SpecPool:
     Shared specs save memory, and what is computed from a spec is computed once per
     template. A pool belongs to whoever brings objects in: a loader, a cluster, a watch.
     It keeps no spec alive for long that no pod uses any more.
+
+    Attributes:
+        texts_read: How many texts of specs had to be read, since they were like none
+            before.
     """
 
     __slots__ = (
@@ -75,9 +79,11 @@ class SpecPool:
         "_specs",
         "_statuses",
         "_strings",
+        "texts_read",
     )
 
     def __init__(self) -> None:
+        self.texts_read = 0
         self._specs: WeakValueDictionary[bytes, PodSpec] = WeakValueDictionary()
         self._by_text: dict[tuple[int, bytes], PodSpec] = {}
         self._spec_parts: _Table[tuple[str, bytes], object] = _Table()
@@ -165,6 +171,10 @@ class SpecPool:
         force_setattr(status, "images", images)
         return status
 
+    def forget_texts(self) -> None:
+        """Read the next text of a spec whatever came before."""
+        self._by_text.clear()
+
     def decode_spec(self, text: bytes) -> tuple[PodSpec, str]:
         """Read the JSON of a pod's spec.
 
@@ -178,6 +188,7 @@ class SpecPool:
         spec = self._by_text.get(key)
         if spec is not None:
             return spec, node_name
+        self.texts_read += 1
         actual = _NODE_NAME_DECODER.decode(text).node_name or ""
         spec = self.share_spec(_SPEC_DECODER.decode(text))
         if actual == node_name and _decides_spec(key, spec):

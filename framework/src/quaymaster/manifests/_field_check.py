@@ -1,0 +1,96 @@
+"""Checking the fields of all objects of a load, as strictly as was asked for."""
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from quaymaster.errors import Problem
+from quaymaster.manifests._fields import (
+    FieldFinding,
+    is_stored,
+    odd_fields,
+    odd_spec_fields,
+)
+from quaymaster.manifests._texts import ObjectText
+from quaymaster.manifests._types import ObjectType
+from quaymaster.manifests._validation import Validation
+from quaymaster.notices import Notice, NoticeReason
+from quaymaster.objects import ApiObject, SpecPool
+
+__all__ = ["FieldCheck"]
+
+_INDEX: Final = re.compile(r"\[\d+\]")
+
+
+class FieldCheck:
+    """Tells unknown and duplicate fields, as errors or as warnings.
+
+    Args:
+        validation: How strict to be; None for strict with what people write. Of what a
+            server has stored then only the spec is looked at, and what is unknown there
+            is a warning: a server stores no unknown fields, but it may be newer.
+        pool: What the objects share; of specs with the same text one is looked at.
+        name: How to call an object in messages.
+    """
+
+    def __init__(
+        self,
+        validation: Validation | None,
+        pool: SpecPool,
+        name: Callable[[ObjectText], str],
+    ) -> None:
+        self._validation = validation
+        self._pool = pool
+        self._name = name
+        self._notices: dict[tuple[ObjectType, str, str], Notice] = {}
+        pool.forget_texts()
+        self._texts_read = pool.texts_read
+
+    def check(self, one: ObjectText, made: ApiObject | None) -> list[Problem]:
+        """What is wrong with an object's fields; the rest is noted.
+
+        Args:
+            one: The object's text.
+            made: What was made of it; None if it was not, or could not be.
+
+        Raises:
+            ValueError: It is no JSON.
+            RecursionError: It is nested too deeply.
+        """
+        texts_read, self._texts_read = self._texts_read, self._pool.texts_read
+        spec_is_known = made is not None and texts_read == self._texts_read
+        if self._validation is Validation.IGNORE:
+            return []
+        if self._validation is None and _is_stored(one, made):
+            findings = [] if spec_is_known else odd_spec_fields(one)
+            self._note(one, findings)
+            return []
+        findings = odd_fields(one, spec_is_known=spec_is_known)
+        if self._validation is Validation.WARN:
+            self._note(one, findings)
+            return []
+        where = self._name(one) if findings else ""
+        return [
+            Problem(where=where, path=path, message=text) for path, text in findings
+        ]
+
+    def notices(self) -> list[Notice]:
+        """What was noted, once for each kind and place."""
+        return list(self._notices.values())
+
+    def _note(self, one: ObjectText, findings: list[FieldFinding]) -> None:
+        for path, message in findings:
+            key = (one.typed, _INDEX.sub("[]", path), message)
+            if key not in self._notices:
+                self._notices[key] = Notice(
+                    reason=NoticeReason.ODD_FIELDS,
+                    where=self._name(one),
+                    path=path,
+                    message=message,
+                )
+
+
+def _is_stored(one: ObjectText, made: ApiObject | None) -> bool:
+    if made is None:
+        return is_stored(one.text)
+    return bool(made.metadata.uid or made.metadata.resource_version)

@@ -1,0 +1,21 @@
+"""Unknown and duplicate fields: how strictly they are taken."""
+
+import enum
+
+__all__ = ["Validation"]
+
+
+class Validation(enum.StrEnum):
+    """What happens to fields that nobody knows, and to keys that come twice.
+
+    As ``kubectl --validate`` has it.
+    """
+
+    STRICT = "strict"
+    """They are errors."""
+
+    WARN = "warn"
+    """They are told, and left out; of a key that comes twice the last value counts."""
+
+    IGNORE = "ignore"
+    """They are left out without a word."""
