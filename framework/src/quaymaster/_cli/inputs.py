@@ -11,13 +11,25 @@ import click
 from quaymaster._cli.output import warn
 from quaymaster.config import SchedulerConfig, default_config, load_config
 from quaymaster.errors import ManifestErrors
-from quaymaster.manifests import Loaded, Source, load, shipped_mappings
+from quaymaster.manifests import Loaded, Source, Validation, load, shipped_mappings
 from quaymaster.memory import AdmissionError, make_nodes
 from quaymaster.notices import Notice
 from quaymaster.objects import ApiObject
 from quaymaster.registry import PluginRegistry
 
 __all__ = ["InputOptions", "Inputs", "input_options", "read_config", "read_inputs"]
+
+
+def _validation(
+    context: click.Context, option: click.Parameter, text: str | None
+) -> Validation | None:
+    """Read ``--validate``; true and false are words that kubectl takes, too."""
+    try:
+        return None if text is None else Validation.of(text)
+    except ValueError as error:
+        message = f"expected strict, warn or ignore, got {text!r}"
+        raise click.BadParameter(message, context, option) from error
+
 
 _OPTIONS = (
     click.argument("paths", metavar="PATH...", nargs=-1, required=True),
@@ -33,6 +45,16 @@ _OPTIONS = (
         "--namespace",
         metavar="NAME",
         help="The namespace of objects that name none, instead of default.",
+    ),
+    click.option(
+        "--validate",
+        "validation",
+        metavar="[strict|warn|ignore]",
+        is_flag=False,
+        flag_value="strict",
+        callback=_validation,
+        help="What to do about unknown and duplicate fields, as kubectl has it. By "
+        "default they are errors, but only warnings in what a server has stored.",
     ),
     click.option(
         "--custom-kinds",
@@ -70,6 +92,7 @@ class InputOptions:
         paths: Files, directories, or ``-``.
         specs: Lines that describe nodes.
         namespace: Where objects go that name no namespace.
+        validation: How to take unknown fields; None: by where they come from.
         custom_kinds: Mappings of custom kinds: files or names.
         run_cron_jobs: Whether each CronJob runs once.
         config_file: A configuration, or the name of a shipped one; None: the default.
@@ -79,6 +102,7 @@ class InputOptions:
     paths: tuple[str, ...]
     specs: tuple[str, ...] = ()
     namespace: str | None = None
+    validation: Validation | None = None
     custom_kinds: tuple[str, ...] = ()
     run_cron_jobs: bool = False
     config_file: str | None = None
@@ -140,6 +164,7 @@ def read_inputs(options: InputOptions) -> Inputs:
     loaded = load(
         options.paths,
         namespace=options.namespace,
+        validation=options.validation,
         custom_kinds=options.custom_kinds,
         run_cron_jobs=options.run_cron_jobs,
     )

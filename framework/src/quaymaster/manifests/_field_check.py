@@ -15,7 +15,7 @@ from quaymaster.manifests._texts import ObjectText
 from quaymaster.manifests._types import ObjectType
 from quaymaster.manifests._validation import Validation
 from quaymaster.notices import Notice, NoticeReason
-from quaymaster.objects import ApiObject, SpecPool
+from quaymaster.objects import ApiObject, Pod, SpecPool
 
 __all__ = ["FieldCheck"]
 
@@ -58,7 +58,7 @@ class FieldCheck:
             RecursionError: It is nested too deeply.
         """
         texts_read, self._texts_read = self._texts_read, self._pool.texts_read
-        spec_is_known = made is not None and texts_read == self._texts_read
+        spec_is_known = isinstance(made, Pod) and texts_read == self._texts_read
         if self._validation is Validation.IGNORE:
             return []
         if self._validation is None and _is_stored(one, made):

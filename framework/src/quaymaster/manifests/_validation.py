@@ -19,3 +19,12 @@ class Validation(enum.StrEnum):
 
     IGNORE = "ignore"
     """They are left out without a word."""
+
+    @classmethod
+    def of(cls, text: str) -> "Validation":
+        """What ``kubectl --validate`` takes: these words, or ``true`` or ``false``.
+
+        Raises:
+            ValueError: It is none of them.
+        """
+        return {"true": cls.STRICT, "false": cls.IGNORE}.get(text) or cls(text)

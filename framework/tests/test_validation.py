@@ -1,0 +1,214 @@
+"""Fields that nobody knows, and keys that come twice, are taken as kubectl has it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quaymaster.manifests import ManifestErrors, Validation, load
+from quaymaster.notices import NoticeReason
+from quaymaster.objects import Pod, SpecPool
+
+POD: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "a"},
+    "spec": {"containers": [{"name": "a", "image": "x"}]},
+}
+
+
+def with_spec(pod: dict[str, Any] = POD, **fields: Any) -> dict[str, Any]:
+    return {**pod, "spec": {**pod["spec"], **fields}}
+
+
+def stored(pod: dict[str, Any], name: str = "a") -> dict[str, Any]:
+    metadata = {"name": name, "uid": f"u-{name}", "resourceVersion": "1"}
+    return {**pod, "metadata": metadata}
+
+
+def write(folder: Path, text: object, name: str = "a.json") -> Path:
+    path = folder / name
+    path.write_text(text if isinstance(text, str) else json.dumps(text))
+    return path
+
+
+def problems(path: Path, validation: Validation | None = None) -> list[str]:
+    with pytest.raises(ManifestErrors) as caught:
+        load([path], validation=validation)
+    return [str(one).replace(f"{path.parent}/", "") for one in caught.value.problems]
+
+
+def warnings(path: Path, validation: Validation | None = None) -> list[str]:
+    loaded = load([path], validation=validation)
+    assert {one.reason for one in loaded.notices} <= {NoticeReason.ODD_FIELDS}
+    return [str(one).replace(f"{path.parent}/", "") for one in loaded.notices]
+
+
+@pytest.mark.parametrize("suffix", ["json", "yaml"])
+def test_unknown_field_is_an_error_that_says_what_was_meant(
+    tmp_path: Path, suffix: str
+) -> None:
+    pod = with_spec(nodeselector={"disk": "ssd"}, toleration=[])
+    # JSON is YAML, too; the space makes it be read as such.
+    text = json.dumps(pod) if suffix == "json" else f"# YAML\n{json.dumps(pod)}"
+    name = f"a.{suffix}"
+    assert problems(write(tmp_path, text, name)) == [
+        (
+            f"{name} (Pod default/a): spec.nodeselector: unknown field; "
+            "did you mean 'nodeSelector'?"
+        ),
+        (
+            f"{name} (Pod default/a): spec.toleration: unknown field; "
+            "did you mean 'tolerations'?"
+        ),
+    ]
+
+
+def test_unknown_field_beside_the_spec_is_an_error(tmp_path: Path) -> None:
+    pod = {**POD, "Spec": {}, "metadata": {"name": "a", "label": {}}}
+    assert problems(write(tmp_path, pod)) == [
+        "a.json (Pod default/a): metadata.label: unknown field; did you mean 'labels'?",
+        "a.json (Pod default/a): Spec: unknown field; did you mean 'spec'?",
+    ]
+
+
+def test_key_that_comes_twice_in_yaml_is_an_error_with_its_line(
+    tmp_path: Path,
+) -> None:
+    text = (
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: a, name: b}\n"
+        "spec:\n  containers:\n  - name: a\n    image: x\n    image: z\n"
+    )
+    assert problems(write(tmp_path, text, "a.yaml")) == [
+        "a.yaml (Pod default/b): metadata.name: duplicate field, again in line 3",
+        (
+            "a.yaml (Pod default/b): spec.containers[0].image: "
+            "duplicate field, again in line 8"
+        ),
+    ]
+
+
+def test_key_that_comes_twice_in_json_is_an_error(tmp_path: Path) -> None:
+    text = json.dumps(POD).replace('"name": "a"', '"name": "a", "name": "b"', 1)
+    text = text.replace('"spec":', '"spec": {}, "spec":')
+    assert problems(write(tmp_path, text)) == [
+        "a.json (Pod default/b): spec: duplicate field",
+        "a.json (Pod default/b): metadata.name: duplicate field",
+    ]
+
+
+def test_key_that_overrides_a_merged_one_comes_once(tmp_path: Path) -> None:
+    text = (
+        "- &base {name: a, image: x}\n- {<<: *base, name: b}\n- {name: c, <<: *base}\n"
+    )
+    head = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers:\n"
+    path = write(tmp_path, head + "".join(f"  {line}\n" for line in text.splitlines()))
+    path = path.rename(tmp_path / "a.yaml")
+    (pod,) = load([path]).of(Pod)
+    # What is merged counts where it stands, as in go-yaml.
+    assert [one.name for one in pod.spec.containers] == ["a", "b", "a"]
+
+
+def test_every_place_of_a_list_is_told(tmp_path: Path) -> None:
+    items = [POD, {**with_spec(hostnetwork=True), "metadata": {"name": "b"}}]
+    text = f"# YAML\n{json.dumps({'apiVersion': 'v1', 'kind': 'List', 'items': items})}"
+    assert problems(write(tmp_path, text, "a.yaml")) == [
+        (
+            "a.yaml: items[1] (Pod default/b): spec.hostnetwork: unknown field; "
+            "did you mean 'hostNetwork'?"
+        )
+    ]
+
+
+def test_kinds_that_scheduling_does_not_read_are_looked_at_too(
+    tmp_path: Path,
+) -> None:
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"}}
+    (problem,) = problems(write(tmp_path, {**service, "spec": {"selectr": {}}}))
+    assert problem.endswith("selectr: unknown field; did you mean 'selector'?")
+
+
+def test_custom_kinds_may_have_any_field(tmp_path: Path) -> None:
+    widget = {"apiVersion": "acme.io/v1", "kind": "Widget", "anything": {"at": "all"}}
+    assert warnings(write(tmp_path, widget)) == []
+
+
+def test_maps_that_users_fill_may_have_any_key(tmp_path: Path) -> None:
+    labels = {"labels": {"any": "x"}, "annotations": {"thing": "y"}}
+    pod = with_spec(
+        nodeSelector={"any": "x"},
+        containers=[{"name": "a", "image": "x", "resources": {"limits": {"a/b": 1}}}],
+    )
+    assert warnings(write(tmp_path, {**pod, "metadata": {"name": "a", **labels}})) == []
+
+
+def test_what_a_server_has_stored_may_be_newer(tmp_path: Path) -> None:
+    pods = [stored(with_spec(newField=1), f"p{n}") for n in range(3)]
+    pods.append(stored(POD, "plain"))
+    pods[3]["status"] = {"newer": 1}
+    dump = {"apiVersion": "v1", "kind": "List", "items": pods}
+    assert warnings(write(tmp_path, dump)) == [
+        "a.json: items[0] (Pod default/p0): spec.newField: unknown field"
+    ]
+
+
+@pytest.mark.parametrize("validation", list(Validation))
+def test_what_to_do_can_be_said(tmp_path: Path, validation: Validation) -> None:
+    dump = {"apiVersion": "v1", "kind": "List", "items": [stored(with_spec(new=1))]}
+    path = write(tmp_path, dump)
+    expected = ["a.json: items[0] (Pod default/a): spec.new: unknown field"]
+    if validation is Validation.STRICT:
+        assert problems(path, validation) == expected
+    else:
+        assert warnings(path, validation) == (
+            expected if validation is Validation.WARN else []
+        )
+
+
+def test_each_load_looks_again_at_a_pool_of_the_caller(tmp_path: Path) -> None:
+    path, pool = write(tmp_path, with_spec(new=1)), SpecPool()
+    load([path], validation=Validation.IGNORE, pool=pool)
+    with pytest.raises(ManifestErrors, match=r"spec\.new: unknown field"):
+        load([path], pool=pool)
+
+
+def test_pods_of_one_template_are_each_looked_at_beside_their_spec(
+    tmp_path: Path,
+) -> None:
+    pods = [{**POD, "metadata": {"name": f"p{n}"}} for n in range(3)]
+    pods[2]["metadata"]["lable"] = {}
+    dump = {"apiVersion": "v1", "kind": "List", "items": pods}
+    assert problems(write(tmp_path, dump)) == [
+        (
+            "a.json: items[2] (Pod default/p2): metadata.lable: unknown field; "
+            "did you mean 'labels'?"
+        )
+    ]
+
+
+def test_many_unknown_fields_of_one_object_are_told_in_part(tmp_path: Path) -> None:
+    found = problems(
+        write(tmp_path, with_spec(POD, **{f"x{n}": [] for n in range(100)}))
+    )
+    assert len(found) == 21
+    assert found[-1].endswith("(Pod default/a): and more fields of this kind")
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        ("strict", Validation.STRICT),
+        ("true", Validation.STRICT),
+        ("warn", Validation.WARN),
+        ("ignore", Validation.IGNORE),
+        ("false", Validation.IGNORE),
+    ],
+)
+def test_words_of_kubectl_are_taken(word: str, expected: Validation) -> None:
+    assert Validation.of(word) is expected
+
+
+def test_other_words_are_not_taken() -> None:
+    with pytest.raises(ValueError, match="maybe"):
+        Validation.of("maybe")
