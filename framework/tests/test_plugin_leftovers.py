@@ -236,7 +236,7 @@ NO_SET: Any = 5
     ("plugin", "said"),
     [
         (WritesFragile, "Fragile.clone failed: RuntimeError: it fell"),
-        (WritesClashingKeys, 'PreFilter plugin "Faulty": incomparable'),
+        (WritesClashingKeys, 'PreFilter plugin "Faulty": RuntimeError: incomparable'),
         (BreaksState, "not iterable"),
     ],
 )

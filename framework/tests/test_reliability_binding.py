@@ -291,6 +291,8 @@ class _Bound:
 
     def slow(self, *_args: object) -> None: ...
 
+    def failed(self, *_args: object) -> None: ...
+
     def bound(self, *_args: object) -> None:
         self.event.set()
 

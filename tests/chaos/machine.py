@@ -17,7 +17,7 @@ from quaymaster.clock import VirtualClock
 from quaymaster.cluster import EventNote
 from quaymaster.memory import MemoryCluster
 from quaymaster.objects import ApiObject, Node, Pod
-from quaymaster.options import EngineOptions, SlowHook
+from quaymaster.options import EngineOptions, HookError, SlowHook
 from quaymaster.resources import pod_requests
 from quaymaster.testing import Fault, make_namespace, make_storage_class
 from quaymaster.testing.slow_executor import SlowExecutor
@@ -375,6 +375,9 @@ class Machine:
 
     def slow(self, _hook: SlowHook, /) -> None:
         """Nothing is asked of real times."""
+
+    def failed(self, _error: HookError, /) -> None:
+        """What a failure must not do, the invariants say."""
 
     def check(self) -> None:
         """Check what must hold at any time.

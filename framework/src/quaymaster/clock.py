@@ -25,7 +25,7 @@ class Timer:
             that has nothing but background timers left does not call it work.
     """
 
-    __slots__ = ("_clock", "background", "callback", "due")
+    __slots__ = ("__weakref__", "_clock", "background", "callback", "due")
 
     def __init__(
         self,

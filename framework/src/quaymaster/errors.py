@@ -18,6 +18,7 @@ __all__ = [
     "QuaymasterError",
     "SelectorError",
     "TimeError",
+    "UnknownObjectionError",
     "VerificationError",
 ]
 
@@ -41,6 +42,28 @@ class PluginError(QuaymasterError):
         super().__init__(f"plugin '{plugin}': {hook} {problem}")
         self.plugin = plugin
         self.hook = hook
+
+
+class UnknownObjectionError(ValueError, QuaymasterError):
+    """A waiting pod, allowed or rejected in the name of a plugin without a say in it.
+
+    Attributes:
+        pod: The pod's key.
+        plugin: The name that was given.
+        expected: The names that can be given.
+    """
+
+    def __init__(
+        self, pod: str, verb: str, plugin: str, expected: Iterable[str]
+    ) -> None:
+        self.pod = pod
+        self.plugin = plugin
+        self.expected = tuple(sorted(expected))
+        names = ", ".join(self.expected)
+        super().__init__(
+            f"{verb}: pod {pod} does not wait for plugin {plugin!r}, "
+            f"expected one of: {names}"
+        )
 
 
 class QuantityError(ValueError, QuaymasterError):
@@ -129,22 +152,25 @@ class ManifestErrors(_Problems):
 class VerificationError(QuaymasterError):
     """A decision that depends on how it was made; see ``EngineOptions.verify``.
 
-    Some plugin's batch twin does not say what its scalar hook says, or its answers
-    depend on more than its scope and its ``sign_pod`` tell.
+    Some plugin's batch twin does not say what its scalar hook says, its answers depend
+    on more than its scope and its ``sign_pod`` tell, or ``sign_pod`` itself depends on
+    more than the pod.
 
     Attributes:
         pod: The pod's key.
         differences: What differs, one line for each node.
     """
 
-    def __init__(self, pod: str, differences: Iterable[str]) -> None:
+    def __init__(
+        self,
+        pod: str,
+        differences: Iterable[str],
+        what: str = "the decision is not the one of the scalar hooks",
+    ) -> None:
         self.pod = pod
         self.differences = tuple(differences)
         more = len(self.differences) - _SHOWN
         shown = list(self.differences[:_SHOWN])
         if more > 0:
             shown.append(f"and {more} more")
-        super().__init__(
-            f"pod '{pod}': the decision is not the one of the scalar hooks: "
-            + "; ".join(shown)
-        )
+        super().__init__(f"pod '{pod}': {what}: " + "; ".join(shown))

@@ -57,10 +57,31 @@ class WaitingPod(Protocol):
         """The plugins that have not allowed it yet."""
 
     def allow(self, plugin: str) -> None:
-        """Withdraw the objection of one plugin; the last one lets the pod go on."""
+        """Withdraw the objection of one plugin; the last one lets the pod go on.
+
+        Of two in a row the second does nothing, nor does one that comes too late.
+
+        Args:
+            plugin: The plugin's name in the profile.
+
+        Raises:
+            UnknownObjectionError: The pod has never waited for this plugin.
+        """
 
     def reject(self, plugin: str, message: str) -> None:
-        """Refuse the pod in the name of a plugin; it goes back to the queue."""
+        """Refuse the pod in the name of a plugin; it goes back to the queue.
+
+        Only events that this plugin registered wake it there, so the name must be one
+        that a profile has; it need not be one that the pod waits for.
+
+        Args:
+            plugin: The plugin's name in the profile.
+            message: Why.
+
+        Raises:
+            UnknownObjectionError: No profile has this plugin, nor did the pod wait for
+                it.
+        """
 
 
 class Handle(Protocol):
@@ -77,7 +98,12 @@ class Handle(Protocol):
 
     @property
     def clock(self) -> Clock:
-        """The engine's time; never read another one."""
+        """The engine's time; never read another one.
+
+        Timers are cancelled when a reload replaces the plugins of this handle, when
+        their profile cannot be built, and when the scheduler stops; one that is set
+        after that never rings.
+        """
 
     @property
     def random(self) -> Random:
@@ -171,7 +197,9 @@ class Handle(Protocol):
     ) -> None:
         """Make calls that may have to wait for the cluster, off this thread.
 
-        In a simulation both run at once, before this returns.
+        In a simulation both run at once, before this returns. Once the plugins of this
+        handle have been replaced by a reload, or the scheduler has stopped, a task that
+        has not begun never does, and neither does a new one.
 
         Args:
             task: Makes the calls, on a worker: it must touch nothing else of the

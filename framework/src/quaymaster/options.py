@@ -4,7 +4,7 @@ from typing import Any, cast
 
 import attrs
 
-__all__ = ["EngineOptions", "SlowHook"]
+__all__ = ["EngineOptions", "HookError", "SlowHook"]
 
 
 def _check_seconds(
@@ -87,3 +87,20 @@ class SlowHook:
     pod: str
     seconds: float
     limit_seconds: float
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class HookError:
+    """A hook that raised an exception, or whose answer broke its contract.
+
+    Attributes:
+        plugin: The plugin's name.
+        hook: The hook.
+        pod: The key of the pod that it was called for.
+        error: The exception, with its traceback.
+    """
+
+    plugin: str
+    hook: str
+    pod: str
+    error: BaseException

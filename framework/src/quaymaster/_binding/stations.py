@@ -10,7 +10,7 @@ from typing import Final
 
 import attrs
 
-from quaymaster._cycle.errors import failed, unexpected
+from quaymaster._cycle.errors import PluginError, failed, raised, unexpected
 from quaymaster._extenders import NO_EXTENDERS, Extenders
 from quaymaster._runtime import HookFunction, Profile, checked_answer
 from quaymaster.cycle_state import CycleState
@@ -47,7 +47,7 @@ class PausedPreBind:
                 return answer
             answer = checked_answer(self.plugin, "pre_bind", answer)
         except Exception as error:
-            answer = Status.from_error(error)
+            answer = raised(error)
         if not isinstance(answer, Status):
             expected = "a check that returns bool or Status"
             answer = unexpected(self.plugin, "pre_bind", answer, expected)
@@ -86,7 +86,7 @@ class BindingStations:
             try:
                 answer = function(state, pod, node_name)
             except Exception as error:
-                answer = Status.from_error(error)
+                answer = raised(error)
             if answer is not None:
                 status = _as_status(plugin, "reserve", answer)
                 return _rejected_or_failed("Reserve", plugin, status)
@@ -106,7 +106,7 @@ class BindingStations:
                 function(state, pod, node_name)
             except Exception as error:
                 prefix = f'running Unreserve plugin "{plugin}"'
-                errors.append(failed(prefix, plugin, Status.from_error(error)))
+                errors.append(failed(prefix, plugin, raised(error)))
         return errors
 
     def permit(
@@ -123,10 +123,12 @@ class BindingStations:
             try:
                 answer = function(state, pod, node_name)
             except Exception as error:
-                answer = Status.from_error(error)
+                answer = raised(error)
             if isinstance(answer, PermitWait):
                 waits[plugin] = answer.timeout_seconds
             elif isinstance(answer, Status):
+                if answer.is_wait:
+                    answer = _wait_without_end(plugin)
                 return _rejected_or_failed("Permit", plugin, answer)
             elif answer is not None:
                 expected = "PermitWait, Status or None"
@@ -145,7 +147,7 @@ class BindingStations:
             try:
                 answer = function(state, pod, node_name)
             except Exception as error:
-                answer = Status.from_error(error)
+                answer = raised(error)
             if answer is not _SKIP:
                 if answer is None or isinstance(answer, PreBindPreFlightResult):
                     continue
@@ -185,7 +187,7 @@ class BindingStations:
             try:
                 answer = function(state, pod, node_name)
             except Exception as error:
-                answer = Status.from_error(error)
+                answer = raised(error)
             if isinstance(answer, PreBindWait):
                 return PausedPreBind(plugin, answer, position + 1)
             if answer is not None:
@@ -205,7 +207,7 @@ class BindingStations:
             try:
                 answer = function(state, pod, node_name)
             except Exception as error:
-                answer = Status.from_error(error)
+                answer = raised(error)
             if answer is None:
                 return None
             status = _as_status(plugin, "bind", answer)
@@ -223,7 +225,7 @@ class BindingStations:
                 function(state, pod, node_name)
             except Exception as error:
                 prefix = f'running PostBind plugin "{plugin}"'
-                errors.append(failed(prefix, plugin, Status.from_error(error)))
+                errors.append(failed(prefix, plugin, raised(error)))
         return errors
 
 
@@ -239,6 +241,16 @@ def _as_status(plugin: str, hook: str, answer: object) -> Status:
     if isinstance(answer, Status):
         return answer
     return unexpected(plugin, hook, answer, "Status or None")
+
+
+def _wait_without_end(plugin: str) -> Status:
+    """The status for a Permit plugin that does not say how long it wants to wait.
+
+    Upstream's plugins return the time beside the status, and one that returns zero
+    rejects the pod at once, which nobody can want.
+    """
+    problem = "returned a Status with code Wait, expected PermitWait(timeout_seconds)"
+    return Status.from_error(PluginError(plugin, "permit", problem))
 
 
 def _rejected_or_failed(point: str, plugin: str, status: Status) -> Status:

@@ -4,10 +4,11 @@ A waiting pod is an entry with deadlines and holds no thread. Mirrors ``waitingP
 (Kubernetes v1.36, ``pkg/scheduler/framework/runtime/waiting_pods_map.go``).
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from quaymaster._binding.executor import Post
 from quaymaster.clock import Clock, Timer
+from quaymaster.errors import UnknownObjectionError
 from quaymaster.objects import Pod
 from quaymaster.status import Code, Status
 
@@ -21,12 +22,20 @@ Resolve = Callable[[Status | None], None]
 class _WaitingPod:
     """One entry; implements `quaymaster.handle.WaitingPod`."""
 
-    __slots__ = ("_owner", "pod", "resolve", "timers")
+    __slots__ = ("_owner", "objecting", "pod", "resolve", "timers")
 
-    def __init__(self, owner: "WaitingPods", pod: Pod, resolve: Resolve) -> None:
+    def __init__(
+        self,
+        owner: "WaitingPods",
+        pod: Pod,
+        resolve: Resolve,
+        objecting: frozenset[str],
+    ) -> None:
         self._owner = owner
         self.pod = pod
         self.resolve = resolve
+        # Who objected at first: what may be asked from any thread never changes.
+        self.objecting = objecting
         self.timers: dict[str, Timer] = {}
 
     @property
@@ -35,11 +44,17 @@ class _WaitingPod:
 
     def allow(self, plugin: str) -> None:
         _check_text("allow: plugin", plugin)
+        if plugin not in self.objecting:
+            raise UnknownObjectionError(self.pod.key, "allow", plugin, self.objecting)
         self._owner.post(lambda: self._owner.allow(self, plugin))
 
     def reject(self, plugin: str, message: str) -> None:
         _check_text("reject: plugin", plugin)
         _check_text("reject: message", message)
+        rejecting = self._owner.rejecting
+        if plugin not in self.objecting and plugin not in rejecting:
+            known = self.objecting.union(rejecting)
+            raise UnknownObjectionError(self.pod.key, "reject", plugin, known)
         status = Status(Code.UNSCHEDULABLE, (message,), plugin)
         self._owner.post(lambda: self._owner.end(self, status))
 
@@ -50,10 +65,15 @@ class WaitingPods:
     Args:
         clock: Keeps the deadlines.
         post: Puts a call into the engine's inbox, from any thread.
+
+    Attributes:
+        rejecting: The plugins that may reject any waiting pod, as preemption does; not
+            to be changed, but to be replaced, since any thread may look at it.
     """
 
     def __init__(self, clock: Clock, post: Post) -> None:
         self.post = post
+        self.rejecting: Collection[str] = frozenset()
         self._clock = clock
         self._entries: dict[str, _WaitingPod] = {}
 
@@ -76,7 +96,7 @@ class WaitingPods:
             resolve: Called once on the engine's thread: with None when all plugins
                 have allowed the pod, else with the rejection.
         """
-        entry = _WaitingPod(self, pod, resolve)
+        entry = _WaitingPod(self, pod, resolve, frozenset(timeouts))
         self._entries[pod.metadata.uid] = entry
         for plugin, seconds in timeouts.items():
             entry.timers[plugin] = self._deadline(entry, plugin, seconds)

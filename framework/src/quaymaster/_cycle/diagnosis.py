@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from quaymaster._cycle.errors import unexpected
+from quaymaster._cycle.errors import raised, unexpected
 from quaymaster.arrays import BoolArray, Int32Array, RowArray, Rows
 from quaymaster.messages import unfit_message
 from quaymaster.node_table import NodeTable
@@ -86,7 +86,7 @@ class PluginRejections:
         try:
             status: object = self._verdicts.status_of(code)
         except Exception as error:
-            status = Status.from_error(error)
+            status = raised(error)
         if not isinstance(status, Status):
             status = unexpected(self._plugin, "status_of", status, "Status")
         if not status.is_rejected:

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from quaymaster._cycle.diagnosis import Diagnosis, PluginRejections, picked
-from quaymaster._cycle.errors import PluginError, failed, unexpected
+from quaymaster._cycle.errors import PluginError, failed, raised, unexpected
 from quaymaster._runtime import Call
 from quaymaster.arrays import RowArray, Rows
 from quaymaster.cycle_state import CycleState
@@ -64,7 +64,7 @@ class FilterCall:
         try:
             status = self._scalar(state, pod, node)
         except Exception as error:
-            return self._failed(Status.from_error(error))
+            return self._failed(raised(error))
         if status is None:
             return None
         if not isinstance(status, Status):
@@ -121,7 +121,7 @@ class FilterCall:
         try:
             verdicts = self._twin(state, pod, nodes, rows)
         except Exception as error:
-            return self._failed(Status.from_error(error))
+            return self._failed(raised(error))
         if verdicts is None:
             return None
         count = nodes.count(rows)

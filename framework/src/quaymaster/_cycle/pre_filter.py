@@ -9,7 +9,7 @@ from typing import Final
 
 import attrs
 
-from quaymaster._cycle.errors import failed, unexpected
+from quaymaster._cycle.errors import failed, raised, unexpected
 from quaymaster._cycle.memory import Recalled
 from quaymaster._cycle.prepared import Calls, Lesson
 from quaymaster._runtime import Call, HookFunction
@@ -168,7 +168,7 @@ class PreFilterStation:
             try:
                 status = function(state, pod, other, node)
             except Exception as error:
-                status = Status.from_error(error)
+                status = raised(error)
             if status is not None:
                 if not isinstance(status, Status):
                     status = unexpected(plugin, hook, status, "Status or None")
@@ -185,7 +185,7 @@ def _answer(
     try:
         answer = pre_filter(state, pod, nodes)
     except Exception as error:
-        return Status.from_error(error)
+        return raised(error)
     if answer is None or answer is _SKIP:
         return answer
     if isinstance(answer, Status):

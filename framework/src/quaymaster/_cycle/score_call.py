@@ -9,7 +9,7 @@ from typing import Final
 import attrs
 import numpy as np
 
-from quaymaster._cycle.errors import PluginError, failed, unexpected
+from quaymaster._cycle.errors import PluginError, failed, raised, unexpected
 from quaymaster._runtime import Call
 from quaymaster.arrays import Int64Array, Rows, constant, is_constant
 from quaymaster.cycle_state import CycleState
@@ -129,7 +129,7 @@ class ScoreCall:
                 return score  # as in nearly all cases: no need for one more call
             checked = self._checked_score(score)
         except Exception as error:
-            return self._failed(Status.from_error(error))
+            return self._failed(raised(error))
         return self._failed(checked) if isinstance(checked, Status) else checked
 
     def _checked_score(self, score: object) -> int | Status:
@@ -158,7 +158,7 @@ class ScoreCall:
         try:
             raw = self._twin(state, pod, nodes, rows)
         except Exception as error:
-            return Status.from_error(error)
+            return raised(error)
         if isinstance(raw, Status):
             return raw
         return self._checked("score_nodes", raw, count)
@@ -175,7 +175,7 @@ class ScoreCall:
                     return checked
                 raw[index] = checked
         except Exception as error:
-            return Status.from_error(error)
+            return raised(error)
         return raw
 
     def _normalized(
@@ -193,7 +193,7 @@ class ScoreCall:
         try:
             scores = self._normalize(state, pod, raw, nodes, rows)
         except Exception as error:
-            return Status.from_error(error)
+            return raised(error)
         if scores is None:
             return raw
         if isinstance(scores, Status):

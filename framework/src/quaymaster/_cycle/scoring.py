@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from quaymaster._cycle.diagnosis import picked
-from quaymaster._cycle.errors import failed, unexpected
+from quaymaster._cycle.errors import failed, raised, unexpected
 from quaymaster._cycle.memory import Recalled
 from quaymaster._cycle.prepared import Calls, Lesson
 from quaymaster._cycle.score_call import PluginScores, ScoreCall
@@ -224,7 +224,7 @@ class ScoreStation:
                 try:
                     status = pre_score(state, pod, nodes, rows)
                 except Exception as error:
-                    status = Status.from_error(error)
+                    status = raised(error)
                 if status is None:
                     continue
                 if status is _SKIP:

@@ -11,7 +11,7 @@ import attrs
 
 from quaymaster._binding.stations import BindingStations
 from quaymaster._cycle.algorithm import Algorithm, Nominator
-from quaymaster._cycle.errors import unexpected
+from quaymaster._cycle.errors import raised, unexpected
 from quaymaster._cycle.sampling import NodeOrder
 from quaymaster._cycle.verification import SlowVerifier
 from quaymaster._engine.handle import EngineHandle, Services
@@ -90,20 +90,25 @@ def build_frameworks(
         ExtenderError: An extender's URL or certificates are of no use.
     """
     extenders = Extenders(config.extenders)
-    return {
-        profile.scheduler_name: build_framework(
-            ignoring_managed_resources(profile, config.extenders),
-            registry,
-            services,
-            nominator,
-            order,
-            config.percentage_of_nodes_to_score,
-            extenders,
-            options,
-            guards,
-        )
-        for profile in config.profiles
-    }
+    built: dict[str, Framework] = {}
+    try:
+        for profile in config.profiles:
+            built[profile.scheduler_name] = build_framework(
+                ignoring_managed_resources(profile, config.extenders),
+                registry,
+                services,
+                nominator,
+                order,
+                config.percentage_of_nodes_to_score,
+                extenders,
+                options,
+                guards,
+            )
+    except BaseException:
+        for one in built.values():
+            one.handle.retire()
+        raise
+    return built
 
 
 def build_framework(
@@ -134,7 +139,11 @@ def build_framework(
         ProfileError: A plugin cannot be loaded or called.
     """
     handle = EngineHandle(config.scheduler_name, services, extenders)
-    profile = build_profile(config, registry, lambda _name: handle, guards)
+    try:
+        profile = build_profile(config, registry, lambda _name: handle, guards)
+    except BaseException:
+        handle.retire()
+        raise
     own = config.percentage_of_nodes_to_score
     nodes = services.snapshot.nodes
     decide = partial(
@@ -195,7 +204,7 @@ def _asked(call: Call, pod: Pod) -> Status | None:
     try:
         answer = _pre_enqueue(call)(pod)
     except Exception as error:
-        return Status.from_error(error)
+        return raised(error)
     if answer is None or isinstance(answer, Status):
         return answer
     return unexpected(call.plugin, "pre_enqueue", answer, "Status or None")

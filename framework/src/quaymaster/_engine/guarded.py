@@ -5,6 +5,7 @@ import math
 import threading
 from collections.abc import Callable
 from typing import TypeVar
+from weakref import WeakSet
 
 from quaymaster._binding.executor import Executor
 from quaymaster.clock import Clock, Timer
@@ -17,7 +18,9 @@ _log = logging.getLogger(__name__)
 
 
 class PluginClock(Clock):
-    """The engine's clock, for plugins: a timer that fails is logged, and no more.
+    """The engine's clock, for the plugins of one profile.
+
+    A timer that fails is logged, and no more.
 
     Args:
         clock: The engine's clock.
@@ -26,6 +29,15 @@ class PluginClock(Clock):
     def __init__(self, clock: Clock) -> None:
         super().__init__()
         self._clock = clock
+        self._is_retired = False
+        # The engine's clock holds those that are still to come.
+        self._set: WeakSet[Timer] = WeakSet()
+
+    def retire(self) -> None:
+        """Cancel all timers, and those that are set from now on at once."""
+        self._is_retired = True
+        for timer in list(self._set):
+            timer.cancel()
 
     def now(self) -> float:
         """See `quaymaster.clock.Clock.now`."""
@@ -49,7 +61,12 @@ class PluginClock(Clock):
         if math.isnan(due):
             raise ValueError("call_at: expected a time, got NaN")
         guarded = _logging_errors(callback)
-        return self._clock.call_at(due, guarded, background=background)
+        timer = self._clock.call_at(due, guarded, background=background)
+        if self._is_retired:
+            timer.cancel()
+        else:
+            self._set.add(timer)
+        return timer
 
     def next_due(self) -> float | None:
         """See `quaymaster.clock.Clock.next_due`."""
@@ -66,7 +83,10 @@ class PluginClock(Clock):
 
 
 def run_guarded(
-    executor: Executor, task: Callable[[], T], done: Callable[[T], None]
+    executor: Executor,
+    task: Callable[[], T],
+    done: Callable[[T], None],
+    is_retired: Callable[[], bool],
 ) -> None:
     """Submit a plugin's task; one that fails is logged, and never done.
 
@@ -74,9 +94,15 @@ def run_guarded(
         executor: Runs it.
         task: See `quaymaster.handle.Handle.run_in_background`.
         done: The same.
+        is_retired: Whether nothing of the plugin may begin any more. What has begun
+            comes to its end, so that the plugin can tell what it has done.
     """
+    if is_retired():
+        return
 
     def outcome() -> tuple[T] | None:
+        if is_retired():
+            return None
         try:
             return (task(),)
         except Exception:

@@ -76,6 +76,15 @@ class EngineHandle:
         self._profile_name = profile_name
         self._services = services
         self._algorithm: Algorithm | None = None
+        self._is_retired = False
+
+    def retire(self) -> None:
+        """Stop what the plugins have left to be called later, and take no more of it.
+
+        For plugins that have been replaced, or were never put to work.
+        """
+        self._clock.retire()
+        self._is_retired = True
 
     def attach(self, algorithm: Algorithm) -> None:
         """Let plugins run the profile's own filters; once they have all been built."""
@@ -173,7 +182,8 @@ class EngineHandle:
     def run_in_background(
         self, task: Callable[[], T], done: Callable[[T], None]
     ) -> None:
-        run_guarded(self._services.executor, task, done)
+        executor = self._services.executor
+        run_guarded(executor, task, done, lambda: self._is_retired)
 
     def _attached(self) -> Algorithm:
         if self._algorithm is None:

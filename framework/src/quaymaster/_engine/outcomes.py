@@ -24,6 +24,7 @@ class Outcomes:
         failures: Requeues pods that failed.
         lookup: The informers' pods.
         bound: Told about each pod that was bound.
+        note: Told how each attempt failed.
     """
 
     def __init__(
@@ -34,12 +35,14 @@ class Outcomes:
         failures: FailureHandler,
         lookup: PodLookup,
         bound: Callable[[Pod, str], None],
+        note: Callable[[Pod, Status], None],
     ) -> None:
         self._queue = queue
         self._cache = cache
         self._failures = failures
         self._lookup = lookup
         self._bound = bound
+        self._note = note
 
     def assume(self, attempt: Attempt[QueuedPod]) -> bool:
         """Count the pod in on its node; it needs no nomination any more."""
@@ -54,6 +57,7 @@ class Outcomes:
 
     def refused(self, attempt: Attempt[QueuedPod], status: Status) -> None:
         """Reserve or Permit failed at once."""
+        self._note(attempt.pod, status)
         failure = Failure.on_node(status)
         self._failures.refused(attempt.queued, attempt.pod, failure)
 
@@ -61,6 +65,7 @@ class Outcomes:
         self, attempt: Attempt[QueuedPod], status: Status, *, on_permit: bool
     ) -> None:
         """The binding cycle failed."""
+        self._note(attempt.pod, status)
         make = Failure.on_permit if on_permit else Failure.on_binding
         self._failures.binding_failed(
             attempt.queued,
@@ -89,6 +94,6 @@ class Outcomes:
         self._queue.activate([pod for pod in pods if pod is not None])
 
     def report(self, errors: Sequence[Status]) -> None:
-        """Log failures of hooks that must not fail."""
+        """Log failures of hooks that must not fail; their guards tell the rest."""
         for status in errors:
-            _log.error("%s", status.message, exc_info=status.error)
+            _log.error("%s", status.message)

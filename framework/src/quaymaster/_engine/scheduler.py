@@ -39,15 +39,16 @@ from quaymaster._engine.outcomes import Outcomes
 from quaymaster._engine.pod_patches import PodPatches
 from quaymaster._mutations import MutationGuard
 from quaymaster._queue import QueuedPod, SchedulingQueue
-from quaymaster._runtime import Guard, HookGuards, SlowHooks
+from quaymaster._raised import describe_exception
+from quaymaster._runtime import Guard, HookErrors, HookGuards, SlowHooks
 from quaymaster.clock import Clock
 from quaymaster.cluster import Cluster, EventNote
 from quaymaster.config import SchedulerConfig
 from quaymaster.cycle_state import CycleState
-from quaymaster.errors import VerificationError
+from quaymaster.errors import PluginError, VerificationError
 from quaymaster.node_table import NodeTable
 from quaymaster.objects import ApiObject, Pod
-from quaymaster.options import EngineOptions, SlowHook
+from quaymaster.options import EngineOptions, HookError, SlowHook
 from quaymaster.registry import PluginRegistry
 from quaymaster.snapshot import Snapshot
 from quaymaster.status import Status
@@ -74,6 +75,9 @@ class Observer(Protocol):
 
     def slow(self, hook: SlowHook, /) -> None:
         """A hook took longer than it may."""
+
+    def failed(self, error: HookError, /) -> None:
+        """A hook raised an exception, or broke its contract."""
 
 
 class Scheduler:
@@ -132,6 +136,8 @@ class Scheduler:
         # Attempts since the last change, while no change was to be expected.
         self._idle_attempts = 0
         self._inbox = Inbox()
+        self._thread = threading.get_ident()
+        self._hook_errors = HookErrors(clock.now, self._failed)
         self._executor = make_executor(self._inbox.post)
         self._informers = EngineInformers(
             cluster,
@@ -144,6 +150,7 @@ class Scheduler:
         self._cache = Cache(self.snapshot)
         self.config = config
         self.frameworks = self._build_frameworks(config)
+        self.waiting.rejecting = _plugin_names(self.frameworks.values())
         self.queue = self._build_queue(config)
         self._handlers = EventHandlers(
             cache=self._cache,
@@ -167,6 +174,7 @@ class Scheduler:
             failures=self._failures,
             lookup=self._stored,
             bound=self._bound,
+            note=self._note_broken_contract,
         )
         self._binding = BindingCycle(
             cluster, self._executor, self.waiting, outcomes, clock, patches.send
@@ -183,9 +191,15 @@ class Scheduler:
 
     def run(self, stop: threading.Event) -> None:
         """Schedule until ``stop`` is set; whoever sets it calls `wake` as well."""
+        self._thread = threading.get_ident()
         while not stop.is_set():
             if not self.turn():
                 self._inbox.wait(self._clock)
+        self.close()
+
+    def close(self) -> None:
+        """Stop the timers and the tasks of plugins, and wait for calls on their way."""
+        _retire(self.frameworks.values())
         self._executor.close()
 
     def wake(self) -> None:
@@ -269,12 +283,18 @@ class Scheduler:
     def _reload(self, config: SchedulerConfig) -> ConfigChanges:
         changes = compare(self.config, config)
         frameworks = self._build_frameworks(config)
-        profiles = queue_profiles(frameworks, config)
-        gone = self.queue.reload(profiles, backoff_policy(config))
+        try:
+            profiles = queue_profiles(frameworks, config)
+            gone = self.queue.reload(profiles, backoff_policy(config))
+        except BaseException:
+            _retire(frameworks.values())
+            raise
         added = frameworks.keys() - self.frameworks.keys()
+        _retire(self.frameworks.values())
         # In place: the event handlers hold it, too.
         self.frameworks.clear()
         self.frameworks.update(frameworks)
+        self.waiting.rejecting = _plugin_names(frameworks.values())
         self._queue_pods_of(added)
         self._note_change()
         if gone:
@@ -320,7 +340,9 @@ class Scheduler:
         limit = self._options.slow_hook_seconds
         limit = math.inf if limit is None else limit
         slow = SlowHooks(self._stopwatch, limit, self._slow)
-        guards: list[Guard] = [HookGuards(self._stopwatch, limit, slow.report)]
+        guards: list[Guard] = [
+            HookGuards(self._stopwatch, limit, slow.report, self._hook_failed)
+        ]
         if self._options.check_mutations:
             guards.append(MutationGuard(self.snapshot))
         return guards
@@ -359,12 +381,17 @@ class Scheduler:
         """Run the algorithm; whatever breaks in it breaks this attempt only."""
         try:
             found = framework.algorithm.schedule(state, pod, self._pick_node)
-            return found if isinstance(found, Decision) else failure_of(found)
+            if isinstance(found, Decision):
+                return found
+            self._note_broken_contract(pod, found.status)
+            if found.post_filter is not None:
+                self._note_broken_contract(pod, found.post_filter.status)
+            return failure_of(found)
         except VerificationError:
             raise
         except Exception as error:
             _log.exception("the attempt to schedule pod %s broke", pod.key)
-            message = Status.from_error(error).message
+            message = describe_exception(error)
             return Failure(kind=FailureKind.ERROR, message=message)
 
     def _is_skipped(self, pod: Pod) -> bool:
@@ -433,10 +460,42 @@ class Scheduler:
         if self._observer is not None:
             self._observer.slow(hook)
 
+    def _hook_failed(
+        self, plugin: str, hook: str, pod: str, error: BaseException
+    ) -> None:
+        """Take note of a hook that failed, on whatever thread that was."""
+
+        def report() -> None:
+            self._hook_errors.report(plugin, hook, pod, error)
+
+        if threading.get_ident() == self._thread:
+            report()
+        else:
+            self._inbox.post(report)
+
+    def _failed(self, error: HookError) -> None:
+        if self._observer is not None:
+            self._observer.failed(error)
+
+    def _note_broken_contract(self, pod: Pod, status: Status | None) -> None:
+        """Take note of what no guard could see, since only a station looked at it."""
+        error = status.error if status is not None else None
+        if isinstance(error, PluginError):
+            self._hook_errors.report(error.plugin, error.hook, pod.key, error)
+
     def _record(self, note: EventNote) -> None:
         self._cluster.record(note)
         if self._observer is not None:
             self._observer.recorded(note)
+
+
+def _retire(frameworks: Iterable[Framework]) -> None:
+    for framework in frameworks:
+        framework.handle.retire()
+
+
+def _plugin_names(frameworks: Iterable[Framework]) -> frozenset[str]:
+    return frozenset(name for one in frameworks for name in one.profile.plugins)
 
 
 def _skipped(pod: Pod) -> EventNote:

@@ -12,7 +12,7 @@ from quaymaster._engine.framework import Framework
 from quaymaster._perf.clock import PacedClock
 from quaymaster.cluster import EventNote
 from quaymaster.objects import Pod
-from quaymaster.options import SlowHook
+from quaymaster.options import HookError, SlowHook
 
 __all__ = ["Distribution", "Measurement", "Meter", "Throughput"]
 
@@ -235,6 +235,9 @@ class Meter:
 
     def slow(self, _hook: SlowHook) -> None:
         """Nor are single hooks."""
+
+    def failed(self, _error: HookError) -> None:
+        """Nor are their failures."""
 
     def turned(self) -> None:
         """A turn of the scheduler is over, and so is the attempt in it."""

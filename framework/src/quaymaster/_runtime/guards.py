@@ -11,7 +11,7 @@ import signal
 import threading
 from collections.abc import Callable, Sequence
 from types import CodeType, FunctionType, MethodType
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from quaymaster.errors import PluginError
 from quaymaster.status import Status
 
 __all__ = ["Guard", "HookGuards"]
+
+Failed: TypeAlias = Callable[[str, str, str, BaseException], None]
 
 _MAY_WAIT: Final = frozenset({"pre_bind", "bind"})
 """The hooks that run off the engine's thread, and may wait for a server there."""
@@ -32,7 +34,7 @@ _NOTHING_INSIDE: Final = frozenset({int, np.ndarray})
 """Answers that the stations judge as they are."""
 
 _GUARDED = """
-def guard(function, plugin, hook, now, limit, slow, checked):
+def guard(function, plugin, hook, now, limit, slow, failed, checked):
     def guarded({offered}):
         start = now()
         try:
@@ -40,10 +42,11 @@ def guard(function, plugin, hook, now, limit, slow, checked):
             if answer is None or answer is SKIP or type(answer) in NOTHING_INSIDE:
                 return answer
             return checked(plugin, hook, answer)
-        except Exception:
+        except Exception as error:
+            failed(plugin, hook, {pod}, error)
             raise
         except BaseException as error:
-            end(plugin, hook, error)
+            end(plugin, hook, {pod}, error, failed)
             raise
         finally:
             seconds = now() - start
@@ -76,12 +79,14 @@ class Guard(Protocol):
 
 
 class HookGuards:
-    """Checks answers, and takes the time.
+    """Checks answers, takes the time, and tells of exceptions.
 
     Args:
         now: A time in seconds that only differences are taken of.
         limit_seconds: How long a hook may take.
         slow: Told plugin, hook, the pod's key and the seconds when one takes longer.
+        failed: Told plugin, hook, the pod's key and the exception when one fails, on
+            whatever thread that was.
     """
 
     def __init__(
@@ -89,10 +94,12 @@ class HookGuards:
         now: Callable[[], float],
         limit_seconds: float,
         slow: Callable[[str, str, str, float], None],
+        failed: Failed,
     ) -> None:
         self._now = now
         self._limit = limit_seconds
         self._slow = slow
+        self._failed = failed
 
     def around(
         self,
@@ -106,7 +113,8 @@ class HookGuards:
         checked = _as_it_is if hook in _UNCHECKED else checked_answer
         limit = math.inf if hook in _MAY_WAIT else self._limit
         guard = _guard(tuple(offered), tuple(wanted))
-        return guard(function, plugin, hook, self._now, limit, self._slow, checked)
+        told = self._slow, self._failed
+        return guard(function, plugin, hook, self._now, limit, *told, checked)
 
 
 @functools.cache
@@ -116,6 +124,7 @@ def _guard(
     """Makes guards for hooks that are offered these arguments, and take some."""
     pod = "pod" if "pod" in offered else "queued.pod"
     names: dict[str, Any] = {
+        "__name__": __name__,  # whose lines these are, for tracebacks
         "SKIP": Status.skip(),
         "NOTHING_INSIDE": _NOTHING_INSIDE,
         "end": _fail_plugin,
@@ -132,7 +141,9 @@ def _as_it_is(_plugin: str, _hook: str, answer: object) -> object:
     return answer
 
 
-def _fail_plugin(plugin: str, hook: str, error: BaseException) -> None:
+def _fail_plugin(
+    plugin: str, hook: str, pod: str, error: BaseException, failed: Failed
+) -> None:
     """Take what a plugin throws to end more than its attempt for its failure.
 
     Raises:
@@ -140,10 +151,16 @@ def _fail_plugin(plugin: str, hook: str, error: BaseException) -> None:
             handler of a signal, a test framework) is left to go its way.
     """
     if isinstance(error, SystemExit):
-        if not _is_from_signal(error):
-            raise PluginError(plugin, hook, f"called sys.exit({error.code!r})")
+        if _is_from_signal(error):
+            return
+        problem = f"called sys.exit({error.code!r})"
     elif type(error).__name__ == "CancelledError":  # importing asyncio takes 30 ms
-        raise PluginError(plugin, hook, "raised CancelledError")
+        problem = "raised CancelledError"
+    else:
+        return
+    failure = PluginError(plugin, hook, problem)
+    failed(plugin, hook, pod, failure)
+    raise failure
 
 
 def _is_from_signal(error: SystemExit) -> bool:

@@ -14,7 +14,7 @@ from quaymaster.config import SchedulerConfig
 from quaymaster.memory import MemoryCluster
 from quaymaster.notices import Notice, NoticeReason
 from quaymaster.objects import ApiObject, Node, Pod
-from quaymaster.options import EngineOptions, SlowHook
+from quaymaster.options import EngineOptions, HookError, SlowHook
 from quaymaster.registry import PluginRegistry
 from quaymaster.simulation._attempts import AttemptLog
 from quaymaster.simulation._results import (
@@ -135,6 +135,9 @@ class Run:
 
     def slow(self, hook: SlowHook) -> None:
         """Leave it to the log: real times would make results differ."""
+
+    def failed(self, error: HookError) -> None:
+        """Leave it to the log, and to the messages of the pods."""
 
     def result(self) -> SimulationResult:
         """How it ended."""

@@ -18,7 +18,7 @@ from quaymaster.config import (
 from quaymaster.errors import QuaymasterError
 from quaymaster.memory import MemoryCluster
 from quaymaster.objects import ApiObject, Pod
-from quaymaster.options import EngineOptions, SlowHook
+from quaymaster.options import EngineOptions, HookError, SlowHook
 from quaymaster.queueing import PendingPod
 from quaymaster.registry import PluginRegistry
 from quaymaster.testing.faults import Fault, FaultyCluster
@@ -77,6 +77,8 @@ class SchedulerHarness:
         registry: The plugins, the test's own included.
         attempts: The keys of the pods that were tried, in order.
         slow_hooks: The hooks that took longer than they may, in order.
+        errors: The hooks that raised an exception or broke their contract, in order;
+            what a hook returns as an Error status is none of these.
 
     Raises:
         AdmissionError: Some objects break rules.
@@ -112,6 +114,7 @@ class SchedulerHarness:
         )
         self.attempts: list[str] = []
         self.slow_hooks: list[SlowHook] = []
+        self.errors: list[HookError] = []
         self._scheduler = Scheduler(
             self.faulty,
             default_config(registry) if config is None else self._parsed(config),
@@ -119,7 +122,7 @@ class SchedulerHarness:
             clock=self.clock,
             seed=seed,
             make_executor=self.faulty.make_executor,
-            observer=_Log(self.attempts, self.slow_hooks),
+            observer=_Log(self.attempts, self.slow_hooks, self.errors),
             options=options,
             stopwatch=stopwatch,
         )
@@ -230,9 +233,12 @@ class SchedulerHarness:
 class _Log:
     """Notes which pods are tried; what is bound, the cluster knows."""
 
-    def __init__(self, keys: list[str], slow_hooks: list[SlowHook]) -> None:
+    def __init__(
+        self, keys: list[str], slow_hooks: list[SlowHook], errors: list[HookError]
+    ) -> None:
         self._keys = keys
         self._slow_hooks = slow_hooks
+        self._errors = errors
 
     def attempting(self, pod: Pod, _framework: Framework, /) -> None:
         self._keys.append(pod.key)
@@ -245,6 +251,9 @@ class _Log:
 
     def slow(self, hook: SlowHook, /) -> None:
         self._slow_hooks.append(hook)
+
+    def failed(self, error: HookError, /) -> None:
+        self._errors.append(error)
 
 
 def _key(name: str) -> str:

@@ -67,6 +67,7 @@ __all__ = ["VolumeBinding"]
 _UNBOUND_IMMEDIATE: Final = Status.unresolvable(
     "pod has unbound immediate PersistentVolumeClaims"
 )
+_NOT_PREPARED: Final = Status.from_error("not found")
 _TIMED_OUT: Final = Status.from_error("binding volumes: context deadline exceeded")
 _ADD_OR_UPDATE: Final = ActionType.ADD | ActionType.UPDATE
 _EVENTS: Final = (
@@ -175,7 +176,9 @@ class VolumeBinding:
 
     @hookimpl
     def filter(self, state: CycleState, node: NodeInfo) -> Status | None:
-        volumes = state[_VOLUMES]
+        volumes = state.get(_VOLUMES)
+        if volumes is None:
+            return _NOT_PREPARED
         if volumes.finder is None:
             return None
         found = volumes.finder.find(node.name, node.labels)
@@ -187,8 +190,10 @@ class VolumeBinding:
     @hookimpl
     def filter_nodes(
         self, state: CycleState, nodes: NodeTable, rows: Rows
-    ) -> NodeVerdicts | None:
-        volumes = state[_VOLUMES]
+    ) -> NodeVerdicts | Status | None:
+        volumes = state.get(_VOLUMES)
+        if volumes is None:
+            return _NOT_PREPARED
         if volumes.finder is None:
             return None
         if len(volumes.passed) < nodes.capacity:
@@ -211,7 +216,9 @@ class VolumeBinding:
 
     @hookimpl
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
-        volumes = state[_VOLUMES]
+        volumes = state.get(_VOLUMES)
+        if volumes is None:
+            return _NOT_PREPARED
         if volumes.finder is None:
             state[_VOLUMES] = _NOTHING_LEFT
             return None
@@ -231,7 +238,9 @@ class VolumeBinding:
     def pre_bind_pre_flight(
         self, state: CycleState, node_name: str
     ) -> PreBindPreFlightResult | Status:
-        volumes = state[_VOLUMES]
+        volumes = state.get(_VOLUMES)
+        if volumes is None:
+            return _NOT_PREPARED
         if volumes.all_bound:
             return Status.skip()
         if volumes.reservation is None:
@@ -242,7 +251,9 @@ class VolumeBinding:
     def pre_bind(
         self, state: CycleState, pod: Pod, node_name: str
     ) -> PreBindWait | Status | None:
-        volumes = state[_VOLUMES]
+        volumes = state.get(_VOLUMES)
+        if volumes is None:
+            return _NOT_PREPARED
         if volumes.all_bound:
             return None
         if volumes.reservation is None:

@@ -1,0 +1,102 @@
+"""Exceptions of plugins in one line: of which type they are, what, and where.
+
+``KeyError: 'tier' (acme_racks/racks.py:9)`` is enough to find a line; the bare text,
+``'tier'``, is not. The place is the innermost line that is the plugin's own: what it
+calls (the framework, numpy, a client of some server) is left out.
+"""
+
+import inspect
+import itertools
+from collections.abc import Iterator
+from pathlib import PurePath
+from types import FrameType, TracebackType
+from typing import Final
+
+__all__ = ["class_place", "describe_exception", "exception_place", "located"]
+
+_NOT_A_PLUGIN: Final = frozenset({"quaymaster", "pluggy"})
+"""Top-level packages whose lines call plugins."""
+
+
+def describe_exception(error: BaseException) -> str:
+    """Say in one line what a plugin raised, and where.
+
+    Args:
+        error: The exception, as it was caught.
+
+    Returns:
+        Type, text and place; without the place if no line of a plugin was running.
+    """
+    return located(_with_type(error), exception_place(error))
+
+
+def located(text: str, place: str) -> str:
+    """A text and the place that it is about, if there is one."""
+    return f"{text} ({place})" if place else text
+
+
+def class_place(kind: type) -> str:
+    """Where a class is defined, or its module if that is all that is known."""
+    try:
+        line = inspect.getsourcelines(kind)[1]
+        return f"{_file(inspect.getfile(kind), kind.__module__)}:{line}"
+    except (OSError, TypeError):
+        return kind.__module__
+
+
+def _with_type(error: BaseException) -> str:
+    name = type(error).__name__
+    try:
+        text = " ".join(str(error).split())
+    except Exception:  # it is a plugin's, and may fail even at that
+        text = ""
+    return f"{name}: {text}" if text else name
+
+
+def exception_place(error: BaseException) -> str:
+    """The innermost line of a plugin that was running, or empty."""
+    lines = list(_lines(error.__traceback__))
+    package = _plugins_package([frame for frame, _ in lines])
+    for frame, number in reversed(lines):
+        if package and _package(frame) == package:
+            return f"{_file(frame.f_code.co_filename, _module(frame))}:{number}"
+    return ""
+
+
+def _lines(traceback: TracebackType | None) -> Iterator[tuple[FrameType, int]]:
+    while traceback is not None:
+        yield traceback.tb_frame, traceback.tb_lineno
+        traceback = traceback.tb_next
+
+
+def _plugins_package(frames: list[FrameType]) -> str:
+    """The package of the function that the framework called, or empty.
+
+    A wrapper comes before the hook that it goes around, although it may have done no
+    more than let the exception pass; wrappers are generators.
+    """
+    called = [
+        frame
+        for caller, frame in itertools.pairwise(frames)
+        if _package(caller) in _NOT_A_PLUGIN and _package(frame) not in _NOT_A_PLUGIN
+    ]
+    hooks = [one for one in called if not one.f_code.co_flags & inspect.CO_GENERATOR]
+    found = (hooks or called)[:1]
+    return _package(found[0]) if found else ""
+
+
+def _package(frame: FrameType) -> str:
+    return _module(frame).partition(".")[0]
+
+
+def _module(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", ""))
+
+
+def _file(path: str, module: str) -> str:
+    """The end of a path that says which module it is; the rest is the machine's."""
+    parts = PurePath(path).parts
+    depth = len(module.split("."))
+    if parts[-1:] == ("__init__.py",):
+        depth += 1
+    return "/".join(parts[-depth:])

@@ -1,0 +1,73 @@
+"""Tell of hooks that fail, but not so often that nobody reads it."""
+
+import logging
+from collections.abc import Callable
+from typing import Final
+
+from quaymaster._raised import describe_exception
+from quaymaster.errors import PluginError
+from quaymaster.options import HookError
+
+__all__ = ["HookErrors"]
+
+_SECONDS_BETWEEN_TRACEBACKS: Final = 60.0
+
+_log = logging.getLogger(__name__)
+
+
+class HookErrors:
+    """Takes reports of hooks that failed; on the engine's thread.
+
+    Each is told to the engine's observer; of each plugin, one in a minute is logged,
+    with its traceback. One that the framework raised, since an answer broke a hook's
+    contract, has none of use.
+
+    Args:
+        now: The engine's time, in seconds.
+        tell: Told each one.
+    """
+
+    def __init__(
+        self, now: Callable[[], float], tell: Callable[[HookError], None]
+    ) -> None:
+        self._now = now
+        self._tell = tell
+        self._silent_until: dict[str, float] = {}
+        self._unsaid: dict[str, int] = {}
+        self._last: BaseException | None = None
+
+    def report(self, plugin: str, hook: str, pod: str, error: BaseException) -> None:
+        """Take one report; the second one in a row of the same exception is ignored.
+
+        Args:
+            plugin: The plugin's name.
+            hook: The hook.
+            pod: The key of the pod that it was called for.
+            error: What it raised, or how it broke its contract.
+        """
+        if error is self._last:
+            return
+        self._last = error
+        failure = HookError(plugin=plugin, hook=hook, pod=pod, error=error)
+        self._tell(failure)
+        now = self._now()
+        if now < self._silent_until.get(plugin, now):
+            self._unsaid[plugin] = self._unsaid.get(plugin, 0) + 1
+            return
+        self._silent_until[plugin] = now + _SECONDS_BETWEEN_TRACEBACKS
+        _complain(failure, self._unsaid.pop(plugin, 0))
+
+
+def _complain(failure: HookError, unsaid: int) -> None:
+    error = failure.error
+    is_contract = isinstance(error, PluginError)
+    what = f"{error}" if is_contract else describe_exception(error)
+    _log.error(
+        "plugin '%s': %s failed for pod %s: %s%s",
+        failure.plugin,
+        failure.hook,
+        failure.pod,
+        what,
+        f"; {unsaid} failures more since the last one logged" if unsaid else "",
+        exc_info=None if is_contract else error,
+    )
