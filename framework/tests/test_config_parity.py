@@ -47,7 +47,7 @@ def stand_in(name: str, keys: Sequence[str], args: type | None = None) -> type:
 
 def make_hook() -> object:
     @hookimpl
-    def hook() -> None: ...
+    def hook(self: object) -> None: ...
 
     return hook
 

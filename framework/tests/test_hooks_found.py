@@ -121,17 +121,19 @@ def test_hook_that_a_plugin_hides_is_none() -> None:
 
 
 class Growing(Method):
-    """Has a method that is no hook yet."""
-
-    def pre_filter(self, pod: Pod) -> Status:
-        return Status.unschedulable("too early")
+    """Gets another hook later."""
 
 
 def test_method_that_becomes_a_hook_is_found_from_then_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert message({"Growing": Growing}) == "0/1 nodes are available: 1 never."
-    monkeypatch.setattr(Growing, "pre_filter", hookimpl(Growing.pre_filter))
+
+    @hookimpl
+    def pre_filter(_self: Growing, pod: Pod) -> Status:
+        return Status.unschedulable("too early")
+
+    monkeypatch.setattr(Growing, "pre_filter", pre_filter, raising=False)
     assert "too early" in message({"Growing": Growing})
 
 

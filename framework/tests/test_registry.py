@@ -1,7 +1,7 @@
 """How plugins are found, and what is said about those that cannot be used."""
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import ClassVar
 
@@ -22,17 +22,22 @@ MakeDistribution = Callable[..., None]
 
 class Picky:
     @hookimpl
-    def filter(self, pod: Pod) -> None: ...
+    def score(self) -> int:
+        return 0
 
     @hookimpl
     def normalize_score(self) -> None: ...
 
-    def permit(self) -> None: ...
+    @hookimpl
+    def filter(self, pod: Pod) -> None: ...
+
+    permit = "none needed"
 
 
 class Watcher:
     @hookimpl(wrapper=True)
-    def score(self) -> None: ...
+    def score(self) -> Iterator[None]:
+        yield
 
 
 class Quiet:

@@ -52,6 +52,20 @@ class Careless(Asked):
         return NO if pod.labels["kind"] == "b" and node.name == "n1" else None
 
 
+class Metered(Asked):
+    """Signs pods by what it has measured outside of the cluster."""
+
+    load = 0
+
+    @hookimpl
+    def sign_pod(self, pod: Pod) -> Hashable:
+        return pod.labels["kind"], Metered.load
+
+    @hookimpl
+    def filter(self) -> Status | None:
+        return NO if Metered.load else None
+
+
 class Looking(Full):
     """Says that it does not look at pods."""
 
@@ -177,6 +191,22 @@ def test_a_signature_that_leaves_out_too_much_is_found() -> None:
         world.attempt(kind("b"))
     assert str(caught.value) == (
         f"{HEAD}n1: feasible, expected UNSCHEDULABLE 'no' of Careless"
+    )
+
+
+def test_a_signature_with_data_from_outside_is_found() -> None:
+    Metered.load = 0
+    world = World(Metered, nodes=3, options=VERIFIED)
+    pod = kind("a")
+    world.fits(pod)
+    world.fits(pod)
+    Metered.load = 1
+    with pytest.raises(VerificationError) as caught:
+        world.attempt(pod)
+    assert str(caught.value) == (
+        "pod 'default/pod': what is remembered of it does not hold: sign_pod of plugin "
+        "'Metered' gives ('a', 1) and gave ('a', 0): it is asked once for all pods of "
+        "a spec, so what it gives must depend on the pod alone"
     )
 
 

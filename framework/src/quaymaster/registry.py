@@ -6,16 +6,16 @@ imported before it is asked for.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from difflib import get_close_matches
 from functools import cached_property
 from importlib import metadata
 from typing import TypeAlias, cast, get_type_hints
 
 import attrs
 
+from quaymaster._plugin_checks import hook_problems, marked_hooks
 from quaymaster.errors import QuaymasterError
 from quaymaster.handle import Handle
-from quaymaster.hookspecs import EXTENSION_POINTS, PROJECT, ExtensionPoint
+from quaymaster.hookspecs import EXTENSION_POINTS, ExtensionPoint
 
 __all__ = [
     "GROUP",
@@ -29,8 +29,6 @@ __all__ = [
 
 GROUP = "quaymaster.plugins"
 """The entry-point group that plugins are found in."""
-
-_HOOKS = frozenset(hook for point in EXTENSION_POINTS for hook in point.hooks)
 
 PluginClass: TypeAlias = Callable[[object, Handle], object]
 """A plugin's class: called with its arguments and the handle, it gives the plugin."""
@@ -169,7 +167,7 @@ class RegisteredPlugin:
                 "expected a class that is built with (args, handle), got "
                 f"{type(found).__name__} {getattr(found, '__name__', found)!r}",
             )
-        problem = _problem_with_args(found) or _problem_with_hooks(found)
+        problem = _problem_with_args(found) or "; ".join(hook_problems(found))
         return PluginLoadError(self, problem) if problem else found
 
 
@@ -185,23 +183,6 @@ def _problem_with_args(plugin: type) -> str:
         remedy = "what its annotations name must be imported at run time"
         return f"{args.__name__}: {error} ({remedy})"
     return ""
-
-
-def _problem_with_hooks(plugin: type) -> str:
-    unknown = next((name for name in marked_hooks(plugin) if name not in _HOOKS), "")
-    if not unknown:
-        return ""
-    close = get_close_matches(unknown, _HOOKS, n=1)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
-    return f"unknown hook {unknown!r}{hint}"
-
-
-def marked_hooks(plugin: type) -> Iterator[str]:
-    """The names of a class's methods that carry the ``hookimpl`` mark."""
-    marker = f"{PROJECT}_impl"
-    for name in dir(plugin):
-        if getattr(getattr(plugin, name, None), marker, None) is not None:
-            yield name
 
 
 class PluginRegistry(Mapping[str, RegisteredPlugin]):

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from quaymaster._config.converter import structure
 from quaymaster._config.document import API_VERSION, PluginConfig
-from quaymaster._config.findings import MISSING, Findings
+from quaymaster._config.findings import MISSING, BrokenClassError, Findings
 from quaymaster._config.lookup import usable_plugin
 from quaymaster._config.naming import join_path, show
 from quaymaster._config.records import record_fields
@@ -74,7 +74,11 @@ def _structure(
         if content:
             findings.add(path, f"plugin {plugin.name!r} takes no arguments")
         return None
-    made, mistakes = structure(content, plugin.args_class)
+    try:
+        made, mistakes = structure(content, plugin.args_class)
+    except BrokenClassError as error:
+        _blame(plugin, error, findings)
+        return None
     findings.extend(path, mistakes)
     return None if mistakes or made is MISSING else made
 
@@ -82,11 +86,22 @@ def _structure(
 def _default(plugin: RegisteredPlugin, path: str, findings: Findings) -> object | None:
     if plugin.args_class is None:
         return None
-    made, mistakes = structure({}, plugin.args_class)
+    try:
+        made, mistakes = structure({}, plugin.args_class)
+    except BrokenClassError as error:
+        _blame(plugin, error, findings)
+        return None
     for mistake in mistakes:
         needed = join_path("args", mistake.path)
         findings.add(path, f"plugin {plugin.name!r}: {needed}: {mistake.message}")
     return None if mistakes else made
+
+
+def _blame(
+    plugin: RegisteredPlugin, error: BrokenClassError, findings: Findings
+) -> None:
+    """Note what is the plugin's mistake, whatever the file says."""
+    findings.add("", f"{plugin}: {error.problem}", source="")
 
 
 def _without_header(

@@ -16,7 +16,12 @@ import cattrs
 
 from quaymaster._config.errors import ArgsError
 from quaymaster._config.fields import other_validators
-from quaymaster._config.findings import MISSING, Finding, InvalidError
+from quaymaster._config.findings import (
+    MISSING,
+    BrokenClassError,
+    Finding,
+    InvalidError,
+)
 from quaymaster._config.naming import did_you_mean
 from quaymaster._config.records import RecordField, is_record, record_fields
 from quaymaster._config.scalars import SCALARS, read_enum
@@ -134,6 +139,7 @@ def _build(record: type, arguments: Mapping[str, object], parts: _Parts) -> obje
         with attrs.validators.disabled():
             made: object = record(**arguments)
     except Exception as error:
+        _insist_on_complaint(error, record, "it")
         if not parts.findings:
             parts.findings.append(_finding("", error))
         return MISSING
@@ -149,13 +155,19 @@ def _check_fields(made: object) -> Iterator[Finding]:
         if field.attribute is None:
             continue
         value = getattr(made, field.name)
+        part = f"a validator of {field.name!r}"
         for rule in field.rules:
-            for path, message in rule.complaints(value):
+            try:
+                complaints = list(rule.complaints(value))
+            except Exception as error:
+                raise BrokenClassError(type(made), part, error) from error
+            for path, message in complaints:
                 yield Finding(path, message).below(field.key)
         for validator in other_validators(field.attribute):
             try:
                 validator(made, field.attribute, value)
-            except (ValueError, TypeError) as error:
+            except Exception as error:
+                _insist_on_complaint(error, type(made), part)
                 yield _finding(field.key, error)
 
 
@@ -164,11 +176,41 @@ def _check_whole(made: object) -> Iterator[Finding]:
     validate = getattr(made, "validate", None)
     if validate is None:
         return
+    part = "its validate"
     try:
-        for error in validate() or ():
-            yield _finding("", error)
-    except (ValueError, TypeError) as error:
-        yield _finding("", error)
+        errors: Sequence[object] = tuple(validate() or ())
+    except Exception as error:
+        _insist_on_complaint(error, type(made), part)
+        errors = (error,)
+    for told in errors:
+        if not isinstance(told, Exception):
+            wrong = TypeError(f"expected ArgsErrors, got {type(told).__name__}")
+            raise BrokenClassError(type(made), part, wrong)
+        yield _finding("", told)
+
+
+def _insist_on_complaint(error: Exception, kind: type, part: str) -> None:
+    """Let pass what somebody says about a value on purpose.
+
+    Those are ValueErrors, and the TypeErrors of attrs' own validators.
+
+    Raises:
+        BrokenClassError: It is anything else, and so nothing that the value has done.
+    """
+    if isinstance(error, (ArgsError, ValueError)) or _is_from_attrs(error):
+        return
+    raise BrokenClassError(kind, part, error) from error
+
+
+def _is_from_attrs(error: Exception) -> bool:
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    if traceback is None:
+        return False
+    module: object = traceback.tb_frame.f_globals.get("__name__")
+    theirs = attrs.validators.instance_of.__module__
+    return isinstance(error, TypeError) and module == theirs
 
 
 def _finding(path: str, error: Exception) -> Finding:

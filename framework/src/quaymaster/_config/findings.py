@@ -5,9 +5,22 @@ from collections.abc import Iterable
 import attrs
 
 from quaymaster._config.naming import join_path, show
+from quaymaster._raised import (
+    class_place,
+    describe_exception,
+    exception_place,
+    located,
+)
 from quaymaster.errors import Problem
 
-__all__ = ["MISSING", "Finding", "Findings", "InvalidError", "Missing"]
+__all__ = [
+    "MISSING",
+    "BrokenClassError",
+    "Finding",
+    "Findings",
+    "InvalidError",
+    "Missing",
+]
 
 
 @attrs.frozen
@@ -39,6 +52,20 @@ class Missing:
 
 
 MISSING = Missing()
+
+
+class BrokenClassError(Exception):
+    """A class that fails where it should check a value; caught before it is seen.
+
+    Attributes:
+        problem: Which class, which part of it, how it failed, and where.
+    """
+
+    def __init__(self, kind: type, part: str, cause: BaseException) -> None:
+        place = "" if exception_place(cause) else class_place(kind)
+        failure = located(describe_exception(cause), place)
+        self.problem = f"{kind.__name__}: {part} failed: {failure}"
+        super().__init__(self.problem)
 
 
 class InvalidError(Exception):

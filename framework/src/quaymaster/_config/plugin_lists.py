@@ -63,6 +63,9 @@ def _usable(
             findings.add(entry.path, plugin + hint, entry.source)
         else:
             usable[entry.name] = plugin
+            if not any(point.key for point in plugin.extension_points):
+                what = "has no hook of any extension point, so nothing would call it"
+                findings.add(entry.path, f"{plugin} {what}", entry.source)
     return usable
 
 

@@ -4,7 +4,7 @@ Mirrors ``schedulePod`` and ``findNodesThatFitPod`` (Kubernetes v1.36,
 ``pkg/scheduler/schedule_one.go``).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, TypeAlias
 
 import attrs
@@ -13,7 +13,7 @@ import numpy as np
 from quaymaster._cycle.crowding import Crowd, Nominator
 from quaymaster._cycle.decisions import Decision, Feasible, Unfit
 from quaymaster._cycle.diagnosis import Diagnosis
-from quaymaster._cycle.errors import unexpected
+from quaymaster._cycle.errors import failed, raised, reasons_of, unexpected
 from quaymaster._cycle.filtering import FilterStation
 from quaymaster._cycle.memory import Memory, Recalled
 from quaymaster._cycle.pre_filter import PreFilterStation
@@ -58,11 +58,19 @@ class Again(Protocol):
 class Verifier(Protocol):
     """Decides some pods a second time."""
 
-    def again(self, pod: Pod, found: Feasible | Unfit, /) -> Again | None:
+    def again(
+        self, pod: Pod, found: Feasible | Unfit, outdated: Iterable[str], /
+    ) -> Again | None:
         """Compare which nodes are feasible, if it is this pod's turn.
 
+        Args:
+            pod: The pod.
+            found: What was found.
+            outdated: Where its signature is not what it would be now; not to be looked
+                at in vain, since plugins are asked.
+
         Raises:
-            VerificationError: They differ.
+            VerificationError: They differ, or the signature does.
         """
 
 
@@ -129,7 +137,10 @@ class Algorithm:
             return Unfit(status, no_nodes=True)
         recalled = self._memory.recall(pod) if self._memory is not None else None
         found = self.find_feasible(state, pod, recalled)
-        again = self._verifier.again(pod, found) if self._verifier else None
+        again = None
+        if self._verifier is not None:
+            outdated = self._memory.outdated(pod, recalled) if self._memory else ()
+            again = self._verifier.again(pod, found, outdated)
         if isinstance(found, Unfit):
             self._order.advance(_processed(found), size)
             return self._post_filtered(state, pod, found)
@@ -257,7 +268,8 @@ class Algorithm:
             if status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
                 return PostFilterResult(status.with_plugin(plugin), result.nominating)
             if not status.is_rejected:
-                error = Status(Code.ERROR, status.reasons, plugin, status.error)
+                why = reasons_of(status)
+                error = Status(Code.ERROR, why, plugin, status.error)
                 return PostFilterResult(error)
             wanted = result.nominating
             if wanted is not None and wanted.mode is not NominatingMode.NOOP:
@@ -294,7 +306,8 @@ class Algorithm:
         try:
             answer = function(state, pod, diagnosis)
         except Exception as error:
-            answer = Status.from_error(error)
+            prefix = f'running PostFilter plugin "{plugin}"'
+            answer = failed(prefix, plugin, raised(error))
         if answer is None:
             return PostFilterResult()
         if isinstance(answer, Status):

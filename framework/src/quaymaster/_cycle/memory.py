@@ -7,7 +7,7 @@ such plugin says by ``sign_pod``; pods of one template have the same.
 
 import itertools
 import weakref
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Final
 
 import attrs
@@ -59,6 +59,7 @@ class Recalled:
     """All that is remembered for one signature; stations fill it in as they go.
 
     Attributes:
+        signature: What they all signed, in the order of `Memory`.
         plugins: The plugins that signed the pod.
         skipping: Those that did, too, but are asked again unless they skip.
         pre_filter: What they said at PreFilter.
@@ -68,6 +69,7 @@ class Recalled:
         live_scores: The scores that are asked for in each cycle.
     """
 
+    signature: tuple[Hashable, ...]
     plugins: frozenset[str]
     skipping: frozenset[str]
     pre_filter: Prepared | None = None
@@ -92,6 +94,9 @@ class Memory:
         self._signs: Sequence[HookFunction] = [
             profile.sign[name] for name in self._names
         ]
+        self._telling: Sequence[HookFunction] = [
+            profile.sign_telling[name] for name in self._names
+        ]
         self._known: dict[tuple[Hashable, ...], Recalled] = {}
         self._key = f"quaymaster.recalled.{next(_NUMBERS)}"
 
@@ -109,13 +114,27 @@ class Memory:
             pod.spec.__dict__[self._key] = traits, weakref.ref(recalled)
         return recalled
 
+    def outdated(self, pod: Pod, recalled: Recalled | None) -> Iterator[str]:
+        """Where a pod's signature is not what plugins say when they are asked anew."""
+        if recalled is None:
+            return
+        asked = zip(self._names, recalled.signature, self._signs, strict=True)
+        for plugin, known, sign in asked:
+            fragment = _signed(sign, pod)
+            if not _are_equal(fragment, known):
+                yield (
+                    f"sign_pod of plugin '{plugin}' gives {fragment!r} and gave "
+                    f"{known!r}: it is asked once for all pods of a spec, so what it "
+                    "gives must depend on the pod alone"
+                )
+
     def _recall(self, pod: Pod) -> Recalled | None:
         try:
             signature = tuple([sign(pod) for sign in self._signs])
             hash(signature)  # which looking it up does not do as long as none is known
             recalled = self._known.pop(signature, None)
         except Exception:  # a plugin's; it is asked anew, for what it can sign
-            signature = tuple([_signed(sign, pod) for sign in self._signs])
+            signature = tuple([_signed(sign, pod) for sign in self._telling])
             recalled = self._known.pop(signature, None)
         if recalled is None:
             recalled = self._new(signature)
@@ -136,7 +155,7 @@ class Memory:
         size = _BYTES_PER_NODE * max(1, len(self._nodes))
         while len(self._known) >= max(_FEWEST, _BYTES // size):
             del self._known[next(iter(self._known))]
-        return Recalled(plugins, signed - plugins)
+        return Recalled(signature, plugins, signed - plugins)
 
 
 def _traits(pod: Pod) -> tuple[object, ...]:
@@ -150,6 +169,13 @@ def _traits(pod: Pod) -> tuple[object, ...]:
         metadata.annotations,
         metadata.owner_references,
     )
+
+
+def _are_equal(fragment: Hashable, other: Hashable) -> bool:
+    try:
+        return bool(fragment == other)
+    except Exception:  # a plugin's
+        return False
 
 
 def _signed(sign: HookFunction, pod: Pod) -> Hashable:

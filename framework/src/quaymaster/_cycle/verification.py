@@ -1,6 +1,6 @@
 """Decisions made a second time, the slow way: whatever is fast must not change one."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -34,11 +34,17 @@ class SlowVerifier:
         self._every = every
         self._seen = 0
 
-    def again(self, pod: Pod, found: Feasible | Unfit) -> "SlowAgain | None":
-        """Compare which nodes are feasible, and why others are not."""
+    def again(
+        self, pod: Pod, found: Feasible | Unfit, outdated: Iterable[str]
+    ) -> "SlowAgain | None":
+        """Compare signatures, which nodes are feasible, and why others are not."""
         self._seen += 1
         if self._seen % self._every:
             return None
+        changed = list(outdated)
+        if changed:
+            what = "what is remembered of it does not hold"
+            raise VerificationError(pod.key, changed, what)
         again = SlowAgain(self._slow, self._nodes, pod)
         again.check_feasible(found)
         return again

@@ -3,18 +3,22 @@
 All that can be wrong with a plugin is found here, before any pod is scheduled.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import logging
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 
 import pluggy
 
+from quaymaster._plugin_checks import unmarked_hooks
+from quaymaster._raised import describe_exception
 from quaymaster._runtime.calls import Implementations
+from quaymaster._runtime.events import event_problem
 from quaymaster._runtime.guards import Guard
 from quaymaster._runtime.manager import PluginManager, hooks_of
 from quaymaster._runtime.profile import Call, HookFunction, Profile
 from quaymaster.cluster_events import ClusterEventWithHint
 from quaymaster.config import EnabledPlugin, ProfileConfig
-from quaymaster.errors import QuaymasterError
+from quaymaster.errors import PluginError, QuaymasterError
 from quaymaster.handle import Handle
 from quaymaster.hookspecs import (
     EXTENSION_POINTS,
@@ -23,12 +27,20 @@ from quaymaster.hookspecs import (
     PodUse,
     Scope,
 )
+from quaymaster.objects import Pod
 from quaymaster.registry import PluginRegistry
 
 __all__ = ["ProfileError", "build_profile"]
 
+_log = logging.getLogger(__name__)
+
 
 _HOOKS = [hook for point in EXTENSION_POINTS for hook in point.hooks]
+_REJECTING_HOOKS = ("pre_enqueue", "pre_filter", "filter", "reserve", "permit")
+_SLEEPS = (
+    "events_to_register is empty, so no event wakes the pods that it rejects: they "
+    "wait for the flush, for minutes, and pods behind its pre_enqueue for ever"
+)
 _NARROW_HOOKS = ("pre_filter", "filter", "pre_score")
 
 
@@ -101,6 +113,9 @@ class _Builder:
             },
             events={name: self._events(name) for name in self._plugins},
             sign=sign,
+            sign_telling={
+                name: self._telling(name, function) for name, function in sign.items()
+            },
             remembered=[
                 name
                 for name in sign
@@ -132,10 +147,12 @@ class _Builder:
         except QuaymasterError:
             raise
         except Exception as error:
-            problem = f"could not be built: {type(error).__name__}: {error}"
+            problem = f"could not be built: {describe_exception(error)}"
             raise self._error(name, problem) from error
 
     def _register(self, name: str) -> None:
+        for problem in unmarked_hooks(self._plugins[name]):
+            raise self._error(name, problem)
         try:
             self._manager.register(hooks_of(self._plugins[name]), name)
             self._manager.check_pending()
@@ -228,13 +245,14 @@ class _Builder:
         try:
             events = tuple(register())
         except Exception as error:
-            problem = f"events_to_register failed: {type(error).__name__}: {error}"
+            problem = f"events_to_register failed: {describe_exception(error)}"
             raise self._error(name, problem) from error
         for event in events:
-            if not isinstance(event, ClusterEventWithHint):
-                found = f"returned a {type(event).__name__} among its events"
-                problem = f"events_to_register {found}, expected ClusterEventWithHint"
-                raise self._error(name, problem)
+            problem = event_problem(event)
+            if problem:
+                raise self._error(name, f"events_to_register {problem}")
+        if not events and self._has(name, _REJECTING_HOOKS):
+            _log.warning("%s: %s", self._registry.describe(name), _SLEEPS)
         return events
 
     def _sign(self) -> Mapping[str, HookFunction]:
@@ -243,6 +261,23 @@ class _Builder:
             for name in self._plugins
         }
         return {name: sign for name, sign in found.items() if sign is not None}
+
+    def _telling(self, name: str, sign: HookFunction) -> HookFunction:
+        """A ``sign_pod`` whose failures are told, like those of other hooks."""
+
+        def checked(pod: Pod) -> Hashable:
+            fragment: Hashable = sign(pod)
+            try:
+                hash(fragment)
+            except Exception as error:
+                problem = f"returned {type(fragment).__name__}, which has no hash"
+                raise PluginError(name, "sign_pod", problem) from error
+            return fragment
+
+        function: HookFunction = checked
+        for guard in self._guards:
+            function = guard.around(name, "sign_pod", ["pod"], ["pod"], function)
+        return function
 
     def _error(self, plugin: str, problem: str) -> ProfileError:
         where = self._registry.describe(plugin)

@@ -45,6 +45,7 @@ class Profile:
         plans: Extension point key -> the calls there, in profile order.
         events: Plugin name -> the events it registered; None if it does not say.
         sign: Plugin name -> its ``sign_pod``, for the plugins that have one.
+        sign_telling: The same, checked and guarded, for pods that some cannot sign.
         remembered: The plugins whose answers for a node may be remembered.
         skipping: The plugins of which only a Skip at PreFilter may be remembered.
     """
@@ -55,6 +56,7 @@ class Profile:
     plans: Mapping[str, Sequence[Call]]
     events: Mapping[str, Sequence[ClusterEventWithHint] | None]
     sign: Mapping[str, HookFunction]
+    sign_telling: Mapping[str, HookFunction]
     remembered: Sequence[str]
     skipping: Sequence[str]
 

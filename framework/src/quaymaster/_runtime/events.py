@@ -1,0 +1,53 @@
+"""What plugins register for, looked at before the queue relies on it."""
+
+import inspect
+
+from quaymaster.cluster_events import (
+    ActionType,
+    ClusterEvent,
+    ClusterEventWithHint,
+    EventResource,
+)
+
+__all__ = ["event_problem"]
+
+_HINT_ARGUMENTS = ("pod", "old", "new")
+
+
+def event_problem(registered: object) -> str:
+    """What is wrong with one of the events that a plugin registers, or empty.
+
+    Args:
+        registered: What ``events_to_register`` has in its list.
+    """
+    if not isinstance(registered, ClusterEventWithHint):
+        found = f"returned a {type(registered).__name__} among its events"
+        return f"{found}, expected ClusterEventWithHint"
+    event: object = registered.event
+    if not isinstance(event, ClusterEvent):
+        return f"returned {event!r} as an event, expected a ClusterEvent"
+    resource: object = event.resource
+    if not isinstance(resource, EventResource):
+        return f"returned an event of {resource!r}, expected an EventResource"
+    action: object = event.action
+    if not isinstance(action, ActionType):
+        return f"returned an event with {action!r}, expected an ActionType"
+    return _hint_problem(registered.hint)
+
+
+def _hint_problem(hint: object) -> str:
+    if hint is None:
+        return ""
+    if not callable(hint):
+        return f"returned a hint that is a {type(hint).__name__}, expected a function"
+    if inspect.iscoroutinefunction(hint):
+        return "returned a hint that is async, expected a plain function"
+    try:
+        signature = inspect.signature(hint)
+    except (TypeError, ValueError):  # not written in Python
+        return ""
+    try:
+        signature.bind(*_HINT_ARGUMENTS)
+    except TypeError as error:
+        return f"returned a hint that cannot be called with (pod, old, new): {error}"
+    return ""

@@ -1,0 +1,28 @@
+"""Every built-in plugin passes the checks that plugins pass when they are loaded."""
+
+import logging
+
+import pytest
+
+from quaymaster._plugin_checks import hook_problems
+from quaymaster.config import default_config
+from quaymaster.registry import PluginRegistry
+from quaymaster.testing import SchedulerHarness
+
+REGISTRY = PluginRegistry.discover()
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_no_hook_of_a_built_in_plugin_is_a_mistake(name: str) -> None:
+    plugin = REGISTRY[name]
+    assert list(hook_problems(plugin.load())) == []
+    assert any(point.key for point in plugin.extension_points)
+
+
+def test_built_in_plugins_that_reject_pods_register_events(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        SchedulerHarness()
+    assert default_config(REGISTRY).profiles
+    assert caplog.records == []
