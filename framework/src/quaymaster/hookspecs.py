@@ -17,8 +17,9 @@ Letters and units used below: ``N`` is the number of rows asked for, at least on
 is in millicores, memory and storage in bytes, scores are integers from 0 to 100 after
 normalisation, times are in seconds.
 
-Every hook may raise: the exception becomes an Error status that names the plugin, and
-fails this attempt only. Success is ``None`` wherever a `Status` may be returned.
+Every hook may raise: the exception becomes an Error status that names the plugin, the
+exception's type and the plugin's line, and fails this attempt only. Success is ``None``
+wherever a `Status` may be returned.
 
 Mirrors k8s.io/kube-scheduler v0.36, ``framework/interface.go``.
 """
@@ -185,6 +186,13 @@ class SignPlugin(Protocol):
         on an unchanged cluster. If the class also sets ``scope = Scope.NODE``, its
         answer for a node depends on the fragment and that node alone, and the
         framework remembers it until the node changes.
+
+        Called once for all pods of one spec, as the pods of a Deployment are, whose
+        labels, annotations, owners and status are equal; not once per pod. So the
+        fragment must be a function of the pod alone. Data from outside of the pod (a
+        metric, a quota, the time) would be those of the first pod for ever: a plugin
+        that looks at such data leaves ``sign_pod`` out, or gives None.
+        ``EngineOptions(verify=N)`` asks again, and finds a fragment that has changed.
 
         Args:
             pod: The pod to sign. Its name, uid, versions and times must not matter.
@@ -438,7 +446,8 @@ class PermitPlugin(Protocol):
         """Decide whether binding may start.
 
         Called after ``reserve``. The pod waits while any plugin that said
-        `PermitWait` has not allowed it; any rejection or the first timeout ends it.
+        `PermitWait` has not allowed it; any rejection or the first timeout ends it. A
+        `Status` with code Wait says no timeout, and is an Error.
 
         Args:
             state: This pod's scratch space.
