@@ -13,9 +13,9 @@ from quaymaster import (
     Status,
     hookimpl,
 )
-from quaymaster._runtime import ProfileError
 from quaymaster.arrays import Rows
 from quaymaster.node_table import CPU
+from quaymaster.registry import PluginLoadError
 from quaymaster.results import FilteredRows
 from quaymaster.testing import PluginHarness, make_node, make_pod
 
@@ -107,7 +107,7 @@ def test_the_plugin_that_looks_closest_counts(
 
 
 def test_a_wrong_pod_use_stops_the_profile() -> None:
-    with pytest.raises(ProfileError, match="pod_use: expected a PodUse, got 'none'"):
+    with pytest.raises(PluginLoadError, match="pod_use: expected a PodUse, got 'none'"):
         PluginHarness(Wrong)
 
 

@@ -11,7 +11,7 @@ from quaymaster.config import SchedulerConfig
 from quaymaster.explanation import Explanation
 from quaymaster.memory import MemoryCluster
 from quaymaster.objects import ApiObject, Pod
-from quaymaster.options import EngineOptions, SlowHook
+from quaymaster.options import EngineOptions, HookError, SlowHook
 from quaymaster.registry import PluginRegistry
 
 __all__ = ["Replay"]
@@ -82,4 +82,7 @@ class Replay:
         """Nothing to note."""
 
     def slow(self, hook: SlowHook) -> None:
+        """Nothing to note."""
+
+    def failed(self, error: HookError) -> None:
         """Nothing to note."""

@@ -148,8 +148,9 @@ class PluginHarness:
         state: The cycle state of the last attempt.
 
     Raises:
-        ConfigErrors: The arguments are wrong.
-        ProfileError: The plugin cannot be built, or breaks a hookspec.
+        PluginLoadError: The class breaks a hookspec.
+        ConfigErrors: The arguments are wrong, or the plugin has no hook.
+        ProfileError: The plugin cannot be built.
     """
 
     def __init__(
@@ -235,7 +236,11 @@ class PluginHarness:
             if status is not None:
                 rejected[node.name] = status
         if "filter_nodes" in call.hooks:
-            self._compare("filter", rejected, self._filter_nodes(call, pod))
+            twin = self._filter_nodes(call, pod)
+            failures = [one for one in twin.values() if one.is_error]
+            if failures and failures[0] in rejected.values():
+                return rejected  # the first Error is the end; nodes do not matter
+            self._compare("filter", rejected, twin)
         return rejected
 
     def score(self, pod: Pod, *, pre_score: bool = True) -> dict[str, int]:

@@ -34,8 +34,10 @@ from quaymaster import (
     hookimpl,
 )
 from quaymaster.arrays import BoolArray, Rows
+from quaymaster.cluster import ApiError
 from quaymaster.results import PreBindPreFlightResult
 from quaymaster.volumes import (
+    TranslationError,
     claim_key,
     claim_name,
     is_fully_bound,
@@ -44,6 +46,7 @@ from quaymaster.volumes import (
     volumes_of,
 )
 from quaymaster_volume_binding.args import VolumeBindingArgs
+from quaymaster_volume_binding.assume_cache import OutOfSyncError
 from quaymaster_volume_binding.binding import (
     BindingError,
     Reservation,
@@ -168,7 +171,10 @@ class VolumeBinding:
         if not claims:
             state[_VOLUMES] = _NO_CLAIMS
             return Status.skip()
-        sorted_claims = PodClaims.sort(self._lookup, claims)
+        try:
+            sorted_claims = PodClaims.sort(self._lookup, claims)
+        except ValueError as error:
+            return Status.from_error(error)
         if sorted_claims.has_immediate:
             return _UNBOUND_IMMEDIATE
         state[_VOLUMES] = _Volumes(Finder(self._lookup, sorted_claims))
@@ -181,7 +187,10 @@ class VolumeBinding:
             return _NOT_PREPARED
         if volumes.finder is None:
             return None
-        found = volumes.finder.find(node.name, node.labels)
+        try:
+            found = volumes.finder.find(node.name, node.labels)
+        except TranslationError as error:
+            return Status.from_error(error)
         if isinstance(found, VolumePlan):
             volumes.plans[node.name] = found
             return None
@@ -198,7 +207,10 @@ class VolumeBinding:
             return None
         if len(volumes.passed) < nodes.capacity:
             volumes.passed = np.zeros(nodes.capacity, dtype=np.bool_)
-        verdicts = judge(volumes.finder, nodes, rows)
+        try:
+            verdicts = judge(volumes.finder, nodes, rows)
+        except TranslationError as error:
+            return Status.from_error(error)
         if verdicts is None:
             volumes.passed[rows] = True
         else:
@@ -222,10 +234,13 @@ class VolumeBinding:
         if volumes.finder is None:
             state[_VOLUMES] = _NOTHING_LEFT
             return None
-        plan = self._plan(volumes, node_name)
-        volumes.all_bound = plan is None or self._are_all_bound(pod)
-        if plan is not None and not volumes.all_bound:
-            volumes.reservation = Reservation.assume(self._lookup, plan, node_name)
+        try:
+            plan = self._plan(volumes, node_name)
+            volumes.all_bound = plan is None or self._are_all_bound(pod)
+            if plan is not None and not volumes.all_bound:
+                volumes.reservation = Reservation.assume(self._lookup, plan, node_name)
+        except (TranslationError, OutOfSyncError) as error:
+            return Status.from_error(error)
         return None
 
     @hookimpl
@@ -258,7 +273,10 @@ class VolumeBinding:
             return None
         if volumes.reservation is None:
             return _no_plan(node_name)
-        written = volumes.reservation.write(self._handle)
+        try:
+            written = volumes.reservation.write(self._handle)
+        except ApiError as error:
+            return Status.from_error(error)
         return PreBindWait(
             check=lambda: self._is_done(written, pod),
             timeout_seconds=self._timeout_seconds,
