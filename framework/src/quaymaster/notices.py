@@ -29,6 +29,9 @@ class NoticeReason(enum.StrEnum):
     NOT_READY_NODES = "NotReadyNodes"
     """Nodes that are not ready are treated as if they were."""
 
+    REFUSED_OBJECTS = "RefusedObjects"
+    """Objects that make no pods were kept out by a quota."""
+
     IMPLIED_STORAGE_CLASS = "ImpliedStorageClass"
     """Claims use a StorageClass that nobody gave."""
 

@@ -10,11 +10,16 @@ from quaymaster._memory.controllers import Controllers
 from quaymaster._memory.core import ClusterCore
 from quaymaster._memory.kubelet import with_condition
 from quaymaster._memory.loading import admit_all, collector_paused
-from quaymaster._memory.telling import notices_of_cluster, notices_of_input
+from quaymaster._memory.telling import (
+    notices_of_cluster,
+    notices_of_input,
+    notices_of_refused,
+)
 from quaymaster.clock import Clock
 from quaymaster.cluster import (
     ConflictError,
     EventNote,
+    ForbiddenError,
     InvalidError,
     ListResult,
     NotFoundError,
@@ -99,8 +104,9 @@ class MemoryCluster:
     def load(self, objects: Iterable[ApiObject]) -> None:
         """Bring in many objects at once: all of them, or none if some are wrong.
 
-        Their order does not matter. Afterwards the workloads have their pods; those
-        that came with pods, or with ReplicaSets, keep these.
+        Their order does not matter, but for new objects that a quota has no room for:
+        those are left out, as `notices` tells. Afterwards the workloads have their
+        pods; those that came with pods, or with ReplicaSets, keep these.
 
         Raises:
             AdmissionError: Some objects break rules; it tells everything.
@@ -119,9 +125,14 @@ class MemoryCluster:
                 admitted = admit_all(given, core.admission, core.is_taken)
             finally:
                 core.refresh_classes()
+            refused = []
             for obj in admitted:
-                core.add(obj)
+                try:
+                    core.add(obj)
+                except ForbiddenError as error:
+                    refused.append((obj, error.reason))
             self._notices += notices_of_input(admitted)
+            self._notices += notices_of_refused(refused)
             if self._controllers is not None:
                 self._controllers.settle()
 

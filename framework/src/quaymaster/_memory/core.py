@@ -12,9 +12,11 @@ from quaymaster._memory.admission.classes import (
     IMPLIED_STORAGE_CLASS,
     SYSTEM_PRIORITY_CLASSES,
 )
+from quaymaster._memory.admission.standing import is_standing
 from quaymaster._memory.events import EventLog
 from quaymaster._memory.kubelet import Kubelet
 from quaymaster._memory.names import NameMaker
+from quaymaster._memory.quotas import QuotaLedger
 from quaymaster._memory.shortfalls import Shortfalls
 from quaymaster._memory.store import KindStore
 from quaymaster.clock import Clock
@@ -26,6 +28,7 @@ from quaymaster.objects import (
     ObjectMeta,
     Pod,
     PriorityClass,
+    ResourceQuota,
     RuntimeClass,
     StorageClass,
     Time,
@@ -52,6 +55,9 @@ class Observer(Protocol):
     def object_changed(self, old: ApiObject | None, new: ApiObject | None) -> None:
         """The same, of any other kind."""
 
+    def usage_changed(self, namespace: str, *, is_less: bool) -> None:
+        """A namespace uses another amount, or less, of what its quotas limit."""
+
 
 class ClusterCore:
     """Stores objects and makes what follows from it happen.
@@ -70,6 +76,7 @@ class ClusterCore:
         admission: What is done to objects before they are stored.
         events: What was recorded.
         shortfalls: The pods that workloads lack.
+        quotas: What namespaces may use, and do.
         observer: Who is told of every change, or None.
     """
 
@@ -82,6 +89,7 @@ class ClusterCore:
         self.admission = Admission(label_nodes=kubelet)
         self.events = EventLog(max_events)
         self.shortfalls = Shortfalls()
+        self.quotas = QuotaLedger(clock)
         self.observer: Observer | None = None
         self._history = history
         self._stores: dict[type[ApiObject], KindStore[Any]] = {}
@@ -126,6 +134,7 @@ class ClusterCore:
 
         Raises:
             AlreadyExistsError: The key is taken.
+            ForbiddenError: It is new, and more than a quota allows.
         """
         kind = type(obj)
         if kind is StorageClass:
@@ -133,6 +142,8 @@ class ClusterCore:
             self._drop_implied(StorageClass, IMPLIED_STORAGE_CLASS.name)
         store = self.store(kind)
         name, key = self._name_and_key(obj, store.objects)
+        if self.quotas and kind.namespaced and not is_standing(obj):
+            self.quotas.check(obj, name)
         if kind.namespaced and obj.metadata.namespace not in self._namespaces:
             self._imply(Namespace(metadata=ObjectMeta(name=obj.metadata.namespace)))
         if isinstance(obj, Pod) and obj.node_name:
@@ -262,6 +273,8 @@ class ClusterCore:
                 return name, key
 
     def _tell(self, old: ApiObject | None, new: ApiObject | None) -> None:
+        if self.quotas:
+            self._charge(old, new)
         if isinstance(old if new is None else new, Pod):
             observer = self.observer
             if observer is not None:
@@ -270,8 +283,36 @@ class ClusterCore:
             return
         if isinstance(new if old is None else old, _CLASSES):
             self.refresh_classes()
+        if isinstance(old, ResourceQuota) or isinstance(new, ResourceQuota):
+            # Both are quotas, or None.
+            self._quota_changed(old, new)  # type: ignore[arg-type]
         if self.observer is not None:
             self.observer.object_changed(old, new)
+
+    def _charge(self, old: ApiObject | None, new: ApiObject | None) -> None:
+        """Keep account of what the change of an object means to quotas."""
+        has_changed, is_less = self.quotas.update(old, new)
+        obj = old if new is None else new
+        if has_changed and self.observer is not None and obj is not None:
+            self.observer.usage_changed(obj.namespace, is_less=is_less)
+
+    def _quota_changed(
+        self, old: ResourceQuota | None, new: ResourceQuota | None
+    ) -> None:
+        if new is None:
+            if old is not None:
+                self.quotas.drop(old)
+        elif old is None or old.spec != new.spec:
+            self.quotas.put(
+                new,
+                (
+                    obj
+                    for kind, store in self._stores.items()
+                    if kind.namespaced
+                    for obj in store.objects.values()
+                    if obj.metadata.namespace == new.namespace
+                ),
+            )
 
     def _imply(self, obj: ApiObject) -> None:
         stored = self.add(self.admit(obj))

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from quaymaster._memory.admission import Admission, AdmissionError, Report, place_of
+from quaymaster._memory.admission.standing import is_standing
 from quaymaster.errors import Problem
 from quaymaster.objects import (
     ApiObject,
@@ -14,14 +15,17 @@ from quaymaster.objects import (
     Pod,
     PriorityClass,
     ReplicaSet,
+    ResourceQuota,
     StorageClass,
 )
 
 __all__ = ["admit_all", "collector_paused", "find_stray_pods"]
 
-# What others refer to comes first; of the same rank, the given order stays.
+# What others refer to comes first, then what has been there before; of the same rank,
+# the given order stays.
 _KINDS: Final[tuple[type[ApiObject] | None, ...]] = (
     Namespace,
+    ResourceQuota,
     PriorityClass,
     StorageClass,
     Node,
@@ -87,9 +91,9 @@ def find_stray_pods(objects: Iterable[ApiObject]) -> tuple[Problem, ...]:
     )
 
 
-def _order(obj: ApiObject) -> int:
+def _order(obj: ApiObject) -> tuple[int, bool]:
     kind = type(obj)
-    return _KINDS.index(kind if kind in _KINDS else None)
+    return _KINDS.index(kind if kind in _KINDS else None), not is_standing(obj)
 
 
 @contextmanager

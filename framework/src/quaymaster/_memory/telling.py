@@ -3,7 +3,7 @@
 One notice for each cause, with a count and the first examples.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -15,17 +15,35 @@ from quaymaster._memory.shortfalls import Shortfall
 from quaymaster.notices import Notice, NoticeReason
 from quaymaster.objects import (
     ApiObject,
+    DaemonSet,
     Deployment,
+    Job,
     Node,
     PersistentVolume,
     PersistentVolumeClaim,
     Pod,
     ReplicaSet,
+    ReplicationController,
+    StatefulSet,
     StorageClass,
 )
 from quaymaster.volumes import PROVISIONED_BY, class_of_claim, is_fully_bound
 
-__all__ = ["notices_of_cluster", "notices_of_input"]
+__all__ = ["notices_of_cluster", "notices_of_input", "notices_of_refused"]
+
+_MAKERS: Final = frozenset(
+    cls.kind
+    for cls in (
+        Pod,
+        Deployment,
+        ReplicaSet,
+        ReplicationController,
+        StatefulSet,
+        DaemonSet,
+        Job,
+    )
+)
+"""The kinds that are pods, or make some."""
 
 _SHOWN: Final = 3
 _WORKLOADS: Final = 10
@@ -58,6 +76,24 @@ def notices_of_input(objects: Sequence[ApiObject]) -> Iterator[Notice]:
             reason=NoticeReason.NOT_READY_NODES,
             message=f"{_count(sick, 'node')} {verb} not ready but without the taint "
             f"for it, and may get pods: {_listed(sick)}",
+        )
+
+
+def notices_of_refused(
+    refused: Iterable[tuple[ApiObject, str]],
+) -> Iterator[Notice]:
+    """What there is to know of new objects that quotas kept out, each with why."""
+    by_cause: defaultdict[tuple[str, str], list[ApiObject]] = defaultdict(list)
+    for obj, reason in refused:
+        by_cause[obj.kind, reason].append(obj)
+    for (kind, reason), objects in by_cause.items():
+        verb = "was" if len(objects) == 1 else "were"
+        yield Notice(
+            reason=NoticeReason.MISSING_PODS
+            if kind in _MAKERS
+            else NoticeReason.REFUSED_OBJECTS,
+            message=f"{_count(objects, kind)} {verb} not created: {reason}: "
+            f"{_listed(objects)}",
         )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Protocol, TypeVar
 
 from quaymaster._memory.names import NameMaker
+from quaymaster._memory.quotas import QuotaLedger
 from quaymaster._memory.shortfalls import Shortfalls
 from quaymaster.clock import Clock
 from quaymaster.cluster import EventNote
@@ -24,6 +25,10 @@ class Workbench(Protocol):
     @property
     def names(self) -> NameMaker:
         """Where names and uids come from."""
+
+    @property
+    def quotas(self) -> QuotaLedger:
+        """What namespaces may use, and do."""
 
     @property
     def shortfalls(self) -> Shortfalls:

@@ -12,10 +12,15 @@ from msgspec.structs import replace
 from quaymaster._memory.admission.defaults import default_template_spec
 from quaymaster._memory.controllers.families import Families
 from quaymaster._memory.controllers.ownership import Ownership, selector_of
-from quaymaster._memory.controllers.pods import is_ready, owner_reference
+from quaymaster._memory.controllers.pods import (
+    is_ready,
+    owner_reference,
+    record_failure,
+)
 from quaymaster._memory.controllers.set_index import SetIndex
 from quaymaster._memory.names import safe_hash
 from quaymaster._memory.workbench import Workbench
+from quaymaster.cluster import ForbiddenError, InvalidError
 from quaymaster.objects import (
     Deployment,
     LabelSelector,
@@ -71,7 +76,11 @@ class DeploymentController:
             return
         self._listen(sets, bool(old))
         if new is None:
-            new = self._create(deployment, sets)
+            try:
+                new = self._create(deployment, sets)
+            except (ForbiddenError, InvalidError) as error:
+                record_failure(self._bench, deployment, error, _wanted(deployment))
+                return
         new = self._grow(deployment, new, old)
         self._shrink(deployment, new, old)
 
@@ -89,7 +98,12 @@ class DeploymentController:
             if reference is not None and selector.matches(pod.metadata.labels):
                 name_hash = pod.metadata.labels.get(_HASH_LABEL, "")
                 restored = _replica_set_of(deployment, name, name_hash, len(pods))
-                metadata = replace(restored.metadata, uid=reference.uid)
+                metadata = replace(
+                    restored.metadata,
+                    uid=reference.uid,
+                    # It was there before: no quota is asked.
+                    creation_timestamp=pod.metadata.creation_timestamp,
+                )
                 restored = replace(restored, metadata=metadata)
                 self._bench.add(self._bench.admit(restored))
 

@@ -6,6 +6,7 @@ collector as far as these claims are concerned.
 
 from quaymaster._memory.controllers.pods import owner_reference
 from quaymaster._memory.workbench import Workbench
+from quaymaster.cluster import ApiError, EventNote, ForbiddenError, InvalidError
 from quaymaster.objects import ObjectMeta, PersistentVolumeClaim, Pod
 from quaymaster.volumes import claim_key, claim_name, is_made_for
 
@@ -37,7 +38,22 @@ def add_claims(bench: Workbench, pod: Pod) -> None:
             owner_references=(owner_reference(pod),),
         )
         claim = PersistentVolumeClaim(metadata=metadata, spec=template.spec)
-        bench.add(bench.admit(claim))
+        try:
+            bench.add(bench.admit(claim))
+        except (ForbiddenError, InvalidError) as error:
+            # The pod waits for its claim, as the scheduler tells.
+            bench.record(_failure(pod, error))
+
+
+def _failure(pod: Pod, error: ApiError) -> EventNote:
+    return EventNote(
+        regarding=pod,
+        type="Warning",
+        reason="FailedCreate",
+        action="Create",
+        note=f"Error creating: {error}",
+        reporter="ephemeral-volume-controller",
+    )
 
 
 def remove_claims(bench: Workbench, pod: Pod) -> None:

@@ -20,6 +20,7 @@ from quaymaster._memory.controllers.families import Families
 from quaymaster._memory.controllers.garbage import remove_pods_later
 from quaymaster._memory.controllers.jobs import JobController
 from quaymaster._memory.controllers.ownership import OwnerId, Ownership
+from quaymaster._memory.controllers.quotas import sync_quota
 from quaymaster._memory.controllers.replicas import ReplicaController
 from quaymaster._memory.controllers.set_index import SetIndex
 from quaymaster._memory.controllers.stateful_sets import StatefulSetController
@@ -39,6 +40,7 @@ from quaymaster.objects import (
     PriorityClass,
     ReplicaSet,
     ReplicationController,
+    ResourceQuota,
     RuntimeClass,
     StatefulSet,
     StorageClass,
@@ -81,6 +83,7 @@ class Controllers:
             PersistentVolumeClaim: self._claims.sync,
             PersistentVolume: self._claims.sync_volume,
             Pod: lambda pod: add_claims(bench, pod),
+            ResourceQuota: lambda quota: sync_quota(bench, quota),
         }
         self._marked: dict[OwnerId, None] = {}
         self._marked_sets: dict[OwnerId, None] = {}
@@ -122,12 +125,32 @@ class Controllers:
             self._volume_changed(old, new)  # type: ignore[arg-type]
         elif isinstance(obj, StorageClass):
             self._volumes_came()
+        elif isinstance(obj, ResourceQuota):
+            self._quota_changed(old, new)
         elif isinstance(obj, _RULES):
-            self.retry(obj.namespace)
+            self._retry(obj.namespace)
         elif obj is not None and type(obj) in self._syncs:
             self._workload_changed(old, new)
 
-    def retry(self, namespace: str) -> None:
+    def usage_changed(self, namespace: str, *, is_less: bool) -> None:
+        """A namespace uses another amount, or less, of what its quotas limit."""
+        for key in self._bench.quotas.quotas_of(namespace):
+            self._mark(OwnerId(ResourceQuota, key))
+        if is_less:
+            self._retry(namespace)
+
+    def _quota_changed(self, old: ApiObject | None, new: ApiObject | None) -> None:
+        quota = old if new is None else new
+        is_status = (
+            isinstance(old, ResourceQuota)
+            and isinstance(new, ResourceQuota)
+            and old.spec == new.spec
+        )
+        if quota is not None and not is_status:
+            self._mark(OwnerId(ResourceQuota, quota.key))
+            self._retry(quota.namespace)
+
+    def _retry(self, namespace: str) -> None:
         """Let workloads try again whose pods were refused; an empty one means all."""
         for shortfall in self._bench.shortfalls:
             owner = shortfall.owner

@@ -189,6 +189,6 @@ def _reason(error: ApiError) -> str:
     if isinstance(error, ForbiddenError):
         return error.reason
     if isinstance(error, AdmissionError):
-        problems = (evolve(problem, where="") for problem in error.problems)
-        return "; ".join(map(str, problems))
+        problems = (str(evolve(problem, where="")) for problem in error.problems)
+        return "; ".join(text.removeprefix("forbidden: ") for text in problems)
     return str(error)
