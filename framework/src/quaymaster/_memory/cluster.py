@@ -63,7 +63,9 @@ class MemoryCluster:
     Some things are looser than with a real API server, so that objects which were read
     from another cluster can be put in: a new object keeps the uid, the times and the
     status it comes with, a priority may come without its class, and a namespace that
-    does not exist is created.
+    does not exist is created. What was read from a cluster (it has a resource version,
+    a time of creation, a node or a phase beyond ``Pending``) is held to no class, limit
+    range or quota; quotas count it.
 
     Args:
         clock: The cluster's time.
