@@ -77,13 +77,20 @@ def test_simulate_json_has_the_documented_form(folder: Path) -> None:
         "pod": "default/b",
         "reason": "Unschedulable",
         "plugins": ["NodeResourcesFit"],
+        "scheduler": "default-scheduler",
+        "created": 0.0,
+        "attempts": 1,
+        "reasons": ["Insufficient cpu"],
     }
+    assert document["reasons"] == [{"pods": 1, "reasons": ["Insufficient cpu"]}]
     assert document["preempted"] == []
     assert document["summary"] == {
         "pods": 2,
         "placed": 1,
         "unscheduled": 1,
         "nodes": 2,
+        "start": "2026-01-01T00:00:00Z",
+        "makespan": 0.0,
     }
 
 

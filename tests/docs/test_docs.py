@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs.command_line import PAGE, command_line
 from tests.docs.reference import FOLDER, PLUGINS, pages, plugin_index
 from tests.docs.snippets import Command, Page, read_page
 
@@ -34,6 +35,11 @@ def test_every_link_between_pages_leads_somewhere() -> None:
     for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_page_of_the_command_line_is_up_to_date() -> None:
+    """Run ``python -m tests.docs.command_line`` after a change of the commands."""
+    assert PAGE.read_text(encoding="utf-8") == command_line()
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)

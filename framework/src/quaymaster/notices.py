@@ -41,6 +41,9 @@ class NoticeReason(enum.StrEnum):
     ODD_FIELDS = "OddFields"
     """A field is unknown, or there twice."""
 
+    CONFIGURATION = "Configuration"
+    """Something in the scheduler's configuration is probably a mistake."""
+
 
 @attrs.frozen(kw_only=True)
 class Notice:

@@ -1,19 +1,72 @@
 """The ``quaymaster`` command."""
 
+import contextlib
+import os
 import sys
+from typing import Final
+
+import click
 
 from quaymaster._cli.app import app
+from quaymaster._cli.output import NobodyReadsError
 from quaymaster.errors import QuaymasterError
 
 __all__ = ["main"]
 
-BAD_INPUT = 2
+BAD_INPUT: Final = 2
+INTERRUPTED: Final = 130  # 128 and SIGINT, as shells have it
+NOBODY_READS: Final = 141  # 128 and SIGPIPE
 
 
 def main() -> None:
-    """Run the command; mistakes in the user's input end it with exit code 2."""
+    """Run the command; nothing that a user does ends in a traceback."""
+    _replace_closed_streams()
     try:
-        app(prog_name="quaymaster")
+        code = _run()
+    except (KeyboardInterrupt, click.Abort):
+        code = INTERRUPTED
+    sys.exit(_flushed(code))
+
+
+def _replace_closed_streams() -> None:
+    """Give what is printed somewhere to go, also if the shell was told ``>&-``."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            setattr(sys, name, os.fdopen(nowhere, "w", encoding="utf-8"))
+
+
+def _run() -> int:
+    try:
+        ended = app.main(prog_name="quaymaster", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
     except QuaymasterError as error:
         sys.stderr.write(f"{error}\n")
-        sys.exit(BAD_INPUT)
+        return BAD_INPUT
+    except NobodyReadsError:
+        return NOBODY_READS
+    except SystemExit as stop:
+        ended = stop.code
+    return ended if isinstance(ended, int) else 0
+
+
+def _flushed(code: int) -> int:
+    """The exit code, once all that was printed has gone out, or could not."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _forget_output()
+        return NOBODY_READS
+    except OSError as error:
+        _forget_output()
+        sys.stderr.write(f"standard output: {error.strerror}\n")
+        return BAD_INPUT
+    return code
+
+
+def _forget_output() -> None:
+    """Have nothing complain once more, when the interpreter ends."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -3,6 +3,7 @@
 import click
 
 from quaymaster._cli import (
+    completion,
     config,
     explain,
     extender,
@@ -15,9 +16,28 @@ from quaymaster._cli import (
 __all__ = ["app"]
 
 
+def _print_version(context: click.Context, _option: click.Parameter, on: bool) -> None:
+    if on and not context.resilient_parsing:
+        version.print_version()
+        context.exit()
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Print the version, and which kube-scheduler it decides like.",
+)
 def app() -> None:
-    """The Kubernetes scheduling framework: simulate, explain and check scheduling."""
+    """The Kubernetes scheduling framework: simulate, explain and check scheduling.
+
+    The exit code is 0 if it is done; 1 if it is, but not all is as it should be (see
+    --require-all, --strict and --verify of the commands, and perf); 2 if the command
+    line or the input is wrong; 130 after Ctrl-C.
+    """
 
 
 app.add_command(simulate.command)
@@ -26,4 +46,5 @@ app.add_command(extender.command)
 app.add_command(perf.command)
 app.add_command(plugins.group)
 app.add_command(config.group)
+app.add_command(completion.command)
 app.add_command(version.command)

@@ -1,23 +1,34 @@
 """``quaymaster config``."""
 
+import sys
+
 import attrs
 import click
 
-from quaymaster._cli.inputs import read_config
+from quaymaster._cli.inputs import config_notices
 from quaymaster._cli.logs import logging_to_stderr
+from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import (
     OutputFormat,
     output_option,
     print_document,
     print_line,
 )
+from quaymaster._cli.values import complete_config
 from quaymaster._engine.scheduler import Scheduler
 from quaymaster.clock import VirtualClock
-from quaymaster.config import config_schema, dump_config
+from quaymaster.config import (
+    SchedulerConfig,
+    config_schema,
+    dump_config,
+    load_config,
+)
 from quaymaster.memory import MemoryCluster
 from quaymaster.registry import PluginRegistry
 
 __all__ = ["group"]
+
+NOT_STRICT = 1
 
 
 @click.group("config")
@@ -29,32 +40,41 @@ def group() -> None:
 
 
 @group.command("validate")
-@click.argument("file")
-def validate(file: str) -> None:
+@click.argument("file", shell_complete=complete_config)
+@click.option("--strict", is_flag=True, help="Exit with 1 if there is any warning.")
+def validate(file: str, strict: bool) -> None:
     """Check a configuration against the installed plugins; print every mistake.
 
     The plugins are built, as a scheduler would build them, but never asked.
     """
     registry = PluginRegistry.discover()
-    config = read_config(file, registry)
-    clock = VirtualClock()
-    # Extenders may be configured for another machine than this one.
-    alone = attrs.evolve(config, extenders=())
-    with logging_to_stderr():
-        Scheduler(MemoryCluster(clock), alone, registry, clock=clock).close()
+    config = load_config(file, registry)
+    _build_plugins(config, registry)
     print_line(f"{file}: valid")
+    print_notices(config_notices(config))
+    if strict and config.warnings:
+        sys.exit(NOT_STRICT)
 
 
 @group.command("show")
-@click.argument("file")
+@click.argument("file", shell_complete=complete_config)
 @output_option(OutputFormat.YAML, OutputFormat.JSON)
 def show(file: str, output: OutputFormat) -> None:
     """Show a configuration with all defaults filled in and multiPoint expanded."""
-    config = read_config(file, PluginRegistry.discover())
+    config = load_config(file, PluginRegistry.discover())
     print_document(dump_config(config), output)
+    print_notices(config_notices(config))
 
 
 @group.command("schema")
 def schema() -> None:
     """Print the JSON Schema of configurations, the installed plugins' args included."""
     print_document(config_schema(PluginRegistry.discover()), OutputFormat.JSON)
+
+
+def _build_plugins(config: SchedulerConfig, registry: PluginRegistry) -> None:
+    clock = VirtualClock()
+    # Extenders may be configured for another machine than this one.
+    alone = attrs.evolve(config, extenders=())
+    with logging_to_stderr():
+        Scheduler(MemoryCluster(clock), alone, registry, clock=clock).close()

@@ -2,35 +2,83 @@
 
 import click
 
+from quaymaster._cli.explanations import as_document, print_explained
 from quaymaster._cli.inputs import InputOptions, input_options, read_inputs
 from quaymaster._cli.notices import notice_documents, print_notices
-from quaymaster._cli.output import (
-    OutputFormat,
-    output_option,
-    print_document,
-    print_line,
-    print_table,
-)
-from quaymaster.explanation import Explanation, NodeScores
-from quaymaster.simulation import ExplainedPod, explain_pod
+from quaymaster._cli.output import OutputFormat, output_option, print_document
+from quaymaster._cli.values import complete_pod
+from quaymaster.simulation import WhichAttempt, explain_pod
 
 __all__ = ["command"]
 
+_TOP = 10
+
+
+def _attempt(
+    _context: click.Context, _option: click.Parameter, text: str
+) -> WhichAttempt | int:
+    """An attempt by its number, or some by a word."""
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    try:
+        return WhichAttempt(text.lower())
+    except ValueError as error:
+        words = ", ".join(WhichAttempt)
+        message = f"expected a number from 1, or one of {words}, got {text!r}"
+        raise click.BadParameter(message) from error
+
+
+def _complete_attempt(
+    _context: click.Context, _option: click.Parameter, incomplete: str
+) -> list[str]:
+    return [word.value for word in WhichAttempt if word.startswith(incomplete)]
+
 
 @click.command("explain")
-@click.argument("pod")
+@click.argument("pod", shell_complete=complete_pod)
 @input_options
+@click.option(
+    "--attempt",
+    "--attempts",
+    "attempt",
+    metavar="N|first|last|all",
+    default=WhichAttempt.AUTO.value,
+    callback=_attempt,
+    shell_complete=_complete_attempt,
+    help="Which attempt to take apart. By default the last one; the first one if pods "
+    "of the input are terminating, since they still count now.",
+)
+@click.option(
+    "--top",
+    metavar="N",
+    type=click.IntRange(min=0),
+    help=f"Show the N best nodes, and the rest as a number; 0 shows all. [default: "
+    f"{_TOP} in a table, all in JSON and YAML]",
+)
+@click.option(
+    "--unbind",
+    is_flag=True,
+    help="Take the pod from the node that it came with, and schedule it anew.",
+)
 @output_option(OutputFormat.TABLE, OutputFormat.JSON, OutputFormat.YAML)
 def command(
     pod: str,
     options: InputOptions,
+    attempt: WhichAttempt | int,
+    top: int | None,
+    unbind: bool,
     output: OutputFormat,
 ) -> None:
     """Show why one pod goes where it goes: every node, plugin and score.
 
-    POD is a pod as namespace/name or name, or a workload as kind/name, which stands
-    for its first pod. The manifests are simulated as with "simulate"; shown is the
-    pod's last attempt, in the cluster as it was then.
+    POD is a pod as NAME or NAMESPACE/NAME, or anything that has pods as KIND/NAME, with
+    kubectl's names for kinds: pod/web-0, deploy/web, deployments.apps/web, sts/db.
+    A workload stands for the first of its pods that is tried. With -n, POD is looked
+    for in that namespace only.
+
+    The manifests are simulated as with "simulate", and one attempt of the pod is shown,
+    in the cluster as it was then. Where pods of the input are terminating, that is the
+    first one: the decision of now, not the one after they are gone.
     """
     inputs = read_inputs(options)
     with inputs.located():
@@ -40,93 +88,19 @@ def command(
             config=inputs.config,
             registry=inputs.registry,
             seed=options.seed,
+            attempt=attempt,
+            namespace=options.namespace or "",
+            unbind=unbind,
         )
     notices = (*inputs.notices, *explained.notices)
     if output is OutputFormat.TABLE:
-        _print(explained)
+        print_explained(
+            explained,
+            top=_TOP if top is None else top,
+            every=attempt is WhichAttempt.ALL,
+        )
     else:
-        document = _as_document(explained)
+        document = as_document(explained, top or 0)
         document["warnings"] = notice_documents(notices)
         print_document(document, output)
     print_notices(notices)
-
-
-def _as_document(explained: ExplainedPod) -> dict[str, object]:
-    found = explained.explanation
-    return {
-        "pod": explained.pod,
-        "scheduler": explained.scheduler,
-        "outcome": explained.outcome,
-        "node": explained.node,
-        "message": explained.message,
-        "rejections": [
-            {
-                "node": one.node,
-                "plugin": one.plugin,
-                "code": one.code.label,
-                "reasons": list(one.reasons),
-            }
-            for one in (found.rejections if found else ())
-        ],
-        "scores": [_scores(one) for one in (found.scores if found else ())],
-    }
-
-
-def _scores(scores: NodeScores) -> dict[str, object]:
-    return {
-        "node": scores.node,
-        "total": scores.total,
-        "plugins": {
-            name: {
-                "raw": score.raw,
-                "normalized": score.normalized,
-                "weighted": score.weighted,
-            }
-            for name, score in scores.plugins.items()
-        },
-    }
-
-
-def _print(explained: ExplainedPod) -> None:
-    where = f" on {explained.node}" if explained.node else ""
-    print_line(f"{explained.pod}: {explained.outcome}{where}")
-    if explained.message:
-        print_line(explained.message)
-    if explained.explanation is not None:
-        _print_nodes(explained.explanation)
-        _print_scores(explained.explanation, explained.node)
-
-
-def _print_nodes(found: Explanation) -> None:
-    if found.rejections:
-        print_line()
-        print_table(
-            ("NODE", "REJECTED BY", "REASONS"),
-            [
-                (one.node, one.plugin or "-", ", ".join(one.reasons))
-                for one in found.rejections
-            ],
-        )
-
-
-def _print_scores(found: Explanation, winner: str) -> None:
-    if not found.scores:
-        return
-    print_line()
-    plugins = list(found.scores[0].plugins)
-    print_table(
-        ("NODE", *plugins, "TOTAL", ""),
-        [
-            (
-                one.node,
-                *(
-                    f"{score.raw} -> {score.normalized} -> {score.weighted}"
-                    for score in one.plugins.values()
-                ),
-                one.total,
-                "<- winner" if one.node == winner else "",
-            )
-            for one in found.scores
-        ],
-    )
-    print_line("scores: raw -> normalized -> weighted")

@@ -6,8 +6,10 @@ import click
 
 from quaymaster._cli.inputs import InputOptions, read_inputs
 from quaymaster._cli.logs import logging_to_stderr
+from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import print_line
 from quaymaster._cli.signals import interruptible, on_hangup
+from quaymaster._cli.values import MANIFEST, config_option
 from quaymaster._extender_server import ExtenderServer, ExtenderService
 from quaymaster.clock import RealClock
 from quaymaster.config import ConfigWatcher
@@ -28,14 +30,8 @@ def _address(
 
 
 @click.command("extender")
-@click.argument("paths", metavar="[PATH]...", nargs=-1)
-@click.option(
-    "--config",
-    "config_file",
-    metavar="FILE",
-    required=True,
-    help="A KubeSchedulerConfiguration, or the name of a profile that is shipped.",
-)
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=MANIFEST)
+@config_option(required=True)
 @click.option(
     "--bind",
     "address",
@@ -57,6 +53,7 @@ def command(paths: Sequence[str], config_file: str, address: tuple[str, int]) ->
     signal SIGHUP; one that is wrong is reported, and the old configuration stays.
     """
     inputs = read_inputs(InputOptions(paths=tuple(paths), config_file=config_file))
+    print_notices(inputs.notices)
     clock = RealClock()
     with inputs.located():
         service = ExtenderService(

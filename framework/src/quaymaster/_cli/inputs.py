@@ -9,15 +9,22 @@ import attrs
 import click
 
 from quaymaster._cli.output import warn
+from quaymaster._cli.values import MANIFEST, config_option
 from quaymaster.config import SchedulerConfig, default_config, load_config
 from quaymaster.errors import ManifestErrors
 from quaymaster.manifests import Loaded, Source, Validation, load, shipped_mappings
 from quaymaster.memory import AdmissionError, make_nodes
-from quaymaster.notices import Notice
+from quaymaster.notices import Notice, NoticeReason
 from quaymaster.objects import ApiObject
 from quaymaster.registry import PluginRegistry
 
-__all__ = ["InputOptions", "Inputs", "input_options", "read_config", "read_inputs"]
+__all__ = [
+    "InputOptions",
+    "Inputs",
+    "config_notices",
+    "input_options",
+    "read_inputs",
+]
 
 
 def _validation(
@@ -32,7 +39,7 @@ def _validation(
 
 
 _OPTIONS = (
-    click.argument("paths", metavar="PATH...", nargs=-1, required=True),
+    click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=MANIFEST),
     click.option(
         "--nodes",
         "specs",
@@ -69,12 +76,7 @@ _OPTIONS = (
         is_flag=True,
         help="Make one Job of each CronJob.",
     ),
-    click.option(
-        "--config",
-        "config_file",
-        metavar="FILE",
-        help="A KubeSchedulerConfiguration, or the name of a profile that is shipped.",
-    ),
+    config_option(),
     click.option(
         "--seed",
         metavar="N",
@@ -159,7 +161,8 @@ class Inputs:
 def read_inputs(options: InputOptions) -> Inputs:
     """Read everything that the command line names."""
     registry = PluginRegistry.discover()
-    config = read_config(options.config_file, registry)
+    file = options.config_file
+    config = default_config(registry) if file is None else load_config(file, registry)
     made = make_nodes(options.specs)
     loaded = load(
         options.paths,
@@ -174,16 +177,21 @@ def read_inputs(options: InputOptions) -> Inputs:
         config=config,
         objects=[*made, *loaded.objects],
         sources=_sources(loaded),
-        notices=loaded.notices,
+        notices=(*config_notices(config), *loaded.notices),
     )
 
 
-def read_config(file: str | None, registry: PluginRegistry) -> SchedulerConfig:
-    """Load a configuration, or the default one; print its warnings."""
-    config = default_config(registry) if file is None else load_config(file, registry)
-    for warning in config.warnings:
-        warn(f"warning: {warning}")
-    return config
+def config_notices(config: SchedulerConfig) -> list[Notice]:
+    """What is probably a mistake in a configuration."""
+    return [
+        Notice(
+            reason=NoticeReason.CONFIGURATION,
+            where=warning.where,
+            path=warning.path,
+            message=warning.message,
+        )
+        for warning in config.warnings
+    ]
 
 
 def _tell_skipped(loaded: Loaded) -> None:

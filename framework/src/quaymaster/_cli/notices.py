@@ -1,17 +1,26 @@
 """How commands tell what was left out or assumed."""
 
 from collections.abc import Iterable
+from typing import Final
 
 from quaymaster._cli.output import warn
 from quaymaster.notices import Notice
 
 __all__ = ["notice_documents", "print_notices"]
 
+_ALIKE: Final = 3
+
 
 def print_notices(notices: Iterable[Notice]) -> None:
-    """Print a line for each to standard error."""
+    """Print a line for each to standard error; of many that say the same, for a few."""
+    alike: dict[tuple[str, str], list[Notice]] = {}
     for notice in notices:
-        warn(f"warning: {notice}")
+        alike.setdefault((notice.path, notice.message), []).append(notice)
+    for same in alike.values():
+        for notice in same[:_ALIKE]:
+            warn(f"warning: {notice}")
+        if len(same) > _ALIKE:
+            warn(f"warning: and {len(same) - _ALIKE} more: {same[0].message}")
 
 
 def notice_documents(notices: Iterable[Notice]) -> list[dict[str, str]]:

@@ -8,29 +8,47 @@ from typing import Any, TypeVar
 import click
 import msgspec
 import yaml
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from quaymaster._cli.tables import Table, folded
+from quaymaster._cli.terminal import (
+    bold,
+    line_width,
+    progress_console,
+    shows_progress,
+)
+from quaymaster.errors import QuaymasterError
 
 __all__ = [
+    "NobodyReadsError",
+    "OutputError",
     "OutputFormat",
     "output_option",
     "print_document",
     "print_line",
     "print_table",
-    "stderr",
+    "print_text",
+    "progress_bar",
     "warn",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_PIPE_WIDTH = 10_000
+
+class OutputError(QuaymasterError):
+    """Standard output takes no more."""
+
+
+class NobodyReadsError(Exception):
+    """Whoever read standard output has seen enough, as ``head`` has."""
 
 
 class OutputFormat(enum.StrEnum):
     """The forms of ``-o``."""
 
     TABLE = "table"
+    WIDE = "wide"
+    NAME = "name"
     JSON = "json"
     YAML = "yaml"
 
@@ -38,35 +56,35 @@ class OutputFormat(enum.StrEnum):
 def print_document(document: object, form: OutputFormat) -> None:
     """Print plain data as JSON or YAML."""
     if form is OutputFormat.YAML:
-        sys.stdout.write(yaml.safe_dump(document, sort_keys=False, allow_unicode=True))
+        print_text(yaml.safe_dump(document, sort_keys=False, allow_unicode=True))
         return
     encoded = msgspec.json.format(msgspec.json.encode(document), indent=2)
-    sys.stdout.write(encoded.decode() + "\n")
+    print_text(encoded.decode() + "\n")
 
 
 def print_table(
-    columns: Sequence[str], rows: Iterable[Sequence[object]], *, folds: bool = True
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    sentences: Iterable[str] = (),
 ) -> None:
-    """Print rows under headings; on a pipe no line is ever cut or wrapped.
+    """Print rows under headings; no word is ever broken, and on a pipe no line.
 
     Args:
         columns: The headings.
         rows: The cells of each row.
-        folds: Whether cells become narrow on a terminal that is; if not, lines go on
-            in the next one, which suits rows of numbers.
+        sentences: The headings of the columns whose cells may be folded.
     """
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(str(cell)) for cell in row))
-    console = _stdout() if folds else Console(highlight=False, width=_PIPE_WIDTH)
-    console.print(table, soft_wrap=not folds or not console.is_terminal)
+    out = sys.stdout
+    headings, body = Table(columns, rows, sentences=sentences).lines(line_width(out))
+    lines = [*(bold(line, out) for line in headings), *body]
+    print_text("".join(f"{line}\n" for line in lines))
 
 
 def print_line(text: str = "") -> None:
-    """Print one line of text."""
-    _stdout().print(Text(text))
+    """Print one line of text, which a terminal may get as several."""
+    lines = folded(text, line_width(sys.stdout))
+    print_text("".join(f"{line}\n" for line in lines))
 
 
 def output_option(default: OutputFormat, *others: OutputFormat) -> Callable[[F], F]:
@@ -74,25 +92,41 @@ def output_option(default: OutputFormat, *others: OutputFormat) -> Callable[[F],
     return click.option(
         "-o",
         "--output",
-        type=click.Choice([default, *others], case_sensitive=False),
-        default=default,
+        type=click.Choice([default.value, *others], case_sensitive=False),
+        default=default.value,
         show_default=True,
+        callback=lambda _context, _option, value: OutputFormat(value),
         help="The form of the output.",
     )
 
 
-def stderr() -> Console:
-    """Where progress goes."""
-    return Console(stderr=True)
+def progress_bar(text: str) -> Progress:
+    """What shows on standard error how far something is, if anybody looks."""
+    return Progress(
+        TextColumn(text),
+        BarColumn(),
+        MofNCompleteColumn(),
+        console=progress_console(sys.stderr),
+        transient=True,
+        disable=not shows_progress(sys.stderr),
+    )
+
+
+def print_text(text: str) -> None:
+    """Print a text as it stands.
+
+    Raises:
+        NobodyReadsError: Nobody reads any more.
+        OutputError: It cannot be written, for another reason.
+    """
+    try:
+        sys.stdout.write(text)
+    except BrokenPipeError as error:
+        raise NobodyReadsError from error
+    except OSError as error:
+        raise OutputError(f"standard output: {error.strerror}") from error
 
 
 def warn(text: str) -> None:
     """Print one line to standard error."""
     click.echo(text, err=True)
-
-
-def _stdout() -> Console:
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=_PIPE_WIDTH, soft_wrap=True)
-    return console

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 import msgspec
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from quaymaster._cli.output import print_line, print_table, stderr, warn
+from quaymaster._cli.output import print_line, print_table, progress_bar, warn
+from quaymaster._cli.values import config_option
 from quaymaster._perf.child import run_apart
 from quaymaster._perf.errors import PerfErrors
 from quaymaster._perf.load import Workload, find_files, load_workloads
@@ -27,7 +27,7 @@ _PICTURES = (".png", ".svg")
 
 
 @click.command("perf")
-@click.argument("paths", metavar="FILE...", nargs=-1, required=True)
+@click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=click.Path())
 @click.option(
     "--workload",
     "names",
@@ -46,12 +46,7 @@ _PICTURES = (".png", ".svg")
 @click.option(
     "--list", "only_list", is_flag=True, help="Print the workloads, run none."
 )
-@click.option(
-    "--config",
-    "config_file",
-    metavar="FILE",
-    help="A KubeSchedulerConfiguration, or the name of a profile that is shipped.",
-)
+@config_option()
 @click.option(
     "--seed",
     metavar="N",
@@ -66,11 +61,18 @@ _PICTURES = (".png", ".svg")
     help="Make every Nth decision a second time, with scalar hooks alone and nothing "
     "remembered, and stop if it differs. Costs measured time.",
 )
-@click.option("--json", "json_file", metavar="FILE", help="Write the results as JSON.")
+@click.option(
+    "--json",
+    "json_file",
+    metavar="FILE",
+    type=click.Path(),
+    help="Write the results as JSON.",
+)
 @click.option(
     "--plot",
     "plot_file",
     metavar="FILE",
+    type=click.Path(),
     help="Draw throughput over time, as a .png or an .svg.",
 )
 def command(
@@ -118,7 +120,7 @@ def _run(
         for operation in workload.operations
         if isinstance(operation, CreatePods | CreateAny)
     )
-    with _progress_bar() as progress:
+    with progress_bar(workload.name) as progress:
         task = progress.add_task(workload.name, total=total)
 
         def follow(bound: int) -> None:
@@ -187,7 +189,7 @@ def _print_list(workloads: Sequence[Workload]) -> None:
 def _print(outcomes: Sequence[Outcome]) -> None:
     table = list(rows(outcomes))
     if table:
-        print_table(COLUMNS, table, folds=False)
+        print_table(COLUMNS, table)
     for note in dict.fromkeys(note for one in outcomes for note in one.notes):
         print_line(f"note: {note}")
     for outcome in outcomes:
@@ -195,15 +197,3 @@ def _print(outcomes: Sequence[Outcome]) -> None:
             print_line(f"{outcome.workload}: {outcome.status}: {outcome.reason}")
         elif not is_beaten(outcome):
             print_line(f"{outcome.workload}: below the threshold")
-
-
-def _progress_bar() -> Progress:
-    console = stderr()
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )

@@ -5,19 +5,19 @@ from collections.abc import Callable
 
 import attrs
 import click
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.progress import Progress
 
 from quaymaster._cli.inputs import InputOptions, input_options, read_inputs
-from quaymaster._cli.notices import notice_documents, print_notices
+from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import (
     OutputFormat,
     output_option,
     print_document,
-    print_line,
-    print_table,
-    stderr,
+    progress_bar,
     warn,
 )
+from quaymaster._cli.results import as_document, print_names, print_result
+from quaymaster._cli.sorting import SortKey
 from quaymaster.errors import VerificationError
 from quaymaster.notices import has_missing_pods
 from quaymaster.options import EngineOptions
@@ -49,7 +49,21 @@ NOT_STRICT = 1
     help="Make every Nth decision a second time, with scalar hooks alone and nothing "
     "remembered, and exit with 1 if it differs.",
 )
-@output_option(OutputFormat.TABLE, OutputFormat.JSON, OutputFormat.YAML)
+@output_option(
+    OutputFormat.TABLE,
+    OutputFormat.WIDE,
+    OutputFormat.NAME,
+    OutputFormat.JSON,
+    OutputFormat.YAML,
+)
+@click.option(
+    "--sort-by",
+    type=click.Choice([one.value for one in SortKey], case_sensitive=False),
+    default=SortKey.TIME.value,
+    show_default=True,
+    callback=lambda _context, _option, value: SortKey(value),
+    help="The order of the pods.",
+)
 def command(
     options: InputOptions,
     require_all: bool,
@@ -57,6 +71,7 @@ def command(
     check_plugins: bool,
     verify: int,
     output: OutputFormat,
+    sort_by: SortKey,
 ) -> None:
     """Schedule the pods of some manifests, and print where each one goes.
 
@@ -64,10 +79,13 @@ def command(
     bound already; workloads become pods as their controllers would make them; the pods
     that wait are scheduled until nothing moves any more. The output of "kubectl get
     nodes,pods -A -o json" is input as it stands.
+
+    Times are virtual: seconds since the beginning, when all that is in the manifests
+    is there already. What was left out or assumed is told as warnings at the end.
     """
     inputs = read_inputs(options)
     try:
-        with _progress_bar() as progress, inputs.located():
+        with progress_bar("scheduling") as progress, inputs.located():
             result = simulate(
                 inputs.objects,
                 config=inputs.config,
@@ -80,10 +98,7 @@ def command(
         warn(str(error))
         sys.exit(NOT_VERIFIED)
     result = attrs.evolve(result, notices=(*inputs.notices, *result.notices))
-    if output is OutputFormat.TABLE:
-        _print(result)
-    else:
-        print_document(as_document(result), output)
+    _print(sort_by.sorted(result), output)
     print_notices(result.notices)
     if require_all and (result.unscheduled or has_missing_pods(result.notices)):
         sys.exit(SOME_UNSCHEDULED)
@@ -91,65 +106,14 @@ def command(
         sys.exit(NOT_STRICT)
 
 
-def as_document(result: SimulationResult) -> dict[str, object]:
-    """The result as plain data, in the form of ``-o json``."""
-    return {
-        "placements": [
-            {"pod": one.pod, "node": one.node, "scheduler": one.scheduler}
-            for one in result.placements
-        ],
-        "unscheduled": [
-            {
-                "pod": one.pod,
-                "reason": one.reason,
-                "message": one.message,
-                "plugins": list(one.plugins),
-            }
-            for one in result.unscheduled
-        ],
-        "preempted": [
-            {"pod": one.pod, "by": one.by, "node": one.node} for one in result.preempted
-        ],
-        "summary": {
-            "pods": result.pods,
-            "placed": len(result.placements),
-            "unscheduled": len(result.unscheduled),
-            "nodes": result.nodes,
-        },
-        "warnings": notice_documents(result.notices),
-    }
-
-
-def _print(result: SimulationResult) -> None:
-    if result.placements:
-        rows = [(one.pod, one.node) for one in result.placements]
-        print_table(("POD", "NODE"), rows)
-        print_line()
-    if result.preempted:
-        preempted = [(one.pod, one.by, one.node) for one in result.preempted]
-        print_table(("PREEMPTED", "BY", "NODE"), preempted)
-        print_line()
-    if result.unscheduled:
-        waiting = [(one.pod, one.reason, one.message) for one in result.unscheduled]
-        print_table(("UNSCHEDULED", "REASON", "MESSAGE"), waiting)
-        print_line()
-    nodes = "1 node" if result.nodes == 1 else f"{result.nodes} nodes"
-    print_line(
-        f"{len(result.placements)} of {result.pods} pods placed on {nodes}, "
-        f"{len(result.unscheduled)} unscheduled"
-    )
-
-
-def _progress_bar() -> Progress:
-    console = stderr()
-    return Progress(
-        TextColumn("scheduling"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
+def _print(result: SimulationResult, output: OutputFormat) -> None:
+    match output:
+        case OutputFormat.NAME:
+            print_names(result)
+        case OutputFormat.TABLE | OutputFormat.WIDE:
+            print_result(result, wide=output is OutputFormat.WIDE)
+        case _:
+            print_document(as_document(result), output)
 
 
 def _follow(progress: Progress) -> Callable[[int, int], None]:

@@ -5,7 +5,9 @@ at.
 """
 
 import multiprocessing
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from multiprocessing.connection import Connection
 
 import attrs
@@ -44,13 +46,28 @@ def run_apart(
     process = context.Process(
         target=_run, args=(theirs, workload, config_file, seed, verify), daemon=True
     )
-    process.start()
+    with _deaf_to_interrupts():
+        process.start()
     theirs.close()
     try:
         return _listen(ours, workload, on_progress)
     finally:
         process.kill()
         process.join()
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Have Ctrl-C ignored, by whatever process is started meanwhile for all its life.
+
+    A terminal interrupts that process, too, which would only print a traceback: it is
+    ended by the one that started it.
+    """
+    previous = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
 
 
 def _listen(

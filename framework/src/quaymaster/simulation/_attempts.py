@@ -88,7 +88,7 @@ class AttemptLog:
                 nominated_node=entry.nominated_node,
                 message=entry.message,
                 preempted=tuple(entry.preempted),
-                explanation=entry.explanation,
+                explanation=_winner_first(entry.explanation, entry.node),
             )
             for number, entry in enumerate(self._entries.get(key, ()), 1)
         )
@@ -101,3 +101,11 @@ class AttemptLog:
     def _current(self, key: str) -> _Entry | None:
         entries = self._entries.get(key)
         return entries[-1] if entries else None
+
+
+def _winner_first(found: Explanation | None, winner: str) -> Explanation | None:
+    """Others may have as many points as the node that was picked."""
+    if found is None or not winner:
+        return found
+    scores = tuple(sorted(found.scores, key=lambda one: one.node != winner))
+    return attrs.evolve(found, scores=scores)

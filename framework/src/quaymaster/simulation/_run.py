@@ -208,7 +208,7 @@ class Run:
         created = pod.metadata.creation_timestamp
         if created is None or pod.uid in self._given:
             return 0.0
-        return created - self._started
+        return self._since(created)
 
     def _finished(self, placed: Pod) -> float | None:
         """When its containers had ended, as far as the cluster still knows."""
@@ -220,11 +220,15 @@ class Run:
             return None
         for condition in pod.status.conditions:
             if condition.type == "Ready" and condition.last_transition_time is not None:
-                return condition.last_transition_time - self._started
+                return self._since(condition.last_transition_time)
         return None
 
     def _now(self) -> float:
-        return self._cluster.clock.now() - self._started
+        return self._since(self._cluster.clock.now())
+
+    def _since(self, moment: float) -> float:
+        """Seconds since the beginning, to the microsecond, as objects tell time."""
+        return round(moment - self._started, 6)
 
     def _report_progress(self) -> None:
         if self._on_progress is not None:

@@ -1,0 +1,25 @@
+"""Where the ``quaymaster`` command begins, before anything of the package is imported.
+
+That takes a moment, in which Ctrl-C must not end in a traceback either, or in worse:
+not every library bears it that an exception comes up while it is set up.
+"""
+
+import os
+import signal
+
+__all__ = ["main"]
+
+INTERRUPTED = 130  # 128 and SIGINT, as shells have it
+
+
+def main() -> None:
+    """Import the command, and run it."""
+    # What a script puts into the background does not hear Ctrl-C, and is left alone.
+    hears = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if hears:
+        signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+    from quaymaster._cli import main as command  # noqa: PLC0415
+
+    if hears:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    command()

@@ -1,0 +1,29 @@
+"""``quaymaster completion``."""
+
+from typing import Final
+
+import click
+from click.shell_completion import get_completion_class
+
+from quaymaster._cli.output import print_text
+
+__all__ = ["command"]
+
+_SHELLS: Final = ("bash", "zsh", "fish")
+_VARIABLE: Final = "_QUAYMASTER_COMPLETE"
+
+
+@click.command("completion")
+@click.argument("shell", type=click.Choice(_SHELLS))
+@click.pass_context
+def command(context: click.Context, shell: str) -> None:
+    """Print a script that completes commands, options and values in a shell.
+
+    In bash and zsh, it comes into force with source <(quaymaster completion SHELL), in
+    fish with quaymaster completion fish | source. Put the line into the shell's
+    start-up file to have it always.
+    """
+    made = get_completion_class(shell)
+    assert made is not None, "all of these come with click"
+    app = context.find_root().command
+    print_text(made(app, {}, "quaymaster", _VARIABLE).source())

@@ -1,0 +1,224 @@
+"""A pod that is explained, as tables and as plain data."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from quaymaster._cli.output import print_line, print_table
+from quaymaster._cli.results import counted, duration
+from quaymaster.explanation import Explanation, NodeRejection, NodeScores
+from quaymaster.simulation import Attempt, ExplainedPod
+
+__all__ = ["as_document", "print_explained"]
+
+_NAMED: Final = 3
+"""So many of the nodes are named that were rejected for the same reasons."""
+_ATTEMPTS: Final = 10
+
+
+def as_document(explained: ExplainedPod, top: int = 0) -> dict[str, object]:
+    """A pod that is explained, in the form of ``-o json``.
+
+    Args:
+        explained: The pod.
+        top: How many nodes' scores there are at most; 0: all.
+    """
+    return {
+        "pod": explained.pod,
+        "scheduler": explained.scheduler,
+        "outcome": explained.outcome,
+        "node": explained.node,
+        "message": explained.message,
+        **_details(explained.explanation, top),
+        "attempt": explained.attempt,
+        "attempts": [
+            {
+                "attempt": one.number,
+                "at": one.at,
+                "outcome": one.outcome,
+                "node": one.node,
+                "nominatedNode": one.nominated_node,
+                "message": one.message,
+                "preempted": list(one.preempted),
+                **(_details(one.explanation, top) if one.explanation else {}),
+            }
+            for one in explained.attempts
+        ],
+        "terminating": explained.terminating,
+    }
+
+
+def print_explained(explained: ExplainedPod, *, top: int, every: bool) -> None:
+    """Print what there is to say of a pod.
+
+    Args:
+        explained: The pod.
+        top: How many nodes are shown; 0: all.
+        every: Whether every attempt is shown, or only the one that it is about.
+    """
+    shown = [one for one in explained.attempts if every or _is_shown(explained, one)]
+    if not shown:
+        _print_untried(explained)
+    for attempt in shown:
+        if attempt is not shown[0]:
+            print_line()
+        _print_attempt(explained, attempt, top)
+    if not every:
+        _print_others(explained)
+
+
+def _is_shown(explained: ExplainedPod, attempt: Attempt) -> bool:
+    return attempt.number == explained.attempt
+
+
+def _print_untried(explained: ExplainedPod) -> None:
+    where = f" on {explained.node}" if explained.node else ""
+    print_line(f"{explained.pod}: {explained.outcome}{where}")
+    if explained.message:
+        print_line(explained.message)
+    if explained.outcome == "bound":
+        print_line("it came with this node; --unbind shows what is decided without it")
+
+
+def _print_attempt(explained: ExplainedPod, attempt: Attempt, top: int) -> None:
+    print_line(f"{explained.pod}: {_outcome(attempt)}")
+    if attempt.message:
+        print_line(attempt.message)
+    if len(explained.attempts) > 1:
+        print_line(
+            f"attempt {attempt.number} of {len(explained.attempts)}, "
+            f"after {duration(attempt.at)}{_beside(explained, attempt)}"
+        )
+    if attempt.explanation is not None:
+        _print_scores(attempt.explanation.scores, attempt.node, top)
+        _print_rejections(attempt.explanation.rejections, top)
+
+
+def _beside(explained: ExplainedPod, attempt: Attempt) -> str:
+    """Says that a decision may only hold for now."""
+    if not explained.terminating or attempt.number > 1:
+        return ""
+    pods = counted(explained.terminating, "terminating pod")
+    return f": the decision of now, beside {pods}"
+
+
+def _outcome(attempt: Attempt) -> str:
+    parts = [attempt.outcome + (f" on {attempt.node}" if attempt.node else "")]
+    if attempt.nominated_node and not attempt.node:
+        parts.append(f"nominated to {attempt.nominated_node}")
+    if attempt.preempted:
+        parts.append(f"preempts {', '.join(attempt.preempted)}")
+    return ", ".join(parts)
+
+
+def _print_others(explained: ExplainedPod) -> None:
+    attempts = explained.attempts
+    if len(attempts) < 2:
+        return
+    listed = list(attempts)
+    if len(attempts) > _ATTEMPTS:
+        listed = [*attempts[: _ATTEMPTS - 1], attempts[-1]]
+    print_line()
+    print_table(
+        ("ATTEMPT", "AFTER", "OUTCOME", ""),
+        [
+            (
+                one.number,
+                duration(one.at),
+                _outcome(one),
+                "<- shown" if _is_shown(explained, one) else "",
+            )
+            for one in listed
+        ],
+        sentences=["OUTCOME"],
+    )
+    if len(listed) < len(attempts):
+        print_line(f"and {len(attempts) - len(listed)} more before the last one")
+    print_line("--attempt N, or --attempt all, shows the others")
+
+
+def _print_rejections(rejections: Sequence[NodeRejection], top: int) -> None:
+    if not rejections:
+        return
+    print_line()
+    if not top or len(rejections) <= top:
+        rows = [(one.node, one.plugin or "-", _why(one)) for one in rejections]
+        print_table(("NODE", "REJECTED BY", "REASONS"), rows, sentences=["REASONS"])
+        return
+    print_table(
+        ("NODES", "REJECTED BY", "REASONS", "SUCH AS"),
+        _grouped(rejections),
+        sentences=["REASONS", "SUCH AS"],
+    )
+
+
+def _grouped(rejections: Iterable[NodeRejection]) -> list[tuple[object, ...]]:
+    """A row for each plugin and its reasons, the most frequent first."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for one in rejections:
+        groups.setdefault((one.plugin or "-", _why(one)), []).append(one.node)
+    ordered = sorted(groups.items(), key=lambda group: -len(group[1]))
+    return [
+        (len(nodes), plugin, why, ", ".join(nodes[:_NAMED]))
+        for (plugin, why), nodes in ordered
+    ]
+
+
+def _why(rejection: NodeRejection) -> str:
+    # A pod that is nominated to a node is tried there first, elsewhere only in need.
+    return ", ".join(rejection.reasons) or "not looked at"
+
+
+def _print_scores(scores: Sequence[NodeScores], winner: str, top: int) -> None:
+    if not scores:
+        return
+    shown = scores[:top] if top else scores
+    print_line()
+    print_table(
+        ("NODE", *scores[0].plugins, "TOTAL", ""),
+        [
+            (
+                one.node,
+                *(
+                    f"{score.raw} -> {score.normalized} -> {score.weighted}"
+                    for score in one.plugins.values()
+                ),
+                one.total,
+                "<- winner" if one.node == winner else "",
+            )
+            for one in shown
+        ],
+    )
+    if len(shown) < len(scores):
+        print_line(f"and {len(scores) - len(shown)} more nodes that fit")
+    print_line("scores: raw -> normalized -> weighted")
+
+
+def _details(found: Explanation | None, top: int) -> dict[str, object]:
+    scores = found.scores if found else ()
+    return {
+        "rejections": [
+            {
+                "node": one.node,
+                "plugin": one.plugin,
+                "code": one.code.label,
+                "reasons": list(one.reasons),
+            }
+            for one in (found.rejections if found else ())
+        ],
+        "scores": [_scores(one) for one in (scores[:top] if top else scores)],
+    }
+
+
+def _scores(scores: NodeScores) -> dict[str, object]:
+    return {
+        "node": scores.node,
+        "total": scores.total,
+        "plugins": {
+            name: {
+                "raw": score.raw,
+                "normalized": score.normalized,
+                "weighted": score.weighted,
+            }
+            for name, score in scores.plugins.items()
+        },
+    }

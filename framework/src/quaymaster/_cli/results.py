@@ -1,0 +1,147 @@
+"""A simulation's result, in the forms that ``simulate -o`` knows."""
+
+from datetime import timedelta
+from typing import Final
+
+from quaymaster._cli.notices import notice_documents
+from quaymaster._cli.output import print_line, print_table
+from quaymaster._config.duration import format_duration
+from quaymaster.objects import Time
+from quaymaster.simulation import Placement, SimulationResult, UnscheduledPod
+
+__all__ = ["as_document", "counted", "duration", "print_names", "print_result"]
+
+_REASONS: Final = 10
+"""So many reasons are told; there may be a different one for every pod."""
+
+
+def as_document(result: SimulationResult) -> dict[str, object]:
+    """The result as plain data, in the form of ``-o json``; times are in seconds."""
+    return {
+        "placements": [_placement(one) for one in result.placements],
+        "unscheduled": [_unscheduled(one) for one in result.unscheduled],
+        "preempted": [
+            {"pod": one.pod, "by": one.by, "node": one.node, "at": one.at}
+            for one in result.preempted
+        ],
+        "reasons": [
+            {"pods": count, "reasons": list(reasons)}
+            for reasons, count in result.reasons()
+        ],
+        "summary": {
+            "pods": result.pods,
+            "placed": len(result.placements),
+            "unscheduled": len(result.unscheduled),
+            "nodes": result.nodes,
+            "start": str(Time(result.started)),
+            "makespan": result.makespan,
+        },
+        "warnings": notice_documents(result.notices),
+    }
+
+
+def print_names(result: SimulationResult) -> None:
+    """Print each pod as kubectl names it; those that were placed come first."""
+    keys = [one.pod for one in result.placements]
+    keys += [one.pod for one in result.unscheduled]
+    for key in keys:
+        print_line(f"pod/{key.rpartition('/')[2]}")
+
+
+def print_result(result: SimulationResult, *, wide: bool) -> None:
+    """Print the result as tables.
+
+    Args:
+        result: The result.
+        wide: Whether there is more to tell of each pod.
+    """
+    _print_placements(result, wide)
+    _print_preempted(result, wide)
+    _print_unscheduled(result, wide)
+    print_line(
+        f"{len(result.placements)} of {result.pods} pods placed on "
+        f"{counted(result.nodes, 'node')}, {len(result.unscheduled)} unscheduled"
+    )
+    reasons = result.reasons()
+    for names, count in reasons[:_REASONS]:
+        print_line(f"{counted(count, 'pod')}: {', '.join(names)}")
+    if len(reasons) > _REASONS:
+        rest = sum(count for _, count in reasons[_REASONS:])
+        print_line(f"{counted(rest, 'pod')}: other reasons")
+    if result.makespan:
+        print_line(f"makespan: {duration(result.makespan)} of virtual time")
+
+
+def duration(seconds: float) -> str:
+    """A length of time such as ``1m30s``."""
+    return format_duration(timedelta(seconds=seconds))
+
+
+def counted(count: int, what: str) -> str:
+    """``1 node`` or ``2 nodes``."""
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def _print_placements(result: SimulationResult, wide: bool) -> None:
+    columns = ["POD", "NODE"]
+    rows = [[one.pod, one.node] for one in result.placements]
+    if wide:
+        columns += ["SCHEDULER", "ATTEMPTS", "CREATED", "BOUND", "FINISHED"]
+        for row, one in zip(rows, result.placements, strict=True):
+            finished = "-" if one.finished is None else duration(one.finished)
+            times = [duration(one.created), duration(one.bound), finished]
+            row += [one.scheduler, str(one.attempts), *times]
+    if rows:
+        print_table(columns, rows)
+        print_line()
+
+
+def _print_preempted(result: SimulationResult, wide: bool) -> None:
+    columns = ["PREEMPTED", "BY", "NODE"]
+    rows = [[one.pod, one.by, one.node] for one in result.preempted]
+    if wide:
+        columns.append("AT")
+        for row, one in zip(rows, result.preempted, strict=True):
+            row.append(duration(one.at))
+    if rows:
+        print_table(columns, rows)
+        print_line()
+
+
+def _print_unscheduled(result: SimulationResult, wide: bool) -> None:
+    columns = ["UNSCHEDULED", "REASON", "MESSAGE"]
+    rows = [[one.pod, one.reason, one.message] for one in result.unscheduled]
+    if wide:
+        columns[2:2] = ["SCHEDULER", "ATTEMPTS", "CREATED", "PLUGINS"]
+        for row, one in zip(rows, result.unscheduled, strict=True):
+            plugins = ",".join(one.plugins) or "-"
+            created = duration(one.created)
+            row[2:2] = [one.scheduler, str(one.attempts), created, plugins]
+    if rows:
+        print_table(columns, rows, sentences=["MESSAGE"])
+        print_line()
+
+
+def _placement(one: Placement) -> dict[str, object]:
+    return {
+        "pod": one.pod,
+        "node": one.node,
+        "scheduler": one.scheduler,
+        "created": one.created,
+        "bound": one.bound,
+        "finished": one.finished,
+        "attempts": one.attempts,
+    }
+
+
+def _unscheduled(one: UnscheduledPod) -> dict[str, object]:
+    return {
+        "pod": one.pod,
+        "reason": one.reason,
+        "message": one.message,
+        "plugins": list(one.plugins),
+        "scheduler": one.scheduler,
+        "created": one.created,
+        "attempts": one.attempts,
+        "reasons": list(one.reasons),
+    }

@@ -1,0 +1,78 @@
+"""The orders that ``--sort-by`` knows."""
+
+import re
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from typing import Final, TypeAlias
+
+import attrs
+
+from quaymaster.simulation import Placement, SimulationResult, UnscheduledPod
+
+__all__ = ["SortKey"]
+
+_One: TypeAlias = Placement | UnscheduledPod
+_Key: TypeAlias = Callable[[_One], tuple[object, ...]]
+
+
+class SortKey(StrEnum):
+    """What pods are sorted by; those of which it says the same stay as they are."""
+
+    TIME = "time"
+    """When they were bound, which is the order of the placements anyway."""
+
+    POD = "pod"
+    NAME = "name"
+    NODE = "node"
+    SCHEDULER = "scheduler"
+    CREATED = "created"
+    FINISHED = "finished"
+    ATTEMPTS = "attempts"
+
+    def sorted(self, result: SimulationResult) -> SimulationResult:
+        """The result with its pods in this order."""
+        if self is SortKey.TIME:
+            return result
+        key = _KEYS[self]
+        return attrs.evolve(
+            result,
+            placements=tuple(sorted(result.placements, key=key)),
+            unscheduled=tuple(sorted(result.unscheduled, key=key)),
+        )
+
+
+def _natural(text: str) -> tuple[object, ...]:
+    """Sorts numbers in a text as numbers, as kubectl does: ``web-2`` before ``web-10``.
+
+    Even elements are texts and odd ones numbers, so two keys can be compared.
+    """
+    parts = re.split(r"(\d+)", text)
+    return tuple(int(part) if part.isdecimal() else part for part in parts)
+
+
+def _pod(one: _One) -> tuple[object, ...]:
+    return _natural(one.pod)
+
+
+def _name(one: _One) -> tuple[object, ...]:
+    return _natural(one.pod.rpartition("/")[2])
+
+
+def _node(one: _One) -> tuple[object, ...]:
+    return _natural(one.node) if isinstance(one, Placement) else ()
+
+
+def _finished(one: _One) -> tuple[object, ...]:
+    end = one.finished if isinstance(one, Placement) else None
+    return (end is None, end or 0.0)
+
+
+_KEYS: Final[Mapping[SortKey, _Key]] = {
+    SortKey.POD: _pod,
+    SortKey.NAME: _name,
+    SortKey.NODE: _node,
+    SortKey.SCHEDULER: lambda one: (one.scheduler,),
+    SortKey.CREATED: lambda one: (one.created,),
+    SortKey.FINISHED: _finished,
+    SortKey.ATTEMPTS: lambda one: (one.attempts,),
+}

@@ -1,0 +1,70 @@
+"""What may be written to a terminal, and how much of it fits into a line.
+
+The rules are those of https://no-color.org and https://bixense.com/clicolors: whoever
+sets ``NO_COLOR`` gets no escape sequence at all, ``FORCE_COLOR`` or ``CLICOLOR_FORCE``
+asks for styles on a pipe too, ``CLICOLOR=0`` and ``TERM=dumb`` for none. None of them
+changes where lines are broken.
+"""
+
+import os
+import shutil
+from typing import Final, Protocol, TextIO
+
+from rich.console import Console
+
+__all__ = [
+    "Stream",
+    "bold",
+    "is_styled",
+    "line_width",
+    "progress_console",
+    "shows_progress",
+]
+
+_BOLD: Final = "\x1b[1m"
+_NORMAL: Final = "\x1b[0m"
+_OFF: Final = ("", "0", "false")
+
+
+class Stream(Protocol):
+    """What text is written to."""
+
+    def isatty(self) -> bool:
+        """Whether somebody looks at it."""
+
+
+def is_styled(stream: Stream) -> bool:
+    """Whether text that goes to a stream may be bold or coloured."""
+    environment = os.environ
+    if environment.get("NO_COLOR"):
+        return False
+    for name in ("FORCE_COLOR", "CLICOLOR_FORCE"):
+        if environment.get(name, "").lower() not in _OFF:
+            return True
+    if environment.get("CLICOLOR") == "0" or environment.get("FORCE_COLOR") == "0":
+        return False
+    return stream.isatty() and environment.get("TERM") != "dumb"
+
+
+def bold(text: str, stream: Stream) -> str:
+    """The text in bold, if the stream may have that."""
+    return f"{_BOLD}{text}{_NORMAL}" if text and is_styled(stream) else text
+
+
+def line_width(stream: Stream) -> int | None:
+    """How many columns a line has; None if nobody looks, as on a pipe."""
+    return shutil.get_terminal_size().columns if stream.isatty() else None
+
+
+def shows_progress(stream: Stream) -> bool:
+    """Whether a line that changes all the time does any good."""
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def progress_console(stream: TextIO) -> Console:
+    """Where progress goes."""
+    return Console(
+        file=stream,
+        force_terminal=stream.isatty(),
+        no_color=not is_styled(stream),
+    )

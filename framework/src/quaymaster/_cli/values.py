@@ -1,0 +1,70 @@
+"""The values that arguments take, and what a shell may propose for them."""
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import click
+from click.shell_completion import CompletionItem
+
+from quaymaster.config import shipped_profiles
+from quaymaster.simulation._kinds import POD_KINDS
+
+__all__ = [
+    "MANIFEST",
+    "complete_config",
+    "complete_pod",
+    "config_option",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+MANIFEST: Final = click.Path(allow_dash=True)
+"""A file, a directory, or ``-``; whether it exists is found out later."""
+
+_CONFIG_ENDINGS: Final = (".yaml", ".yml", ".json")
+
+
+def config_option(*, required: bool = False) -> Callable[[F], F]:
+    """The option ``--config``."""
+    return click.option(
+        "--config",
+        "config_file",
+        metavar="FILE",
+        required=required,
+        shell_complete=complete_config,
+        help="A KubeSchedulerConfiguration, or the name of a profile that is shipped.",
+    )
+
+
+def complete_config(
+    _context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Propose shipped profiles and configuration files."""
+    names = [one for one in shipped_profiles() if one.startswith(incomplete)]
+    if not names:
+        return [CompletionItem(incomplete, type="file")]
+    # Shells propose files by themselves only if they are given nothing else.
+    return _items([*names, *_files(incomplete)])
+
+
+def complete_pod(
+    _context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Propose the kinds that pods can be named by."""
+    kinds = (f"{kind.lower()}/" for kind in POD_KINDS)
+    return _items(kind for kind in kinds if kind.startswith(incomplete))
+
+
+def _items(values: Iterable[str]) -> list[CompletionItem]:
+    return [CompletionItem(value) for value in values]
+
+
+def _files(incomplete: str) -> Iterator[str]:
+    """The configuration files and the directories whose path begins like this."""
+    for path in sorted(Path().glob("*")):
+        if path.name.startswith(incomplete) and not path.name.startswith("."):
+            if path.is_dir():
+                yield f"{path}/"
+            elif path.name.endswith(_CONFIG_ENDINGS):
+                yield str(path)
