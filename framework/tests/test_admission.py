@@ -332,7 +332,7 @@ def test_class_that_comes_later_counts_for_later_pods() -> None:
 def test_unknown_class_is_refused() -> None:
     pod = bare_pod(PodSpec(priority_class_name="high"))
     assert problems_of(pod) == [
-        "spec.priorityClassName: expected a PriorityClass that exists, got 'high'"
+        "spec.priorityClassName: no PriorityClass with name high was found"
     ]
 
 

@@ -220,6 +220,15 @@ def test_a_pod_that_has_ended_is_replaced_wherever_it_was(
     assert notice.reason is NoticeReason.ENDED_PODS
 
 
+def test_a_replica_waits_until_its_ended_self_is_gone(tmp_path: Path) -> None:
+    trees = dump()
+    pod = one(trees, "Pod", "db-1")
+    evict(pod)
+    pod["metadata"]["finalizers"] = ["example.com/wait"]
+    *_, notice = run(loaded(trees, tmp_path).objects).notices
+    assert str(notice) == "StatefulSet default/db: 1 more waits for db-1"
+
+
 def test_ended_pods_beside_their_replacements_are_no_surplus(tmp_path: Path) -> None:
     trees = dump()
     old = msgspec.json.decode(msgspec.json.encode(one(trees, "Pod", "web")))

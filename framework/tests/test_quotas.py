@@ -224,6 +224,13 @@ def test_a_deleted_quota_limits_nothing() -> None:
     assert len(cluster.list(Pod).items) == 2
 
 
+def test_a_deleted_workload_misses_nothing() -> None:
+    cluster = make_cluster(make_quota({"pods": "0"}), make_deployment(2))
+    cluster.delete(Deployment, "default/web")
+    cluster.clock.run_due()
+    assert cluster.notices() == ()
+
+
 def make_claim(name: str, size: str, **spec: object) -> PersistentVolumeClaim:
     storage = {"requests": {"storage": size}}
     spec = {"accessModes": ["ReadWriteOnce"], "resources": storage, **spec}

@@ -95,7 +95,8 @@ def _find(name: str, classes: Iterable[PriorityClass]) -> PriorityClass | None:
 def _without_class(spec: PodSpec, report: Report) -> PodSpec:
     name = spec.priority_class_name
     if name and spec.priority is None:
-        report.expect(False, "priorityClassName", "a PriorityClass that exists", name)
+        message = f"no PriorityClass with name {name} was found"
+        report.add("priorityClassName", message)
     policy = spec.preemption_policy or _USUAL_POLICY
     return replace(spec, priority=spec.priority or 0, preemption_policy=policy)
 

@@ -264,6 +264,7 @@ class Controllers:
             self._set_changed(old, new)  # type: ignore[arg-type]
         if new is None:
             self._ownership.owner_removed(workload)
+            self._bench.shortfalls.clear(type(workload), workload.key)
             self._jobs.forget(workload.uid)
             self._daemon_sets.forget(workload.uid)
             self._gone.append(workload)

@@ -81,11 +81,13 @@ class StatefulSetController:
     def _present(self, owner: StatefulSet, ordinal: int, pod: Pod | None) -> Pod | None:
         """The pod of an ordinal, made if it is not there; None if that has just been.
 
-        As upstream, a pod that has ended makes room for a new one.
+        As upstream, a pod that has ended makes room for a new one, once it is gone.
         """
         if pod is not None and _has_ended(pod):
             self._bench.delete(pod)
-            pod = None
+            pod = self._bench.objects(Pod).get(pod.key)
+            if pod is not None:
+                self._bench.shortfalls.add(owner, 1, waits_for=pod.name)
         if pod is not None:
             return pod
         self._create(owner, ordinal)
