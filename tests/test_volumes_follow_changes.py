@@ -172,6 +172,7 @@ class World:
 
     def add_attachment(self) -> None:
         volume = self.pick(PersistentVolume)
+        name = "gone" if volume is None else volume.name
         self.put(
             VolumeAttachment(
                 metadata=make_metadata(
@@ -180,9 +181,7 @@ class World:
                 spec=VolumeAttachmentSpec(
                     attacher=PLAIN,
                     node_name=f"n{self.random.randrange(8)}",
-                    source=VolumeAttachmentSource(
-                        persistent_volume_name=None if volume is None else volume.name
-                    ),
+                    source=VolumeAttachmentSource(persistent_volume_name=name),
                 ),
             )
         )

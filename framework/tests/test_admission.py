@@ -24,7 +24,6 @@ from quaymaster.objects import (
     NodeStatus,
     ObjectMeta,
     PersistentVolumeClaim,
-    PersistentVolumeClaimSpec,
     Pod,
     PodSpec,
     PodTemplateSpec,
@@ -38,6 +37,7 @@ from quaymaster.objects import (
 from quaymaster.quantity import Quantity
 from quaymaster.testing import (
     make_affinity_term,
+    make_persistent_volume_claim,
     make_pod,
     make_spread_constraint,
 )
@@ -54,7 +54,9 @@ def bare_container(
 ) -> Container:
     """A container as a manifest has it, with nothing filled in."""
     resources = ResourceRequirements(requests=requests or {}, limits=limits or {})
-    return Container(name="main", resources=resources, ports=tuple(ports))
+    return Container(
+        name="main", image="pause", resources=resources, ports=tuple(ports)
+    )
 
 
 def bare_pod(spec: PodSpec | None = None, *containers: Container) -> Pod:
@@ -400,14 +402,20 @@ def test_without_kubelets_a_node_keeps_its_labels() -> None:
 # Workloads and claims
 
 
-def template(labels: dict[str, str] | None = None) -> PodTemplateSpec:
+def template(
+    labels: dict[str, str] | None = None, restart_policy: str = ""
+) -> PodTemplateSpec:
     return PodTemplateSpec(
         metadata=ObjectMeta(labels=labels or {"app": "a"}),
-        spec=PodSpec(containers=(bare_container(),)),
+        spec=PodSpec(
+            containers=(bare_container(),),
+            restart_policy=restart_policy,
+        ),
     )
 
 
 SELECTOR = LabelSelector(match_labels={"app": "a"})
+ONCE = template(restart_policy="Never")
 
 
 def test_workloads_want_one_pod_where_nothing_else_is_said() -> None:
@@ -424,7 +432,7 @@ def test_workloads_want_one_pod_where_nothing_else_is_said() -> None:
             metadata=metadata, spec=ReplicationControllerSpec(template=template())
         )
     )
-    job = cluster.create(Job(metadata=metadata, spec=JobSpec(template=template())))
+    job = cluster.create(Job(metadata=metadata, spec=JobSpec(template=ONCE)))
     assert deployment.spec.replicas == 1
     assert (rc.spec.replicas, rc.spec.selector) == (1, {"app": "a"})
     assert (job.spec.completions, job.spec.parallelism) == (1, 1)
@@ -434,7 +442,7 @@ def test_workloads_want_one_pod_where_nothing_else_is_said() -> None:
 
 def test_parallel_job_without_completions_stays_so() -> None:
     cluster = MemoryCluster(VirtualClock(), controllers=False)
-    spec = JobSpec(parallelism=3, template=template())
+    spec = JobSpec(parallelism=3, template=ONCE)
     job = cluster.create(Job(metadata=ObjectMeta(name="w"), spec=spec))
     assert job.spec.completions is None
 
@@ -442,7 +450,8 @@ def test_parallel_job_without_completions_stays_so() -> None:
 def storage_class(name: str, *, default: bool) -> StorageClass:
     key = "storageclass.kubernetes.io/is-default-class"
     annotations = {key: "true"} if default else {}
-    return StorageClass(metadata=ObjectMeta(name=name, annotations=annotations))
+    metadata = ObjectMeta(name=name, annotations=annotations)
+    return StorageClass(metadata=metadata, provisioner="disks.example.com")
 
 
 @pytest.mark.parametrize(
@@ -454,13 +463,10 @@ def storage_class(name: str, *, default: bool) -> StorageClass:
     ],
 )
 def test_claim_gets(named: str | None, expected: str) -> None:
-    cluster = MemoryCluster(VirtualClock())
+    cluster = MemoryCluster(VirtualClock(), controllers=False)
     cluster.load(
         [
-            PersistentVolumeClaim(
-                metadata=ObjectMeta(name="data"),
-                spec=PersistentVolumeClaimSpec(storage_class_name=named),
-            ),
+            make_persistent_volume_claim(name="data", storage_class=named),
             storage_class("slow", default=False),
             storage_class("fast", default=True),
         ]

@@ -32,10 +32,10 @@ LABELS = {"app": "web"}
 SELECTOR = LabelSelector(match_labels=LABELS)
 
 
-def make_template() -> PodTemplateSpec:
+def make_template(restart_policy: str = "Always") -> PodTemplateSpec:
     return PodTemplateSpec(
         metadata=ObjectMeta(labels=LABELS),
-        spec=PodSpec(containers=(make_container(),)),
+        spec=PodSpec(containers=(make_container(),), restart_policy=restart_policy),
     )
 
 
@@ -77,7 +77,7 @@ def make_job(*, parallelism: int, completions: int, indexed: bool) -> Job:
     return Job(
         metadata=ObjectMeta(name="sum"),
         spec=JobSpec(
-            template=make_template(),
+            template=make_template("Never"),
             completion_mode="Indexed" if indexed else None,
             parallelism=parallelism,
             completions=completions,

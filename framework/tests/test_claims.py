@@ -12,7 +12,6 @@ from quaymaster.objects import (
     EphemeralVolumeSource,
     PersistentVolume,
     PersistentVolumeClaim,
-    PersistentVolumeClaimSpec,
     PersistentVolumeClaimTemplate,
     Pod,
     StorageClass,
@@ -185,7 +184,7 @@ def test_volume_goes_with_its_claim_if_it_may(policy: str) -> None:
 
 def test_claims_of_ephemeral_volumes_come_and_go_with_their_pod() -> None:
     template = PersistentVolumeClaimTemplate(
-        spec=PersistentVolumeClaimSpec(storage_class_name="standard")
+        spec=make_persistent_volume_claim(storage_class="standard").spec
     )
     source = EphemeralVolumeSource(volume_claim_template=template)
     pod = make_pod(volumes=[Volume(name="scratch", ephemeral=source)])

@@ -48,7 +48,11 @@ def make_job() -> Job:
     metadata = replace(template.metadata, annotations=annotations)
     return Job(
         metadata=ObjectMeta(name="sum"),
-        spec=JobSpec(template=replace(template, metadata=metadata)),
+        spec=JobSpec(
+            template=PodTemplateSpec(
+                metadata=metadata, spec=replace(template.spec, restart_policy="Never")
+            )
+        ),
     )
 
 

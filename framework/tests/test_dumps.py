@@ -43,7 +43,12 @@ from quaymaster.objects import (
 )
 from quaymaster.registry import PluginRegistry
 from quaymaster.simulation import SimulationResult, simulate
-from quaymaster.testing import make_container, make_node, make_pod
+from quaymaster.testing import (
+    make_container,
+    make_node,
+    make_persistent_volume_claim,
+    make_pod,
+)
 
 REGISTRY = PluginRegistry.discover()
 STORAGE = StorageClass(
@@ -74,10 +79,13 @@ def run(objects: Sequence[ApiObject]) -> SimulationResult:
     return simulate(objects, config=config, registry=REGISTRY)
 
 
-def template(app: str) -> PodTemplateSpec:
+def template(app: str, restart_policy: str = "Always") -> PodTemplateSpec:
     return PodTemplateSpec(
         metadata=ObjectMeta(labels={"app": app}),
-        spec=PodSpec(containers=(make_container(requests={"cpu": "100m"}),)),
+        spec=PodSpec(
+            containers=(make_container(requests={"cpu": "100m"}),),
+            restart_policy=restart_policy,
+        ),
     )
 
 
@@ -86,7 +94,7 @@ def selector(app: str) -> LabelSelector:
 
 
 def workloads() -> list[ApiObject]:
-    claim = PersistentVolumeClaim(metadata=ObjectMeta(name="data"))
+    claim = make_persistent_volume_claim(name="data", storage_class=None)
     return [
         Deployment(
             metadata=ObjectMeta(name="web"),
@@ -109,7 +117,9 @@ def workloads() -> list[ApiObject]:
         ),
         Job(
             metadata=ObjectMeta(name="work"),
-            spec=JobSpec(template=template("work"), parallelism=2, completions=2),
+            spec=JobSpec(
+                template=template("work", "Never"), parallelism=2, completions=2
+            ),
         ),
     ]
 

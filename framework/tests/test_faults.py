@@ -121,17 +121,17 @@ def test_events_of_different_kinds_come_in_any_order() -> None:
         watches = [
             faulty.watch(kind, inner.resource_version, take) for kind in (Node, Pod)
         ]
-        inner.create(make_node(name="first node"))
-        inner.create(make_pod(name="first pod"))
-        inner.create(make_node(name="last node"))
-        inner.create(make_pod(name="last pod"))
+        inner.create(make_node(name="first-node"))
+        inner.create(make_pod(name="first-pod"))
+        inner.create(make_node(name="last-node"))
+        inner.create(make_pod(name="last-pod"))
         faulty.set_rates({})
         while (due := clock.next_due()) is not None:
             clock.advance(due - clock.now())
         return given
 
-    pods = ["first pod", "last pod"]
-    nodes = ["first node", "last node"]
+    pods = ["first-pod", "last-pod"]
+    nodes = ["first-node", "last-node"]
     orders = [seen(seed) for seed in range(8)]
     assert pods + nodes in orders
     assert nodes + pods in orders

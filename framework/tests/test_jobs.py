@@ -26,7 +26,7 @@ def make_template(run_for: str) -> PodTemplateSpec:
     annotations = {RUN_SECONDS_ANNOTATION: run_for}
     return PodTemplateSpec(
         metadata=ObjectMeta(labels=LABELS, annotations=annotations),
-        spec=PodSpec(containers=(make_container(),)),
+        spec=PodSpec(containers=(make_container(),), restart_policy="Never"),
     )
 
 

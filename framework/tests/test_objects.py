@@ -471,7 +471,7 @@ def test_order_of_keys_does_not_matter_for_sharing() -> None:
     assert one.spec is other.spec
 
 
-def test_volumes_that_scheduling_reads_are_kept() -> None:
+def test_volumes_are_kept_but_for_the_one_with_the_token() -> None:
     volumes = [
         {"name": "data", "persistentVolumeClaim": {"claimName": "data"}},
         {"name": "scratch", "ephemeral": {}},
@@ -480,10 +480,12 @@ def test_volumes_that_scheduling_reads_are_kept() -> None:
         {"name": "disk", "gcePersistentDisk": {"pdName": "disk"}},
         {"name": "tmp", "emptyDir": {}},
         {"name": "path", "hostPath": {"path": "/tmp"}},
+        {"name": "all", "projected": {"sources": [{"secret": {"name": "a"}}]}},
+        {"name": "none"},
     ]
-    pod = read(pod_tree(volumes=volumes))
-    kept = [volume.name for volume in pod.spec.volumes]
-    assert kept == ["data", "scratch", "model", "driver", "disk"]
+    token = {"name": "kube-api-access-abcde", "projected": {"sources": []}}
+    pod = read(pod_tree(volumes=[*volumes, token]))
+    assert json.loads(encode(pod))["spec"]["volumes"] == volumes
 
 
 def test_pods_of_one_template_share_labels_owners_and_namespace() -> None:

@@ -212,5 +212,5 @@ def test_wrong_classes_are_refused() -> None:
     assert [problem.path for problem in caught.value.problems] == [
         "handler",
         "overhead.podFixed[cpu]",
-        "scheduling.tolerations[0].value",
+        "scheduling.tolerations[0].operator",
     ]

@@ -18,7 +18,12 @@ from quaymaster.objects import (
     StatefulSetOrdinals,
     StatefulSetSpec,
 )
-from quaymaster.testing import make_container, make_node, make_pod
+from quaymaster.testing import (
+    make_container,
+    make_node,
+    make_persistent_volume_claim,
+    make_pod,
+)
 
 LABELS = {"app": "web"}
 SELECTOR = LabelSelector(match_labels=LABELS)
@@ -47,7 +52,8 @@ def make_stateful_set(
             pod_management_policy=policy,
             ordinals=None if start is None else StatefulSetOrdinals(start=start),
             volume_claim_templates=tuple(
-                PersistentVolumeClaim(metadata=ObjectMeta(name=name)) for name in claims
+                make_persistent_volume_claim(name=name, storage_class=None)
+                for name in claims
             ),
         ),
     )

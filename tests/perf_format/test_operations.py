@@ -141,11 +141,14 @@ def test_create_pods_gives_up_on_pods_that_find_no_node(bench: Bench) -> None:
 def test_create_pods_gives_each_pod_a_volume_that_is_bound_to_its_claim(
     bench: Bench,
 ) -> None:
-    size = {"storage": "1Gi"}
+    size, modes = {"storage": "1Gi"}, ["ReadWriteOnce"]
     csi = {"driver": "example.com"}
-    volume = bench.template("PersistentVolume", spec={"csi": csi, "capacity": size})
+    volume = bench.template(
+        "PersistentVolume", spec={"csi": csi, "capacity": size, "accessModes": modes}
+    )
     claim = bench.template(
-        "PersistentVolumeClaim", spec={"resources": {"requests": size}}
+        "PersistentVolumeClaim",
+        spec={"accessModes": modes, "resources": {"requests": size}},
     )
     bench.play(
         NODES,

@@ -19,6 +19,9 @@ __all__ = [
     "check_key",
     "check_value",
     "compile_requirements",
+    "is_label_key",
+    "is_label_value",
+    "is_subdomain",
     "parse_int64",
 ]
 
@@ -148,24 +151,31 @@ def _check_count(
 
 def check_key(key: str, path: str, problems: list[str]) -> None:
     """Add to the problems if this cannot be the key of a label."""
-    if not _is_label_key(key):
+    if not is_label_key(key):
         problems.append(f"{path}: expected a label key, got {key!r}")
 
 
 def check_value(value: str, path: str, problems: list[str]) -> None:
     """Add to the problems if this cannot be the value of a label."""
-    if not _is_label_value(value):
+    if not is_label_value(value):
         problems.append(f"{path}: expected a label value, got {value!r}")
 
 
+def is_subdomain(text: str) -> bool:
+    """Whether a text is a DNS subdomain: most objects have such names."""
+    return len(text) <= 253 and _SUBDOMAIN.fullmatch(text) is not None
+
+
 @functools.lru_cache(maxsize=4096)
-def _is_label_key(key: str) -> bool:
+def is_label_key(key: str) -> bool:
+    """Whether a text can be the key of a label."""
     prefix, slash, name = key.rpartition("/")
-    if slash and not (len(prefix) <= 253 and _SUBDOMAIN.fullmatch(prefix)):
+    if slash and not is_subdomain(prefix):
         return False
     return len(name) <= 63 and _NAME.fullmatch(name) is not None
 
 
 @functools.lru_cache(maxsize=4096)
-def _is_label_value(value: str) -> bool:
+def is_label_value(value: str) -> bool:
+    """Whether a text can be the value of a label."""
     return not value or (len(value) <= 63 and _NAME.fullmatch(value) is not None)

@@ -36,6 +36,7 @@ __all__ = [
     "host_ports",
     "is_best_effort",
     "is_extended_resource",
+    "is_overcommit_allowed",
     "is_scalar_resource",
     "node_allocatable",
     "pod_limit_list",
@@ -350,6 +351,12 @@ def is_extended_resource(name: str) -> bool:
     return (
         match is not None and len(match["prefix"]) <= 253 and len(match["name"]) <= 63
     )
+
+
+def is_overcommit_allowed(resource: str) -> bool:
+    """Whether containers may be promised more of a resource than there is."""
+    is_native = "/" not in resource or "kubernetes.io/" in resource
+    return is_native and not resource.startswith(_HUGE_PAGES)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -66,7 +66,9 @@ def device_class(name: str, resource: str | None = None) -> DeviceClass:
 
 def claiming(*claims: str) -> Pod:
     pod = make_pod()
-    named = tuple(PodResourceClaim(name=claim) for claim in claims)
+    named = tuple(
+        PodResourceClaim(name=claim, resource_claim_name=claim) for claim in claims
+    )
     return replace(pod, spec=replace(pod.spec, resource_claims=named))
 
 

@@ -96,7 +96,7 @@ def test_node_selector_asks_for_every_label(
         pytest.param(
             need("kernel", "Gt", "206"), {"kernel": "206"}, False, id="not Gt"
         ),
-        pytest.param(need("kernel", "Lt", "7"), {"kernel": "-6"}, True, id="Lt"),
+        pytest.param(need("kernel", "Lt", "7"), {"kernel": "6"}, True, id="Lt"),
         pytest.param(need("kernel", "Lt", "7"), {"kernel": "x"}, False, id="no number"),
         pytest.param(need("kernel", "Lt", "7"), {}, False, id="Lt, no label"),
     ],
@@ -294,7 +294,7 @@ def test_fragment_tells_apart_what_the_plugin_does(
 
 
 KEYS = st.sampled_from(["foo", "bar", "kernel"])
-VALUES = st.sampled_from(["a", "b", "1", "07", "-3", ""])
+VALUES = st.sampled_from(["a", "b", "1", "07", "3", ""])
 LABELS = st.dictionaries(KEYS, VALUES)
 REQUIREMENTS = st.builds(
     need,

@@ -38,7 +38,8 @@ def status_on_node(
 
 
 def running(**amounts: str) -> Pod:
-    return make_pod(name="running", node="node", limits=amounts)
+    # Huge pages need cpu or memory beside them.
+    return make_pod(name="running", node="node", limits={"memory": "0", **amounts})
 
 
 @pytest.mark.parametrize(
@@ -145,7 +146,7 @@ def test_all_reasons_come_in_order() -> None:
     }
     names = ["cpu", "memory", "ephemeral-storage", "acme.io/widget", HUGE_PAGES, GPU]
     reasons = ["Too many pods", *(f"Insufficient {name}" for name in names)]
-    taken = running(**dict.fromkeys(names, "1"))
+    taken = running(**{**dict.fromkeys(names, "1"), HUGE_PAGES: "2Mi"})
     assert status_on_node(pod, taken, capacity=capacity) == Status.unschedulable(
         *reasons
     )
@@ -358,7 +359,7 @@ def test_twin_agrees_with_the_scalar_filter(
     names = st.sampled_from([node.name for node in nodes])
     placements = data.draw(st.lists(st.tuples(names, AMOUNTS), max_size=6))
     pods = [
-        make_pod(name=f"running-{index}", node=name, limits=amounts)
+        make_pod(name=f"running-{index}", node=name, limits={"memory": "0", **amounts})
         for index, (name, amounts) in enumerate(placements)
     ]
     args = {"ignoredResources": [FOO]}

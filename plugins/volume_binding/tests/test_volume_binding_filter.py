@@ -402,7 +402,7 @@ ZONES = st.sampled_from(["a", "b", "c"])
     bound=st.none() | ZONES,
     volumes=st.lists(st.tuples(st.integers(1, 4), st.none() | ZONES), max_size=4),
     claims=st.lists(st.tuples(st.integers(1, 4), st.booleans()), max_size=3),
-    allowed=st.lists(ZONES, max_size=2),
+    allowed=st.lists(ZONES, max_size=2, unique=True),
     room=st.none() | ZONES,
 )
 def test_twin_says_what_the_filter_says(

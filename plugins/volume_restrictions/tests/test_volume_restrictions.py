@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from quaymaster import (
     ActionType,
@@ -50,7 +51,12 @@ def ebs(volume_id: str = "disk", *, read_only: bool = False) -> Volume:
 
 
 def iscsi(iqn: str = "disk", *, read_only: bool = False) -> Volume:
-    return Volume(name="v", iscsi=ISCSIVolumeSource(iqn=iqn, read_only=read_only))
+    source = ISCSIVolumeSource(
+        target_portal="disks:3260",
+        iqn=f"iqn.2001-04.com.example:{iqn}",
+        read_only=read_only,
+    )
+    return Volume(name="v", iscsi=source)
 
 
 def rbd(
@@ -195,6 +201,11 @@ def test_rule_8_without_pre_filter_every_node_is_an_error() -> None:
     assert error.message == 'cannot read "PreFilterVolumeRestrictions" from cycleState'
 
 
+def volumes_of(*disks: Volume) -> list[Volume]:
+    """Some disks as the volumes of one pod, which need names of their own."""
+    return [replace(disk, name=f"v{index}") for index, disk in enumerate(disks)]
+
+
 DISKS = st.one_of(
     st.builds(gce, st.sampled_from("ab"), read_only=st.booleans()),
     st.builds(ebs, st.sampled_from("ab"), read_only=st.booleans()),
@@ -216,7 +227,7 @@ def test_twin_says_what_the_filter_says(
         make_pod(
             name=f"p{index}",
             node=f"n{index}",
-            volumes=volumes,
+            volumes=volumes_of(*volumes),
             claims=["claim"] if in_use and not index else [],
         )
         for index, volumes in enumerate(used)
@@ -224,7 +235,7 @@ def test_twin_says_what_the_filter_says(
     claim = make_persistent_volume_claim(access_modes=["ReadWriteOncePod"])
     harness = PluginHarness(VolumeRestrictions, nodes=nodes, pods=pods, objects=[claim])
     # The harness runs both and compares.
-    harness.filter(make_pod(claims=["claim"], volumes=wanted))
+    harness.filter(make_pod(claims=["claim"], volumes=volumes_of(*wanted)))
 
 
 @pytest.mark.parametrize(

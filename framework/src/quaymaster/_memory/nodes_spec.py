@@ -9,7 +9,8 @@ from typing import Final
 
 import attrs
 
-from quaymaster._memory.admission.object_checks import check_node
+from quaymaster._memory.admission.metadata_checks import MetadataChecks
+from quaymaster._memory.admission.node_checks import check_node
 from quaymaster._memory.admission.problems import Report
 from quaymaster.errors import QuantityError, QuaymasterError
 from quaymaster.objects import Node, NodeSpec, NodeStatus, ObjectMeta, Taint
@@ -172,7 +173,9 @@ def _complete(group: _Group) -> None:
     if group.zones and not group.region:
         group.region = _DEFAULT_REGION
     report = Report()
-    check_node(_node(group, f"{group.name}-000", 0), report)
+    first = _node(group, f"{group.name}-000", 0)
+    MetadataChecks().check(first, report)
+    check_node(first, report)
     for path, message in report:
         raise NodesSpecError(group.spec, f"{path}: {message}")
 

@@ -66,6 +66,7 @@ from quaymaster.objects.node import (
 )
 from quaymaster.objects.pod import (
     Container,
+    ContainerExitCodes,
     ContainerPort,
     ContainerResizePolicy,
     ContainerRestartRule,
@@ -184,6 +185,7 @@ __all__ = [
     "CSIVolumeSource",
     "CinderVolumeSource",
     "Container",
+    "ContainerExitCodes",
     "ContainerImage",
     "ContainerPort",
     "ContainerResizePolicy",

@@ -61,8 +61,6 @@ def _clean(
             return _clean_integer(value, info, path, problems)
         case inspect.BoolType() | inspect.StrType():
             return _clean_scalar(value, info, path, problems)
-        case inspect.AnyType():
-            return value
     raise TypeError(f"no objects have fields of type {info}")
 
 

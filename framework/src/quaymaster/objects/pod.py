@@ -19,6 +19,7 @@ from quaymaster.quantity import Quantity
 
 __all__ = [
     "Container",
+    "ContainerExitCodes",
     "ContainerPort",
     "ContainerResizePolicy",
     "ContainerRestartRule",
@@ -75,10 +76,22 @@ class ContainerResizePolicy(ApiValue, frozen=True, kw_only=True):
     restart_policy: str = ""
 
 
+class ContainerExitCodes(ApiValue, frozen=True, kw_only=True):
+    """Which exit codes a restart rule is for.
+
+    Attributes:
+        operator: ``In`` or ``NotIn``.
+    """
+
+    operator: str = ""
+    values: tuple[Int32, ...] = ()
+
+
 class ContainerRestartRule(ApiValue, frozen=True, kw_only=True):
     """What happens when the container exits in a certain way."""
 
     action: str = ""
+    exit_codes: ContainerExitCodes | None = None
 
 
 class Container(ApiValue, frozen=True, kw_only=True):
@@ -129,7 +142,8 @@ class PodSpec(ApiValue, frozen=True, kw_only=True, dict=True, weakref=True, gc=T
     in ``spec.__dict__``, under a name that starts with the package's.
 
     Attributes:
-        volumes: Only those with a source that scheduling reads.
+        volumes: All of them as read, but for that with the service account's token;
+            the in-memory cluster keeps those with a source that scheduling reads.
         priority: None counts as 0.
         preemption_policy: ``PreemptLowerPriority`` (also if None) or ``Never``.
         resources: Requests and limits of the pod as a whole.

@@ -12,7 +12,6 @@ from quaymaster.objects._codec import ENCODER, dec_hook
 from quaymaster.objects.meta import ObjectMeta, OwnerReference
 from quaymaster.objects.node import ContainerImage, NodeStatus
 from quaymaster.objects.pod import ContainerStatus, PodSpec, PodStatus
-from quaymaster.objects.volumes import Volume
 
 __all__ = ["SpecPool"]
 
@@ -25,9 +24,9 @@ _SPEC_PARTS: Final = (
     "tolerations",
     "topology_spread_constraints",
 )
-_SOURCES: Final = tuple(name for name in Volume.__struct_fields__ if name != "name")
 _NODE_NAME: Final = re.compile(rb'"nodeName"\s*:\s*"([a-z0-9.-]+)"')
-_TOKEN_VOLUME: Final = b"kube-api-access-"
+_TOKEN_PREFIX: Final = "kube-api-access-"
+_TOKEN_VOLUME: Final = _TOKEN_PREFIX.encode()
 _TOKEN_LENGTH: Final = 5
 
 K = TypeVar("K")
@@ -102,10 +101,10 @@ class SpecPool:
     def share_spec(self, spec: PodSpec) -> PodSpec:
         """The one spec that stands for all specs equal to this one.
 
-        Volumes without a source that scheduling reads are dropped: the names of
-        service account tokens would make every pod unlike all others.
+        The volume with the service account's token is dropped: its name would make
+        every pod unlike all others.
         """
-        spec = _without_unread_volumes(spec)
+        spec = _without_token_volume(spec)
         # A digest is as good as the text, and a tenth of its size.
         key = hashlib.blake2b(ENCODER.encode(spec), digest_size=20).digest()
         known = self._specs.get(key)
@@ -231,12 +230,12 @@ def _decides_spec(key: tuple[int, bytes], spec: PodSpec) -> bool:
     ).node_name and _TOKEN_VOLUME not in ENCODER.encode(spec)
 
 
-def _without_unread_volumes(spec: PodSpec) -> PodSpec:
-    read = tuple(volume for volume in spec.volumes if _has_source(volume))
-    if len(read) == len(spec.volumes):
+def _without_token_volume(spec: PodSpec) -> PodSpec:
+    kept = tuple(
+        volume
+        for volume in spec.volumes
+        if volume.projected is None or not volume.name.startswith(_TOKEN_PREFIX)
+    )
+    if len(kept) == len(spec.volumes):
         return spec
-    return msgspec.structs.replace(spec, volumes=read)
-
-
-def _has_source(volume: Volume) -> bool:
-    return any(getattr(volume, source) is not None for source in _SOURCES)
+    return msgspec.structs.replace(spec, volumes=kept)

@@ -24,6 +24,7 @@ from quaymaster.objects.volumes import (
     GCEPersistentDiskVolumeSource,
     HostPathVolumeSource,
     ISCSIVolumeSource,
+    JsonObject,
     LocalVolumeSource,
     PersistentVolumeClaimSpec,
     PortworxVolumeSource,
@@ -90,6 +91,16 @@ class PersistentVolumeSpec(ApiValue, frozen=True, kw_only=True):
     portworx_volume: PortworxVolumeSource | None = None
     iscsi: ISCSIVolumeSource | None = None
     rbd: RBDVolumeSource | None = None
+    nfs: JsonObject | None = None
+    glusterfs: JsonObject | None = None
+    flocker: JsonObject | None = None
+    cephfs: JsonObject | None = None
+    quobyte: JsonObject | None = None
+    fc: JsonObject | None = None
+    flex_volume: JsonObject | None = None
+    photon_persistent_disk: JsonObject | None = None
+    storageos: JsonObject | None = None
+    scale_io: JsonObject | None = field(default=None, name="scaleIO")
 
 
 class PersistentVolumeStatus(ApiValue, frozen=True, kw_only=True):

@@ -1,8 +1,10 @@
 """Where volumes come from, as far as scheduling looks at it.
 
 Mirrors k8s.io/api v0.36, ``core/v1/types.go``. Sources that no plugin reads (config
-maps, secrets, empty directories, NFS, ...) have no field.
+maps, secrets, empty directories, NFS, ...) are kept as they came.
 """
+
+from typing import Final, TypeAlias
 
 from msgspec import field
 
@@ -11,6 +13,7 @@ from quaymaster.objects.numbers import Int32
 from quaymaster.quantity import Quantity
 
 __all__ = [
+    "UNREAD_SOURCES",
     "AWSElasticBlockStoreVolumeSource",
     "AzureDiskVolumeSource",
     "AzureFileVolumeSource",
@@ -22,6 +25,7 @@ __all__ = [
     "HostPathVolumeSource",
     "ISCSIVolumeSource",
     "ImageVolumeSource",
+    "JsonObject",
     "LocalVolumeSource",
     "PersistentVolumeClaimSpec",
     "PersistentVolumeClaimTemplate",
@@ -32,6 +36,10 @@ __all__ = [
     "VolumeResourceRequirements",
     "VsphereVirtualDiskVolumeSource",
 ]
+
+
+JsonObject: TypeAlias = dict[str, object]
+"""A part of an object that nothing reads, as it came. Never changed."""
 
 
 class GCEPersistentDiskVolumeSource(ApiValue, frozen=True, kw_only=True):
@@ -221,3 +229,42 @@ class Volume(ApiValue, frozen=True, kw_only=True):
     portworx_volume: PortworxVolumeSource | None = None
     iscsi: ISCSIVolumeSource | None = None
     rbd: RBDVolumeSource | None = None
+    empty_dir: JsonObject | None = None
+    host_path: JsonObject | None = None
+    git_repo: JsonObject | None = None
+    secret: JsonObject | None = None
+    nfs: JsonObject | None = None
+    glusterfs: JsonObject | None = None
+    flocker: JsonObject | None = None
+    cephfs: JsonObject | None = None
+    quobyte: JsonObject | None = None
+    downward_api: JsonObject | None = field(default=None, name="downwardAPI")
+    fc: JsonObject | None = None
+    flex_volume: JsonObject | None = None
+    config_map: JsonObject | None = None
+    photon_persistent_disk: JsonObject | None = None
+    storageos: JsonObject | None = None
+    projected: JsonObject | None = None
+    scale_io: JsonObject | None = field(default=None, name="scaleIO")
+
+
+UNREAD_SOURCES: Final = (
+    "empty_dir",
+    "host_path",
+    "git_repo",
+    "secret",
+    "nfs",
+    "glusterfs",
+    "flocker",
+    "cephfs",
+    "quobyte",
+    "downward_api",
+    "fc",
+    "flex_volume",
+    "config_map",
+    "photon_persistent_disk",
+    "storageos",
+    "projected",
+    "scale_io",
+)
+"""The fields of `Volume` whose content no plugin reads."""

@@ -146,6 +146,7 @@ class JobSpec(ApiValue, frozen=True, kw_only=True):
     managed_by: str | None = None
     selector: LabelSelector | None = None
     template: PodTemplateSpec = PodTemplateSpec()
+    manual_selector: bool | None = None
     completion_mode: str | None = None
     suspend: bool | None = None
 

@@ -52,6 +52,7 @@ from quaymaster.objects import (
     Volume,
     WeightedPodAffinityTerm,
 )
+from quaymaster.resources import is_overcommit_allowed
 from quaymaster.testing.shorthand import (
     Amounts,
     Moment,
@@ -141,7 +142,10 @@ def make_container(
     host_ports: Iterable[int | str | ContainerPort] = (),
     sidecar: bool = False,
 ) -> Container:
-    """A container; limits without requests are requests, too, as the API has it.
+    """A container as the API has it.
+
+    Limits without requests are requests, too, and so are requests limits of resources
+    that cannot be overcommitted, such as ``nvidia.com/gpu``.
 
     Args:
         name: Its name.
@@ -151,14 +155,11 @@ def make_container(
         host_ports: Ports of the node, such as ``8080`` or ``"8080/UDP"``.
         sidecar: As an init container, whether it keeps running.
     """
-    at_most = to_resource_list(limits)
     return Container(
         name=name,
         image=image,
         ports=tuple(map(parse_host_port, host_ports)),
-        resources=ResourceRequirements(
-            requests={**at_most, **to_resource_list(requests)}, limits=at_most
-        ),
+        resources=_resources(requests, limits),
         restart_policy="Always" if sidecar else None,
     )
 
@@ -255,7 +256,7 @@ def make_pod(
         containers = _containers(images, requests, limits, host_ports)
     whole = None
     if pod_requests is not None or pod_limits is not None:
-        whole = make_container(requests=pod_requests, limits=pod_limits).resources
+        whole = _resources(pod_requests, pod_limits)
     affinity = Affinity(
         node_affinity=_node_affinity(node_affinity, preferred_node_affinity),
         pod_affinity=_pod_affinity(pod_affinity, preferred_pod_affinity),
@@ -502,6 +503,16 @@ def _containers(
             for number, image in enumerate(others, 2)
         ),
     ]
+
+
+def _resources(
+    requests: Amounts | None, limits: Amounts | None
+) -> ResourceRequirements:
+    at_least, at_most = to_resource_list(requests), to_resource_list(limits)
+    firm = {k: v for k, v in at_least.items() if not is_overcommit_allowed(k)}
+    return ResourceRequirements(
+        requests={**at_most, **at_least}, limits={**firm, **at_most}
+    )
 
 
 def _claim_volume(claim: str) -> Volume:

@@ -14,6 +14,7 @@ from quaymaster.selectors import (
     compile_preferred_terms,
     required_node_affinity,
 )
+from quaymaster_node_affinity.problems import preference_problem
 
 __all__ = ["NodeWishes", "node_wishes"]
 
@@ -38,7 +39,7 @@ class NodeWishes:
     has_required: bool
     node_names: frozenset[str] | None
     preferred: PreferredTerms | None
-    problem: SelectorError | None
+    problem: str | None
     fragment: Hashable
 
 
@@ -60,7 +61,8 @@ def _compile(pod: Pod) -> NodeWishes:
     try:
         preferred = compile_preferred_terms(terms) if terms else None
     except SelectorError as error:
-        problem = error
+        # What no API server would have stored, upstream has no words for.
+        problem = preference_problem(terms) or str(error)
     return NodeWishes(
         required=required_node_affinity(pod),
         has_required=bool(selector) or required is not None,

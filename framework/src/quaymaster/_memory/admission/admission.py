@@ -16,28 +16,42 @@ from quaymaster._memory.admission.limit_objects import (
     examine_quota,
     examine_runtime_class,
 )
-from quaymaster._memory.admission.object_checks import (
-    SelectingWorkload,
-    check_budget,
-    check_job,
-    check_metadata,
-    check_node,
-    check_priority_class,
-    check_replication_controller,
-    check_selecting_workload,
-)
+from quaymaster._memory.admission.metadata_checks import MetadataChecks, check_labels
+from quaymaster._memory.admission.node_checks import check_csi_node, check_node
 from quaymaster._memory.admission.pods import PodAdmission
+from quaymaster._memory.admission.policy_checks import (
+    check_budget,
+    check_priority_class,
+)
 from quaymaster._memory.admission.problems import AdmissionError, Report, place_of
+from quaymaster._memory.admission.rounding import round_amounts
 from quaymaster._memory.admission.standing import is_standing
+from quaymaster._memory.admission.storage_checks import (
+    check_attachment,
+    check_csi_driver,
+    check_storage_capacity,
+    check_storage_class,
+    check_volume,
+)
+from quaymaster._memory.admission.volume_checks import check_claim_spec
+from quaymaster._memory.admission.volume_defaults import (
+    default_claim_spec,
+    default_volume_spec,
+)
+from quaymaster._memory.admission.workloads import WorkloadAdmission
 from quaymaster._memory.kubelet import with_kubelet_labels
 from quaymaster.objects import (
     ApiObject,
+    CSIDriver,
+    CSINode,
+    CSIStorageCapacity,
     DaemonSet,
     Deployment,
     Job,
     LimitRange,
     Namespace,
     Node,
+    PersistentVolume,
     PersistentVolumeClaim,
     Pod,
     PodDisruptionBudget,
@@ -46,9 +60,12 @@ from quaymaster.objects import (
     ReplicationController,
     ResourceQuota,
     RuntimeClass,
+    Service,
     StatefulSet,
     StorageClass,
+    VolumeAttachment,
 )
+from quaymaster.volumes import BETA_STORAGE_CLASS
 
 __all__ = ["Admission"]
 
@@ -64,23 +81,31 @@ class Admission:
 
     def __init__(self, label_nodes: bool) -> None:
         self._label_nodes = label_nodes
+        self._metadata = MetadataChecks()
         self._pods = PodAdmission()
         self._priority_classes: tuple[PriorityClass, ...] = ()
         self._storage_classes: tuple[StorageClass, ...] = ()
+        workloads = WorkloadAdmission(self._pods)
         self._by_kind: dict[type[ApiObject], Callable[[Any, Report], Any]] = {
             Pod: self._pods.pod,
             Node: self._node,
             Namespace: _namespace,
-            Deployment: self._workload,
-            ReplicaSet: self._workload,
-            StatefulSet: self._workload,
-            DaemonSet: self._workload,
-            ReplicationController: self._replication_controller,
-            Job: self._job,
+            Deployment: workloads.deployment,
+            ReplicaSet: workloads.replica_set,
+            StatefulSet: workloads.stateful_set,
+            DaemonSet: workloads.daemon_set,
+            ReplicationController: workloads.replication_controller,
+            Job: workloads.job,
+            Service: _checked_by(_check_service),
+            PersistentVolume: _volume,
             PersistentVolumeClaim: self._claim,
-            PodDisruptionBudget: _budget,
+            PodDisruptionBudget: _checked_by(check_budget),
             PriorityClass: self._priority_class,
             StorageClass: _storage_class,
+            CSIDriver: _csi_driver,
+            CSINode: _checked_by(check_csi_node),
+            CSIStorageCapacity: _checked_by(check_storage_capacity),
+            VolumeAttachment: _checked_by(check_attachment),
             RuntimeClass: examine_runtime_class,
             LimitRange: examine_limit_range,
             ResourceQuota: examine_quota,
@@ -125,10 +150,12 @@ class Admission:
         """
         if not isinstance(new, Pod) or not isinstance(old, Pod):
             return self.admit(new)
+        same_labels = new.metadata.labels == old.metadata.labels
         same_annotations = new.metadata.annotations == old.metadata.annotations
-        if new.spec == old.spec and same_annotations:
+        if new.spec == old.spec and same_annotations and same_labels:
             return cast(ObjT, replace(new, spec=old.spec))
         report = Report()
+        self._metadata.check(new, report)
         admitted = self._pods.changed(new, old, report)
         if report:
             raise AdmissionError(report.problems(place_of(new)))
@@ -141,71 +168,34 @@ class Admission:
             namespace = "default" if obj.namespaced else ""
             metadata = replace(metadata, namespace=namespace)
             obj = replace(obj, metadata=metadata)
-        check_metadata(metadata, report)
+        self._metadata.check(obj, report)
         examine: Callable[[ObjT, Report], ObjT] | None
         examine = self._by_kind.get(type(obj))
         return obj if examine is None else examine(obj, report)
 
     def _node(self, node: Node, report: Report) -> Node:
-        check_node(node, report)
+        capacity = round_amounts(node.status.capacity)
+        allocatable = round_amounts(node.status.allocatable) or capacity
         status = node.status
-        if status.capacity and not status.allocatable:
-            status = replace(status, allocatable=status.capacity)
+        if capacity is not status.capacity or allocatable is not status.allocatable:
+            status = replace(status, capacity=capacity, allocatable=allocatable)
             node = replace(node, status=status)
+        check_node(node, report)
         return with_kubelet_labels(node) if self._label_nodes else node
-
-    def _workload(
-        self, workload: SelectingWorkload, report: Report
-    ) -> SelectingWorkload:
-        check_selecting_workload(workload, report)
-        self._pods.template(workload.spec.template, report)
-        if isinstance(workload, DaemonSet) or workload.spec.replicas is not None:
-            return workload
-        return replace(workload, spec=replace(workload.spec, replicas=1))
-
-    def _replication_controller(
-        self, rc: ReplicationController, report: Report
-    ) -> ReplicationController:
-        spec, metadata, template = rc.spec, rc.metadata, rc.spec.template
-        if template is not None:
-            labels = template.metadata.labels
-            spec = replace(spec, selector=spec.selector or labels)
-            metadata = replace(metadata, labels=metadata.labels or labels)
-            self._pods.template(template, report)
-        spec = replace(spec, replicas=1 if spec.replicas is None else spec.replicas)
-        rc = replace(rc, metadata=metadata, spec=spec)
-        check_replication_controller(rc, report)
-        return rc
-
-    def _job(self, job: Job, report: Report) -> Job:
-        check_job(job, report)
-        self._pods.template(job.spec.template, report)
-        spec, metadata = job.spec, job.metadata
-        completions = spec.completions
-        if completions is None and spec.parallelism is None:
-            completions = 1
-        spec = replace(
-            spec,
-            completions=completions,
-            parallelism=1 if spec.parallelism is None else spec.parallelism,
-            backoff_limit=6 if spec.backoff_limit is None else spec.backoff_limit,
-            completion_mode=spec.completion_mode or "NonIndexed",
-            suspend=bool(spec.suspend),
-        )
-        labels = metadata.labels or spec.template.metadata.labels
-        return replace(job, metadata=replace(metadata, labels=labels), spec=spec)
 
     def _claim(
         self, claim: PersistentVolumeClaim, report: Report
     ) -> PersistentVolumeClaim:
-        spec, status = claim.spec, claim.status
-        if spec.storage_class_name is None:
+        spec, status = default_claim_spec(claim.spec), claim.status
+        names_class = BETA_STORAGE_CLASS in claim.annotations
+        if spec.storage_class_name is None and not names_class:
             default = default_storage_class(self._storage_classes)
             if default is not None:
                 spec = replace(spec, storage_class_name=default.name)
+        check_claim_spec(spec, "spec", report)
+        self._pods.claim(claim, report)
         if not status.phase:
             status = replace(status, phase="Pending")
-        self._pods.claim(claim, report)
         return replace(claim, spec=spec, status=status)
 
     def _priority_class(self, new: PriorityClass, report: Report) -> PriorityClass:
@@ -219,20 +209,55 @@ class Admission:
         return replace(new, preemption_policy=policy)
 
 
+def _checked_by(
+    check: Callable[[ObjT, Report], None],
+) -> Callable[[ObjT, Report], ObjT]:
+    """Admission of a kind that nothing is filled in for."""
+
+    def examine(obj: ObjT, report: Report) -> ObjT:
+        check(obj, report)
+        return obj
+
+    return examine
+
+
+def _check_service(service: Service, report: Report) -> None:
+    check_labels(service.spec.selector, "spec.selector", report)
+
+
 def _namespace(namespace: Namespace, _: Report) -> Namespace:
     metadata = namespace.metadata
     labels = {**metadata.labels, "kubernetes.io/metadata.name": metadata.name}
     return replace(namespace, metadata=replace(metadata, labels=labels))
 
 
-def _budget(budget: PodDisruptionBudget, report: Report) -> PodDisruptionBudget:
-    check_budget(budget, report)
-    return budget
+def _volume(volume: PersistentVolume, report: Report) -> PersistentVolume:
+    volume = replace(volume, spec=default_volume_spec(volume.spec))
+    check_volume(volume, report)
+    return volume
 
 
-def _storage_class(storage_class: StorageClass, _: Report) -> StorageClass:
-    return replace(
+def _storage_class(storage_class: StorageClass, report: Report) -> StorageClass:
+    reclaim, mode = storage_class.reclaim_policy, storage_class.volume_binding_mode
+    storage_class = replace(
         storage_class,
-        reclaim_policy=storage_class.reclaim_policy or "Delete",
-        volume_binding_mode=storage_class.volume_binding_mode or "Immediate",
+        reclaim_policy="Delete" if reclaim is None else reclaim,
+        volume_binding_mode="Immediate" if mode is None else mode,
     )
+    check_storage_class(storage_class, report)
+    return storage_class
+
+
+def _csi_driver(driver: CSIDriver, report: Report) -> CSIDriver:
+    spec = driver.spec
+    attach = spec.attach_required
+    spec = replace(
+        spec,
+        attach_required=True if attach is None else attach,
+        pod_info_on_mount=bool(spec.pod_info_on_mount),
+        storage_capacity=bool(spec.storage_capacity),
+        volume_lifecycle_modes=spec.volume_lifecycle_modes or ("Persistent",),
+    )
+    driver = replace(driver, spec=spec)
+    check_csi_driver(driver, report)
+    return driver

@@ -10,6 +10,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from quaymaster._memory.admission.rounding import round_amounts
+from quaymaster._memory.admission.volume_defaults import default_volume
 from quaymaster.objects import (
     Container,
     ContainerPort,
@@ -19,11 +21,14 @@ from quaymaster.objects import (
     Toleration,
 )
 from quaymaster.quantity import Quantity, ResourceList
-from quaymaster.resources import pod_request_list
+from quaymaster.resources import is_overcommit_allowed, pod_request_list
 
-__all__ = ["default_pod_spec", "default_template_spec", "is_overcommit_allowed"]
+__all__ = [
+    "container_limits",
+    "default_pod_spec",
+    "default_template_spec",
+]
 
-_MILLI: Final = 10**6
 _HUGE_PAGES: Final = "hugepages-"
 _DEFAULT_TOLERATIONS: Final = tuple(
     Toleration(
@@ -36,26 +41,19 @@ _DEFAULT_TOLERATIONS: Final = tuple(
 )
 
 
-def is_overcommit_allowed(resource: str) -> bool:
-    """Whether containers may be promised more of a resource than there is."""
-    is_native = "/" not in resource or "kubernetes.io/" in resource
-    return is_native and not resource.startswith(_HUGE_PAGES)
-
-
 def default_template_spec(spec: PodSpec) -> PodSpec:
     """A pod spec with what is filled in wherever it stands, in templates, too."""
+    resources = spec.resources
     return replace(
         spec,
+        volumes=tuple(map(default_volume, spec.volumes)),
         containers=tuple(map(_container, spec.containers)),
         init_containers=tuple(map(_container, spec.init_containers)),
         restart_policy=spec.restart_policy or "Always",
-        termination_grace_period_seconds=(
-            30
-            if spec.termination_grace_period_seconds is None
-            else spec.termination_grace_period_seconds
-        ),
+        termination_grace_period_seconds=_grace(spec.termination_grace_period_seconds),
         scheduler_name=spec.scheduler_name or "default-scheduler",
-        overhead=_rounded(spec.overhead),
+        overhead=round_amounts(spec.overhead),
+        resources=None if resources is None else _round(resources),
     )
 
 
@@ -74,32 +72,30 @@ def default_pod_spec(spec: PodSpec) -> PodSpec:
 
 
 def _container(container: Container) -> Container:
-    resources = container.resources
     return replace(
         container,
         ports=tuple(map(_port, container.ports)),
-        resources=replace(
-            resources,
-            requests=_rounded(resources.requests),
-            limits=_rounded(resources.limits),
-        ),
+        resources=_round(container.resources),
+    )
+
+
+def _grace(seconds: int | None) -> int:
+    """How long a pod may take to end; nobody can have less than no time."""
+    if seconds is None:
+        return 30
+    return 1 if seconds < 0 else seconds
+
+
+def _round(resources: ResourceRequirements) -> ResourceRequirements:
+    return replace(
+        resources,
+        requests=round_amounts(resources.requests),
+        limits=round_amounts(resources.limits),
     )
 
 
 def _port(port: ContainerPort) -> ContainerPort:
     return port if port.protocol else replace(port, protocol="TCP")
-
-
-def _rounded(amounts: ResourceList) -> ResourceList:
-    """The amounts, rounded up to whole thousandths."""
-    if not any(amount.nanos % _MILLI for amount in amounts.values()):
-        return amounts
-    return {
-        name: Quantity.from_milli(-(-amount.nanos // _MILLI))
-        if amount.nanos % _MILLI
-        else amount
-        for name, amount in amounts.items()
-    }
 
 
 def _requesting(container: Container, spec: PodSpec) -> Container:
@@ -135,7 +131,7 @@ def _pod_level(spec: PodSpec, resources: ResourceRequirements) -> ResourceRequir
     """The resources of the pod as a whole, completed by those of its containers."""
     limits, requests = dict(resources.limits), dict(resources.requests)
     if limits or requests:
-        for name, amount in _container_limits(spec).items():
+        for name, amount in container_limits(spec).items():
             if name.startswith(_HUGE_PAGES) and name not in requests:
                 limits.setdefault(name, amount)
     if limits:
@@ -152,7 +148,7 @@ def _complete(amounts: ResourceList, more: Mapping[str, Quantity]) -> None:
             amounts.setdefault(name, amount)
 
 
-def _container_limits(spec: PodSpec) -> ResourceList:
+def container_limits(spec: PodSpec) -> ResourceList:
     """What the limits of all containers come to, by the rule for their requests."""
 
     def limiting(container: Container) -> Container:

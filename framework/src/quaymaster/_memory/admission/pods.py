@@ -12,7 +12,12 @@ from msgspec.structs import replace
 from quaymaster._memory.admission.defaults import default_pod_spec
 from quaymaster._memory.admission.label_keys import label_keys_of, merge_label_keys
 from quaymaster._memory.admission.limit_ranges import check_claim
-from quaymaster._memory.admission.object_checks import check_annotations
+from quaymaster._memory.admission.metadata_checks import (
+    check_annotations,
+    check_labels,
+    check_pod_annotations,
+)
+from quaymaster._memory.admission.placement_checks import check_narrowed_selectors
 from quaymaster._memory.admission.pod_checks import check_pod_spec
 from quaymaster._memory.admission.problems import Report
 from quaymaster._memory.admission.refusal import Refusal
@@ -23,6 +28,9 @@ from quaymaster._memory.admission.spec_rules import (
     TemplateRules,
 )
 from quaymaster._memory.admission.standing import is_standing
+from quaymaster._memory.admission.syntax import SUBDOMAIN
+from quaymaster._memory.admission.volume_checks import check_ephemeral_claims
+from quaymaster._memory.admission.volume_defaults import without_unread_volumes
 from quaymaster.objects import (
     LimitRange,
     PersistentVolumeClaim,
@@ -52,10 +60,12 @@ _GATED: Final = PodCondition(
 
 
 class PodAdmission:
-    """Fills in and checks the pods of one cluster."""
+    """Fills in and checks the pods of one cluster, and the templates of workloads."""
 
     def __init__(self) -> None:
         self._pool = SpecPool()
+        # The last ones that were right: those of the next pod are mostly the same.
+        self._annotations: Mapping[str, str] = {}
         self._priority_classes: tuple[PriorityClass, ...] = ()
         self._runtime_classes: dict[str, RuntimeClass] = {}
         self._limit_ranges: dict[str, list[LimitRange]] = {}
@@ -94,19 +104,15 @@ class PodAdmission:
         rules = self._standing if is_standing(pod) else self._rules(pod.namespace)
         spec = self._spec(pod.spec, report, "spec", rules)
         if label_keys_of(spec):
-            spec = self._narrowed(spec, pod.metadata.labels, rules)
-        annotations = pod.metadata.annotations
-        if annotations:
-            check_annotations(annotations, "metadata.annotations", report)
-        if pod.node_name and spec.scheduling_gates:
-            report.add("spec.schedulingGates", "expected none on a pod with a node")
+            spec = self._narrowed(spec, pod.metadata.labels, rules, report)
+        self._check_own(pod, spec, report)
         status = _with_phase(pod.status, bool(spec.scheduling_gates))
         if spec is pod.spec and status is pod.status:
             return pod
         return replace(pod, spec=spec, status=status)
 
     def changed(self, pod: Pod, old: Pod, report: Report) -> Pod:
-        """A pod with another spec or other annotations than it had.
+        """A pod with another spec, or other annotations, than it had.
 
         Its priority stays what it was, whatever became of its class meanwhile.
         """
@@ -115,15 +121,24 @@ class PodAdmission:
             spec = replace(spec, priority=old.spec.priority)
         if spec.preemption_policy is None:
             spec = replace(spec, preemption_policy=old.spec.preemption_policy)
-        report.include(check_pod_spec(spec), "spec")
-        check_annotations(pod.metadata.annotations, "metadata.annotations", report)
+        found = Report()
+        check_pod_spec(spec, found)
+        report.include(found, "spec")
+        spec = without_unread_volumes(spec)
+        self._check_own(pod, spec, report)
         return pod if report else replace(pod, spec=self._pool.share_spec(spec))
 
-    def template(self, template: PodTemplateSpec, report: Report) -> None:
-        """Check the template of a workload."""
-        self._spec(template.spec, report, "spec.template.spec", self._templates)
-        path = "spec.template.metadata.annotations"
-        check_annotations(template.metadata.annotations, path, report)
+    def template(self, template: PodTemplateSpec, report: Report) -> PodTemplateSpec:
+        """The template of a workload, as it is to be stored."""
+        metadata, path = template.metadata, "spec.template"
+        if metadata.labels:
+            check_labels(metadata.labels, f"{path}.labels", report)
+        if metadata.annotations:
+            where = f"{path}.annotations"
+            check_annotations(metadata.annotations, where, report)
+            check_pod_annotations(metadata.annotations, where, report)
+        spec = self._spec(template.spec, report, f"{path}.spec", self._templates)
+        return replace(template, spec=spec)
 
     def _rules(self, namespace: str) -> SpecRules:
         """The rules for new pods of a namespace; all without limits share theirs."""
@@ -145,8 +160,8 @@ class PodAdmission:
         original = self._pool.share_spec(spec)
         known = self._known(original, rules)
         if known is None:
-            known = self._examined(original, report, path, rules)
-            if report:
+            known, is_right = _examined(original, report, path, rules)
+            if not is_right:
                 return known
             known = self._pool.share_spec(known)
             if original is not known:
@@ -158,23 +173,12 @@ class PodAdmission:
         self._remember(spec, known, rules)
         return known
 
-    def _examined(
-        self, spec: PodSpec, report: Report, path: str, rules: SpecRules
-    ) -> PodSpec:
-        """A spec with everything filled in; what is wrong goes to the report."""
-        spec, found = default_pod_spec(spec), Report()
-        try:
-            spec = rules.fill_in(spec, found)
-            report.include(check_pod_spec(spec), path)
-            report.include(found, path)
-            if not report:
-                rules.check(spec)
-        except Refusal as refusal:
-            report.add("", f"forbidden: {refusal}")
-        return spec
-
     def _narrowed(
-        self, spec: PodSpec, labels: Mapping[str, str], rules: SpecRules
+        self,
+        spec: PodSpec,
+        labels: Mapping[str, str],
+        rules: SpecRules,
+        report: Report,
     ) -> PodSpec:
         """The spec with its label keys merged; remembered per values of these keys."""
         by_values: dict[tuple[str | None, ...], ReferenceType[PodSpec]]
@@ -183,10 +187,31 @@ class PodAdmission:
         reference = by_values.get(values)
         known = None if reference is None else reference()
         if known is None:
-            known = self._pool.share_spec(merge_label_keys(spec, labels))
+            known = merge_label_keys(spec, labels)
+            found = Report()
+            constraints = known.topology_spread_constraints
+            check_narrowed_selectors(known.affinity, constraints, found)
+            if found:
+                report.include(found, "spec")
+                return known
+            known = self._pool.share_spec(known)
             self._remember(known, known, rules)
             by_values[values] = ref(known)
         return known
+
+    def _check_own(self, pod: Pod, spec: PodSpec, report: Report) -> None:
+        """What a pod does not share with the others of its template."""
+        annotations, node_name = pod.metadata.annotations, pod.node_name
+        if annotations and annotations is not self._annotations:
+            check_pod_annotations(annotations, "metadata.annotations", report)
+            if not report:
+                self._annotations = annotations
+        if node_name:
+            report.formed(node_name, SUBDOMAIN, "spec.nodeName")
+            if spec.scheduling_gates:
+                report.add("spec.nodeName", "expected none beside schedulingGates")
+        if pod.name and any(volume.ephemeral for volume in spec.volumes):
+            check_ephemeral_claims(pod, report)
 
     def _known(self, spec: PodSpec, rules: SpecRules) -> PodSpec | None:
         known = spec.__dict__.get(_SPEC_KEY)
@@ -198,6 +223,24 @@ class PodAdmission:
     def _remember(self, spec: PodSpec, admitted: PodSpec, rules: SpecRules) -> None:
         # A weak reference: a spec must not keep itself alive, nor one nobody uses.
         spec.__dict__[_SPEC_KEY] = (rules, ref(admitted))
+
+
+def _examined(
+    spec: PodSpec, report: Report, path: str, rules: SpecRules
+) -> tuple[PodSpec, bool]:
+    """A spec with everything filled in, and whether it is right.
+
+    What is wrong with it goes to the report.
+    """
+    found = Report()
+    try:
+        spec = rules.fill_in(spec, found)
+        rules.check(spec, found)
+    except Refusal as refusal:
+        report.add("", f"forbidden: {refusal}")
+        return spec, False
+    report.include(found, path)
+    return without_unread_volumes(spec), not found
 
 
 def _with_phase(status: PodStatus, is_gated: bool) -> PodStatus:

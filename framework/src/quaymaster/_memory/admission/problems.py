@@ -1,7 +1,8 @@
 """What is wrong with an object that somebody wants to put into the cluster."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
+from quaymaster._memory.admission.syntax import Form
 from quaymaster.cluster import InvalidError
 from quaymaster.errors import Problem
 from quaymaster.objects import ApiObject
@@ -46,9 +47,31 @@ class Report:
             shown = got if isinstance(got, int | float) else repr(str(got))
             self._found.append((path, f"expected {expected}, got {shown}"))
 
-    def one_of(self, value: str, allowed: tuple[str, ...], path: str) -> None:
+    def one_of(self, value: str, allowed: Sequence[str], path: str) -> None:
         """Note it unless a text is one of those allowed."""
         self.expect(value in allowed, path, " or ".join(filter(None, allowed)), value)
+
+    def formed(self, text: str, form: Form, path: str) -> None:
+        """Note it unless a text has a form."""
+        if not form.fits(text):
+            self.expect(False, path, form.expected, text)
+
+    def named(self, name: str, form: Form, path: str) -> None:
+        """Note it unless there is a name, and of that form."""
+        if name:
+            self.formed(name, form, path)
+        else:
+            self.add(path, "expected a name, got none")
+
+    def in_range(self, number: int | None, path: str, least: int, most: int) -> None:
+        """Note it if a number is given but is too small or too large."""
+        if number is not None and not least <= number <= most:
+            self.expect(False, path, f"a number from {least} to {most}", number)
+
+    def at_least(self, number: int | None, path: str, least: int = 0) -> None:
+        """Note it if a number is given but is too small."""
+        if number is not None and number < least:
+            self.expect(False, path, f"a number of at least {least}", number)
 
     def unique(self, names: Iterable[tuple[str, str]], what: str) -> None:
         """Note every path whose name has come before."""

@@ -1,4 +1,4 @@
-"""What else admission does to the specs of pods: whose they are decides.
+"""What admission does to the specs of pods and templates: whose they are decides.
 
 Each set of rules is one object, so that what came of a spec can be kept with it.
 """
@@ -9,7 +9,15 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from quaymaster._memory.admission.classes import resolve_priority
+from quaymaster._memory.admission.defaults import (
+    default_pod_spec,
+    default_template_spec,
+)
 from quaymaster._memory.admission.limit_ranges import check_limits, with_limits
+from quaymaster._memory.admission.pod_checks import (
+    check_pod_spec,
+    check_template_spec,
+)
 from quaymaster._memory.admission.problems import Report
 from quaymaster._memory.admission.runtime_classes import apply_runtime_class
 from quaymaster.objects import LimitRange, PodSpec, PriorityClass, RuntimeClass
@@ -18,20 +26,20 @@ __all__ = ["NewPodRules", "SpecRules", "StandingPodRules", "TemplateRules"]
 
 
 class SpecRules(Protocol):
-    """What is done to specs besides defaults and checks."""
+    """What is done to specs."""
 
     def fill_in(self, spec: PodSpec, report: Report) -> PodSpec:
-        """The spec with more filled in, before it is checked.
+        """The spec with everything filled in.
 
         Raises:
             Refusal: It cannot be let in.
         """
 
-    def check(self, spec: PodSpec) -> None:
-        """Look at a spec once it is checked.
+    def check(self, spec: PodSpec, report: Report) -> None:
+        """Note what is wrong with a spec that is filled in.
 
         Raises:
-            Refusal: It cannot be let in.
+            Refusal: Nothing is, but it cannot be let in.
         """
 
 
@@ -39,11 +47,12 @@ class TemplateRules:
     """For templates: what their pods need is looked up when there are pods."""
 
     def fill_in(self, spec: PodSpec, _: Report) -> PodSpec:
-        """The spec as it is."""
-        return spec
+        """The spec with what is filled in everywhere."""
+        return default_template_spec(spec)
 
-    def check(self, spec: PodSpec) -> None:
-        """Everything else is right."""
+    def check(self, spec: PodSpec, report: Report) -> None:
+        """Hold the spec to the rules for templates."""
+        check_template_spec(spec, report)
 
 
 class StandingPodRules:
@@ -57,15 +66,17 @@ class StandingPodRules:
         self._classes = tuple(classes)
 
     def fill_in(self, spec: PodSpec, report: Report) -> PodSpec:
-        """The spec with a priority."""
+        """The spec with its defaults and a priority."""
+        spec = default_pod_spec(spec)
         if spec.priority is None:
             return resolve_priority(spec, self._classes, report)
         if spec.preemption_policy is None:
             return replace(spec, preemption_policy="PreemptLowerPriority")
         return spec
 
-    def check(self, spec: PodSpec) -> None:
-        """Everything else is right."""
+    def check(self, spec: PodSpec, report: Report) -> None:
+        """Hold the spec to the rules for pods."""
+        check_pod_spec(spec, report)
 
 
 class NewPodRules:
@@ -91,11 +102,13 @@ class NewPodRules:
         self._limit_ranges = limit_ranges
 
     def fill_in(self, spec: PodSpec, report: Report) -> PodSpec:
-        """The spec with default limits, a priority, and what its class adds."""
-        spec = with_limits(spec, self._limit_ranges)
+        """The spec with its defaults, limits, a priority, and what its class adds."""
+        spec = with_limits(default_pod_spec(spec), self._limit_ranges)
         spec = resolve_priority(spec, self._priority_classes, report)
         return apply_runtime_class(spec, self._runtime_classes)
 
-    def check(self, spec: PodSpec) -> None:
-        """Hold the spec to the limits of its namespace."""
-        check_limits(spec, self._limit_ranges)
+    def check(self, spec: PodSpec, report: Report) -> None:
+        """Hold the spec to the rules for pods, then to the limits of its namespace."""
+        check_pod_spec(spec, report)
+        if not report:
+            check_limits(spec, self._limit_ranges)

@@ -1,0 +1,5 @@
+"""Admission beside a real API server: what it stored, what it refused, and what we do.
+
+``data/objects.jsonl.gz`` holds one object a line, with what kube-apiserver 1.36.2
+stored of it or said about it; ``data/prerequisites.json`` the objects that were there.
+"""

@@ -1,0 +1,58 @@
+"""What the in-memory cluster stores or refuses."""
+
+import json
+from collections.abc import Mapping
+
+from quaymaster.clock import VirtualClock
+from quaymaster.errors import ObjectError, Problem
+from quaymaster.memory import AdmissionError, MemoryCluster
+from quaymaster.objects import KINDS, ApiObject, encode, from_wire
+from tests.admission.cases import Case, Tree, prerequisites
+
+__all__ = ["Outcome", "admit", "as_record", "object_of"]
+
+
+class Outcome:
+    """What became of one object.
+
+    Attributes:
+        stored: The object, in wire form; None if it was refused.
+        problems: Why it was.
+    """
+
+    def __init__(self, stored: Tree | None, problems: tuple[Problem, ...] = ()) -> None:
+        self.stored = stored
+        self.problems = problems
+
+
+def admit(tree: Tree) -> Outcome:
+    """Admit one object, alone, into a cluster that has the prerequisites."""
+    cluster = MemoryCluster(VirtualClock(), kubelet=False, controllers=False)
+    cluster.load([object_of(given) for given in prerequisites()])
+    try:
+        stored = cluster.create(object_of(tree))
+    except (AdmissionError, ObjectError) as error:
+        return Outcome(None, error.problems)
+    wire: Tree = json.loads(encode(stored))
+    return Outcome(wire)
+
+
+def object_of(tree: Mapping[str, object]) -> ApiObject:
+    """An object of its wire form.
+
+    Raises:
+        ObjectError: It cannot be read, or nobody knows its kind.
+    """
+    kind = KINDS.get(str(tree.get("kind")))
+    if kind is None or kind.api_version != tree.get("apiVersion"):
+        given = f"{tree.get('kind')} ({tree.get('apiVersion')})"
+        message = f"expected a kind of the API, got {given}"
+        raise ObjectError([Problem(path="kind", message=message)])
+    return from_wire(tree, kind)
+
+
+def as_record(case: Case, outcome: Outcome) -> Tree:
+    """One line of ``emit``."""
+    if outcome.stored is not None:
+        return {"id": case.id, "stored": outcome.stored}
+    return {"id": case.id, "refused": "; ".join(map(str, outcome.problems))}
