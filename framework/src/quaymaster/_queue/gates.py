@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from quaymaster._queue.queued_pod import QueuedPod
+from quaymaster._raised import describe_exception
 from quaymaster.objects import Pod
 from quaymaster.status import Status
 
@@ -38,9 +39,10 @@ def passes_gates(queued: QueuedPod, gates: Sequence[Gate]) -> bool:
     for plugin, hook in gates:
         try:
             status = hook(pod)
-        except Exception:
-            text = "pre_enqueue of plugin %r failed for pod %s"
-            _log.exception(text, plugin, pod.key)
+        except Exception as error:
+            # One line for each; of tracebacks, the hook's guard logs a few.
+            text = "pre_enqueue of plugin %r failed for pod %s: %s"
+            _log.error(text, plugin, pod.key, describe_exception(error))
         else:
             if status is None:
                 continue

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from quaymaster._queue.queued_pod import QueuedPod
+from quaymaster._raised import describe_exception
 from quaymaster.cluster_events import (
     ActionType,
     ClusterEvent,
@@ -216,12 +217,13 @@ class Question:
             return True
         try:
             return hint(pod, self._old, self._new) is not QueueingHint.SKIP
-        except Exception:
-            _log.exception(
-                "queueing hint of plugin %r failed for pod %s on %s",
+        except Exception as error:
+            _log.error(
+                "queueing hint of plugin %r failed for pod %s on %s: %s",
                 plugin,
                 pod.key,
                 self._event.label,
+                describe_exception(error),
             )
             return True
 

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from quaymaster._raised import describe_exception
 from quaymaster.queueing import QueuedPodInfo, SortKey
 
 __all__ = ["SortKeys"]
@@ -57,9 +58,9 @@ class SortKeys:
                         # anything else.
                         return False, *key
                 return self._fitted(key)
-            except Exception:
-                pod = queued.pod.key
-                _log.exception("queue_sort of profile %r failed for pod %s", name, pod)
+            except Exception as error:
+                text = "queue_sort of profile %r failed for pod %s: %s"
+                _log.error(text, name, queued.pod.key, describe_exception(error))
                 return True, -queued.pod.priority, queued.timestamp
 
         return key_of

@@ -59,15 +59,10 @@ class HookErrors:
 
 
 def _complain(failure: HookError, unsaid: int) -> None:
-    error = failure.error
-    is_contract = isinstance(error, PluginError)
-    what = f"{error}" if is_contract else describe_exception(error)
-    _log.error(
-        "plugin '%s': %s failed for pod %s: %s%s",
-        failure.plugin,
-        failure.hook,
-        failure.pod,
-        what,
-        f"; {unsaid} failures more since the last one logged" if unsaid else "",
-        exc_info=None if is_contract else error,
-    )
+    error, pod = failure.error, failure.pod
+    more = f"; {unsaid} failures more since the last one logged" if unsaid else ""
+    if isinstance(error, PluginError):
+        _log.error("%s (pod %s)%s", error, pod, more)
+        return
+    what = f"plugin '{failure.plugin}': {failure.hook} failed for pod {pod}"
+    _log.error("%s: %s%s", what, describe_exception(error), more, exc_info=error)
