@@ -5,7 +5,7 @@ import sys
 import attrs
 import click
 
-from quaymaster._cli.inputs import config_notices
+from quaymaster._cli.configuration import config_notices, read_config
 from quaymaster._cli.logs import logging_to_stderr
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import (
@@ -48,11 +48,11 @@ def validate(file: str, strict: bool) -> None:
     The plugins are built, as a scheduler would build them, but never asked.
     """
     registry = PluginRegistry.discover()
-    config = load_config(file, registry)
+    config, notices = read_config(file, registry)
     _build_plugins(config, registry)
     print_line(f"{file}: valid")
-    print_notices(config_notices(config))
-    if strict and config.warnings:
+    print_notices(notices)
+    if strict and notices:
         sys.exit(NOT_STRICT)
 
 
@@ -63,7 +63,7 @@ def show(file: str, output: OutputFormat) -> None:
     """Show a configuration with all defaults filled in and multiPoint expanded."""
     config = load_config(file, PluginRegistry.discover())
     print_document(dump_config(config), output)
-    print_notices(config_notices(config))
+    print_notices(config_notices(config.warnings))
 
 
 @group.command("schema")

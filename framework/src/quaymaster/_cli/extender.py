@@ -52,7 +52,9 @@ def command(paths: Sequence[str], config_file: str, address: tuple[str, int]) ->
     A changed configuration file comes into force within seconds, or at once after the
     signal SIGHUP; one that is wrong is reported, and the old configuration stays.
     """
-    inputs = read_inputs(InputOptions(paths=tuple(paths), config_file=config_file))
+    inputs = read_inputs(
+        InputOptions(paths=tuple(paths), config_file=config_file), asks_extenders=False
+    )
     print_notices(inputs.notices)
     clock = RealClock()
     with inputs.located():

@@ -8,20 +8,20 @@ from typing import Any
 import attrs
 import click
 
+from quaymaster._cli.configuration import read_config
 from quaymaster._cli.output import warn
 from quaymaster._cli.values import MANIFEST, config_option
-from quaymaster.config import SchedulerConfig, default_config, load_config
+from quaymaster.config import SchedulerConfig
 from quaymaster.errors import ManifestErrors
 from quaymaster.manifests import Loaded, Source, Validation, load, shipped_mappings
 from quaymaster.memory import AdmissionError, make_nodes
-from quaymaster.notices import Notice, NoticeReason
+from quaymaster.notices import Notice
 from quaymaster.objects import ApiObject
 from quaymaster.registry import PluginRegistry
 
 __all__ = [
     "InputOptions",
     "Inputs",
-    "config_notices",
     "input_options",
     "read_inputs",
 ]
@@ -158,11 +158,17 @@ class Inputs:
             raise ManifestErrors(problems) from error
 
 
-def read_inputs(options: InputOptions) -> Inputs:
-    """Read everything that the command line names."""
+def read_inputs(options: InputOptions, *, asks_extenders: bool = True) -> Inputs:
+    """Read everything that the command line names.
+
+    Args:
+        options: What that is.
+        asks_extenders: Whether extenders of the configuration are going to be asked.
+    """
     registry = PluginRegistry.discover()
-    file = options.config_file
-    config = default_config(registry) if file is None else load_config(file, registry)
+    config, notices = read_config(
+        options.config_file, registry, asks_extenders=asks_extenders
+    )
     made = make_nodes(options.specs)
     loaded = load(
         options.paths,
@@ -177,21 +183,8 @@ def read_inputs(options: InputOptions) -> Inputs:
         config=config,
         objects=[*made, *loaded.objects],
         sources=_sources(loaded),
-        notices=(*config_notices(config), *loaded.notices),
+        notices=(*notices, *loaded.notices),
     )
-
-
-def config_notices(config: SchedulerConfig) -> list[Notice]:
-    """What is probably a mistake in a configuration."""
-    return [
-        Notice(
-            reason=NoticeReason.CONFIGURATION,
-            where=warning.where,
-            path=warning.path,
-            message=warning.message,
-        )
-        for warning in config.warnings
-    ]
 
 
 def _tell_skipped(loaded: Loaded) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 import click
 import msgspec
 
+from quaymaster._cli.configuration import read_config
+from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import print_line, print_table, progress_bar, warn
 from quaymaster._cli.values import config_option
 from quaymaster._perf.child import run_apart
@@ -17,6 +19,7 @@ from quaymaster._perf.report import COLUMNS, as_document, is_beaten, is_good, ro
 from quaymaster._perf.runner import DONE, Outcome
 from quaymaster._perf.select import select
 from quaymaster.errors import Problem
+from quaymaster.registry import PluginRegistry
 
 __all__ = ["command"]
 
@@ -100,6 +103,8 @@ def command(
     if only_list:
         _print_list(workloads)
         return
+    # Each process reads it anew, but one mistake need not be told by every process.
+    print_notices(read_config(config_file, PluginRegistry.discover())[1])
     outcomes = []
     for workload in workloads:
         outcomes.append(_run(workload, config_file, seed, verify))

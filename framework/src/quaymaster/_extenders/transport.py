@@ -15,7 +15,9 @@ from quaymaster._extenders.errors import ExtenderError, LostAnswerError
 from quaymaster._extenders.tls import tls_context
 from quaymaster.config import Extender
 
-__all__ = ["Endpoint"]
+__all__ = ["EXAMPLE_URL", "Endpoint", "is_url"]
+
+EXAMPLE_URL: Final = "http://127.0.0.1:8888/scheduler"
 
 _TIMED_OUT: Final = (
     "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
@@ -131,6 +133,15 @@ class _NamedConnection(http.client.HTTPConnection):
         )
 
 
+def is_url(prefix: str) -> bool:
+    """Whether an extender can be reached by this."""
+    try:
+        _parts(prefix)
+    except ExtenderError:
+        return False
+    return True
+
+
 def _parts(prefix: str) -> tuple[str, int, str, bool]:
     try:
         parts = urlsplit(prefix)
@@ -144,5 +155,5 @@ def _parts(prefix: str) -> tuple[str, int, str, bool]:
 
 
 def _not_a_url(prefix: str) -> ExtenderError:
-    expected = "a URL such as http://127.0.0.1:8888/scheduler"
+    expected = f"a URL such as {EXAMPLE_URL}"
     return ExtenderError(f"extenders: urlPrefix: expected {expected}, got {prefix!r}")

@@ -1,0 +1,57 @@
+"""The configuration that a command line names, with all that is wrong with it."""
+
+from collections.abc import Iterable
+
+from quaymaster._extenders.checks import doubts, mistakes
+from quaymaster.config import (
+    ConfigErrors,
+    SchedulerConfig,
+    default_config,
+    load_config,
+)
+from quaymaster.errors import Problem
+from quaymaster.notices import Notice, NoticeReason
+from quaymaster.registry import PluginRegistry
+
+__all__ = ["config_notices", "read_config"]
+
+
+def read_config(
+    file: str | None, registry: PluginRegistry, *, asks_extenders: bool = True
+) -> tuple[SchedulerConfig, list[Notice]]:
+    """Load a configuration, or the default one.
+
+    Args:
+        file: The file, or the name of a profile that is shipped; None: the default.
+        registry: The installed plugins.
+        asks_extenders: Whether its extenders are going to be asked.
+
+    Returns:
+        The configuration, and what is probably a mistake in it.
+
+    Raises:
+        ConfigErrors: Something is wrong with it.
+    """
+    if file is None:
+        return default_config(registry), []
+    config = load_config(file, registry)
+    warnings = list(config.warnings)
+    if asks_extenders:
+        wrong = mistakes(config.extenders, file)
+        if wrong:
+            raise ConfigErrors(wrong)
+        warnings += doubts(config.extenders, file)
+    return config, config_notices(warnings)
+
+
+def config_notices(warnings: Iterable[Problem]) -> list[Notice]:
+    """Warnings of a configuration as notices."""
+    return [
+        Notice(
+            reason=NoticeReason.CONFIGURATION,
+            where=warning.where,
+            path=warning.path,
+            message=warning.message,
+        )
+        for warning in warnings
+    ]
