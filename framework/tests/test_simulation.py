@@ -94,7 +94,7 @@ def test_pods_that_run_on_missing_nodes_stay_there_and_are_told() -> None:
     assert notice.reason is NoticeReason.STRAY_PODS
     assert notice.message == (
         "2 pods are on nodes that the input does not have, and kept there: "
-        "default/a, default/b"
+        "default/a on x, default/b on y"
     )
 
 

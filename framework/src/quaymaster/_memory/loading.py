@@ -19,7 +19,7 @@ from quaymaster.objects import (
     StorageClass,
 )
 
-__all__ = ["admit_all", "collector_paused", "find_stray_pods"]
+__all__ = ["admit_all", "collector_paused", "find_stray_pods", "stray_pods"]
 
 # What others refer to comes first, then what has been there before; of the same rank,
 # the given order stays.
@@ -75,20 +75,28 @@ def find_stray_pods(objects: Iterable[ApiObject]) -> tuple[Problem, ...]:
     A cluster can have such pods for a while after a node is gone, so `MemoryCluster`
     takes them: they stay where they are. Pods that have ended are nowhere any more.
     """
-    everything = list(objects)
-    nodes = {obj.metadata.name for obj in everything if isinstance(obj, Node)}
     return tuple(
         Problem(
-            where=place_of(obj),
+            where=place_of(pod),
             path="spec.nodeName",
-            message=f"expected a node that exists, got {obj.node_name!r}",
+            message=f"expected a node that exists, got {pod.node_name!r}",
         )
+        for pod in stray_pods(objects)
+    )
+
+
+def stray_pods(objects: Iterable[ApiObject]) -> list[Pod]:
+    """The pods themselves that `find_stray_pods` tells of."""
+    everything = list(objects)
+    nodes = {obj.metadata.name for obj in everything if isinstance(obj, Node)}
+    return [
+        obj
         for obj in everything
         if isinstance(obj, Pod)
         and obj.node_name
         and not obj.is_finished
         and obj.node_name not in nodes
-    )
+    ]
 
 
 def _order(obj: ApiObject) -> tuple[int, bool]:

@@ -10,7 +10,7 @@ from typing import Final
 from quaymaster._memory.admission import place_of
 from quaymaster._memory.admission.classes import IMPLIED_STORAGE_CLASS
 from quaymaster._memory.core import ClusterCore
-from quaymaster._memory.loading import find_stray_pods
+from quaymaster._memory.loading import stray_pods
 from quaymaster._memory.shortfalls import Shortfall
 from quaymaster.notices import Notice, NoticeReason
 from quaymaster.objects import (
@@ -60,9 +60,9 @@ def notices_of_input(objects: Sequence[ApiObject]) -> Iterator[Notice]:
         verb = "has ended and takes" if len(ended) == 1 else "have ended and take"
         message = f"{_count(ended, 'pod')} {verb} no room ({counts}): {_listed(ended)}"
         yield Notice(reason=NoticeReason.ENDED_PODS, message=message)
-    strays = find_stray_pods(objects)
+    strays = stray_pods(objects)
     if strays:
-        names = [problem.where.removeprefix("Pod ") for problem in strays]
+        names = [f"{pod.key} on {pod.node_name}" for pod in strays]
         verb = "is on a node" if len(strays) == 1 else "are on nodes"
         yield Notice(
             reason=NoticeReason.STRAY_PODS,
