@@ -142,7 +142,7 @@ class ClusterCore:
             self._drop_implied(StorageClass, IMPLIED_STORAGE_CLASS.name)
         store = self.store(kind)
         name, key = self._name_and_key(obj, store.objects)
-        if self.quotas and kind.namespaced and not is_standing(obj):
+        if not self.quotas.is_empty and kind.namespaced and not is_standing(obj):
             self.quotas.check(obj, name)
         if kind.namespaced and obj.metadata.namespace not in self._namespaces:
             self._imply(Namespace(metadata=ObjectMeta(name=obj.metadata.namespace)))
@@ -273,7 +273,7 @@ class ClusterCore:
                 return name, key
 
     def _tell(self, old: ApiObject | None, new: ApiObject | None) -> None:
-        if self.quotas:
+        if not self.quotas.is_empty:
             self._charge(old, new)
         if isinstance(old if new is None else new, Pod):
             observer = self.observer

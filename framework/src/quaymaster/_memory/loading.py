@@ -21,18 +21,16 @@ from quaymaster.objects import (
 
 __all__ = ["admit_all", "collector_paused", "find_stray_pods", "stray_pods"]
 
-# What others refer to comes first, then what has been there before; of the same rank,
-# the given order stays.
-_KINDS: Final[tuple[type[ApiObject] | None, ...]] = (
-    Namespace,
-    ResourceQuota,
-    PriorityClass,
-    StorageClass,
-    Node,
-    None,  # all other kinds
-    ReplicaSet,
-    Pod,
-)
+_RANKS: Final[dict[type[ApiObject], int]] = {
+    Namespace: 0,
+    ResourceQuota: 1,
+    PriorityClass: 2,
+    StorageClass: 3,
+    Node: 4,
+    ReplicaSet: 6,
+    Pod: 7,
+}
+_USUAL_RANK: Final = 5
 
 
 def admit_all(
@@ -53,7 +51,7 @@ def admit_all(
     admitted = []
     problems: list[Problem] = []
     seen: set[tuple[type[ApiObject], str]] = set()
-    for obj in sorted(objects, key=_order):
+    for obj in _in_order(objects):
         report = Report()
         new = admission.examine(obj, report)
         if new.metadata.name:
@@ -99,9 +97,13 @@ def stray_pods(objects: Iterable[ApiObject]) -> list[Pod]:
     ]
 
 
-def _order(obj: ApiObject) -> tuple[int, bool]:
-    kind = type(obj)
-    return _KINDS.index(kind if kind in _KINDS else None), not is_standing(obj)
+def _in_order(objects: Iterable[ApiObject]) -> list[ApiObject]:
+    """What others refer to first; of the same rank, the given order stays."""
+    given = list(objects)
+    if any(isinstance(obj, ResourceQuota) for obj in given):
+        # Room is for what has been there before, then for what is new.
+        given.sort(key=lambda obj: not is_standing(obj))
+    return sorted(given, key=lambda obj: _RANKS.get(type(obj), _USUAL_RANK))
 
 
 @contextmanager

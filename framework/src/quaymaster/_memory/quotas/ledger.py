@@ -36,15 +36,15 @@ class QuotaLedger:
 
     Args:
         clock: The cluster's time.
+
+    Attributes:
+        is_empty: Whether there are no quotas at all.
     """
 
     def __init__(self, clock: Clock) -> None:
+        self.is_empty = True
         self._clock = clock
         self._accounts: dict[str, dict[str, _Account]] = {}
-
-    def __bool__(self) -> bool:
-        """Whether there are quotas at all."""
-        return bool(self._accounts)
 
     def quotas_of(self, namespace: str) -> list[str]:
         """The keys of the quotas of a namespace."""
@@ -62,6 +62,7 @@ class QuotaLedger:
         for obj in objects:
             account.add(account.share_of(obj, now), 1)
         self._accounts.setdefault(quota.namespace, {})[quota.key] = account
+        self.is_empty = False
 
     def drop(self, quota: ResourceQuota) -> None:
         """Close an account."""
@@ -69,6 +70,7 @@ class QuotaLedger:
         accounts.pop(quota.key, None)
         if not accounts:
             self._accounts.pop(quota.namespace, None)
+        self.is_empty = not self._accounts
 
     def used(self, quota: ResourceQuota) -> ResourceList:
         """How much is used of what a quota limits."""
