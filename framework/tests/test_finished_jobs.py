@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from quaymaster._memory.controllers.job_progress import parse_indexes
+from quaymaster._memory.controllers.index_ranges import IndexRanges
 from quaymaster.clock import VirtualClock
 from quaymaster.memory import MemoryCluster
 from quaymaster.objects import Job, Pod, from_wire
@@ -180,7 +180,25 @@ def test_a_job_that_somebody_else_manages_gets_no_pods_and_says_so() -> None:
         ("1,3-5", {1, 3, 4, 5}),
         ("8-99999999999", {8, 9}),
         ("x,2-,-3,4", {4}),
+        ("5-7,1,6-8,2", {1, 2, 5, 6, 7, 8}),
+        ("7-3", set()),
+        pytest.param("9" * 5000, set(), id="a number that is too long"),
     ],
 )
 def test_indexes_are_numbers_and_ranges(text: str, expected: set[int]) -> None:
-    assert parse_indexes(text, 10) == expected
+    ranges = IndexRanges(text, 10)
+    assert {index for index in range(12) if index in ranges} == expected
+    assert len(ranges) == len(expected)
+
+
+def test_a_job_that_is_nearly_done_is_soon_read_however_large() -> None:
+    job = make_job(
+        {
+            "succeeded": 2_000_000_000,
+            "completedIndexes": "0-999999999,1000000001-2000000000",
+        },
+        completionMode="Indexed",
+        completions=2_000_000_001,
+        parallelism=10,
+    )
+    assert indexes(new_pods(job)) == [1_000_000_000]

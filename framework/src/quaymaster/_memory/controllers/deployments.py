@@ -20,6 +20,7 @@ from quaymaster._memory.controllers.pods import (
 from quaymaster._memory.controllers.set_index import SetIndex
 from quaymaster._memory.names import safe_hash
 from quaymaster._memory.workbench import Workbench
+from quaymaster._requirements import parse_int64
 from quaymaster.cluster import ForbiddenError, InvalidError
 from quaymaster.objects import (
     Deployment,
@@ -208,7 +209,7 @@ def _find_set(deployment: Deployment, sets: Sequence[ReplicaSet]) -> ReplicaSet 
     def rank(each: ReplicaSet) -> tuple[bool, int]:
         revision = each.annotations.get(_REVISION, "")
         is_current = current is not None and revision == current
-        return is_current, int(revision) if revision.isdecimal() else 0
+        return is_current, parse_int64(revision) or 0
 
     return max(same, key=rank, default=None)
 

@@ -7,10 +7,11 @@ tracking finalizer is not in the status yet. Pods that the status counts may be 
 from typing import Final
 
 from quaymaster._memory.controllers.families import Family
+from quaymaster._memory.controllers.index_ranges import IndexRanges, parse_index
 from quaymaster._memory.workbench import Workbench
 from quaymaster.objects import Job, Pod, UncountedTerminatedPods
 
-__all__ = ["Progress", "index_of", "is_ending", "is_finished", "parse_indexes"]
+__all__ = ["Progress", "index_of", "is_ending", "is_finished"]
 
 _INDEX: Final = "batch.kubernetes.io/job-completion-index"
 _FINALIZER: Final = "batch.kubernetes.io/job-tracking"
@@ -26,18 +27,18 @@ class Progress:
         bench: The cluster.
 
     Attributes:
-        done: The indexes that need no more pods, as its status tells.
-        failed_indexes: How many of them have failed for good.
+        completed: The indexes that have succeeded, as its status tells.
+        failed_for_good: Those that are not tried again.
     """
 
-    __slots__ = ("_failed", "_succeeded", "done", "failed_indexes")
+    __slots__ = ("_failed", "_succeeded", "completed", "failed_for_good")
 
     def __init__(self, job: Job, family: Family, bench: Workbench) -> None:
         status, pods = job.status, bench.objects(Pod)
         uncounted = status.uncounted_terminated_pods or _NOTHING
         limit = job.spec.completions or 0
-        completed = parse_indexes(status.completed_indexes, limit)
-        failed = parse_indexes(status.failed_indexes or "", limit)
+        completed = IndexRanges(status.completed_indexes, limit)
+        failed = IndexRanges(status.failed_indexes or "", limit)
         succeeded = status.succeeded + len(uncounted.succeeded)
         self._succeeded = _gone(
             max(succeeded, len(completed)),
@@ -49,8 +50,13 @@ class Progress:
             [pods[key] for key in family.failed],
             uncounted.failed,
         )
-        self.done = completed | failed
-        self.failed_indexes = len(failed)
+        self.completed = completed
+        self.failed_for_good = failed
+
+    def end_of_done(self, index: int) -> int | None:
+        """If an index needs no more pods, the next one that may; else None."""
+        end = self.completed.end_of(index)
+        return self.failed_for_good.end_of(index) if end is None else end
 
     def succeeded(self, family: Family) -> int:
         """How many pods have ended well by now."""
@@ -73,19 +79,7 @@ def is_ending(job: Job) -> bool:
 
 def index_of(pod: Pod) -> int | None:
     """Which index of an Indexed Job a pod is for."""
-    text = pod.metadata.annotations.get(_INDEX, "")
-    return int(text) if text.isdecimal() else None
-
-
-def parse_indexes(text: str, limit: int) -> set[int]:
-    """Read numbers and ranges such as ``0,3-5``, those below a limit."""
-    found: set[int] = set()
-    for part in text.split(","):
-        first, dash, last = part.strip().partition("-")
-        if first.isdecimal() and (last.isdecimal() or not dash):
-            end = int(last) if dash else int(first)
-            found.update(range(int(first), min(end + 1, limit)))
-    return found
+    return parse_index(pod.metadata.annotations.get(_INDEX, ""))
 
 
 def _gone(total: int, present: list[Pod], uncounted: tuple[str, ...]) -> int:

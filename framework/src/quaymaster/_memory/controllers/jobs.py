@@ -101,7 +101,7 @@ class JobController:
     ) -> None:
         indexes = self._indexes.get(job.uid)
         if indexes is None:
-            indexes = self._indexes[job.uid] = _Indexes(progress.done)
+            indexes = self._indexes[job.uid] = _Indexes(progress)
             pods = self._bench.objects(Pod)
             for key in family:
                 indexes.update(pods[key], is_there=True)
@@ -138,20 +138,20 @@ class _Indexes:
     """Which completion indexes of a Job need no pod: it runs, or it has succeeded.
 
     Args:
-        done: Those that never need one again, whatever becomes of their pods.
+        progress: Knows those that never need one again, whatever becomes of their pods.
     """
 
-    __slots__ = ("_done", "_free", "_next", "_taken")
+    __slots__ = ("_free", "_next", "_progress", "_taken")
 
-    def __init__(self, done: set[int]) -> None:
-        self._done = done
-        self._taken = set(done)
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._taken: set[int] = set()
         self._free: list[int] = []
         self._next = 0
 
     def update(self, pod: Pod, *, is_there: bool) -> None:
         index, phase = index_of(pod), pod.status.phase
-        if index is None or index in self._done:
+        if index is None or self._progress.end_of_done(index) is not None:
             return
         holds = phase == "Succeeded" or (
             is_there and phase != "Failed" and not pod.is_terminating
@@ -168,9 +168,14 @@ class _Indexes:
             if index not in self._taken:
                 return index
             heapq.heappop(self._free)
-        while self._next in self._taken:
-            self._next += 1
-        return self._next
+        while True:
+            end = self._progress.end_of_done(self._next)
+            if end is not None:
+                self._next = end
+            elif self._next in self._taken:
+                self._next += 1
+            else:
+                return self._next
 
 
 def _job_pod(job: Job, index: int | None = None) -> Pod:
@@ -204,7 +209,7 @@ def _wanted(job: Job, family: Family, progress: Progress) -> int:
 def _has_failed(job: Job, family: Family, progress: Progress) -> bool:
     if job.spec.backoff_limit_per_index is None:
         return progress.failed(family) > (job.spec.backoff_limit or 0)
-    failed = progress.failed_indexes
+    failed = len(progress.failed_for_good)
     over = progress.succeeded(family) + failed >= (job.spec.completions or 0)
     return failed > 0 and over
 

@@ -10,6 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from quaymaster._memory.controllers.families import Families
+from quaymaster._memory.controllers.index_ranges import parse_index
 from quaymaster._memory.controllers.pods import (
     add_pods,
     has_run_time,
@@ -73,8 +74,8 @@ class StatefulSetController:
         wanted: range,
     ) -> None:
         """Note the pods that are not made before another one is ready."""
-        later = range(ordinal + 1, wanted.stop)
-        missing = len(later) - sum(other in by_ordinal for other in later)
+        there = sum(ordinal < other < wanted.stop for other in by_ordinal)
+        missing = wanted.stop - ordinal - 1 - there
         name = f"{owner.name}-{ordinal}"
         self._bench.shortfalls.add(owner, missing, waits_for=name)
 
@@ -156,8 +157,8 @@ def _is_up(pod: Pod | None) -> bool:
 
 
 def _ordinal(key: str) -> int:
-    ordinal = key.rpartition("-")[2]
-    return int(ordinal) if ordinal.isdecimal() else -1
+    ordinal = parse_index(key.rpartition("-")[2])
+    return -1 if ordinal is None else ordinal
 
 
 def _claim_name(
