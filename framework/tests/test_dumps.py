@@ -249,6 +249,13 @@ def test_ended_pods_beside_their_replacements_are_no_surplus(tmp_path: Path) -> 
     assert (result.pods, result.preempted) == (0, ())
 
 
+def test_pods_on_nodes_that_came_before_are_no_strays() -> None:
+    cluster = MemoryCluster(VirtualClock())
+    cluster.load([make_node(name="n0")])
+    cluster.load([make_pod(node="n0")])
+    assert cluster.notices() == ()
+
+
 def test_an_ended_pod_on_a_missing_node_is_no_stray() -> None:
     gone = make_pod(name="evicted", node="gone")
     result = run([make_node(), replace(gone, status=PodStatus(phase="Failed"))])

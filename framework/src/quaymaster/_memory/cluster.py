@@ -133,7 +133,7 @@ class MemoryCluster:
                     core.add(obj)
                 except ForbiddenError as error:
                     refused.append((obj, error.reason))
-            self._notices += notices_of_input(admitted)
+            self._notices += notices_of_input(admitted, self._nodes)
             self._notices += notices_of_refused(refused)
             if self._controllers is not None:
                 self._controllers.settle()

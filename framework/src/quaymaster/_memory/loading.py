@@ -1,7 +1,7 @@
 """Bringing many objects into the cluster at once."""
 
 import gc
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
@@ -73,27 +73,27 @@ def find_stray_pods(objects: Iterable[ApiObject]) -> tuple[Problem, ...]:
     A cluster can have such pods for a while after a node is gone, so `MemoryCluster`
     takes them: they stay where they are. Pods that have ended are nowhere any more.
     """
+    everything = list(objects)
+    nodes = {obj.metadata.name for obj in everything if isinstance(obj, Node)}
     return tuple(
         Problem(
             where=place_of(pod),
             path="spec.nodeName",
             message=f"expected a node that exists, got {pod.node_name!r}",
         )
-        for pod in stray_pods(objects)
+        for pod in stray_pods(everything, nodes)
     )
 
 
-def stray_pods(objects: Iterable[ApiObject]) -> list[Pod]:
-    """The pods themselves that `find_stray_pods` tells of."""
-    everything = list(objects)
-    nodes = {obj.metadata.name for obj in everything if isinstance(obj, Node)}
+def stray_pods(objects: Iterable[ApiObject], nodes: Container[str]) -> list[Pod]:
+    """The pods that run on a node which is none of these."""
     return [
         obj
-        for obj in everything
+        for obj in objects
         if isinstance(obj, Pod)
         and obj.node_name
-        and not obj.is_finished
         and obj.node_name not in nodes
+        and not obj.is_finished
     ]
 
 

@@ -4,7 +4,7 @@ One notice for each cause, with a count and the first examples.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Final
 
 from quaymaster._memory.admission import place_of
@@ -51,8 +51,15 @@ _NODE_TROUBLE: Final = "node.kubernetes.io/"
 _READY_TAINTS: Final = (f"{_NODE_TROUBLE}not-ready", f"{_NODE_TROUBLE}unreachable")
 
 
-def notices_of_input(objects: Sequence[ApiObject]) -> Iterator[Notice]:
-    """What there is to know of objects that were brought in together."""
+def notices_of_input(
+    objects: Sequence[ApiObject], nodes: Container[str]
+) -> Iterator[Notice]:
+    """What there is to know of objects that were brought in together.
+
+    Args:
+        objects: All of them.
+        nodes: The names of the nodes that there are now.
+    """
     ended = [obj for obj in objects if isinstance(obj, Pod) and obj.is_finished]
     if ended:
         phases = Counter(pod.status.phase for pod in ended)
@@ -60,7 +67,7 @@ def notices_of_input(objects: Sequence[ApiObject]) -> Iterator[Notice]:
         verb = "has ended and takes" if len(ended) == 1 else "have ended and take"
         message = f"{_count(ended, 'pod')} {verb} no room ({counts}): {_listed(ended)}"
         yield Notice(reason=NoticeReason.ENDED_PODS, message=message)
-    strays = stray_pods(objects)
+    strays = stray_pods(objects, nodes)
     if strays:
         names = [f"{pod.key} on {pod.node_name}" for pod in strays]
         verb = "is on a node" if len(strays) == 1 else "are on nodes"
