@@ -1,12 +1,13 @@
 """The values of a JSON text, split without reading the objects in them."""
 
+import json
 import mmap
 import re
 from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 
-__all__ = ["JsonError", "JsonText", "JsonValue", "head", "json_values"]
+__all__ = ["JsonError", "JsonText", "JsonValue", "head", "json_tree", "json_values"]
 
 JsonText: TypeAlias = bytes | memoryview | msgspec.Raw
 
@@ -78,6 +79,19 @@ def head(text: JsonText) -> tuple[str, str]:
     except msgspec.ValidationError:
         return "", ""
     return found.api_version or "", found.kind or ""
+
+
+def json_tree(text: JsonText) -> object:
+    """What a JSON text holds; a number beyond all 64 bits is a float.
+
+    Raises:
+        ValueError: It is no JSON.
+        RecursionError: It is nested too deeply.
+    """
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.ValidationError:
+        return json.loads(bytes(text), parse_int=float)
 
 
 def _length(rest: memoryview, whole: memoryview, start: int) -> int:

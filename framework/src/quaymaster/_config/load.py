@@ -17,6 +17,7 @@ from quaymaster._config.plugin_lists import check_keys
 from quaymaster._config.profiles import percentage, resolve_profiles
 from quaymaster._config.settings_checks import check_settings
 from quaymaster._config.yaml_file import read_yaml
+from quaymaster._reading import UnreadableError, read_file
 from quaymaster.errors import Problem
 from quaymaster.registry import PluginRegistry
 
@@ -167,11 +168,16 @@ def read_source(source: str) -> bytes:
     Raises:
         ConfigErrors: It cannot be read.
     """
+    file = _file(source)
     try:
-        return _file(source).read_bytes()
+        content = read_file(str(file)) if isinstance(file, Path) else file.read_bytes()
     except OSError as error:
         message = error.strerror or str(error)
-        raise ConfigErrors([Problem(where=source, message=message)]) from error
+    except UnreadableError as error:
+        message = str(error)
+    else:
+        return bytes(content)
+    raise ConfigErrors([Problem(where=source, message=message)])
 
 
 def _file(source: str) -> Traversable:

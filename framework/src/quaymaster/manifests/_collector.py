@@ -8,6 +8,8 @@ from typing import Final, TypeVar
 
 import msgspec
 
+from quaymaster._json_values import json_tree
+from quaymaster._reading import UnreadableError
 from quaymaster.errors import ManifestErrors, ObjectError, Problem
 from quaymaster.manifests._custom_kinds import CustomKind
 from quaymaster.manifests._field_check import FieldCheck
@@ -16,7 +18,6 @@ from quaymaster.manifests._foreign import ForeignObjects
 from quaymaster.manifests._loaded import Loaded, Source
 from quaymaster.manifests._texts import (
     ObjectText,
-    UnreadableError,
     begins_json,
     list_texts,
     object_texts,
@@ -32,6 +33,7 @@ from quaymaster.objects import ApiObject, Job, SpecPool, decode, from_wire
 
 __all__ = ["Collector"]
 
+_LONGEST_KEY: Final = 80
 _LONGEST_VERSION: Final = 20  # digits, as 64 bits have
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
@@ -89,7 +91,10 @@ class Collector:
     def read_path(self, name: str) -> None:
         """Read a file, all files of a directory, or standard input."""
         self._paths.append(name)
-        self._read_existing(name)
+        if name:
+            self._read_existing(name)
+        else:
+            self._complain("''", message="expected a path")
 
     def _read_existing(self, name: str) -> None:
         try:
@@ -99,8 +104,10 @@ class Collector:
                 self._read_file(name)
         except OSError as error:
             self._complain(name, message=(error.strerror or str(error)).lower())
-        except UnicodeDecodeError as error:
-            self._complain(name, message=f"expected UTF-8: {error.reason}")
+        except UnreadableError as error:
+            self._complain(name, message=str(error))
+        except ValueError:  # of the name itself
+            self._complain(repr(name), message="expected a path, which has no NUL")
 
     def _read_directory(self, name: str) -> None:
         files, unrendered = files_below(Path(name))
@@ -123,7 +130,7 @@ class Collector:
             self._complain(name, message=unrendered)
             return
         content = read_bytes(name)
-        if not begins_json(content) and content.find(b"{{") >= 0:
+        if not begins_json(content):
             unrendered = is_chart_template(path, content)
             if unrendered:
                 self._complain(name, message=unrendered)
@@ -139,7 +146,7 @@ class Collector:
         try:
             cls = one.typed.object_class
             if cls is None:
-                self._add_tree(msgspec.json.decode(one.text), one)
+                self._add_tree(json_tree(one.text), one)
             else:
                 self._add_object(one, cls)
         except RecursionError:
@@ -257,12 +264,13 @@ def _version(obj: ApiObject) -> int:
 
 def _place_of(one: ObjectText) -> str:
     """Where an object is, and its kind and key as far as they can be told."""
-    tree = msgspec.json.decode(one.text)
+    tree = json_tree(one.text)
     cls = one.typed.object_class
     name = one.typed.kind or "object"
     metadata = tree.get("metadata") if isinstance(tree, Mapping) else None
     if isinstance(metadata, Mapping) and metadata.get("name"):
         is_namespaced = cls is not None and cls.namespaced
         namespace = metadata.get("namespace") or "default" * is_namespaced
-        name += f" {namespace}{'/' if namespace else ''}{metadata['name']}"
+        key = f"{namespace}{'/' if namespace else ''}{metadata['name']}"
+        name += f" {key if len(key) <= _LONGEST_KEY else key[:_LONGEST_KEY] + '...'}"
     return f"{one.source} ({name})"

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from quaymaster._json_values import JsonText
+from quaymaster._json_values import JsonText, json_tree
 from quaymaster._openapi import (
     Reference,
     fields_of,
@@ -110,7 +110,7 @@ def _in_object(one: ObjectText, spec_is_known: bool) -> Iterator[FieldFinding]:
         for path in paths:
             yield FieldFinding(path_text(path), _DUPLICATE)
     else:
-        tree = msgspec.json.decode(text)
+        tree = json_tree(text)
         yield from _told_duplicates(one)
     yield from _unknown(tree, structure_of(*one.typed))
 
@@ -119,7 +119,7 @@ def _in_spec(one: ObjectText) -> Iterator[FieldFinding]:
     yield from _told_duplicates(one)
     reference = fields_of(structure_of(*one.typed)).get(_SPEC, 0)
     if reference:
-        spec = msgspec.json.decode(_SPEC_DECODER.decode(one.text).spec)
+        spec = json_tree(_SPEC_DECODER.decode(one.text).spec)
         yield from _unknown(spec, reference, _SPEC)
 
 

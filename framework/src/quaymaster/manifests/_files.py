@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from quaymaster._reading import read_file, read_stream
 from quaymaster.manifests._unrendered import tell_folder
 
 __all__ = ["STDIN", "files_below", "read_bytes"]
@@ -13,7 +14,6 @@ __all__ = ["STDIN", "files_below", "read_bytes"]
 STDIN: Final = "-"
 
 _SUFFIXES: Final = (".yaml", ".yml", ".json")
-_MAPPED_FROM: Final = 1 << 25  # bytes: larger files are not copied into memory
 
 
 def files_below(directory: Path) -> tuple[list[Path], dict[Path, str]]:
@@ -34,16 +34,23 @@ def files_below(directory: Path) -> tuple[list[Path], dict[Path, str]]:
         found += [
             Path(parent, name)
             for name in files
-            if name.endswith(_SUFFIXES) and not name.startswith(".")
+            if name.endswith(_SUFFIXES)
+            and not name.startswith(".")
+            and _may_be_read(Path(parent, name))
         ]
     return sorted(found), dict(sorted(unrendered.items()))
 
 
 def read_bytes(name: str) -> bytes | mmap.mmap:
-    """What a file, or standard input, holds."""
-    if name == STDIN:
-        return sys.stdin.buffer.read()
-    with Path(name).open("rb") as file:
-        if os.fstat(file.fileno()).st_size >= _MAPPED_FROM:
-            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        return file.read()
+    """What a file, or standard input, holds, in UTF-8.
+
+    Raises:
+        OSError: It cannot be read.
+        UnreadableError: It holds no text, or never ends.
+    """
+    return read_stream(sys.stdin.buffer) if name == STDIN else read_file(name)
+
+
+def _may_be_read(path: Path) -> bool:
+    """Whether a name in a directory is a file, and no pipe; broken links are told."""
+    return path.is_file() or not path.exists()

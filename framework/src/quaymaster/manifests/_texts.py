@@ -10,23 +10,19 @@ from typing import NamedTuple
 import msgspec
 
 from quaymaster._json_values import JsonError, JsonText, JsonValue, head, json_values
+from quaymaster._reading import UnreadableError
 from quaymaster._yaml import Document, Duplicate, YamlError, read
 from quaymaster.manifests._loaded import Source
 from quaymaster.manifests._types import UNTYPED, ObjectType
 
 __all__ = [
     "ObjectText",
-    "UnreadableError",
     "begins_json",
     "list_texts",
     "object_texts",
 ]
 
 _TOO_DEEP = "nested too deeply"
-
-
-class UnreadableError(ValueError):
-    """A text that is neither YAML nor JSON, from some place on."""
 
 
 class ObjectText(NamedTuple):

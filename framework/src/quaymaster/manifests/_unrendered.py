@@ -15,6 +15,7 @@ __all__ = [
 
 _KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _CHART: Final = "Chart.yaml"
+_LOOKED_AT: Final = 1 << 20  # bytes: no template is that long
 _ACTION: Final = re.compile(
     rb"\{\{-?\s*(?:[.$]|include|template|if|else|range|with|define|end|toYaml|tpl|/\*)"
 )
@@ -45,7 +46,7 @@ def tell_folder(directory: Path, names: Iterable[str]) -> str:
 
 def is_chart_template(path: Path, text: bytes | mmap.mmap) -> str:
     """Say so if a file is a template of the chart that it lies in; or nothing."""
-    if not _CHART_VALUE.search(text):
+    if not _CHART_VALUE.search(text[:_LOOKED_AT]):
         return ""
     for folder in path.absolute().parents:
         if (folder / _CHART).is_file():
@@ -55,7 +56,7 @@ def is_chart_template(path: Path, text: bytes | mmap.mmap) -> str:
 
 def looks_like_template(text: bytes | mmap.mmap) -> str:
     """Say so if a text that is no YAML may be a template; or nothing."""
-    if not _ACTION.search(text):
+    if not _ACTION.search(text[:_LOOKED_AT]):
         return ""
     return (
         "looks like a template of Helm; expected manifests: "

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias, TypeVar, cast
 
 import msgspec
 
+from quaymaster._json_values import json_tree
 from quaymaster.errors import ObjectError, Problem
 from quaymaster.objects._check import clean
 from quaymaster.objects._codec import dec_hook, enc_hook
@@ -69,7 +70,7 @@ def decode(text: JsonText, kind: type[ObjT], *, pool: SpecPool | None = None) ->
             return _decode_pod(text, pool)  # type: ignore[return-value]  # kind is Pod
         return _share(cast(ObjT, _decoder(kind).decode(text)), pool)
     except msgspec.ValidationError:
-        return from_wire(msgspec.json.decode(text), kind, pool=pool)
+        return from_wire(json_tree(text), kind, pool=pool)
 
 
 def encode(obj: ApiObject) -> bytes:

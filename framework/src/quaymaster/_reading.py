@@ -1,0 +1,98 @@
+"""Reading what people name as a file, whatever it turns out to be."""
+
+import codecs
+import mmap
+import os
+import select
+import stat
+from pathlib import Path
+from typing import BinaryIO, Final
+
+__all__ = ["UnreadableError", "read_file", "read_stream"]
+
+_UTF_16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_LONGEST_STREAM: Final = 4 << 30  # bytes
+_PATIENCE_MS: Final = 10_000
+_MAPPED_FROM: Final = 1 << 25  # bytes: larger files are not copied into memory
+
+
+class UnreadableError(ValueError):
+    """Something that holds no text of the form that is expected."""
+
+
+def read_file(name: str) -> bytes | mmap.mmap:
+    """What a file holds, in UTF-8.
+
+    Raises:
+        OSError: It cannot be read.
+        UnreadableError: It holds no text, or never ends.
+    """
+    with _open(name) as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            return read_stream(file)
+        if status.st_size < _MAPPED_FROM:
+            return _as_utf_8(file.read())
+        content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        mark = content[: len(codecs.BOM_UTF8)]
+        has_mark = mark.startswith((*_UTF_16, codecs.BOM_UTF8))
+        return _as_utf_8(content[:]) if has_mark else content
+
+
+def read_stream(file: BinaryIO) -> bytes:
+    """What standard input, a pipe or a device holds, in UTF-8.
+
+    Raises:
+        OSError: It cannot be read.
+        UnreadableError: It holds no text, or never ends.
+    """
+    mode = os.fstat(file.fileno()).st_mode if _has_descriptor(file) else 0
+    if stat.S_ISCHR(mode) and not file.isatty():
+        content = file.read(1)
+        if content:
+            raise UnreadableError("a device, which holds no manifests")
+        return content
+    content = file.read(_LONGEST_STREAM + 1)
+    if len(content) > _LONGEST_STREAM:
+        limit = f"{_LONGEST_STREAM >> 30} GiB"
+        raise UnreadableError(f"more than {limit} from a pipe; give it as a file")
+    return _as_utf_8(content)
+
+
+def _as_utf_8(content: bytes) -> bytes:
+    """The same text in UTF-8 and without a byte order mark.
+
+    Windows PowerShell writes UTF-16 when the output of a command goes to a file.
+
+    Raises:
+        UnreadableError: It begins like UTF-16, but is none.
+    """
+    if content.startswith(_UTF_16):
+        try:
+            return content.decode("utf-16").encode()
+        except UnicodeError as error:
+            message = f"expected UTF-16, as it begins: {error}"
+            raise UnreadableError(message) from error
+    return content.removeprefix(codecs.BOM_UTF8)
+
+
+def _open(name: str) -> BinaryIO:
+    """Open a file; a pipe must have somebody who writes to it."""
+    if not stat.S_ISFIFO(Path(name).stat().st_mode):
+        return Path(name).open("rb")
+    descriptor = os.open(name, os.O_RDONLY | os.O_NONBLOCK)
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    if not poll.poll(_PATIENCE_MS):
+        os.close(descriptor)
+        raise UnreadableError("nobody writes to this pipe")
+    os.set_blocking(descriptor, True)
+    return os.fdopen(descriptor, "rb")
+
+
+def _has_descriptor(file: BinaryIO) -> bool:
+    try:
+        file.fileno()
+    except OSError:  # as of what only looks like a file
+        return False
+    return True
