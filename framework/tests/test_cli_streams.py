@@ -137,7 +137,7 @@ def test_output_that_cannot_be_written_ends_in_an_exit_code(
     [
         ((), 2, "Usage: quaymaster [OPTIONS] COMMAND"),
         (("simulat",), 2, "No such command 'simulat'"),
-        (("simulate", "x", "--nodez", "1"), 2, "Did you mean '--nodes'?"),
+        (("simulate", "x", "--confg", "1"), 2, "Did you mean '--config'?"),
         (("simulate",), 2, "Missing argument 'PATH...'"),
         (("simulate", "nosuch"), 2, "nosuch: no such file or directory"),
         (("config", "validate", "defalt"), 2, "did you mean 'default'?"),

@@ -257,7 +257,7 @@ def test_garbage_collector_runs_again_after_a_load(
 def test_large_files_are_read_without_a_copy(
     write: Writer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("quaymaster.manifests._files._MAPPED_FROM", 1)
+    monkeypatch.setattr("quaymaster._reading._MAPPED_FROM", 1)
     assert keys(load([write(a_json=json.dumps(as_tree("a")))])) == ["Node a"]
     assert keys(load([write(b_yaml=NODE % "b")])) == ["Node b"]
 

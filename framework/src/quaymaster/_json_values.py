@@ -13,6 +13,9 @@ JsonText: TypeAlias = bytes | memoryview | msgspec.Raw
 
 _TRAILING: Final = re.compile(r"trailing characters \(byte (\d+)\)")
 _PLACE: Final = re.compile(r"(?:JSON is malformed: )?(.*) \(byte (\d+)\)")
+_HALF_CHARACTER: Final = re.compile(
+    rb"\\u[dD](?:[89aAbB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|[c-fC-F][0-9a-fA-F]{2})"
+)
 _BLANK: Final = re.compile(rb"\s*")
 # How kubectl and the API server begin an object; any other order is found, too.
 _HEAD: Final = re.compile(
@@ -123,7 +126,9 @@ def _value(text: memoryview) -> JsonValue:
 def _describe(error: msgspec.DecodeError, text: memoryview, start: int) -> str:
     place = _PLACE.fullmatch(str(error))
     if place is None:
-        return str(error)
+        # What follows half a character may be taken for its other half.
+        half = _HALF_CHARACTER.search(text, start)
+        return f"{half[0].decode()} is half a character" if half else str(error)
     before = bytes(text[: start + int(place[2])])
     line = before.count(b"\n") + 1
     column = len(before) - (before.rfind(b"\n") + 1) + 1

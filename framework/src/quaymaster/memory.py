@@ -7,10 +7,13 @@ nodes from a line of text, and `find_stray_pods` finds pods on nodes that are no
 from quaymaster._memory.admission import AdmissionError
 from quaymaster._memory.cluster import MemoryCluster
 from quaymaster._memory.durations import RUN_SECONDS_ANNOTATION
+from quaymaster._memory.limits import MAX_PODS
 from quaymaster._memory.loading import find_stray_pods
-from quaymaster._memory.nodes_spec import NodesSpecError, make_nodes
+from quaymaster._memory.nodes_spec import MAX_NODES, NodesSpecError, make_nodes
 
 __all__ = [
+    "MAX_NODES",
+    "MAX_PODS",
     "RUN_SECONDS_ANNOTATION",
     "AdmissionError",
     "MemoryCluster",

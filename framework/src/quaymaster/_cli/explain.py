@@ -91,6 +91,7 @@ def command(
             attempt=attempt,
             namespace=options.namespace or "",
             unbind=unbind,
+            max_pods=options.max_pods,
         )
     notices = (*inputs.notices, *explained.notices)
     if output is OutputFormat.TABLE:

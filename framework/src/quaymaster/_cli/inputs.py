@@ -14,7 +14,7 @@ from quaymaster._cli.values import MANIFEST, config_option
 from quaymaster.config import SchedulerConfig
 from quaymaster.errors import ManifestErrors
 from quaymaster.manifests import Loaded, Source, Validation, load, shipped_mappings
-from quaymaster.memory import AdmissionError, make_nodes
+from quaymaster.memory import MAX_NODES, MAX_PODS, AdmissionError, make_nodes
 from quaymaster.notices import Notice
 from quaymaster.objects import ApiObject
 from quaymaster.registry import PluginRegistry
@@ -76,6 +76,22 @@ _OPTIONS = (
         is_flag=True,
         help="Make one Job of each CronJob.",
     ),
+    click.option(
+        "--max-pods",
+        metavar="N",
+        type=click.IntRange(min=0),
+        default=MAX_PODS,
+        show_default=True,
+        help="How many pods workloads may ask for in all.",
+    ),
+    click.option(
+        "--max-nodes",
+        metavar="N",
+        type=click.IntRange(min=0),
+        default=MAX_NODES,
+        show_default=True,
+        help="How many nodes --nodes may add in all.",
+    ),
     config_option(),
     click.option(
         "--seed",
@@ -97,6 +113,8 @@ class InputOptions:
         validation: How to take unknown fields; None: by where they come from.
         custom_kinds: Mappings of custom kinds: files or names.
         run_cron_jobs: Whether each CronJob runs once.
+        max_pods: How many pods workloads may ask for in all.
+        max_nodes: How many nodes the lines may describe in all.
         config_file: A configuration, or the name of a shipped one; None: the default.
         seed: Decides the choice between equally good nodes, and generated names.
     """
@@ -107,6 +125,8 @@ class InputOptions:
     validation: Validation | None = None
     custom_kinds: tuple[str, ...] = ()
     run_cron_jobs: bool = False
+    max_pods: int = MAX_PODS
+    max_nodes: int = MAX_NODES
     config_file: str | None = None
     seed: int = 0
 
@@ -169,7 +189,7 @@ def read_inputs(options: InputOptions, *, asks_extenders: bool = True) -> Inputs
     config, notices = read_config(
         options.config_file, registry, asks_extenders=asks_extenders
     )
-    made = make_nodes(options.specs)
+    made = make_nodes(options.specs, max_nodes=options.max_nodes)
     loaded = load(
         options.paths,
         namespace=options.namespace,

@@ -93,6 +93,7 @@ def command(
                 seed=options.seed,
                 on_progress=_follow(progress),
                 options=EngineOptions(check_mutations=check_plugins, verify=verify),
+                max_pods=options.max_pods,
             )
     except VerificationError as error:
         warn(str(error))

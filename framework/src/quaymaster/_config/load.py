@@ -16,8 +16,7 @@ from quaymaster._config.naming import did_you_mean, show
 from quaymaster._config.plugin_lists import check_keys
 from quaymaster._config.profiles import percentage, resolve_profiles
 from quaymaster._config.settings_checks import check_settings
-from quaymaster._config.yaml_file import read_yaml
-from quaymaster._reading import UnreadableError, read_file
+from quaymaster._config.yaml_file import read_content, read_yaml
 from quaymaster.errors import Problem
 from quaymaster.registry import PluginRegistry
 
@@ -168,16 +167,7 @@ def read_source(source: str) -> bytes:
     Raises:
         ConfigErrors: It cannot be read.
     """
-    file = _file(source)
-    try:
-        content = read_file(str(file)) if isinstance(file, Path) else file.read_bytes()
-    except OSError as error:
-        message = error.strerror or str(error)
-    except UnreadableError as error:
-        message = str(error)
-    else:
-        return bytes(content)
-    raise ConfigErrors([Problem(where=source, message=message)])
+    return read_content(_file(source), source)
 
 
 def _file(source: str) -> Traversable:

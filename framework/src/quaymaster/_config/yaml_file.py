@@ -1,10 +1,35 @@
 """Reading the one document of a configuration file."""
 
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
 from quaymaster._config.errors import ConfigErrors
+from quaymaster._reading import UnreadableError, read_file
 from quaymaster._yaml import YamlError, documents
 from quaymaster.errors import Problem
 
-__all__ = ["read_yaml"]
+__all__ = ["read_content", "read_yaml"]
+
+
+def read_content(file: Traversable, source: str) -> bytes:
+    """What a file holds.
+
+    Args:
+        file: The file, which may come with a package.
+        source: Its name, for messages.
+
+    Raises:
+        ConfigErrors: It cannot be read.
+    """
+    try:
+        content = read_file(str(file)) if isinstance(file, Path) else file.read_bytes()
+    except OSError as error:
+        message = error.strerror or str(error)
+    except UnreadableError as error:
+        message = str(error)
+    else:
+        return bytes(content)
+    raise ConfigErrors([Problem(where=source, message=message)])
 
 
 def read_yaml(text: bytes, source: str) -> object:

@@ -5,10 +5,11 @@ from typing import TypeVar, cast
 
 from msgspec.structs import replace
 
-from quaymaster._memory.admission import place_of
+from quaymaster._memory.admission import AdmissionError, place_of
 from quaymaster._memory.controllers import Controllers
 from quaymaster._memory.core import ClusterCore
 from quaymaster._memory.kubelet import with_condition
+from quaymaster._memory.limits import MAX_PODS, find_too_many
 from quaymaster._memory.loading import admit_all, collector_paused
 from quaymaster._memory.telling import (
     notices_of_cluster,
@@ -75,6 +76,7 @@ class MemoryCluster:
         kubelet: Whether bound pods run (if not, they stay pending), and whether nodes
             get the labels that kubelets give them.
         controllers: Whether workloads get their pods, budgets their status, and so on.
+        max_pods: How many pods workloads may ask for in all.
 
     Attributes:
         clock: The cluster's time.
@@ -89,7 +91,9 @@ class MemoryCluster:
         max_events: int = 10_000,
         kubelet: bool = True,
         controllers: bool = True,
+        max_pods: int = MAX_PODS,
     ) -> None:
+        self._max_pods = max_pods
         self.clock = clock
         self._core = ClusterCore(clock, seed, history, max_events, kubelet)
         self._pods = self._core.objects(Pod)
@@ -127,6 +131,7 @@ class MemoryCluster:
                 admitted = admit_all(given, core.admission, core.is_taken)
             finally:
                 core.refresh_classes()
+            self._check_demand(admitted)
             refused = []
             for obj in admitted:
                 try:
@@ -137,6 +142,14 @@ class MemoryCluster:
             self._notices += notices_of_refused(refused)
             if self._controllers is not None:
                 self._controllers.settle()
+
+    def _check_demand(self, objects: Iterable[ApiObject]) -> None:
+        """Refuse workloads that ask for more pods than there may be."""
+        if self._controllers is not None:
+            nodes = len(self._nodes)
+            problems = find_too_many(objects, self._max_pods, nodes=nodes)
+            if problems:
+                raise AdmissionError(problems)
 
     def _with_stored(self, kind: type[ObjT], given: Iterable[ApiObject]) -> list[ObjT]:
         """The objects of a kind that there will be."""
@@ -181,7 +194,10 @@ class MemoryCluster:
 
     def create(self, obj: ObjT) -> ObjT:
         """Store a new object; see `quaymaster.cluster.Cluster.create`."""
-        return self._core.add(self._core.admit(obj))
+        admitted = self._core.admit(obj)
+        if not isinstance(admitted, Pod):
+            self._check_demand((admitted,))
+        return self._core.add(admitted)
 
     def update(self, obj: ObjT) -> ObjT:
         """Replace an object; see `quaymaster.cluster.Cluster.update`.
@@ -209,6 +225,8 @@ class MemoryCluster:
         new = self._core.admission.admit_change(new, old)
         if new == old:
             return old
+        if not isinstance(new, Pod):
+            self._check_demand((new,))
         changed = self._core.change(old, new)
         if not metadata.finalizers:
             self._core.let_go_if_due(changed)

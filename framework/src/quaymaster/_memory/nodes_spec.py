@@ -17,7 +17,7 @@ from quaymaster.objects import Node, NodeSpec, NodeStatus, ObjectMeta, Taint
 from quaymaster.quantity import Quantity, ResourceList
 from quaymaster.resources import is_scalar_resource
 
-__all__ = ["NodesSpecError", "make_nodes"]
+__all__ = ["MAX_NODES", "NodesSpecError", "make_nodes"]
 
 _FORM: Final = "expected COUNT:KEY=VALUE,..., such as 100:cpu=4,memory=16Gi,zones=3"
 _KEYS: Final = (
@@ -28,6 +28,7 @@ _RESOURCES: Final = ("cpu", "memory", "pods", "ephemeral-storage")
 _EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?", re.ASCII)
 _LEAST_DIGITS: Final = 3
+_MOST_DIGITS: Final = 18
 _NEEDED: Final = {"cpu": "4", "memory": "16Gi"}
 _DEFAULTS: Final = {
     "pods": Quantity(110),
@@ -49,6 +50,10 @@ _INSTANCE_TYPE: Final = (
     "beta.kubernetes.io/instance-type",
 )
 _DEFAULT_REGION: Final = "region"
+
+
+MAX_NODES: Final = 100_000
+"""Twenty times what Kubernetes supports in one cluster."""
 
 
 class NodesSpecError(QuaymasterError, ValueError):
@@ -78,7 +83,9 @@ class _Group:
     taints: list[Taint] = attrs.Factory(list)
 
 
-def make_nodes(specs: Sequence[str], *, taken: Collection[str] = ()) -> list[Node]:
+def make_nodes(
+    specs: Sequence[str], *, taken: Collection[str] = (), max_nodes: int = MAX_NODES
+) -> list[Node]:
     """Make the nodes that some lines describe.
 
     A line is a count, a colon, and what each node has, in any order:
@@ -97,14 +104,21 @@ def make_nodes(specs: Sequence[str], *, taken: Collection[str] = ()) -> list[Nod
     Args:
         specs: One line per group of nodes.
         taken: Names that other nodes have already; they are left out.
+        max_nodes: How many nodes all lines together may describe.
 
     Raises:
-        NodesSpecError: A line cannot be read.
+        NodesSpecError: A line cannot be read, or there are too many nodes.
     """
     groups = [_parse(spec) for spec in specs]
     totals: Counter[str] = Counter()
     for group in groups:
         totals[group.name] += group.count
+        if totals.total() > max_nodes:
+            message = (
+                f"{totals.total()} nodes, more than the limit of {max_nodes} "
+                "(--max-nodes raises it)"
+            )
+            raise NodesSpecError(group.spec, message)
     used = frozenset(taken)
     numbers = {name: count() for name in totals}
     nodes = []
@@ -142,7 +156,7 @@ def _letters(number: int) -> str:
 
 def _parse(spec: str) -> _Group:
     number, colon, settings = spec.strip().partition(":")
-    if not number.strip().isdecimal() or not colon or not settings.strip():
+    if not _is_count(number.strip()) or not colon or not settings.strip():
         raise NodesSpecError(spec, _FORM)
     group = _Group(spec=spec, count=int(number))
     seen: set[str] = set()
@@ -184,7 +198,7 @@ def _set(group: _Group, key: str, value: str) -> None:
     if key.startswith("label:"):
         group.labels[key[len("label:") :]] = value
     elif key == "zones":
-        if not value.isdecimal() or not int(value):
+        if not _is_count(value) or not int(value):
             raise _unexpected(group, key, "a number of at least 1", value)
         group.zones = int(value)
     elif key == "region":
@@ -210,6 +224,11 @@ def _amount(group: _Group, key: str, value: str) -> Quantity:
     if amount < Quantity(0):
         raise _unexpected(group, key, "an amount of at least 0", value)
     return amount
+
+
+def _is_count(text: str) -> bool:
+    """Whether a text is a number from 0 that is not absurdly long."""
+    return text.isdecimal() and len(text) <= _MOST_DIGITS
 
 
 def _add_taint(group: _Group, text: str) -> None:

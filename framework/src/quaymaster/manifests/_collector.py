@@ -154,7 +154,7 @@ class Collector:
         except UnicodeDecodeError as error:
             self._complain(str(one.source), message=f"expected UTF-8: {error.reason}")
         except ValueError as error:
-            self._complain(str(one.source), message=str(error))
+            self._complain(str(one.source), message=f"malformed JSON: {error}")
 
     def _add_tree(self, tree: object, one: ObjectText) -> None:
         """Add what is no object of a class that scheduling knows."""

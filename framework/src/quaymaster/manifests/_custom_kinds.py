@@ -30,7 +30,7 @@ import attrs
 from quaymaster._config.converter import structure
 from quaymaster._config.findings import Findings
 from quaymaster._config.naming import did_you_mean
-from quaymaster._config.yaml_file import read_yaml
+from quaymaster._config.yaml_file import read_content, read_yaml
 from quaymaster.config import ConfigErrors, matching, non_empty, one_of
 from quaymaster.config import each as each_item
 from quaymaster.errors import Problem
@@ -157,12 +157,8 @@ def mapping_for(group: str, kind: str) -> str | None:
 
 
 def _read(source: str) -> tuple[CustomKind, ...]:
-    try:
-        text = _file(source).read_bytes()
-    except OSError as error:
-        message = error.strerror or str(error)
-        raise ConfigErrors([Problem(where=source, message=message)]) from error
-    made, mistakes = structure(read_yaml(text, source), _Document)
+    content = read_content(_file(source), source)
+    made, mistakes = structure(read_yaml(content, source), _Document)
     findings = Findings(source)
     findings.extend("", mistakes)
     if findings.problems or not isinstance(made, _Document):

@@ -6,6 +6,7 @@ import attrs
 import msgspec
 
 from quaymaster.config import SchedulerConfig
+from quaymaster.memory import MAX_PODS
 from quaymaster.objects import ApiObject, Pod, PodStatus
 from quaymaster.options import EngineOptions
 from quaymaster.registry import PluginRegistry
@@ -27,6 +28,7 @@ def simulate(
     seed: int = 0,
     on_progress: ProgressFn | None = None,
     options: EngineOptions | None = None,
+    max_pods: int = MAX_PODS,
 ) -> SimulationResult:
     """Put objects into an in-memory cluster and schedule until nothing moves.
 
@@ -38,14 +40,15 @@ def simulate(
         seed: Decides the choice between equally good nodes, and generated names.
         on_progress: Told how far it is.
         options: What else can be set about the scheduler.
+        max_pods: How many pods the workloads may ask for in all.
 
     Raises:
-        AdmissionError: Some objects break rules.
+        AdmissionError: Some objects break rules, or ask for too many pods.
         ProfileError: A profile's plugins cannot be built.
         VerificationError: The options ask for decisions to be verified, and one is not
             what it has to be.
     """
-    cluster = filled_cluster(list(objects), seed)
+    cluster = filled_cluster(list(objects), seed, max_pods)
     run = Run(cluster, config, registry, seed=seed, options=options)
     run.settle(on_progress)
     return run.result()
@@ -61,6 +64,7 @@ def explain_pod(
     attempt: WhichAttempt | int = WhichAttempt.AUTO,
     namespace: str = "",
     unbind: bool = False,
+    max_pods: int = MAX_PODS,
 ) -> ExplainedPod:
     """Simulate, and take an attempt of one pod apart.
 
@@ -76,16 +80,17 @@ def explain_pod(
         namespace: Where to look for the pod only; empty for all namespaces.
         unbind: Whether a pod that came with a node is taken from it before everything
             begins, so that it is scheduled anew.
+        max_pods: As for `simulate`.
 
     Raises:
         PodNotFoundError: Nothing, or too much, has that name, or the pod was not tried
             that often.
     """
     given = list(objects)
-    cluster = filled_cluster(given, seed)
+    cluster = filled_cluster(given, seed, max_pods)
     if unbind:
         taken = Wanted(pod, namespace, cluster).find()
-        cluster = filled_cluster(_without_node(given, taken), seed)
+        cluster = filled_cluster(_without_node(given, taken), seed, max_pods)
         pod, namespace = taken.key, ""
     wanted = Wanted(pod, namespace, cluster)
     terminating = sum(map(_is_about_to_go, cluster.list(Pod).items))

@@ -11,7 +11,7 @@ from quaymaster._engine.scheduler import Scheduler
 from quaymaster.clock import VirtualClock
 from quaymaster.cluster import EventNote, NotFoundError
 from quaymaster.config import SchedulerConfig
-from quaymaster.memory import MemoryCluster
+from quaymaster.memory import MAX_PODS, MemoryCluster
 from quaymaster.notices import Notice, NoticeReason
 from quaymaster.objects import ApiObject, Node, Pod
 from quaymaster.options import EngineOptions, HookError, SlowHook
@@ -32,13 +32,15 @@ _PREEMPTED = "Preempted"
 _PODS_PER_REPORT = 256
 
 
-def filled_cluster(objects: Sequence[ApiObject], seed: int) -> MemoryCluster:
+def filled_cluster(
+    objects: Sequence[ApiObject], seed: int, max_pods: int = MAX_PODS
+) -> MemoryCluster:
     """An in-memory cluster in virtual time, with these objects.
 
     Raises:
         AdmissionError: Some objects break rules.
     """
-    cluster = MemoryCluster(VirtualClock(), seed=seed)
+    cluster = MemoryCluster(VirtualClock(), seed=seed, max_pods=max_pods)
     cluster.load(objects)
     return cluster
 
