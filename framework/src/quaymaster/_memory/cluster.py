@@ -66,7 +66,7 @@ class MemoryCluster:
     status it comes with, a priority may come without its class, and a namespace that
     does not exist is created. What was read from a cluster (it has a resource version,
     a time of creation, a node or a phase beyond ``Pending``) is held to no class, limit
-    range or quota; quotas count it.
+    range or quota; quotas count it. ``docs/reference/admission.md`` has all the rules.
 
     Args:
         clock: The cluster's time.

@@ -48,6 +48,8 @@ _NAMES: Final[Mapping[type[ApiObject], Form]] = {
     StatefulSet: DNS_LABEL,
 }
 _MAX_ANNOTATIONS: Final = 256 * 1024
+_MAX_BEGINNING: Final = 58
+_ENDING: Final = "xxxxx"  # what a generated name ends with is as good as this
 _FINALIZERS: Final = ("kubernetes", "orphan", "foregroundDeletion")
 _COST_ANNOTATION: Final = "controller.kubernetes.io/pod-deletion-cost"
 _COST: Final = re.compile(r"-[0-9]+|0|[1-9][0-9]*", re.ASCII)
@@ -125,8 +127,8 @@ def _check_name(metadata: ObjectMeta, form: Form, report: Report) -> None:
     name, beginning = metadata.name, metadata.generate_name
     if beginning:
         report.formed(as_prefix(beginning), form, "metadata.generateName")
-    if name or not beginning:
-        report.named(name, form, "metadata.name")
+        name = name or beginning[:_MAX_BEGINNING] + _ENDING
+    report.named(name, form, "metadata.name")
 
 
 def _check_owners(owners: tuple[OwnerReference, ...], report: Report) -> None:

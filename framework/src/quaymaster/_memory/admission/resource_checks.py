@@ -100,6 +100,8 @@ def check_pod_resources(spec: PodSpec, path: str, report: Report) -> None:
         return
     if resources.claims:
         report.add(f"{path}.claims", "expected none but in containers")
+        known = frozenset(claim.name for claim in spec.resource_claims)
+        _check_claims(resources.claims, known, f"{path}.claims", report)
     expected = "cpu, memory or hugepages-SIZE"
     _check_resources(resources, _is_for_pods, expected, path, report)
     together = pod_request_list(Pod(spec=spec), pod_level=False, overhead=False)
