@@ -244,5 +244,11 @@ def test_completion_prints_a_script_for_each_shell(shell: str) -> None:
     assert "_QUAYMASTER_COMPLETE" in run("completion", shell).stdout
 
 
+def test_plugins_are_listed_by_name_alone() -> None:
+    listed = run("plugins", "list", "-o", "name").stdout.split()
+    assert "NodeResourcesFit" in listed
+    assert listed == sorted(listed)
+
+
 def test_version_is_an_option_too() -> None:
     assert run("--version").stdout == run("version").stdout

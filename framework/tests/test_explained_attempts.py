@@ -1,5 +1,7 @@
 """Which attempt an explanation is about, and what it tells of the others."""
 
+import random
+
 import msgspec
 import pytest
 
@@ -39,11 +41,19 @@ def why(
 
 def leaving(deadline: Time) -> Pod:
     """A pod that fills the node and was deleted with a grace period of 30 s."""
-    pod = make_pod(name="leaving", node="n", requests={"cpu": "2"})
+    return deleted(make_pod(name="leaving", node="n", requests={"cpu": "2"}), deadline)
+
+
+def deleted(pod: Pod, deadline: Time) -> Pod:
     metadata = msgspec.structs.replace(
         pod.metadata, deletion_timestamp=deadline, deletion_grace_period_seconds=30
     )
     return msgspec.structs.replace(pod, metadata=metadata)
+
+
+def totals(explained: ExplainedPod) -> dict[str, int]:
+    assert explained.explanation is not None
+    return {one.node: one.total for one in explained.explanation.scores}
 
 
 @pytest.mark.parametrize(
@@ -138,3 +148,39 @@ def test_pod_that_was_deleted_before_it_had_a_node_is_terminating() -> None:
     config = default_config(REGISTRY)
     result = simulate([NODE, deleted], config=config, registry=REGISTRY)
     assert (result.pods, result.unscheduled) == (0, ())
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_beside_terminating_pods_all_is_judged_as_beside_running_ones(
+    seed: int,
+) -> None:
+    """Whether a pod is about to go says nothing to filters and scores."""
+    chance = random.Random(seed)
+    nodes = [
+        make_node(
+            name=f"n{n}", capacity={"cpu": f"{chance.randint(1, 4)}", "pods": "9"}
+        )
+        for n in range(8)
+    ]
+    running = [
+        make_pod(
+            name=f"p{number}",
+            node=chance.choice(nodes).name,
+            requests={"cpu": f"{chance.randint(1, 9) * 100}m"},
+        )
+        for number in range(20)
+    ]
+    going = [
+        deleted(pod, chance.choice([LONG_AGO, FAR_AHEAD]))
+        if chance.random() < 0.7
+        else pod
+        for pod in running
+    ]
+    wanted = make_pod(name="wanted", requests={"cpu": f"{chance.randint(5, 30)}00m"})
+    now = why("wanted", *nodes, *going, wanted)
+    beside_running = why("wanted", *nodes, *running, wanted, attempt=1)
+    assert now.attempt == 1
+    assert now.explanation is not None
+    assert beside_running.explanation is not None
+    assert now.explanation.rejections == beside_running.explanation.rejections
+    assert totals(now) == totals(beside_running)

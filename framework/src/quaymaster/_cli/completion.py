@@ -14,14 +14,14 @@ _VARIABLE: Final = "_QUAYMASTER_COMPLETE"
 
 
 @click.command("completion")
-@click.argument("shell", type=click.Choice(_SHELLS))
+@click.argument("shell", metavar="SHELL", type=click.Choice(_SHELLS))
 @click.pass_context
 def command(context: click.Context, shell: str) -> None:
     """Print a script that completes commands, options and values in a shell.
 
-    In bash and zsh, it comes into force with source <(quaymaster completion SHELL), in
-    fish with quaymaster completion fish | source. Put the line into the shell's
-    start-up file to have it always.
+    SHELL is bash, zsh or fish. In bash and zsh, the script comes into force with
+    source <(quaymaster completion SHELL), in fish with quaymaster completion fish |
+    source. Put the line into the shell's start-up file to have it always.
     """
     made = get_completion_class(shell)
     assert made is not None, "all of these come with click"

@@ -7,6 +7,7 @@ from quaymaster._cli.output import (
     output_option,
     print_document,
     print_table,
+    print_text,
     warn,
 )
 from quaymaster.registry import PluginRegistry, RegisteredPlugin
@@ -20,7 +21,9 @@ def group() -> None:
 
 
 @group.command("list")
-@output_option(OutputFormat.TABLE, OutputFormat.JSON, OutputFormat.YAML)
+@output_option(
+    OutputFormat.TABLE, OutputFormat.NAME, OutputFormat.JSON, OutputFormat.YAML
+)
 def list_plugins(output: OutputFormat) -> None:
     """List the installed plugins; a profile must name one to make it active."""
     registry = PluginRegistry.discover()
@@ -32,6 +35,8 @@ def list_plugins(output: OutputFormat) -> None:
             ("NAME", "DISTRIBUTION", "VERSION", "EXTENSION POINTS", "ARGS", "ORIGIN"),
             [_row(plugin) for plugin in usable],
         )
+    elif output is OutputFormat.NAME:
+        print_text("".join(f"{plugin.name}\n" for plugin in usable))
     else:
         print_document([_as_document(plugin) for plugin in usable], output)
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import starmap
 
 import attrs
 
@@ -70,7 +71,7 @@ class Run:
         self._cluster = cluster
         self._started = cluster.clock.now()
         self._log = log
-        self._placements: list[_Placed] = []
+        self._placements: list[tuple[str, Placement]] = []
         self._preempted: list[Preemption] = []
         self._attempts: Counter[str] = Counter()
         self._reasons: dict[str, tuple[str, ...]] = {}
@@ -109,7 +110,15 @@ class Run:
     def bound(self, pod: Pod, node_name: str) -> None:
         """Note a placement."""
         self._reasons.pop(pod.uid, None)
-        self._placements.append(_Placed(pod, node_name, self._now()))
+        placement = Placement(
+            pod=pod.key,
+            node=node_name,
+            scheduler=pod.spec.scheduler_name,
+            created=self._created(pod),
+            bound=self._now(),
+            attempts=self._attempts[pod.uid],
+        )
+        self._placements.append((pod.uid, placement))
         if self._log is not None:
             self._log.bind(pod, node_name)
         if len(self._placements) % _PODS_PER_REPORT == 0:
@@ -145,7 +154,7 @@ class Run:
         """How it ended."""
         waiting = self._waiting()
         return SimulationResult(
-            placements=tuple(map(self._placement, self._placements)),
+            placements=tuple(starmap(self._ended, self._placements)),
             unscheduled=tuple(
                 sorted(map(self.unscheduled, waiting), key=lambda one: one.pod)
             ),
@@ -194,17 +203,11 @@ class Run:
         if self._log is not None:
             self._log.fail(pod, failure)
 
-    def _placement(self, placed: "_Placed") -> Placement:
-        pod = placed.pod
-        return Placement(
-            pod=pod.key,
-            node=placed.node,
-            scheduler=pod.spec.scheduler_name,
-            created=self._created(pod),
-            bound=placed.at,
-            finished=self._finished(pod),
-            attempts=self._attempts[pod.uid],
-        )
+    def _ended(self, uid: str, placement: Placement) -> Placement:
+        finished = self._finished(uid, placement.pod)
+        if finished is None:
+            return placement
+        return attrs.evolve(placement, finished=finished)
 
     def _created(self, pod: Pod) -> float:
         created = pod.metadata.creation_timestamp
@@ -212,13 +215,13 @@ class Run:
             return 0.0
         return self._since(created)
 
-    def _finished(self, placed: Pod) -> float | None:
+    def _finished(self, uid: str, key: str) -> float | None:
         """When its containers had ended, as far as the cluster still knows."""
         try:
-            pod = self._cluster.get(Pod, placed.key)
+            pod = self._cluster.get(Pod, key)
         except NotFoundError:
             return None
-        if pod.uid != placed.uid or not pod.is_finished:
+        if pod.uid != uid or not pod.is_finished:
             return None
         for condition in pod.status.conditions:
             if condition.type == "Ready" and condition.last_transition_time is not None:
@@ -235,10 +238,3 @@ class Run:
     def _report_progress(self) -> None:
         if self._on_progress is not None:
             self._on_progress(len(self._placements), len(self.pods()))
-
-
-@attrs.frozen
-class _Placed:
-    pod: Pod
-    node: str
-    at: float
