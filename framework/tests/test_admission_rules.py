@@ -454,6 +454,16 @@ OTHERS: dict[str, tuple[str, Tree, list[str]]] = {
         workload({"activeDeadlineSeconds": 5}),
         ["spec.template.spec.activeDeadlineSeconds"],
     ),
+    "a DaemonSet without a selector": (
+        "DaemonSet",
+        workload(selector=None),
+        ["spec.template.metadata.labels"],
+    ),
+    "a Deployment without a selector": (
+        "Deployment",
+        workload(selector=None),
+        ["spec.selector", "spec.template.metadata.labels"],
+    ),
     "a template with space around its image": (
         "ReplicaSet",
         workload(container(image=" i ")),

@@ -48,7 +48,9 @@ def check_selecting_workload(workload: SelectingWorkload, report: Report) -> Non
     """The selector must select the pods of the template, or they grow without end."""
     spec = workload.spec
     check_selector(spec.selector, "spec.selector", report)
-    if spec.selector is None or spec.selector == LabelSelector():
+    # The server says of a DaemonSet without one that it does not select its pods.
+    is_missing = spec.selector is None and not isinstance(workload, DaemonSet)
+    if is_missing or spec.selector == LabelSelector():
         report.add("spec.selector", "expected a selector of the template's labels")
     _check_selects(spec.selector, spec.template, report)
     _check_lasting(spec.template, report)
