@@ -54,7 +54,7 @@ def test_answers_are_as_recorded(
 ) -> None:
     status, answer = server.answer(exchange["verb"], exchange["request"].encode())
     assert status == exchange["status"] == HTTPStatus.OK
-    assert json.loads(answer) == exchange["answer"]
+    assert json.loads(b"".join(answer)) == exchange["answer"]
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 
 from quaymaster import NodeInfo, Pod, Status, hookimpl
 from quaymaster._cli.app import app
-from quaymaster._extender_server import ExtenderServer, ExtenderService
+from quaymaster._extender_server import ExtenderServer, ExtenderService, UnknownNodes
 from quaymaster.config import parse_config
 from quaymaster.objects import ApiObject, to_wire
 from quaymaster.registry import PluginRegistry
@@ -69,11 +69,14 @@ def document(**settings: object) -> dict[str, object]:
 
 @contextmanager
 def serving(
-    objects: Sequence[ApiObject] = (), **settings: object
+    objects: Sequence[ApiObject] = (),
+    *,
+    unknown_nodes: UnknownNodes = UnknownNodes.REJECT,
+    **settings: object,
 ) -> Iterator[ExtenderServer]:
     registry = PluginRegistry.discover().with_plugin(Harbour, "Harbour")
     config = parse_config(document(**settings), registry, source="test")
-    service = ExtenderService(config, registry, objects)
+    service = ExtenderService(config, registry, objects, unknown_nodes=unknown_nodes)
     with ExtenderServer(("127.0.0.1", 0), service) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
@@ -161,13 +164,12 @@ def test_prioritize_scores_from_0_to_10() -> None:
     ("body", "problem"),
     [
         (args(BROKEN), "the crane fell over"),
-        (args(names=["a", "b", "c", "d"]), "unknown nodes: a, b, c, ...; start the"),
         ({}, "Pod: expected a pod, got none"),
         ({"Pod": {}, "NodeNames": [1]}, r"NodeNames[]: expected a string, got int"),
         ({"Pod": {"spec": 3}}, "spec: expected"),
         (b"no", "expected JSON"),
     ],
-    ids=["plugin", "unknown nodes", "no pod", "wrong name", "wrong pod", "no JSON"],
+    ids=["plugin", "no pod", "wrong name", "wrong pod", "no JSON"],
 )
 def test_a_failed_filter_says_why_in_the_error_field(
     body: object, problem: str
@@ -184,6 +186,38 @@ def test_a_failed_prioritize_is_no_success() -> None:
         status, answer = post(server.server_port, "/prioritize", b"[]")
     assert status == 500
     assert answer == {"Error": "the request: expected an object, got list"}
+
+
+def test_a_failed_answer_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    proud = make_node(name="proud", labels={"rank": "101"})
+    with serving() as server:
+        post(server.server_port, "/prioritize", args(proud, pod=make_pod(name="p")))
+    [record] = caplog.records
+    assert record.levelname == "WARNING"
+    assert record.getMessage().startswith("prioritize of pod default/p failed: ")
+    assert "returns an invalid score 101" in record.getMessage()
+
+
+@pytest.mark.parametrize("unknown", list(UnknownNodes))
+def test_nodes_that_nobody_described_are_no_reason_to_fail(
+    unknown: UnknownNodes, caplog: pytest.LogCaptureFixture
+) -> None:
+    names = ["newcomer", "free", "taken", "other"]
+    with serving([FREE, TAKEN], unknown_nodes=unknown) as server:
+        _, answer = post(server.server_port, "/filter", args(names=names))
+        post(server.server_port, "/filter", args(names=names))
+        _, scores = post(server.server_port, "/prioritize", args(names=names[:2]))
+    rejects = unknown is UnknownNodes.REJECT
+    assert answer["NodeNames"] == (["free"] if rejects else [*names[:2], "other"])
+    assert list(answer["FailedNodes"]) == ["taken"]
+    reason = "node(s) unknown to the extender"
+    assert answer["FailedAndUnresolvableNodes"] == (
+        {"newcomer": reason, "other": reason} if rejects else {}
+    )
+    assert scores == [{"Host": "newcomer", "Score": 0}, {"Host": "free", "Score": 7}]
+    told = "rejected" if rejects else "passed"
+    messages = [record.getMessage() for record in caplog.records]
+    assert messages == [f"unknown nodes {told}: newcomer, other"]
 
 
 def test_other_verbs_do_not_exist() -> None:
@@ -249,7 +283,33 @@ def test_a_taken_port_is_bad_input() -> None:
     assert "cannot listen on" in result.stderr
 
 
-def test_the_command_serves_until_it_is_interrupted(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (["--tls-cert-file", "c"], "need each other"),
+        (["--tls-private-key-file", "k"], "need each other"),
+        (["--client-ca-file", "c"], "--client-ca-file needs --tls-cert-file"),
+        (
+            ["--tls-cert-file", "/no/c", "--tls-private-key-file", "/no/k"],
+            "/no/c, /no/k: No such file or directory",
+        ),
+        (["--max-request-bytes", "0"], "0 is not in the range x>=1"),
+        (["--unknown-nodes", "drop"], "'drop' is not one of 'reject', 'pass'"),
+    ],
+    ids=["no key", "no certificate", "no TLS", "no file", "no bytes", "no choice"],
+)
+def test_options_that_make_no_sense_are_bad_input(
+    options: Sequence[str], problem: str
+) -> None:
+    result = CliRunner().invoke(app, ["extender", "--config", "default", *options])
+    assert result.exit_code == 2
+    assert problem in result.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_command_serves_until_it_is_interrupted(
+    tmp_path: Path, number: signal.Signals
+) -> None:
     manifest = tmp_path / "nodes.json"
     manifest.write_text(
         json.dumps(to_wire(make_node(name="n", taints=["a=b:NoSchedule"])))
@@ -269,7 +329,7 @@ def test_the_command_serves_until_it_is_interrupted(tmp_path: Path) -> None:
             port = int(line.rsplit(":", 1)[-1])
             _, answer = post(port, "/filter", args(names=["n"]))
         finally:
-            process.send_signal(signal.SIGINT)
+            process.send_signal(number)
         assert process.wait(30) == 0
     assert line.startswith("serving filter and prioritize on http://127.0.0.1:")
     assert answer["FailedAndUnresolvableNodes"] == {

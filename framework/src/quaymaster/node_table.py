@@ -150,7 +150,8 @@ class NodeTable:
     def rows_of(self, names: Collection[str]) -> RowArray:
         """The rows of the nodes with these names, ascending; unknown ones left out."""
         known = self._row_of
-        found = sorted(known[name] for name in names if name in known)
+        found = [known[name] for name in names if name in known]
+        found.sort()
         return np.array(found, dtype=np.intp)
 
     def resource(self, name: str) -> int | None:

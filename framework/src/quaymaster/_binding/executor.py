@@ -4,7 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol, TypeAlias, TypeVar
 
-__all__ = ["Executor", "InlineExecutor", "Post", "WorkerExecutor"]
+__all__ = ["Executor", "InlineExecutor", "Post", "WorkerExecutor", "run_and_post"]
 
 T = TypeVar("T")
 
@@ -55,21 +55,29 @@ class WorkerExecutor:
 
     def submit(self, task: Callable[[], T], done: Callable[[T], None]) -> None:
         """Queue the task; its result comes through the inbox."""
-        self._pool.submit(lambda: self._run(task, done))
+        self._pool.submit(lambda: run_and_post(self._post, task, done))
 
     def close(self) -> None:
         """Wait for the tasks that run; their results are left in the inbox."""
         self._pool.shutdown(wait=True)
 
-    def _run(self, task: Callable[[], T], done: Callable[[T], None]) -> None:
-        try:
-            result = task()
-        except BaseException as error:
-            # A pool keeps what its tasks raise to itself; the engine must not wait for
-            # a result that never comes.
-            self._post(_raising(error))
-            return
-        self._post(lambda: done(result))
+
+def run_and_post(post: Post, task: Callable[[], T], done: Callable[[T], None]) -> None:
+    """Run a task here, and have what comes of it handled on the engine's thread.
+
+    Args:
+        post: Puts a call into the engine's inbox.
+        task: The work. What it raises, the engine's thread raises.
+        done: Takes the result.
+    """
+    try:
+        result = task()
+    except BaseException as error:
+        # Whoever keeps threads keeps what their tasks raise to himself; the engine must
+        # not wait for a result that never comes.
+        post(_raising(error))
+        return
+    post(lambda: done(result))
 
 
 def _raising(error: BaseException) -> Callable[[], None]:

@@ -10,7 +10,15 @@ from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import print_line
 from quaymaster._cli.signals import interruptible, on_hangup
 from quaymaster._cli.values import MANIFEST, config_option
-from quaymaster._extender_server import ExtenderServer, ExtenderService
+from quaymaster._extender_server import (
+    CertificateError,
+    ExtenderServer,
+    ExtenderService,
+    ServerOptions,
+    ServerTLS,
+    TLSFiles,
+    UnknownNodes,
+)
 from quaymaster.clock import RealClock
 from quaymaster.config import ConfigWatcher
 
@@ -41,17 +49,61 @@ def _address(
     callback=_address,
     help="Where to listen; port 0 takes a free one.",
 )
-def command(paths: Sequence[str], config_file: str, address: tuple[str, int]) -> None:
+@click.option(
+    "--unknown-nodes",
+    type=click.Choice([one.value for one in UnknownNodes]),
+    default=UnknownNodes.REJECT.value,
+    show_default=True,
+    help="What becomes of nodes that are only named, and not known from PATH.",
+)
+@click.option(
+    "--tls-cert-file",
+    type=click.Path(),
+    metavar="FILE",
+    help="Serve HTTPS with this certificate, and those up to its authority.",
+)
+@click.option(
+    "--tls-private-key-file",
+    type=click.Path(),
+    metavar="FILE",
+    help="Its private key.",
+)
+@click.option(
+    "--client-ca-file",
+    type=click.Path(),
+    metavar="FILE",
+    help="Take questions only from clients with a certificate of these authorities.",
+)
+@click.option(
+    "--max-request-bytes",
+    type=click.IntRange(min=1),
+    default=ServerOptions().max_request_bytes,
+    show_default=True,
+    metavar="N",
+    help="The longest request that is read.",
+)
+def command(
+    paths: Sequence[str],
+    config_file: str,
+    address: tuple[str, int],
+    unknown_nodes: str,
+    tls_cert_file: str | None,
+    tls_private_key_file: str | None,
+    client_ca_file: str | None,
+    max_request_bytes: int,
+) -> None:
     """Serve a profile's plugins to kube-scheduler, as its extender.
 
     The verbs are "filter" (the profile's PreFilter and Filter plugins) and "prioritize"
     (PreScore and Score). PATH is a file, a directory, or - for standard input, with the
     nodes and pods to begin with; a kube-scheduler that sends only the names of nodes
-    (nodeCacheCapable) needs them here. It runs until it is interrupted.
+    (nodeCacheCapable) needs them here. It runs until SIGINT or SIGTERM.
 
     A changed configuration file comes into force within seconds, or at once after the
     signal SIGHUP; one that is wrong is reported, and the old configuration stays.
     """
+    tls = _tls(tls_cert_file, tls_private_key_file, client_ca_file)
+    options = ServerOptions(tls=tls, max_request_bytes=max_request_bytes)
     inputs = read_inputs(
         InputOptions(paths=tuple(paths), config_file=config_file), asks_extenders=False
     )
@@ -59,15 +111,13 @@ def command(paths: Sequence[str], config_file: str, address: tuple[str, int]) ->
     clock = RealClock()
     with inputs.located():
         service = ExtenderService(
-            inputs.config, inputs.registry, inputs.objects, clock=clock
+            inputs.config,
+            inputs.registry,
+            inputs.objects,
+            clock=clock,
+            unknown_nodes=UnknownNodes(unknown_nodes),
         )
-    try:
-        server = ExtenderServer(address, service)
-    except OSError as error:
-        where = f"{address[0]}:{address[1]}"
-        raise click.BadParameter(
-            f"cannot listen on {where}: {error.strerror}", param_hint="--bind"
-        ) from error
+    server = _listening(address, service, options)
     watcher = ConfigWatcher(config_file, inputs.registry, service, clock)
     watcher.start()
     with interruptible(), server, logging_to_stderr(), on_hangup(watcher.check):
@@ -76,3 +126,35 @@ def command(paths: Sequence[str], config_file: str, address: tuple[str, int]) ->
             server.serve_forever()
         except KeyboardInterrupt:
             print_line("stopped")
+
+
+def _listening(
+    address: tuple[str, int], service: ExtenderService, options: ServerOptions
+) -> ExtenderServer:
+    try:
+        return ExtenderServer(address, service, options)
+    except OSError as error:
+        where = f"{address[0]}:{address[1]}"
+        raise click.BadParameter(
+            f"cannot listen on {where}: {error.strerror}", param_hint="--bind"
+        ) from error
+
+
+def _tls(
+    certificate: str | None, key: str | None, client_authorities: str | None
+) -> ServerTLS | None:
+    if certificate is None and key is None:
+        if client_authorities is not None:
+            raise click.UsageError("--client-ca-file needs --tls-cert-file")
+        return None
+    if certificate is None or key is None:
+        raise click.UsageError(
+            "--tls-cert-file and --tls-private-key-file need each other"
+        )
+    files = TLSFiles(
+        certificate=certificate, key=key, client_authorities=client_authorities
+    )
+    try:
+        return ServerTLS(files)
+    except CertificateError as error:
+        raise click.UsageError(str(error)) from error

@@ -11,15 +11,22 @@ __all__ = ["interruptible", "on_hangup"]
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Raise KeyboardInterrupt on SIGINT, even in a process that a script started.
+    """Raise KeyboardInterrupt on SIGINT and SIGTERM, whoever started the process.
 
-    Shells have what they put into the background ignore it.
+    Shells have what they put into the background ignore the one, and the first process
+    of a container ignores both unless it handles them.
     """
-    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+    signals = (signal.SIGINT, signal.SIGTERM)
+    previous = {one: signal.signal(one, _interrupt) for one in signals}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, previous)
+        for one, handler in previous.items():
+            signal.signal(one, handler)
+
+
+def _interrupt(_number: int, _frame: object) -> None:
+    raise KeyboardInterrupt
 
 
 @contextmanager

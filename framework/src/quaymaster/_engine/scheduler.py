@@ -239,6 +239,10 @@ class Scheduler:
             busy = self._informers.sync() or busy
         return self._clock.run_due() > 0 or busy
 
+    def wait(self) -> None:
+        """Let time pass until something arrives or is due; see `catch_up`."""
+        self._inbox.wait(self._clock)
+
     def reload(self, config: SchedulerConfig) -> Future[ConfigChanges]:
         """Go on with another configuration; from any thread.
 

@@ -1,106 +1,181 @@
-"""The extender protocol over HTTP, one request at a time."""
+"""The extender protocol over HTTP: read on many threads, answered on one."""
 
 import logging
+import threading
+from concurrent.futures import Future
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, HTTPServer
-from typing import ClassVar, Final
+from http.server import HTTPServer
+from socket import socket
+from socketserver import TCPServer, ThreadingMixIn
+from typing import Final
 
+import attrs
+
+from quaymaster._extender_server.connections import Connections
+from quaymaster._extender_server.handler import Handler, Reply
 from quaymaster._extender_server.messages import (
     filter_answer,
     filter_error,
     read_nodes_request,
     scores_answer,
 )
+from quaymaster._extender_server.questions import Questions
 from quaymaster._extender_server.service import ExtenderService
+from quaymaster._extender_server.tls import ServerTLS
+from quaymaster._extenders.node_texts import NodeTexts
 from quaymaster.errors import QuaymasterError
 
-__all__ = ["ExtenderServer"]
+__all__ = ["ExtenderServer", "ServerOptions"]
 
-_SECONDS_TO_SEND_A_REQUEST: Final = 30
+_BACKLOG: Final = 1024
+_SECONDS_TO_STOP: Final = 5.0
 
 _log = logging.getLogger(__name__)
 
 
-class ExtenderServer(HTTPServer):
-    """Serves ``.../filter`` and ``.../prioritize`` below any path.
+@attrs.frozen(kw_only=True)
+class ServerOptions:
+    """How requests are taken.
+
+    Attributes:
+        tls: The certificates; None: connections are not encrypted.
+        max_request_bytes: The longest request that is read.
+        idle_seconds: How long a connection may be silent between two requests. It is
+            more than the 90 s after which Go's clients close it themselves: if the
+            server did, a request could be under way just then.
+        read_seconds: How long a request may take to arrive, and an answer to be read.
+        ready_seconds: How long those who ask ``/readyz`` wait for their turn.
+    """
+
+    tls: ServerTLS | None = None
+    max_request_bytes: int = 256 << 20
+    idle_seconds: float = 120.0
+    read_seconds: float = 30.0
+    ready_seconds: float = 1.0
+
+
+class ExtenderServer(ThreadingMixIn, HTTPServer):
+    """Serves ``.../filter`` and ``.../prioritize`` below any path, and two probes.
 
     A filter that fails says so in the protocol's ``Error`` field. Prioritize has none,
     so there it is the status 500, with the same field for people to read.
 
     Args:
         address: Host and port; port 0 takes a free one.
-        service: What answers.
+        service: What answers; only the thread that runs `serve_forever` touches it.
+        options: How requests are taken.
 
     Raises:
         OSError: The address cannot be listened on.
     """
 
-    def __init__(self, address: tuple[str, int], service: ExtenderService) -> None:
-        super().__init__(address, _Handler)
+    daemon_threads = True
+    request_queue_size = _BACKLOG
+
+    def __init__(
+        self,
+        address: tuple[str, int],
+        service: ExtenderService,
+        options: ServerOptions | None = None,
+    ) -> None:
+        self.options = options or ServerOptions()
         self.service = service
+        self._texts = NodeTexts()
+        self._questions = Questions(service)
+        self._connections = Connections()
+        super().__init__(address, Handler)
 
     @property
     def url(self) -> str:
         """Where it listens."""
-        return f"http://{self.server_address[0]!s}:{self.server_port}"
+        scheme = "http" if self.options.tls is None else "https"
+        return f"{scheme}://{self.server_address[0]!s}:{self.server_port}"
 
-    def service_actions(self) -> None:
-        """Go on with what is due between requests."""
-        self.service.catch_up()
+    def serve_forever(self, poll_interval: float = 0.5) -> None:
+        """Answer on this thread, and accept on another, until `shutdown` is called.
+
+        Args:
+            poll_interval: How many seconds it takes, at most, to stop accepting.
+        """
+        accepting = threading.Thread(
+            target=super().serve_forever, args=(poll_interval,), name="accepting"
+        )
+        accepting.start()
+        try:
+            self._questions.serve()
+        finally:
+            self._questions.stop()
+            super().shutdown()
+            accepting.join()
+
+    def shutdown(self) -> None:
+        """Have `serve_forever` end; from another thread."""
+        self._questions.stop()
+
+    def server_close(self) -> None:
+        """Listen no more, and end all connections."""
+        super().server_close()
+        self._connections.hang_up()
+
+    def server_bind(self) -> None:
+        """Bind, without asking a name server what the host is called."""
+        TCPServer.server_bind(self)
+        self.server_name, self.server_port = (
+            str(self.server_address[0]),
+            int(self.server_address[1]),
+        )
+
+    def ask(self, verb: str, body: bytearray) -> "Future[Reply]":
+        """Have a request answered on the one thread that does; from any thread."""
+        return self._questions.ask(lambda: self.answer(verb, body))
+
+    def ask_for_a_turn(self) -> "Future[None]":
+        """Have that thread say that it goes on; from any thread."""
+        return self._questions.ask(lambda: None)
+
+    def answer(self, verb: str, body: bytes | bytearray) -> Reply:
+        """Answer a request; whatever goes wrong is part of the answer, and logged."""
+        pod = "a pod"
+        try:
+            request = read_nodes_request(body, self._texts)
+            pod = f"pod {request.pod.key}"
+            if verb == "filter":
+                found = filter_answer(request, self.service.filter(request))
+            else:
+                found = [scores_answer(self.service.prioritize(request))]
+        except QuaymasterError as error:
+            problem = str(error)
+            _log.warning("%s of %s failed: %s", verb, pod, problem)
+        except Exception as error:
+            problem = str(error) or type(error).__name__
+            _log.exception("%s of %s failed: %s", verb, pod, problem)
+        else:
+            return HTTPStatus.OK, found
+        failed = HTTPStatus.INTERNAL_SERVER_ERROR
+        return HTTPStatus.OK if verb == "filter" else failed, [filter_error(problem)]
+
+    def get_request(self) -> tuple[socket, object]:
+        """Accept a connection; its handshake, if any, comes on its own thread."""
+        connection, address = super().get_request()
+        if self.options.tls is not None:
+            connection = self.options.tls.wrap(connection)
+        self._connections.add(connection)
+        return connection, address
+
+    def set_busy(self, connection: socket, is_busy: bool) -> None:
+        """Note that a request is being answered, or that it has been."""
+        self._connections.set_busy(connection, is_busy)
+
+    def shutdown_request(self, request: object) -> None:
+        """Forget a connection that is over."""
+        assert isinstance(request, socket)
+        self._connections.remove(request)
+        super().shutdown_request(request)
 
     def handle_error(
         self,
         request: object,  # noqa: ARG002 - the base class's
         client_address: object,
     ) -> None:
-        """Note that a connection broke; the next one is none the worse for it."""
+        """Note that a connection broke; the others are none the worse for it."""
         _log.info("lost the connection to %s", client_address, exc_info=True)
-
-    def answer(self, verb: str, body: bytes) -> tuple[HTTPStatus, bytes]:
-        """Answer a request; whatever goes wrong is part of the answer."""
-        self.service.catch_up()
-        try:
-            request = read_nodes_request(body)
-            if verb == "filter":
-                found = filter_answer(request, self.service.filter(request))
-            else:
-                found = scores_answer(self.service.prioritize(request))
-        except QuaymasterError as error:
-            problem = str(error)
-        except Exception as error:
-            _log.exception("%s failed", verb)
-            problem = str(error) or type(error).__name__
-        else:
-            return HTTPStatus.OK, found
-        failed = HTTPStatus.INTERNAL_SERVER_ERROR
-        return HTTPStatus.OK if verb == "filter" else failed, filter_error(problem)
-
-
-class _Handler(BaseHTTPRequestHandler):
-    # Others wait meanwhile, so nobody may keep a connection open and say nothing.
-    timeout: ClassVar[float | None] = _SECONDS_TO_SEND_A_REQUEST
-
-    def do_POST(self) -> None:
-        verb = self.path.rstrip("/").rsplit("/", 1)[-1]
-        if verb not in ("filter", "prioritize"):
-            problem = f"expected .../filter or .../prioritize, got {self.path}"
-            self._send(HTTPStatus.NOT_FOUND, filter_error(problem))
-            return
-        length = self.headers.get("Content-Length", "")
-        if not length.isdecimal():
-            problem = "expected a Content-Length"
-            self._send(HTTPStatus.LENGTH_REQUIRED, filter_error(problem))
-            return
-        server = self.server
-        assert isinstance(server, ExtenderServer)
-        self._send(*server.answer(verb, self.rfile.read(int(length))))
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name
-        _log.debug(format, *args)
-
-    def _send(self, status: HTTPStatus, body: bytes) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)

@@ -1,15 +1,20 @@
 """What a profile's plugins say of nodes that another scheduler asks about."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import enum
+import logging
+from collections.abc import Iterable, Mapping, Sequence, Set
 from concurrent.futures import Future
+from typing import Final
 
 import attrs
 import numpy as np
 
+from quaymaster._cycle.algorithm import Algorithm
 from quaymaster._cycle.diagnosis import Diagnosis
 from quaymaster._cycle.score_call import PluginScores
 from quaymaster._engine.framework import Framework
 from quaymaster._engine.scheduler import Scheduler
+from quaymaster._extender_server.background import BackgroundExecutor
 from quaymaster._extender_server.messages import NodesRequest
 from quaymaster._extenders.wire import FilterAnswer
 from quaymaster.arrays import RowArray
@@ -19,13 +24,28 @@ from quaymaster.cycle_state import CycleState
 from quaymaster.errors import QuaymasterError
 from quaymaster.memory import MemoryCluster
 from quaymaster.node_table import NodeTable
-from quaymaster.objects import ApiObject, Pod
+from quaymaster.objects import ApiObject, Node, Pod
 from quaymaster.registry import PluginRegistry
 from quaymaster.status import Code, Status
 
-__all__ = ["ExtenderService", "ServiceError"]
+__all__ = ["ExtenderService", "ServiceError", "UnknownNodes"]
 
 _TENTH = 10
+_UNKNOWN: Final = Status.unresolvable("node(s) unknown to the extender")
+
+_log = logging.getLogger(__name__)
+
+
+class UnknownNodes(enum.Enum):
+    """What becomes of nodes that are named, but that nobody has described."""
+
+    REJECT = "reject"
+    PASS = "pass"
+
+    @property
+    def told(self) -> str:
+        """The same as a participle."""
+        return "rejected" if self is UnknownNodes.REJECT else "passed"
 
 
 class ServiceError(QuaymasterError):
@@ -43,6 +63,7 @@ class ExtenderService:
         registry: Where plugins are found by name.
         objects: Nodes, pods that run on them, and whatever else plugins look at.
         clock: The time of plugins and timers; by default the machine's.
+        unknown_nodes: What becomes of nodes that are named, but not known.
 
     Attributes:
         config: The configuration in force.
@@ -59,18 +80,36 @@ class ExtenderService:
         objects: Iterable[ApiObject] = (),
         *,
         clock: Clock | None = None,
+        unknown_nodes: UnknownNodes = UnknownNodes.REJECT,
     ) -> None:
         clock = clock or RealClock()
         cluster = MemoryCluster(clock, kubelet=False, controllers=False)
         cluster.load(objects)
         self.config = config
         # Never run: it keeps the plugins, and the snapshot that they look at.
-        self._scheduler = Scheduler(cluster, _served(config), registry, clock=clock)
+        self._scheduler = Scheduler(
+            cluster,
+            _served(config),
+            registry,
+            clock=clock,
+            make_executor=BackgroundExecutor,
+        )
         self._scheduler.start()
+        self._unknown_nodes = unknown_nodes
+        self._told: set[str] = set()
+        self._learnt: dict[str, Node] = {}
 
     def catch_up(self) -> None:
         """Let timers ring and reloads happen; on the thread that asks questions."""
         self._scheduler.catch_up()
+
+    def wait(self) -> None:
+        """Wait until there is something to catch up with; `wake` ends it."""
+        self._scheduler.wait()
+
+    def wake(self) -> None:
+        """End what `wait` does; from any thread."""
+        self._scheduler.wake()
 
     def reload(self, config: SchedulerConfig) -> Future[ConfigChanges]:
         """Answer by another configuration from the next `catch_up` on.
@@ -86,16 +125,28 @@ class ExtenderService:
         """Run PreFilter and Filter on the nodes in question.
 
         Raises:
-            ServiceError: A plugin failed, or nobody knows the pod's profile or a node.
+            ServiceError: A plugin failed, or nobody knows the pod's profile.
         """
-        pod, framework = request.pod, self._framework(request.pod)
-        nodes, rows = self._nodes(), self._rows(request)
-        algorithm, state = framework.algorithm, CycleState()
+        framework = self._framework(request.pod)
+        strangers = self._strangers(request)
+        names = request.names
+        if strangers:
+            names = [name for name in names if name not in strangers]
+        rejected = self._rejected(framework.algorithm, request.pod, names)
+        if strangers and self._unknown_nodes is UnknownNodes.REJECT:
+            rejected = {**rejected, **dict.fromkeys(sorted(strangers), _UNKNOWN)}
+        return _answer(request.names, rejected)
+
+    def _rejected(
+        self, algorithm: Algorithm, pod: Pod, names: Sequence[str]
+    ) -> Mapping[str, Status]:
+        """Which of some known nodes are rejected, and why."""
+        nodes, state = self._nodes(), CycleState()
         outcome = algorithm.pre_filter.run(state, pod, nodes)
         if outcome.status is not None:
             _raise_error(outcome.status)
-            rejection = outcome.status
-            return _answer(request.names, dict.fromkeys(request.names, rejection))
+            return dict.fromkeys(names, outcome.status)
+        rows = _rows(nodes, names)
         diagnosis = Diagnosis(nodes)
         if outcome.node_names is not None:
             rows = np.intersect1d(rows, nodes.rows_of(outcome.node_names))
@@ -106,25 +157,35 @@ class ExtenderService:
         passed = algorithm.filter.run_batch(state, pod, nodes, rows, diagnosis)
         if isinstance(passed, Status):
             raise ServiceError(passed.message)
+        if outcome.node_names is None and nodes.count(passed) == len(rows):
+            return {}
         fitting = set(nodes.names_at(passed))
-        rejected = {
-            name: diagnosis[name] for name in request.names if name not in fitting
-        }
-        return _answer(request.names, rejected)
+        return {name: diagnosis[name] for name in names if name not in fitting}
 
     def prioritize(self, request: NodesRequest) -> Sequence[tuple[str, int]]:
         """Run PreScore and Score on the nodes in question.
 
         Returns:
             Node name -> the mean of the plugins' scores by their weights, rounded to
-            tenths of the largest possible one: 0 to 10.
+            tenths of the largest possible one: 0 to 10. An unknown node has 0.
 
         Raises:
-            ServiceError: A plugin failed, or nobody knows the pod's profile or a node.
+            ServiceError: A plugin failed, or nobody knows the pod's profile.
         """
         pod, framework = request.pod, self._framework(request.pod)
-        nodes, rows = self._nodes(), self._rows(request)
-        algorithm, state = framework.algorithm, CycleState()
+        strangers = self._strangers(request)
+        names = request.names
+        if strangers:
+            names = [name for name in names if name not in strangers]
+        found = self._scores(framework.algorithm, pod, names)
+        found.update(dict.fromkeys(strangers, 0))
+        return [(name, found[name]) for name in request.names]
+
+    def _scores(
+        self, algorithm: Algorithm, pod: Pod, names: Sequence[str]
+    ) -> dict[str, int]:
+        nodes, state = self._nodes(), CycleState()
+        rows = _rows(nodes, names)
         outcome = algorithm.pre_filter.run(state, pod, nodes)
         if outcome.status is not None:
             raise ServiceError(outcome.status.message)
@@ -134,8 +195,7 @@ class ExtenderService:
         scores = algorithm.score.by_plugin(state, pod, nodes, rows)
         if isinstance(scores, Status):
             raise ServiceError(scores.message)
-        found = _tenths(scores, nodes.names_at(rows))
-        return [(name, found[name]) for name in request.names]
+        return _tenths(scores, nodes.names_at(rows))
 
     def _reloaded(self, config: SchedulerConfig, done: Future[ConfigChanges]) -> None:
         if done.exception() is None:
@@ -155,20 +215,25 @@ class ExtenderService:
         known = ", ".join(frameworks)
         raise ServiceError(f"there is no profile for scheduler {name!r} (only {known})")
 
-    def _rows(self, request: NodesRequest) -> RowArray:
-        snapshot = self._scheduler.snapshot
-        for node in request.nodes or ():
-            known = snapshot.get(node.metadata.name)
-            if known is None or known.node != node:
-                snapshot.add_node(node)
-        strangers = [name for name in request.names if snapshot.get(name) is None]
-        if strangers:
-            listed = ", ".join(strangers[:3]) + (", ..." if strangers[3:] else "")
-            raise ServiceError(
-                f"unknown nodes: {listed}; start the extender with manifests of the "
-                "nodes, or unset nodeCacheCapable so that they are sent in full"
-            )
-        return np.sort(snapshot.nodes.rows_of(frozenset(request.names)))
+    def _strangers(self, request: NodesRequest) -> Set[str]:
+        """Learn the nodes that came in full; which of those named are not known?"""
+        if request.nodes is not None:
+            learnt = self._learnt
+            # One that means the same as last time is the same object.
+            for one in [
+                one for one in request.nodes if learnt.get(one.name) is not one.node
+            ]:
+                self._scheduler.snapshot.add_node(one.node)
+                learnt[one.name] = one.node
+            return frozenset()
+        get = self._nodes().row_of
+        strangers = {name for name in request.names if get(name) is None}
+        news = sorted(strangers - self._told)
+        if news:
+            self._told.update(news)
+            listed = ", ".join(news[:3]) + (", ..." if news[3:] else "")
+            _log.warning("unknown nodes %s: %s", self._unknown_nodes.told, listed)
+        return strangers
 
 
 def _served(config: SchedulerConfig) -> SchedulerConfig:
@@ -176,7 +241,13 @@ def _served(config: SchedulerConfig) -> SchedulerConfig:
     return attrs.evolve(config, extenders=())
 
 
+def _rows(nodes: NodeTable, names: Iterable[str]) -> RowArray:
+    return nodes.rows_of(frozenset(names))
+
+
 def _answer(names: Sequence[str], rejected: Mapping[str, Status]) -> FilterAnswer:
+    if not rejected:
+        return FilterAnswer(passed=names)
     final = Code.UNSCHEDULABLE_AND_UNRESOLVABLE
     return FilterAnswer(
         passed=[name for name in names if name not in rejected],

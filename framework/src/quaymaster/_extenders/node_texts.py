@@ -30,11 +30,15 @@ class KnownNode:
         name: The node's name.
         text: What it came as.
         node: What it means.
+        read: The last reading that it was part of.
+        successor: The node that came after it then, which may well do so again.
     """
 
-    __slots__ = ("name", "node", "text")
+    __slots__ = ("name", "node", "read", "successor", "text")
 
     def __init__(self, text: bytes, node: Node) -> None:
+        self.read = 0
+        self.successor: KnownNode | None = None
         self.name = node.metadata.name
         self.text = text
         self.node = node
@@ -46,12 +50,16 @@ class NodeTexts:
     The whole text is compared, so nothing is taken on trust: a node that was changed
     without another ``resourceVersion`` is decoded again. A node that nobody sends any
     more is forgotten in the end.
+
+    Attributes:
+        get: Gives the node that came last under a name, or None; its text may differ by
+            now.
     """
 
     def __init__(self) -> None:
         self._known: dict[bytes, KnownNode] = {}
-        self._seen: set[bytes] = set()
         self._reads = 0
+        self.get = self._known.get
 
     def read(self, texts: Iterable[msgspec.Raw]) -> list[KnownNode]:
         """Read nodes, whatever the form of their text.
@@ -60,32 +68,43 @@ class NodeTexts:
             ObjectError: A node is wrong.
             msgspec.DecodeError: A text is no JSON, or no object with a name.
         """
+        number = self.begin()
         found = [self._read(bytes(text)) for text in texts]
-        self.note_use(found)
+        for known in found:
+            known.read = number
         return found
 
-    def get(self, name: bytes) -> KnownNode | None:
-        """The node that came last under a name; its text may differ by now."""
-        return self._known.get(name)
+    def begin(self) -> int:
+        """Count a reading, and forget now and then who was not sent for long.
+
+        Returns:
+            The number of the reading, to be left with each node that is part of it.
+        """
+        self._reads += 1
+        if self._reads % _READS_TO_FORGET == 0:
+            oldest = self._reads - _READS_TO_FORGET
+            for name in [
+                name for name, one in self._known.items() if one.read < oldest
+            ]:
+                del self._known[name]
+        return self._reads
 
     def learn(self, name: bytes, text: bytes) -> KnownNode:
         """Decode a node, and keep it under a name.
+
+        If it means the same as before (a heartbeat was written), it stays the same
+        object.
 
         Raises:
             ObjectError: The node is wrong.
             msgspec.DecodeError: The text is no JSON.
         """
-        known = self._known[name] = KnownNode(text, decode(text, Node))
+        node, before = decode(text, Node), self._known.get(name)
+        if before is not None and before.node == node:
+            node = before.node
+        known = self._known[name] = KnownNode(text, node)
+        known.read = self._reads
         return known
-
-    def note_use(self, found: Iterable[KnownNode]) -> None:
-        """Note who was sent, and forget now and then who was not for long."""
-        self._seen.update(one.name.encode() for one in found)
-        self._reads += 1
-        if self._reads % _READS_TO_FORGET == 0:
-            seen = self._seen
-            self._known = {key: self._known[key] for key in self._known if key in seen}
-            self._seen = set()
 
     def _read(self, text: bytes) -> KnownNode:
         name = _name_in(text)

@@ -5,7 +5,7 @@ names, so fields are written as in Go (``NodeNames``), and read whatever their c
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import attrs
 import msgspec
@@ -15,6 +15,7 @@ from quaymaster.errors import ObjectError, QuaymasterError
 from quaymaster.objects import Node
 
 __all__ = [
+    "NULL",
     "FilterAnswer",
     "Tree",
     "WireError",
@@ -36,7 +37,9 @@ Tree: TypeAlias = Mapping[str, Any]
 JsonText: TypeAlias = bytes | bytearray | msgspec.Raw
 
 _INT64 = 2**63
-_NULL = msgspec.Raw(b"null")
+NULL: Final = msgspec.Raw(b"null")
+"""What stands for a field that is not there."""
+
 _FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw] | None)
 _ITEMS = msgspec.json.Decoder(list[msgspec.Raw] | None)
 
@@ -104,7 +107,7 @@ def read_filter_answer(body: bytes, *, by_name: bool, texts: NodeTexts) -> Filte
     if names is not None:
         passed = [text_of(name, "NodeNames[]") for name in list_of(names, "NodeNames")]
     else:
-        nodes = _nodes(tree.get("nodes", _NULL), texts)
+        nodes = _nodes(tree.get("nodes", NULL), texts)
         passed = [node.metadata.name for node in nodes]
     return FilterAnswer(
         passed=passed,
@@ -211,12 +214,12 @@ def _texts(value: object, where: str) -> Mapping[str, str]:
 
 
 def _value(tree: Mapping[str, msgspec.Raw], key: str) -> object:
-    return decoded(tree.get(key, _NULL))
+    return decoded(tree.get(key, NULL))
 
 
 def _nodes(text: msgspec.Raw, texts: NodeTexts) -> Sequence[Node]:
     where = "Nodes.items"
-    items = raw_list_of(raw_fields_of(text, "Nodes").get("items", _NULL), where)
+    items = raw_list_of(raw_fields_of(text, "Nodes").get("items", NULL), where)
     try:
         nodes = [known.node for known in texts.read(items)]
     except (ObjectError, msgspec.DecodeError) as error:

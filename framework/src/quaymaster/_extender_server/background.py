@@ -1,0 +1,47 @@
+"""Where the background work of plugins runs while others are answered."""
+
+import threading
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Final, TypeVar
+
+from quaymaster._binding.executor import Post, run_and_post
+
+__all__ = ["BackgroundExecutor"]
+
+T = TypeVar("T")
+
+_WORKERS: Final = 16
+
+
+class BackgroundExecutor:
+    """Runs tasks on a few threads that nobody waits for in the end.
+
+    A pool of ``concurrent.futures`` is waited for when the process ends, so a metrics
+    server that hangs would keep it alive.
+
+    Args:
+        post: Puts a call into the engine's inbox, from any thread.
+    """
+
+    def __init__(self, post: Post) -> None:
+        self._post = post
+        self._tasks: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._threads: list[threading.Thread] = []
+        self._free = threading.Semaphore(0)
+
+    def submit(self, task: Callable[[], T], done: Callable[[T], None]) -> None:
+        """Queue the task; its result comes through the inbox."""
+        self._tasks.put(lambda: run_and_post(self._post, task, done))
+        if not self._free.acquire(blocking=False) and len(self._threads) < _WORKERS:
+            thread = threading.Thread(target=self._work, name="background", daemon=True)
+            self._threads.append(thread)
+            thread.start()
+
+    def close(self) -> None:
+        """Leave what still runs to itself."""
+
+    def _work(self) -> None:
+        while True:
+            self._tasks.get()()
+            self._free.release()

@@ -1,0 +1,151 @@
+"""Open connections, each read on a thread of its own: nobody waits for a silent one."""
+
+import io
+import socket
+import ssl
+import struct
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from typing import Final
+
+__all__ = ["Connections", "TimedReader", "send_parts"]
+
+_MOST: Final = 1024
+_LARGE: Final = 1 << 17
+_PARTS_AT_ONCE: Final = 1024
+
+
+class TimedReader(io.RawIOBase):
+    """Reads a socket up to a time, however slowly its bytes come.
+
+    Args:
+        connection: The socket.
+
+    Attributes:
+        deadline: When reading is over, by `time.monotonic`.
+    """
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self.deadline = 0.0
+        self._fills_buffers = _is_left_to_kernel(connection)
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def readinto(self, buffer: "memoryview | bytearray") -> int:  # type: ignore[override]  # any buffer in the base
+        """Read what there is into a buffer; 0 at the end.
+
+        Raises:
+            TimeoutError: The time is over.
+        """
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        if self._fills_buffers and len(buffer) >= _LARGE:
+            return self._fill(buffer, left)
+        self._connection.settimeout(left)
+        return self._connection.recv_into(buffer)
+
+    def _fill(self, buffer: "memoryview | bytearray", seconds: float) -> int:
+        connection, limit = self._connection, _timeval(seconds)
+        connection.settimeout(None)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, limit)
+        try:
+            return connection.recv_into(buffer, 0, socket.MSG_WAITALL)
+        except BlockingIOError as error:
+            raise TimeoutError from error
+
+
+class Connections:
+    """The open connections, so that they can be closed.
+
+    If there are very many, the one that has been idle for longest is closed.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._idle: dict[socket.socket, None] = {}
+        self._busy: set[socket.socket] = set()
+
+    def add(self, connection: socket.socket) -> None:
+        """Note a new connection."""
+        with self._lock:
+            self._idle[connection] = None
+            if len(self._idle) + len(self._busy) > _MOST:
+                _hang_up(next(iter(self._idle)))
+
+    def set_busy(self, connection: socket.socket, is_busy: bool) -> None:
+        """Note that a request is being answered, or that it has been."""
+        with self._lock:
+            if is_busy:
+                self._idle.pop(connection, None)
+                self._busy.add(connection)
+            else:
+                self._busy.discard(connection)
+                self._idle[connection] = None
+
+    def remove(self, connection: socket.socket) -> None:
+        """Forget a connection that is over."""
+        with self._lock:
+            self._idle.pop(connection, None)
+            self._busy.discard(connection)
+
+    def hang_up(self) -> None:
+        """End all of them: their threads see the end of what they read."""
+        with self._lock:
+            for connection in (*self._idle, *self._busy):
+                _hang_up(connection)
+
+
+def send_parts(
+    connection: socket.socket, parts: Sequence[bytes], seconds: float
+) -> None:
+    """Send bytes from where they are, without a copy in between.
+
+    Args:
+        connection: The socket.
+        parts: One after the other.
+        seconds: How long the other side may take to read any of it.
+
+    Raises:
+        TimeoutError: It did not.
+    """
+    if not _is_left_to_kernel(connection):
+        connection.settimeout(seconds)
+        connection.sendall(b"".join(parts))
+        return
+    connection.settimeout(None)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _timeval(seconds))
+    for first in range(0, len(parts), _PARTS_AT_ONCE):
+        batch = parts[first : first + _PARTS_AT_ONCE]
+        try:
+            sent = connection.sendmsg(batch)
+        except BlockingIOError as error:
+            raise TimeoutError from error
+        if sent < sum(map(len, batch)):
+            raise TimeoutError
+
+
+def _is_left_to_kernel(connection: socket.socket) -> bool:
+    """Whether the kernel can send and fill large buffers, in the time that they have.
+
+    That way Python need not run for each packet, which takes longest with megabytes of
+    nodes, and holds up those who answer.
+    """
+    return sys.platform == "linux" and not isinstance(connection, ssl.SSLSocket)
+
+
+def _timeval(seconds: float) -> bytes:
+    whole = int(seconds)
+    return struct.pack("ll", whole, int((seconds - whole) * 1e6) + 1)
+
+
+def _hang_up(connection: socket.socket) -> None:
+    try:
+        connection.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        return

@@ -1,0 +1,115 @@
+"""Certificates of the server, read again when their files change."""
+
+import logging
+import socket
+import ssl
+from pathlib import Path
+
+import attrs
+
+from quaymaster.errors import QuaymasterError
+
+__all__ = ["CertificateError", "ServerTLS", "TLSFiles"]
+
+_log = logging.getLogger(__name__)
+
+
+class CertificateError(QuaymasterError):
+    """A certificate or key is of no use."""
+
+
+@attrs.frozen(kw_only=True)
+class TLSFiles:
+    """Where certificates are, in PEM form.
+
+    Attributes:
+        certificate: The server's, with those between it and a known authority.
+        key: Its private key.
+        client_authorities: Who signs the certificates of clients; None: clients need no
+            certificate.
+    """
+
+    certificate: str
+    key: str
+    client_authorities: str | None = None
+
+
+class ServerTLS:
+    """Wraps connections in TLS.
+
+    Certificates are renewed while servers run, so files that have changed are read
+    again for the next connection; if they are of no use, that is logged, and the old
+    ones stay.
+
+    Args:
+        files: The files.
+
+    Raises:
+        CertificateError: They are of no use.
+    """
+
+    def __init__(self, files: TLSFiles) -> None:
+        self._files = files
+        self._state = _state(files)
+        self._context = _context(files)
+
+    @property
+    def asks_clients(self) -> bool:
+        """Whether clients need a certificate."""
+        return self._files.client_authorities is not None
+
+    def wrap(self, connection: socket.socket) -> ssl.SSLSocket:
+        """Wrap an accepted connection; the handshake is left to its own thread."""
+        state = _state(self._files)
+        if state != self._state:
+            self._state = state
+            try:
+                self._context = _context(self._files)
+            except CertificateError as error:
+                _log.error("the old certificates stay: %s", error)
+        return self._context.wrap_socket(
+            connection, server_side=True, do_handshake_on_connect=False
+        )
+
+
+def _state(files: TLSFiles) -> tuple[object, ...]:
+    """What tells whether files were exchanged."""
+    return tuple(map(_stamp, attrs.astuple(files)))
+
+
+def _stamp(path: str | None) -> object:
+    try:
+        found = Path(path).stat() if path else None
+    except OSError:
+        return None
+    return found and (found.st_mtime_ns, found.st_ino, found.st_size)
+
+
+def _context(files: TLSFiles) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    try:
+        context.load_cert_chain(files.certificate, files.key, password=_no_password)
+    except (OSError, ValueError) as error:
+        pair = f"{files.certificate}, {files.key}"
+        raise CertificateError(f"{pair}: {_why(error)}") from error
+    if files.client_authorities is not None:
+        # Optional here: who only asks whether the server is well needs none.
+        context.verify_mode = ssl.CERT_OPTIONAL
+        try:
+            context.load_verify_locations(files.client_authorities)
+        except (OSError, ValueError) as error:
+            where = files.client_authorities
+            raise CertificateError(f"{where}: {_why(error)}") from error
+    return context
+
+
+def _no_password() -> str:
+    raise ValueError("the key is encrypted")
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, ssl.SSLError):
+        reason = (error.reason or "").lower().replace("_", " ")
+        return reason or "expected PEM, as in -----BEGIN CERTIFICATE-----"
+    return (isinstance(error, OSError) and error.strerror) or str(error)

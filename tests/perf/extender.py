@@ -1,0 +1,230 @@
+"""What ``quaymaster extender`` costs, and how long its clients wait.
+
+``python -m tests.perf.extender [--nodes N] [--images N] [--pods N] [--clients N]``
+starts it on a free port, asks about pods as kube-scheduler does (filter, then
+prioritize), with whole nodes and with names, and prints figures. Linux only.
+"""
+
+import argparse
+import http.client
+import itertools
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+_PODS_A_ROUND = 50
+
+
+@attrs.frozen
+class Served:
+    """An extender that runs.
+
+    Attributes:
+        pid: Its process.
+        port: Where it listens.
+    """
+
+    pid: int
+    port: int
+
+    def cpu_seconds(self) -> float:
+        """How much processor time it has had."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / _TICKS
+
+
+def make_node(index: int, images: int) -> dict[str, Any]:
+    """A node about as large as kubelets make them."""
+    name = f"node-{index:05}"
+    digest = "ab" * 32
+    conditions = ("MemoryPressure", "DiskPressure", "PIDPressure", "Ready")
+    amounts = {"cpu": "16", "memory": "64Gi", "pods": "110"}
+    return {
+        "metadata": {
+            "name": name,
+            "uid": f"00000000-0000-4000-8000-{index:012}",
+            "resourceVersion": str(1000 + index),
+            "creationTimestamp": "2026-01-01T00:00:00Z",
+            "labels": {
+                "kubernetes.io/hostname": name,
+                "kubernetes.io/os": "linux",
+                "topology.kubernetes.io/zone": f"zone-{index % 3}",
+            },
+        },
+        "spec": {"podCIDR": "10.0.0.0/24", "providerID": f"example:///{name}"},
+        "status": {
+            "capacity": amounts,
+            "allocatable": amounts,
+            "conditions": [
+                {
+                    "type": kind,
+                    "status": "True" if kind == "Ready" else "False",
+                    "lastHeartbeatTime": "2026-01-01T00:00:00Z",
+                    "lastTransitionTime": "2026-01-01T00:00:00Z",
+                    "reason": "KubeletHasSufficient",
+                    "message": "kubelet has sufficient of everything available",
+                }
+                for kind in conditions
+            ],
+            "images": [
+                {
+                    "names": [
+                        f"registry.example.com/team/app-{image}@sha256:{digest}",
+                        f"registry.example.com/team/app-{image}:v1.{image}",
+                    ],
+                    "sizeBytes": 100_000_000 + image,
+                }
+                for image in range(images)
+            ],
+        },
+    }
+
+
+def make_request(nodes: Sequence[Any], number: int, *, by_name: bool) -> bytes:
+    """What kube-scheduler sends, written as Go writes it."""
+    container = {"name": "c", "resources": {"requests": {"cpu": "100m"}}}
+    pod = {
+        "metadata": {"name": f"pod-{number}", "namespace": "default"},
+        "spec": {"containers": [container]},
+        "status": {},
+    }
+    names = [node["metadata"]["name"] for node in nodes]
+    whole = {"metadata": {}, "items": nodes}
+    return json.dumps(
+        {
+            "Pod": pod,
+            "Nodes": None if by_name else whole,
+            "NodeNames": names if by_name else None,
+        },
+        separators=(",", ":"),
+    ).encode()
+
+
+@contextmanager
+def serving(nodes: Sequence[Any]) -> Iterator[Served]:
+    """Start the command with these nodes known."""
+    command = shutil.which("quaymaster", path=str(Path(sys.executable).parent))
+    assert command is not None
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as manifest:
+        listed = [{"apiVersion": "v1", "kind": "Node", **node} for node in nodes]
+        json.dump({"apiVersion": "v1", "kind": "List", "items": listed}, manifest)
+        manifest.flush()
+        arguments = [command, "extender", manifest.name, "--config", "default"]
+        with subprocess.Popen(
+            [*arguments, "--bind", "127.0.0.1:0"],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        ) as process:
+            assert process.stdout is not None
+            port = int(process.stdout.readline().rsplit(":", 1)[-1])
+            try:
+                yield Served(process.pid, port)
+            finally:
+                process.terminate()
+
+
+def ask(connection: http.client.HTTPConnection, verb: str, body: bytes) -> bytes:
+    """One question on a connection that stays open."""
+    connection.request("POST", f"/{verb}", body)
+    response = connection.getresponse()
+    answer = response.read()
+    assert response.status == 200, answer[:200]
+    return answer
+
+
+def one_client(served: Served, bodies: Sequence[bytes]) -> str:
+    """Pod after pod, as one scheduler asks."""
+    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=60)
+    for body in bodies[:2]:
+        ask(connection, "filter", body)
+    rounds, took = [], []
+    for first in range(0, len(bodies), _PODS_A_ROUND):
+        some = bodies[first : first + _PODS_A_ROUND]
+        begun = served.cpu_seconds()
+        for body in some:
+            start = time.perf_counter()
+            ask(connection, "filter", body)
+            ask(connection, "prioritize", body)
+            took.append(time.perf_counter() - start)
+        rounds.append(1000 * (served.cpu_seconds() - begun) / len(some))
+    connection.close()
+    wall = 1000 * statistics.median(took)
+    return (
+        f"{statistics.median(rounds):.1f} ms CPU per pod ({min(rounds):.1f} in the "
+        f"quietest of {len(rounds)} rounds), {wall:.1f} ms wall"
+    )
+
+
+def many_clients(served: Served, body: bytes, clients: int, each: int) -> str:
+    """All at once, each on new connections."""
+    took: list[float] = []
+    failed: list[str] = []
+    together = threading.Barrier(clients)
+
+    def client() -> None:
+        together.wait()
+        for _ in range(each):
+            start = time.perf_counter()
+            connection = http.client.HTTPConnection("127.0.0.1", served.port, 60)
+            try:
+                ask(connection, "filter", body)
+            except (OSError, http.client.HTTPException, AssertionError) as error:
+                failed.append(repr(error))
+            connection.close()
+            took.append(time.perf_counter() - start)
+
+    threads = [threading.Thread(target=client) for _ in range(clients)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    p50, p99 = (1000 * statistics.quantiles(took, n=100)[at] for at in (49, 98))
+    return (
+        f"{len(took)} requests of {clients} clients: {len(failed)} failed, "
+        f"p50 {p50:.0f} ms, p99 {p99:.0f} ms"
+    )
+
+
+def say(line: str) -> None:
+    """Print a line at once."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def main() -> None:
+    """Measure, and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name, default in (("nodes", 1000), ("images", 39), ("pods", 300)):
+        parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--clients", type=int, default=64)
+    options = parser.parse_args()
+    nodes = [make_node(index, options.images) for index in range(options.nodes)]
+    with serving(nodes) as served:
+        for by_name in (False, True):
+            different = [
+                make_request(nodes, number, by_name=by_name) for number in range(20)
+            ]
+            bodies = list(itertools.islice(itertools.cycle(different), options.pods))
+            what = "names" if by_name else "whole nodes"
+            size = len(bodies[0]) / 1e6
+            say(f"{options.nodes} {what} ({size:.2f} MB)")
+            say(f"  one client: {one_client(served, bodies)}")
+            say(f"  at once: {many_clients(served, bodies[0], options.clients, 3)}")
+
+
+if __name__ == "__main__":
+    main()
