@@ -18,7 +18,7 @@ from quaymaster.handle import Handle
 from quaymaster.hookspecs import PodUse, Scope, hookimpl
 from quaymaster.node_info import NodeInfo
 from quaymaster.node_table import NodeTable
-from quaymaster.objects import Node, Pod
+from quaymaster.objects import Node, Pod, SpecKey
 from quaymaster.options import EngineOptions
 from quaymaster.results import (
     NodeVerdicts,
@@ -55,6 +55,7 @@ __all__ = [
     "QueueingHint",
     "Scope",
     "Snapshot",
+    "SpecKey",
     "StateKey",
     "Status",
     "hookimpl",

@@ -25,6 +25,7 @@ from quaymaster.objects import (
     PodSpec,
     PodStatus,
     ResourceRequirements,
+    SpecKey,
 )
 from quaymaster.quantity import Quantity, ResourceList
 
@@ -68,12 +69,6 @@ _QUALIFIED_NAME: Final = re.compile(
     r"/(?P<name>[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)",
     re.ASCII,
 )
-
-# Where computed facts live in `PodSpec.__dict__`.
-_REQUESTS_KEY: Final = "quaymaster.resources.requests"
-_SCORE_KEY: Final = "quaymaster.resources.score"
-_USAGE_KEY: Final = "quaymaster.resources.usage"
-_PORTS_KEY: Final = "quaymaster.resources.ports"
 
 
 class Resources:
@@ -210,12 +205,7 @@ class PodUsage:
 
 def pod_requests(pod: Pod) -> Resources:
     """What an incoming pod must find free on a node; its status does not matter."""
-    spec = pod.spec
-    known: Resources | None = spec.__dict__.get(_REQUESTS_KEY)
-    if known is None:
-        known = Resources.from_list(pod_request_list(pod))
-        spec.__dict__[_REQUESTS_KEY] = known
-    return known
+    return _REQUESTS.of(pod)
 
 
 def pod_usage(pod: Pod) -> PodUsage:
@@ -227,10 +217,7 @@ def pod_usage(pod: Pod) -> PodUsage:
         or status.resources is not None
     ) and _status_changes_requests(pod):
         return _usage(pod)
-    known: PodUsage | None = pod.spec.__dict__.get(_USAGE_KEY)
-    if known is None:
-        known = pod.spec.__dict__[_USAGE_KEY] = _usage(pod)
-    return known
+    return _USAGE.of(pod)
 
 
 def score_requests(pod: Pod) -> Resources:
@@ -239,27 +226,12 @@ def score_requests(pod: Pod) -> Resources:
     Its scorer knows no pod-level resources (upstream builds it without that flag), and
     counts containers without a CPU or memory request with the defaults.
     """
-    spec = pod.spec
-    known: Resources | None = spec.__dict__.get(_SCORE_KEY)
-    if known is None:
-        amounts = pod_request_list(pod, pod_level=False, missing=_NON_ZERO_DEFAULTS)
-        known = spec.__dict__[_SCORE_KEY] = Resources.from_list(amounts)
-    return known
+    return _SCORED.of(pod)
 
 
 def host_ports(pod: Pod) -> tuple[ContainerPort, ...]:
     """The ports that a pod takes on its node; those of plain init containers do not."""
-    spec = pod.spec
-    known: tuple[ContainerPort, ...] | None = spec.__dict__.get(_PORTS_KEY)
-    if known is None:
-        sidecars = (c for c in spec.init_containers if c.is_sidecar)
-        known = spec.__dict__[_PORTS_KEY] = tuple(
-            port
-            for container in (*sidecars, *spec.containers)
-            for port in container.ports
-            if port.host_port > 0
-        )
-    return known
+    return _PORTS.of(pod)
 
 
 def node_allocatable(node: Node) -> Resources:
@@ -367,6 +339,37 @@ def is_scalar_resource(name: str) -> bool:
         or "kubernetes.io/" in name
         or is_extended_resource(name)
     )
+
+
+def _requests(spec: PodSpec) -> Resources:
+    return Resources.from_list(pod_request_list(Pod(spec=spec)))
+
+
+def _scored_requests(spec: PodSpec) -> Resources:
+    pod = Pod(spec=spec)
+    return Resources.from_list(
+        pod_request_list(pod, pod_level=False, missing=_NON_ZERO_DEFAULTS)
+    )
+
+
+def _host_ports(spec: PodSpec) -> tuple[ContainerPort, ...]:
+    sidecars = (c for c in spec.init_containers if c.is_sidecar)
+    return tuple(
+        port
+        for container in (*sidecars, *spec.containers)
+        for port in container.ports
+        if port.host_port > 0
+    )
+
+
+def _usage_by_spec(spec: PodSpec) -> PodUsage:
+    return _usage(Pod(spec=spec))
+
+
+_REQUESTS: Final = SpecKey(_requests)
+_SCORED: Final = SpecKey(_scored_requests)
+_PORTS: Final = SpecKey(_host_ports)
+_USAGE: Final = SpecKey(_usage_by_spec)
 
 
 def _usage(pod: Pod) -> PodUsage:

@@ -7,7 +7,7 @@ of dicts.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
 from quaymaster._requirements import (
     LABEL_OPERATORS,
@@ -27,7 +27,9 @@ from quaymaster.objects import (
     NodeSelectorRequirement,
     NodeSelectorTerm,
     Pod,
+    PodSpec,
     PreferredSchedulingTerm,
+    SpecKey,
     Taint,
     Toleration,
 )
@@ -54,8 +56,6 @@ __all__ = [
     "selector_from_labels",
     "tolerates",
 ]
-
-_AFFINITY_KEY: Final = "quaymaster.selectors.required_node_affinity"
 
 
 class Selector:
@@ -316,20 +316,23 @@ def compile_preferred_terms(
 
 def required_node_affinity(pod: Pod) -> RequiredNodeAffinity:
     """What a pod requires of its node; computed once per template."""
-    spec = pod.spec
-    known = spec.__dict__.get(_AFFINITY_KEY)
-    if known is None:
-        affinity = spec.affinity and spec.affinity.node_affinity
-        required = (
-            affinity.required_during_scheduling_ignored_during_execution
-            if affinity
-            else None
-        )
-        known = spec.__dict__[_AFFINITY_KEY] = RequiredNodeAffinity(
-            selector_from_labels(spec.node_selector),
-            None if required is None else compile_node_selector(required),
-        )
-    return cast(RequiredNodeAffinity, known)
+    return _REQUIRED.of(pod)
+
+
+def _compile_required(spec: PodSpec) -> RequiredNodeAffinity:
+    affinity = spec.affinity and spec.affinity.node_affinity
+    required = (
+        affinity.required_during_scheduling_ignored_during_execution
+        if affinity
+        else None
+    )
+    return RequiredNodeAffinity(
+        selector_from_labels(spec.node_selector),
+        None if required is None else compile_node_selector(required),
+    )
+
+
+_REQUIRED: Final = SpecKey(_compile_required)
 
 
 def tolerates(toleration: Toleration, taint: Taint) -> bool:

@@ -97,6 +97,7 @@ from quaymaster.objects.runtime import (
 from quaymaster.objects.scheduling import (
     PriorityClass,
 )
+from quaymaster.objects.spec_key import SpecKey
 from quaymaster.objects.storage import (
     CSIDriver,
     CSIDriverSpec,
@@ -272,6 +273,7 @@ __all__ = [
     "ScopedResourceSelectorRequirement",
     "Service",
     "ServiceSpec",
+    "SpecKey",
     "SpecPool",
     "StatefulSet",
     "StatefulSetOrdinals",

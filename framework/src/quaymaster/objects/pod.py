@@ -138,8 +138,8 @@ class PodSchedulingGroup(ApiValue, frozen=True, kw_only=True):
 class PodSpec(ApiValue, frozen=True, kw_only=True, dict=True, weakref=True, gc=True):
     """What a pod asks for. Shared by all pods of one template, see `SpecPool`.
 
-    Facts that follow from a spec alone can be kept on it, computed once per template:
-    in ``spec.__dict__``, under a name that starts with the package's.
+    Facts that follow from a spec alone are computed once per template and kept on it,
+    see `quaymaster.SpecKey`.
 
     Attributes:
         volumes: All of them as read, but for that with the service account's token;

@@ -4,13 +4,15 @@ Mirrors ``storage/volume`` and ``storage/ephemeral`` (k8s.io/component-helpers v
 """
 
 from collections.abc import Hashable, Sequence
-from typing import Final, cast
+from typing import Final
 
 from quaymaster.objects import (
     ObjectReference,
     PersistentVolume,
     PersistentVolumeClaim,
     Pod,
+    PodSpec,
+    SpecKey,
     StorageClass,
     Volume,
 )
@@ -35,8 +37,6 @@ __all__ = [
     "volumes_of",
 ]
 
-_VOLUMES_KEY: Final = "quaymaster.volumes.volumes_of"
-
 
 def volumes_of(pod: Pod) -> Sequence[Volume]:
     """The volumes of a pod that have a source which scheduling reads.
@@ -45,14 +45,14 @@ def volumes_of(pod: Pod) -> Sequence[Volume]:
     computed once per template.
     """
     spec = pod.spec
-    if not spec.volumes:
-        return ()
-    known = spec.__dict__.get(_VOLUMES_KEY)
-    if known is None:
-        known = spec.__dict__[_VOLUMES_KEY] = tuple(
-            volume for volume in spec.volumes if volume != Volume(name=volume.name)
-        )
-    return cast("Sequence[Volume]", known)
+    return _VOLUMES.of_spec(spec) if spec.volumes else ()
+
+
+def _read_volumes(spec: PodSpec) -> Sequence[Volume]:
+    return tuple(v for v in spec.volumes if v != Volume(name=v.name))
+
+
+_VOLUMES: Final = SpecKey(_read_volumes)
 
 
 def volumes_fragment(pod: Pod) -> Hashable | None:

@@ -9,13 +9,14 @@ Mirrors ``ImageLocality`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/imagelocality/image_locality.go``).
 """
 
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from quaymaster import Handle, NodeInfo, NodeTable, Pod, Scope, hookimpl
+from quaymaster import Handle, NodeInfo, NodeTable, Pod, Scope, SpecKey, hookimpl
 from quaymaster.arrays import Int64Array, Rows
 from quaymaster.node_info import ImageState
+from quaymaster.objects import PodSpec
 from quaymaster.scores import MAX_NODE_SCORE
 
 __all__ = ["ImageLocality"]
@@ -23,9 +24,6 @@ __all__ = ["ImageLocality"]
 _MIB: Final = 1024 * 1024
 _LOWEST_SUM: Final = 23 * _MIB
 _HIGHEST_SUM_PER_CONTAINER: Final = 1000 * _MIB
-
-# Where the images of a template are kept in `PodSpec.__dict__`.
-_IMAGES_KEY: Final = "quaymaster_image_locality.images"
 
 _MAX_COLUMNS: Final = 256
 
@@ -54,11 +52,11 @@ class ImageLocality:
 
     @hookimpl
     def sign_pod(self, pod: Pod) -> _Images:
-        return _images(pod)
+        return _IMAGES.of(pod)
 
     @hookimpl
     def score(self, pod: Pod, node: NodeInfo) -> int:
-        wanted = _images(pod)
+        wanted = _IMAGES.of(pod)
         node_count = len(self._handle.snapshot)
         total = 0
         for name in wanted.names:
@@ -69,7 +67,7 @@ class ImageLocality:
 
     @hookimpl
     def score_nodes(self, pod: Pod, nodes: NodeTable, rows: Rows) -> Int64Array:
-        return self._columns.get(_images(pod), nodes)[rows]
+        return self._columns.get(_IMAGES.of(pod), nodes)[rows]
 
 
 class _Columns:
@@ -122,17 +120,14 @@ def _points(total: int, containers: int) -> int:
     )
 
 
-def _images(pod: Pod) -> _Images:
-    spec = pod.spec
-    known = spec.__dict__.get(_IMAGES_KEY)
-    if known is None:
-        containers = (*spec.init_containers, *spec.containers)
-        names = [container.image for container in containers]
-        names += [volume.image.reference for volume in spec.volumes if volume.image]
-        known = spec.__dict__[_IMAGES_KEY] = _Images(
-            tuple(sorted(map(_with_tag, names))), len(containers)
-        )
-    return cast(_Images, known)
+def _find_images(spec: PodSpec) -> _Images:
+    containers = (*spec.init_containers, *spec.containers)
+    names = [container.image for container in containers]
+    names += [volume.image.reference for volume in spec.volumes if volume.image]
+    return _Images(tuple(sorted(map(_with_tag, names))), len(containers))
+
+
+_IMAGES: Final = SpecKey(_find_images)
 
 
 def _with_tag(name: str) -> str:

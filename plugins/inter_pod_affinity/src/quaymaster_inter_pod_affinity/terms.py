@@ -9,7 +9,7 @@ from typing import Final
 
 import attrs
 
-from quaymaster import Pod
+from quaymaster import Pod, SpecKey
 from quaymaster.counting import CarriedTerm, PodQuery
 from quaymaster.errors import SelectorError
 from quaymaster.namespaces import Namespaces
@@ -18,6 +18,7 @@ from quaymaster.objects import (
     PodAffinity,
     PodAffinityTerm,
     PodAntiAffinity,
+    PodSpec,
     WeightedPodAffinityTerm,
 )
 from quaymaster.pod_terms import PodTerm, compile_pod_terms
@@ -37,9 +38,7 @@ __all__ = [
 HARD: Final = "required affinity"
 """The kind of a carried term whose weight is up to the profile."""
 
-_TERMS_KEY: Final = "quaymaster_inter_pod_affinity.terms"
 _NO_LABELS: Final[Mapping[str, str]] = {}
-_NONE_YET: Final[dict[str, "AffinityTerms"]] = {}
 
 
 class Queries:
@@ -118,18 +117,24 @@ def affinity_terms(pod: Pod) -> AffinityTerms:
     spec = pod.spec
     if spec.affinity is None:
         return NO_TERMS
-    by_namespace: dict[str, AffinityTerms] = spec.__dict__.get(_TERMS_KEY, _NONE_YET)
-    known = by_namespace.get(pod.metadata.namespace)
-    return _remembered_terms(pod, spec.affinity) if known is None else known
+    by_namespace, namespace = _TERMS.of_spec(spec), pod.metadata.namespace
+    known = by_namespace.get(namespace)
+    if known is None:
+        known = by_namespace[namespace] = _terms(spec.affinity, namespace)
+    return known
 
 
-def _remembered_terms(pod: Pod, affinity: Affinity) -> AffinityTerms:
-    namespace = pod.metadata.namespace
-    terms = NO_TERMS
-    if affinity.pod_affinity is not None or affinity.pod_anti_affinity is not None:
-        terms = _compile(affinity, namespace)
-    pod.spec.__dict__.setdefault(_TERMS_KEY, {})[namespace] = terms
-    return terms
+def _none_yet(_spec: PodSpec) -> dict[str, AffinityTerms]:
+    return {}
+
+
+_TERMS: Final = SpecKey(_none_yet)  # by namespace
+
+
+def _terms(affinity: Affinity, namespace: str) -> AffinityTerms:
+    if affinity.pod_affinity is None and affinity.pod_anti_affinity is None:
+        return NO_TERMS
+    return _compile(affinity, namespace)
 
 
 def carried_anti_affinity(pod: Pod) -> Sequence[CarriedTerm]:

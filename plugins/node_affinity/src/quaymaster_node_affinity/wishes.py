@@ -1,12 +1,12 @@
 """What a pod says about nodes, compiled once per template."""
 
 from collections.abc import Hashable
-from typing import Final, cast
+from typing import Final
 
 import attrs
 
-from quaymaster import Pod
-from quaymaster.objects import NodeAffinity, NodeSelector, NodeSelectorTerm
+from quaymaster import Pod, SpecKey
+from quaymaster.objects import NodeAffinity, NodeSelector, NodeSelectorTerm, PodSpec
 from quaymaster.selectors import (
     PreferredTerms,
     RequiredNodeAffinity,
@@ -17,8 +17,6 @@ from quaymaster.selectors import (
 from quaymaster_node_affinity.problems import preference_problem
 
 __all__ = ["NodeWishes", "node_wishes"]
-
-_WISHES_KEY: Final = "quaymaster_node_affinity.wishes"
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -45,16 +43,12 @@ class NodeWishes:
 
 def node_wishes(pod: Pod) -> NodeWishes:
     """What a pod says about nodes."""
-    spec = pod.spec
-    known = spec.__dict__.get(_WISHES_KEY)
-    if known is None:
-        known = spec.__dict__[_WISHES_KEY] = _compile(pod)
-    return cast(NodeWishes, known)
+    return _WISHES.of(pod)
 
 
-def _compile(pod: Pod) -> NodeWishes:
-    selector = pod.spec.node_selector
-    affinity = _node_affinity(pod)
+def _compile(spec: PodSpec) -> NodeWishes:
+    selector = spec.node_selector
+    affinity = _node_affinity(spec)
     required = affinity.required_during_scheduling_ignored_during_execution
     terms = affinity.preferred_during_scheduling_ignored_during_execution
     preferred = problem = None
@@ -64,7 +58,7 @@ def _compile(pod: Pod) -> NodeWishes:
         # What no API server would have stored, upstream has no words for.
         problem = preference_problem(terms) or str(error)
     return NodeWishes(
-        required=required_node_affinity(pod),
+        required=required_node_affinity(Pod(spec=spec)),
         has_required=bool(selector) or required is not None,
         node_names=None if required is None else _node_names(required),
         preferred=preferred,
@@ -73,8 +67,11 @@ def _compile(pod: Pod) -> NodeWishes:
     )
 
 
-def _node_affinity(pod: Pod) -> NodeAffinity:
-    affinity = pod.spec.affinity
+_WISHES: Final = SpecKey(_compile)
+
+
+def _node_affinity(spec: PodSpec) -> NodeAffinity:
+    affinity = spec.affinity
     if affinity is None or affinity.node_affinity is None:
         return NodeAffinity()
     return affinity.node_affinity

@@ -6,22 +6,24 @@ only.
 """
 
 from collections.abc import Callable
-from typing import Final, cast
+from typing import Final
 
+from quaymaster import SpecKey
 from quaymaster.objects import PodSpec
 
 __all__ = ["required_features"]
 
-_KNOWN_KEY: Final = "quaymaster_node_declared_features.required"
-
 
 def required_features(spec: PodSpec) -> frozenset[str]:
     """The names of the features that a pod needs; computed once per template."""
-    known = spec.__dict__.get(_KNOWN_KEY)
-    if known is None:
-        known = frozenset(name for name, is_needed in _RULES.items() if is_needed(spec))
-        spec.__dict__[_KNOWN_KEY] = known
-    return cast("frozenset[str]", known)
+    return _REQUIRED.of_spec(spec)
+
+
+def _find_features(spec: PodSpec) -> frozenset[str]:
+    return frozenset(name for name, is_needed in _RULES.items() if is_needed(spec))
+
+
+_REQUIRED: Final = SpecKey(_find_features)
 
 
 def _restarts_all_containers(spec: PodSpec) -> bool:

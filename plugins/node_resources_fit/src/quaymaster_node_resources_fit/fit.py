@@ -7,7 +7,7 @@ pod groups are not scored.
 """
 
 from collections.abc import Hashable, Sequence
-from typing import Final, Protocol, cast
+from typing import Final, Protocol
 
 import numpy as np
 
@@ -24,11 +24,13 @@ from quaymaster import (
     Pod,
     PodUse,
     Scope,
+    SpecKey,
     StateKey,
     Status,
     hookimpl,
 )
 from quaymaster.arrays import Int64Array, Rows
+from quaymaster.objects import PodSpec
 from quaymaster.resources import (
     Resources,
     is_extended_resource,
@@ -72,7 +74,6 @@ _PRE_SCORE: Final = StateKey[tuple[Demand, ...]]("PreScoreNodeResourcesFit")
 _NO_REQUESTS: Final = Status.from_error(
     f'error reading "{_PRE_FILTER.name}" from cycleState: not found'
 )
-_FRAGMENT_KEY: Final = "quaymaster_node_resources_fit.fragment"
 
 
 class Strategy(Protocol):
@@ -122,11 +123,7 @@ class NodeResourcesFit:
 
     @hookimpl
     def sign_pod(self, pod: Pod) -> Hashable:
-        known = pod.spec.__dict__.get(_FRAGMENT_KEY)
-        if known is None:
-            known = _amounts(pod_requests(pod)), _amounts(score_requests(pod))
-            pod.spec.__dict__[_FRAGMENT_KEY] = known
-        return cast(Hashable, known)
+        return _FRAGMENT.of(pod)
 
     @hookimpl
     def pre_filter(self, state: CycleState, pod: Pod) -> None:
@@ -193,6 +190,14 @@ def _make_strategy(strategy: ScoringStrategy) -> Strategy:
         return MostAllocated()
     assert strategy.requested_to_capacity_ratio is not None  # checked in the arguments
     return RequestedToCapacityRatio(strategy.requested_to_capacity_ratio.shape)
+
+
+def _fragment(spec: PodSpec) -> Hashable:
+    pod = Pod(spec=spec)
+    return _amounts(pod_requests(pod)), _amounts(score_requests(pod))
+
+
+_FRAGMENT: Final = SpecKey(_fragment)
 
 
 def _amounts(requests: Resources) -> tuple[Hashable, ...]:

@@ -7,13 +7,13 @@ Mirrors ``topologySpreadConstraint`` and ``filterTopologySpreadConstraints``
 
 import enum
 from collections.abc import Collection, Hashable, Sequence
-from typing import Final, TypeAlias, cast
+from typing import Final, TypeAlias
 
 import attrs
 
-from quaymaster import Node, Pod
+from quaymaster import Node, Pod, SpecKey
 from quaymaster.counting import PodQuery
-from quaymaster.objects import Toleration, TopologySpreadConstraint
+from quaymaster.objects import PodSpec, Toleration, TopologySpreadConstraint
 from quaymaster.selectors import (
     NOTHING,
     NodeTerm,
@@ -29,7 +29,6 @@ __all__ = ["HOSTNAME", "Action", "Constraint", "compile_constraints", "constrain
 HOSTNAME: Final = "kubernetes.io/hostname"
 
 _HONOR: Final = "Honor"
-_CACHE_KEY: Final = "quaymaster_pod_topology_spread.constraints"
 _CACHE_LIMIT: Final = 256
 
 _Cache: TypeAlias = "dict[Hashable, tuple[Constraint, ...]]"
@@ -155,10 +154,17 @@ def compile_constraints(
 
 
 def _cache_of(pod: Pod) -> _Cache:
-    cache = pod.spec.__dict__.setdefault(_CACHE_KEY, {})
+    cache = _CACHES.of(pod)
     if len(cache) > _CACHE_LIMIT:
         cache.clear()
-    return cast(_Cache, cache)
+    return cache
+
+
+def _empty_cache(_spec: PodSpec) -> _Cache:
+    return {}
+
+
+_CACHES: Final = SpecKey(_empty_cache)
 
 
 def _selector_of(constraint: TopologySpreadConstraint, pod: Pod) -> Selector:

@@ -16,25 +16,29 @@ from quaymaster.objects import (
     PodAffinityTerm,
     PodAntiAffinity,
     PodSpec,
+    SpecKey,
     TopologySpreadConstraint,
 )
 
 __all__ = ["label_keys_of", "merge_label_keys"]
 
-_MEMO_KEY: Final = "quaymaster._memory.admission.label_keys"
 _AffinityT = TypeVar("_AffinityT", PodAffinity, PodAntiAffinity)
 
 
 def label_keys_of(spec: PodSpec) -> tuple[str, ...]:
     """The label keys that a spec wants to have looked up in its pod's labels."""
-    known: tuple[str, ...] | None = spec.__dict__.get(_MEMO_KEY)
-    if known is None:
-        keys = {key for c in spec.topology_spread_constraints for key in _keys(c)}
-        for affinity in _pod_affinities(spec):
-            for term in _terms(affinity):
-                keys.update(_keys(term))
-        known = spec.__dict__[_MEMO_KEY] = tuple(sorted(keys))
-    return known
+    return _LABEL_KEYS.of_spec(spec)
+
+
+def _find_label_keys(spec: PodSpec) -> tuple[str, ...]:
+    keys = {key for c in spec.topology_spread_constraints for key in _keys(c)}
+    for affinity in _pod_affinities(spec):
+        for term in _terms(affinity):
+            keys.update(_keys(term))
+    return tuple(sorted(keys))
+
+
+_LABEL_KEYS: Final = SpecKey(_find_label_keys)
 
 
 def merge_label_keys(spec: PodSpec, labels: Mapping[str, str]) -> PodSpec:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 from weakref import ReferenceType, ref
 
+import attrs
 from msgspec.structs import replace
 
 from quaymaster._memory.admission.defaults import default_pod_spec
@@ -41,14 +42,12 @@ from quaymaster.objects import (
     PodTemplateSpec,
     PriorityClass,
     RuntimeClass,
+    SpecKey,
 )
 from quaymaster.objects.pool import SpecPool
 
 __all__ = ["PodAdmission"]
 
-_SPEC_KEY: Final = "quaymaster._memory.admitted"
-_ORIGINALS_KEY: Final = "quaymaster._memory.originals"
-_LABELS_KEY: Final = "quaymaster._memory.narrowed"
 _PENDING: Final = PodStatus(phase="Pending")
 _FRESH: Final = (PodStatus(), _PENDING)
 _GATED: Final = PodCondition(
@@ -57,6 +56,31 @@ _GATED: Final = PodCondition(
     reason="SchedulingGated",
     message="Scheduling is blocked due to non-empty scheduling gates",
 )
+
+
+@attrs.define
+class _Past:
+    """What admission has made of a spec.
+
+    References are weak where a spec must not keep itself alive, nor one nobody uses.
+
+    Attributes:
+        rules: The rules that it was last admitted under.
+        admitted: What came of it then.
+        originals: The specs that this one was made of, by their identities: kept in
+            the pool for as long as pods have this spec.
+        narrowed: This spec with its label keys merged, by the values of these keys.
+    """
+
+    rules: SpecRules | None = None
+    admitted: ReferenceType[PodSpec] | None = None
+    originals: dict[int, PodSpec] = attrs.field(factory=dict)
+    narrowed: dict[tuple[str | None, ...], ReferenceType[PodSpec]] = attrs.field(
+        factory=dict
+    )
+
+
+_PAST: Final = SpecKey(lambda _: _Past())
 
 
 class PodAdmission:
@@ -165,9 +189,7 @@ class PodAdmission:
                 return known
             known = self._pool.share_spec(known)
             if original is not known:
-                # Keeps the original in the pool for as long as pods have this spec.
-                originals = known.__dict__.setdefault(_ORIGINALS_KEY, {})
-                originals[id(original)] = original
+                _PAST.of_spec(known).originals[id(original)] = original
                 self._remember(original, known, rules)
             self._remember(known, known, rules)
         self._remember(spec, known, rules)
@@ -181,8 +203,7 @@ class PodAdmission:
         report: Report,
     ) -> PodSpec:
         """The spec with its label keys merged; remembered per values of these keys."""
-        by_values: dict[tuple[str | None, ...], ReferenceType[PodSpec]]
-        by_values = spec.__dict__.setdefault(_LABELS_KEY, {})
+        by_values = _PAST.of_spec(spec).narrowed
         values = tuple(map(labels.get, label_keys_of(spec)))
         reference = by_values.get(values)
         known = None if reference is None else reference()
@@ -214,15 +235,13 @@ class PodAdmission:
             check_ephemeral_claims(pod, report)
 
     def _known(self, spec: PodSpec, rules: SpecRules) -> PodSpec | None:
-        known = spec.__dict__.get(_SPEC_KEY)
-        if known is None or known[0] is not rules:
-            return None
-        reference: ReferenceType[PodSpec] = known[1]
-        return reference()
+        past = _PAST.of_spec(spec)
+        reference = past.admitted if past.rules is rules else None
+        return None if reference is None else reference()
 
     def _remember(self, spec: PodSpec, admitted: PodSpec, rules: SpecRules) -> None:
-        # A weak reference: a spec must not keep itself alive, nor one nobody uses.
-        spec.__dict__[_SPEC_KEY] = (rules, ref(admitted))
+        past = _PAST.of_spec(spec)
+        past.rules, past.admitted = rules, ref(admitted)
 
 
 def _examined(

@@ -12,9 +12,11 @@ from quaymaster.objects import (
     ApiObject,
     PersistentVolumeClaim,
     Pod,
+    PodSpec,
     ReplicationController,
     ResourceQuota,
     Service,
+    SpecKey,
 )
 from quaymaster.quantity import Quantity, ResourceList
 from quaymaster.resources import (
@@ -28,7 +30,6 @@ __all__ = ["compute_usage", "is_counted", "resource_of", "usage_of"]
 
 _ONE: Final = Quantity(1)
 _NANO: Final = 10**9
-_MEMO_KEY: Final = "quaymaster._memory.quotas.usage"
 _REQUESTS: Final = "requests."
 _HUGE_PAGES: Final = "hugepages-"
 _DEVICE_CLASS: Final = "deviceclass.resource.kubernetes.io/"
@@ -112,13 +113,17 @@ def _pod_usage(pod: Pod, now: float) -> ResourceList:
     """What a pod uses; one that is at its end is counted as an object, no more."""
     if pod.is_finished or _is_overdue(pod, now):
         return {"count/pods": _ONE}
-    status, memo = pod.status, pod.spec.__dict__
+    status = pod.status
     if status.container_statuses or status.init_container_statuses or status.resources:
         return _live_usage(pod, use_status=True)
-    known: ResourceList | None = memo.get(_MEMO_KEY)
-    if known is None:
-        known = memo[_MEMO_KEY] = _live_usage(pod, use_status=False)
-    return known
+    return _USAGE.of(pod)
+
+
+def _usage_by_spec(spec: PodSpec) -> ResourceList:
+    return _live_usage(Pod(spec=spec), use_status=False)
+
+
+_USAGE: Final = SpecKey(_usage_by_spec)
 
 
 def _live_usage(pod: Pod, *, use_status: bool) -> ResourceList:
