@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from tests.chaos.machine import RATES
-from tests.chaos.run import quiet, replay, script, shrink
+from tests.chaos.run import replay, script, shrink
 from tests.chaos.steps import draw_steps
 
 __all__ = ["main"]
@@ -23,8 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--histories", type=int, default=1000, metavar="N")
     parser.add_argument("--seed", type=int, default=0, metavar="S")
     options = parser.parse_args(arguments)
-    with quiet():
-        return _run(range(options.seed, options.seed + options.histories))
+    return _run(range(options.seed, options.seed + options.histories))
 
 
 def _run(seeds: Sequence[int]) -> int:

@@ -20,6 +20,7 @@ from quaymaster.testing import make_node, make_pod_disruption_budget
 from tests.chaos.ledger import Ledger
 from tests.chaos.objects import (
     APPS,
+    CROWD,
     NODES,
     TAINTS,
     TEAMS,
@@ -58,6 +59,16 @@ class ClusterActs:
         self._schedulers = schedulers
 
     # Pods ---------------------------------------------------------------------------
+
+    def add_crowd(self, number: int, cpu: int, priority: int, count: int) -> None:
+        """Create equal pods, but those that there are."""
+        for one in _crowd(number)[:count]:
+            self.add_pod(one, cpu, priority)
+
+    def delete_crowd(self, number: int, grace: int) -> None:
+        """Delete pods that may have come as one crowd."""
+        for one in _crowd(number):
+            self.delete_pod(one, grace)
 
     def add_pod(self, number: int, cpu: int, priority: int, *traits: int) -> None:
         """Create a pod, unless there is one of that name."""
@@ -136,6 +147,11 @@ class ClusterActs:
         """Create a node, unless there is one of that name."""
         if self._find_node(f"node-{number}") is None:
             self._cluster.create(new_node(number))
+
+    def add_nodes(self, number: int) -> None:
+        """Create the nodes up to a number, unless they are there."""
+        for one in range(number + 1):
+            self.add_node(one)
 
     def add_some_node(self) -> None:
         """Create the first node that is missing, if one is."""
@@ -268,6 +284,11 @@ class ClusterActs:
         if node is not None:
             spec = replace(node.spec, unschedulable=unschedulable)
             self._cluster.update(replace(node, spec=spec))
+
+
+def _crowd(number: int) -> Sequence[int]:
+    """The numbers of pods of one app, namespace and scheduler."""
+    return range(number, number + 12 * CROWD, 12)
 
 
 def _pod_key(number: int) -> str:

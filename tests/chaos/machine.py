@@ -5,10 +5,10 @@ of `tests.chaos.rules`, and a log of the decisions.
 """
 
 import random
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Any
 
 from quaymaster._binding.executor import Post
 from quaymaster._engine.framework import Framework
@@ -16,12 +16,13 @@ from quaymaster._engine.scheduler import Scheduler
 from quaymaster.clock import VirtualClock
 from quaymaster.cluster import EventNote
 from quaymaster.memory import MemoryCluster
-from quaymaster.objects import ApiObject, Node, Pod
+from quaymaster.objects import Pod
 from quaymaster.options import EngineOptions, HookError, SlowHook
-from quaymaster.resources import pod_requests
 from quaymaster.testing import Fault, make_namespace, make_storage_class
 from quaymaster.testing.slow_executor import SlowExecutor
 from tests.chaos.acts import ClusterActs
+from tests.chaos.alarms import Alarms
+from tests.chaos.excuses import Excuses
 from tests.chaos.invariants import (
     ViolationError,
     chances,
@@ -31,16 +32,14 @@ from tests.chaos.invariants import (
     check_places,
 )
 from tests.chaos.life import MortalClock
+from tests.chaos.listened import Ears, ListenedScheduler
 from tests.chaos.objects import LOCAL, QUICK, TEAMS
-from tests.chaos.profiles import installed
+from tests.chaos.profiles import SCHEDULERS, installed
+from tests.chaos.sorts import MAIN_SORTS, OTHER_SORT
 from tests.chaos.stage import CrashError, Stage, StagedCluster
-from tests.chaos.steps import AMBUSHES, PHASES, Step
+from tests.chaos.steps import AMBUSHES, PHASES, Step, is_large
 
-__all__ = ["RATES", "Machine"]
-
-_OVERLOOKING = frozenset({"InterPodAffinity", "PodTopologySpread", "VolumeBinding"})
-"""Plugins whose hints leave some pods to the flush; the last one hears nothing of the
-volumes that a reserved pod gives back."""
+__all__ = ["RATES", "Machine", "sorts_of"]
 
 RATES = {
     Fault.ERROR: 0.10,
@@ -66,9 +65,10 @@ class Machine:
 
     Args:
         seed: Seeds the faults, the cluster's names and the scheduler. It also decides
-            whether calls can be slow, whether there are two profiles, and
-            whether the labels of namespaces may change: nothing but the flush helps a
-            pod that was rejected for these.
+            whether calls can be slow, whether there are two profiles, how they sort
+            their pods, whether the cluster is taken for a large one and decisions are
+            made twice, and whether the labels of namespaces may change: nothing but
+            the flush helps a pod that was rejected for these.
 
     Attributes:
         clock: The time of all.
@@ -76,6 +76,9 @@ class Machine:
         stage: What plugins are told to do, and the log of the decisions.
         faults: What stands between the scheduler and the cluster.
         scheduler: The scheduler that is alive.
+        alarms: What breaks that should not.
+        few_rows: How many moved nodes are looked at one by one; None if the engine
+            decides.
         restarts: How often it was started again.
     """
 
@@ -87,12 +90,13 @@ class Machine:
             if fault not in _SLOW or seed % 2 == 0
         }
         self._random = random.Random(seed)
-        self._profiles = 2 if seed % 3 == 0 else 1
+        self._sorts = sorts_of(seed)
+        self.few_rows = 1 if is_large(seed) else None
+        # A saboteur, whom only the other profile has, is of another mind each time.
+        self._verify = int(self.few_rows is not None and len(self._sorts) == 1)
         self._binds: dict[str, str] = {}
         self._problems: list[str] = []
         self._may_rename_teams = seed % 5 == 0
-        self._outdone: set[str] = set()
-        self._nominations: dict[str, str] = {}
         self.restarts = 0
         self.clock = VirtualClock()
         self.cluster = MemoryCluster(self.clock, seed=seed)
@@ -101,7 +105,9 @@ class Machine:
         self.cluster.create(make_storage_class(name=LOCAL, provisioner=_NO_PROVISIONER))
         self.stage = Stage(self.cluster, seed)
         self.faults = StagedCluster(self.cluster, self.clock, {}, self.stage)
-        self.acts = ClusterActs(self.cluster, self.stage.ledger, self._profiles)
+        self.alarms = Alarms(self.stage)
+        self._excuses = Excuses(self.cluster, self.stage)
+        self.acts = ClusterActs(self.cluster, self.stage.ledger, len(self._sorts))
         self._life = MortalClock(self.clock)
         self.scheduler = self._start()
 
@@ -141,10 +147,28 @@ class Machine:
         end = self.clock.now() + seconds
         self._work()
         while (due := self.clock.next_due()) is not None and due <= end:
-            self._alive(lambda: self.clock.advance(max(0.0, due - self.clock.now())))
-            self._work()
+            self.jump(1)
         self.clock.advance(max(0.0, end - self.clock.now()))
         self._work()
+
+    def jump(self, count: int) -> None:
+        """Let time jump to the next timers, as the scheduler's own loop does."""
+        for _ in range(count):
+            self._work()
+            self.clock.wait(threading.Event())
+            self._work()
+
+    def see_off(self, position: int, grace: int) -> None:
+        """Delete a pod with a node, let time jump until it is gone, and no further."""
+        pods = self.cluster.list(Pod).items
+        bound = [pod for pod in pods if pod.node_name and not pod.is_terminating]
+        if not bound:
+            return
+        key = bound[position % len(bound)].key
+        self.cluster.delete(Pod, key, grace_period_seconds=grace)
+        end = self.clock.now() + grace
+        while self.clock.now() < end and self.clock.next_due() is not None:
+            self.jump(1)
 
     def restart(self) -> None:
         """End the scheduler's process, and start another one on the same cluster."""
@@ -195,8 +219,7 @@ class Machine:
     def resize_pod(self, number: int, cpu: int) -> None:
         """Change what a pod requests; if it is assumed, those who wait hear nothing."""
         self.acts.resize_pod(number, cpu)
-        if self._is_outgrown():
-            self._outdone |= {queued.pod.uid for queued in self.scheduler.queue}
+        self._excuses.resized(self.scheduler)
 
     def label_namespace(self, team: int) -> None:
         """Give the other namespace to a team, if this history has such changes."""
@@ -218,7 +241,7 @@ class Machine:
         self.stage.calm_down()
         self.pass_time(150)
         self._check_rest()
-        excused = self._excused()
+        excused = self._excuses.uids(self.scheduler)
         late = self._may_rename_teams
         for chance in chances(self.cluster, self.scheduler):
             is_late = chance.by_eviction or chance.pod.uid in excused
@@ -237,50 +260,17 @@ class Machine:
         check_at_rest(self.scheduler, self.stage.ledger)
         check_agreement(self.scheduler, self.cluster)
 
-    def _excused(self) -> set[str]:
-        """The pods that only the flush may wake, as upstream has it.
-
-        They wait for a new node, or for nothing at all since they waited on Permit
-        when they were preempted, or for a node that another one gave up, or for room
-        that an assumed pod did not ask for any more, or gave up unheard when it went,
-        or were turned away for the labels of others: hints overlook some changes of
-        these, and nobody tells of pods that are assumed.
-        """
-        nodes = {node.uid for node in self.cluster.list(Node).items}
-        waiting = self.stage.kept_waiting
-        excused = {uid for uid in waiting if nodes <= waiting[uid]}
-        excused |= {
-            queued.pod.uid
-            for queued in self.scheduler.queue
-            if queued.rejectors & _OVERLOOKING
-        }
-        return excused | self._outdone
-
-    def _is_outgrown(self) -> bool:
-        """Whether an assumed pod takes room that it does not ask for any more.
-
-        Updates of assumed pods are ignored, and their bind is told as a new pod's: no
-        hint takes that for room (``updatePodInSchedulingQueue`` and
-        ``addAssignedPodToCache``, ``pkg/scheduler/eventhandlers.go``).
-        """
-        cache = self.scheduler._cache
-        assumed = (
-            (cache.get(stored.uid), stored)
-            for stored in self.cluster.list(Pod).items
-            if cache.is_assumed(stored.uid)
-        )
-        return any(
-            known is not None
-            and pod_requests(known).milli_cpu > pod_requests(stored).milli_cpu
-            for known, stored in assumed
-        )
-
     # The scheduler ------------------------------------------------------------------
 
     def _start(self) -> Scheduler:
-        registry, config = installed(self._profiles)
-        scheduler = _Listened(
-            self._deletion_missed,
+        registry, config = installed(self._sorts)
+        scheduler = ListenedScheduler(
+            Ears(
+                missed=lambda pod: self._excuses.missed(self.scheduler, pod),
+                sorts=dict(zip(SCHEDULERS, self._sorts, strict=False)),
+                out_of_turn=self._problems.append,
+                alarms=self.alarms,
+            ),
             self.faults,
             config,
             registry,
@@ -289,20 +279,11 @@ class Machine:
             make_executor=self._make_executor,
             observer=self,
             # Without it a preemptor may stay behind its own gate, as it does upstream.
-            options=EngineOptions(flush_gated_pods=True),
+            options=EngineOptions(flush_gated_pods=True, verify=self._verify),
         )
         scheduler.start()
         self.faults.set_rates(self._rates)
         return scheduler
-
-    def _deletion_missed(self, pod: Pod) -> None:
-        """A pod is found to be gone; nobody was told that it had been bound.
-
-        Hints are shown what was told last, and take it for a pod that took no room
-        (``deletePod``, ``pkg/scheduler/eventhandlers.go``).
-        """
-        if not pod.node_name and self.scheduler._cache.get(pod.uid) is not None:
-            self._outdone |= {queued.pod.uid for queued in self.scheduler.queue}
 
     def _make_executor(self, post: Post) -> SlowExecutor:
         self._executor = self.faults.make_executor(post)
@@ -316,15 +297,12 @@ class Machine:
                     call()
 
     def _turn(self) -> bool:
-        return self._alive(self.scheduler.turn) is not False
-
-    def _alive(self, call: Callable[[], object]) -> object:
-        """Run something of the scheduler; if its process ends, start another."""
+        """Let the scheduler take a turn; if its process ends, start another."""
         try:
-            return call()
+            return self.scheduler.turn()
         except CrashError:
             self.restart()
-            return None
+            return True
 
     def _work(self) -> None:
         for _ in range(_MAX_TURNS):
@@ -337,27 +315,15 @@ class Machine:
 
     def attempting(self, pod: Pod, _framework: Framework, /) -> None:
         """From now on, another attempt decides whether a pod waits on Permit."""
-        for name in self.scheduler.nodes():
-            if any(other.uid == pod.uid for other in self.scheduler.pods_on(name)):
-                self._nominations[pod.uid] = name
-        self.stage.kept_waiting.pop(pod.uid, None)
-        self._outdone.discard(pod.uid)
-        if self._is_outgrown():
-            self._outdone.add(pod.uid)
+        self.stage.hurt.discard(pod.uid)
+        self._excuses.attempting(self.scheduler, pod)
 
     def bound(self, pod: Pod, node_name: str, /) -> None:
         """A pod is bound at most once, and where the cluster says."""
         if pod.uid in self._binds:
             self._problems.append(f"{pod.key} was bound twice")
         self._binds[pod.uid] = node_name
-        if self._nominations.pop(pod.uid, node_name) != node_name:
-            # Nobody tells those whom its nomination kept out (kubernetes/kubernetes
-            # issue 134859).
-            self._outdone |= {
-                queued.pod.uid
-                for queued in self.scheduler.queue
-                if queued.pod.priority <= pod.priority
-            }
+        self._excuses.bound(self.scheduler, pod, node_name)
         stored = self.acts.find_pod(pod.key)
         if stored is None or stored.uid != pod.uid:
             return
@@ -368,10 +334,8 @@ class Machine:
             )
 
     def recorded(self, note: EventNote, /) -> None:
-        """A pod that waits on Permit may be preempted: then no event can help it."""
-        waits = self.scheduler.waiting.get(note.regarding.uid) is not None
-        if note.reason == "Preempted" and waits:
-            self._outdone.add(note.regarding.uid)
+        """Events are of interest where nobody else hears of what they tell."""
+        self._excuses.recorded(self.scheduler, note)
 
     def slow(self, _hook: SlowHook, /) -> None:
         """Nothing is asked of real times."""
@@ -385,39 +349,18 @@ class Machine:
         Raises:
             ViolationError: Something does not.
         """
-        problems = self._problems or self.stage.ledger.problems
+        ledger, alarms = self.stage.ledger, self.alarms
+        problems = self._problems or ledger.problems or alarms.problems
         if problems:
             raise ViolationError(problems[0])
         check_nodes(self.cluster, self.stage.ledger)
         check_places(self.scheduler)
 
 
-class _Listened(Scheduler):
-    """A scheduler that tells of pods whose deletion it has missed, before it acts.
-
-    Args:
-        missed: Told of each.
-        arguments: What `Scheduler` takes.
-        options: What else it takes.
-    """
-
-    def __init__(
-        self, missed: Callable[[Pod], None], *arguments: Any, **options: Any
-    ) -> None:
-        self._missed = missed
-        super().__init__(*arguments, **options)
-
-    def changed(
-        self,
-        kind: type[ApiObject],
-        old: ApiObject | None,
-        new: ApiObject | None,
-        *,
-        missed: bool = False,
-    ) -> None:
-        if missed and isinstance(old, Pod):
-            self._missed(old)
-        super().changed(kind, old, new, missed=missed)
+def sorts_of(seed: int) -> tuple[str, ...]:
+    """The queue sort plugins of the one or two profiles of a history."""
+    main = MAIN_SORTS[seed // 2 % len(MAIN_SORTS)]
+    return (main, OTHER_SORT) if seed % 3 == 0 else (main,)
 
 
 def _crash() -> None:

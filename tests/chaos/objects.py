@@ -14,7 +14,9 @@ from quaymaster.testing import (
 
 __all__ = [
     "APPS",
+    "CROWD",
     "LOCAL",
+    "MANY_NODES",
     "NODES",
     "PODS",
     "QUICK",
@@ -29,7 +31,9 @@ __all__ = [
 ]
 
 PODS = range(14)
+CROWD = 6
 NODES = range(4)
+MANY_NODES = range(12)
 APPS = ("a", "b")
 TEAMS = ("red", "blue")
 TAINTS = ("first:NoSchedule", "second:NoSchedule", "third:PreferNoSchedule")

@@ -1,8 +1,8 @@
-"""The plugins of the histories: a doorman, two witnesses, a saboteur, another sort."""
+"""The plugins of the histories: a doorman, two witnesses, a saboteur, a score."""
 
 from collections.abc import Sequence
 
-from quaymaster import Handle, Pod, PodUse, Status, hookimpl
+from quaymaster import Handle, NodeInfo, Pod, PodUse, Scope, Status, hookimpl
 from quaymaster.cluster_events import (
     ActionType,
     ClusterEvent,
@@ -10,11 +10,10 @@ from quaymaster.cluster_events import (
     EventResource,
 )
 from quaymaster.objects import Node
-from quaymaster.queueing import QueuedPodInfo
 from quaymaster.results import PermitWait
-from tests.chaos.stage import Stage, stage_of
+from tests.chaos.stage import SabotageError, Stage, stage_of
 
-__all__ = ["ByName", "Doorman", "FirstWitness", "LastWitness", "Saboteur"]
+__all__ = ["Doorman", "FirstWitness", "LastWitness", "Saboteur", "Spreading"]
 
 
 class FirstWitness:
@@ -110,24 +109,31 @@ class Saboteur:
         return _mischief(self._stage, pod) or 0
 
 
-class ByName:
-    """Sorts pods by their names, whatever their priority."""
+class Spreading:
+    """Prefers nodes with few pods, and is asked once for all pods and each node."""
+
+    scope = Scope.NODE
 
     def __init__(self, args: object, handle: Handle) -> None:
         pass
 
     @hookimpl
-    def queue_sort(self, queued: QueuedPodInfo) -> str:
-        return queued.pod.name
+    def sign_pod(self) -> tuple[()]:
+        return ()
+
+    @hookimpl
+    def score(self, node: NodeInfo) -> int:
+        return max(0, 100 - 20 * len(node.pods))
 
 
 def _mischief(stage: Stage, pod: Pod) -> object:
     if not stage.is_sabotaged():
         return None
     stage.refused[pod.key] = None
+    stage.hurt.add(pod.uid)
     match stage.choose(4):
         case 0:
-            raise RuntimeError("sabotage")
+            raise SabotageError("sabotage")
         case 1:
             return "nonsense"
         case 2:

@@ -1,4 +1,4 @@
-"""The two profiles of the histories; their queue sorts differ."""
+"""The two profiles of the histories; their queue sorts may differ."""
 
 import functools
 from collections.abc import Mapping, Sequence
@@ -8,16 +8,27 @@ import attrs
 from quaymaster.config import ProfileConfig, SchedulerConfig, parse_config
 from quaymaster.registry import PluginRegistry
 from tests.chaos.plugins import (
+    Doorman,
+    FirstWitness,
+    LastWitness,
+    Saboteur,
+    Spreading,
+)
+from tests.chaos.sorts import ByApp, ByCreation, ByName
+
+__all__ = ["SCHEDULERS", "installed"]
+
+SCHEDULERS = ("default-scheduler", "by-name")
+_PLUGINS: Sequence[type] = (
+    ByApp,
+    ByCreation,
     ByName,
     Doorman,
     FirstWitness,
     LastWitness,
     Saboteur,
+    Spreading,
 )
-
-__all__ = ["SCHEDULERS", "installed"]
-
-SCHEDULERS = ("default-scheduler", "by-name")
 _VOLUMES = {
     "name": "VolumeBinding",
     "args": {
@@ -29,16 +40,21 @@ _VOLUMES = {
 
 
 @functools.cache
-def installed(profiles: int) -> tuple[PluginRegistry, SchedulerConfig]:
-    """The installed plugins with those of the histories, and the first profiles."""
+def installed(sorts: tuple[str, ...]) -> tuple[PluginRegistry, SchedulerConfig]:
+    """The installed plugins with those of the histories, and some profiles.
+
+    Args:
+        sorts: The queue sort of each profile; at most two.
+    """
     registry = PluginRegistry.discover()
-    for plugin in (ByName, Doorman, FirstWitness, LastWitness, Saboteur):
+    for plugin in _PLUGINS:
         registry = registry.with_plugin(plugin)
     honest = {
         "reserve": _enabled("FirstWitness", "Doorman", "LastWitness"),
         "permit": _enabled("Doorman"),
         "preBind": _enabled("Doorman"),
         "postBind": _enabled("FirstWitness"),
+        "score": {"enabled": [{"name": "Spreading", "weight": 2}]},
     }
     other = {
         **honest,
@@ -51,19 +67,17 @@ def installed(profiles: int) -> tuple[PluginRegistry, SchedulerConfig]:
         "profiles": [
             {"schedulerName": name, "plugins": plugins, "pluginConfig": [_VOLUMES]}
             for name, plugins in zip(SCHEDULERS, (honest, other), strict=True)
-        ][:profiles],
+        ][: len(sorts)],
     }
     config = parse_config(document, registry, source="tests.chaos")
     return registry, attrs.evolve(
-        config, profiles=tuple(map(_sorted_apart, config.profiles))
+        config, profiles=tuple(map(_sorted_by, config.profiles, sorts))
     )
 
 
-def _sorted_apart(profile: ProfileConfig) -> ProfileConfig:
-    """Another queue sort for the other profile, which files may not ask for."""
-    if profile.scheduler_name == SCHEDULERS[0]:
-        return profile
-    sort = attrs.evolve(profile.plugins["queueSort"][0], name="ByName")
+def _sorted_by(profile: ProfileConfig, name: str) -> ProfileConfig:
+    """Another queue sort for one profile, which files may not ask for."""
+    sort = attrs.evolve(profile.plugins["queueSort"][0], name=name)
     return attrs.evolve(profile, plugins={**profile.plugins, "queueSort": (sort,)})
 
 

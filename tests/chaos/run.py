@@ -1,17 +1,16 @@
 """Run histories, and shrink those that break an invariant."""
 
-import logging
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 import attrs
 
 from tests.chaos.machine import Machine
+from tests.chaos.scale import few_rows
 from tests.chaos.steps import Step
 
-__all__ = ["Outcome", "quiet", "replay", "script", "shrink"]
+__all__ = ["Outcome", "replay", "script", "shrink"]
 
 
 @attrs.frozen(kw_only=True)
@@ -33,13 +32,14 @@ def replay(seed: int, steps: Sequence[Step]) -> Outcome:
     machine = Machine(seed)
     taken = 0
     violation = ""
-    try:
-        for step in steps:
-            taken += 1
-            machine.run(step)
-        machine.finish()
-    except Exception as error:
-        violation = f"{type(error).__name__}: {error}"
+    with machine.alarms.listening(), few_rows(machine.few_rows):
+        try:
+            for step in steps:
+                taken += 1
+                machine.run(step)
+            machine.finish()
+        except Exception as error:
+            violation = f"{type(error).__name__}: {error}"
     return Outcome(violation=violation, counts=machine.counts + Counter(steps=taken))
 
 
@@ -69,17 +69,6 @@ def script(seed: int, steps: Sequence[Step]) -> str:
         f"steps = [\n{lines}]\n"
         f"print(replay({seed}, steps).violation)\n"
     )
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Keep failures that are part of a history out of the log."""
-    before = logging.root.manager.disable
-    logging.disable(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        logging.disable(before)
 
 
 def _kind_of(violation: str) -> str:

@@ -14,7 +14,14 @@ from quaymaster.objects import Pod
 from quaymaster.testing import Fault, FaultyCluster
 from tests.chaos.ledger import Ledger
 
-__all__ = ["Ambush", "CrashError", "Stage", "StagedCluster", "stage_of"]
+__all__ = [
+    "Ambush",
+    "CrashError",
+    "SabotageError",
+    "Stage",
+    "StagedCluster",
+    "stage_of",
+]
 
 Ambush = Callable[[Pod, str], None]
 """Takes the pod that is under way, and the name of its node, or empty."""
@@ -22,6 +29,10 @@ Ambush = Callable[[Pod, str], None]
 
 class CrashError(BaseException):
     """The scheduler's process ends here; nothing in it may catch this."""
+
+
+class SabotageError(RuntimeError):
+    """A plugin was told to fail."""
 
 
 class Stage:
@@ -36,6 +47,7 @@ class Stage:
         sabotage_rate: How likely a call of a plugin that may go wrong does so.
         doors_are_open: Whether Permit lets every pod through.
         refused: The keys of the pods that plugins have rejected for no good reason.
+        hurt: The uids of the pods whose last attempt a plugin was told to spoil.
         kept_waiting: By uid, the uids of the nodes that were known when the last
             attempt to schedule a pod got it to wait on Permit.
         sabotaged: How many calls went wrong.
@@ -50,6 +62,7 @@ class Stage:
         self.sabotage_rate = 0.0
         self.doors_are_open = False
         self.refused: dict[str, None] = {}
+        self.hurt: set[str] = set()
         self.kept_waiting: dict[str, frozenset[str]] = {}
         self.sabotaged = 0
         self.ambushed = 0

@@ -4,9 +4,9 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
-from tests.chaos.objects import NODES, PODS, TRAITS
+from tests.chaos.objects import CROWD, MANY_NODES, NODES, PODS, TRAITS
 
-__all__ = ["AMBUSHES", "PHASES", "STEPS", "Draw", "Step", "draw_steps"]
+__all__ = ["AMBUSHES", "PHASES", "STEPS", "Draw", "Step", "draw_steps", "is_large"]
 
 Step: TypeAlias = tuple[str, *tuple[int, ...]]
 """The name of a method of `tests.chaos.machine.Machine`, or of its acts, and its
@@ -34,16 +34,22 @@ _BEGINNING: Sequence[Step] = (
     ("add_claim", 1),
     ("add_volume", 1),
 )
+_MORE: Sequence[Step] = (("add_nodes", MANY_NODES[-1]),)
+_CROWDED = {"add_crowd": 4, "delete_crowd": 3}
 _CPU = (500, 1000, 2000, 3000)
 
 STEPS: Mapping[str, tuple[int, tuple[Sequence[int], ...]]] = {
     "add_pod": (24, (PODS, _CPU, (0, 0, 10, 20))),
-    "delete_pod": (8, (PODS, (0, 30))),
+    "add_crowd": (4, (PODS, _CPU, (0, 10), range(2, CROWD + 1))),
+    "delete_pod": (8, (PODS, (0, 5, 30))),
+    "delete_crowd": (1, (PODS, (0, 30))),
+    "see_off": (8, (PODS, (5, 30))),
     "recreate_pod": (2, (PODS,)),
     "lift_gates": (3, (PODS,)),
-    "relabel_pod": (2, (PODS,)),
+    "relabel_pod": (4, (PODS,)),
     "resize_pod": (2, (PODS, _CPU)),
     "add_node": (8, (NODES,)),
+    "add_nodes": (1, (MANY_NODES,)),
     "remove_node": (2, (NODES,)),
     "remove_node_in_use": (1, (PODS,)),
     "cordon": (2, (NODES,)),
@@ -65,17 +71,28 @@ STEPS: Mapping[str, tuple[int, tuple[Sequence[int], ...]]] = {
     "restart": (1, ()),
     "turn": (24, ((1, 2, 3, 4, 5, 6),)),
     "pass_time": (12, ((1, 3, 10, 40),)),
+    "jump": (6, ((1, 2, 4),)),
 }
 """Name -> how often it is drawn, and what its arguments are drawn from."""
 
 
+def is_large(seed: int) -> bool:
+    """Whether the history of a seed is about a dozen nodes that count as thousands."""
+    return seed % 4 > 1
+
+
 def draw_steps(seed: int) -> Sequence[Step]:
-    """The history of a seed; it begins with two nodes, two claims and a volume."""
+    """The history of a seed; it begins with two nodes, two claims and a volume.
+
+    Those about many nodes begin with these, and have crowds of pods more often.
+    """
     rng = random.Random(seed)
-    weights = [weight for weight, _ in STEPS.values()]
+    crowded = _CROWDED if is_large(seed) else {}
+    weights = [weight * crowded.get(name, 1) for name, (weight, _) in STEPS.items()]
     names = rng.choices(list(STEPS), weights, k=rng.randint(10, 50))
     drawn = [_draw(rng, name) for name in names]
-    return [*_BEGINNING, *drawn]
+    more = _MORE if crowded else ()
+    return [*_BEGINNING, *more, *drawn]
 
 
 def _draw(rng: random.Random, name: str) -> Step:

@@ -9,7 +9,7 @@ from quaymaster.objects import Pod
 from tests.chaos.__main__ import main
 from tests.chaos.machine import RATES
 from tests.chaos.objects import TRAITS
-from tests.chaos.run import quiet, replay, script, shrink
+from tests.chaos.run import replay, script, shrink
 from tests.chaos.steps import STEPS, Step, draw_steps
 
 _RUN = 50
@@ -17,11 +17,10 @@ _RUN = 50
 
 @pytest.mark.parametrize("first", range(0, 2000, _RUN))
 def test_no_history_breaks_an_invariant(first: int) -> None:
-    with quiet():
-        for seed in range(first, first + _RUN):
-            steps = draw_steps(seed)
-            outcome = replay(seed, steps)
-            assert not outcome.violation, script(seed, shrink(seed, steps))
+    for seed in range(first, first + _RUN):
+        steps = draw_steps(seed)
+        outcome = replay(seed, steps)
+        assert not outcome.violation, script(seed, shrink(seed, steps))
 
 
 def steps_of(name: str) -> st.SearchStrategy[Step]:
@@ -47,8 +46,7 @@ def steps_of(name: str) -> st.SearchStrategy[Step]:
 def test_no_history_that_hypothesis_thinks_of_does(
     seed: int, steps: list[Step]
 ) -> None:
-    with quiet():
-        outcome = replay(seed, steps)
+    outcome = replay(seed, steps)
     assert not outcome.violation, script(seed, steps)
 
 
@@ -65,8 +63,7 @@ def test_histories_meet_every_kind_of_trouble(
 
 
 def test_a_history_is_a_function_of_its_seed() -> None:
-    with quiet():
-        assert replay(3, draw_steps(3)) == replay(3, draw_steps(3))
+    assert replay(3, draw_steps(3)) == replay(3, draw_steps(3))
 
 
 def test_a_violation_is_shrunk_and_printed_as_a_script(

@@ -1,7 +1,8 @@
 """An engine that is broken on purpose is found out: no check is there for nothing."""
 
+import heapq
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 import pytest
@@ -11,20 +12,32 @@ from quaymaster._binding.binding_cycle import BindingCycle
 from quaymaster._binding.stations import BindingStations
 from quaymaster._binding.waiting_pods import WaitingPods
 from quaymaster._cache.cache import Cache
+from quaymaster._cycle import score_call
+from quaymaster._cycle.score_memo import ScoreMemo
 from quaymaster._engine.event_handlers import EventHandlers
 from quaymaster._engine.failure import FailureHandler
 from quaymaster._queue import SchedulingQueue
+from quaymaster._queue.backoff import BackoffPolicy
 from quaymaster._queue.in_flight import InFlightPods
+from quaymaster._queue.pod_heap import PodHeap
+from quaymaster._queue.sort_keys import SortKeys
+from quaymaster._queue.sub_queues import SubQueues
+from quaymaster.arrays import Rows, is_constant
+from quaymaster.clock import Clock, Timer
 from quaymaster.cluster_events import ClusterEvent
-from quaymaster.objects import Node
+from quaymaster.cycle_state import CycleState
+from quaymaster.node_table import NodeTable
+from quaymaster.objects import Node, Pod
 from quaymaster.preemption import Evictions
+from quaymaster.status import Status
 from quaymaster_inter_pod_affinity import InterPodAffinity
 from quaymaster_node_resources_fit import NodeResourcesFit
 from quaymaster_node_unschedulable import NodeUnschedulable
 from quaymaster_pod_topology_spread import PodTopologySpread
 from quaymaster_taint_toleration import TaintToleration
 from quaymaster_volume_binding import VolumeBinding
-from tests.chaos.run import quiet, replay
+from tests.chaos.machine import sorts_of
+from tests.chaos.run import replay
 from tests.chaos.steps import draw_steps
 
 Function: TypeAlias = Callable[..., Any]
@@ -92,6 +105,71 @@ def deaf_to_what_was_missed(original: Function) -> Function:
     return changed
 
 
+def last_first(original: Function) -> Function:
+    def changed(self: PodHeap, *args: Any) -> None:
+        ahead = self._next_ticket
+        self._next_ticket = lambda: -ahead()
+        original(self, *args)
+        self._next_ticket = ahead
+
+    return changed
+
+
+def always_brief(_original: Function) -> Function:
+    return lambda _self, _failures: 1.0
+
+
+def by_exact_types(_original: Function) -> Function:
+    """Only keys of the very types of the first one count; see `SortKeys.reliable`."""
+
+    def reliable(_self: SortKeys, _name: str, sort_key: Function) -> Function:
+        first: list[object] = []
+
+        def key_of(queued: object) -> object:
+            key = sort_key(queued)
+            parts = key if type(key) is tuple else (key,)
+            types = [*map(type, parts)]
+            first.extend([] if first else [types])
+            return (False, *parts) if types == first[0] else (True,)
+
+        return key_of
+
+    return reliable
+
+
+def with_times_as_they_are(_original: Function) -> Function:
+    """A virtual clock takes over whatever class of number a timer is due at."""
+
+    def call_at(
+        self: Clock, due: float, callback: Function, *, background: bool = False
+    ) -> Timer:
+        timer = Timer(self, due, callback, background)
+        self._foreground += not background
+        heapq.heappush(self._timers, (due, next(self._sequence), timer))
+        return timer
+
+    return call_at
+
+
+def as_strides_say(_original: Function) -> Function:
+    return lambda array: array.strides == (0,)
+
+
+def asking_about_none(original: Function) -> Function:
+    def score_rows(
+        self: ScoreMemo, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
+    ) -> Status | None:
+        for memo in self._filters:
+            rows = memo.among(nodes, rows)
+        for call in () if nodes.count(rows) else self._summed:
+            scores = call.run(state, pod, nodes, rows)
+            assert isinstance(scores, Status) or not len(scores.weighted)
+        found: Status | None = original(self, state, pod, nodes, rows)
+        return found
+
+    return score_rows
+
+
 MUTATIONS: Sequence[tuple[type, str, Mutation, str]] = [
     (BindingStations, "unreserve", no_errors, "never given back|decided on again"),
     (BindingStations, "unreserve", twice, "given back twice"),
@@ -114,6 +192,10 @@ MUTATIONS: Sequence[tuple[type, str, Mutation, str]] = [
         "the (cache|queue|snap)|for ever|no such node",
     ),
     (Evictions, "_finish", nothing, "waits, but"),
+    (SortKeys, "reliable", by_exact_types, "turn"),
+    (PodHeap, "push", last_first, "turn"),
+    (SubQueues, "reposition", nothing, "turn"),
+    (BackoffPolicy, "duration", always_brief, "turn"),
     (NodeUnschedulable, "filter filter_nodes", passing, "cordoned"),
     (TaintToleration, "filter filter_nodes", passing, "taint"),
     (NodeResourcesFit, "filter filter_nodes", passing, "would be taken|would be there"),
@@ -140,10 +222,32 @@ def test_broken_engine_is_found_out(
 ) -> None:
     for one in name.split():
         monkeypatch.setattr(owner, one, mutation(getattr(owner, one)))
-    with quiet():
-        for seed in range(HISTORIES):
-            violation = replay(seed, draw_steps(seed)).violation
-            if violation:
-                assert re.search(found, violation)
-                return
-    pytest.fail(f"{HISTORIES} histories have not found it")
+    assert re.search(found, first_violation(range(HISTORIES)))
+
+
+def first_violation(seeds: Iterable[int]) -> str:
+    """What the first history breaks that breaks anything."""
+    violations = (replay(seed, draw_steps(seed)).violation for seed in seeds)
+    return next(filter(None, violations), "nothing was found")
+
+
+def test_priorities_lost_after_graceful_ends_are_found_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for owner, name, mutation in (
+        (SortKeys, "reliable", by_exact_types),
+        (Clock, "call_at", with_times_as_they_are),
+    ):
+        monkeypatch.setattr(owner, name, mutation(getattr(owner, name)))
+    seeds = (seed for seed in range(HISTORIES) if sorts_of(seed)[0] == "PrioritySort")
+    assert "'s turn" in first_violation(seeds)
+
+
+def test_empty_arrays_that_pass_for_constant_ones_are_found_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(score_call, "is_constant", as_strides_say(is_constant))
+    asking = asking_about_none(ScoreMemo._score_rows)
+    monkeypatch.setattr(ScoreMemo, "_score_rows", asking)
+    found = first_violation(range(HISTORIES))
+    assert re.search(r"the attempt to schedule pod \S+ broke: IndexError", found)

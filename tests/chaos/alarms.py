@@ -1,0 +1,83 @@
+"""What breaks in the engine though nobody has broken it."""
+
+import logging
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from quaymaster._engine.failure import Failure, FailureHandler, FailureKind
+from quaymaster._queue import QueuedPod
+from tests.chaos.stage import SabotageError, Stage
+
+__all__ = ["Alarms"]
+
+_ASKED_FOR = re.compile(r"injected: |there is none|sabotage|'(?:Doorman|Saboteur)'")
+"""The cluster's faults, pods that have gone meanwhile, and plugins told to fail."""
+
+_BINDING = re.compile(r"running (?:PreBind|Bind) plugin ")
+_OVERTAKEN = re.compile(
+    r"injected: |there is none|its uid is|does not exist any more|read it again"
+    r"|annotation reset|node affinity doesn't match"
+)
+"""What the cluster says when it has changed since the decision."""
+
+
+class Alarms(logging.Handler):
+    """Hears of attempts that end with errors, and of what the engine logs as such.
+
+    Args:
+        stage: Knows whom plugins were told to fail for.
+
+    Attributes:
+        problems: What nobody has asked for, in the order of its coming.
+    """
+
+    def __init__(self, stage: Stage) -> None:
+        super().__init__(logging.ERROR)
+        self._stage = stage
+        self.problems: list[str] = []
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Take what the engine logs, which nobody else hears meanwhile."""
+        logger = logging.getLogger("quaymaster")
+        propagate, logger.propagate = logger.propagate, False
+        logger.addHandler(self)
+        try:
+            yield
+        finally:
+            logger.removeHandler(self)
+            logger.propagate = propagate
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Judge what was logged."""
+        text = record.getMessage()
+        error = record.exc_info[1] if record.exc_info else None
+        if isinstance(error, SabotageError):
+            return
+        if error is not None:
+            text = f"{text}: {error!r}"
+        if not _ASKED_FOR.search(text):
+            self.problems.append(f"was logged: {text}")
+
+    def watch(self, failures: FailureHandler) -> None:
+        """Hear of all attempts that fail, from now on."""
+        failed = failures.attempt_failed
+
+        def told(
+            queued: QueuedPod, failure: Failure, *, was_nominated: bool = False
+        ) -> None:
+            self._judge(queued, failure)
+            failed(queued, failure, was_nominated=was_nominated)
+
+        vars(failures).update(attempt_failed=told)
+
+    def _judge(self, queued: QueuedPod, failure: Failure) -> None:
+        """Only bindings meet errors of the cluster; all others must be sabotage."""
+        message = failure.message
+        if failure.kind is not FailureKind.ERROR:
+            return
+        if queued.pod.uid in self._stage.hurt:
+            return
+        if not (_BINDING.match(message) and _OVERTAKEN.search(message)):
+            self.problems.append(f"the attempt of {queued.key} broke: {message}")

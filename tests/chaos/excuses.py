@@ -1,0 +1,113 @@
+"""The pods that only the flush may wake, as upstream has it."""
+
+from collections.abc import Iterable
+
+from quaymaster._engine.scheduler import Scheduler
+from quaymaster._queue import QueuedPod
+from quaymaster.cluster import EventNote
+from quaymaster.memory import MemoryCluster
+from quaymaster.objects import Node, Pod
+from quaymaster.resources import pod_requests
+from tests.chaos.stage import Stage
+
+__all__ = ["Excuses"]
+
+_OVERLOOKING = frozenset({"InterPodAffinity", "PodTopologySpread", "VolumeBinding"})
+"""Plugins whose hints leave some pods to the flush; the last one hears nothing of the
+volumes that a reserved pod gives back."""
+
+
+class Excuses:
+    """Knows of what happens that nobody tells the pods in the queue of.
+
+    Args:
+        cluster: The cluster, without faults.
+        stage: Knows who waited on Permit.
+    """
+
+    def __init__(self, cluster: MemoryCluster, stage: Stage) -> None:
+        self._cluster = cluster
+        self._stage = stage
+        self._outdone: set[str] = set()
+        self._nominations: dict[str, str] = {}
+
+    def uids(self, scheduler: Scheduler) -> set[str]:
+        """The pods that may wait for the flush.
+
+        They wait for a new node, or for nothing at all since they waited on Permit
+        when they were preempted, or for a node that another one gave up, or for room
+        that an assumed pod did not ask for any more, or gave up unheard when it went,
+        or were turned away for the labels of others: hints overlook some changes of
+        these, and nobody tells of pods that are assumed.
+        """
+        nodes = {node.uid for node in self._cluster.list(Node).items}
+        waiting = self._stage.kept_waiting
+        excused = {uid for uid in waiting if nodes <= waiting[uid]}
+        overlooked = (one for one in scheduler.queue if one.rejectors & _OVERLOOKING)
+        return excused | _uids(overlooked) | self._outdone
+
+    def attempting(self, scheduler: Scheduler, pod: Pod) -> None:
+        """A pod is about to be tried: what it has missed matters no more."""
+        for name in scheduler.nodes():
+            if any(other.uid == pod.uid for other in scheduler.pods_on(name)):
+                self._nominations[pod.uid] = name
+        self._stage.kept_waiting.pop(pod.uid, None)
+        self._outdone.discard(pod.uid)
+        if self._is_outgrown(scheduler):
+            self._outdone.add(pod.uid)
+
+    def bound(self, scheduler: Scheduler, pod: Pod, node_name: str) -> None:
+        """A pod was bound.
+
+        Nobody tells those whom its nomination to another node kept out
+        (kubernetes/kubernetes issue 134859).
+        """
+        if self._nominations.pop(pod.uid, node_name) != node_name:
+            self._outdone |= _uids(
+                queued
+                for queued in scheduler.queue
+                if queued.pod.priority <= pod.priority
+            )
+
+    def recorded(self, scheduler: Scheduler, note: EventNote) -> None:
+        """A pod that waits on Permit may be preempted: then no event can help it."""
+        uid = note.regarding.uid
+        if note.reason == "Preempted" and scheduler.waiting.get(uid) is not None:
+            self._outdone.add(uid)
+
+    def resized(self, scheduler: Scheduler) -> None:
+        """A pod requests something else; if it is assumed, nobody hears of that."""
+        if self._is_outgrown(scheduler):
+            self._outdone |= _uids(scheduler.queue)
+
+    def missed(self, scheduler: Scheduler, pod: Pod) -> None:
+        """A pod is found to be gone; nobody was told that it had been bound.
+
+        Hints are shown what was told last, and take it for a pod that took no room
+        (``deletePod``, ``pkg/scheduler/eventhandlers.go``).
+        """
+        if not pod.node_name and scheduler._cache.get(pod.uid) is not None:
+            self._outdone |= _uids(scheduler.queue)
+
+    def _is_outgrown(self, scheduler: Scheduler) -> bool:
+        """Whether an assumed pod takes room that it does not ask for any more.
+
+        Updates of assumed pods are ignored, and their bind is told as a new pod's: no
+        hint takes that for room (``updatePodInSchedulingQueue`` and
+        ``addAssignedPodToCache``, ``pkg/scheduler/eventhandlers.go``).
+        """
+        cache = scheduler._cache
+        assumed = (
+            (cache.get(stored.uid), stored)
+            for stored in self._cluster.list(Pod).items
+            if cache.is_assumed(stored.uid)
+        )
+        return any(
+            known is not None
+            and pod_requests(known).milli_cpu > pod_requests(stored).milli_cpu
+            for known, stored in assumed
+        )
+
+
+def _uids(pods: Iterable[QueuedPod]) -> set[str]:
+    return {queued.pod.uid for queued in pods}

@@ -1,0 +1,171 @@
+"""Who is tried next: each pop is held against a plain list of who has come when.
+
+The queue is asked where a pod is, and nothing else: when pods came, when and how often
+they failed and what that means for their turn is kept here, and so are their keys.
+"""
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Mapping
+
+import attrs
+
+from quaymaster._queue import QueuedPod, SchedulingQueue
+from quaymaster.clock import Clock
+from quaymaster.objects import Pod
+from quaymaster.queueing import QueueName
+from tests.chaos.sorts import RULES
+
+__all__ = ["OrderWatch"]
+
+
+@attrs.define(eq=False)
+class _Seen:
+    """What is known of a record in the queue.
+
+    Attributes:
+        since: When it came, or last failed.
+        rejections: How many attempts ended with a rejection.
+        errors: How many attempts in a row ended with an error.
+        turn: Its number among all that have entered the heap that it is in.
+        key: Its key when it entered that.
+    """
+
+    since: float
+    rejections: int = 0
+    errors: int = 0
+    turn: int = 0
+    key: object = None
+
+
+class OrderWatch:
+    """Looks at what goes into a queue, and at what is popped from it.
+
+    Args:
+        queue: The queue; its entrances are watched from now on.
+        clock: Tells the time.
+        sorts: Scheduler name -> its queue sort plugin.
+        tell: Told of every pod that was popped out of turn.
+    """
+
+    def __init__(
+        self,
+        queue: SchedulingQueue,
+        clock: Clock,
+        sorts: Mapping[str, str],
+        tell: Callable[[str], None],
+    ) -> None:
+        self._queue = queue
+        self._clock = clock
+        self._sorts = sorts
+        self._tell = tell
+        self._seen: dict[QueuedPod, _Seen] = {}
+        self._turns = itertools.count(1)
+        self._watch()
+
+    def _watch(self) -> None:
+        queue, queues = self._queue, self._queue._queues
+        pop, take_back = queue.pop, queue.add_unschedulable
+        to_active, to_backoff = queues.to_active, queues._to_backoff
+        reposition = queues.reposition
+
+        def popped() -> QueuedPod | None:
+            wanted = self._first()
+            queued = pop()
+            if queued is not wanted:
+                self._tell(
+                    f"{_name(queued)} was popped, but it was {_name(wanted)}'s turn"
+                )
+            return queued
+
+        def came_back(queued: QueuedPod) -> None:
+            seen = self._of(queued)
+            seen.since = float(self._clock.now())
+            is_rejected = bool(queued.unschedulable_plugins | queued.pending_plugins)
+            seen.rejections += is_rejected
+            seen.errors = 0 if is_rejected else seen.errors + 1
+            take_back(queued)
+
+        def became_active(
+            queued: QueuedPod, label: str, *, from_backoff: bool = False
+        ) -> bool:
+            self._of(queued)
+            is_active = to_active(queued, label, from_backoff=from_backoff)
+            if is_active:
+                self._entered(queued)
+            return is_active
+
+        def backs_off(queued: QueuedPod, label: str) -> None:
+            to_backoff(queued, label)
+            self._entered(queued)
+
+        def moved(queued: QueuedPod) -> None:
+            reposition(queued)
+            if self._key(queued) != self._of(queued).key:
+                self._entered(queued)
+
+        # Nobody else hears of all that goes in and out.
+        vars(queue).update(pop=popped, add_unschedulable=came_back)
+        vars(queues).update(
+            to_active=became_active, _to_backoff=backs_off, reposition=moved
+        )
+
+    def _of(self, queued: QueuedPod) -> _Seen:
+        if queued not in self._seen:
+            self._seen[queued] = _Seen(float(self._clock.now()))
+        return self._seen[queued]
+
+    def _entered(self, queued: QueuedPod) -> None:
+        seen = self._of(queued)
+        seen.turn, seen.key = next(self._turns), self._key(queued)
+
+    def _first(self) -> QueuedPod | None:
+        """The pod whose turn it is: an active one, or else one that backs off."""
+        waiting = list(self._queue)
+        active = [one for one in waiting if one.queue is QueueName.ACTIVE]
+        if active:
+            return self._leader(active, lambda _queued: 0.0)
+        backing_off = [one for one in waiting if one.queue is QueueName.BACKOFF]
+        return self._leader(backing_off, self._end_of_backoff)
+
+    def _leader(
+        self, pods: Iterable[QueuedPod], end: Callable[[QueuedPod], float]
+    ) -> QueuedPod | None:
+        """The first of some pods.
+
+        Where queue sorts differ, the first pods of each stand against each other, and
+        priority and time decide.
+        """
+        leaders: dict[str, QueuedPod] = {}
+        for queued in pods:
+            sort = self._sorts[queued.pod.spec.scheduler_name]
+            known = leaders.setdefault(sort, queued)
+            if self._place(queued, end) < self._place(known, end):
+                leaders[sort] = queued
+
+        def rank(queued: QueuedPod) -> tuple[float, float, float, int]:
+            seen = self._of(queued)
+            priority = queued.pod.spec.priority or 0
+            return end(queued), -priority, seen.since, seen.turn
+
+        return min(leaders.values(), key=rank, default=None)
+
+    def _place(
+        self, queued: QueuedPod, end: Callable[[QueuedPod], float]
+    ) -> tuple[float, tuple[str, float, float], int]:
+        return end(queued), self._key(queued), self._of(queued).turn
+
+    def _key(self, queued: QueuedPod) -> tuple[str, float, float]:
+        pod: Pod = queued.pod
+        sort = self._sorts[pod.spec.scheduler_name]
+        return RULES[sort](pod, self._of(queued).since)
+
+    def _end_of_backoff(self, queued: QueuedPod) -> float:
+        """The last second of a pod's backoff: 1, 2, 4, 8 and then always 10 long."""
+        seen = self._of(queued)
+        failures = seen.errors or seen.rejections
+        return math.floor(seen.since + min(10.0, 2.0 ** (failures - 1)))
+
+
+def _name(queued: QueuedPod | None) -> str:
+    return "nobody" if queued is None else queued.key
