@@ -17,7 +17,7 @@ _ASKED_FOR = re.compile(r"injected: |there is none|sabotage|'(?:Doorman|Saboteur
 _BINDING = re.compile(r"running (?:PreBind|Bind) plugin ")
 _OVERTAKEN = re.compile(
     r"injected: |there is none|its uid is|does not exist any more|read it again"
-    r"|annotation reset|node affinity doesn't match"
+    r"|not found|annotation reset|node affinity doesn't match"
 )
 """What the cluster says when it has changed since the decision."""
 

@@ -92,8 +92,8 @@ class Machine:
         self._random = random.Random(seed)
         self._sorts = sorts_of(seed)
         self.few_rows = 1 if is_large(seed) else None
-        # A saboteur, whom only the other profile has, is of another mind each time.
-        self._verify = int(self.few_rows is not None and len(self._sorts) == 1)
+        # There is no saboteur then, who would be of another mind each time.
+        self._verify = int(is_large(seed))
         self._binds: dict[str, str] = {}
         self._problems: list[str] = []
         self._may_rename_teams = seed % 5 == 0
@@ -359,7 +359,7 @@ class Machine:
 
 def sorts_of(seed: int) -> tuple[str, ...]:
     """The queue sort plugins of the one or two profiles of a history."""
-    main = MAIN_SORTS[seed // 2 % len(MAIN_SORTS)]
+    main = MAIN_SORTS[seed // 6 % len(MAIN_SORTS)]
     return (main, OTHER_SORT) if seed % 3 == 0 else (main,)
 
 

@@ -194,7 +194,6 @@ MUTATIONS: Sequence[tuple[type, str, Mutation, str]] = [
     (Evictions, "_finish", nothing, "waits, but"),
     (SortKeys, "reliable", by_exact_types, "turn"),
     (PodHeap, "push", last_first, "turn"),
-    (SubQueues, "reposition", nothing, "turn"),
     (BackoffPolicy, "duration", always_brief, "turn"),
     (NodeUnschedulable, "filter filter_nodes", passing, "cordoned"),
     (TaintToleration, "filter filter_nodes", passing, "taint"),
@@ -231,6 +230,11 @@ def first_violation(seeds: Iterable[int]) -> str:
     return next(filter(None, violations), "nothing was found")
 
 
+def sorted_by(sort: str) -> Iterable[int]:
+    """The histories whose main profile has a queue sort."""
+    return (seed for seed in range(HISTORIES) if sorts_of(seed)[0] == sort)
+
+
 def test_priorities_lost_after_graceful_ends_are_found_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -239,8 +243,14 @@ def test_priorities_lost_after_graceful_ends_are_found_out(
         (Clock, "call_at", with_times_as_they_are),
     ):
         monkeypatch.setattr(owner, name, mutation(getattr(owner, name)))
-    seeds = (seed for seed in range(HISTORIES) if sorts_of(seed)[0] == "PrioritySort")
-    assert "'s turn" in first_violation(seeds)
+    assert "'s turn" in first_violation(sorted_by("PrioritySort"))
+
+
+def test_places_that_do_not_follow_labels_are_found_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(SubQueues, "reposition", nothing(SubQueues.reposition))
+    assert "'s turn" in first_violation(sorted_by("ByApp"))
 
 
 def test_empty_arrays_that_pass_for_constant_ones_are_found_out(
