@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from quaymaster._engine.failure import Failure, FailureHandler, FailureKind
 from quaymaster._queue import QueuedPod
+from quaymaster.options import HookError
 from tests.chaos.stage import SabotageError, Stage
 
 __all__ = ["Alarms"]
@@ -51,14 +52,21 @@ class Alarms(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Judge what was logged."""
-        text = record.getMessage()
         error = record.exc_info[1] if record.exc_info else None
+        self._hear(f"was logged: {record.getMessage()}", error)
+
+    def hook_failed(self, failure: HookError) -> None:
+        """Judge what a hook raised, of which not all is logged."""
+        what = f"{failure.hook} of '{failure.plugin}' failed for {failure.pod}"
+        self._hear(what, failure.error)
+
+    def _hear(self, text: str, error: BaseException | None) -> None:
         if isinstance(error, SabotageError):
             return
         if error is not None:
             text = f"{text}: {error!r}"
         if not _ASKED_FOR.search(text):
-            self.problems.append(f"was logged: {text}")
+            self.problems.append(text)
 
     def watch(self, failures: FailureHandler) -> None:
         """Hear of all attempts that fail, from now on."""

@@ -340,8 +340,9 @@ class Machine:
     def slow(self, _hook: SlowHook, /) -> None:
         """Nothing is asked of real times."""
 
-    def failed(self, _error: HookError, /) -> None:
-        """What a failure must not do, the invariants say."""
+    def failed(self, error: HookError, /) -> None:
+        """Only hooks that are told to may fail."""
+        self.alarms.hook_failed(error)
 
     def check(self) -> None:
         """Check what must hold at any time.
