@@ -9,6 +9,17 @@ does not use are errors.
 
 from quaymaster._yaml.errors import YamlError
 from quaymaster._yaml.reading import Document, documents, read
+from quaymaster._yaml.streams import LongList, Piece, find_list, split_documents
 from quaymaster._yaml.values import Duplicate
 
-__all__ = ["Document", "Duplicate", "YamlError", "documents", "read"]
+__all__ = [
+    "Document",
+    "Duplicate",
+    "LongList",
+    "Piece",
+    "YamlError",
+    "documents",
+    "find_list",
+    "read",
+    "split_documents",
+]

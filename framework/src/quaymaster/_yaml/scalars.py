@@ -7,11 +7,11 @@ from typing import Final, TypeAlias
 
 from quaymaster._yaml.errors import Mark, error_at
 
-__all__ = ["PREFIX", "Scalar", "key_text", "plain", "tagged"]
+__all__ = ["PREFIX", "WORDS", "Scalar", "key_text", "plain", "tagged"]
 
 Scalar: TypeAlias = str | int | float | bool | None
 
-_WORDS: Final[dict[str, bool | None]] = {
+WORDS: Final[dict[str, bool | None]] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
     **{
         word: value
@@ -23,6 +23,8 @@ _WORDS: Final[dict[str, bool | None]] = {
         for word in (lower, lower.capitalize(), lower.upper())
     },
 }
+"""Unquoted texts that are booleans or nulls."""
+
 _INTEGER: Final = re.compile(
     r"[-+]?(?:0[bB][01]+|0[xX][0-9a-fA-F]+|0[oO]?[0-7]+|0|[1-9][0-9]*)", re.ASCII
 )
@@ -74,8 +76,8 @@ def key_text(value: object) -> str | None:
 @functools.lru_cache(maxsize=8192)
 def plain(text: str) -> Scalar:
     """What an unquoted scalar stands for."""
-    if text in _WORDS:
-        return _WORDS[text]
+    if text in WORDS:
+        return WORDS[text]
     if len(text) > _LONGEST_NUMBER:
         return text
     if _INTEGER.fullmatch(text):

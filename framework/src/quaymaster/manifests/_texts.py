@@ -5,13 +5,22 @@ YAML becomes JSON, as Kubernetes' tools have it, so that all input takes the sam
 
 import mmap
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from itertools import islice
+from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
 from quaymaster._json_values import JsonError, JsonText, JsonValue, head, json_values
 from quaymaster._reading import UnreadableError
-from quaymaster._yaml import Document, Duplicate, YamlError, read
+from quaymaster._yaml import (
+    Document,
+    Duplicate,
+    Piece,
+    YamlError,
+    find_list,
+    read,
+    split_documents,
+)
 from quaymaster.manifests._loaded import Source
 from quaymaster.manifests._types import UNTYPED, ObjectType
 
@@ -22,7 +31,10 @@ __all__ = [
     "object_texts",
 ]
 
-_TOO_DEEP = "nested too deeply"
+_TOO_DEEP: Final = "nested too deeply"
+_LARGE: Final = 1 << 16  # bytes: below, speed does not matter
+
+T = TypeVar("T")
 
 
 class ObjectText(NamedTuple):
@@ -67,11 +79,64 @@ def object_texts(content: bytes | mmap.mmap, name: str) -> Iterator[ObjectText]:
                 yield from _of_json(value, Source(name, number if values[1:] else 0))
             return
     try:
-        for number, document in _numbered(read(content)):
-            if document.value is not None:
-                yield from _of_yaml(document, Source(name, number))
+        yield from _yaml_texts(content, name)
     except YamlError as error:
         raise UnreadableError(str(error)) from error
+
+
+def _yaml_texts(content: bytes | mmap.mmap, name: str) -> Iterator[ObjectText]:
+    """Large files are read in pieces while that is possible, others as they are."""
+    read_so_far = 0
+    if len(content) >= _LARGE:
+        try:
+            for text in _quick_texts(content, name):
+                read_so_far += 1
+                yield text
+        except YamlError:
+            pass  # What is read next knows better, and where.
+        else:
+            if read_so_far:
+                return
+    yield from islice(_all_texts(content, name), read_so_far, None)
+
+
+def _all_texts(content: bytes | mmap.mmap, name: str) -> Iterator[ObjectText]:
+    for number, document in _numbered(read(content)):
+        if document.value is not None:
+            yield from _of_yaml(document, Source(name, number))
+
+
+def _quick_texts(content: bytes | mmap.mmap, name: str) -> Iterator[ObjectText]:
+    """The pieces of a list, or of a stream; nothing if it has none."""
+    found = find_list(content)
+    if found is not None:
+        item_type = _type_in(found.frame, UNTYPED).item_type
+        if item_type is not None:
+            for index, piece in enumerate(found.items):
+                yield _of_piece(piece, item_type, Source(name, item=index))
+        return
+    for number, piece in _numbered(split_documents(content)):
+        source = Source(name, number)
+        if piece.document is not None:
+            if piece.document.value is not None:
+                yield from _of_yaml(piece.document, source)
+            continue
+        text = _of_piece(piece, UNTYPED, source)
+        if text.typed.item_type is None:
+            yield text
+        else:
+            yield from _of_yaml(Document(msgspec.json.decode(text.text)), source)
+
+
+def _of_piece(piece: Piece, default: ObjectType, source: Source) -> ObjectText:
+    if piece.document is None:
+        text = piece.json
+        api_version, kind = head(text)
+        typed = ObjectType(api_version or default.api_version, kind or default.kind)
+        return ObjectText(text, typed, source, ())
+    value, duplicates = piece.document
+    text = msgspec.json.encode(value)
+    return ObjectText(text, _type_in(value, default), source, duplicates)
 
 
 def _of_json(value: JsonValue, source: Source) -> Iterator[ObjectText]:
@@ -135,9 +200,9 @@ def _type_in(tree: object, default: ObjectType) -> ObjectType:
     return ObjectType(api_version, kind)
 
 
-def _numbered(documents: Iterator[Document]) -> Iterator[tuple[int, Document]]:
+def _numbered(documents: Iterator[T]) -> Iterator[tuple[int, T]]:
     """Number documents from 1; the only one of its stream has 0."""
-    waiting: Document | None = next(documents, None)
+    waiting: T | None = next(documents, None)
     number = 0
     while waiting is not None:
         error: YamlError | None = None

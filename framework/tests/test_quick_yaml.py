@@ -1,0 +1,153 @@
+"""What is read quickly is read as the full reader reads it, or left to that."""
+
+import json
+import random
+import textwrap
+
+import pytest
+
+from quaymaster._reading import UnreadableError
+from quaymaster._yaml import documents, read
+from quaymaster._yaml.blocks import NotPlainError, read_block
+from quaymaster._yaml.shapes import Shapes
+from quaymaster.manifests._texts import object_texts
+
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata:
+  creationTimestamp: "2026-01-01T00:00:00Z"
+  labels:
+    app: web
+    version: '1'
+  name: a
+spec:
+  containers:
+  - args:
+    - --flag=x:y
+    - -v
+    name: c
+    ports:
+    - containerPort: 80
+    resources: {}
+    command: []
+  nodeName: n1
+  priority: 0x10
+  on-off: yes
+  empty:
+status:
+  startTime: null
+"""
+PIECES = (
+    ": ", ":", "- ", "-", " ", "  ", "\n", "a: b\n", "- a\n", "#", " #", "{}", "[]",
+    "'", '"', "|", ">-", "&a ", "*a", "~", "0x1f", "1e400", ".inf", "---", "...", "%",
+    "<<: ", "? ", "!x ", "@", "=", "-x", "\t", "é", "y", "\0", "\r", "a: 'b''c: d'\n",
+    "x  y: z\n",
+)  # fmt: skip
+
+
+def spoiled(rng: random.Random) -> str:
+    """A text of which some lines are spoiled."""
+    lines = POD.splitlines()[rng.randrange(12) :][: rng.randrange(1, 20)]
+    for _ in range(rng.randrange(4)):
+        at = rng.randrange(len(lines))
+        line = lines[at]
+        match rng.randrange(4):
+            case 0:
+                lines[at] = " " * rng.randrange(8) + line.lstrip()
+            case 1:
+                cut = rng.choice((len(line), rng.randrange(len(line) + 1)))
+                lines[at] = line[:cut] + rng.choice(PIECES) + line[cut:]
+            case 2:
+                lines.insert(at, rng.choice(lines))
+            case _:
+                lines[at] = rng.choice(PIECES)
+    return "\n".join(lines) + "\n"
+
+
+def test_plain_blocks_are_read_like_by_the_full_reader() -> None:
+    (expected,) = documents(POD.encode())
+    assert read_block(POD) == expected
+    assert json.loads(Shapes().json(POD)) == expected
+
+
+def test_spoiled_blocks_are_read_alike_or_not_at_all() -> None:
+    rng, shapes, compared = random.Random(1), Shapes(), 0
+    for _ in range(4000):
+        text = spoiled(rng)
+        try:
+            quick = json.loads(shapes.json(text))
+        except NotPlainError:
+            continue
+        (document,) = read(text.encode())
+        assert repr(document.value) == repr(quick), text
+        assert document.duplicates == (), text
+        compared += 1
+    assert compared > 500
+
+
+def texts(content: str, large: int, monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """What a file holds, with its places, and how it ended."""
+    monkeypatch.setattr("quaymaster.manifests._texts._LARGE", large)
+    found: list[object] = []
+    try:
+        for one in object_texts(content.encode(), "f.yaml"):
+            tree = json.loads(bytes(one.text))
+            found.append((tree, one.typed, one.source, one.duplicates))
+    except UnreadableError as error:
+        found.append(str(error))
+    return found
+
+
+ITEM = "- " + textwrap.indent(POD, "  ").lstrip()
+PLAIN_LIST = f"apiVersion: v1\nitems:\n{ITEM * 3}kind: List\nmetadata:\n  x: ''\n"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        PLAIN_LIST,
+        f"---\n{PLAIN_LIST}",
+        PLAIN_LIST.replace("kind: List\n", "kind: PodList\n"),
+        PLAIN_LIST.replace("kind: List\n", "kind: Widget\n"),
+        PLAIN_LIST.replace("name: c", "name: é"),
+        PLAIN_LIST.replace("name: c", "name: |\n        - c\n\n        d"),
+        PLAIN_LIST.replace("name: c", 'name: "c\n- d"'),
+        PLAIN_LIST.replace("name: c", "name: c\n    name: d"),
+        PLAIN_LIST.replace("name: c", "name: c # so"),
+        PLAIN_LIST.replace("name: c", "name: &x c", 1),
+        PLAIN_LIST.replace("name: c", "name: &x c", 1)[::-1].replace(
+            "c :eman", "x* :eman", 1
+        )[::-1],
+        PLAIN_LIST.replace("name: c", "name: [", 2),
+        PLAIN_LIST.replace("kind: List\n", "# a comment\n- a: 1\nkind: List\n"),
+        PLAIN_LIST.replace("kind: List\n", "kind: List\nitems: []\n"),
+        PLAIN_LIST.replace("kind: List\n", "---\nkind: List\n"),
+        PLAIN_LIST.replace("kind: List\n", "- a\n- - b\nkind: List\n"),
+        PLAIN_LIST + "...\n",
+        PLAIN_LIST[:-20],
+        f"x: 'y\nitems:\n- a: 1\n'\n{PLAIN_LIST}",
+        "---\n".join([POD] * 3),
+        "---\n".join([POD, PLAIN_LIST, "", "# nothing\n", POD]) + "---\n",
+        "---\n".join(["# a comment\n", POD, POD.replace("a: b", "a")]),
+        "---\n".join([POD, POD.replace("name: a", "name: [")]),
+        "---\n".join([POD, "a: 1\na: 2\n", POD]),
+        "--- # so\n".join([POD, POD]),
+        "%YAML 1.1\n---\n" + POD,
+        POD,
+        "\n",
+    ],
+)
+def test_streams_are_read_alike_in_pieces(
+    content: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slowly = texts(content, 1 << 62, monkeypatch)
+    assert texts(content, 0, monkeypatch) == slowly
+
+
+def test_items_of_large_lists_need_no_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    content = f"kind: List\nitems:\n{ITEM * 200}".encode()
+    texts = object_texts(content, "f.yaml")
+    next(texts)  # for which the frame of the list was read
+    monkeypatch.delattr("quaymaster._yaml.values.Values.build")
+    assert len(list(texts)) == 199
