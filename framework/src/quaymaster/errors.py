@@ -20,8 +20,10 @@ __all__ = [
     "TimeError",
     "UnknownObjectionError",
     "VerificationError",
+    "one_line",
 ]
 
+_LONGEST_PART: Final = 1000
 _SHOWN: Final = 5
 """So many differences are told; nodes can be many."""
 
@@ -122,7 +124,16 @@ class Problem:
     message: str
 
     def __str__(self) -> str:
-        return ": ".join(part for part in (self.where, self.path, self.message) if part)
+        return one_line(self.where, self.path, self.message)
+
+
+def one_line(*parts: str) -> str:
+    """The parts that are not empty, each cut to a readable length."""
+    return ": ".join(
+        part if len(part) <= _LONGEST_PART else f"{part[:_LONGEST_PART]}..."
+        for part in parts
+        if part
+    )
 
 
 class _Problems(QuaymasterError):

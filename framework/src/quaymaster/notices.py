@@ -5,6 +5,8 @@ from collections.abc import Iterable
 
 import attrs
 
+from quaymaster.errors import one_line
+
 __all__ = ["Notice", "NoticeReason", "has_missing_pods"]
 
 
@@ -62,7 +64,7 @@ class Notice:
     message: str
 
     def __str__(self) -> str:
-        return ": ".join(part for part in (self.where, self.path, self.message) if part)
+        return one_line(self.where, self.path, self.message)
 
 
 def has_missing_pods(notices: Iterable[Notice]) -> bool:

@@ -1,0 +1,1 @@
+"""A fuzz of input: the command ends in a result or in one-line errors."""

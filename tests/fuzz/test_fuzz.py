@@ -1,0 +1,27 @@
+"""Whatever comes, the command ends in a result or in one-line errors."""
+
+import random
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.fuzz.mutants import make_mutant
+from tests.fuzz.run import judge
+
+MUTANTS = 150
+OF_HYPOTHESIS = 50
+
+
+def test_mutants_end_in_a_result_or_in_errors() -> None:
+    """``python -m tests.fuzz --mutants 10000`` runs many more."""
+    for number in range(MUTANTS):
+        wrong = judge(make_mutant(random.Random(f"suite/{number}")))
+        assert wrong is None, f"mutant {number}: {wrong}"
+
+
+@settings(
+    max_examples=OF_HYPOTHESIS, deadline=None, suppress_health_check=list(HealthCheck)
+)
+@given(st.randoms(use_true_random=False))
+def test_mutants_that_hypothesis_thinks_of_do_too(rng: random.Random) -> None:
+    assert judge(make_mutant(rng)) is None
