@@ -21,6 +21,9 @@ from quaymaster.testing import SchedulerHarness, make_node, make_pod
 
 HERE = f"{'/'.join(__name__.split('.'))}.py"
 KEY: StateKey[int] = StateKey("never written")
+TELLING_KEY: StateKey[Status] = StateKey(
+    "PreFilterPorts", missing='reading "PreFilterPorts" from cycleState: not found'
+)
 
 
 class Plugin:
@@ -162,6 +165,33 @@ def test_a_status_says_what_it_says_and_never_nothing(
 ) -> None:
     harness = tried(says_only(status))
     assert harness.message("p") == f'running "Failing" filter plugin: {said}'
+
+
+def test_a_key_can_say_what_is_said_when_nobody_wrote_it() -> None:
+    harness = tried(lambda state, _: state[TELLING_KEY])
+    said = 'reading "PreFilterPorts" from cycleState: not found'
+    assert harness.message("p") == f'running "Failing" filter plugin: {said}'
+    assert harness.errors == []
+
+
+class Misreading(Plugin):
+    """Reserves in vain, and gives back what it never had."""
+
+    @hookimpl
+    def reserve(self) -> Status:
+        return Status.unschedulable("taken")
+
+    @hookimpl
+    def unreserve(self, state: CycleState) -> None:
+        _ = state[TELLING_KEY]
+
+
+def test_a_key_that_is_missing_is_an_exception_where_nobody_reads_answers() -> None:
+    harness = harness_for(Misreading, "p")
+    harness.settle()
+    assert {(error.hook, str(error.error)) for error in harness.errors} == {
+        ("unreserve", 'reading "PreFilterPorts" from cycleState: not found')
+    }
 
 
 def test_a_test_can_see_the_errors() -> None:

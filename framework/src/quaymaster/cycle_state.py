@@ -23,14 +23,20 @@ T = TypeVar("T")
 
 
 class StateNotFoundError(QuaymasterError, KeyError):
-    """A key that no earlier hook of this cycle wrote."""
+    """A key that no earlier hook of this cycle wrote.
 
-    def __init__(self, name: str) -> None:
-        super().__init__("not found")
+    Attributes:
+        name: The key's name.
+        missing: What the key says of that, see `StateKey`; empty if it says nothing.
+    """
+
+    def __init__(self, name: str, missing: str = "") -> None:
+        super().__init__(missing or "not found")
         self.name = name
+        self.missing = missing
 
     def __str__(self) -> str:
-        return "not found"
+        return self.missing or "not found"
 
 
 class StateCloneError(QuaymasterError):
@@ -53,12 +59,23 @@ class StateKey(Generic[T]):
     Make one per value, at module level: ``_PORTS = StateKey[Ports]("PreFilterPorts")``.
     Two keys are never equal, so plugins cannot overwrite each other by accident; a
     plugin that wants to share a value exports its key.
+
+    A hook that reads what an earlier one of its plugin writes takes ``state[_PORTS]``:
+    that nothing is there means that the earlier hook is disabled in the profile. With
+    ``missing``, the hook's answer is then an Error status with this text; without, it
+    is reported like any other exception, with its type and place.
+
+    Args:
+        name: Identifies the value to those who read logs.
+        missing: The whole text of the status, as in ``reading "PreFilterPorts" from
+            cycleState: not found``.
     """
 
-    __slots__ = ("name",)
+    __slots__ = ("missing", "name")
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, missing: str = "") -> None:
         self.name = name
+        self.missing = missing
 
     def __repr__(self) -> str:
         return f"StateKey({self.name!r})"
@@ -98,7 +115,7 @@ class CycleState(msgspec.Struct, eq=False):
         try:
             value: T = self._values[key]
         except KeyError:
-            raise StateNotFoundError(key.name) from None
+            raise StateNotFoundError(key.name, key.missing) from None
         return value
 
     def __setitem__(self, key: StateKey[T], value: T) -> None:

@@ -16,6 +16,7 @@ from quaymaster import (
     Status,
 )
 from quaymaster.config import ConfigErrors
+from quaymaster.cycle_state import StateNotFoundError
 from quaymaster.objects import Taint, Toleration
 from quaymaster.testing import (
     PluginHarness,
@@ -224,9 +225,10 @@ def test_score_without_pre_score_is_an_error() -> None:
 def test_twin_without_pre_score_is_the_same_error() -> None:
     harness = harness_of([])
     plugin, nodes = TaintToleration(None, harness.handle), harness.snapshot.nodes
-    answer = plugin.score_nodes(harness.state, nodes, nodes.rows)
-    assert isinstance(answer, Status)
-    assert answer == plugin.score(harness.state, next(iter(nodes)))
+    with pytest.raises(StateNotFoundError) as of_twin:
+        plugin.score_nodes(harness.state, nodes, nodes.rows)
+    with pytest.raises(StateNotFoundError, match=str(of_twin.value)):
+        plugin.score(harness.state, next(iter(nodes)))
 
 
 def tolerates(toleration: Toleration, taint: Taint) -> bool:

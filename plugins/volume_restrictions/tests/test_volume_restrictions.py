@@ -14,6 +14,7 @@ from quaymaster import (
     QueueingHint,
     Status,
 )
+from quaymaster.cycle_state import StateNotFoundError
 from quaymaster.objects import (
     AWSElasticBlockStoreVolumeSource,
     EphemeralVolumeSource,
@@ -183,10 +184,10 @@ def test_removing_the_user_of_a_claim_makes_it_free() -> None:
     imagined = harness.state.clone()
     plugin = harness.plugin
     assert isinstance(plugin, VolumeRestrictions)
-    assert plugin.remove_pod(imagined, running) is None
+    plugin.remove_pod(imagined, running)
     assert plugin.filter(imagined, pod, node) is None
     assert plugin.filter(harness.state, pod, node) == CLAIM_IN_USE
-    assert plugin.add_pod(imagined, running) is None
+    plugin.add_pod(imagined, running)
     assert plugin.filter(imagined, pod, node) == CLAIM_IN_USE
 
 
@@ -196,9 +197,10 @@ def test_rule_8_without_pre_filter_every_node_is_an_error() -> None:
     assert status.is_error
     plugin = harness.plugin
     assert isinstance(plugin, VolumeRestrictions)
-    error = plugin.add_pod(CycleState(), make_pod())
-    assert error is not None
-    assert error.message == 'cannot read "PreFilterVolumeRestrictions" from cycleState'
+    text = 'cannot read "PreFilterVolumeRestrictions" from cycleState'
+    assert status.message == text
+    with pytest.raises(StateNotFoundError, match=text):
+        plugin.add_pod(CycleState(), make_pod())
 
 
 def volumes_of(*disks: Volume) -> list[Volume]:

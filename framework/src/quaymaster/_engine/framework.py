@@ -22,7 +22,7 @@ from quaymaster._extenders import (
     ignoring_managed_resources,
 )
 from quaymaster._queue import BackoffPolicy, QueueProfile
-from quaymaster._runtime import Call, Guard, Profile, build_profile
+from quaymaster._runtime import Call, Guard, MissingStates, Profile, build_profile
 from quaymaster.config import ProfileConfig, SchedulerConfig
 from quaymaster.objects import Pod
 from quaymaster.options import EngineOptions
@@ -120,7 +120,7 @@ def build_framework(
     percentage: int,
     extenders: Extenders = NO_EXTENDERS,
     options: EngineOptions = _DEFAULT_OPTIONS,
-    guards: Sequence[Guard] = (),
+    guards: Sequence[Guard] = (MissingStates(),),
 ) -> Framework:
     """Build a profile's plugins and stations on the engine's parts.
 

@@ -2,7 +2,7 @@
 
 from quaymaster._runtime.answers import checked_answer
 from quaymaster._runtime.build import ProfileError, build_profile
-from quaymaster._runtime.guards import Guard, HookGuards
+from quaymaster._runtime.guards import Guard, HookGuards, MissingStates
 from quaymaster._runtime.hook_errors import HookErrors
 from quaymaster._runtime.profile import Call, HookFunction, Profile
 from quaymaster._runtime.slow_hooks import SlowHooks
@@ -13,6 +13,7 @@ __all__ = [
     "HookErrors",
     "HookFunction",
     "HookGuards",
+    "MissingStates",
     "Profile",
     "ProfileError",
     "SlowHooks",

@@ -32,15 +32,16 @@ from quaymaster import (
 )
 from quaymaster.arrays import Int64Array, Rows
 from quaymaster.objects import ApiObject, DeviceClass
-from quaymaster.results import PreBindPreFlightResult
 from quaymaster.scores import default_normalize
 from quaymaster_dynamic_resources.args import DynamicResourcesArgs
 from quaymaster_dynamic_resources.claims import may_need_devices, why_devices_are_needed
 
 __all__ = ["DynamicResources"]
 
-_SEEN: Final = StateKey[bool]("DynamicResources")
-_NOT_PREPARED: Final = Status.from_error("not found")
+_SEEN: Final = StateKey[bool](
+    "DynamicResources",
+    missing="not found",
+)
 _NOTHING_TO_FREE: Final = Status.unschedulable("no new claims to deallocate")
 
 _NODE_CHANGED: Final = ClusterEvent(
@@ -106,53 +107,55 @@ class DynamicResources:
         return Status.skip()
 
     @hookimpl
-    def filter(self, state: CycleState) -> Status | None:
-        return _unless_prepared(state)
+    def filter(self, state: CycleState) -> None:
+        _expect_prepared(state)
 
     @hookimpl
-    def filter_nodes(self, state: CycleState) -> Status | None:
-        return _unless_prepared(state)
+    def filter_nodes(self, state: CycleState) -> None:
+        _expect_prepared(state)
 
     @hookimpl
     def post_filter(self, state: CycleState) -> Status:
-        return _unless_prepared(state) or _NOTHING_TO_FREE
+        _expect_prepared(state)
+        return _NOTHING_TO_FREE
 
     @hookimpl
-    def score(self, state: CycleState) -> int | Status:
-        return _unless_prepared(state) or 0
+    def score(self, state: CycleState) -> int:
+        _expect_prepared(state)
+        return 0
 
     @hookimpl
     def score_nodes(
         self, state: CycleState, nodes: NodeTable, rows: Rows
-    ) -> Int64Array | Status:
-        return _unless_prepared(state) or np.zeros(nodes.count(rows), dtype=np.int64)
+    ) -> Int64Array:
+        _expect_prepared(state)
+        return np.zeros(nodes.count(rows), dtype=np.int64)
 
     @hookimpl
     def normalize_score(self, scores: Int64Array) -> Int64Array:
         return default_normalize(scores)
 
     @hookimpl
-    def reserve(self, state: CycleState) -> Status | None:
-        return _unless_prepared(state)
+    def reserve(self, state: CycleState) -> None:
+        _expect_prepared(state)
 
     @hookimpl
     def unreserve(self) -> None:
         """There is nothing to give back."""
 
     @hookimpl
-    def pre_bind(self, state: CycleState) -> Status | None:
-        return _unless_prepared(state)
+    def pre_bind(self, state: CycleState) -> None:
+        _expect_prepared(state)
 
     @hookimpl
-    def pre_bind_pre_flight(
-        self, state: CycleState
-    ) -> PreBindPreFlightResult | Status | None:
-        return _unless_prepared(state) or Status.skip()
+    def pre_bind_pre_flight(self, state: CycleState) -> Status:
+        _expect_prepared(state)
+        return Status.skip()
 
 
-def _unless_prepared(state: CycleState) -> Status | None:
-    """Upstream's error if ``pre_filter`` never came to look at the pod."""
-    return None if _SEEN in state else _NOT_PREPARED
+def _expect_prepared(state: CycleState) -> None:
+    """Fail with upstream's error if ``pre_filter`` never came to look at the pod."""
+    _ = state[_SEEN]
 
 
 def _after_claim_change(

@@ -32,11 +32,11 @@ from quaymaster_node_declared_features.features import required_features
 
 __all__ = ["NodeDeclaredFeatures"]
 
-_REQUIRED: Final = StateKey[frozenset[str]]("PreFilterNodeDeclaredFeatures")
-_LACKING: Final = Status.unresolvable("node(s) didn't match Pod's required features")
-_NOT_PREPARED: Final = Status.from_error(
-    f'error reading "{_REQUIRED.name}" from cycle-state: not found'
+_REQUIRED: Final = StateKey[frozenset[str]](
+    "PreFilterNodeDeclaredFeatures",
+    missing='error reading "PreFilterNodeDeclaredFeatures" from cycle-state: not found',
 )
+_LACKING: Final = Status.unresolvable("node(s) didn't match Pod's required features")
 _NODE_CHANGED: Final = ClusterEvent(
     EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_DECLARED_FEATURE
 )
@@ -73,9 +73,7 @@ class NodeDeclaredFeatures:
 
     @hookimpl
     def filter(self, state: CycleState, node: NodeInfo) -> Status | None:
-        required = state.get(_REQUIRED)
-        if required is None:
-            return _NOT_PREPARED
+        required = state[_REQUIRED]
         return (
             None if required.issubset(node.node.status.declared_features) else _LACKING
         )

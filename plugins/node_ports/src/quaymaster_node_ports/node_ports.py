@@ -36,13 +36,13 @@ from quaymaster.resources import host_ports
 
 __all__ = ["NodePorts"]
 
-_WANTED = StateKey[tuple[ContainerPort, ...]]("PreFilterNodePorts")
+_WANTED = StateKey[Sequence[ContainerPort]](
+    "PreFilterNodePorts",
+    missing='reading "PreFilterNodePorts" from cycleState: not found',
+)
 
 _TAKEN = Status.unschedulable(
     "node(s) didn't have free ports for the requested pod ports"
-)
-_NOT_PREPARED = Status.from_error(
-    f'reading "{_WANTED.name}" from cycleState: not found'
 )
 
 _POD_DELETED = ClusterEvent(EventResource.POD, ActionType.DELETE)
@@ -80,18 +80,13 @@ class NodePorts:
 
     @hookimpl
     def filter(self, state: CycleState, node: NodeInfo) -> Status | None:
-        wanted = state.get(_WANTED)
-        if wanted is None:
-            return _NOT_PREPARED
-        return _TAKEN if _conflict(wanted, node.used_ports) else None
+        return _TAKEN if _conflict(state[_WANTED], node.used_ports) else None
 
     @hookimpl
     def filter_nodes(
         self, state: CycleState, nodes: NodeTable, rows: Rows
-    ) -> NodeVerdicts | Status:
-        wanted = state.get(_WANTED)
-        if wanted is None:
-            return _NOT_PREPARED
+    ) -> NodeVerdicts:
+        wanted = state[_WANTED]
         taken: BoolArray = np.zeros(len(nodes.infos), dtype=np.bool_)
         for port in wanted:
             # These nodes have the port on some address; ask each of them which.

@@ -69,11 +69,11 @@ from quaymaster_node_resources_fit.shortage import (
 
 __all__ = ["NodeResourcesFit"]
 
-_PRE_FILTER: Final = StateKey[Resources]("PreFilterNodeResourcesFit")
-_PRE_SCORE: Final = StateKey[tuple[Demand, ...]]("PreScoreNodeResourcesFit")
-_NO_REQUESTS: Final = Status.from_error(
-    f'error reading "{_PRE_FILTER.name}" from cycleState: not found'
+_PRE_FILTER: Final = StateKey[Resources](
+    "PreFilterNodeResourcesFit",
+    missing='error reading "PreFilterNodeResourcesFit" from cycleState: not found',
 )
+_PRE_SCORE: Final = StateKey[tuple[Demand, ...]]("PreScoreNodeResourcesFit")
 
 
 class Strategy(Protocol):
@@ -131,9 +131,7 @@ class NodeResourcesFit:
 
     @hookimpl
     def filter(self, state: CycleState, node: NodeInfo) -> Status | None:
-        wanted = state.get(_PRE_FILTER)
-        if wanted is None:
-            return _NO_REQUESTS
+        wanted = state[_PRE_FILTER]
         if has_room(wanted, node):
             return None
         return rejection(find_shortages(wanted, node, self._is_ignored))
@@ -141,11 +139,8 @@ class NodeResourcesFit:
     @hookimpl
     def filter_nodes(
         self, state: CycleState, nodes: NodeTable, rows: Rows
-    ) -> NodeVerdicts | Status | None:
-        wanted = state.get(_PRE_FILTER)
-        if wanted is None:
-            return _NO_REQUESTS
-        return judge_nodes(wanted, nodes, rows, self._is_ignored)
+    ) -> NodeVerdicts | None:
+        return judge_nodes(state[_PRE_FILTER], nodes, rows, self._is_ignored)
 
     @hookimpl
     def pre_score(self, state: CycleState, pod: Pod) -> None:

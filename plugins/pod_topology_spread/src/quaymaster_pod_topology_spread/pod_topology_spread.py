@@ -55,13 +55,13 @@ from quaymaster_pod_topology_spread.scoring import Counted, ScoreState, counted
 
 __all__ = ["PodTopologySpread"]
 
-_FILTER_STATE: Final = StateKey[FilterState]("PreFilterPodTopologySpread")
-_SCORE_STATE: Final = StateKey[ScoreState]("PreScorePodTopologySpread")
-_NOT_PRE_FILTERED: Final = Status.from_error(
-    f'reading "{_FILTER_STATE.name}" from cycleState: not found'
+_FILTER_STATE: Final = StateKey[FilterState](
+    "PreFilterPodTopologySpread",
+    missing='reading "PreFilterPodTopologySpread" from cycleState: not found',
 )
-_NOT_PRE_SCORED: Final = Status.from_error(
-    f'error reading "{_SCORE_STATE.name}" from cycleState: not found'
+_SCORE_STATE: Final = StateKey[ScoreState](
+    "PreScorePodTopologySpread",
+    missing='error reading "PreScorePodTopologySpread" from cycleState: not found',
 )
 
 _POD_CHANGED: Final = ClusterEvent(
@@ -142,36 +142,20 @@ class PodTopologySpread:
         return None
 
     @hookimpl
-    def add_pod(
-        self, state: CycleState, pod_to_add: Pod, node: NodeInfo
-    ) -> Status | None:
-        known = state.get(_FILTER_STATE)
-        if known is None:
-            return _NOT_PRE_FILTERED
-        known.imagine(pod_to_add, node.node, 1)
-        return None
+    def add_pod(self, state: CycleState, pod_to_add: Pod, node: NodeInfo) -> None:
+        state[_FILTER_STATE].imagine(pod_to_add, node.node, 1)
 
     @hookimpl
-    def remove_pod(
-        self, state: CycleState, pod_to_remove: Pod, node: NodeInfo
-    ) -> Status | None:
-        known = state.get(_FILTER_STATE)
-        if known is None:
-            return _NOT_PRE_FILTERED
-        known.imagine(pod_to_remove, node.node, -1)
-        return None
+    def remove_pod(self, state: CycleState, pod_to_remove: Pod, node: NodeInfo) -> None:
+        state[_FILTER_STATE].imagine(pod_to_remove, node.node, -1)
 
     @hookimpl
     def filter(self, state: CycleState, node: NodeInfo) -> Status | None:
-        known = state.get(_FILTER_STATE)
-        return _NOT_PRE_FILTERED if known is None else known.judge(node)
+        return state[_FILTER_STATE].judge(node)
 
     @hookimpl
-    def filter_nodes(
-        self, state: CycleState, rows: Rows
-    ) -> NodeVerdicts | Status | None:
-        known = state.get(_FILTER_STATE)
-        return _NOT_PRE_FILTERED if known is None else known.judge_rows(rows)
+    def filter_nodes(self, state: CycleState, rows: Rows) -> NodeVerdicts | None:
+        return state[_FILTER_STATE].judge_rows(rows)
 
     @hookimpl
     def pre_score(
@@ -199,21 +183,18 @@ class PodTopologySpread:
         return None
 
     @hookimpl
-    def score(self, state: CycleState, node: NodeInfo) -> int | Status:
-        known = state.get(_SCORE_STATE)
-        return _NOT_PRE_SCORED if known is None else known.score(node)
+    def score(self, state: CycleState, node: NodeInfo) -> int:
+        return state[_SCORE_STATE].score(node)
 
     @hookimpl
-    def score_nodes(self, state: CycleState, rows: Rows) -> Int64Array | Status:
-        known = state.get(_SCORE_STATE)
-        return _NOT_PRE_SCORED if known is None else known.score_rows(rows)
+    def score_nodes(self, state: CycleState, rows: Rows) -> Int64Array:
+        return state[_SCORE_STATE].score_rows(rows)
 
     @hookimpl
     def normalize_score(
         self, state: CycleState, scores: Int64Array, rows: Rows
-    ) -> Int64Array | Status:
-        known = state.get(_SCORE_STATE)
-        return _NOT_PRE_SCORED if known is None else known.normalize(scores, rows)
+    ) -> Int64Array:
+        return state[_SCORE_STATE].normalize(scores, rows)
 
     def _constraints(self, pod: Pod, action: Action) -> tuple[Constraint, ...]:
         """The pod's own constraints; if it has none at all, the default ones."""

@@ -37,12 +37,12 @@ from quaymaster.selectors import find_untolerated_taint, is_tolerated
 __all__ = ["TaintToleration"]
 
 _PREFER_NO_SCHEDULE = "PreferNoSchedule"
-_SOFT_TOLERATIONS = StateKey[tuple[Toleration, ...]]("PreScoreTaintToleration")
+_SOFT_TOLERATIONS = StateKey[Sequence[Toleration]](
+    "PreScoreTaintToleration",
+    missing='failed to read "PreScoreTaintToleration" from cycleState: not found',
+)
 
 _UNTOLERATED = Status.unresolvable("node(s) had untolerated taint(s)")
-_NOT_PREPARED = Status.from_error(
-    f'failed to read "{_SOFT_TOLERATIONS.name}" from cycleState: not found'
-)
 
 _NODE_OPENED = ClusterEvent(
     EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_TAINT
@@ -91,19 +91,14 @@ class TaintToleration:
         )
 
     @hookimpl
-    def score(self, state: CycleState, node: NodeInfo) -> int | Status:
-        tolerations = state.get(_SOFT_TOLERATIONS)
-        if tolerations is None:
-            return _NOT_PREPARED
-        return _count_soft(node.taints, tolerations)
+    def score(self, state: CycleState, node: NodeInfo) -> int:
+        return _count_soft(node.taints, state[_SOFT_TOLERATIONS])
 
     @hookimpl
     def score_nodes(
         self, state: CycleState, nodes: NodeTable, rows: Rows
-    ) -> Int64Array | Status:
-        tolerations = state.get(_SOFT_TOLERATIONS)
-        if tolerations is None:
-            return _NOT_PREPARED
+    ) -> Int64Array:
+        tolerations = state[_SOFT_TOLERATIONS]
         return nodes.taints.map(
             lambda taints: _count_soft(taints or (), tolerations), rows
         )

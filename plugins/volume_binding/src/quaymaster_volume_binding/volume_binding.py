@@ -70,7 +70,6 @@ __all__ = ["VolumeBinding"]
 _UNBOUND_IMMEDIATE: Final = Status.unresolvable(
     "pod has unbound immediate PersistentVolumeClaims"
 )
-_NOT_PREPARED: Final = Status.from_error("not found")
 _TIMED_OUT: Final = Status.from_error("binding volumes: context deadline exceeded")
 _ADD_OR_UPDATE: Final = ActionType.ADD | ActionType.UPDATE
 _EVENTS: Final = (
@@ -123,7 +122,10 @@ class _Volumes:
     all_bound: bool = False
 
 
-_VOLUMES = StateKey[_Volumes]("VolumeBinding")
+_VOLUMES = StateKey[_Volumes](
+    "VolumeBinding",
+    missing="not found",
+)
 # Most pods have no claims: for them, before and after Reserve.
 _NO_CLAIMS: Final = _Volumes()
 _NOTHING_LEFT: Final = _Volumes(all_bound=True)
@@ -182,9 +184,7 @@ class VolumeBinding:
 
     @hookimpl
     def filter(self, state: CycleState, node: NodeInfo) -> Status | None:
-        volumes = state.get(_VOLUMES)
-        if volumes is None:
-            return _NOT_PREPARED
+        volumes = state[_VOLUMES]
         if volumes.finder is None:
             return None
         try:
@@ -200,9 +200,7 @@ class VolumeBinding:
     def filter_nodes(
         self, state: CycleState, nodes: NodeTable, rows: Rows
     ) -> NodeVerdicts | Status | None:
-        volumes = state.get(_VOLUMES)
-        if volumes is None:
-            return _NOT_PREPARED
+        volumes = state[_VOLUMES]
         if volumes.finder is None:
             return None
         if len(volumes.passed) < nodes.capacity:
@@ -228,9 +226,7 @@ class VolumeBinding:
 
     @hookimpl
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
-        volumes = state.get(_VOLUMES)
-        if volumes is None:
-            return _NOT_PREPARED
+        volumes = state[_VOLUMES]
         if volumes.finder is None:
             state[_VOLUMES] = _NOTHING_LEFT
             return None
@@ -253,9 +249,7 @@ class VolumeBinding:
     def pre_bind_pre_flight(
         self, state: CycleState, node_name: str
     ) -> PreBindPreFlightResult | Status:
-        volumes = state.get(_VOLUMES)
-        if volumes is None:
-            return _NOT_PREPARED
+        volumes = state[_VOLUMES]
         if volumes.all_bound:
             return Status.skip()
         if volumes.reservation is None:
@@ -266,9 +260,7 @@ class VolumeBinding:
     def pre_bind(
         self, state: CycleState, pod: Pod, node_name: str
     ) -> PreBindWait | Status | None:
-        volumes = state.get(_VOLUMES)
-        if volumes is None:
-            return _NOT_PREPARED
+        volumes = state[_VOLUMES]
         if volumes.all_bound:
             return None
         if volumes.reservation is None:

@@ -70,9 +70,9 @@ class _Wanted:
         return attrs.evolve(self)
 
 
-_WANTED = StateKey[_Wanted]("PreFilterVolumeRestrictions")
-_NOT_PREPARED: Final = Status.from_error(
-    f'cannot read "{_WANTED.name}" from cycleState'
+_WANTED = StateKey[_Wanted](
+    "PreFilterVolumeRestrictions",
+    missing='cannot read "PreFilterVolumeRestrictions" from cycleState',
 )
 
 
@@ -113,12 +113,12 @@ class VolumeRestrictions:
         return None
 
     @hookimpl
-    def add_pod(self, state: CycleState, pod_to_add: Pod) -> Status | None:
-        return _count(state, pod_to_add, 1)
+    def add_pod(self, state: CycleState, pod_to_add: Pod) -> None:
+        _count(state, pod_to_add, 1)
 
     @hookimpl
-    def remove_pod(self, state: CycleState, pod_to_remove: Pod) -> Status | None:
-        return _count(state, pod_to_remove, -1)
+    def remove_pod(self, state: CycleState, pod_to_remove: Pod) -> None:
+        _count(state, pod_to_remove, -1)
 
     @hookimpl
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
@@ -126,9 +126,7 @@ class VolumeRestrictions:
         disks = exclusive_disks(pod) if wanted is None else wanted.disks
         if disks and _has_conflict(disks, node):
             return _DISK_CONFLICT
-        if wanted is None:
-            return _NOT_PREPARED
-        return _CLAIM_IN_USE if wanted.users > 0 else None
+        return _CLAIM_IN_USE if state[_WANTED].users > 0 else None
 
     @hookimpl
     def filter_nodes(
@@ -136,16 +134,14 @@ class VolumeRestrictions:
     ) -> NodeVerdicts | Status | None:
         wanted = state.get(_WANTED)
         disks = exclusive_disks(pod) if wanted is None else wanted.disks
-        otherwise = _NOT_PREPARED if wanted is None else None
-        if wanted is not None and wanted.users > 0:
-            otherwise = _CLAIM_IN_USE
-        if not disks:
-            return otherwise
-        taken = self._taken(disks, nodes)[rows]
-        if otherwise is None or taken.all():
+        taken = self._taken(disks, nodes)[rows] if disks else None
+        if taken is not None and taken.all():
             return NodeVerdicts.reject_where(taken, _DISK_CONFLICT)
-        if otherwise.is_error:
+        otherwise = _CLAIM_IN_USE if state[_WANTED].users > 0 else None
+        if taken is None:
             return otherwise
+        if otherwise is None:
+            return NodeVerdicts.reject_where(taken, _DISK_CONFLICT)
         return NodeVerdicts(
             np.where(taken, 1, 2),
             lambda code: _DISK_CONFLICT if code == 1 else _CLAIM_IN_USE,
@@ -180,13 +176,10 @@ def _has_conflict(disks: Sequence[Volume], node: NodeInfo) -> bool:
     return any(conflict(disks, pod) for pod in node.pods.values())
 
 
-def _count(state: CycleState, other: Pod, sign: int) -> Status | None:
-    wanted = state.get(_WANTED)
-    if wanted is None:
-        return _NOT_PREPARED
+def _count(state: CycleState, other: Pod, sign: int) -> None:
+    wanted = state[_WANTED]
     # As upstream, claims of other namespaces count if they have the same name.
     wanted.users += sign * sum(name in wanted.claims for name in _claim_names(other))
-    return None
 
 
 def _claim_names(pod: Pod) -> Sequence[str]:
