@@ -13,9 +13,17 @@ from tests.chaos.run import replay, script, shrink
 from tests.chaos.steps import STEPS, Step, draw_steps
 
 _RUN = 50
+_SHORT = 200
+"""So many histories are part of every run."""
 
 
-@pytest.mark.parametrize("first", range(0, 2000, _RUN))
+@pytest.mark.parametrize(
+    "first",
+    [
+        pytest.param(first, marks=[pytest.mark.long] if first >= _SHORT else [])
+        for first in range(0, 2000, _RUN)
+    ],
+)
 def test_no_history_breaks_an_invariant(first: int) -> None:
     for seed in range(first, first + _RUN):
         steps = draw_steps(seed)

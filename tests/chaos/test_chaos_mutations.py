@@ -207,6 +207,7 @@ MUTATIONS: Sequence[tuple[type, str, Mutation, str]] = [
 HISTORIES = 400
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("owner", "name", "mutation", "found"),
     MUTATIONS,

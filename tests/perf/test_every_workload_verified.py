@@ -76,9 +76,19 @@ def distinct() -> Iterator[Workload]:
 
 
 WORKLOADS = list(distinct())
+SHORT = 6
+"""One workload of so many is part of every run."""
 
 
-@pytest.mark.parametrize("workload", WORKLOADS, ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    "workload",
+    [
+        pytest.param(
+            one, id=one.name, marks=[pytest.mark.long] if index % SHORT else []
+        )
+        for index, one in enumerate(WORKLOADS)
+    ],
+)
 def test_decisions_are_the_same_with_and_without_a_memory(workload: Workload) -> None:
     # With some seeds the three nodes of a small workload fill up in such a way that one
     # pod is left over, and the workload does not come to its end.
