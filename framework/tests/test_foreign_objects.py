@@ -90,6 +90,13 @@ def counts(loaded: Loaded) -> dict[str, int | None]:
             id="older version of a workload",
         ),
         pytest.param(
+            "apiVersion: batch/v1beta1, kind: CronJob",
+            NoticeReason.MISSING_PODS,
+            "apiVersion: expected 'batch/v1' for a CronJob, got "
+            "'batch/v1beta1'; its pods are missing",
+            id="older version of what makes workloads",
+        ),
+        pytest.param(
             "apiVersion: policy/v1beta1, kind: PodDisruptionBudget",
             NoticeReason.UNKNOWN_VERSION,
             "apiVersion: expected 'policy/v1' for a PodDisruptionBudget, got "
@@ -124,6 +131,14 @@ def counts(loaded: Loaded) -> dict[str, int | None]:
             "--custom-kinds FILE can tell how many there are",
             id="custom kind with a pod template",
         ),
+        pytest.param(
+            "apiVersion: x.io/v1, kind: Search, "
+            "spec: {sets: [{podTemplate: {spec: {containers: [{name: main}]}}}]}",
+            NoticeReason.MISSING_PODS,
+            "spec.sets[0].podTemplate: the pods of this Search (x.io/v1) are missing; "
+            "--custom-kinds FILE can tell how many there are",
+            id="custom kind with a pod template that leaves the image open",
+        ),
     ],
 )
 def test_demand_that_is_missing_is_told(
@@ -143,6 +158,12 @@ def test_demand_that_is_missing_is_told(
         "apiVersion: networking.k8s.io/v1, kind: Ingress",
         "apiVersion: extensions/v1beta1, kind: Ingress",
         "apiVersion: serving.knative.dev/v1, kind: Service",
+        "apiVersion: v1, kind: Event",
+        "apiVersion: example.com/v1, kind: AllowList, spec: {}",
+        (
+            "apiVersion: kyverno.io/v1, kind: ClusterPolicy, spec: {validate: "
+            "{pattern: {spec: {containers: [{name: '*'}]}}}}"
+        ),
         (
             "apiVersion: apps/v1, kind: ControllerRevision, "
             f"data: {{spec: {{template: {TEMPLATE}}}}}"

@@ -425,15 +425,36 @@ def test_path_that_does_not_exist_is_told(tmp_path: Path) -> None:
     assert problems(tmp_path / "x.yaml") == ["x.yaml: no such file or directory"]
 
 
+def test_url_is_told_with_what_fetches_it() -> None:
+    with pytest.raises(ManifestErrors) as caught:
+        load(["https://example.com/a.yaml"])
+    assert str(caught.value) == (
+        "https://example.com/a.yaml: a URL; expected a file: "
+        "curl -sSfL https://example.com/a.yaml | quaymaster simulate -"
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("[1]", "expected an object with apiVersion and kind"),
-        ("kind: Pod", "apiVersion: expected the apiVersion of a Kubernetes object"),
-        ("apiVersion: v1", "kind: expected the kind of a Kubernetes object"),
+        ("[1]", "expected an object with apiVersion and kind, got a list"),
+        ("hello", "expected an object with apiVersion and kind, got 'hello'"),
+        (
+            "kind: Pod",
+            "apiVersion: expected the apiVersion of a Kubernetes object, got nothing",
+        ),
+        (
+            "apiVersion: v1",
+            "kind: expected the kind of a Kubernetes object, got nothing",
+        ),
         (
             "{apiVersion: v1, kind: [1]}",
-            "kind: expected the kind of a Kubernetes object",
+            "kind: expected the kind of a Kubernetes object, got a list",
+        ),
+        ("{apiVersion: v1, kind: List, items: x}", "items: expected a list, got 'x'"),
+        (
+            "{apiVersion: v1, kind: PodList, items: {}}",
+            "items: expected a list, got a mapping",
         ),
     ],
 )
@@ -444,11 +465,11 @@ def test_what_is_no_kubernetes_object_is_told(
 
 
 def test_json_that_is_no_kubernetes_object_is_told(write: Writer) -> None:
-    expected = "expected the {} of a Kubernetes object"
+    expected = "expected the {} of a Kubernetes object, got "
     assert problems(write(a_json='[1] {"kind": 5} {"apiVersion": "v1"}')) == [
-        "a.json: document 1: expected an object with apiVersion and kind",
-        f"a.json: document 2: apiVersion: {expected.format('apiVersion')}",
-        f"a.json: document 3: kind: {expected.format('kind')}",
+        "a.json: document 1: expected an object with apiVersion and kind, got a list",
+        f"a.json: document 2: apiVersion: {expected.format('apiVersion')}nothing",
+        f"a.json: document 3: kind: {expected.format('kind')}nothing",
     ]
 
 

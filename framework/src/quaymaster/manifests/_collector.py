@@ -8,9 +8,11 @@ from typing import Final, TypeVar
 
 import msgspec
 
+from quaymaster._config.naming import show
 from quaymaster._json_values import json_tree
 from quaymaster._reading import UnreadableError
 from quaymaster.errors import ManifestErrors, ObjectError, Problem
+from quaymaster.manifests._builtin_kinds import BUILTIN_KINDS
 from quaymaster.manifests._custom_kinds import CustomKind
 from quaymaster.manifests._field_check import FieldCheck
 from quaymaster.manifests._files import STDIN, files_below, read_bytes
@@ -27,6 +29,7 @@ from quaymaster.manifests._unrendered import (
     is_chart_template,
     looks_like_template,
     tell_unrendered,
+    tell_url,
 )
 from quaymaster.manifests._validation import Validation
 from quaymaster.objects import ApiObject, Job, SpecPool, decode, from_wire
@@ -103,7 +106,8 @@ class Collector:
             else:
                 self._read_file(name)
         except OSError as error:
-            self._complain(name, message=(error.strerror or str(error)).lower())
+            what = (error.strerror or str(error)).lower()
+            self._complain(name, message=tell_url(name) or what)
         except UnreadableError as error:
             self._complain(name, message=str(error))
         except ValueError:  # of the name itself
@@ -159,14 +163,18 @@ class Collector:
     def _add_tree(self, tree: object, one: ObjectText) -> None:
         """Add what is no object of a class that scheduling knows."""
         if not isinstance(tree, Mapping):
-            message = "expected an object with apiVersion and kind"
-            self._complain(str(one.source), message=message)
+            message = "expected an object with apiVersion and kind, got"
+            self._complain(str(one.source), message=f"{message} {show(tree)}")
             return
         typed = self._type_of(tree, one.source, one.typed)
         if typed is None:
             return
         items = tree.get("items")
-        if typed.item_type is not None and (items is None or isinstance(items, list)):
+        if typed.item_type is not None and _is_list(items, typed.item_type):
+            if items is not None and not isinstance(items, list):
+                message = f"expected a list, got {show(items)}"
+                self._complain(str(one.source), "items", message)
+                return
             for inner in list_texts(items or [], typed.item_type, one.source):
                 self._add(inner)
         else:
@@ -192,8 +200,8 @@ class Collector:
         for field, default in (("apiVersion", hint.api_version), ("kind", hint.kind)):
             value = tree.get(field) or default
             if not isinstance(value, str) or not value:
-                message = f"expected the {field} of a Kubernetes object"
-                self._complain(str(source), field, message)
+                message = f"expected the {field} of a Kubernetes object, got"
+                self._complain(str(source), field, f"{message} {show(value or None)}")
                 return None
             found.append(value)
         return ObjectType(*found)
@@ -254,6 +262,17 @@ class Collector:
 
     def _complain(self, where: str, path: str = "", message: str = "") -> None:
         self._problems.append(Problem(where=where, path=path, message=message))
+
+
+def _is_list(items: object, item_type: ObjectType) -> bool:
+    """Whether an object whose kind ends like that of a list is one.
+
+    Args:
+        items: What it has as items; may be None.
+        item_type: What these would be.
+    """
+    is_builtin = not item_type.kind or item_type.kind in BUILTIN_KINDS
+    return is_builtin or isinstance(items, list)
 
 
 def _version(obj: ApiObject) -> int:

@@ -6,6 +6,7 @@ from typing import Final
 import attrs
 
 from quaymaster._config.naming import did_you_mean
+from quaymaster._openapi import structure_of
 from quaymaster.manifests._builtin_kinds import (
     BUILTIN_KINDS,
     group_of,
@@ -18,9 +19,11 @@ from quaymaster.objects import KINDS
 
 __all__ = ["CRON_JOB_NOT_RUN", "Finding", "examine"]
 
+_CRON_JOB: Final = "CronJob"
+_CRON_JOB_VERSION: Final = "batch/v1"
 _RUNS_PODS: Final = frozenset(
     (
-        "CronJob",
+        _CRON_JOB,
         "DaemonSet",
         "Deployment",
         "Job",
@@ -30,6 +33,7 @@ _RUNS_PODS: Final = frozenset(
         "StatefulSet",
     )
 )
+_TEMPLATE: Final = "template"
 _DEEPEST: Final = 16
 """So far below an object a pod template is looked for; known ones lie 6 deep."""
 
@@ -80,15 +84,31 @@ def examine(tree: Mapping[str, object], typed: ObjectType) -> Finding | None:
 
 
 def _other_version(typed: ObjectType) -> Finding | None:
-    known = KINDS.get(typed.kind)
-    if known is None:
+    """What to say of a known kind under an ``apiVersion`` that it is not read under."""
+    version = _version_of(typed.kind)
+    if version is None or version == typed.api_version or _is_namesake(typed, version):
         return None
     reason, effect = NoticeReason.UNKNOWN_VERSION, "it was left out"
     if typed.kind in _RUNS_PODS:
         reason, effect = NoticeReason.MISSING_PODS, "its pods are missing"
-    expected = f"expected {known.api_version!r} for a {typed.kind}"
+    expected = f"expected {version!r} for a {typed.kind}"
     return Finding(
         reason, "apiVersion", f"{expected}, got {typed.api_version!r}; {effect}"
+    )
+
+
+def _version_of(kind: str) -> str | None:
+    """The ``apiVersion`` of a kind that matters; None if what it holds does not."""
+    if kind == _CRON_JOB:
+        return _CRON_JOB_VERSION
+    known = KINDS.get(kind)
+    return known.api_version if known is not None else None
+
+
+def _is_namesake(typed: ObjectType, version: str) -> bool:
+    """Whether another group has this kind, too, as the core one has Events."""
+    return group_of(typed.api_version) != group_of(version) and bool(
+        structure_of(*typed)
     )
 
 
@@ -110,7 +130,7 @@ def _find_template(tree: Mapping[str, object]) -> str | None:
         deeper: list[tuple[str, object]] = []
         for path, value in level:
             if isinstance(value, Mapping):
-                if path and _is_template(value):
+                if path and _is_template(value, path):
                     return path
                 dot = f"{path}." if path else ""
                 deeper += ((f"{dot}{key}", part) for key, part in value.items())
@@ -120,11 +140,13 @@ def _find_template(tree: Mapping[str, object]) -> str | None:
     return None
 
 
-def _is_template(value: Mapping[str, object]) -> bool:
+def _is_template(value: Mapping[str, object], path: str) -> bool:
+    """Whether this is a pod template; operators may fill in the images of one."""
     spec = value.get("spec")
     containers = spec.get("containers") if isinstance(spec, Mapping) else None
+    field = "name" if path.lower().endswith(_TEMPLATE) else "image"
     return (
         isinstance(containers, list)
         and bool(containers)
-        and all(isinstance(one, Mapping) and "image" in one for one in containers)
+        and all(isinstance(one, Mapping) and field in one for one in containers)
     )

@@ -1,4 +1,4 @@
-"""Kustomizations and Helm charts: what must be rendered before it is manifests."""
+"""Kustomizations, Helm charts, URLs: what must be rendered or fetched first."""
 
 import mmap
 import re
@@ -11,6 +11,7 @@ __all__ = [
     "looks_like_template",
     "tell_folder",
     "tell_unrendered",
+    "tell_url",
 ]
 
 _KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
@@ -42,6 +43,13 @@ def tell_folder(directory: Path, names: Iterable[str]) -> str:
         if name in names:
             return tell_unrendered(directory / name)
     return ""
+
+
+def tell_url(name: str) -> str:
+    """Say how to read what a URL names; nothing if this is no URL."""
+    if not name.startswith(("http://", "https://")):
+        return ""
+    return f"a URL; expected a file: curl -sSfL {name} | quaymaster simulate -"
 
 
 def is_chart_template(path: Path, text: bytes | mmap.mmap) -> str:
