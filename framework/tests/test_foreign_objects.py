@@ -132,6 +132,14 @@ def counts(loaded: Loaded) -> dict[str, int | None]:
             id="custom kind with a pod template",
         ),
         pytest.param(
+            "apiVersion: serving.knative.dev/v1, kind: Service, "
+            "spec: {template: {spec: {containers: [{image: x}]}}}",
+            NoticeReason.MISSING_PODS,
+            "spec.template: the pods of this Service (serving.knative.dev/v1) are "
+            "missing; --custom-kinds FILE can tell how many there are",
+            id="custom kind with a pod template that leaves the name open",
+        ),
+        pytest.param(
             "apiVersion: x.io/v1, kind: Search, "
             "spec: {sets: [{podTemplate: {spec: {containers: [{name: main}]}}}]}",
             NoticeReason.MISSING_PODS,

@@ -9,6 +9,7 @@ from quaymaster._openapi import (
     fields_of,
     find_duplicates,
     find_unknown,
+    find_wrong,
     path_text,
     structure_of,
 )
@@ -101,6 +102,108 @@ def test_fields_that_their_place_does_not_have_are_found(
     kind: str, tree: object, expected: list[str]
 ) -> None:
     assert unknown(kind, tree) == expected
+
+
+def wrong(kind: str, tree: object) -> list[str]:
+    api_version, _, name = kind.rpartition(" ")
+    found = find_wrong(tree, structure_of(api_version, name))
+    return [f"{value.path}: {value.expected}" for value in found]
+
+
+def container(**fields: object) -> object:
+    return {"spec": {"containers": [fields]}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "tree", "expected"),
+    [
+        (
+            "v1 Pod",
+            container(env=[{"name": "PORT", "value": 80}]),
+            ["spec.containers[0].env[0].value: a string"],
+        ),
+        (
+            "v1 Pod",
+            container(args=["a", 1, None], command="sleep"),
+            [
+                "spec.containers[0].args[1]: a string",
+                "spec.containers[0].command: a list",
+            ],
+        ),
+        (
+            "v1 Pod",
+            container(tty="true", stdin=True),
+            ["spec.containers[0].tty: true or false"],
+        ),
+        (
+            "v1 Pod",
+            container(livenessProbe={"periodSeconds": 1.5, "httpGet": {"port": [80]}}),
+            [
+                "spec.containers[0].livenessProbe.periodSeconds: an integer",
+                "spec.containers[0].livenessProbe.httpGet.port: an integer or a string",
+            ],
+        ),
+        (
+            "v1 Pod",
+            container(startupProbe={"periodSeconds": 1 << 31, "timeoutSeconds": 5.0}),
+            [
+                (
+                    "spec.containers[0].startupProbe.periodSeconds: "
+                    "an integer from -2147483648 to 2147483647"
+                )
+            ],
+        ),
+        ("v1 Pod", {"metadata": [], "spec": None}, ["metadata: an object"]),
+        ("v1 Pod", {"metadata": {"labels": ["a"]}}, ["metadata.labels: an object"]),
+        (
+            "v1 ConfigMap",
+            {"data": {"a": 1, "b": "x", "c": None}, "binaryData": {"d": "YQ=="}},
+            ["data.a: a string"],
+        ),
+        (
+            "v1 Secret",
+            {
+                "data": {"a": "aGk=\n", "b": "hi!", "c": "aGk"},
+                "stringData": {"d": True},
+            },
+            [
+                "data.b: base64 text",
+                "data.c: base64 text",
+                "stringData.d: a string",
+            ],
+        ),
+        (
+            "autoscaling/v2 HorizontalPodAutoscaler",
+            {"spec": {"behavior": {"scaleUp": {"tolerance": "x"}}}},
+            ["spec.behavior.scaleUp.tolerance: a quantity such as 500m, 2 or 1.5Gi"],
+        ),
+        (
+            "apiextensions.k8s.io/v1 CustomResourceDefinition",
+            {"spec": {"preserveUnknownFields": "false"}},
+            ["spec.preserveUnknownFields: true or false"],
+        ),
+        ("v1 Pod", {"unknown": {"fields": 1}}, []),
+        ("example.com/v1 Widget", {"metadata": 1}, []),
+    ],
+)
+def test_values_that_are_not_of_the_type_of_their_field_are_found(
+    kind: str, tree: object, expected: list[str]
+) -> None:
+    assert wrong(kind, tree) == expected
+
+
+def test_what_json_leaves_open_may_hold_anything() -> None:
+    schema = {
+        "default": [1],
+        "enum": [1, "a", None, {"b": 2}],
+        "maximum": 1.5,
+        "items": {"type": "string"},
+        "additionalProperties": False,
+        "example": {"x": 1},
+    }
+    version = {"name": "v1", "schema": {"openAPIV3Schema": schema}}
+    kind = "apiextensions.k8s.io/v1 CustomResourceDefinition"
+    assert wrong(kind, {"spec": {"versions": [version]}}) == []
 
 
 def test_keys_that_came_twice_are_found() -> None:

@@ -212,3 +212,44 @@ def test_words_of_kubectl_are_taken(word: str, expected: Validation) -> None:
 def test_other_words_are_not_taken() -> None:
     with pytest.raises(ValueError, match="maybe"):
         Validation.of("maybe")
+
+
+def test_value_of_a_wrong_type_is_an_error_whatever_is_asked_for(
+    tmp_path: Path,
+) -> None:
+    env = [{"name": "PORT", "value": 80}]
+    pod = with_spec(containers=[{"name": "a", "image": "x", "env": env}])
+    path = write(tmp_path, pod)
+    for validation in (None, *Validation):
+        with pytest.raises(ManifestErrors) as caught:
+            load([path], validation=validation)
+        assert [str(problem) for problem in caught.value.problems] == [
+            (
+                f"{path} (Pod default/a): spec.containers[0].env[0].value: "
+                "expected a string, got 80: put it in quotes"
+            )
+        ]
+
+
+def test_value_of_a_wrong_type_is_told_once(tmp_path: Path) -> None:
+    spec = {"parallelism": "2", "template": {"spec": {"containers": "c"}}}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}}
+    cron_job = {**job, "kind": "CronJob", "spec": {"jobTemplate": {"spec": spec}}}
+    place = "spec.jobTemplate.spec"
+    assert problems(write(tmp_path, {**job, "spec": spec}, "b.json")) == [
+        "b.json (Job default/a): spec.parallelism: expected an integer, got '2'",
+        (
+            "b.json (Job default/a): spec.template.spec.containers: "
+            "expected a list, got 'c'"
+        ),
+    ]
+    path = write(tmp_path, cron_job, "c.json")
+    with pytest.raises(ManifestErrors) as caught:
+        load([path], run_cron_jobs=True)
+    assert [str(one).replace(f"{tmp_path}/", "") for one in caught.value.problems] == [
+        f"c.json (CronJob a): {place}.parallelism: expected an integer, got '2'",
+        (
+            f"c.json (CronJob a): {place}.template.spec.containers: "
+            "expected a list, got 'c'"
+        ),
+    ]

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
+from quaymaster._openapi.scalars import Scalar
+
 __all__ = ["make_table"]
 
 Reference: TypeAlias = int | list[int] | dict[str, int]
@@ -11,17 +13,27 @@ _PREFIX: Final = "#/definitions/"
 # What has a form of its own in Go, where anything may be inside.
 _FREE: Final = (
     "FieldsV1",
-    "IntOrString",
     "JSON",
     "JSONSchemaPropsOrArray",
     "JSONSchemaPropsOrBool",
     "JSONSchemaPropsOrStringArray",
-    "MicroTime",
     "Patch",
-    "Quantity",
     "RawExtension",
-    "Time",
 )
+_OWN_FORMS: Final = {
+    "IntOrString": Scalar.INT_OR_STRING,
+    "MicroTime": Scalar.STRING,
+    "Quantity": Scalar.QUANTITY,
+    "Time": Scalar.STRING,
+}
+_FORMS: Final = {
+    ("string", ""): Scalar.STRING,
+    ("string", "byte"): Scalar.BYTES,
+    ("integer", "int32"): Scalar.INT32,
+    ("integer", "int64"): Scalar.INT64,
+    ("number", "double"): Scalar.NUMBER,
+    ("boolean", ""): Scalar.BOOLEAN,
+}
 
 
 def make_table(swagger: Mapping[str, Any]) -> dict[str, Any]:
@@ -33,7 +45,8 @@ def make_table(swagger: Mapping[str, Any]) -> dict[str, Any]:
     Returns:
         ``kinds`` has the number of each kind's structure, by group, version and kind;
         ``structures`` the fields of each of these. A field is 0 if anything may be
-        inside, the number of a structure, or that number in a list or a map.
+        inside, the number of a structure or of a simple type, or such a number in a
+        list or a map.
     """
     definitions = swagger["definitions"]
     kinds = {
@@ -71,7 +84,7 @@ def _numbers(definitions: Mapping[str, Any], roots: Iterable[str]) -> dict[str, 
     todo = list(roots)
     while todo:
         name = todo.pop()
-        if name in found or name.rpartition(".")[2] in _FREE:
+        if name in found or _last(name) in (*_FREE, *_OWN_FORMS):
             continue
         found.add(name)
         for value in definitions[name].get("properties", {}).values():
@@ -84,8 +97,15 @@ def _numbers(definitions: Mapping[str, Any], roots: Iterable[str]) -> dict[str, 
 def _reference(value: Mapping[str, Any], numbers: Mapping[str, int]) -> Reference:
     if "items" in value:
         number = _reference(value["items"], numbers)
-        return [number] if isinstance(number, int) and number else 0
+        return [number if isinstance(number, int) else 0]
     if "additionalProperties" in value:
         number = _reference(value["additionalProperties"], numbers)
-        return {"": number} if isinstance(number, int) and number else 0
-    return numbers.get(value.get("$ref", "").removeprefix(_PREFIX), 0)
+        return {"": number if isinstance(number, int) else 0}
+    name = value.get("$ref", "").removeprefix(_PREFIX)
+    if name:
+        return _OWN_FORMS.get(_last(name), numbers.get(name, 0))
+    return _FORMS.get((value.get("type", ""), value.get("format", "")), 0)
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]

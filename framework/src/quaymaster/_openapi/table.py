@@ -11,8 +11,8 @@ import msgspec
 __all__ = ["Reference", "fields_of", "structure_of"]
 
 Reference: TypeAlias = int | list[int] | dict[str, int]
-"""What a field holds: 0 for anything, the number of a structure, or that number in a
-list or (under an empty key) in a map."""
+"""What a field holds: 0 for anything, the number of a structure or (below 0) of a
+simple type, or such a number in a list or (under an empty key) in a map."""
 
 
 class _Table(msgspec.Struct, frozen=True, kw_only=True):

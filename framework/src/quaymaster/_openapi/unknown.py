@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from quaymaster._config.naming import did_you_mean
+from quaymaster._openapi.scalars import is_scalar
 from quaymaster._openapi.table import Reference, fields_of
 
 __all__ = ["UnknownField", "find_unknown", "unknown_field"]
@@ -38,7 +39,7 @@ def find_unknown(
         path: The place of the tree in its object.
     """
     if isinstance(reference, int):
-        if reference and isinstance(tree, Mapping):
+        if reference > 0 and isinstance(tree, Mapping):
             yield from _in_structure(tree, reference, path)
     elif isinstance(reference, list):
         for index, item in enumerate(tree if isinstance(tree, list) else ()):
@@ -62,7 +63,7 @@ def _in_structure(
         reference = fields.get(name)
         if reference is None:
             yield unknown_field(name, structure, where)
-        elif reference:
+        elif not is_scalar(reference):
             yield from find_unknown(value, reference, where)
 
 

@@ -179,9 +179,11 @@ class Collector:
                 self._add(inner)
         else:
             self._has_foreign = True
-            if not self._foreign.add(tree, typed, one.source):
+            odd = self._fields.check(one)
+            self._problems += odd
+            # What runs its pods would tell the same once more.
+            if not odd and not self._foreign.add(tree, typed, one.source):
                 self._skipped[str(typed)] += 1
-            self._problems += self._fields.check(one, None)
 
     def _add_jobs(self) -> None:
         """Add what runs the pods of objects whose class is not known."""
@@ -208,13 +210,15 @@ class Collector:
 
     def _add_object(self, one: ObjectText, cls: type[ApiObject]) -> None:
         made: ApiObject | None = None
+        told = set()
         try:
             made = decode(one.text, cls, pool=self._pool)
         except ObjectError as error:
             where = _place_of(one)
             for problem in error.problems:
                 self._complain(where, problem.path, problem.message)
-        self._problems += self._fields.check(one, made)
+                told.add(problem.path)
+        self._problems += self._fields.check(one, made, told=told)
         if made is not None:
             self._keep(made, one.source)
 

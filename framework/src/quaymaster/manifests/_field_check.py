@@ -1,7 +1,7 @@
 """Checking the fields of all objects of a load, as strictly as was asked for."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Final
 
 from quaymaster.errors import Problem
@@ -10,6 +10,7 @@ from quaymaster.manifests._fields import (
     is_stored,
     odd_fields,
     odd_spec_fields,
+    wrong_values,
 )
 from quaymaster.manifests._texts import ObjectText
 from quaymaster.manifests._types import ObjectType
@@ -23,12 +24,13 @@ _INDEX: Final = re.compile(r"\[\d+\]")
 
 
 class FieldCheck:
-    """Tells unknown and duplicate fields, as errors or as warnings.
+    """Tells unknown and duplicate fields, as errors or as warnings, and wrong types.
 
     Args:
         validation: How strict to be; None for strict with what people write. Of what a
             server has stored then only the spec is looked at, and what is unknown there
-            is a warning: a server stores no unknown fields, but it may be newer.
+            is a warning: a server stores no unknown fields, but it may be newer. A
+            value of a wrong type is an error in any case, as a server cannot read it.
         pool: What the objects share; of specs with the same text one is looked at.
         name: How to call an object in messages.
     """
@@ -46,12 +48,19 @@ class FieldCheck:
         pool.forget_texts()
         self._texts_read = pool.texts_read
 
-    def check(self, one: ObjectText, made: ApiObject | None) -> list[Problem]:
+    def check(
+        self,
+        one: ObjectText,
+        made: ApiObject | None = None,
+        *,
+        told: Collection[str] = (),
+    ) -> list[Problem]:
         """What is wrong with an object's fields; the rest is noted.
 
         Args:
             one: The object's text.
             made: What was made of it; None if it was not, or could not be.
+            told: The paths of values whose types have been found wrong already.
 
         Raises:
             ValueError: It is no JSON.
@@ -59,16 +68,15 @@ class FieldCheck:
         """
         texts_read, self._texts_read = self._texts_read, self._pool.texts_read
         spec_is_known = isinstance(made, Pod) and texts_read == self._texts_read
-        if self._validation is Validation.IGNORE:
-            return []
         if self._validation is None and _is_stored(one, made):
-            findings = [] if spec_is_known else odd_spec_fields(one)
-            self._note(one, findings)
+            self._note(one, [] if spec_is_known else odd_spec_fields(one))
             return []
-        findings = odd_fields(one, spec_is_known=spec_is_known)
-        if self._validation is Validation.WARN:
-            self._note(one, findings)
-            return []
+        findings = self._odd_fields(one, spec_is_known)
+        findings += (
+            wrong
+            for wrong in wrong_values(one, spec_is_known=spec_is_known)
+            if wrong.path not in told
+        )
         where = self._name(one) if findings else ""
         return [
             Problem(where=where, path=path, message=text) for path, text in findings
@@ -77,6 +85,16 @@ class FieldCheck:
     def notices(self) -> list[Notice]:
         """What was noted, once for each kind and place."""
         return list(self._notices.values())
+
+    def _odd_fields(self, one: ObjectText, spec_is_known: bool) -> list[FieldFinding]:
+        """The unknown and duplicate fields that are errors; or they are noted."""
+        if self._validation is Validation.IGNORE:
+            return []
+        findings = odd_fields(one, spec_is_known=spec_is_known)
+        if self._validation is Validation.WARN:
+            self._note(one, findings)
+            return []
+        return findings
 
     def _note(self, one: ObjectText, findings: list[FieldFinding]) -> None:
         for path, message in findings:

@@ -1,4 +1,4 @@
-"""Finding the fields of an object that nobody knows, and those that it has twice.
+"""Finding the fields of an object that are unknown, there twice, or of a wrong type.
 
 Mirrors the strict decoding of the API server (k8s.io/apimachinery v0.36,
 ``pkg/runtime/serializer/json``).
@@ -16,12 +16,20 @@ from quaymaster._openapi import (
     fields_of,
     find_duplicates,
     find_unknown,
+    find_wrong,
     path_text,
     structure_of,
 )
 from quaymaster.manifests._texts import ObjectText
+from quaymaster.objects._check import complaint
 
-__all__ = ["FieldFinding", "is_stored", "odd_fields", "odd_spec_fields"]
+__all__ = [
+    "FieldFinding",
+    "is_stored",
+    "odd_fields",
+    "odd_spec_fields",
+    "wrong_values",
+]
 
 _MOST: Final = 20
 """So many are told of one object."""
@@ -92,6 +100,20 @@ def odd_spec_fields(one: ObjectText) -> list[FieldFinding]:
     return _shortened(_in_spec(one))
 
 
+def wrong_values(one: ObjectText, *, spec_is_known: bool) -> list[FieldFinding]:
+    """All fields that are not of their types; the arguments are the same.
+
+    Raises:
+        ValueError: It is no JSON.
+        RecursionError: It is nested too deeply.
+    """
+    tree = json_tree(_text_of(one, spec_is_known))
+    return _shortened(
+        FieldFinding(found.path, complaint(found.value, found.expected))
+        for found in find_wrong(tree, structure_of(*one.typed))
+    )
+
+
 def _shortened(found: Iterator[FieldFinding]) -> list[FieldFinding]:
     findings = list(islice(found, _MOST + 1))
     if len(findings) > _MOST:
@@ -100,11 +122,7 @@ def _shortened(found: Iterator[FieldFinding]) -> list[FieldFinding]:
 
 
 def _in_object(one: ObjectText, spec_is_known: bool) -> Iterator[FieldFinding]:
-    text = bytes(one.text)
-    if spec_is_known:
-        spec = bytes(_SPEC_DECODER.decode(text).spec)
-        if text.count(b'"spec"') == text.count(spec) == 1:
-            text = text.replace(spec, b"null")
+    text = _text_of(one, spec_is_known)
     if one.duplicates is None:
         tree, paths = find_duplicates(text)
         for path in paths:
@@ -113,6 +131,16 @@ def _in_object(one: ObjectText, spec_is_known: bool) -> Iterator[FieldFinding]:
         tree = json_tree(text)
         yield from _told_duplicates(one)
     yield from _unknown(tree, structure_of(*one.typed))
+
+
+def _text_of(one: ObjectText, spec_is_known: bool) -> bytes:
+    """The text of an object, without a spec that has been looked at before."""
+    text = bytes(one.text)
+    if spec_is_known:
+        spec = bytes(_SPEC_DECODER.decode(text).spec)
+        if text.count(b'"spec"') == text.count(spec) == 1:
+            text = text.replace(spec, b"null")
+    return text
 
 
 def _in_spec(one: ObjectText) -> Iterator[FieldFinding]:

@@ -144,9 +144,9 @@ def _is_template(value: Mapping[str, object], path: str) -> bool:
     """Whether this is a pod template; operators may fill in the images of one."""
     spec = value.get("spec")
     containers = spec.get("containers") if isinstance(spec, Mapping) else None
-    field = "name" if path.lower().endswith(_TEMPLATE) else "image"
+    fields = {"image", "name"} if path.lower().endswith(_TEMPLATE) else {"image"}
     return (
         isinstance(containers, list)
         and bool(containers)
-        and all(isinstance(one, Mapping) and field in one for one in containers)
+        and all(isinstance(one, Mapping) and fields & one.keys() for one in containers)
     )

@@ -16,7 +16,7 @@ from quaymaster.errors import Problem
 from quaymaster.objects._codec import dec_hook
 from quaymaster.quantity import Quantity
 
-__all__ = ["clean", "show"]
+__all__ = ["clean", "complaint", "show"]
 
 
 def clean(tree: object, cls: type, problems: list[Problem]) -> object:
@@ -36,6 +36,14 @@ def show(value: object) -> str:
         return "a list"
     text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+def complaint(value: object, expected: str) -> str:
+    """What to say of a value where another was expected."""
+    hint = ""
+    if "string" in expected and isinstance(value, bool | int | float):
+        hint = ": put it in quotes"
+    return f"expected {expected}, got {show(value)}{hint}"
 
 
 @functools.lru_cache(maxsize=256)
@@ -177,9 +185,5 @@ def _clean_custom(
 def _complain(
     value: object, expected: str, path: str, problems: list[Problem]
 ) -> object:
-    hint = ""
-    if "string" in expected and isinstance(value, bool | int | float):
-        hint = ": put it in quotes"
-    message = f"expected {expected}, got {show(value)}{hint}"
-    problems.append(Problem(path=path, message=message))
+    problems.append(Problem(path=path, message=complaint(value, expected)))
     return value
