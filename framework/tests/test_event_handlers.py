@@ -1,7 +1,8 @@
 """From changes of the cluster to the cache and the queue."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar
+from functools import partial
+from typing import Any, ClassVar
 
 import pytest
 from msgspec.structs import replace
@@ -9,7 +10,7 @@ from msgspec.structs import replace
 from quaymaster._cache.cache import Cache
 from quaymaster._engine.changes import node_changes, pod_changes
 from quaymaster._engine.event_handlers import EventHandlers
-from quaymaster._engine.informers import ChangeHandler
+from quaymaster._engine.informers import WATCHED_KINDS, ChangeHandler
 from quaymaster._queue import QueuedPod, QueueProfile, SchedulingQueue
 from quaymaster.clock import VirtualClock
 from quaymaster.cluster_events import (
@@ -24,6 +25,7 @@ from quaymaster.objects import (
     Namespace,
     Node,
     NodeCondition,
+    ObjectMeta,
     Pod,
     PodResourceClaimStatus,
     PodSchedulingGate,
@@ -50,9 +52,13 @@ class Rig:
         self.heard: list[tuple[ApiObject | None, ApiObject | None]] = []
         self.waiting: set[str] = set()
         self.rejected: list[str] = []
+        self.actions: list[ActionType] = []
         events = [
-            ClusterEventWithHint(ClusterEvent(resource, ActionType.ALL), self._hear)
+            ClusterEventWithHint(
+                ClusterEvent(resource, action), partial(self._hear, action)
+            )
             for resource in resources
+            for action in (ActionType.ADD, ActionType.UPDATE, ActionType.DELETE)
         ]
         self.snapshot = Snapshot()
         self.cache = Cache(self.snapshot)
@@ -74,9 +80,14 @@ class Rig:
         self.cache.add_node(make_node(name="n1"))
 
     def _hear(
-        self, _pod: Pod, old: ApiObject | None, new: ApiObject | None
+        self,
+        action: ActionType,
+        _pod: Pod,
+        old: ApiObject | None,
+        new: ApiObject | None,
     ) -> QueueingHint:
         self.heard.append((old, new))
+        self.actions.append(action)
         return QueueingHint.SKIP
 
     def _reject(self, uid: str) -> bool:
@@ -123,6 +134,34 @@ def finished(pod: Pod) -> Pod:
 def deleting(pod: Pod) -> Pod:
     metadata = replace(newer(pod).metadata, deletion_timestamp=Time(1.0))
     return replace(pod, metadata=metadata)
+
+
+# All kinds
+
+
+@pytest.mark.parametrize(
+    ("kind", "resource"),
+    [
+        (kind, resource)
+        for kind in WATCHED_KINDS
+        for resource in EventResource
+        if resource.value.rpartition("/")[2] == kind.kind
+    ],
+)
+def test_hints_get_the_objects_that_the_change_has(
+    kind: type[ApiObject], resource: EventResource
+) -> None:
+    """What type checkers are told of old and new (`on_pod` and so on) is true."""
+    rig = Rig(resource)
+    rig.add_listener()
+    rig.actions.clear()
+    place: dict[str, Any] = {"node_name": "n1"} if kind is Pod else {}
+    old = kind(metadata=ObjectMeta(name="x", uid="x"), **place)
+    new = replace(old, metadata=replace(old.metadata, labels={"a": "b"}))
+    for before, after in ((None, old), (old, new), (new, None)):
+        rig.handlers.changed(kind, before, after, missed=False)
+    assert rig.heard == [(None, old), (old, new), (new, None)]
+    assert rig.actions == [ActionType.ADD, ActionType.UPDATE, ActionType.DELETE]
 
 
 # Pods

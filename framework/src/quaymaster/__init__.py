@@ -7,10 +7,13 @@ A plugin author needs the names below; everything else is in the topic modules
 
 from quaymaster.cluster_events import (
     ActionType,
+    Change,
     ClusterEvent,
     ClusterEventWithHint,
     EventResource,
     QueueingHint,
+    on_node,
+    on_pod,
 )
 from quaymaster.cycle_state import CycleState, StateKey
 from quaymaster.errors import QuaymasterError
@@ -33,6 +36,7 @@ from quaymaster.status import Code, Status
 
 __all__ = [
     "ActionType",
+    "Change",
     "ClusterEvent",
     "ClusterEventWithHint",
     "Code",
@@ -59,4 +63,6 @@ __all__ = [
     "StateKey",
     "Status",
     "hookimpl",
+    "on_node",
+    "on_pod",
 ]

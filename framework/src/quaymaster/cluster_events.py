@@ -6,19 +6,45 @@ optional queueing hint. Mirrors k8s.io/kube-scheduler v0.36, ``framework/types.g
 
 import enum
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, ClassVar, Final, Generic, TypeAlias, TypeVar, cast, overload
 
 import attrs
 
-from quaymaster.objects import ApiObject, Pod
+from quaymaster.objects import (
+    ApiObject,
+    CSIDriver,
+    CSINode,
+    CSIStorageCapacity,
+    DeviceClass,
+    Node,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    StorageClass,
+    VolumeAttachment,
+)
 
 __all__ = [
     "ActionType",
+    "Change",
     "ClusterEvent",
     "ClusterEventWithHint",
     "EventResource",
+    "EventsOf",
     "QueueingHint",
     "QueueingHintFn",
+    "on_csi_driver",
+    "on_csi_node",
+    "on_csi_storage_capacity",
+    "on_device_class",
+    "on_node",
+    "on_persistent_volume",
+    "on_persistent_volume_claim",
+    "on_pod",
+    "on_resource_claim",
+    "on_resource_slice",
+    "on_storage_class",
+    "on_volume_attachment",
 ]
 
 
@@ -142,6 +168,9 @@ class ClusterEvent:
 class ClusterEventWithHint:
     """What ``events_to_register`` returns: an event, and a hint to narrow it.
 
+    `on_pod`, `on_node` and so on make these, and let type checkers see that the hint
+    fits the event.
+
     Attributes:
         event: The changes that may help a pod which this plugin rejected.
         hint: Asked for each such change and pod; None means always QUEUE.
@@ -149,3 +178,158 @@ class ClusterEventWithHint:
 
     event: ClusterEvent
     hint: QueueingHintFn | None = None
+
+
+class Added:
+    """Marks, for type checkers, a `Change` after which an object is there."""
+
+
+class Updated:
+    """Marks a `Change` before and after which an object is there."""
+
+
+class Deleted:
+    """Marks a `Change` before which an object was there."""
+
+
+KindT_co = TypeVar("KindT_co", covariant=True)
+OtherT = TypeVar("OtherT")
+ObjT = TypeVar("ObjT", bound=ApiObject)
+
+
+class Change(Generic[KindT_co]):
+    """What happens to an object; several are OR-ed: ``Change.ADD | Change.DELETE``.
+
+    These are the flags of `ActionType`, which type checkers know apart: from them
+    follows whether a hint gets an old and a new object, see `EventsOf`.
+
+    Args:
+        action: The flags.
+    """
+
+    __slots__ = ("action",)
+
+    ADD: ClassVar["Change[Added]"]
+    DELETE: ClassVar["Change[Deleted]"]
+    UPDATE: ClassVar["Change[Updated]"]
+    UPDATE_NODE_ALLOCATABLE: ClassVar["Change[Updated]"]
+    UPDATE_NODE_LABEL: ClassVar["Change[Updated]"]
+    UPDATE_NODE_TAINT: ClassVar["Change[Updated]"]
+    UPDATE_NODE_CONDITION: ClassVar["Change[Updated]"]
+    UPDATE_NODE_ANNOTATION: ClassVar["Change[Updated]"]
+    UPDATE_NODE_DECLARED_FEATURE: ClassVar["Change[Updated]"]
+    UPDATE_POD_LABEL: ClassVar["Change[Updated]"]
+    UPDATE_POD_SCALE_DOWN: ClassVar["Change[Updated]"]
+    UPDATE_POD_TOLERATION: ClassVar["Change[Updated]"]
+    UPDATE_POD_SCHEDULING_GATES_ELIMINATED: ClassVar["Change[Updated]"]
+    UPDATE_POD_GENERATED_RESOURCE_CLAIM: ClassVar["Change[Updated]"]
+    ALL: ClassVar["Change[Added | Updated | Deleted]"]
+
+    def __init__(self, action: ActionType) -> None:
+        self.action = action
+
+    def __or__(self, other: "Change[OtherT]") -> "Change[KindT_co | OtherT]":
+        return Change(self.action | other.action)
+
+    def __repr__(self) -> str:
+        return f"Change({self.action!r})"
+
+
+for _name, _action in ActionType.__members__.items():
+    setattr(Change, _name, Change(_action))
+
+
+class EventsOf(Generic[ObjT]):
+    """Registers for changes of one resource: ``on_node(Change.ADD, hint)``.
+
+    The hint is asked about each change, for each pod that this plugin rejected:
+    ``hint(pod, old, new)``. ``old`` is None for what was added, ``new`` is None for
+    what was deleted, and neither is ever anything but None or an object of this
+    resource; so a hint for ``Change.ADD | Change.UPDATE`` takes an ``old`` that may be
+    None, and a ``new`` that is not. Without a hint, each change wakes the pod.
+
+    Args:
+        resource: The resource.
+    """
+
+    def __init__(self, resource: EventResource) -> None:
+        self._resource = resource
+
+    @overload
+    def __call__(
+        self, change: Change[Added | Updated | Deleted], hint: None = None
+    ) -> ClusterEventWithHint: ...
+
+    @overload
+    def __call__(
+        self, change: Change[Added], hint: Callable[[Pod, None, ObjT], QueueingHint]
+    ) -> ClusterEventWithHint: ...
+
+    @overload
+    def __call__(
+        self, change: Change[Updated], hint: Callable[[Pod, ObjT, ObjT], QueueingHint]
+    ) -> ClusterEventWithHint: ...
+
+    @overload
+    def __call__(
+        self, change: Change[Deleted], hint: Callable[[Pod, ObjT, None], QueueingHint]
+    ) -> ClusterEventWithHint: ...
+
+    @overload
+    def __call__(
+        self,
+        change: Change[Added | Updated],
+        hint: Callable[[Pod, ObjT | None, ObjT], QueueingHint],
+    ) -> ClusterEventWithHint: ...
+
+    @overload
+    def __call__(
+        self,
+        change: Change[Updated | Deleted],
+        hint: Callable[[Pod, ObjT, ObjT | None], QueueingHint],
+    ) -> ClusterEventWithHint: ...
+
+    @overload
+    def __call__(
+        self,
+        change: Change[Added | Updated | Deleted],
+        hint: Callable[[Pod, ObjT | None, ObjT | None], QueueingHint],
+    ) -> ClusterEventWithHint: ...
+
+    def __call__(
+        self,
+        change: Change[Added | Updated | Deleted],
+        # Any: which types go together, the overloads say.
+        hint: Callable[[Pod, Any, Any], QueueingHint] | None = None,
+    ) -> ClusterEventWithHint:
+        """Register for changes of this resource.
+
+        Args:
+            change: What must happen.
+            hint: Asked for each pod whether this may help it.
+        """
+        event = ClusterEvent(self._resource, change.action)
+        return ClusterEventWithHint(event, cast("QueueingHintFn | None", hint))
+
+
+on_pod: Final = EventsOf[Pod](EventResource.POD)
+on_node: Final = EventsOf[Node](EventResource.NODE)
+on_persistent_volume: Final = EventsOf[PersistentVolume](
+    EventResource.PERSISTENT_VOLUME
+)
+on_persistent_volume_claim: Final = EventsOf[PersistentVolumeClaim](
+    EventResource.PERSISTENT_VOLUME_CLAIM
+)
+on_storage_class: Final = EventsOf[StorageClass](EventResource.STORAGE_CLASS)
+on_csi_node: Final = EventsOf[CSINode](EventResource.CSI_NODE)
+on_csi_driver: Final = EventsOf[CSIDriver](EventResource.CSI_DRIVER)
+on_csi_storage_capacity: Final = EventsOf[CSIStorageCapacity](
+    EventResource.CSI_STORAGE_CAPACITY
+)
+on_volume_attachment: Final = EventsOf[VolumeAttachment](
+    EventResource.VOLUME_ATTACHMENT
+)
+on_device_class: Final = EventsOf[DeviceClass](EventResource.DEVICE_CLASS)
+# Of these two, objects are not read here: plugins that want them know their types.
+on_resource_claim: Final = EventsOf[ApiObject](EventResource.RESOURCE_CLAIM)
+on_resource_slice: Final = EventsOf[ApiObject](EventResource.RESOURCE_SLICE)

@@ -133,6 +133,11 @@ class EnqueueExtensions(Protocol):
         Called once, when the profile is built. A plugin that rejects pods and does not
         implement this wakes its pods on every event, which is safe and slow. An empty
         list wakes them only by the periodic flush.
+
+        Returns:
+            What `on_node(Change.ADD, hint)`, `on_pod(Change.DELETE)` and their like in
+            `quaymaster.cluster_events` make; a `ClusterEventWithHint` made by hand
+            is as good, but its hint takes objects of any type.
         """
 
 

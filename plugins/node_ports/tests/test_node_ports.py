@@ -231,12 +231,10 @@ def test_plugin_waits_for_deleted_pods_and_new_nodes() -> None:
             QueueingHint.SKIP,
             id="another protocol",
         ),
-        # "backoff-wrong-old-object"
-        pytest.param(POD_DELETED, None, QueueingHint.QUEUE, id="an unknown pod"),
     ],
 )
 def test_deleted_pod_wakes_the_pod_that_wants_its_port(
-    event: ClusterEvent, deleted: Pod | None, hint: QueueingHint
+    event: ClusterEvent, deleted: Pod, hint: QueueingHint
 ) -> None:
     pod = make_pod(name="waiting", host_ports=["10.0.0.1:8080"])
     assert PluginHarness(NodePorts).hint(pod, event, old=deleted) is hint

@@ -188,12 +188,6 @@ def test_toleration_wakes_the_pod_if_it_covers_the_cordon(
     assert harness.hint(pod, TOLERATION_ADDED, pod, changed) is hint
 
 
-@pytest.mark.parametrize("event", [NODE_ADDED, TOLERATION_ADDED], ids=["node", "pod"])
-def test_object_of_an_unexpected_kind_wakes_the_pod(event: ClusterEvent) -> None:
-    harness = PluginHarness(NodeUnschedulable)
-    assert harness.hint(make_pod(), event) is QueueingHint.QUEUE
-
-
 def test_pods_are_told_apart_by_tolerating_the_cordon_alone() -> None:
     plugin = NodeUnschedulable(None, PluginHarness(NodeUnschedulable).handle)
     assert plugin.sign_pod(make_pod(tolerations=["x"])) == plugin.sign_pod(make_pod())

@@ -12,7 +12,7 @@ from quaymaster import (
 )
 from quaymaster.config import ConfigErrors
 from quaymaster.hookspecs import PreEnqueuePlugin
-from quaymaster.testing import PluginHarness, make_node, make_pod
+from quaymaster.testing import PluginHarness, make_pod
 from quaymaster_scheduling_gates import SchedulingGates
 
 GATES_ELIMINATED = ClusterEvent(
@@ -65,12 +65,6 @@ def test_elimination_of_gates_wakes_the_pod_that_had_them(
     pod = make_pod(name="gated", scheduling_gates=["foo"])
     harness = PluginHarness(SchedulingGates)
     assert harness.hint(pod, GATES_ELIMINATED, old=pod, new=changed) is hint
-
-
-def test_object_of_an_unexpected_kind_wakes_the_pod() -> None:
-    harness = PluginHarness(SchedulingGates)
-    hint = harness.hint(make_pod(), GATES_ELIMINATED, new=make_node())
-    assert hint is QueueingHint.QUEUE
 
 
 def test_arguments_are_refused() -> None:

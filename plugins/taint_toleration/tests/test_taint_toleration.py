@@ -393,12 +393,6 @@ def test_toleration_wakes_the_pod_that_has_it(changed: Pod, hint: QueueingHint) 
     assert harness.hint(pod, TOLERATION_ADDED, pod, changed) is hint
 
 
-@pytest.mark.parametrize("event", [NODE_ADDED, TOLERATION_ADDED], ids=["node", "pod"])
-def test_object_of_an_unexpected_kind_wakes_the_pod(event: ClusterEvent) -> None:
-    harness = PluginHarness(TaintToleration)
-    assert harness.hint(make_pod(), event) is QueueingHint.QUEUE
-
-
 def test_arguments_are_refused() -> None:
     with pytest.raises(ConfigErrors, match="'TaintToleration' takes no arguments"):
         PluginHarness(TaintToleration, args={"colour": "red"})

@@ -16,12 +16,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from quaymaster import (
-    ActionType,
-    ClusterEvent,
+    Change,
     ClusterEventWithHint,
     Code,
     CycleState,
-    EventResource,
     Handle,
     NominatingInfo,
     Pod,
@@ -29,10 +27,11 @@ from quaymaster import (
     QueueingHint,
     Status,
     hookimpl,
+    on_pod,
 )
 from quaymaster.hookspecs import NodeStatuses
 from quaymaster.messages import unfit_message
-from quaymaster.objects import ApiObject, PodDisruptionBudget
+from quaymaster.objects import PodDisruptionBudget
 from quaymaster.preemption import (
     Candidate,
     DryRun,
@@ -51,7 +50,6 @@ _UNDER_WAY: Final = Status.unresolvable(
 )
 _NOT_HELPFUL: Final = "Preemption is not helpful for scheduling"
 _NO_CANDIDATE: Final = "no candidate node for preemption"
-_POD_DELETED: Final = ClusterEvent(EventResource.POD, ActionType.DELETE)
 
 
 class DefaultPreemption:
@@ -78,7 +76,7 @@ class DefaultPreemption:
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
         # A deletion opens the gate above. It is for the plugins that rejected the pod
         # to say whether it also makes the pod schedulable.
-        return [ClusterEventWithHint(_POD_DELETED, _after_pod_deletion)]
+        return [on_pod(Change.DELETE, _after_pod_deletion)]
 
     @hookimpl
     def post_filter(
@@ -177,7 +175,5 @@ def _prefixed(status: Status) -> Status:
     return Status(status.code, (f"preemption: {status.message}",), error=status.error)
 
 
-def _after_pod_deletion(
-    _pod: Pod, _old: ApiObject | None, _new: ApiObject | None
-) -> QueueingHint:
+def _after_pod_deletion(_pod: Pod, _old: Pod, _new: None) -> QueueingHint:
     return QueueingHint.SKIP

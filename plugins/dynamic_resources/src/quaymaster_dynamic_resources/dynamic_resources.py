@@ -15,11 +15,9 @@ from typing import Final
 import numpy as np
 
 from quaymaster import (
-    ActionType,
-    ClusterEvent,
+    Change,
     ClusterEventWithHint,
     CycleState,
-    EventResource,
     Handle,
     NodeTable,
     Pod,
@@ -29,8 +27,15 @@ from quaymaster import (
     StateKey,
     Status,
     hookimpl,
+    on_node,
+    on_pod,
 )
 from quaymaster.arrays import Int64Array, Rows
+from quaymaster.cluster_events import (
+    on_device_class,
+    on_resource_claim,
+    on_resource_slice,
+)
 from quaymaster.objects import ApiObject, DeviceClass
 from quaymaster.scores import default_normalize
 from quaymaster_dynamic_resources.args import DynamicResourcesArgs
@@ -43,23 +48,6 @@ _SEEN: Final = StateKey[bool](
     missing="not found",
 )
 _NOTHING_TO_FREE: Final = Status.unschedulable("no new claims to deallocate")
-
-_NODE_CHANGED: Final = ClusterEvent(
-    EventResource.NODE,
-    ActionType.ADD | ActionType.UPDATE_NODE_LABEL | ActionType.UPDATE_NODE_ALLOCATABLE,
-)
-_CLAIM_CHANGED: Final = ClusterEvent(
-    EventResource.RESOURCE_CLAIM, ActionType.ADD | ActionType.UPDATE
-)
-_CLAIM_GENERATED: Final = ClusterEvent(
-    EventResource.POD, ActionType.UPDATE_POD_GENERATED_RESOURCE_CLAIM
-)
-_CLASS_CHANGED: Final = ClusterEvent(
-    EventResource.DEVICE_CLASS, ActionType.ADD | ActionType.UPDATE | ActionType.DELETE
-)
-_SLICE_CHANGED: Final = ClusterEvent(
-    EventResource.RESOURCE_SLICE, ActionType.ADD | ActionType.UPDATE
-)
 
 
 class DynamicResources:
@@ -85,11 +73,13 @@ class DynamicResources:
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
         # Upstream does not register the deletion of a class; here, it ends a rejection.
         return [
-            ClusterEventWithHint(_NODE_CHANGED),
-            ClusterEventWithHint(_CLAIM_CHANGED, _after_claim_change),
-            ClusterEventWithHint(_CLAIM_GENERATED, _after_claim_generation),
-            ClusterEventWithHint(_CLASS_CHANGED),
-            ClusterEventWithHint(_SLICE_CHANGED),
+            on_node(
+                Change.ADD | Change.UPDATE_NODE_LABEL | Change.UPDATE_NODE_ALLOCATABLE
+            ),
+            on_resource_claim(Change.ADD | Change.UPDATE, _after_claim_change),
+            on_pod(Change.UPDATE_POD_GENERATED_RESOURCE_CLAIM, _after_claim_generation),
+            on_device_class(Change.ADD | Change.UPDATE | Change.DELETE),
+            on_resource_slice(Change.ADD | Change.UPDATE),
         ]
 
     @hookimpl
@@ -159,16 +149,12 @@ def _expect_prepared(state: CycleState) -> None:
 
 
 def _after_claim_change(
-    _pod: Pod, _old: ApiObject | None, _new: ApiObject | None
+    _pod: Pod, _old: ApiObject | None, _new: ApiObject
 ) -> QueueingHint:
     """No claim helps a pod as long as none is allocated."""
     return QueueingHint.SKIP
 
 
-def _after_claim_generation(
-    pod: Pod, _old: ApiObject | None, new: ApiObject | None
-) -> QueueingHint:
+def _after_claim_generation(pod: Pod, _old: Pod, new: Pod) -> QueueingHint:
     """Queue the pod if it is the one that changed."""
-    if isinstance(new, Pod) and new.uid != pod.uid:
-        return QueueingHint.SKIP
-    return QueueingHint.QUEUE
+    return QueueingHint.QUEUE if new.uid == pod.uid else QueueingHint.SKIP

@@ -13,11 +13,9 @@ from collections.abc import Hashable, Sequence
 from typing import Final
 
 from quaymaster import (
-    ActionType,
-    ClusterEvent,
+    Change,
     ClusterEventWithHint,
     CycleState,
-    EventResource,
     Handle,
     Node,
     NodeInfo,
@@ -29,11 +27,12 @@ from quaymaster import (
     StateKey,
     Status,
     hookimpl,
+    on_node,
+    on_pod,
 )
 from quaymaster.arrays import Int64Array, Rows
 from quaymaster.counting import Kept
 from quaymaster.namespaces import Namespaces
-from quaymaster.objects import ApiObject
 from quaymaster_inter_pod_affinity.args import InterPodAffinityArgs
 from quaymaster_inter_pod_affinity.filtering import FilterState
 from quaymaster_inter_pod_affinity.hints import node_change_helps, pod_change_helps
@@ -60,14 +59,6 @@ _SCORE_STATE: Final = StateKey[ScoreState](
     missing='failed to read "PreScoreInterPodAffinity" from cycleState: not found',
 )
 
-_POD_CHANGED: Final = ClusterEvent(
-    EventResource.POD,
-    ActionType.ADD | ActionType.UPDATE_POD_LABEL | ActionType.DELETE,
-)
-_NODE_CHANGED: Final = ClusterEvent(
-    EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL
-)
-
 
 class InterPodAffinity:
     """Rejects and ranks nodes by the pods around them.
@@ -90,8 +81,10 @@ class InterPodAffinity:
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
         return [
-            ClusterEventWithHint(_POD_CHANGED, _after_pod_change),
-            ClusterEventWithHint(_NODE_CHANGED, _after_node_change),
+            on_pod(
+                Change.ADD | Change.UPDATE_POD_LABEL | Change.DELETE, _after_pod_change
+            ),
+            on_node(Change.ADD | Change.UPDATE_NODE_LABEL, _after_node_change),
         ]
 
     @hookimpl
@@ -186,18 +179,11 @@ class InterPodAffinity:
         return state[_SCORE_STATE].normalize(scores)
 
 
-def _after_pod_change(
-    pod: Pod, old: ApiObject | None, new: ApiObject | None
-) -> QueueingHint:
-    before = old if isinstance(old, Pod) else None
-    after = new if isinstance(new, Pod) else None
-    helps = pod_change_helps(pod, before, after)
+def _after_pod_change(pod: Pod, old: Pod | None, new: Pod | None) -> QueueingHint:
+    helps = pod_change_helps(pod, old, new)
     return QueueingHint.QUEUE if helps else QueueingHint.SKIP
 
 
-def _after_node_change(
-    pod: Pod, old: ApiObject | None, new: ApiObject | None
-) -> QueueingHint:
-    assert isinstance(new, Node)
-    helps = node_change_helps(pod, old if isinstance(old, Node) else None, new)
+def _after_node_change(pod: Pod, old: Node | None, new: Node) -> QueueingHint:
+    helps = node_change_helps(pod, old, new)
     return QueueingHint.QUEUE if helps else QueueingHint.SKIP

@@ -12,10 +12,8 @@ from typing import Final
 import numpy as np
 
 from quaymaster import (
-    ActionType,
-    ClusterEvent,
+    Change,
     ClusterEventWithHint,
-    EventResource,
     Handle,
     Node,
     NodeInfo,
@@ -28,9 +26,9 @@ from quaymaster import (
     Scope,
     Status,
     hookimpl,
+    on_node,
 )
 from quaymaster.arrays import Int64Array, Rows
-from quaymaster.objects import ApiObject
 from quaymaster.scores import default_normalize
 from quaymaster.selectors import (
     NodeMatcher,
@@ -76,9 +74,8 @@ class NodeAffinity:
 
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
-        changes = ActionType.ADD | ActionType.UPDATE_NODE_LABEL
-        event = ClusterEvent(EventResource.NODE, changes)
-        return [ClusterEventWithHint(event, self._after_node_change)]
+        changes = Change.ADD | Change.UPDATE_NODE_LABEL
+        return [on_node(changes, self._after_node_change)]
 
     @hookimpl
     def sign_pod(self, pod: Pod) -> Hashable:
@@ -144,14 +141,11 @@ class NodeAffinity:
     def normalize_score(self, scores: Int64Array) -> Int64Array:
         return default_normalize(scores)
 
-    def _after_node_change(
-        self, pod: Pod, old: ApiObject | None, new: ApiObject | None
-    ) -> QueueingHint:
+    def _after_node_change(self, pod: Pod, old: Node | None, new: Node) -> QueueingHint:
         """Whether a node that was added or relabelled matches the pod only now.
 
         As upstream, what the added affinity said of the old node is not asked.
         """
-        assert isinstance(new, Node)
         if self._enforced is not None and not self._enforced.matches(new):
             return QueueingHint.SKIP
         required = node_wishes(pod).required
@@ -161,7 +155,6 @@ class NodeAffinity:
             )
         if old is None:
             return QueueingHint.QUEUE
-        assert isinstance(old, Node)
         return QueueingHint.SKIP if required.matches(old) else QueueingHint.QUEUE
 
 

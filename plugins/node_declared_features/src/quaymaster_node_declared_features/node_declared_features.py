@@ -11,11 +11,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from quaymaster import (
-    ActionType,
-    ClusterEvent,
+    Change,
     ClusterEventWithHint,
     CycleState,
-    EventResource,
     Handle,
     Node,
     NodeInfo,
@@ -26,8 +24,9 @@ from quaymaster import (
     StateKey,
     Status,
     hookimpl,
+    on_node,
+    on_pod,
 )
-from quaymaster.objects import ApiObject
 from quaymaster_node_declared_features.features import required_features
 
 __all__ = ["NodeDeclaredFeatures"]
@@ -37,10 +36,6 @@ _REQUIRED: Final = StateKey[frozenset[str]](
     missing='error reading "PreFilterNodeDeclaredFeatures" from cycle-state: not found',
 )
 _LACKING: Final = Status.unresolvable("node(s) didn't match Pod's required features")
-_NODE_CHANGED: Final = ClusterEvent(
-    EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_DECLARED_FEATURE
-)
-_POD_UPDATED: Final = ClusterEvent(EventResource.POD, ActionType.UPDATE)
 
 
 class NodeDeclaredFeatures:
@@ -55,8 +50,10 @@ class NodeDeclaredFeatures:
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
         return [
-            ClusterEventWithHint(_NODE_CHANGED, _after_node_change),
-            ClusterEventWithHint(_POD_UPDATED, _after_pod_update),
+            on_node(
+                Change.ADD | Change.UPDATE_NODE_DECLARED_FEATURE, _after_node_change
+            ),
+            on_pod(Change.UPDATE, _after_pod_update),
         ]
 
     @hookimpl
@@ -79,25 +76,15 @@ class NodeDeclaredFeatures:
         )
 
 
-def _after_node_change(
-    _pod: Pod, old: ApiObject | None, new: ApiObject | None
-) -> QueueingHint:
+def _after_node_change(_pod: Pod, old: Node | None, new: Node) -> QueueingHint:
     """Queue the pod if a node is new, or declares other features than before."""
-    if (
-        isinstance(old, Node)
-        and isinstance(new, Node)
-        and old.status.declared_features == new.status.declared_features
-    ):
-        return QueueingHint.SKIP
-    return QueueingHint.QUEUE
+    if old is None or old.status.declared_features != new.status.declared_features:
+        return QueueingHint.QUEUE
+    return QueueingHint.SKIP
 
 
-def _after_pod_update(
-    pod: Pod, old: ApiObject | None, new: ApiObject | None
-) -> QueueingHint:
+def _after_pod_update(pod: Pod, old: Pod, new: Pod) -> QueueingHint:
     """Queue the pod if it is the one that changed, and needs other features now."""
-    assert isinstance(old, Pod)
-    assert isinstance(new, Pod)
     if new.uid != pod.uid:
         return QueueingHint.SKIP
     if required_features(old.spec) == required_features(new.spec):

@@ -9,10 +9,8 @@ Mirrors ``NodeName`` (kube-scheduler 1.36.2,
 from collections.abc import Sequence
 
 from quaymaster import (
-    ActionType,
-    ClusterEvent,
+    Change,
     ClusterEventWithHint,
-    EventResource,
     Handle,
     NodeInfo,
     NodeTable,
@@ -22,13 +20,13 @@ from quaymaster import (
     Scope,
     Status,
     hookimpl,
+    on_node,
 )
 from quaymaster.arrays import Rows
 
 __all__ = ["NodeName"]
 
 _OTHER_NODE = Status.unresolvable("node(s) didn't match the requested node name")
-_NODE_ADDED = ClusterEvent(EventResource.NODE, ActionType.ADD)
 
 
 class NodeName:
@@ -42,7 +40,7 @@ class NodeName:
 
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
-        return [ClusterEventWithHint(_NODE_ADDED)]
+        return [on_node(Change.ADD)]
 
     @hookimpl
     def sign_pod(self, pod: Pod) -> str:

@@ -13,11 +13,9 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from quaymaster import (
-    ActionType,
-    ClusterEvent,
+    Change,
     ClusterEventWithHint,
     CycleState,
-    EventResource,
     Handle,
     NodeInfo,
     NodeTable,
@@ -28,10 +26,12 @@ from quaymaster import (
     StateKey,
     Status,
     hookimpl,
+    on_node,
+    on_pod,
 )
 from quaymaster.arrays import BoolArray, Rows
 from quaymaster.node_info import HostPorts
-from quaymaster.objects import ApiObject, ContainerPort
+from quaymaster.objects import ContainerPort
 from quaymaster.resources import host_ports
 
 __all__ = ["NodePorts"]
@@ -45,9 +45,6 @@ _TAKEN = Status.unschedulable(
     "node(s) didn't have free ports for the requested pod ports"
 )
 
-_POD_DELETED = ClusterEvent(EventResource.POD, ActionType.DELETE)
-_NODE_ADDED = ClusterEvent(EventResource.NODE, ActionType.ADD)
-
 
 class NodePorts:
     """Rejects nodes on which a host port of the pod is taken."""
@@ -60,8 +57,8 @@ class NodePorts:
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
         return [
-            ClusterEventWithHint(_POD_DELETED, _after_pod_deleted),
-            ClusterEventWithHint(_NODE_ADDED),
+            on_pod(Change.DELETE, _after_pod_deleted),
+            on_node(Change.ADD),
         ]
 
     @hookimpl
@@ -104,12 +101,8 @@ def _conflict(wanted: Sequence[ContainerPort], used: HostPorts) -> bool:
     return False
 
 
-def _after_pod_deleted(
-    pod: Pod, old: ApiObject | None, _new: ApiObject | None
-) -> QueueingHint:
+def _after_pod_deleted(pod: Pod, old: Pod, _new: None) -> QueueingHint:
     """Queue the pod if the deleted one had, or was about to have, one of its ports."""
-    if not isinstance(old, Pod):
-        return QueueingHint.QUEUE
     if not old.node_name and not old.status.nominated_node_name:
         return QueueingHint.SKIP
     freed = HostPorts()

@@ -12,11 +12,9 @@ from typing import Final, Protocol
 import numpy as np
 
 from quaymaster import (
-    ActionType,
-    ClusterEvent,
+    Change,
     ClusterEventWithHint,
     CycleState,
-    EventResource,
     Handle,
     NodeInfo,
     NodeTable,
@@ -28,8 +26,13 @@ from quaymaster import (
     StateKey,
     Status,
     hookimpl,
+    on_node,
+    on_pod,
 )
 from quaymaster.arrays import Int64Array, Rows
+from quaymaster.cluster_events import (
+    on_device_class,
+)
 from quaymaster.objects import PodSpec
 from quaymaster.resources import (
     Resources,
@@ -105,20 +108,13 @@ class NodeResourcesFit:
 
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
-        pods = ActionType.DELETE | ActionType.UPDATE_POD_SCALE_DOWN
-        nodes = ActionType.ADD | ActionType.UPDATE_NODE_ALLOCATABLE
-        classes = ActionType.ADD | ActionType.UPDATE
+        pods = Change.DELETE | Change.UPDATE_POD_SCALE_DOWN
+        nodes = Change.ADD | Change.UPDATE_NODE_ALLOCATABLE
+        classes = Change.ADD | Change.UPDATE
         return (
-            ClusterEventWithHint(
-                ClusterEvent(EventResource.POD, pods), after_pod_change
-            ),
-            ClusterEventWithHint(
-                ClusterEvent(EventResource.NODE, nodes), after_node_change
-            ),
-            ClusterEventWithHint(
-                ClusterEvent(EventResource.DEVICE_CLASS, classes),
-                after_device_class_change,
-            ),
+            on_pod(pods, after_pod_change),
+            on_node(nodes, after_node_change),
+            on_device_class(classes, after_device_class_change),
         )
 
     @hookimpl

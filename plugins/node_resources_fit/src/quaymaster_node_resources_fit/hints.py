@@ -7,7 +7,7 @@ Mirrors the queueing hints in ``fit.go`` (kube-scheduler 1.36.2,
 from typing import Final
 
 from quaymaster import Node, NodeInfo, Pod, QueueingHint
-from quaymaster.objects import ApiObject, DeviceClass
+from quaymaster.objects import DeviceClass
 from quaymaster.resources import Resources, node_allocatable, pod_requests, pod_usage
 from quaymaster_node_resources_fit.shortage import find_shortages
 
@@ -16,9 +16,7 @@ __all__ = ["after_device_class_change", "after_node_change", "after_pod_change"]
 _CLASS_PREFIX: Final = "deviceclass.resource.kubernetes.io/"
 
 
-def after_pod_change(
-    pod: Pod, old: ApiObject | None, new: ApiObject | None
-) -> QueueingHint:
+def after_pod_change(pod: Pod, old: Pod, new: Pod | None) -> QueueingHint:
     """Whether a pod was deleted, or scaled down, that gives back what this one needs.
 
     Args:
@@ -26,18 +24,14 @@ def after_pod_change(
         old: The other pod before.
         new: The other pod after; None if it was deleted.
     """
-    assert isinstance(old, Pod)
     if new is None:
         return _hint(bool(old.node_name or old.status.nominated_node_name))
-    assert isinstance(new, Pod)
     if new.uid == pod.uid:
         return QueueingHint.QUEUE
     return _hint(bool(new.node_name) and _gives_back(old, new, pod_usage(pod).requests))
 
 
-def after_node_change(
-    pod: Pod, old: ApiObject | None, new: ApiObject | None
-) -> QueueingHint:
+def after_node_change(pod: Pod, old: Node | None, new: Node) -> QueueingHint:
     """Whether a node was added, or has grown, and would fit the pod if it were empty.
 
     As upstream, this looks at the resources that the filter is told to ignore, too.
@@ -47,18 +41,16 @@ def after_node_change(
         old: The node before; None if it was added.
         new: The node after.
     """
-    assert isinstance(new, Node)
     wanted = pod_requests(pod)
     if find_shortages(wanted, NodeInfo(new), lambda _name: False):
         return QueueingHint.SKIP
     if old is None:
         return QueueingHint.QUEUE
-    assert isinstance(old, Node)
     return _hint(_has_grown(node_allocatable(old), node_allocatable(new), wanted))
 
 
 def after_device_class_change(
-    pod: Pod, old: ApiObject | None, new: ApiObject | None
+    pod: Pod, old: DeviceClass | None, new: DeviceClass
 ) -> QueueingHint:
     """Whether a class of devices has come to stand for a resource that the pod wants.
 
@@ -67,12 +59,10 @@ def after_device_class_change(
         old: The class before; None if it was added.
         new: The class after.
     """
-    assert isinstance(new, DeviceClass)
     names = {new.spec.extended_resource_name}
     if old is None:
         names.add(f"{_CLASS_PREFIX}{new.name}")
     else:
-        assert isinstance(old, DeviceClass)
         names.discard(old.spec.extended_resource_name)
     return _hint(not names.isdisjoint(pod_requests(pod).scalars))
 

@@ -11,10 +11,8 @@ Mirrors ``NodeUnschedulable`` (kube-scheduler 1.36.2,
 from collections.abc import Sequence
 
 from quaymaster import (
-    ActionType,
-    ClusterEvent,
+    Change,
     ClusterEventWithHint,
-    EventResource,
     Handle,
     Node,
     NodeInfo,
@@ -26,20 +24,17 @@ from quaymaster import (
     Scope,
     Status,
     hookimpl,
+    on_node,
+    on_pod,
 )
 from quaymaster.arrays import Rows
-from quaymaster.objects import ApiObject, Taint
+from quaymaster.objects import Taint
 from quaymaster.selectors import is_tolerated
 
 __all__ = ["NodeUnschedulable"]
 
 _CORDON = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 _UNSCHEDULABLE = Status.unresolvable("node(s) were unschedulable")
-
-_NODE_OPENED = ClusterEvent(
-    EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_TAINT
-)
-_TOLERATION_ADDED = ClusterEvent(EventResource.POD, ActionType.UPDATE_POD_TOLERATION)
 
 
 class NodeUnschedulable:
@@ -54,8 +49,8 @@ class NodeUnschedulable:
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
         return [
-            ClusterEventWithHint(_NODE_OPENED, _after_node_change),
-            ClusterEventWithHint(_TOLERATION_ADDED, _after_toleration_change),
+            on_node(Change.ADD | Change.UPDATE_NODE_TAINT, _after_node_change),
+            on_pod(Change.UPDATE_POD_TOLERATION, _after_toleration_change),
         ]
 
     @hookimpl
@@ -83,21 +78,16 @@ def _tolerates_cordon(pod: Pod) -> bool:
     return is_tolerated(_CORDON, pod.spec.tolerations)
 
 
-def _after_node_change(
-    _pod: Pod, old: ApiObject | None, new: ApiObject | None
-) -> QueueingHint:
+def _after_node_change(_pod: Pod, old: Node | None, new: Node) -> QueueingHint:
     """Queue the pod if a node has been uncordoned, or is new and not cordoned."""
-    was_closed = not isinstance(old, Node) or old.spec.unschedulable
-    is_closed = isinstance(new, Node) and new.spec.unschedulable
-    if was_closed and not is_closed:
+    was_closed = old is None or old.spec.unschedulable
+    if was_closed and not new.spec.unschedulable:
         return QueueingHint.QUEUE
     return QueueingHint.SKIP
 
 
-def _after_toleration_change(
-    pod: Pod, _old: ApiObject | None, new: ApiObject | None
-) -> QueueingHint:
+def _after_toleration_change(pod: Pod, _old: Pod, new: Pod) -> QueueingHint:
     """Queue the pod if it is the one that changed, and tolerates the cordon now."""
-    if isinstance(new, Pod) and not (new.uid == pod.uid and _tolerates_cordon(new)):
-        return QueueingHint.SKIP
-    return QueueingHint.QUEUE
+    if new.uid == pod.uid and _tolerates_cordon(new):
+        return QueueingHint.QUEUE
+    return QueueingHint.SKIP

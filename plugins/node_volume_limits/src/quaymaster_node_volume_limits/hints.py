@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 from quaymaster import Pod, QueueingHint
 from quaymaster.objects import (
-    ApiObject,
     CSINode,
     PersistentVolumeClaim,
     Volume,
@@ -27,33 +26,26 @@ __all__ = [
 ]
 
 
-def after_pod_deleted(
-    _pod: Pod, old: ApiObject | None, _new: ApiObject | None
-) -> QueueingHint:
+def after_pod_deleted(_pod: Pod, old: Pod, _new: None) -> QueueingHint:
     """A pod with volumes has left, or was about to come to, a node."""
-    assert isinstance(old, Pod)
     had_place = bool(old.node_name or old.status.nominated_node_name)
     return _hint(had_place and needs_attaching(old))
 
 
-def after_claim_added(
-    pod: Pod, _old: ApiObject | None, new: ApiObject | None
-) -> QueueingHint:
+def after_claim_added(pod: Pod, _old: None, new: PersistentVolumeClaim) -> QueueingHint:
     """A claim of the pod has come."""
-    assert isinstance(new, PersistentVolumeClaim)
     names = {claim_name(pod, volume) for volume in volumes_of(pod)}
     return _hint(new.namespace == pod.namespace and new.name in names)
 
 
 def after_attachment_deleted(
-    pod: Pod, old: ApiObject | None, _new: ApiObject | None
+    pod: Pod, old: VolumeAttachment, _new: None
 ) -> QueueingHint:
     """A volume was detached, maybe of a driver that the pod needs.
 
     As upstream, a pod with any claim is tried again, and one whose own volume cannot
     be translated, too; claims of ephemeral volumes are not looked at.
     """
-    assert isinstance(old, VolumeAttachment)
     for volume in volumes_of(pod):
         if volume.persistent_volume_claim is not None:
             return QueueingHint.QUEUE
@@ -65,12 +57,8 @@ def after_attachment_deleted(
     return QueueingHint.SKIP
 
 
-def after_csi_node_updated(
-    _pod: Pod, old: ApiObject | None, new: ApiObject | None
-) -> QueueingHint:
+def after_csi_node_updated(_pod: Pod, old: CSINode, new: CSINode) -> QueueingHint:
     """A limit has been raised; none at all counts as 0 here, as upstream."""
-    assert isinstance(old, CSINode)
-    assert isinstance(new, CSINode)
     before = _counts(old)
     raised = any(count > before.get(name, 0) for name, count in _counts(new).items())
     return _hint(raised)

@@ -15,11 +15,9 @@ from typing import Final
 import numpy as np
 
 from quaymaster import (
-    ActionType,
-    ClusterEvent,
+    Change,
     ClusterEventWithHint,
     CycleState,
-    EventResource,
     Handle,
     NodeInfo,
     NodeTable,
@@ -29,8 +27,14 @@ from quaymaster import (
     StateKey,
     Status,
     hookimpl,
+    on_pod,
 )
 from quaymaster.arrays import BoolArray, Int64Array, Rows
+from quaymaster.cluster_events import (
+    on_csi_node,
+    on_persistent_volume_claim,
+    on_volume_attachment,
+)
 from quaymaster.objects import CSINode
 from quaymaster.volumes import volumes_fragment, volumes_of
 from quaymaster_node_volume_limits.attachable import (
@@ -54,21 +58,11 @@ __all__ = ["NodeVolumeLimits"]
 
 _TOO_MANY: Final = Status.unschedulable("node(s) exceed max volume count")
 _EVENTS: Final = (
-    ClusterEventWithHint(ClusterEvent(EventResource.CSI_NODE, ActionType.ADD)),
-    ClusterEventWithHint(
-        ClusterEvent(EventResource.CSI_NODE, ActionType.UPDATE), after_csi_node_updated
-    ),
-    ClusterEventWithHint(
-        ClusterEvent(EventResource.POD, ActionType.DELETE), after_pod_deleted
-    ),
-    ClusterEventWithHint(
-        ClusterEvent(EventResource.PERSISTENT_VOLUME_CLAIM, ActionType.ADD),
-        after_claim_added,
-    ),
-    ClusterEventWithHint(
-        ClusterEvent(EventResource.VOLUME_ATTACHMENT, ActionType.DELETE),
-        after_attachment_deleted,
-    ),
+    on_csi_node(Change.ADD),
+    on_csi_node(Change.UPDATE, after_csi_node_updated),
+    on_pod(Change.DELETE, after_pod_deleted),
+    on_persistent_volume_claim(Change.ADD, after_claim_added),
+    on_volume_attachment(Change.DELETE, after_attachment_deleted),
 )
 
 

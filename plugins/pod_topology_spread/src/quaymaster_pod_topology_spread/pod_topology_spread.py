@@ -13,11 +13,9 @@ from collections.abc import Hashable, Sequence
 from typing import Final
 
 from quaymaster import (
-    ActionType,
-    ClusterEvent,
+    Change,
     ClusterEventWithHint,
     CycleState,
-    EventResource,
     Handle,
     Node,
     NodeInfo,
@@ -29,11 +27,12 @@ from quaymaster import (
     StateKey,
     Status,
     hookimpl,
+    on_node,
+    on_pod,
 )
 from quaymaster.arrays import Int64Array, Rows
 from quaymaster.counting import DomainCounts, Kept
 from quaymaster.errors import SelectorError
-from quaymaster.objects import ApiObject
 from quaymaster_pod_topology_spread.args import DefaultingType, PodTopologySpreadArgs
 from quaymaster_pod_topology_spread.constraints import (
     Action,
@@ -62,21 +61,6 @@ _FILTER_STATE: Final = StateKey[FilterState](
 _SCORE_STATE: Final = StateKey[ScoreState](
     "PreScorePodTopologySpread",
     missing='error reading "PreScorePodTopologySpread" from cycleState: not found',
-)
-
-_POD_CHANGED: Final = ClusterEvent(
-    EventResource.POD,
-    ActionType.ADD
-    | ActionType.UPDATE_POD_LABEL
-    | ActionType.UPDATE_POD_TOLERATION
-    | ActionType.DELETE,
-)
-_NODE_CHANGED: Final = ClusterEvent(
-    EventResource.NODE,
-    ActionType.ADD
-    | ActionType.DELETE
-    | ActionType.UPDATE_NODE_LABEL
-    | ActionType.UPDATE_NODE_TAINT,
 )
 
 
@@ -108,8 +92,20 @@ class PodTopologySpread:
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
         return [
-            ClusterEventWithHint(_POD_CHANGED, self._after_pod_change),
-            ClusterEventWithHint(_NODE_CHANGED, self._after_node_change),
+            on_pod(
+                Change.ADD
+                | Change.UPDATE_POD_LABEL
+                | Change.UPDATE_POD_TOLERATION
+                | Change.DELETE,
+                self._after_pod_change,
+            ),
+            on_node(
+                Change.ADD
+                | Change.DELETE
+                | Change.UPDATE_NODE_LABEL
+                | Change.UPDATE_NODE_TAINT,
+                self._after_node_change,
+            ),
         ]
 
     @hookimpl
@@ -214,24 +210,20 @@ class PodTopologySpread:
         return not self._is_system or bool(pod.spec.topology_spread_constraints)
 
     def _after_pod_change(
-        self, pod: Pod, old: ApiObject | None, new: ApiObject | None
+        self, pod: Pod, old: Pod | None, new: Pod | None
     ) -> QueueingHint:
-        before = old if isinstance(old, Pod) else None
-        after = new if isinstance(new, Pod) else None
-        for changed in (before, after):
+        for changed in (old, new):
             if changed is not None and not is_involved(changed, pod):
                 return QueueingHint.SKIP
         constraints = self._constraints(pod, Action.DO_NOT_SCHEDULE)
-        helps = pod_change_helps(pod, before, after, constraints)
+        helps = pod_change_helps(pod, old, new, constraints)
         return QueueingHint.QUEUE if helps else QueueingHint.SKIP
 
     def _after_node_change(
-        self, pod: Pod, old: ApiObject | None, new: ApiObject | None
+        self, pod: Pod, old: Node | None, new: Node | None
     ) -> QueueingHint:
-        before = old if isinstance(old, Node) else None
-        after = new if isinstance(new, Node) else None
         constraints = self._constraints(pod, Action.DO_NOT_SCHEDULE)
-        helps = node_change_helps(before, after, constraints)
+        helps = node_change_helps(old, new, constraints)
         return QueueingHint.QUEUE if helps else QueueingHint.SKIP
 
 

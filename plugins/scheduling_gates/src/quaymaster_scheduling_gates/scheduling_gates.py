@@ -10,23 +10,17 @@ Mirrors ``SchedulingGates`` (kube-scheduler 1.36.2,
 from collections.abc import Sequence
 
 from quaymaster import (
-    ActionType,
-    ClusterEvent,
+    Change,
     ClusterEventWithHint,
-    EventResource,
     Handle,
     Pod,
     QueueingHint,
     Status,
     hookimpl,
+    on_pod,
 )
-from quaymaster.objects import ApiObject
 
 __all__ = ["SchedulingGates"]
-
-_GATES_ELIMINATED = ClusterEvent(
-    EventResource.POD, ActionType.UPDATE_POD_SCHEDULING_GATES_ELIMINATED
-)
 
 
 class SchedulingGates:
@@ -45,13 +39,13 @@ class SchedulingGates:
 
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
-        return [ClusterEventWithHint(_GATES_ELIMINATED, _after_gates_eliminated)]
+        return [
+            on_pod(
+                Change.UPDATE_POD_SCHEDULING_GATES_ELIMINATED, _after_gates_eliminated
+            )
+        ]
 
 
-def _after_gates_eliminated(
-    pod: Pod, _old: ApiObject | None, new: ApiObject | None
-) -> QueueingHint:
+def _after_gates_eliminated(pod: Pod, _old: Pod, new: Pod) -> QueueingHint:
     """Queue the pod if it is its own gates that are gone."""
-    if isinstance(new, Pod) and new.uid != pod.uid:
-        return QueueingHint.SKIP
-    return QueueingHint.QUEUE
+    return QueueingHint.QUEUE if new.uid == pod.uid else QueueingHint.SKIP

@@ -11,11 +11,9 @@ Mirrors ``TaintToleration`` (kube-scheduler 1.36.2,
 from collections.abc import Hashable, Sequence
 
 from quaymaster import (
-    ActionType,
-    ClusterEvent,
+    Change,
     ClusterEventWithHint,
     CycleState,
-    EventResource,
     Handle,
     Node,
     NodeInfo,
@@ -28,9 +26,11 @@ from quaymaster import (
     StateKey,
     Status,
     hookimpl,
+    on_node,
+    on_pod,
 )
 from quaymaster.arrays import Int64Array, Rows
-from quaymaster.objects import ApiObject, Taint, Toleration
+from quaymaster.objects import Taint, Toleration
 from quaymaster.scores import default_normalize
 from quaymaster.selectors import find_untolerated_taint, is_tolerated
 
@@ -43,11 +43,6 @@ _SOFT_TOLERATIONS = StateKey[Sequence[Toleration]](
 )
 
 _UNTOLERATED = Status.unresolvable("node(s) had untolerated taint(s)")
-
-_NODE_OPENED = ClusterEvent(
-    EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_TAINT
-)
-_TOLERATION_ADDED = ClusterEvent(EventResource.POD, ActionType.UPDATE_POD_TOLERATION)
 
 
 class TaintToleration:
@@ -62,8 +57,8 @@ class TaintToleration:
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
         return [
-            ClusterEventWithHint(_NODE_OPENED, _after_node_change),
-            ClusterEventWithHint(_TOLERATION_ADDED, _after_toleration_change),
+            on_node(Change.ADD | Change.UPDATE_NODE_TAINT, _after_node_change),
+            on_pod(Change.UPDATE_POD_TOLERATION, _after_toleration_change),
         ]
 
     @hookimpl
@@ -119,21 +114,14 @@ def _count_soft(taints: Sequence[Taint], tolerations: Sequence[Toleration]) -> i
     )
 
 
-def _after_node_change(
-    pod: Pod, old: ApiObject | None, new: ApiObject | None
-) -> QueueingHint:
+def _after_node_change(pod: Pod, old: Node | None, new: Node) -> QueueingHint:
     """Queue the pod if a node has become tolerable, or is new and tolerable."""
-    was_closed = not isinstance(old, Node) or _is_closed(old.spec.taints, pod)
-    is_closed = isinstance(new, Node) and _is_closed(new.spec.taints, pod)
-    if was_closed and not is_closed:
+    was_closed = old is None or _is_closed(old.spec.taints, pod)
+    if was_closed and not _is_closed(new.spec.taints, pod):
         return QueueingHint.QUEUE
     return QueueingHint.SKIP
 
 
-def _after_toleration_change(
-    pod: Pod, _old: ApiObject | None, new: ApiObject | None
-) -> QueueingHint:
+def _after_toleration_change(pod: Pod, _old: Pod, new: Pod) -> QueueingHint:
     """Queue the pod if it is the one that changed, whatever it tolerates now."""
-    if isinstance(new, Pod) and new.uid != pod.uid:
-        return QueueingHint.SKIP
-    return QueueingHint.QUEUE
+    return QueueingHint.QUEUE if new.uid == pod.uid else QueueingHint.SKIP

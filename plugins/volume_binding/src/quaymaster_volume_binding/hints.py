@@ -2,7 +2,6 @@
 
 from quaymaster import Pod, QueueingHint
 from quaymaster.objects import (
-    ApiObject,
     CSIDriver,
     CSINode,
     CSIStorageCapacity,
@@ -22,42 +21,34 @@ __all__ = [
 
 
 def after_claim_changed(
-    pod: Pod, _old: ApiObject | None, new: ApiObject | None
+    pod: Pod, _old: PersistentVolumeClaim | None, new: PersistentVolumeClaim
 ) -> QueueingHint:
     """A claim of the pod has come, or has changed."""
-    assert isinstance(new, PersistentVolumeClaim)
     names = {claim_name(pod, volume) for volume in volumes_of(pod)}
     return _hint(new.namespace == pod.namespace and new.name in names)
 
 
 def after_class_changed(
-    _pod: Pod, old: ApiObject | None, new: ApiObject | None
+    _pod: Pod, old: StorageClass | None, new: StorageClass
 ) -> QueueingHint:
     """A class has come, or its volumes can be made in other places."""
-    assert isinstance(new, StorageClass)
     if old is None:
         return QueueingHint.QUEUE
-    assert isinstance(old, StorageClass)
     return _hint(old.allowed_topologies != new.allowed_topologies)
 
 
 def after_csi_node_changed(
-    _pod: Pod, old: ApiObject | None, new: ApiObject | None
+    _pod: Pod, old: CSINode | None, new: CSINode
 ) -> QueueingHint:
     """Other plugins than before have moved to CSI drivers on a node."""
-    assert isinstance(new, CSINode)
     if old is None:
         return QueueingHint.QUEUE
     before = old.annotations.get(MIGRATED_PLUGINS, "")
     return _hint(before != new.annotations.get(MIGRATED_PLUGINS, ""))
 
 
-def after_csi_driver_changed(
-    pod: Pod, old: ApiObject | None, new: ApiObject | None
-) -> QueueingHint:
+def after_csi_driver_changed(pod: Pod, old: CSIDriver, new: CSIDriver) -> QueueingHint:
     """The driver of a volume in the pod itself no longer keeps track of its room."""
-    assert isinstance(old, CSIDriver)
-    assert isinstance(new, CSIDriver)
     drivers = {
         volume.csi.driver for volume in volumes_of(pod) if volume.csi is not None
     }
@@ -66,13 +57,11 @@ def after_csi_driver_changed(
 
 
 def after_capacity_changed(
-    _pod: Pod, old: ApiObject | None, new: ApiObject | None
+    _pod: Pod, old: CSIStorageCapacity | None, new: CSIStorageCapacity
 ) -> QueueingHint:
     """Larger volumes than before can be made somewhere."""
-    assert isinstance(new, CSIStorageCapacity)
     if old is None:
         return QueueingHint.QUEUE
-    assert isinstance(old, CSIStorageCapacity)
     before, after = _limit(old), _limit(new)
     if after is None:
         return QueueingHint.SKIP

@@ -16,11 +16,9 @@ import attrs
 import numpy as np
 
 from quaymaster import (
-    ActionType,
-    ClusterEvent,
+    Change,
     ClusterEventWithHint,
     CycleState,
-    EventResource,
     Handle,
     NodeInfo,
     NodeTable,
@@ -32,9 +30,18 @@ from quaymaster import (
     StateKey,
     Status,
     hookimpl,
+    on_node,
 )
 from quaymaster.arrays import BoolArray, Rows
 from quaymaster.cluster import ApiError
+from quaymaster.cluster_events import (
+    on_csi_driver,
+    on_csi_node,
+    on_csi_storage_capacity,
+    on_persistent_volume,
+    on_persistent_volume_claim,
+    on_storage_class,
+)
 from quaymaster.results import PreBindPreFlightResult
 from quaymaster.volumes import (
     TranslationError,
@@ -71,30 +78,15 @@ _UNBOUND_IMMEDIATE: Final = Status.unresolvable(
     "pod has unbound immediate PersistentVolumeClaims"
 )
 _TIMED_OUT: Final = Status.from_error("binding volumes: context deadline exceeded")
-_ADD_OR_UPDATE: Final = ActionType.ADD | ActionType.UPDATE
+_ADD_OR_UPDATE: Final = Change.ADD | Change.UPDATE
 _EVENTS: Final = (
-    ClusterEventWithHint(
-        ClusterEvent(EventResource.STORAGE_CLASS, _ADD_OR_UPDATE), after_class_changed
-    ),
-    ClusterEventWithHint(
-        ClusterEvent(EventResource.PERSISTENT_VOLUME_CLAIM, _ADD_OR_UPDATE),
-        after_claim_changed,
-    ),
-    ClusterEventWithHint(ClusterEvent(EventResource.PERSISTENT_VOLUME, _ADD_OR_UPDATE)),
-    ClusterEventWithHint(
-        ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL)
-    ),
-    ClusterEventWithHint(
-        ClusterEvent(EventResource.CSI_NODE, _ADD_OR_UPDATE), after_csi_node_changed
-    ),
-    ClusterEventWithHint(
-        ClusterEvent(EventResource.CSI_DRIVER, ActionType.UPDATE),
-        after_csi_driver_changed,
-    ),
-    ClusterEventWithHint(
-        ClusterEvent(EventResource.CSI_STORAGE_CAPACITY, _ADD_OR_UPDATE),
-        after_capacity_changed,
-    ),
+    on_storage_class(_ADD_OR_UPDATE, after_class_changed),
+    on_persistent_volume_claim(_ADD_OR_UPDATE, after_claim_changed),
+    on_persistent_volume(_ADD_OR_UPDATE),
+    on_node(Change.ADD | Change.UPDATE_NODE_LABEL),
+    on_csi_node(_ADD_OR_UPDATE, after_csi_node_changed),
+    on_csi_driver(Change.UPDATE, after_csi_driver_changed),
+    on_csi_storage_capacity(_ADD_OR_UPDATE, after_capacity_changed),
 )
 
 

@@ -15,11 +15,9 @@ import attrs
 import numpy as np
 
 from quaymaster import (
-    ActionType,
-    ClusterEvent,
+    Change,
     ClusterEventWithHint,
     CycleState,
-    EventResource,
     Handle,
     NodeInfo,
     NodeTable,
@@ -30,9 +28,14 @@ from quaymaster import (
     StateKey,
     Status,
     hookimpl,
+    on_node,
+    on_pod,
 )
 from quaymaster.arrays import BoolArray, Rows
-from quaymaster.objects import ApiObject, PersistentVolumeClaim, Volume
+from quaymaster.cluster_events import (
+    on_persistent_volume_claim,
+)
+from quaymaster.objects import PersistentVolumeClaim, Volume
 from quaymaster.volumes import claim_key, volumes_fragment, volumes_of
 from quaymaster_volume_restrictions.disks import conflict, exclusive_disks
 from quaymaster_volume_restrictions.users import DiskUsers
@@ -43,12 +46,6 @@ _DISK_CONFLICT: Final = Status.unschedulable("node(s) had no available disk")
 _CLAIM_IN_USE: Final = Status.unschedulable(
     "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access "
     "mode already in-use by another pod"
-)
-
-_POD_DELETED: Final = ClusterEvent(EventResource.POD, ActionType.DELETE)
-_NODE_ADDED: Final = ClusterEvent(EventResource.NODE, ActionType.ADD)
-_CLAIM_ADDED: Final = ClusterEvent(
-    EventResource.PERSISTENT_VOLUME_CLAIM, ActionType.ADD
 )
 
 
@@ -88,9 +85,9 @@ class VolumeRestrictions:
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
         return [
-            ClusterEventWithHint(_POD_DELETED, _after_pod_deleted),
-            ClusterEventWithHint(_NODE_ADDED),
-            ClusterEventWithHint(_CLAIM_ADDED, _after_claim_added),
+            on_pod(Change.DELETE, _after_pod_deleted),
+            on_node(Change.ADD),
+            on_persistent_volume_claim(Change.ADD, _after_claim_added),
         ]
 
     @hookimpl
@@ -190,11 +187,8 @@ def _claim_names(pod: Pod) -> Sequence[str]:
     ]
 
 
-def _after_pod_deleted(
-    pod: Pod, old: ApiObject | None, _new: ApiObject | None
-) -> QueueingHint:
+def _after_pod_deleted(pod: Pod, old: Pod, _new: None) -> QueueingHint:
     """Queue the pod if the deleted one had a disk or a claim of its own."""
-    assert isinstance(old, Pod)
     if old.namespace != pod.namespace:
         return QueueingHint.SKIP
     shares = conflict(exclusive_disks(pod), old) or not set(
@@ -204,10 +198,9 @@ def _after_pod_deleted(
 
 
 def _after_claim_added(
-    pod: Pod, _old: ApiObject | None, new: ApiObject | None
+    pod: Pod, _old: None, new: PersistentVolumeClaim
 ) -> QueueingHint:
     """Queue the pod if the claim is one that it names."""
-    assert isinstance(new, PersistentVolumeClaim)
     if new.namespace == pod.namespace and new.name in _claim_names(pod):
         return QueueingHint.QUEUE
     return QueueingHint.SKIP

@@ -13,11 +13,9 @@ from typing import Final
 import numpy as np
 
 from quaymaster import (
-    ActionType,
-    ClusterEvent,
+    Change,
     ClusterEventWithHint,
     CycleState,
-    EventResource,
     Handle,
     NodeInfo,
     NodeTable,
@@ -29,10 +27,15 @@ from quaymaster import (
     StateKey,
     Status,
     hookimpl,
+    on_node,
 )
 from quaymaster.arrays import BoolArray, Rows
+from quaymaster.cluster_events import (
+    on_persistent_volume,
+    on_persistent_volume_claim,
+    on_storage_class,
+)
 from quaymaster.objects import (
-    ApiObject,
     PersistentVolume,
     PersistentVolumeClaim,
     StorageClass,
@@ -61,17 +64,6 @@ _NO_CLASS_NAME: Final = Status.unresolvable(
     "PersistentVolumeClaim had no pv name and storageClass name"
 )
 
-_CLASS_ADDED: Final = ClusterEvent(EventResource.STORAGE_CLASS, ActionType.ADD)
-_NODE_CHANGED: Final = ClusterEvent(
-    EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL
-)
-_CLAIM_CHANGED: Final = ClusterEvent(
-    EventResource.PERSISTENT_VOLUME_CLAIM, ActionType.ADD | ActionType.UPDATE
-)
-_VOLUME_CHANGED: Final = ClusterEvent(
-    EventResource.PERSISTENT_VOLUME, ActionType.ADD | ActionType.UPDATE
-)
-
 
 class VolumeZone:
     """Rejects nodes in other zones or regions than the labels of bound volumes say."""
@@ -85,10 +77,12 @@ class VolumeZone:
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
         return [
-            ClusterEventWithHint(_CLASS_ADDED, _after_class_added),
-            ClusterEventWithHint(_NODE_CHANGED),
-            ClusterEventWithHint(_CLAIM_CHANGED, _after_claim_changed),
-            ClusterEventWithHint(_VOLUME_CHANGED, _after_volume_changed),
+            on_storage_class(Change.ADD, _after_class_added),
+            on_node(Change.ADD | Change.UPDATE_NODE_LABEL),
+            on_persistent_volume_claim(
+                Change.ADD | Change.UPDATE, _after_claim_changed
+            ),
+            on_persistent_volume(Change.ADD | Change.UPDATE, _after_volume_changed),
         ]
 
     @hookimpl
@@ -201,25 +195,19 @@ def _hint(is_helpful: bool) -> QueueingHint:
     return QueueingHint.QUEUE if is_helpful else QueueingHint.SKIP
 
 
-def _after_class_added(
-    _pod: Pod, _old: ApiObject | None, new: ApiObject | None
-) -> QueueingHint:
-    assert isinstance(new, StorageClass)
+def _after_class_added(_pod: Pod, _old: None, new: StorageClass) -> QueueingHint:
     return _hint(new.volume_binding_mode == "WaitForFirstConsumer")
 
 
 def _after_claim_changed(
-    pod: Pod, _old: ApiObject | None, new: ApiObject | None
+    pod: Pod, _old: PersistentVolumeClaim | None, new: PersistentVolumeClaim
 ) -> QueueingHint:
-    assert isinstance(new, PersistentVolumeClaim)
     return _hint(new.namespace == pod.namespace and new.name in _claim_names(pod))
 
 
 def _after_volume_changed(
-    _pod: Pod, old: ApiObject | None, new: ApiObject | None
+    _pod: Pod, old: PersistentVolume | None, new: PersistentVolume
 ) -> QueueingHint:
-    assert isinstance(new, PersistentVolume)
     if old is None:
         return QueueingHint.QUEUE
-    assert isinstance(old, PersistentVolume)
     return _hint(topologies_of(old) != topologies_of(new))

@@ -1,0 +1,104 @@
+"""Registering for events: what type checkers see, and what the queue gets.
+
+The calls that must not type-check say so; `mypy` complains about ignores without need.
+"""
+
+import pytest
+
+from quaymaster import (
+    ActionType,
+    Change,
+    ClusterEvent,
+    ClusterEventWithHint,
+    EventResource,
+    Node,
+    Pod,
+    QueueingHint,
+    cluster_events,
+    on_node,
+    on_pod,
+)
+from quaymaster.cluster_events import EventsOf
+
+
+def after_adding(_pod: Pod, _old: None, _new: Node) -> QueueingHint:
+    return QueueingHint.QUEUE
+
+
+def after_update(_pod: Pod, _old: Node, _new: Node) -> QueueingHint:
+    return QueueingHint.QUEUE
+
+
+def after_deletion(_pod: Pod, _old: Node, _new: None) -> QueueingHint:
+    return QueueingHint.QUEUE
+
+
+def if_there(_pod: Pod, _old: Node | None, _new: Node) -> QueueingHint:
+    return QueueingHint.QUEUE
+
+
+def if_it_was_there(_pod: Pod, _old: Node, _new: Node | None) -> QueueingHint:
+    return QueueingHint.QUEUE
+
+
+def after_any(_pod: Pod, _old: Node | None, _new: Node | None) -> QueueingHint:
+    return QueueingHint.QUEUE
+
+
+@pytest.mark.parametrize("name", ActionType.__members__)
+def test_each_action_is_a_change(name: str) -> None:
+    assert name in Change.__annotations__
+    assert getattr(Change, name).action is ActionType[name]
+
+
+def test_changes_are_added_up() -> None:
+    change = Change.ADD | Change.UPDATE_NODE_TAINT
+    assert change.action == ActionType.ADD | ActionType.UPDATE_NODE_TAINT
+    assert repr(change) == f"Change({change.action!r})"
+
+
+def test_registration_is_the_event_with_the_hint_itself() -> None:
+    event = ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE)
+    registered = on_node(Change.ADD | Change.UPDATE, if_there)
+    assert registered == ClusterEventWithHint(event, registered.hint)
+    assert registered.hint is if_there  # nothing around it: hints are asked per pod
+    assert on_node(Change.ADD | Change.UPDATE) == ClusterEventWithHint(event)
+
+
+def test_hint_may_take_more_than_the_change_can_give() -> None:
+    on_node(Change.ADD, after_adding)
+    on_node(Change.ADD, if_there)
+    on_node(Change.UPDATE, after_update)
+    on_node(Change.UPDATE_NODE_LABEL | Change.UPDATE_NODE_TAINT, if_it_was_there)
+    on_node(Change.DELETE, after_deletion)
+    on_node(Change.UPDATE | Change.DELETE, if_it_was_there)
+    on_node(Change.ADD | Change.DELETE, after_any)
+    on_node(Change.ALL, after_any)
+
+
+def test_hint_that_takes_less_is_found_by_type_checkers() -> None:
+    on_node(Change.ADD, after_update)  # type: ignore[arg-type]
+    on_node(Change.UPDATE, after_adding)  # type: ignore[arg-type]
+    on_node(Change.DELETE, if_there)  # type: ignore[arg-type]
+    on_node(Change.ALL, if_there)  # type: ignore[arg-type]
+    on_node(
+        Change.ADD | Change.UPDATE,  # type: ignore[operator]
+        after_update,  # type: ignore[arg-type]
+    )
+    on_pod(Change.ADD, after_adding)  # type: ignore[arg-type]
+
+
+def test_there_is_a_registration_for_each_resource() -> None:
+    def resource_of(registrar: EventsOf[Pod]) -> EventResource:
+        return registrar(Change.ADD).event.resource
+
+    found = {
+        resource_of(value)
+        for value in vars(cluster_events).values()
+        if isinstance(value, EventsOf)
+    }
+    assert set(EventResource) - found == {
+        EventResource.ASSIGNED_POD,
+        EventResource.UNSCHEDULABLE_POD,
+        EventResource.WILDCARD,
+    }
