@@ -107,6 +107,22 @@ def test_same_seed_gives_the_same_placements(folder: Path) -> None:
     assert run(*arguments).stdout == run(*arguments).stdout
 
 
+def test_mistake_names_the_file_of_an_object_without_a_name_of_its_own(
+    folder: Path,
+) -> None:
+    pod = (POD % ("a", 1)).replace("name: a", "generateName: Web-", 1)
+    (folder / "a.yaml").write_text(pod)
+    (folder / "b.yaml").write_text(pod)
+    for files, source in (
+        (("a.yaml",), "a.yaml"),
+        (("a.yaml", "b.yaml"), "a.yaml and 1 more"),
+    ):
+        result = run("simulate", *files, "--nodes", ONE_NODE)
+        first, *_ = str(result.exception).splitlines()
+        assert first.startswith(f"{source} (Pod default/Web-*): metadata.generateName")
+        assert first.endswith("got 'Web-'")
+
+
 def test_simulate_reads_standard_input() -> None:
     result = run("simulate", "-", "--nodes", ONE_NODE, stdin=POD % ("a", 1))
     assert "default/a" in result.stdout

@@ -2,9 +2,10 @@
 
 `MemoryCluster` is the cluster that simulations and tests run on. `make_nodes` makes
 nodes from a line of text, and `find_stray_pods` finds pods on nodes that are not there.
+`place_of` is the name that an `AdmissionError` has for an object.
 """
 
-from quaymaster._memory.admission import AdmissionError
+from quaymaster._memory.admission import AdmissionError, place_of
 from quaymaster._memory.cluster import MemoryCluster
 from quaymaster._memory.durations import RUN_SECONDS_ANNOTATION
 from quaymaster._memory.limits import MAX_PODS
@@ -20,4 +21,5 @@ __all__ = [
     "NodesSpecError",
     "find_stray_pods",
     "make_nodes",
+    "place_of",
 ]

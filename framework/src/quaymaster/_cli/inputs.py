@@ -14,7 +14,13 @@ from quaymaster._cli.values import MANIFEST, config_option
 from quaymaster.config import SchedulerConfig
 from quaymaster.errors import ManifestErrors
 from quaymaster.manifests import Loaded, Source, Validation, load, shipped_mappings
-from quaymaster.memory import MAX_NODES, MAX_PODS, AdmissionError, make_nodes
+from quaymaster.memory import (
+    MAX_NODES,
+    MAX_PODS,
+    AdmissionError,
+    make_nodes,
+    place_of,
+)
 from quaymaster.notices import Notice
 from quaymaster.objects import ApiObject
 from quaymaster.registry import PluginRegistry
@@ -160,7 +166,7 @@ class Inputs:
     registry: PluginRegistry
     config: SchedulerConfig
     objects: Sequence[ApiObject]
-    sources: Mapping[str, Source]
+    sources: Mapping[str, str]
     notices: Sequence[Notice]
 
     @contextmanager
@@ -218,8 +224,12 @@ def _tell_skipped(loaded: Loaded) -> None:
         warn(f"skipped {total} {what} that scheduling does not know: {counts}")
 
 
-def _sources(loaded: Loaded) -> Mapping[str, Source]:
+def _sources(loaded: Loaded) -> Mapping[str, str]:
+    """Where objects came from; those whose names are only generated may share it."""
+    places: dict[str, list[Source]] = {}
+    for obj, source in zip(loaded.objects, loaded.sources, strict=True):
+        places.setdefault(place_of(obj), []).append(source)
     return {
-        f"{obj.kind} {obj.key}": source
-        for obj, source in zip(loaded.objects, loaded.sources, strict=True)
+        place: str(first) + (f" and {len(more)} more" if more else "")
+        for place, (first, *more) in places.items()
     }

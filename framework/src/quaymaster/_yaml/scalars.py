@@ -35,6 +35,7 @@ _NO_NUMBER: Final = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 _BASES: Final = {"b": 2, "o": 8, "x": 16}
 
 _LONGEST_NUMBER: Final = 100
+_BEGINNINGS: Final = frozenset("+-.0123456789")  # of numbers that may have underscores
 
 PREFIX: Final = "tag:yaml.org,2002:"
 """What the names of YAML's own tags begin with."""
@@ -80,12 +81,13 @@ def plain(text: str) -> Scalar:
         return WORDS[text]
     if len(text) > _LONGEST_NUMBER:
         return text
-    if _INTEGER.fullmatch(text):
-        value = _integer(text)
+    digits = text.replace("_", "") if text[0] in _BEGINNINGS else text
+    if _INTEGER.fullmatch(digits):
+        value = _integer(digits)
         # What is beyond 64 bits is a float to Go.
         return value if -(2**63) <= value < 2**64 else float(value)
-    if _FLOAT.fullmatch(text):
-        number = float(text)
+    if _FLOAT.fullmatch(digits):
+        number = float(digits)
         # Not so rare: the beginning of a commit hash such as 3e52541.
         return text if math.isinf(number) else number
     if _NO_NUMBER.fullmatch(text):

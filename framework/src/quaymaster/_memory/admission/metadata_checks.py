@@ -126,7 +126,8 @@ def check_pod_annotations(
 def _check_name(metadata: ObjectMeta, form: Form, report: Report) -> None:
     name, beginning = metadata.name, metadata.generate_name
     if beginning:
-        report.formed(as_prefix(beginning), form, "metadata.generateName")
+        if not form.fits(as_prefix(beginning)):
+            report.expect(False, "metadata.generateName", form.expected, beginning)
         name = name or beginning[:_MAX_BEGINNING] + _ENDING
     report.named(name, form, "metadata.name")
 
