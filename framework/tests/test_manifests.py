@@ -551,3 +551,10 @@ def test_sources_name_as_much_as_is_needed() -> None:
     assert str(Source("a.yaml")) == "a.yaml"
     assert str(Source("a.yaml", 2)) == "a.yaml: document 2"
     assert str(Source("a.yaml", 2, 0)) == "a.yaml: document 2, items[0]"
+
+
+def test_progress_is_told_now_and_then(write: Writer) -> None:
+    path = write(a_yaml="---\n".join(NODE % f"n{number}" for number in range(600)))
+    told: list[int] = []
+    load([path], on_progress=told.append)
+    assert told == [256, 512]

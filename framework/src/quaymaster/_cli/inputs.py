@@ -9,7 +9,7 @@ import attrs
 import click
 
 from quaymaster._cli.configuration import read_config
-from quaymaster._cli.output import warn
+from quaymaster._cli.output import progress_bar, warn
 from quaymaster._cli.values import MANIFEST, config_option
 from quaymaster.config import SchedulerConfig
 from quaymaster.errors import ManifestErrors
@@ -196,13 +196,16 @@ def read_inputs(options: InputOptions, *, asks_extenders: bool = True) -> Inputs
         options.config_file, registry, asks_extenders=asks_extenders
     )
     made = make_nodes(options.specs, max_nodes=options.max_nodes)
-    loaded = load(
-        options.paths,
-        namespace=options.namespace,
-        validation=options.validation,
-        custom_kinds=options.custom_kinds,
-        run_cron_jobs=options.run_cron_jobs,
-    )
+    with progress_bar() as progress:
+        task = progress.add_task("reading", total=None)
+        loaded = load(
+            options.paths,
+            namespace=options.namespace,
+            validation=options.validation,
+            custom_kinds=options.custom_kinds,
+            run_cron_jobs=options.run_cron_jobs,
+            on_progress=lambda count: progress.update(task, completed=count),
+        )
     _tell_skipped(loaded)
     return Inputs(
         registry=registry,

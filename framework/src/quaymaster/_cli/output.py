@@ -100,10 +100,10 @@ def output_option(default: OutputFormat, *others: OutputFormat) -> Callable[[F],
     )
 
 
-def progress_bar(text: str) -> Progress:
+def progress_bar() -> Progress:
     """What shows on standard error how far something is, if anybody looks."""
     return Progress(
-        TextColumn(text),
+        TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         console=progress_console(sys.stderr),

@@ -125,7 +125,7 @@ def _run(
         for operation in workload.operations
         if isinstance(operation, CreatePods | CreateAny)
     )
-    with progress_bar(workload.name) as progress:
+    with progress_bar() as progress:
         task = progress.add_task(workload.name, total=total)
 
         def follow(bound: int) -> None:

@@ -85,7 +85,7 @@ def command(
     """
     inputs = read_inputs(options)
     try:
-        with progress_bar("scheduling") as progress, inputs.located():
+        with progress_bar() as progress, inputs.located():
             result = simulate(
                 inputs.objects,
                 config=inputs.config,
@@ -118,9 +118,9 @@ def _print(result: SimulationResult, output: OutputFormat) -> None:
 
 
 def _follow(progress: Progress) -> Callable[[int, int], None]:
-    task = progress.add_task("pods", total=None)
+    task = progress.add_task("making pods", total=None)
 
     def update(done: int, total: int) -> None:
-        progress.update(task, completed=done, total=total)
+        progress.update(task, completed=done, total=total, description="scheduling")
 
     return update

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -36,6 +36,7 @@ from quaymaster.objects import ApiObject, Job, SpecPool, decode, from_wire
 
 __all__ = ["Collector"]
 
+_OBJECTS_PER_REPORT: Final = 256
 _LONGEST_KEY: Final = 80
 _LONGEST_VERSION: Final = 20  # digits, as 64 bits have
 
@@ -51,6 +52,7 @@ class Collector:
         custom_kinds: Custom kinds whose pods are to run, by group and kind.
         run_cron_jobs: Whether each CronJob runs once.
         validation: How to take fields that nobody knows.
+        on_progress: Told now and then how many objects there are so far.
     """
 
     def __init__(
@@ -61,7 +63,9 @@ class Collector:
         custom_kinds: Mapping[tuple[str, str], CustomKind] | None = None,
         run_cron_jobs: bool = False,
         validation: Validation | None = None,
+        on_progress: Callable[[int], None] | None = None,
     ) -> None:
+        self._on_progress = on_progress
         self._pool = pool
         self._fields = FieldCheck(validation, pool, _place_of)
         self._namespace = namespace
@@ -238,6 +242,9 @@ class Collector:
             return
         self._objects.append(obj)
         self._sources.append(source)
+        count = len(self._objects)
+        if count % _OBJECTS_PER_REPORT == 0 and self._on_progress is not None:
+            self._on_progress(count)
 
     def _in_namespace(self, obj: ObjT, source: Source) -> ObjT:
         """The object, in the wanted namespace if it names none."""

@@ -2,7 +2,7 @@
 
 import gc
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from quaymaster.manifests._collector import Collector
@@ -22,6 +22,7 @@ def load(
     custom_kinds: Iterable[str] = (),
     run_cron_jobs: bool = False,
     validation: Validation | None = None,
+    on_progress: Callable[[int], None] | None = None,
 ) -> Loaded:
     """Load manifests.
 
@@ -42,6 +43,7 @@ def load(
             is strict with what people write, but only tells unknown fields in the specs
             of what a server has stored, which has a uid or a resourceVersion: that
             server may be newer.
+        on_progress: Told now and then how many objects there are so far.
 
     Raises:
         ConfigErrors: Something is wrong with a mapping of custom kinds.
@@ -53,6 +55,7 @@ def load(
         custom_kinds=read_custom_kinds(custom_kinds),
         run_cron_jobs=run_cron_jobs,
         validation=validation,
+        on_progress=on_progress,
     )
     with _paused_gc():
         for path in paths:
