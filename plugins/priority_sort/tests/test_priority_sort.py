@@ -7,11 +7,8 @@ import pytest
 
 from quaymaster import Pod
 from quaymaster.config import ConfigErrors
-from quaymaster.hookspecs import QueueSortPlugin
 from quaymaster.testing import PluginHarness, make_pod
 from quaymaster_priority_sort import PrioritySort
-
-_: type[QueueSortPlugin] = PrioritySort
 
 
 @attrs.frozen(kw_only=True)

@@ -11,15 +11,12 @@ from quaymaster import (
     Status,
 )
 from quaymaster.config import ConfigErrors
-from quaymaster.hookspecs import PreEnqueuePlugin
 from quaymaster.testing import PluginHarness, make_pod
 from quaymaster_scheduling_gates import SchedulingGates
 
 GATES_ELIMINATED = ClusterEvent(
     EventResource.UNSCHEDULABLE_POD, ActionType.UPDATE_POD_SCHEDULING_GATES_ELIMINATED
 )
-
-_: type[PreEnqueuePlugin] = SchedulingGates
 
 
 def test_pod_without_gates_is_queued() -> None:
