@@ -5,6 +5,7 @@ Mirrors ``makeTransport`` and ``send`` (Kubernetes v1.36,
 """
 
 import http.client
+import re
 import socket
 import ssl
 import time
@@ -23,6 +24,7 @@ _TIMED_OUT: Final = (
     "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
 )
 _CHUNK: Final = 1 << 16  # bytes
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 
 
 class Endpoint:
@@ -148,7 +150,9 @@ def _parts(prefix: str) -> tuple[str, int, str, bool]:
         port = parts.port
     except ValueError as error:
         raise _not_a_url(prefix) from error
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    is_known = parts.scheme in ("http", "https") and parts.hostname
+    # Python cuts some control characters out, which Go refuses.
+    if not is_known or " " in parts.netloc or _CONTROL.search(prefix):
         raise _not_a_url(prefix)
     is_https = parts.scheme == "https"
     return parts.hostname, port or (443 if is_https else 80), parts.path, is_https
