@@ -291,16 +291,26 @@ class FilterPlugin(Protocol):
         Optional. A plugin that implements this implements ``filter`` too, and the two
         must agree.
 
+        Columns are written to when pods come and go: copy what is to be kept of them.
+        An array of rows never changes once a hook has got it; it may be kept, and the
+        same object may come again.
+
         Args:
             state: This pod's scratch space.
             pod: The pod being scheduled.
-            nodes: The columns of all nodes.
-            rows: The rows to judge, as an index into any column.
+            nodes: The columns of all nodes; never write to them.
+            rows: The rows to judge, as an index into any column; never write to them.
 
         Returns:
             None if all pass, a `Status` if one answer holds for all of them, else
             `NodeVerdicts` with codes of shape ``(N,)`` in the order of ``rows``. An
             Error on any node fails the attempt: return it as the `Status`.
+
+            Reasons are asked for when somebody reads them, which may be long after the
+            attempt: never write to codes that were returned. The framework does not,
+            either. Codes that are read-only (``codes.flags.writeable = False``) are
+            taken to stay as they are for good: returned again for the same rows, they
+            are not looked through again.
         """
 
 
@@ -380,10 +390,22 @@ class ScorePlugin(Protocol):
         """Batch twin of ``score``: the same numbers for many nodes at once.
 
         Optional. A plugin that implements this implements ``score`` too, and the two
-        must agree.
+        must agree. It is not called for a handful of rows among many: ``score`` is.
+
+        What may be kept of ``nodes`` and ``rows`` is said at ``filter_nodes``.
+
+        Args:
+            state: This pod's scratch space; read what ``pre_score`` wrote.
+            pod: The pod being scheduled.
+            nodes: The columns of all nodes; never write to them.
+            rows: The feasible rows, as an index into any column; never write to them.
 
         Returns:
-            Shape ``(N,)``, dtype int64, in the order of ``rows``.
+            Shape ``(N,)``, dtype int64, in the order of ``rows``. The framework does
+            not write to it, so the array may be kept and returned again; from now on
+            the plugin must not write to it, either. Scores that are all the same cost
+            nothing as `quaymaster.arrays.constant`: they are neither looked through
+            nor added up one by one.
         """
 
     @hookspec
@@ -402,12 +424,17 @@ class ScorePlugin(Protocol):
         Args:
             state: This pod's scratch space.
             pod: The pod being scheduled.
-            scores: Shape ``(N,)``, dtype int64, read-only: the raw scores.
+            scores: Shape ``(N,)``, dtype int64, read-only: the raw scores. If
+                ``score_nodes`` was asked for just these rows in this attempt, this is a
+                view of the array that it returned, constant if that was; else, it is a
+                new array.
             nodes: The columns of all nodes.
             rows: The scored rows, in the order of ``scores``.
 
         Returns:
             The normalised scores, same shape and dtype; None leaves them as they are.
+            What ``score_nodes`` may return is right here, too: a kept array, or a
+            constant.
         """
 
 
