@@ -76,6 +76,39 @@ def test_text_that_nobody_can_read_is_told(
     assert len(problem) < 200
 
 
+MANY = 400_000
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "{",
+        " ",
+        "\n",
+        ": ",
+        "'",
+        '"',
+        "- ",
+        "#",
+        " #",
+        "{{ ",
+        "a: ",
+        "?",
+        "a",
+        "\\",
+        "}",
+    ],
+)
+@pytest.mark.parametrize("before", ["", "a: ", "a: b\n", "- "])
+def test_long_runs_of_anything_are_read_in_a_moment(
+    tmp_path: Path, before: str, piece: str
+) -> None:
+    """An expression that goes back and forth would take hours."""
+    path = tmp_path / "a.yaml"
+    path.write_text(f"{before}{piece * (MANY // len(piece))}x\n")
+    assert problems(path)
+
+
 def test_aliases_that_multiply_are_told(tmp_path: Path) -> None:
     lines = ["a: &a [x, x, x, x, x, x, x, x, x]"]
     for before, name in zip("abcdefgh", "bcdefghi", strict=True):

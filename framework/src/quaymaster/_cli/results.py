@@ -12,6 +12,7 @@ from quaymaster.simulation import Placement, SimulationResult, UnscheduledPod
 __all__ = ["as_document", "counted", "duration", "print_names", "print_result"]
 
 _REASONS: Final = 10
+_LONGEST: Final = timedelta.max.total_seconds() / 2
 """So many reasons are told; there may be a different one for every pod."""
 
 
@@ -74,7 +75,7 @@ def print_result(result: SimulationResult, *, wide: bool) -> None:
 
 def duration(seconds: float) -> str:
     """A length of time such as ``1m30s``."""
-    return format_duration(timedelta(seconds=seconds))
+    return format_duration(timedelta(seconds=min(seconds, _LONGEST)))
 
 
 def counted(count: int, what: str) -> str:

@@ -150,9 +150,9 @@ def _parts(prefix: str) -> tuple[str, int, str, bool]:
         port = parts.port
     except ValueError as error:
         raise _not_a_url(prefix) from error
-    is_known = parts.scheme in ("http", "https") and parts.hostname
     # Python cuts some control characters out, which Go refuses.
-    if not is_known or " " in parts.netloc or _CONTROL.search(prefix):
+    is_clean = " " not in parts.netloc and not _CONTROL.search(prefix)
+    if parts.scheme not in ("http", "https") or not parts.hostname or not is_clean:
         raise _not_a_url(prefix)
     is_https = parts.scheme == "https"
     return parts.hostname, port or (443 if is_https else 80), parts.path, is_https

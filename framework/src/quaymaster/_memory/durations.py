@@ -24,6 +24,7 @@ _UNITS: Final = {
     "m": 60.0,
     "h": 3600.0,
 }
+_LONGEST: Final = 9.2e9  # seconds: what 64 bits of nanoseconds hold
 _NUMBER: Final = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
 _PART: Final = re.compile(rf"({_NUMBER})(ns|us|µs|ms|s|m|h)", re.ASCII)
 _SECONDS: Final = re.compile(_NUMBER, re.ASCII)
@@ -37,9 +38,10 @@ class RunTimeError(QuaymasterError, ValueError):
         text: What came.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, limit: str = "") -> None:
         super().__init__(
-            f"expected seconds or a duration such as 90, 90s or 1h30m, got {text!r}"
+            f"expected seconds or a duration such as 90, 90s or 1h30m{limit}, "
+            f"got {text!r}"
         )
         self.text = text
 
@@ -55,7 +57,11 @@ def run_seconds(annotations: Mapping[str, str]) -> float | None:
         return None
     stripped = text.strip()
     if _SECONDS.fullmatch(stripped):
-        return float(stripped)
-    if not _DURATION.fullmatch(stripped):
+        seconds = float(stripped)
+    elif _DURATION.fullmatch(stripped):
+        seconds = sum(float(n) * _UNITS[unit] for n, unit in _PART.findall(stripped))
+    else:
         raise RunTimeError(text)
-    return sum(float(n) * _UNITS[unit] for n, unit in _PART.findall(stripped))
+    if seconds > _LONGEST:
+        raise RunTimeError(text, " (up to 290 years)")
+    return seconds

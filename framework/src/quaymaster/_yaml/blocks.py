@@ -13,16 +13,16 @@ from quaymaster._yaml.scalars import WORDS, plain
 
 __all__ = ["VALUE", "NotPlainError", "read_block", "read_scalar"]
 
-_KEY: Final = r"[A-Za-z_][A-Za-z0-9_./-]{0,200}"
+_KEY: Final = r"[A-Za-z_][A-Za-z0-9_./-]{0,200}+"
 VALUE: Final = (
-    r"'[ -&(-~]*'"
-    r'|"[ !#-\[\]-~]*"'
+    r"'[ -&(-~]*+'"
+    r'|"[ !#-\[\]-~]*+"'
     r"|\{\}|\[\]"
     # No key, no comment, and not the beginning of anything else.
-    r"|(?![^\n]*(?:: | #|:\n))(?:[A-Za-z0-9_./+~;^$()\\<]|-(?=[!-~]))[ -~]*(?<! )"
+    r"|(?![^\n]*(?:: | #|:\n))(?:[A-Za-z0-9_./+~;^$()\\<]|-(?=[!-~]))[ -~]*+(?<! )"
 )
 _LINE: Final = re.compile(
-    rf"^( *)(- )?(?:({_KEY}):(?: ({VALUE}))?|({VALUE}))\n",
+    rf"^( *+)(- )?(?:({_KEY}):(?: ({VALUE}))?|({VALUE}))\n",
     re.MULTILINE | re.ASCII,
 )
 

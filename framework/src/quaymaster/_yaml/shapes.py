@@ -13,7 +13,7 @@ from quaymaster._yaml.blocks import VALUE, NotPlainError, read_block, read_scala
 
 __all__ = ["Shapes"]
 
-_FILLED: Final = re.compile(r": ([^\n]+)\n")
+_FILLED: Final = re.compile(r": ([^\n]++)\n")
 _VALUE: Final = re.compile(rf"(?:{VALUE})\n", re.ASCII)
 _MARK: Final = "qm0shape0mark"
 _MARKED: Final = re.compile(rf'"{_MARK}"'.encode())

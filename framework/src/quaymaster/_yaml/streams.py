@@ -20,7 +20,7 @@ __all__ = ["LongList", "Piece", "find_list", "split_documents"]
 _ITEMS: Final = re.compile(rb"^items:(?=\n- )", re.MULTILINE)
 _ITEM: Final = b"\n- "
 _OUTSIDE: Final = re.compile(rb"\n(?=[^\s-])")
-_SOMETHING: Final = re.compile(rb"^\s*[^\s#]", re.MULTILINE)
+_SOMETHING: Final = re.compile(rb"^[^\S\n]*+[^\s#]", re.MULTILINE)
 _ENDS: Final = (b"\n---", b"\n...", b"\n%")
 _SEPARATOR: Final = re.compile(rb"^---\n", re.MULTILINE)
 _SPECIAL: Final = re.compile(rb"^(?:%|\.\.\.|---[^\n])", re.MULTILINE)

@@ -21,7 +21,7 @@ _ACTION: Final = re.compile(
     rb"\{\{-?\s*(?:[.$]|include|template|if|else|range|with|define|end|toYaml|tpl|/\*)"
 )
 _CHART_VALUE: Final = re.compile(
-    rb"\{\{[^}]*(?:\.(?:Values|Release|Chart|Capabilities|Files)\b|\binclude\s)"
+    rb"\{\{[^{}]{0,400}?(?:\.(?:Values|Release|Chart|Capabilities|Files)\b|\binclude\s)"
 )
 
 

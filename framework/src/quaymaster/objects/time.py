@@ -9,6 +9,8 @@ from quaymaster.errors import TimeError
 
 __all__ = ["MicroTime", "Time"]
 
+_FIRST: Final = datetime(1, 1, 1, tzinfo=UTC).timestamp()
+_LAST: Final = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp()
 _RFC3339: Final = re.compile(
     r"\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2})",
     re.ASCII,
@@ -61,4 +63,6 @@ def _seconds(text: str) -> float:
 
 
 def _moment(seconds: float) -> datetime:
-    return datetime.fromtimestamp(float(seconds), UTC).replace(tzinfo=None)
+    """The moment in UTC; whatever lies outside of it is an end of the calendar."""
+    within = min(max(float(seconds), _FIRST), _LAST)
+    return datetime.fromtimestamp(within, UTC).replace(tzinfo=None)
