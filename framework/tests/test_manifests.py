@@ -518,6 +518,16 @@ def test_two_objects_of_one_name_are_told_with_both_places(write: Writer) -> Non
     ]
 
 
+def test_files_may_all_bring_the_namespace_that_they_are_for(write: Writer) -> None:
+    text = "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop, labels: {a: %s}}\n"
+    first, second = write(a_yaml=text % "x"), write(b_yaml=text % "x")
+    assert keys(load([first, second])) == ["Namespace shop"]
+    other = write(c_yaml=text % "z")
+    assert problems(first, other) == [
+        "c.yaml: duplicate Namespace 'shop', first in a.yaml"
+    ]
+
+
 def test_objects_of_different_kinds_or_namespaces_may_have_one_name(
     write: Writer,
 ) -> None:

@@ -32,7 +32,14 @@ from quaymaster.manifests._unrendered import (
     tell_url,
 )
 from quaymaster.manifests._validation import Validation
-from quaymaster.objects import ApiObject, Job, SpecPool, decode, from_wire
+from quaymaster.objects import (
+    ApiObject,
+    Job,
+    Namespace,
+    SpecPool,
+    decode,
+    from_wire,
+)
 
 __all__ = ["Collector"]
 
@@ -263,6 +270,8 @@ class Collector:
     def _keep_again(self, obj: ApiObject, source: Source, first: int) -> None:
         """Take an object that came before: of two readings the later one counts."""
         known = self._objects[first]
+        if isinstance(obj, Namespace) and obj == known:
+            return  # many files bring the one that they are all for
         if not obj.uid or known.uid != obj.uid:
             where = self._sources[first]
             message = f"duplicate {obj.kind} {obj.key!r}, first in {where}"
