@@ -65,6 +65,25 @@ def test_unknown_field_is_an_error_that_says_what_was_meant(
     ]
 
 
+def test_every_pod_with_a_mistaken_spec_is_told(tmp_path: Path) -> None:
+    pods = [{**with_spec(tolerations="x"), "metadata": {"name": n}} for n in "ab"]
+    pods += [{**with_spec(hostnetwork=True), "metadata": {"name": n}} for n in "cd"]
+    found = problems(
+        write(tmp_path, {"kind": "List", "apiVersion": "v1", "items": pods})
+    )
+    assert [line.partition(")")[0][-9:] for line in found] == [
+        f"default/{name}" for name in "abcd"
+    ]
+
+
+def test_no_text_of_the_input_breaks_the_line(tmp_path: Path) -> None:
+    odd = {"containers": [], "x\ny": 1}
+    pod = {**POD, "metadata": {"name": "a\n\u001b[31m\u202eb"}, "spec": odd}
+    assert problems(write(tmp_path, pod)) == [
+        r"a.json (Pod default/a\n\x1b[31m\u202eb): spec.x\ny: unknown field"
+    ]
+
+
 def test_unknown_field_beside_the_spec_is_an_error(tmp_path: Path) -> None:
     pod = {**POD, "Spec": {}, "metadata": {"name": "a", "label": {}}}
     assert problems(write(tmp_path, pod)) == [

@@ -128,11 +128,21 @@ class Problem:
 
 
 def one_line(*parts: str) -> str:
-    """The parts that are not empty, each cut to a readable length."""
-    return ": ".join(
-        part if len(part) <= _LONGEST_PART else f"{part[:_LONGEST_PART]}..."
-        for part in parts
-        if part
+    """The parts that are not empty, each cut to a readable length.
+
+    What would end the line, or tell a terminal something, is shown as Python's texts
+    have it.
+    """
+    return ": ".join(_shown(part) for part in parts if part)
+
+
+def _shown(part: str) -> str:
+    if len(part) > _LONGEST_PART:
+        part = f"{part[:_LONGEST_PART]}..."
+    if part.isprintable():
+        return part
+    return "".join(
+        letter if letter.isprintable() else repr(letter)[1:-1] for letter in part
     )
 
 

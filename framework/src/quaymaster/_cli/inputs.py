@@ -12,7 +12,7 @@ from quaymaster._cli.configuration import read_config
 from quaymaster._cli.output import progress_bar, warn
 from quaymaster._cli.values import MANIFEST, config_option
 from quaymaster.config import SchedulerConfig
-from quaymaster.errors import ManifestErrors
+from quaymaster.errors import ManifestErrors, one_line
 from quaymaster.manifests import Loaded, Source, Validation, load, shipped_mappings
 from quaymaster.memory import (
     MAX_NODES,
@@ -219,7 +219,7 @@ def read_inputs(options: InputOptions, *, asks_extenders: bool = True) -> Inputs
 def _tell_skipped(loaded: Loaded) -> None:
     if loaded.skipped:
         counts = ", ".join(
-            f"{kind} x{count}" if count > 1 else kind
+            one_line(kind) + (f" x{count}" if count > 1 else "")
             for kind, count in sorted(loaded.skipped.items())
         )
         total = sum(loaded.skipped.values())

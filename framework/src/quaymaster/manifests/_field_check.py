@@ -77,7 +77,11 @@ class FieldCheck:
             for wrong in wrong_values(one, spec_is_known=spec_is_known)
             if wrong.path not in told
         )
-        where = self._name(one) if findings else ""
+        if not findings:
+            return []
+        # The same is to be said of the next pod with this spec.
+        self._pool.forget_texts()
+        where = self._name(one)
         return [
             Problem(where=where, path=path, message=text) for path, text in findings
         ]
