@@ -13,6 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from quaymaster import Status
+from quaymaster._cycle.attempt import Attempt
 from quaymaster._engine.framework import Framework
 from quaymaster._engine.scheduler import Scheduler
 from quaymaster.clock import VirtualClock
@@ -291,7 +292,9 @@ class World:
 def attempt(framework: Framework, plugin: str, pod: Pod) -> tuple[CycleState, object]:
     state = CycleState()
     nodes = framework.handle.snapshot.nodes
-    status = framework.algorithm.pre_filter.run_one(plugin, state, pod, nodes)
+    status = framework.plain.pre_filter.run_one(
+        plugin, Attempt.begin(state, pod, nodes)
+    )
     return state, status
 
 
@@ -302,7 +305,7 @@ def one_by_one(framework: Framework, plugin: str, pod: Pod) -> Mapping[str, obje
         return {"": status} if isinstance(status, Status) else {}
     found: dict[str, object] = {}
     for node in framework.handle.snapshot:
-        answer = framework.algorithm.filter.run_one(plugin, state, pod, node)
+        answer = framework.plain.filter.run_one(plugin, state, pod, node)
         if answer is not None and answer.is_error:
             return {"error": replaced(answer)}
         if answer is not None:

@@ -21,10 +21,11 @@ from quaymaster import (
     hookimpl,
 )
 from quaymaster._cycle.algorithm import Algorithm
-from quaymaster._cycle.decisions import Decision, Unfit
+from quaymaster._cycle.decisions import Decision, NoFit
 from quaymaster._cycle.sampling import NodeOrder
 from quaymaster._cycle.scoring import Ties
 from quaymaster._engine.handle import EngineHandle, Services
+from quaymaster._memo import Signatures, remember
 from quaymaster._queue.nominator import Nominator
 from quaymaster._runtime import build_profile
 from quaymaster.arrays import Int64Array, Rows
@@ -115,9 +116,8 @@ class World:
             lambda name: EngineHandle(name, services),
         )
         nodes, order = self.snapshot.nodes, NodeOrder()
-        return Algorithm(
-            profile, nodes, self.nominator, order, 100, remembers=remembers
-        )
+        plain = Algorithm(profile, nodes, self.nominator, order, 100)
+        return remember(plain, Signatures(profile, nodes)) if remembers else plain
 
     def nominate(self, pod: Pod, node_name: str) -> None:
         self.waiting[pod.key] = pod
@@ -135,7 +135,7 @@ def outcome(algorithm: Algorithm, pod: Pod) -> object:
     found = algorithm.schedule(CycleState(), pod, pick)
     if isinstance(found, Decision):
         return found.node.name, best, found.feasible_nodes, found.evaluated_nodes
-    assert isinstance(found, Unfit)
+    assert isinstance(found, NoFit)
     assert found.diagnosis is not None
     diagnosis = found.diagnosis
     return (

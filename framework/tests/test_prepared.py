@@ -13,7 +13,7 @@ from quaymaster import (
     Status,
     hookimpl,
 )
-from quaymaster._cycle.memory import Memory
+from quaymaster._memo import Signatures
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
 
 KEY = StateKey[bool]("Late")
@@ -88,11 +88,11 @@ def test_a_plugin_after_the_one_that_rejects_has_written_nothing() -> None:
 def test_a_spec_goes_with_its_last_pod_whatever_is_remembered() -> None:
     harness = SchedulerHarness([make_node(name="a")])
     framework = harness._scheduler.frameworks["default-scheduler"]
-    memory = Memory(framework.profile, harness._scheduler.snapshot.nodes)
+    signatures = Signatures(framework.profile, harness._scheduler.snapshot.nodes)
     pod = make_pod(name="p", requests={"cpu": "1"})
-    recalled = memory.recall(pod)
-    assert recalled is not None
-    assert memory.recall(make_pod(name="q", requests={"cpu": "1"})) is recalled
+    memo = signatures.recall(pod)
+    assert memo is not None
+    assert signatures.recall(make_pod(name="q", requests={"cpu": "1"})) is memo
     spec = weakref.ref(pod.spec)
     gc.disable()  # values are not among what the collector looks at
     try:

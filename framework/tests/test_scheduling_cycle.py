@@ -26,12 +26,14 @@ from quaymaster import (
     hookimpl,
 )
 from quaymaster._cycle.algorithm import Algorithm
-from quaymaster._cycle.decisions import Decision, Unfit
+from quaymaster._cycle.attempt import Attempt
+from quaymaster._cycle.decisions import Decision, NoFit
 from quaymaster._cycle.diagnosis import Diagnosis
 from quaymaster._cycle.explain import explain
 from quaymaster._cycle.sampling import NodeOrder
 from quaymaster._cycle.scoring import Ties
 from quaymaster._engine.handle import EngineHandle, Services
+from quaymaster._memo import Signatures, remember
 from quaymaster._queue.nominator import Nominator
 from quaymaster._runtime import build_profile
 from quaymaster.arrays import Int64Array, Rows
@@ -260,7 +262,8 @@ def make_algorithm(
     registry = PluginRegistry.of({plugin.__name__: plugin for plugin in plugins})
     config = _config(registry, [plugin.__name__ for plugin in plugins], weights or {})
     profile = build_profile(config, registry, lambda name: EngineHandle(name, services))
-    return Algorithm(profile, snapshot.nodes, nominator, NodeOrder(), 100)
+    plain = Algorithm(profile, snapshot.nodes, nominator, NodeOrder(), 100)
+    return remember(plain, Signatures(profile, snapshot.nodes))
 
 
 def _config(
@@ -299,10 +302,10 @@ def message_for(algorithm: Algorithm, pod: Pod) -> str:
     return unfit.diagnosis.message()
 
 
-def unfit_for(algorithm: Algorithm, pod: Pod) -> Unfit:
+def unfit_for(algorithm: Algorithm, pod: Pod) -> NoFit:
     """Why a pod fits nowhere."""
     unfit = algorithm.schedule(CycleState(), pod, _first)
-    assert isinstance(unfit, Unfit)
+    assert isinstance(unfit, NoFit)
     return unfit
 
 
@@ -316,9 +319,10 @@ def snapshot_of(nodes: Iterable[Node]) -> Snapshot:
 
 def totals(algorithm: Algorithm, nodes: Sequence[Node]) -> list[int]:
     """The total scores of a cluster's nodes."""
-    state, pod, table = CycleState(), make_pod(), snapshot_of(nodes).nodes
-    assert algorithm.score.prepare(state, pod, table, table.rows) is None
-    scores = algorithm.score.totals(state, pod, table, table.rows)
+    table = snapshot_of(nodes).nodes
+    attempt = Attempt.begin(CycleState(), make_pod(), table)
+    assert algorithm.score.prepare(attempt, table.rows) is None
+    scores = algorithm.score.totals(attempt, table.rows)
     assert not isinstance(scores, Status)
     return [int(score) for score in scores]
 
@@ -555,7 +559,7 @@ def test_nominated_pods_leave_the_cycle_state_as_it_was() -> None:
     nodes = make_nodes(1, lambda i: {})
     algorithm = make_algorithm(Roomy, nodes=nodes, nominated=[other])
     state = CycleState()
-    algorithm.find_feasible(state, make_pod())
+    algorithm.find_feasible(Attempt.begin(state, make_pod(), algorithm.nodes))
     assert state[_SEEN] == []
 
 

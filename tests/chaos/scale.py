@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from quaymaster._cycle import filter_memo, filtering, score_memo
+from quaymaster._memo import filter_memo, filters, score_memo
 
 __all__ = ["few_rows"]
 
-_HOLDERS = (filter_memo, filtering, score_memo)
+_HOLDERS = (filter_memo, filters, score_memo)
 
 
 @contextmanager

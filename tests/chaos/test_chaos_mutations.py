@@ -13,9 +13,10 @@ from quaymaster._binding.stations import BindingStations
 from quaymaster._binding.waiting_pods import WaitingPods
 from quaymaster._cache.cache import Cache
 from quaymaster._cycle import score_call
-from quaymaster._cycle.score_memo import ScoreMemo
+from quaymaster._cycle.attempt import Attempt
 from quaymaster._engine.event_handlers import EventHandlers
 from quaymaster._engine.failure import FailureHandler
+from quaymaster._memo.score_memo import ScoreMemo
 from quaymaster._queue import SchedulingQueue
 from quaymaster._queue.backoff import BackoffPolicy
 from quaymaster._queue.in_flight import InFlightPods
@@ -25,9 +26,7 @@ from quaymaster._queue.sub_queues import SubQueues
 from quaymaster.arrays import Rows, is_constant
 from quaymaster.clock import Clock, Timer
 from quaymaster.cluster_events import ClusterEvent
-from quaymaster.cycle_state import CycleState
-from quaymaster.node_table import NodeTable
-from quaymaster.objects import Node, Pod
+from quaymaster.objects import Node
 from quaymaster.preemption import Evictions
 from quaymaster.status import Status
 from quaymaster_inter_pod_affinity import InterPodAffinity
@@ -156,15 +155,14 @@ def as_strides_say(_original: Function) -> Function:
 
 
 def asking_about_none(original: Function) -> Function:
-    def score_rows(
-        self: ScoreMemo, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
-    ) -> Status | None:
+    def score_rows(self: ScoreMemo, attempt: Attempt, rows: Rows) -> Status | None:
+        nodes = attempt.nodes
         for memo in self._filters:
             rows = memo.among(nodes, rows)
         for call in () if nodes.count(rows) else self._summed:
-            scores = call.run(state, pod, nodes, rows)
+            scores = call.run(attempt, rows)
             assert isinstance(scores, Status) or not len(scores.weighted)
-        found: Status | None = original(self, state, pod, nodes, rows)
+        found: Status | None = original(self, attempt, rows)
         return found
 
     return score_rows

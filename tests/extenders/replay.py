@@ -73,7 +73,7 @@ class Replay:
         if self._explains:
             nodes = self._scheduler.snapshot.nodes
             name = framework.profile.name
-            self.explanation = explain(framework.algorithm, nodes, pod, name)
+            self.explanation = explain(framework.plain, nodes, pod, name)
 
     def bound(self, pod: Pod, node_name: str) -> None:
         """Nothing to note."""

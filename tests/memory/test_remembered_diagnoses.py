@@ -3,8 +3,8 @@
 import pytest
 
 from quaymaster import NodeInfo, Pod, PodUse, Status, hookimpl
-from quaymaster._cycle import filter_memo
-from quaymaster._cycle.decisions import Unfit
+from quaymaster._cycle.decisions import NoFit
+from quaymaster._memo import filter_memo
 from tests.memory.world import Asked, Full, World, kind
 
 FEW = filter_memo.FEW_ROWS
@@ -70,7 +70,7 @@ def test_a_diagnosis_does_not_change_when_the_nodes_do(moved: int) -> None:
     for number in range(80):
         world.bind("a", f"n{number}")
     unfit = world.attempt(kind("a"))
-    assert isinstance(unfit, Unfit)
+    assert isinstance(unfit, NoFit)
     diagnosis = unfit.diagnosis
     assert diagnosis is not None
     for number in range(moved):

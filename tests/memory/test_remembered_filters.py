@@ -16,8 +16,8 @@ from quaymaster import (
     Status,
     hookimpl,
 )
-from quaymaster._cycle import filter_memo
-from quaymaster._cycle.decisions import Unfit
+from quaymaster._cycle.decisions import NoFit
+from quaymaster._memo import filter_memo
 from quaymaster.arrays import Rows
 from tests.memory.world import ALL, Asked, Full, World, kind
 
@@ -164,7 +164,7 @@ def test_errors_are_never_remembered() -> None:
     world = World(Failing, nodes=2)
     for _ in range(2):
         unfit = world.attempt(kind("a"))
-        assert isinstance(unfit, Unfit)
+        assert isinstance(unfit, NoFit)
         assert "out of order" in unfit.status.message
         assert "n1" in world.asked("Failing")
     Failing.is_well = True
@@ -174,7 +174,7 @@ def test_errors_are_never_remembered() -> None:
     assert world.asked("Failing") == []
     Failing.is_well = False
     world.bind("a", "n1")
-    assert isinstance(world.attempt(kind("a")), Unfit)
+    assert isinstance(world.attempt(kind("a")), NoFit)
     Failing.is_well = True
     assert world.fits(kind("a")) == names(2)
 

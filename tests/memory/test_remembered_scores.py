@@ -16,8 +16,8 @@ from quaymaster import (
     Status,
     hookimpl,
 )
-from quaymaster._cycle import memory
-from quaymaster._cycle.decisions import Unfit
+from quaymaster._cycle.decisions import NoFit
+from quaymaster._memo import signatures
 from quaymaster.arrays import Int64Array, Rows
 from quaymaster.testing import SchedulerHarness, make_node
 from tests.memory.world import ALL, Asked, Full, Rated, World, kind
@@ -264,13 +264,13 @@ def test_errors_of_scores_are_never_remembered(answer: Callable[[], object]) -> 
 
     world = World(Full, Failing)
     for _ in range(2):
-        assert isinstance(world.attempt(kind("a")), Unfit)
+        assert isinstance(world.attempt(kind("a")), NoFit)
     Failing.is_well = True
     for _ in range(2):
         assert world.fits(kind("a")) == ["n1"]
     Failing.is_well = False
     world.bind("b", "n1")
-    assert isinstance(world.attempt(kind("a")), Unfit)
+    assert isinstance(world.attempt(kind("a")), NoFit)
     Failing.is_well = True
     assert world.fits(kind("a")) == ["n1"]
 
@@ -308,7 +308,7 @@ def test_score_that_is_too_large_to_normalise_fails_the_attempt_each_time() -> N
     world.bind("b", "n1")
     for _ in range(2):
         failed = world.attempt(kind("a"))
-        assert isinstance(failed, Unfit)
+        assert isinstance(failed, NoFit)
         assert "which is no 64-bit integer" in failed.status.message
 
 
@@ -318,8 +318,8 @@ def test_score_that_is_too_large_to_normalise_fails_the_attempt_each_time() -> N
 def test_the_oldest_kinds_are_forgotten_when_there_are_too_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(memory, "_BYTES", 0)  # so that only the fewest are kept
-    monkeypatch.setattr(memory, "_FEWEST", 3)
+    monkeypatch.setattr(signatures, "_BYTES", 0)  # so that only the fewest are kept
+    monkeypatch.setattr(signatures, "_FEWEST", 3)
     world = World(Full, Rated)
     for name in ("a", "b", "c", "d"):
         world.fits(kind(name))
@@ -334,8 +334,8 @@ def test_the_oldest_kinds_are_forgotten_when_there_are_too_many(
 def test_what_was_forgotten_is_not_read_from_an_old_pod(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(memory, "_BYTES", 0)
-    monkeypatch.setattr(memory, "_FEWEST", 1)
+    monkeypatch.setattr(signatures, "_BYTES", 0)
+    monkeypatch.setattr(signatures, "_FEWEST", 1)
     world = World(Full, Rated)
     first, second = kind("a"), kind("b")
     world.fits(first)

@@ -20,7 +20,7 @@ from quaymaster import (
     Status,
     hookimpl,
 )
-from quaymaster._cycle.decisions import Decision, Unfit
+from quaymaster._cycle.decisions import Decision, NoFit
 from quaymaster._cycle.sampling import NodeOrder
 from quaymaster._cycle.scoring import Ties
 from quaymaster._engine.framework import Framework, build_framework
@@ -227,7 +227,7 @@ class World:
         self._nominated[pod.key] = pod
         self._nominator.add(pod)
 
-    def attempt(self, pod: Pod) -> Decision | Unfit:
+    def attempt(self, pod: Pod) -> Decision | NoFit:
         """Try to schedule a pod; nothing is bound."""
         self.state, self.best = CycleState(), []
         return self.framework.algorithm.schedule(self.state, pod, self._pick)
@@ -241,7 +241,7 @@ class World:
     def message(self, pod: Pod) -> str:
         """What is said of a pod that fits nowhere."""
         unfit = self.attempt(pod)
-        assert isinstance(unfit, Unfit)
+        assert isinstance(unfit, NoFit)
         return unfit.diagnosis.message() if unfit.diagnosis else unfit.status.message
 
     def asked(self, plugin: str) -> list[str]:

@@ -13,6 +13,7 @@ from quaymaster._cycle.algorithm import Algorithm
 from quaymaster._cycle.sampling import NodeOrder
 from quaymaster._engine.framework import Framework, build_framework
 from quaymaster._engine.handle import Services
+from quaymaster._memo import Signatures, remember
 from quaymaster._queue.nominator import Nominator
 from quaymaster._runtime import Call
 from quaymaster.change_log import ChangeLog
@@ -240,9 +241,10 @@ def _without_twins(
     profile = framework.profile
     plans = {key: tuple(map(_scalar, calls)) for key, calls in profile.plans.items()}
     profile = attrs.evolve(profile, plans=plans)
-    algorithm = Algorithm(profile, snapshot.nodes, nominator, order, percentage)
-    framework.handle.attach(algorithm)
-    return attrs.evolve(framework, profile=profile, algorithm=algorithm)
+    plain = Algorithm(profile, snapshot.nodes, nominator, order, percentage)
+    framework.handle.attach(plain)
+    algorithm = remember(plain, Signatures(profile, snapshot.nodes))
+    return attrs.evolve(framework, profile=profile, algorithm=algorithm, plain=plain)
 
 
 def _scalar(call: Call) -> Call:

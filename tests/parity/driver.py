@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 from msgspec.structs import replace
 
-from quaymaster._cycle.decisions import Decision, Unfit
+from quaymaster._cycle.decisions import Decision, NoFit
 from quaymaster._cycle.scoring import Ties
 from quaymaster._engine.framework import Framework
 from quaymaster.config import ConfigErrors
@@ -169,7 +169,7 @@ class _Driver:
         self._spies[framework.profile.name].found = None
         self._cluster.calls.clear()
         decision = framework.algorithm.schedule(state, pod, _first_by_name)
-        if isinstance(decision, Unfit):
+        if isinstance(decision, NoFit):
             self._give_up(framework, pod, decision, seen)
             return
         seen.outcome = "scheduled"
@@ -199,7 +199,7 @@ class _Driver:
         self._cluster.objects.put(bound)
 
     def _give_up(
-        self, framework: Framework, pod: Pod, unfit: Unfit, seen: Observation
+        self, framework: Framework, pod: Pod, unfit: NoFit, seen: Observation
     ) -> None:
         if unfit.status.is_error:
             seen.outcome, seen.error = "error", unfit.status.message
@@ -216,7 +216,7 @@ class _Driver:
                 self._preempt(pod, seen.preemption)
                 self._nominate(pod, unfit)
 
-    def _preemption(self, framework: Framework, unfit: Unfit) -> Preemption | None:
+    def _preemption(self, framework: Framework, unfit: NoFit) -> Preemption | None:
         if unfit.post_filter is None:
             return None
         seen = Preemption(result=unfit.post_filter)
@@ -260,7 +260,7 @@ class _Driver:
             self._cluster.objects.remove(victim)
             self._cluster.pods.pop(victim.key, None)
 
-    def _nominate(self, pod: Pod, unfit: Unfit) -> None:
+    def _nominate(self, pod: Pod, unfit: NoFit) -> None:
         """Note the pod's nomination, which comes last on its node even if it stays."""
         wanted = unfit.nominating
         if wanted is not None and wanted.mode is NominatingMode.OVERRIDE:

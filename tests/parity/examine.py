@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from quaymaster._cycle.decisions import Feasible, Unfit
-from quaymaster._cycle.diagnosis import Diagnosis
+from quaymaster._cycle.attempt import Attempt
+from quaymaster._cycle.decisions import Feasible, NoFit
 from quaymaster._cycle.filtering import FilterStation
 from quaymaster._cycle.pre_filter import PreFilterOutcome, PreFilterStation
 from quaymaster._engine.framework import Framework
@@ -32,7 +32,7 @@ class Examiner:
     def __init__(self, framework: Framework, nodes: NodeTable) -> None:
         self._framework = framework
         self._handle = framework.handle
-        self._algorithm = framework.algorithm
+        self._algorithm = framework.plain
         self._nodes = nodes
         nothing = PreFilterStation(())
         self._filters = {
@@ -44,15 +44,16 @@ class Examiner:
         """Take an attempt apart. There must be at least one node."""
         alone_pre_filter, alone_filter = self._alone(pod)
         apart = CycleState()
-        outcome = self._algorithm.pre_filter.run(apart, pod, self._nodes)
+        outcome = self._algorithm.pre_filter.run(Attempt.begin(apart, pod, self._nodes))
         excluded = self._excluded(outcome)
         state = CycleState()
-        found = self._algorithm.find_feasible(state, pod)
+        attempt = Attempt.begin(state, pod, self._nodes)
+        found = self._algorithm.find_feasible(attempt)
         statuses = None
         if outcome.status is None:
             statuses = self._statuses(state, pod, found)
         feasible = self._feasible(found, statuses or {}, excluded)
-        diagnosis = found.diagnosis if isinstance(found, Unfit) else None
+        diagnosis = found.diagnosis if isinstance(found, NoFit) else None
         return Examination(
             pre_filter=outcome,
             skipped_filters=apart.skip_filter_plugins,
@@ -76,9 +77,9 @@ class Examiner:
         self, pod: Pod
     ) -> tuple[Mapping[str, PreFilterResult | Status | None], Answers]:
         state, station = CycleState(), self._algorithm.pre_filter
+        attempt = Attempt.begin(state, pod, self._nodes)
         prepared = {
-            plugin: station.run_one(plugin, state, pod, self._nodes)
-            for plugin in station.plugins
+            plugin: station.run_one(plugin, attempt) for plugin in station.plugins
         }
         judged: dict[str, dict[str, Status | None]] = {
             info.name: {} for info in self._nodes
@@ -93,12 +94,13 @@ class Examiner:
     def _judge(
         self, filters: FilterStation, state: CycleState, pod: Pod
     ) -> Mapping[str, Status | None]:
-        nodes, diagnosis = self._nodes, Diagnosis(self._nodes)
-        passed = filters.run_batch(state, pod, nodes, nodes.rows, diagnosis)
+        nodes = self._nodes
+        attempt = Attempt.begin(state, pod, nodes)
+        passed = filters.run_on_rows(attempt, nodes.rows)
         if isinstance(passed, Status):
             # An error ends the batch: ask node by node.
             return {info.name: filters.run(state, pod, info) for info in nodes}
-        rejected = diagnosis.by_node()
+        rejected = attempt.diagnosis.by_node()
         return {info.name: rejected.get(info.name) for info in nodes}
 
     def _excluded(self, outcome: PreFilterOutcome) -> Sequence[str]:
@@ -108,7 +110,7 @@ class Examiner:
         return sorted(info.name for info in self._nodes if info.name not in names)
 
     def _statuses(
-        self, state: CycleState, pod: Pod, found: Feasible | Unfit
+        self, state: CycleState, pod: Pod, found: Feasible | NoFit
     ) -> Mapping[str, Status | None]:
         """What the attempt said of the nodes it looked at, and asked for the others."""
         known: dict[str, Status | None] = {}
@@ -126,11 +128,11 @@ class Examiner:
 
     def _feasible(
         self,
-        found: Feasible | Unfit,
+        found: Feasible | NoFit,
         statuses: Mapping[str, Status | None],
         excluded: Sequence[str],
     ) -> Sequence[str]:
-        if isinstance(found, Unfit):
+        if isinstance(found, NoFit):
             return ()
         if self._algorithm.score or found.via_nominated_node:
             return sorted(self._nodes.names_at(found.rows))
@@ -142,21 +144,22 @@ class Examiner:
         self,
         state: CycleState,
         pod: Pod,
-        found: Feasible | Unfit,
+        found: Feasible | NoFit,
         feasible: Sequence[str],
     ) -> Scores | None:
-        if isinstance(found, Unfit):
+        if isinstance(found, NoFit):
             return None
         nodes, station = self._nodes, self._algorithm.score
+        attempt = Attempt.begin(state, pod, nodes)
         rows: Rows = found.rows if station else nodes.rows_of(feasible)
         if station:
-            status = station.prepare(state, pod, nodes, rows)
+            status = station.prepare(attempt, rows)
             if status is not None:
                 return _failed(state, feasible, status)
-        plugins = station.by_plugin(state, pod, nodes, rows)
+        plugins = station.by_plugin(attempt, rows)
         if isinstance(plugins, Status):
             return _failed(state, feasible, plugins)
-        total = station.totals(state, pod, nodes, rows)
+        total = station.totals(attempt, rows)
         if isinstance(total, Status):
             return _failed(state, feasible, total)
         return Scores(

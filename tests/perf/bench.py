@@ -15,6 +15,7 @@ from quaymaster._cycle.decisions import Decision
 from quaymaster._cycle.sampling import NodeOrder
 from quaymaster._cycle.scoring import Ties
 from quaymaster._engine.framework import build_framework
+from quaymaster._memo import Signatures, remember
 from quaymaster._queue.nominator import Nominator
 from quaymaster.config import EnabledPlugin, default_config
 from quaymaster.registry import PluginRegistry
@@ -95,14 +96,13 @@ class Bench:
             100,
         )
         self.profile = framework.profile
+        profile = framework.profile if twins else framework.profile.without_twins()
         self._algorithm = Algorithm(
-            framework.profile if twins else framework.profile.without_twins(),
-            self.snapshot.nodes,
-            nominator,
-            NodeOrder(),
-            100,
-            remembers=remembers,
+            profile, self.snapshot.nodes, nominator, NodeOrder(), 100
         )
+        if remembers:
+            signatures = Signatures(profile, self.snapshot.nodes)
+            self._algorithm = remember(self._algorithm, signatures)
 
     def schedule(self, pods: int) -> None:
         """Find nodes for some pods of one template, one after the other."""

@@ -10,7 +10,7 @@ from quaymaster.node_table import NodeTable
 from quaymaster.results import NominatingInfo, NominatingMode, PostFilterResult
 from quaymaster.status import Status
 
-__all__ = ["CLEAR_NOMINATION", "Decision", "Feasible", "Unfit"]
+__all__ = ["CLEAR_NOMINATION", "Decision", "Feasible", "NoFit"]
 
 CLEAR_NOMINATION = NominatingInfo("", NominatingMode.OVERRIDE)
 
@@ -47,7 +47,7 @@ class Decision(msgspec.Struct, eq=False):
 
 
 @attrs.frozen(eq=False)
-class Unfit:
+class NoFit:
     """No node for a pod.
 
     Attributes:

@@ -276,7 +276,7 @@ class Diagnosis:
 
 
 def picked(rows: Rows, positions: RowArray) -> RowArray:
-    """Some of some rows, by their positions among them."""
+    """The rows at some positions among these rows."""
     if not isinstance(rows, slice):
         return rows.take(positions)
     return positions + rows.start if rows.start else positions

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from quaymaster._cycle.algorithm import Algorithm
-from quaymaster._cycle.decisions import Feasible, Unfit
+from quaymaster._cycle.attempt import Attempt
+from quaymaster._cycle.decisions import Feasible, NoFit
 from quaymaster._cycle.diagnosis import Diagnosis
 from quaymaster._cycle.score_call import PluginScores
 from quaymaster.arrays import Int64Array, Rows
@@ -26,11 +27,11 @@ def explain(
     Unlike in a real attempt a single feasible node is scored too, and PostFilter does
     not run.
     """
-    state = CycleState()
-    found = algorithm.find_feasible(state, pod)
-    if isinstance(found, Unfit):
+    attempt = Attempt.begin(CycleState(), pod, nodes)
+    found = algorithm.find_feasible(attempt)
+    if isinstance(found, NoFit):
         return _unfit(nodes, pod, scheduler, found)
-    scores = _scores(algorithm, state, pod, found)
+    scores = _scores(algorithm, attempt, found)
     return Explanation(
         pod=pod.key,
         scheduler=scheduler,
@@ -40,7 +41,7 @@ def explain(
     )
 
 
-def _unfit(nodes: NodeTable, pod: Pod, scheduler: str, unfit: Unfit) -> Explanation:
+def _unfit(nodes: NodeTable, pod: Pod, scheduler: str, unfit: NoFit) -> Explanation:
     diagnosis = unfit.diagnosis
     if diagnosis is None:
         return Explanation(
@@ -76,20 +77,21 @@ def _rejections(
 
 
 def _scores(
-    algorithm: Algorithm, state: CycleState, pod: Pod, found: Feasible
+    algorithm: Algorithm, attempt: Attempt, found: Feasible
 ) -> Sequence[NodeScores] | Status:
     nodes, rows = algorithm.nodes_of(found), found.rows
+    attempt = attempt.on(nodes)
     station = algorithm.score_of(found)
-    status = station.prepare(state, pod, nodes, rows)
+    status = station.prepare(attempt, rows)
     if status is not None:
         return status
-    plugins = station.by_plugin(state, pod, nodes, rows)
+    plugins = station.by_plugin(attempt, rows)
     if isinstance(plugins, Status):
         return plugins
-    total = station.totals(state, pod, nodes, rows)
+    total = station.totals(attempt, rows)
     if isinstance(total, Status):
         return total
-    for scores in algorithm.extender_scores(pod, found):
+    for scores in algorithm.extender_scores(attempt.pod, found):
         plugins.append(scores)
         total = total + scores.weighted
     names = nodes.names_at(rows)

@@ -8,7 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from quaymaster._cycle.diagnosis import Diagnosis, PluginRejections, picked
+from quaymaster._cycle.attempt import Attempt
+from quaymaster._cycle.diagnosis import PluginRejections, picked
 from quaymaster._cycle.errors import PluginError, failed, raised, unexpected
 from quaymaster._runtime import Call
 from quaymaster.arrays import RowArray, Rows
@@ -22,39 +23,33 @@ from quaymaster.status import Status
 
 __all__ = ["FilterCall"]
 
+# Up to this many rows are judged one by one. NodeResourcesFit's twin takes as long as
+# twelve scalar calls, those of NodeAffinity and TaintToleration as four to eight.
 _FEW_ROWS: Final = 4
-"""So many of more nodes are judged one by one: a batch twin costs more than that."""
 
 
 class FilterCall:
-    """Calls ``filter`` and ``filter_nodes`` of one plugin.
+    """Calls ``filter`` and ``filter_nodes`` of one plugin: nobody else calls them.
 
     Args:
         call: The plugin and its hooks.
         imagines: Whether it wants to be told of pods that come or go.
 
     Attributes:
+        call: The same.
         plugin: The plugin's name.
+        imagines: The same.
         pod_use: How much it looks at the pods on a node.
     """
 
-    __slots__ = (
-        "_judged",
-        "_judged_codes",
-        "_judged_rows",
-        "_scalar",
-        "_twin",
-        "plugin",
-        "pod_use",
-    )
+    __slots__ = ("_scalar", "_twin", "call", "imagines", "plugin", "pod_use")
 
     def __init__(self, call: Call, imagines: bool) -> None:
+        self.call = call
         self.plugin = call.plugin
+        self.imagines = imagines
         self._scalar = call.hooks["filter"]
         self._twin = call.hooks.get("filter_nodes")
-        self._judged_codes: object = None
-        self._judged_rows: object = None
-        self._judged: tuple[RowArray, PluginRejections]
         self.pod_use = call.pod_use
         if imagines or (call.pod_use is PodUse.SUMS and self._twin is None):
             self.pod_use = PodUse.PODS
@@ -73,53 +68,47 @@ class FilterCall:
             return status.with_plugin(self.plugin)
         return self._failed(status)
 
-    def judge_rows(
-        self,
-        state: CycleState,
-        pod: Pod,
-        nodes: NodeTable,
-        rows: Rows,
-        diagnosis: Diagnosis,
-    ) -> Rows | Status:
-        """The rows that pass, ascending, or an Error.
+    def judge_rows(self, attempt: Attempt, rows: Rows) -> Rows | Status:
+        """Find the rows that pass, ascending, and note the others in the diagnosis.
 
         Args:
-            state: The pod's scratch space.
-            pod: The pod being scheduled.
-            nodes: The columns of all nodes, which may be imagined.
+            attempt: The attempt; its nodes may be imagined.
             rows: The rows to judge.
-            diagnosis: Takes the rejections.
+
+        Returns:
+            The rows that pass; the same object if all do. Or an Error.
         """
-        if self._twin is None or self._are_few(nodes, rows):
-            return self._loop(state, pod, nodes, rows, diagnosis)
-        verdicts = self._verdicts_on(state, pod, nodes, rows)
+        if self._twin is None or _are_few(attempt.nodes, rows):
+            return self._loop(attempt, rows)
+        verdicts = self._verdicts_on(attempt, rows)
         if verdicts is None:
             return rows
         if isinstance(verdicts, Status):
             return verdicts
-        codes = verdicts.codes
-        if codes is self._judged_codes and rows is self._judged_rows:
-            passing, rejections = self._judged
-        else:
-            rejected = int(np.count_nonzero(codes))
-            if not rejected:
-                return rows
-            passing = picked(rows, (codes == 0).nonzero()[0])
-            rejections = PluginRejections(self.plugin, rows, verdicts, rejected)
-            if not codes.flags.writeable:
-                # An answer that is given again, and cannot have changed.
-                self._judged_codes, self._judged_rows = codes, rows
-                self._judged = passing, rejections
-        diagnosis.reject_batch(rejections)
+        passing, rejections = self._split(rows, verdicts)
+        if rejections is not None:
+            attempt.diagnosis.reject_batch(rejections)
         return passing
 
+    def _split(
+        self, rows: Rows, verdicts: NodeVerdicts
+    ) -> tuple[Rows, PluginRejections | None]:
+        """The rows that pass, and what is said of the others if there are any."""
+        codes = verdicts.codes
+        rejected = int(np.count_nonzero(codes))
+        if not rejected:
+            return rows, None
+        passing = picked(rows, (codes == 0).nonzero()[0])
+        return passing, PluginRejections(self.plugin, rows, verdicts, rejected)
+
     def _verdicts_on(
-        self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
+        self, attempt: Attempt, rows: Rows
     ) -> NodeVerdicts | Status | None:
         """What the twin says, if that is of use: verdicts, None, or an Error."""
         assert self._twin is not None
+        nodes = attempt.nodes
         try:
-            verdicts = self._twin(state, pod, nodes, rows)
+            verdicts = self._twin(attempt.state, attempt.pod, nodes, rows)
         except Exception as error:
             return self._failed(raised(error))
         if verdicts is None:
@@ -137,21 +126,15 @@ class FilterCall:
             return Status.from_error(PluginError(self.plugin, "filter_nodes", problem))
         return verdicts
 
-    def _loop(
-        self,
-        state: CycleState,
-        pod: Pod,
-        nodes: NodeTable,
-        rows: Rows,
-        diagnosis: Diagnosis,
-    ) -> Rows | Status:
+    def _loop(self, attempt: Attempt, rows: Rows) -> Rows | Status:
+        state, pod, nodes = attempt.state, attempt.pod, attempt.nodes
         passed: list[int] = []
         for node in nodes.infos_at(rows):
             status = self.judge(state, pod, node)
             if status is None:
                 passed.append(node.row)
             elif status.is_rejected:
-                diagnosis.reject(node.name, status)
+                attempt.diagnosis.reject(node.name, status)
             else:
                 return status
         if len(passed) == nodes.count(rows):
@@ -159,12 +142,13 @@ class FilterCall:
         found: RowArray = np.array(passed, dtype=np.intp)
         return found
 
-    def _are_few(self, nodes: NodeTable, rows: Rows) -> bool:
-        few = nodes.count(rows) <= _FEW_ROWS < len(nodes)
-        return few and not nodes.is_imagined
-
     def _failed(self, status: Status) -> Status:
         return failed(f'running "{self.plugin}" filter plugin', self.plugin, status)
+
+
+def _are_few(nodes: NodeTable, rows: Rows) -> bool:
+    few = nodes.count(rows) <= _FEW_ROWS < len(nodes)
+    return few and not nodes.is_imagined
 
 
 def _problem(codes: object, count: int) -> str:

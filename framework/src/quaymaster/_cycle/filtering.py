@@ -1,24 +1,23 @@
 """The Filter station: which nodes can run the pod.
 
-Mirrors ``findNodesThatPassFilters`` and ``RunFilterPluginsWithNominatedPods``
-(Kubernetes v1.36, ``pkg/scheduler``), except that a plugin with a batch twin judges
-all nodes at once.
+Mirrors ``findNodesThatPassFilters`` (Kubernetes v1.36,
+``pkg/scheduler/schedule_one.go``), ``RunFilterPlugins`` and
+``RunFilterPluginsWithNominatedPods``
+(``pkg/scheduler/framework/runtime/framework.go``), except that a plugin with a batch
+twin judges all nodes at once.
 """
 
-import itertools
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 
-from quaymaster._cycle.crowding import Ahead, pods_ahead
-from quaymaster._cycle.diagnosis import Diagnosis
+from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.filter_call import FilterCall
-from quaymaster._cycle.filter_memo import FEW_ROWS, FilterMemo
-from quaymaster._cycle.memory import FilterPlan, Recalled
-from quaymaster._cycle.pre_filter import PreFilterStation
+from quaymaster._cycle.nominated import Ahead, NominatedPods, nominated_ahead
+from quaymaster._cycle.pre_filter import PreFilterOutcome, PreFilterStation
 from quaymaster._runtime import Call
-from quaymaster.arrays import RowArray, Rows
+from quaymaster.arrays import BoolArray, RowArray, Rows
 from quaymaster.cycle_state import CycleState
 from quaymaster.hookspecs import PodUse
 from quaymaster.node_info import NodeInfo
@@ -27,37 +26,57 @@ from quaymaster.objects import Pod
 from quaymaster.resources import pod_usage
 from quaymaster.status import Status
 
-__all__ = ["FilterStation"]
+__all__ = ["FilterStation", "Filters", "PlainFilters"]
+
+_POD_USES = tuple(PodUse)
+
+
+class Filters(Protocol):
+    """Finds the nodes that can run a pod; either by the rules, or by what is known."""
+
+    def prepare(self, attempt: Attempt, /) -> PreFilterOutcome:
+        """Run PreFilter."""
+
+    def passing(self, attempt: Attempt, rows: Rows, /) -> Rows | Status:
+        """Run Filter, with nominated pods in mind.
+
+        Args:
+            attempt: The attempt; its diagnosis takes the rejections.
+            rows: The rows to judge.
+
+        Returns:
+            The feasible rows, ascending, or the Error that ends the attempt.
+        """
 
 
 class FilterStation:
-    """Calls ``filter`` and ``filter_nodes`` of one profile's plugins."""
+    """Runs the Filter plugins of one profile."""
 
     def __init__(self, calls: Sequence[Call], pre_filter: PreFilterStation) -> None:
         imagining = pre_filter.imagining_plugins
-        self._filters = [FilterCall(call, call.plugin in imagining) for call in calls]
-        self._pre_filter = pre_filter
+        self.calls = [FilterCall(call, call.plugin in imagining) for call in calls]
+        self.pre_filter = pre_filter
 
     def __bool__(self) -> bool:
-        return bool(self._filters)
+        return bool(self.calls)
 
     @property
     def plugins(self) -> Sequence[str]:
         """The plugins of this point, in profile order."""
-        return [item.plugin for item in self._filters]
+        return [call.plugin for call in self.calls]
 
     def pod_use(self, state: CycleState) -> PodUse:
         """How much the plugins that take part look at the pods on a node, at most."""
         skipped = state.skip_filter_plugins
-        used = {item.pod_use for item in self._filters if item.plugin not in skipped}
+        used = {call.pod_use for call in self.calls if call.plugin not in skipped}
         return max(used, key=_POD_USES.index, default=PodUse.NONE)
 
     def run(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
         """Run the plugins on one node until one rejects it."""
         skipped = state.skip_filter_plugins
-        for item in self._filters:
-            if item.plugin not in skipped:
-                status = item.judge(state, pod, node)
+        for call in self.calls:
+            if call.plugin not in skipped:
+                status = call.judge(state, pod, node)
                 if status is not None:
                     return status
         return None
@@ -66,8 +85,33 @@ class FilterStation:
         self, plugin: str, state: CycleState, pod: Pod, node: NodeInfo
     ) -> Status | None:
         """Run one plugin alone on one node; for explanations."""
-        item = next(item for item in self._filters if item.plugin == plugin)
-        return item.judge(state, pod, node)
+        call = next(call for call in self.calls if call.plugin == plugin)
+        return call.judge(state, pod, node)
+
+    def run_on_rows(
+        self, attempt: Attempt, rows: Rows, pod_use: PodUse | None = None
+    ) -> Rows | Status:
+        """Find the rows that pass every plugin; note the others in the diagnosis.
+
+        Args:
+            attempt: The attempt; its nodes may be imagined.
+            rows: The rows to judge.
+            pod_use: If given, only the plugins that look so much at pods are run.
+
+        Returns:
+            The feasible rows, ascending, or the Error that ends the attempt.
+        """
+        nodes, skipped = attempt.nodes, attempt.state.skip_filter_plugins
+        for call in self.calls:
+            if call.plugin in skipped or pod_use not in (None, call.pod_use):
+                continue
+            if nodes.count(rows) == 0:
+                break
+            passed = call.judge_rows(attempt, rows)
+            if isinstance(passed, Status):
+                return passed
+            rows = passed
+        return rows
 
     def run_with_nominated_pods(
         self, state: CycleState, pod: Pod, node: NodeInfo, nominated: Sequence[Pod]
@@ -83,247 +127,115 @@ class FilterStation:
             node: The node; it is not changed.
             nominated: All pods that are nominated to the node.
         """
-        ahead = pods_ahead(pod, nominated)
+        ahead = nominated_ahead(pod, nominated)
         if ahead:
-            status = self._run_crowded(state, pod, node, ahead)
+            status = self.run_with_pods(state, pod, node, ahead)
             if status is not None:
                 return status
         return self.run(state, pod, node)
 
-    def run_crowded(
-        self,
-        state: CycleState,
-        pod: Pod,
-        nodes: NodeTable,
-        ahead: Mapping[int, Sequence[Pod]],
-        diagnosis: Diagnosis,
+    def run_with_pods(
+        self, state: CycleState, pod: Pod, node: NodeInfo, others: Sequence[Pod]
+    ) -> Status | None:
+        """Run the plugins as if other pods ran on a node, too; it is not changed."""
+        imagined, imagined_state = node.clone(), state.clone()
+        for other in others:
+            imagined.add_pod(other)
+            status = self.pre_filter.add_pod(imagined_state, pod, other, imagined)
+            if status is not None:
+                return status
+        return self.run(imagined_state, pod, imagined)
+
+    def run_with_pods_on_rows(
+        self, attempt: Attempt, ahead: Ahead
     ) -> RowArray | Status:
-        """Run the plugins as if nominated pods ran on some nodes; the first half of it.
+        """Run the plugins as if nominated pods ran on some nodes.
 
         Args:
-            state: The pod's scratch space; it is not changed.
-            pod: The pod being scheduled.
-            nodes: The columns of all nodes.
-            ahead: Rows in ascending order -> the nominated pods to imagine there.
-            diagnosis: Takes the rejections.
+            attempt: The attempt; its state is not changed.
+            ahead: The pods to imagine on each row.
 
         Returns:
-            The rows that pass so far, ascending, or the Error that ends the attempt.
+            The rows that pass, ascending, or the Error that ends the attempt.
         """
-        imagined = self._imagined(state, nodes, ahead)
+        nodes = attempt.nodes
+        imagined = self._imagined(attempt, ahead)
         rows: RowArray = np.array(list(ahead), dtype=np.intp)
         if imagined is not None:
-            passed = self.run_batch(state, pod, imagined, rows, diagnosis)
+            passed = self.run_on_rows(attempt.on(imagined), rows)
             return passed if isinstance(passed, Status) else nodes.row_numbers(passed)
         fitting = []
         for node in nodes.infos_at(rows):
-            status = self._run_crowded(state, pod, node, ahead[node.row])
+            others = ahead[node.row]
+            status = self.run_with_pods(attempt.state, attempt.pod, node, others)
             if status is None:
                 fitting.append(node.row)
             elif status.is_rejected:
-                diagnosis.reject(node.name, status)
+                attempt.diagnosis.reject(node.name, status)
             else:
                 return status
         return np.array(fitting, dtype=np.intp)
 
-    def _imagined(
-        self, state: CycleState, nodes: NodeTable, ahead: Mapping[int, Sequence[Pod]]
-    ) -> NodeTable | None:
+    def _imagined(self, attempt: Attempt, ahead: Ahead) -> NodeTable | None:
         """The table with nominated pods counted in, if sums are all that matters."""
-        if not ahead or self.pod_use(state) is PodUse.PODS:
+        if not ahead or self.pod_use(attempt.state) is PodUse.PODS:
             return None
-        imagined = nodes.imagined()
+        imagined = attempt.nodes.imagined()
         for row, others in ahead.items():
             for other in others:
                 if not imagined.imagine_pod(row, pod_usage(other)):
                     return None
         return imagined
 
-    def _run_crowded(
-        self, state: CycleState, pod: Pod, node: NodeInfo, ahead: Sequence[Pod]
-    ) -> Status | None:
-        crowded, imagined = node.clone(), state.clone()
-        for other in ahead:
-            crowded.add_pod(other)
-            status = self._pre_filter.add_pod(imagined, pod, other, crowded)
-            if status is not None:
-                return status
-        return self.run(imagined, pod, crowded)
 
-    def run_batch(
-        self,
-        state: CycleState,
-        pod: Pod,
-        nodes: NodeTable,
-        rows: Rows,
-        diagnosis: Diagnosis,
-        pod_use: PodUse | None = None,
+class PlainFilters:
+    """Finds the nodes that can run a pod by upstream's rules, asking every plugin.
+
+    Implements `Filters`.
+
+    Args:
+        station: The Filter plugins.
+        nominated: The pods to leave room for.
+
+    Attributes:
+        station: The same.
+        nominated: The same.
+    """
+
+    def __init__(self, station: FilterStation, nominated: NominatedPods) -> None:
+        self.station = station
+        self.nominated = nominated
+
+    def prepare(self, attempt: Attempt) -> PreFilterOutcome:
+        """See `Filters.prepare`."""
+        return self.station.pre_filter.run(attempt)
+
+    def passing(self, attempt: Attempt, rows: Rows) -> Rows | Status:
+        """See `Filters.passing`."""
+        ahead = self.nominated.ahead(attempt.pod, rows)
+        left = self.passing_with_nominated(attempt, rows, ahead) if ahead else rows
+        if isinstance(left, Status):
+            return left
+        return self.station.run_on_rows(attempt, left)
+
+    def passing_with_nominated(
+        self, attempt: Attempt, rows: Rows, ahead: Ahead
     ) -> Rows | Status:
-        """Find the rows that pass every plugin; note the others in the diagnosis.
+        """Drop the rows that are no good if nominated pods come.
 
         Args:
-            state: The pod's scratch space.
-            pod: The pod being scheduled.
-            nodes: The columns of all nodes, which may be imagined.
+            attempt: The attempt.
             rows: The rows to judge.
-            diagnosis: Takes the rejections.
-            pod_use: If given, only the plugins that look so much at pods are run.
+            ahead: Those of them with nominated pods.
 
         Returns:
-            The feasible rows, ascending, or the Error that ends the attempt.
+            The rows that must pass without those pods, too; or an Error.
         """
-        skipped = state.skip_filter_plugins
-        for item in self._filters:
-            if item.plugin in skipped or pod_use not in (None, item.pod_use):
-                continue
-            if nodes.count(rows) == 0:
-                break
-            passed = item.judge_rows(state, pod, nodes, rows, diagnosis)
-            if isinstance(passed, Status):
-                return passed
-            rows = passed
-        return rows
-
-    def run_recalled(
-        self,
-        state: CycleState,
-        pod: Pod,
-        nodes: NodeTable,
-        rows: Rows,
-        diagnosis: Diagnosis,
-        recalled: Recalled,
-    ) -> Rows | Status:
-        """The same as `run_batch`, where plugins are asked only what is not known.
-
-        Args:
-            state: The pod's scratch space.
-            pod: The pod being scheduled.
-            nodes: The columns of all nodes.
-            rows: The rows to judge; most rows, or it is not worth it.
-            diagnosis: Takes the rejections.
-            recalled: What is remembered of the pod; is filled in.
-
-        Returns:
-            The feasible rows, ascending, or the Error that ends the attempt.
-        """
-        plan = self._plan(recalled)
-        if plan is None:
-            return self.run_batch(state, pod, nodes, rows, diagnosis)
-        return self._run_plan(plan, state, pod, nodes, rows, diagnosis)
-
-    def run_recalled_crowded(
-        self,
-        state: CycleState,
-        pod: Pod,
-        nodes: NodeTable,
-        ahead: Ahead,
-        diagnosis: Diagnosis,
-        recalled: Recalled,
-    ) -> Rows | Status | None:
-        """The same as `run_recalled` for all rows, some of which must pass twice.
-
-        Args:
-            state: The pod's scratch space.
-            pod: The pod being scheduled.
-            nodes: The columns of all nodes.
-            ahead: The rows that must pass with these pods imagined there, too.
-            diagnosis: Takes the rejections.
-            recalled: What is remembered of the pod; is filled in.
-
-        Returns:
-            The feasible rows, ascending, or the Error that ends the attempt; None, and
-            nothing is noted, if not all that decides is remembered.
-        """
-        plan, skipped = self._plan(recalled), state.skip_filter_plugins
-        if plan is None or not all(
-            isinstance(step, FilterMemo) or step.plugin in skipped
-            for step in plan.steps
-        ):
-            return None
-        if any(memo.refresh(state, pod, nodes) is not None for memo in plan.memos):
-            return None
-        judge = partial(self._judge_crowded, state, pod, nodes)
-        crowded = plan.crowd.rejections(nodes, ahead, judge)
-        if isinstance(crowded, Status):
-            return crowded
-        passed = self.run_recalled(state, pod, nodes, nodes.rows, diagnosis, recalled)
-        if isinstance(passed, Status) or not len(crowded):
+        passed = self.station.run_with_pods_on_rows(attempt, ahead)
+        if isinstance(passed, Status):
             return passed
-        diagnosis.override(crowded)
-        return plan.crowd.without(nodes, passed, crowded)
-
-    def _judge_crowded(
-        self, state: CycleState, pod: Pod, nodes: NodeTable, ahead: Ahead
-    ) -> Mapping[int, Status] | Status:
-        if len(ahead) > FEW_ROWS:
-            diagnosis = Diagnosis(nodes)
-            passed = self.run_crowded(state, pod, nodes, ahead, diagnosis)
-            if isinstance(passed, Status):
-                return passed
-            gone = ahead.keys() - set(passed.tolist())
-            infos = nodes.infos_at(np.array(list(gone), dtype=np.intp))
-            return {info.row: diagnosis[info.name] for info in infos}
-        found: dict[int, Status] = {}
-        for row, others in ahead.items():
-            info = nodes.infos[row]
-            assert info is not None, "only rows with nodes are crowded"
-            status = self._run_crowded(state, pod, info, others)
-            if status is None:
-                continue
-            if not status.is_rejected:
-                return status
-            found[row] = status
-        return found
-
-    def _run_plan(
-        self,
-        plan: FilterPlan,
-        state: CycleState,
-        pod: Pod,
-        nodes: NodeTable,
-        rows: Rows,
-        diagnosis: Diagnosis,
-    ) -> Rows | Status:
-        skipped = state.skip_filter_plugins
-        remembered = rows if rows is nodes.rows else None
-        for step in plan.steps:
-            calls: Sequence[FilterCall]
-            if isinstance(step, FilterMemo):
-                if step.refresh(state, pod, nodes) is None:
-                    passing = step.narrow(nodes, rows, diagnosis)
-                    if remembered is rows:
-                        remembered = passing
-                    rows = passing
-                    continue
-                calls = step.calls
-            else:
-                calls = () if step.plugin in skipped else (step,)
-            for call in calls:
-                if nodes.count(rows) == 0:
-                    return rows
-                passed = call.judge_rows(state, pod, nodes, rows, diagnosis)
-                if isinstance(passed, Status):
-                    return passed
-                rows = passed
-        plan.passing = rows if rows is remembered else None
-        return rows
-
-    def _plan(self, recalled: Recalled) -> FilterPlan | None:
-        known = recalled.pre_filter
-        if recalled.filters is None and known is not None:
-            steps: list[FilterCall | FilterMemo] = []
-            calls = (call for call in self._filters if call.plugin not in known.skips)
-            for (is_remembered, _), group in itertools.groupby(
-                calls,
-                lambda call: (
-                    call.plugin in recalled.plugins,
-                    call.pod_use is PodUse.NONE,
-                ),
-            ):
-                neighbours = tuple(group)
-                steps += [FilterMemo(neighbours)] if is_remembered else neighbours
-            recalled.filters = FilterPlan(steps)
-        return recalled.filters
-
-
-_POD_USES = tuple(PodUse)
+        left: BoolArray = np.zeros(attempt.nodes.capacity, dtype=np.bool_)
+        left[rows] = True
+        left[list(ahead)] = False
+        left[passed] = True
+        return left.nonzero()[0]

@@ -5,22 +5,24 @@ Mirrors ``RunPreFilterPlugins`` (Kubernetes v1.36,
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 import attrs
 
+from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.errors import failed, raised, unexpected
-from quaymaster._cycle.memory import Recalled
-from quaymaster._cycle.prepared import Calls, Lesson
 from quaymaster._runtime import Call, HookFunction
+from quaymaster.arrays import Rows
 from quaymaster.cycle_state import CycleState
 from quaymaster.node_info import NodeInfo
-from quaymaster.node_table import NodeTable
 from quaymaster.objects import Pod
 from quaymaster.results import PreFilterResult
 from quaymaster.status import Code, Status
 
-__all__ = ["PreFilterOutcome", "PreFilterStation"]
+__all__ = ["Calls", "PreFilterOutcome", "PreFilterStation", "restricted_rows"]
+
+Calls: TypeAlias = Sequence[tuple[str, HookFunction]]
+"""Plugins and one hook of each, in profile order."""
 
 
 @attrs.frozen
@@ -46,54 +48,29 @@ _SKIP: Final = Status.skip()
 
 
 class PreFilterStation:
-    """Calls ``pre_filter``, ``add_pod`` and ``remove_pod`` of one profile's plugins."""
+    """Calls ``pre_filter``, ``add_pod`` and ``remove_pod`` of one profile's plugins.
+
+    Attributes:
+        calls: The plugins with their ``pre_filter``.
+    """
 
     def __init__(self, calls: Sequence[Call]) -> None:
-        self._pre_filter: Calls = [
-            (call.plugin, call.hooks["pre_filter"]) for call in calls
-        ]
+        self.calls: Calls = [(call.plugin, call.hooks["pre_filter"]) for call in calls]
         self._add_pod = _extensions(calls, "add_pod")
         self._remove_pod = _extensions(calls, "remove_pod")
 
-    def run(
-        self,
-        state: CycleState,
-        pod: Pod,
-        nodes: NodeTable,
-        recalled: Recalled | None = None,
-    ) -> PreFilterOutcome:
-        """Run every plugin, and note in the state which filters may be skipped.
+    def run(self, attempt: Attempt) -> PreFilterOutcome:
+        """Run every plugin, and note in the state which filters may be skipped."""
+        return self.run_some(attempt, self.calls, _NONE)
 
-        Args:
-            state: The pod's scratch space.
-            pod: The pod being scheduled.
-            nodes: All nodes.
-            recalled: What is remembered of the pod, if anything is; is filled in.
-        """
-        if recalled is None:
-            return self._ask(self._pre_filter, _NONE, state, pod, nodes)
-        known = recalled.pre_filter
-        if known is not None:
-            known.write(state)
-            outcome = self._ask(known.calls, known.skips, state, pod, nodes)
-            if outcome.ended_by:
-                state.skip_filter_plugins -= known.take_back(state, outcome.ended_by)
-            return outcome
-        lesson = Lesson(self._pre_filter, recalled.plugins, recalled.skipping)
-        outcome = self._ask(lesson.calls, _NONE, state, pod, nodes)
-        recalled.pre_filter = lesson.learnt(self._pre_filter)
-        return outcome
-
-    def run_one(
-        self, plugin: str, state: CycleState, pod: Pod, nodes: NodeTable
-    ) -> PreFilterResult | Status | None:
+    def run_one(self, plugin: str, attempt: Attempt) -> PreFilterResult | Status | None:
         """Run one plugin alone; for explanations."""
-        return _answer(plugin, dict(self._pre_filter)[plugin], state, pod, nodes)
+        return _answer(plugin, dict(self.calls)[plugin], attempt)
 
     @property
     def plugins(self) -> Sequence[str]:
         """The plugins of this point, in profile order."""
-        return [plugin for plugin, _ in self._pre_filter]
+        return [plugin for plugin, _ in self.calls]
 
     @property
     def imagining_plugins(self) -> frozenset[str]:
@@ -114,21 +91,23 @@ class PreFilterStation:
             self._remove_pod, "remove_pod", state, pod, pod_to_remove, node
         )
 
-    def _ask(
-        self,
-        calls: Calls,
-        skips: frozenset[str],
-        state: CycleState,
-        pod: Pod,
-        nodes: NodeTable,
+    def run_some(
+        self, attempt: Attempt, calls: Calls, skips: frozenset[str]
     ) -> PreFilterOutcome:
+        """Run some calls, and note in the state which filters may be skipped.
+
+        Args:
+            attempt: The attempt.
+            calls: What to run, in profile order.
+            skips: Plugins that are not among them and skip.
+        """
         skipped: list[str] = []
         names: frozenset[str] | None = None
         restricting: set[str] = set()
         rejection: Status | None = None
         try:
             for plugin, pre_filter in calls:
-                answer = _answer(plugin, pre_filter, state, pod, nodes)
+                answer = _answer(plugin, pre_filter, attempt)
                 if answer is None:
                     continue
                 if answer is _SKIP:
@@ -148,7 +127,7 @@ class PreFilterStation:
                     failure = failed(prefix, plugin, answer)
                     return PreFilterOutcome(failure, ended_by=plugin)
         finally:
-            state.skip_filter_plugins = skips.union(skipped)
+            attempt.state.skip_filter_plugins = skips.union(skipped)
         if rejection is None and names is None:
             return _ALL_NODES
         return PreFilterOutcome(rejection, names, frozenset(restricting))
@@ -178,12 +157,22 @@ class PreFilterStation:
         return None
 
 
+def restricted_rows(attempt: Attempt, outcome: PreFilterOutcome) -> Rows:
+    """The rows that are worth filtering; the diagnosis learns why others are not."""
+    if outcome.node_names is None:
+        return attempt.nodes.rows
+    listed = " ".join(sorted(outcome.restricting_plugins))
+    text = f"node(s) didn't satisfy plugin(s) [{listed}]"
+    attempt.diagnosis.absent = Status.unresolvable(text)
+    return attempt.nodes.rows_of(outcome.node_names)
+
+
 def _answer(
-    plugin: str, pre_filter: HookFunction, state: CycleState, pod: Pod, nodes: NodeTable
+    plugin: str, pre_filter: HookFunction, attempt: Attempt
 ) -> PreFilterResult | Status | None:
     """What a plugin says; any Skip is the one that `Status.skip` gives."""
     try:
-        answer = pre_filter(state, pod, nodes)
+        answer = pre_filter(attempt.state, attempt.pod, attempt.nodes)
     except Exception as error:
         return raised(error)
     if answer is None or answer is _SKIP:

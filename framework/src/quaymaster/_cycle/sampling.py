@@ -8,10 +8,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from quaymaster.arrays import RowArray
+from quaymaster._cycle.attempt import Attempt
+from quaymaster._cycle.filtering import Filters
+from quaymaster.arrays import RowArray, Rows
 from quaymaster.node_table import NodeTable
+from quaymaster.status import Status
 
-__all__ = ["NodeOrder", "nodes_to_find"]
+__all__ = ["NodeOrder", "nodes_to_find", "sample"]
 
 _MIN_FEASIBLE_NODES = 100
 _REGION_LABELS = (
@@ -54,6 +57,37 @@ class NodeOrder:
     def advance(self, processed: int, nodes: int) -> None:
         """Begin the next attempt behind the nodes that this one looked at."""
         self._start = (self._start + processed) % nodes if nodes else 0
+
+
+def sample(
+    filters: Filters, attempt: Attempt, order: RowArray, rows: Rows, wanted: int
+) -> RowArray | Status:
+    """Filter nodes in sampling order until enough were found.
+
+    Args:
+        filters: The filters.
+        attempt: The attempt.
+        order: All rows in sampling order.
+        rows: The rows to look at.
+        wanted: How many are enough.
+
+    Returns:
+        The rows that were found, ascending, or the Error that ends the attempt.
+    """
+    if not isinstance(rows, slice):
+        order = order[np.isin(order, rows)]
+    found: list[int] = []
+    looked = 0
+    while looked < len(order) and len(found) < wanted:
+        part = order[looked : looked + wanted]
+        passed = filters.passing(attempt, np.sort(part))
+        if isinstance(passed, Status):
+            return passed
+        fits = np.isin(part, attempt.nodes.row_numbers(passed))
+        enough = np.flatnonzero(fits)[: wanted - len(found)]
+        found.extend(part[enough].tolist())
+        looked += len(part)
+    return np.array(sorted(found), dtype=np.intp)
 
 
 def _interleaved(nodes: NodeTable) -> RowArray:

@@ -9,13 +9,13 @@ from typing import Final
 import attrs
 import numpy as np
 
+from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.errors import PluginError, failed, raised, unexpected
 from quaymaster._runtime import Call
 from quaymaster.arrays import Int64Array, Rows, constant, is_constant
 from quaymaster.cycle_state import CycleState
 from quaymaster.hookspecs import PodUse, Scope
 from quaymaster.node_info import NodeInfo
-from quaymaster.node_table import NodeTable
 from quaymaster.objects import Pod
 from quaymaster.status import Status
 
@@ -27,6 +27,8 @@ _LOWEST: Final = -(2**63)
 _HIGHEST: Final = 2**63 - 1
 """What an int64 holds."""
 
+# Up to this many rows are scored one by one. The twins of NodeResourcesFit and of
+# NodeResourcesBalancedAllocation take as long as eight scalar calls.
 _FEW_ROWS: Final = 4
 
 
@@ -86,25 +88,18 @@ class ScoreCall:
         self._normalize = call.hooks.get("normalize_score")
         self.normalizes = self._normalize is not None
 
-    def run(
-        self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
-    ) -> PluginScores | Status:
+    def run(self, attempt: Attempt, rows: Rows) -> PluginScores | Status:
         """Score some rows: all that are feasible."""
-        raw = self._raw(state, pod, nodes, rows)
+        raw = self._raw(attempt, rows)
         if isinstance(raw, Status):
             return self._failed(raw)
-        return self.normalized(state, pod, nodes, rows, raw)
+        return self.normalized(attempt, rows, raw)
 
     def normalized(
-        self,
-        state: CycleState,
-        pod: Pod,
-        nodes: NodeTable,
-        rows: Rows,
-        raw: Int64Array,
+        self, attempt: Attempt, rows: Rows, raw: Int64Array
     ) -> PluginScores | Status:
         """Finish the raw scores of some rows: all that are feasible."""
-        normalized = self._normalized(state, pod, nodes, rows, raw)
+        normalized = self._normalized(attempt, rows, raw)
         if isinstance(normalized, Status):
             prefix = (
                 "running Normalize on Score plugins: "
@@ -149,23 +144,21 @@ class ScoreCall:
             return Status.from_error(PluginError(self.plugin, "score", problem))
         return number
 
-    def _raw(
-        self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
-    ) -> Int64Array | Status:
+    def _raw(self, attempt: Attempt, rows: Rows) -> Int64Array | Status:
+        nodes = attempt.nodes
         count = nodes.count(rows)
         if self._twin is None or count <= _FEW_ROWS < len(nodes):
-            return self._loop(state, pod, nodes, rows)
+            return self._loop(attempt, rows)
         try:
-            raw = self._twin(state, pod, nodes, rows)
+            raw = self._twin(attempt.state, attempt.pod, nodes, rows)
         except Exception as error:
             return raised(error)
         if isinstance(raw, Status):
             return raw
         return self._checked("score_nodes", raw, count)
 
-    def _loop(
-        self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
-    ) -> Int64Array | Status:
+    def _loop(self, attempt: Attempt, rows: Rows) -> Int64Array | Status:
+        state, pod, nodes = attempt.state, attempt.pod, attempt.nodes
         raw: Int64Array = np.empty(nodes.count(rows), dtype=np.int64)
         try:
             for index, node in enumerate(nodes.infos_at(rows)):
@@ -179,19 +172,16 @@ class ScoreCall:
         return raw
 
     def _normalized(
-        self,
-        state: CycleState,
-        pod: Pod,
-        nodes: NodeTable,
-        rows: Rows,
-        raw: Int64Array,
+        self, attempt: Attempt, rows: Rows, raw: Int64Array
     ) -> Int64Array | Status:
         if self._normalize is None:
             return raw
         raw = raw.view()  # the array itself may be one that the plugin keeps
         raw.flags.writeable = False
         try:
-            scores = self._normalize(state, pod, raw, nodes, rows)
+            scores = self._normalize(
+                attempt.state, attempt.pod, raw, attempt.nodes, rows
+            )
         except Exception as error:
             return raised(error)
         if scores is None:
@@ -215,7 +205,7 @@ class ScoreCall:
         return failed(prefix, self.plugin, status)
 
     def out_of_range(self, wrong: int) -> Status:
-        """The Error that a score is which must not be."""
+        """The Error for a final score that is not between 0 and 100."""
         return Status.from_error(
             "applying score defaultWeights on Score plugins: "
             f'plugin "{self.plugin}" returns an invalid score {wrong}, it should in '

@@ -5,27 +5,26 @@ v1.36, ``pkg/scheduler``).
 """
 
 from collections.abc import Sequence
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 import numpy as np
 
+from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.diagnosis import picked
 from quaymaster._cycle.errors import failed, raised, unexpected
-from quaymaster._cycle.memory import Recalled
-from quaymaster._cycle.prepared import Calls, Lesson
+from quaymaster._cycle.pre_filter import Calls
 from quaymaster._cycle.score_call import PluginScores, ScoreCall
-from quaymaster._cycle.score_memo import ScoreMemo
 from quaymaster._runtime import Call
-from quaymaster.arrays import Int64Array, RowArray, Rows, is_constant
-from quaymaster.cycle_state import CycleState
-from quaymaster.node_table import NodeTable
-from quaymaster.objects import Pod
+from quaymaster.arrays import Int64Array, RowArray, Rows
 from quaymaster.status import Status
 
-__all__ = ["Ranking", "ScoreStation", "Ties"]
+__all__ = ["Ranking", "ScoreStation", "Scores", "Ties"]
 
 Ties: TypeAlias = Sequence[int] | RowArray
 """Rows with the same total, ascending; at least one."""
+
+_NONE: Final[frozenset[str]] = frozenset()
+_SKIP: Final = Status.skip()
 
 
 class Ranking:
@@ -57,167 +56,91 @@ class Ranking:
         return picked(self.rows, best)
 
 
-class _RememberedRanking(Ranking):
-    """All nodes that were scored, with their totals remembered.
+class Scores(Protocol):
+    """Ranks the feasible nodes; either by the rules, or by what is known."""
 
-    Args:
-        rows: Their rows.
-        memo: Their scores.
-    """
+    def prepare(self, attempt: Attempt, rows: Rows, /) -> Status | None:
+        """Run PreScore, and note in the state which scores may be skipped."""
 
-    __slots__ = ("_memo",)
+    def ranking(self, attempt: Attempt, rows: Rows, /) -> Ranking | Status:
+        """Run Score, after `prepare`.
 
-    def __init__(self, rows: Rows, memo: ScoreMemo) -> None:
-        self.rows = rows
-        self._memo = memo
+        Args:
+            attempt: The attempt.
+            rows: The feasible rows.
 
-    @property
-    def totals(self) -> Int64Array:
-        return _at(self._memo.totals, self.rows)
-
-    def best_rows(self) -> Ties:
-        return self._memo.best_rows()
+        Returns:
+            The rows with their totals, from all of which the same number may be
+            missing; or the Error that ends the attempt.
+        """
 
 
 class ScoreStation:
-    """Calls ``pre_score``, ``score`` and ``normalize_score`` of a profile's plugins."""
+    """Runs the PreScore and Score plugins of one profile; implements `Scores`.
+
+    Attributes:
+        pre_score: The PreScore plugins with their hooks.
+        calls: The Score plugins.
+    """
 
     def __init__(self, pre_score: Sequence[Call], score: Sequence[Call]) -> None:
-        self._pre_score: Calls = [
+        self.pre_score: Calls = [
             (call.plugin, call.hooks["pre_score"]) for call in pre_score
         ]
-        self._calls = [ScoreCall(call) for call in score]
+        self.calls = [ScoreCall(call) for call in score]
 
     def __bool__(self) -> bool:
-        return bool(self._calls)
+        return bool(self.calls)
 
-    def prepare(
-        self,
-        state: CycleState,
-        pod: Pod,
-        nodes: NodeTable,
-        rows: Rows,
-        recalled: Recalled | None = None,
-    ) -> Status | None:
-        """Run PreScore, and note in the state which scores may be skipped."""
-        if recalled is None:
-            return self._prepare(self._pre_score, _NONE, state, pod, nodes, rows)
-        known = recalled.pre_score
-        if known is not None:
-            known.write(state)
-            return self._prepare(known.calls, known.skips, state, pod, nodes, rows)
-        lesson = Lesson(self._pre_score, recalled.plugins)
-        status = self._prepare(lesson.calls, _NONE, state, pod, nodes, rows)
-        recalled.pre_score = lesson.learnt(self._pre_score)
-        return status
+    def prepare(self, attempt: Attempt, rows: Rows) -> Status | None:
+        """See `Scores.prepare`."""
+        return self.prepare_some(attempt, rows, self.pre_score, _NONE)
 
-    def rank(
-        self,
-        state: CycleState,
-        pod: Pod,
-        nodes: NodeTable,
-        rows: Rows,
-        recalled: Recalled | None = None,
-    ) -> Ranking | Status:
-        """The weighted sum of all plugins' scores, after `prepare`.
+    def ranking(self, attempt: Attempt, rows: Rows) -> Ranking | Status:
+        """See `Scores.ranking`."""
+        totals = self.totals(attempt, rows)
+        return totals if isinstance(totals, Status) else Ranking(rows, totals)
 
-        Without any Score plugin every node has 1. With a memory, what all nodes have
-        in common may be missing.
+    def totals(self, attempt: Attempt, rows: Rows) -> Int64Array | Status:
+        """The weighted sums of all plugins' scores, shape ``(N,)``, after `prepare`.
 
-        Args:
-            state: The pod's scratch space.
-            pod: The pod being scheduled.
-            nodes: The columns of all nodes.
-            rows: The feasible rows.
-            recalled: What is remembered of the pod, if anything is.
-
-        Returns:
-            The rows with their totals, or an Error.
+        Without any Score plugin every node has 1.
         """
-        memo = None if recalled is None else self._memo(state, pod, nodes, recalled)
-        if recalled is None or memo is None:
-            total = self.totals(state, pod, nodes, rows)
-            return total if isinstance(total, Status) else Ranking(rows, total)
-        parts = self._parts(state, pod, nodes, rows, recalled, memo)
-        if isinstance(parts, Status):
-            return parts
-        if parts:
-            total = _at(memo.totals, rows) + parts[0]
-            for part in parts[1:]:
-                total += part
-            return Ranking(rows, total)
-        plan = recalled.filters
-        if plan is not None and rows is plan.passing:
-            return _RememberedRanking(rows, memo)
-        return Ranking(rows, _at(memo.totals, rows))
-
-    def totals(
-        self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
-    ) -> Int64Array | Status:
-        """The totals of all plugins asked anew, shape ``(N,)``, after `prepare`."""
-        count = nodes.count(rows)
-        if not self._calls:
+        count = attempt.nodes.count(rows)
+        if not self.calls:
             return np.ones(count, dtype=np.int64)
+        scores = self.by_plugin(attempt, rows)
+        if isinstance(scores, Status):
+            return scores
         total: Int64Array = np.zeros(count, dtype=np.int64)
-        skipped = state.skip_score_plugins
-        for call in self._calls:
-            if call.plugin in skipped:
-                continue
-            scores = call.run(state, pod, nodes, rows)
-            if isinstance(scores, Status):
-                return scores
-            total += scores.weighted
+        for one in scores:
+            total += one.weighted
         return total
 
-    def by_plugin(
-        self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
-    ) -> list[PluginScores] | Status:
-        """Each plugin's scores on their own, after `prepare`; for explanations."""
+    def by_plugin(self, attempt: Attempt, rows: Rows) -> list[PluginScores] | Status:
+        """Each plugin's scores on their own, after `prepare`."""
         found = []
-        for call in self._calls:
-            if call.plugin not in state.skip_score_plugins:
-                scores = call.run(state, pod, nodes, rows)
+        skipped = attempt.state.skip_score_plugins
+        for call in self.calls:
+            if call.plugin not in skipped:
+                scores = call.run(attempt, rows)
                 if isinstance(scores, Status):
                     return scores
                 found.append(scores)
         return found
 
-    def _parts(
-        self,
-        state: CycleState,
-        pod: Pod,
-        nodes: NodeTable,
-        rows: Rows,
-        recalled: Recalled,
-        memo: ScoreMemo,
-    ) -> list[Int64Array] | Status:
-        """What is to be added to the remembered totals, as far as it differs."""
-        parts: list[Int64Array] = []
-        for call, raw in memo.varying():
-            scores = call.normalized(state, pod, nodes, rows, _at(raw, rows))
-            if isinstance(scores, Status):
-                return scores
-            parts.append(scores.weighted)
-        skipped = state.skip_score_plugins
-        for call in recalled.live_scores:
-            if call.plugin in skipped:
-                continue
-            scores = call.run(state, pod, nodes, rows)
-            if isinstance(scores, Status):
-                return scores
-            if not is_constant(scores.normalized):
-                parts.append(scores.weighted)
-        return parts
-
-    def _prepare(
-        self,
-        calls: Calls,
-        skips: frozenset[str],
-        state: CycleState,
-        pod: Pod,
-        nodes: NodeTable,
-        rows: Rows,
+    def prepare_some(
+        self, attempt: Attempt, rows: Rows, calls: Calls, skips: frozenset[str]
     ) -> Status | None:
+        """Run some calls of PreScore, and note which scores may be skipped.
+
+        Args:
+            attempt: The attempt.
+            rows: The feasible rows.
+            calls: What to run, in profile order.
+            skips: Plugins that are not among them and skip.
+        """
+        state, pod, nodes = attempt.state, attempt.pod, attempt.nodes
         skipped: list[str] = []
         try:
             for plugin, pre_score in calls:
@@ -239,35 +162,3 @@ class ScoreStation:
         finally:
             state.skip_score_plugins = skips.union(skipped)
         return None
-
-    def _memo(
-        self, state: CycleState, pod: Pod, nodes: NodeTable, recalled: Recalled
-    ) -> ScoreMemo | None:
-        """The remembered scores, up to date; None if there are none to rely on."""
-        known, filters = recalled.pre_score, recalled.filters
-        if known is None or filters is None:
-            return None
-        for one in filters.memos:
-            if not one.is_current(nodes):
-                return None
-        memo = recalled.scores
-        if memo is None:
-            remembered = [
-                call
-                for call in self._calls
-                if call.plugin in recalled.plugins and call.plugin not in known.skips
-            ]
-            recalled.live_scores = [
-                call for call in self._calls if call.plugin not in recalled.plugins
-            ]
-            memo = recalled.scores = ScoreMemo(remembered, filters.memos)
-        return memo if memo.refresh(state, pod, nodes) is None else None
-
-
-def _at(column: Int64Array, rows: Rows) -> Int64Array:
-    # To take is quicker than to index with an array.
-    return column[rows] if isinstance(rows, slice) else column.take(rows)
-
-
-_NONE: Final[frozenset[str]] = frozenset()
-_SKIP: Final = Status.skip()

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import attrs
 
 from quaymaster._cache.cache import Cache
-from quaymaster._cycle.decisions import Unfit
+from quaymaster._cycle.decisions import NoFit
 from quaymaster._queue import PodLookup, QueuedPod, SchedulingQueue
 from quaymaster._queue.events import ASSIGNED_POD_DELETE
 from quaymaster.clock import Clock
@@ -280,7 +280,7 @@ def _shortened(message: str) -> str:
     return message[: _MAX_NOTE_LENGTH - len(suffix)] + suffix
 
 
-def failure_of(unfit: Unfit) -> Failure:
+def failure_of(unfit: NoFit) -> Failure:
     """The failure that an attempt without a node amounts to."""
     diagnosis, nominating = unfit.diagnosis, unfit.nominating
     if unfit.no_nodes:

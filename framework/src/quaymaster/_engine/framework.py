@@ -13,7 +13,6 @@ from quaymaster._binding.stations import BindingStations
 from quaymaster._cycle.algorithm import Algorithm, Nominator
 from quaymaster._cycle.errors import raised, unexpected
 from quaymaster._cycle.sampling import NodeOrder
-from quaymaster._cycle.verification import SlowVerifier
 from quaymaster._engine.handle import EngineHandle, Services
 from quaymaster._extenders import (
     EXTENDER,
@@ -21,6 +20,7 @@ from quaymaster._extenders import (
     Extenders,
     ignoring_managed_resources,
 )
+from quaymaster._memo import Recheck, Signatures, remember
 from quaymaster._queue import BackoffPolicy, QueueProfile
 from quaymaster._runtime import Call, Guard, MissingStates, Profile, build_profile
 from quaymaster.config import ProfileConfig, SchedulerConfig
@@ -47,13 +47,15 @@ class Framework:
 
     Attributes:
         profile: The plugins and plans.
-        algorithm: The scheduling cycle's stations.
+        algorithm: Finds nodes; it may remember what plugins said of earlier pods.
+        plain: The same, which asks every plugin every time.
         binding: The stations from Reserve to PostBind.
         handle: What its plugins were given.
     """
 
     profile: Profile
     algorithm: Algorithm
+    plain: Algorithm
     binding: BindingStations
     handle: EngineHandle
 
@@ -154,15 +156,18 @@ def build_framework(
         percentage=percentage if own is None else own,
         extenders=extenders,
     )
-    verifier = None
+    algorithm = plain = decide(profile)
+    signatures = None
+    # Whoever looks for mutations wants to see every call.
+    if not options.check_mutations:
+        signatures = Signatures(profile, nodes)
+        algorithm = remember(plain, signatures)
     if options.verify:
-        slow = decide(profile.without_twins(), remembers=False)
-        verifier = SlowVerifier(slow, nodes, options.verify)
-    # Who looks for mutations wants to see every call.
-    remembers = not options.check_mutations
-    algorithm = decide(profile, verifier=verifier, remembers=remembers)
-    handle.attach(algorithm)
-    return Framework(profile, algorithm, BindingStations(profile, extenders), handle)
+        slow = decide(profile.without_twins())
+        algorithm = algorithm.checked_by(Recheck(slow, options.verify, signatures))
+    handle.attach(plain)
+    stations = BindingStations(profile, extenders)
+    return Framework(profile, algorithm, plain, stations, handle)
 
 
 def backoff_policy(config: SchedulerConfig) -> BackoffPolicy:

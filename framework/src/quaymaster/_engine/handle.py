@@ -8,7 +8,7 @@ import attrs
 
 from quaymaster._binding.executor import Executor, InlineExecutor
 from quaymaster._cycle.algorithm import Algorithm
-from quaymaster._cycle.diagnosis import Diagnosis
+from quaymaster._cycle.attempt import Attempt
 from quaymaster._engine.guarded import PluginClock, run_guarded
 from quaymaster._extenders import NO_EXTENDERS, Extenders
 from quaymaster.arrays import Rows
@@ -150,13 +150,11 @@ class EngineHandle:
         rows: Rows,
         pod_use: PodUse | None = None,
     ) -> FilteredRows | Status:
-        diagnosis = Diagnosis(nodes)
-        passed = self._attached().filter.run_batch(
-            state, pod, nodes, rows, diagnosis, pod_use
-        )
+        attempt = Attempt.begin(state, pod, nodes)
+        passed = self._attached().filter.run_on_rows(attempt, rows, pod_use)
         if isinstance(passed, Status):
             return passed
-        return FilteredRows(passed, diagnosis)
+        return FilteredRows(passed, attempt.diagnosis)
 
     def pod_use(self, state: CycleState) -> PodUse:
         return self._attached().filter.pod_use(state)

@@ -10,7 +10,8 @@ import attrs
 import numpy as np
 
 from quaymaster._cycle.algorithm import Algorithm
-from quaymaster._cycle.diagnosis import Diagnosis
+from quaymaster._cycle.attempt import Attempt
+from quaymaster._cycle.pre_filter import restricted_rows
 from quaymaster._cycle.score_call import PluginScores
 from quaymaster._engine.framework import Framework
 from quaymaster._engine.scheduler import Scheduler
@@ -132,7 +133,7 @@ class ExtenderService:
         names = request.names
         if strangers:
             names = [name for name in names if name not in strangers]
-        rejected = self._rejected(framework.algorithm, request.pod, names)
+        rejected = self._rejected(framework.plain, request.pod, names)
         if strangers and self._unknown_nodes is UnknownNodes.REJECT:
             rejected = {**rejected, **dict.fromkeys(sorted(strangers), _UNKNOWN)}
         return _answer(request.names, rejected)
@@ -141,26 +142,23 @@ class ExtenderService:
         self, algorithm: Algorithm, pod: Pod, names: Sequence[str]
     ) -> Mapping[str, Status]:
         """Which of some known nodes are rejected, and why."""
-        nodes, state = self._nodes(), CycleState()
-        outcome = algorithm.pre_filter.run(state, pod, nodes)
+        nodes = self._nodes()
+        attempt = Attempt.begin(CycleState(), pod, nodes)
+        outcome = algorithm.pre_filter.run(attempt)
         if outcome.status is not None:
             _raise_error(outcome.status)
             return dict.fromkeys(names, outcome.status)
         rows = _rows(nodes, names)
-        diagnosis = Diagnosis(nodes)
         if outcome.node_names is not None:
-            rows = np.intersect1d(rows, nodes.rows_of(outcome.node_names))
-            listed = " ".join(sorted(outcome.restricting_plugins))
-            diagnosis.absent = Status.unresolvable(
-                f"node(s) didn't satisfy plugin(s) [{listed}]"
-            )
-        passed = algorithm.filter.run_batch(state, pod, nodes, rows, diagnosis)
+            allowed = restricted_rows(attempt, outcome)
+            rows = np.intersect1d(rows, nodes.row_numbers(allowed))
+        passed = algorithm.filter.run_on_rows(attempt, rows)
         if isinstance(passed, Status):
             raise ServiceError(passed.message)
         if outcome.node_names is None and nodes.count(passed) == len(rows):
             return {}
         fitting = set(nodes.names_at(passed))
-        return {name: diagnosis[name] for name in names if name not in fitting}
+        return {name: attempt.diagnosis[name] for name in names if name not in fitting}
 
     def prioritize(self, request: NodesRequest) -> Sequence[tuple[str, int]]:
         """Run PreScore and Score on the nodes in question.
@@ -177,22 +175,23 @@ class ExtenderService:
         names = request.names
         if strangers:
             names = [name for name in names if name not in strangers]
-        found = self._scores(framework.algorithm, pod, names)
+        found = self._scores(framework.plain, pod, names)
         found.update(dict.fromkeys(strangers, 0))
         return [(name, found[name]) for name in request.names]
 
     def _scores(
         self, algorithm: Algorithm, pod: Pod, names: Sequence[str]
     ) -> dict[str, int]:
-        nodes, state = self._nodes(), CycleState()
+        nodes = self._nodes()
+        attempt = Attempt.begin(CycleState(), pod, nodes)
         rows = _rows(nodes, names)
-        outcome = algorithm.pre_filter.run(state, pod, nodes)
+        outcome = algorithm.pre_filter.run(attempt)
         if outcome.status is not None:
             raise ServiceError(outcome.status.message)
-        status = algorithm.score.prepare(state, pod, nodes, rows)
+        status = algorithm.score.prepare(attempt, rows)
         if status is not None:
             raise ServiceError(status.message)
-        scores = algorithm.score.by_plugin(state, pod, nodes, rows)
+        scores = algorithm.score.by_plugin(attempt, rows)
         if isinstance(scores, Status):
             raise ServiceError(scores.message)
         return _tenths(scores, nodes.names_at(rows))

@@ -11,6 +11,7 @@ from typing import Any
 
 import pluggy
 
+from quaymaster._runtime.generated import compiled
 from quaymaster._runtime.guards import Guard
 from quaymaster._runtime.profile import HookFunction
 
@@ -117,5 +118,6 @@ def _adapter(
     # The names are Python identifiers that pluggy checked against the hookspec.
     call = f"lambda {', '.join(offered)}: function({', '.join(wanted)})"
     adapter: Callable[[Callable[..., Any]], HookFunction]
-    adapter = eval(f"lambda function: {call}")
+    name = f"adapter of a hook with ({', '.join(wanted)}) of ({', '.join(offered)})"
+    adapter = eval(compiled(f"lambda function: {call}", name, "eval"))
     return adapter

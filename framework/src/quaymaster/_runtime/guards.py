@@ -17,6 +17,7 @@ from typing import Any, Final, Protocol, TypeAlias
 import numpy as np
 
 from quaymaster._runtime.answers import checked_answer
+from quaymaster._runtime.generated import compiled
 from quaymaster._runtime.profile import HookFunction
 from quaymaster.cycle_state import StateNotFoundError
 from quaymaster.errors import PluginError
@@ -191,7 +192,9 @@ def _guard(
     source = template.format(
         offered=", ".join(offered), wanted=", ".join(wanted), pod=f"{pod}.key"
     )
-    exec(source, names)
+    kind = "timed guard" if template is _GUARDED else "guard"
+    name = f"{kind} of a hook with ({', '.join(wanted)}) of ({', '.join(offered)})"
+    exec(compiled(source, name, "exec"), names)
     guard: Callable[..., HookFunction] = names["guard"]
     return guard
 

@@ -50,7 +50,7 @@ class AttemptLog:
         entry = _Entry(at=now)
         if self._is_asked_for(len(entries) + 1):
             name = framework.profile.name
-            entry.explanation = explain(framework.algorithm, nodes, pod, name)
+            entry.explanation = explain(framework.plain, nodes, pod, name)
             if self._which is WhichAttempt.LAST and entries:
                 entries[-1].explanation = None
         entries.append(entry)

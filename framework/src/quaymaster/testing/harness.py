@@ -10,6 +10,7 @@ from typing import TypeVar
 import msgspec
 import numpy as np
 
+from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.decisions import Feasible
 from quaymaster._cycle.sampling import NodeOrder
 from quaymaster._engine.framework import Framework, build_framework
@@ -301,7 +302,8 @@ class PluginHarness:
         """
         self._informers.put(pod)
         self.state = CycleState()
-        found = self._framework.algorithm.find_feasible(self.state, pod)
+        attempt = Attempt.begin(self.state, pod, self.snapshot.nodes)
+        found = self._framework.plain.find_feasible(attempt)
         if isinstance(found, Feasible):
             raise ValueError(f"pod {pod.key} fits")
         if found.diagnosis is None:

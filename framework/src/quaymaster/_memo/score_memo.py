@@ -7,12 +7,10 @@ from typing import Final
 
 import numpy as np
 
-from quaymaster._cycle.filter_memo import FEW_ROWS, FilterMemo
+from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.score_call import MAX_SCORE, ScoreCall
+from quaymaster._memo.filter_memo import FEW_ROWS, MANY_MOVED, FilterMemo
 from quaymaster.arrays import Int64Array, Rows
-from quaymaster.cycle_state import CycleState
-from quaymaster.node_table import NodeTable
-from quaymaster.objects import Pod
 from quaymaster.status import Status
 
 __all__ = ["ScoreMemo"]
@@ -58,22 +56,24 @@ class ScoreMemo:
         self._position = -1
         self._epoch = -1
         # Total -> the rows that have it, ascending: for totals that were the highest.
+        # Kept as totals change, since to find the rows takes two passes over all.
         self._ties: dict[int, array[int]] = {}
         self._highest: int | None = None
         self.totals: Int64Array = np.zeros(0, dtype=np.int64)
 
-    def refresh(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Status | None:
+    def refresh(self, attempt: Attempt) -> Status | None:
         """Ask again about the nodes that have changed; the filters are up to date.
 
         Returns:
             None, or the Error that a plugin met: then nothing is remembered.
         """
+        nodes = attempt.nodes
         position = nodes.position
         if position == self._position:
             return None
-        status = self._catch_up(state, pod, nodes)
+        status = self._catch_up(attempt)
         if status is None and self._epoch != nodes.node_epoch:
-            status = self._fill_columns(state, pod, nodes)
+            status = self._fill_columns(attempt)
             self._epoch = nodes.node_epoch if status is None else -1
         self._position = position if status is None else -1
         return status
@@ -101,43 +101,41 @@ class ScoreMemo:
             self._ties[self._highest] = best
         return best
 
-    def _catch_up(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Status | None:
+    def _catch_up(self, attempt: Attempt) -> Status | None:
+        nodes = attempt.nodes
         capacity = nodes.capacity
         moved = None
         if self._position >= 0 and len(self.totals) == capacity:
             moved = nodes.moved_since(self._position)
-        if moved is None or 3 * len(moved) > len(nodes):
+        if moved is None or MANY_MOVED * len(moved) > len(nodes):
             self.totals = np.full(capacity, _INFEASIBLE, dtype=np.int64)
             self._forget_ties()
             self._epoch = -1
             for column in self._moving:
                 column.reset(capacity)
-            return self._score_rows(state, pod, nodes, nodes.rows)
+            return self._score_rows(attempt, nodes.rows)
         if len(moved) <= FEW_ROWS:
-            return self._score_each(state, pod, nodes, moved)
+            return self._score_each(attempt, moved)
         self._forget_ties()
         infos = nodes.infos
         changed = np.array(sorted(moved), dtype=np.intp)
         self.totals[changed] = _INFEASIBLE
         live = [row for row in changed.tolist() if infos[row] is not None]
-        return self._score_rows(state, pod, nodes, np.array(live, dtype=np.intp))
+        return self._score_rows(attempt, np.array(live, dtype=np.intp))
 
-    def _fill_columns(
-        self, state: CycleState, pod: Pod, nodes: NodeTable
-    ) -> Status | None:
+    def _fill_columns(self, attempt: Attempt) -> Status | None:
         """Ask the plugins anew that look at nodes only, about all of them."""
+        nodes = attempt.nodes
         rows = nodes.rows
         for memo in self._filters:
             if memo.is_static:
                 rows = memo.among(nodes, rows)
         for column in self._still:
             column.reset(nodes.capacity)
-        return _fill(state, pod, nodes, rows, self._still)
+        return _fill(attempt, rows, self._still)
 
-    def _score_each(
-        self, state: CycleState, pod: Pod, nodes: NodeTable, moved: Iterable[int]
-    ) -> Status | None:
-        infos = nodes.infos
+    def _score_each(self, attempt: Attempt, moved: Iterable[int]) -> Status | None:
+        state, pod, infos = attempt.state, attempt.pod, attempt.nodes.infos
         for row in moved:
             info = infos[row]
             for memo in self._filters:
@@ -189,9 +187,8 @@ class ScoreMemo:
         self._ties.clear()
         self._highest = None
 
-    def _score_rows(
-        self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
-    ) -> Status | None:
+    def _score_rows(self, attempt: Attempt, rows: Rows) -> Status | None:
+        nodes = attempt.nodes
         for memo in self._filters:
             rows = memo.among(nodes, rows)
         count = nodes.count(rows)
@@ -199,26 +196,24 @@ class ScoreMemo:
             return None  # plugins are asked about nodes, not about none
         total: Int64Array = np.zeros(count, dtype=np.int64)
         for call in self._summed:
-            scores = call.run(state, pod, nodes, rows)
+            scores = call.run(attempt, rows)
             if isinstance(scores, Status):
                 return scores
             total += scores.weighted
         self.totals[rows] = total
-        return _fill(state, pod, nodes, rows, self._moving)
+        return _fill(attempt, rows, self._moving)
 
 
 def _fill(
-    state: CycleState,
-    pod: Pod,
-    nodes: NodeTable,
+    attempt: Attempt,
     rows: Rows,
     columns: Iterable["_Column"],
 ) -> Status | None:
-    if not nodes.count(rows):
+    if not attempt.nodes.count(rows):
         return None
     for column in columns:
         # The whole of it, so that a plugin which cannot normalise is found out.
-        scores = column.call.run(state, pod, nodes, rows)
+        scores = column.call.run(attempt, rows)
         if isinstance(scores, Status):
             return scores
         column.fill(rows, scores.raw)

@@ -1,30 +1,28 @@
 """What PreFilter and PreScore plugins said of a pod, to be said again for its like."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import attrs
 
+from quaymaster._cycle.pre_filter import Calls
 from quaymaster._runtime import HookFunction
 from quaymaster.cycle_state import CycleState, StateKey
 from quaymaster.results import PreFilterResult
 from quaymaster.status import Status
 
-__all__ = ["Calls", "Lesson", "Prepared"]
-
-Calls: TypeAlias = Sequence[tuple[str, HookFunction]]
-"""Plugins and their hooks, in profile order."""
+__all__ = ["AnswerRecorder", "RecordedAnswers"]
 
 _NOTHING: Final = object()
 
 
 @attrs.frozen(eq=False)
-class Prepared:
+class RecordedAnswers:
     """An extension point without the calls whose answers are known.
 
     Attributes:
-        calls: What is left to do. A remembered answer that decides something is still
-            given in its place.
+        calls: The calls that are left. A recorded answer that decides something is
+            still given in its place in the order.
         skips: The plugins that said Skip.
     """
 
@@ -37,15 +35,17 @@ class Prepared:
     _activated: Sequence[str]
 
     def write(self, state: CycleState) -> None:
-        """Write into a state what the remembered plugins wrote."""
+        """Write into a state what the recorded plugins wrote."""
         state.update(self._written)
         if self._activated:
             state.pods_to_activate.extend(self._activated)
+        # Copy on write: a plugin may change its value in the course of an attempt, and
+        # says so by a `clone` method. All other values are handed out as they are.
         for key in self._cloneable:
             state[key] = self._written[key].clone()  # type: ignore[attr-defined]
 
     def take_back(self, state: CycleState, last: str) -> frozenset[str]:
-        """Take back what those wrote who come after the plugin that ended it all.
+        """Take back what the plugins wrote that come after the one that ended it all.
 
         Returns:
             The plugins among them that said Skip.
@@ -57,16 +57,16 @@ class Prepared:
         return self.skips & later
 
 
-class Lesson:
-    """Listens to some plugins at an extension point, to remember their answers.
+class AnswerRecorder:
+    """Listens to some plugins at an extension point, to record their answers.
 
     Args:
         calls: All calls of the point.
-        plugins: Those to listen to.
-        skipping: Those of which nothing is to be remembered but a Skip.
+        plugins: The plugins to listen to.
+        skipping: The plugins of which only a Skip is recorded.
 
     Attributes:
-        calls: The same calls, listened to.
+        calls: The same calls; those to listen to are listened to.
     """
 
     def __init__(
@@ -87,8 +87,8 @@ class Lesson:
             for plugin, hook in calls
         ]
 
-    def learnt(self, calls: Calls) -> Prepared | None:
-        """What there is to remember of an attempt; None if it ended too early.
+    def recorded(self, calls: Calls) -> RecordedAnswers | None:
+        """The answers of an attempt; None if it ended before every plugin was asked.
 
         Args:
             calls: All calls of the point, as they were before.
@@ -112,7 +112,7 @@ class Lesson:
         written = self._written
         cloneable = [key for key in written if hasattr(written[key], "clone")]
         order = [plugin for plugin, _ in calls]
-        return Prepared(
+        return RecordedAnswers(
             left,
             frozenset(skips),
             written,
@@ -127,6 +127,8 @@ class Lesson:
             before, activated = state.values(), len(state.pods_to_activate)
             answer = hook(state, *rest)
             try:
+                # Identity: a state has no log of who wrote what. A value that is
+                # another object than before the call was written in the call.
                 written = {
                     key: _kept(value)
                     for key, value in state.values().items()

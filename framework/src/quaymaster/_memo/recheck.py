@@ -1,93 +1,92 @@
 """Decisions made a second time, the slow way: whatever is fast must not change one."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from quaymaster._cycle.algorithm import Algorithm
-from quaymaster._cycle.decisions import Feasible, Unfit
+from quaymaster._cycle.attempt import Attempt
+from quaymaster._cycle.decisions import Feasible, NoFit
 from quaymaster._cycle.diagnosis import Diagnosis
 from quaymaster._cycle.scoring import Ranking
+from quaymaster._memo.signatures import Signatures
 from quaymaster.cycle_state import CycleState
 from quaymaster.errors import VerificationError
 from quaymaster.node_table import NodeTable
-from quaymaster.objects import Pod
 from quaymaster.status import Status
 
-__all__ = ["SlowVerifier"]
+__all__ = ["Recheck"]
 
 _MISSING = Status.unschedulable("an extender made it up")
 
 
-class SlowVerifier:
-    """Decides every Nth pod again with scalar hooks alone, and nothing remembered.
+class Recheck:
+    """Makes every Nth decision again, and compares; implements `Check`.
 
     Args:
-        slow: Decides the slow way.
-        nodes: The columns of all nodes.
-        every: How many pods make a turn.
+        slow: The same algorithm with scalar hooks alone, and nothing remembered.
+        every: How many attempts make a turn.
+        signatures: What the fast one remembers; None if it remembers nothing.
     """
 
-    def __init__(self, slow: Algorithm, nodes: NodeTable, every: int) -> None:
+    def __init__(
+        self, slow: Algorithm, every: int, signatures: Signatures | None = None
+    ) -> None:
         self._slow = slow
-        self._nodes = nodes
         self._every = every
+        self._signatures = signatures
         self._seen = 0
+        self._again: tuple[Attempt, Feasible] | None = None
 
-    def again(
-        self, pod: Pod, found: Feasible | Unfit, outdated: Iterable[str]
-    ) -> "SlowAgain | None":
-        """Compare signatures, which nodes are feasible, and why others are not."""
-        self._seen += 1
-        if self._seen % self._every:
-            return None
-        changed = list(outdated)
-        if changed:
-            what = "what is remembered of it does not hold"
-            raise VerificationError(pod.key, changed, what)
-        again = SlowAgain(self._slow, self._nodes, pod)
-        again.check_feasible(found)
-        return again
-
-
-class SlowAgain:
-    """One pod, decided again; see `SlowVerifier`."""
-
-    def __init__(self, slow: Algorithm, nodes: NodeTable, pod: Pod) -> None:
-        self._slow = slow
-        self._nodes = nodes
-        self._pod = pod
-        self._state = CycleState()
-        self._found = slow.find_feasible(self._state, pod)
-
-    def check_feasible(self, found: Feasible | Unfit) -> None:
-        """Compare the verdicts on all nodes.
+    def found(self, attempt: Attempt, found: Feasible | NoFit) -> None:
+        """Compare signatures, which nodes are feasible, and why others are not.
 
         Raises:
             VerificationError: They differ.
         """
-        differences = list(_differences(self._nodes, found, self._found))
+        self._again = None
+        self._seen += 1
+        if self._seen % self._every:
+            return
+        pod, nodes = attempt.pod, attempt.nodes
+        changed = list(self._signatures.outdated(attempt)) if self._signatures else ()
+        if changed:
+            what = "what is remembered of it does not hold"
+            raise VerificationError(pod.key, changed, what)
+        again = Attempt.begin(CycleState(), pod, nodes)
+        expected = self._slow.find_feasible(again)
+        differences = list(_differences(nodes, found, expected))
         if differences:
-            raise VerificationError(self._pod.key, differences)
+            raise VerificationError(pod.key, differences)
+        if isinstance(expected, Feasible):
+            self._again = again, expected
 
-    def check_ranking(self, ranked: Ranking | Status) -> None:
+    def ranked(self, ranking: Ranking | Status) -> None:
         """Compare the totals, up to what all nodes have in common, and who is best.
 
         Raises:
             VerificationError: They differ.
         """
-        assert isinstance(self._found, Feasible), "it was compared before"
-        expected = self._slow.rank(self._state, self._pod, self._found)
-        if isinstance(ranked, Status) or isinstance(expected, Status):
-            if _shown(ranked) != _shown(expected):
-                text = f"it ended as {_shown(ranked)}, expected {_shown(expected)}"
-                raise VerificationError(self._pod.key, [text])
+        if self._again is None:
             return
-        nodes = self._slow.nodes_of(self._found)
-        differences = list(_ranking_differences(nodes, ranked, expected))
-        differences = differences or list(_best_difference(nodes, ranked, expected))
+        again, feasible = self._again
+        expected = self._slow.rank(again, feasible)
+        differences = list(
+            _all_ranking_differences(self._slow.nodes_of(feasible), ranking, expected)
+        )
         if differences:
-            raise VerificationError(self._pod.key, differences)
+            raise VerificationError(again.pod.key, differences)
+
+
+def _all_ranking_differences(
+    nodes: NodeTable, ranked: Ranking | Status, expected: Ranking | Status
+) -> Sequence[str]:
+    if isinstance(ranked, Status) or isinstance(expected, Status):
+        if _shown(ranked) == _shown(expected):
+            return ()
+        return (f"it ended as {_shown(ranked)}, expected {_shown(expected)}",)
+    totals = tuple(_ranking_differences(nodes, ranked, expected))
+    return totals or tuple(_best_difference(nodes, ranked, expected))
 
 
 def _ranking_differences(
@@ -110,7 +109,7 @@ def _ranking_differences(
 def _best_difference(
     nodes: NodeTable, ranked: Ranking, expected: Ranking
 ) -> Iterator[str]:
-    """Where the best rows are not found by their totals, they are remembered, too."""
+    """Compare the best rows: they are remembered apart from the totals."""
     found, wanted = (
         np.array(one.best_rows(), dtype=np.intp) for one in (ranked, expected)
     )
@@ -120,7 +119,7 @@ def _best_difference(
 
 
 def _differences(
-    nodes: NodeTable, fast: Feasible | Unfit, slow: Feasible | Unfit
+    nodes: NodeTable, fast: Feasible | NoFit, slow: Feasible | NoFit
 ) -> Iterator[str]:
     mine, wanted = _verdicts(nodes, fast), _verdicts(nodes, slow)
     if isinstance(mine, Status) or isinstance(wanted, Status):
@@ -134,12 +133,12 @@ def _differences(
 
 
 def _verdicts(
-    nodes: NodeTable, found: Feasible | Unfit
+    nodes: NodeTable, found: Feasible | NoFit
 ) -> dict[str, Status | None] | Status:
     """Each node's verdict, None if it is feasible; or the Error."""
     diagnosis: Diagnosis | None = found.diagnosis
     if diagnosis is None:
-        assert isinstance(found, Unfit)
+        assert isinstance(found, NoFit)
         return found.status
     verdicts: dict[str, Status | None] = {
         info.name: diagnosis[info.name] for info in nodes

@@ -12,54 +12,38 @@ from typing import Final
 
 import attrs
 
-from quaymaster._cycle.crowding import CrowdMemo
-from quaymaster._cycle.filter_call import FilterCall
-from quaymaster._cycle.filter_memo import FilterMemo
-from quaymaster._cycle.prepared import Prepared
+from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.score_call import ScoreCall
-from quaymaster._cycle.score_memo import ScoreMemo
+from quaymaster._memo.filter_plan import FilterPlan
+from quaymaster._memo.recorded_answers import RecordedAnswers
+from quaymaster._memo.score_memo import ScoreMemo
 from quaymaster._runtime import HookFunction, Profile
-from quaymaster.arrays import Rows
 from quaymaster.node_table import NodeTable
 from quaymaster.objects import Pod
 
-__all__ = ["FilterPlan", "Memory", "Recalled"]
+__all__ = ["SignatureMemo", "Signatures"]
 
+# Room for some 1,100 signatures at 5,000 nodes. More would pay little: with 1,000 kinds
+# of pods that take turns, a thousand nodes have moved since a kind was seen last
+# (docs/explanation/speed.md, ScalingKinds1000).
 _BYTES: Final = 128 << 20
+
+# A code of four bytes for each group of filters (mostly two), a total of eight, and raw
+# scores of eight for some signatures.
 _BYTES_PER_NODE: Final = 24
+
+# However many nodes there are, a Deployment's pods find their like.
 _FEWEST: Final = 16
+
 _NUMBERS: Final = itertools.count()
 
 
-class FilterPlan:
-    """A profile's filters, for one signature.
-
-    Args:
-        steps: In profile order, without those that skip the pod.
-
-    Attributes:
-        steps: The same.
-        memos: Those of them that are remembered.
-        passing: The rows that passed last, if they were all that what is remembered
-            lets pass; else None.
-        crowd: What was said of nodes with nominated pods.
-    """
-
-    __slots__ = ("crowd", "memos", "passing", "steps")
-
-    def __init__(self, steps: Sequence[FilterCall | FilterMemo]) -> None:
-        self.steps = steps
-        self.memos = [step for step in steps if isinstance(step, FilterMemo)]
-        self.passing: Rows | None = None
-        self.crowd = CrowdMemo()
-
-
 @attrs.define(eq=False)
-class Recalled:
+class SignatureMemo:
     """All that is remembered for one signature; stations fill it in as they go.
 
     Attributes:
-        signature: What they all signed, in the order of `Memory`.
+        signature: What they all signed, in the order of `Signatures`.
         plugins: The plugins that signed the pod.
         skipping: Those that did, too, but are asked again unless they skip.
         pre_filter: What they said at PreFilter.
@@ -72,14 +56,14 @@ class Recalled:
     signature: tuple[Hashable, ...]
     plugins: frozenset[str]
     skipping: frozenset[str]
-    pre_filter: Prepared | None = None
+    pre_filter: RecordedAnswers | None = None
     filters: FilterPlan | None = None
-    pre_score: Prepared | None = None
+    pre_score: RecordedAnswers | None = None
     scores: ScoreMemo | None = None
     live_scores: Sequence[ScoreCall] = ()
 
 
-class Memory:
+class Signatures:
     """The signatures of one profile's pods; the oldest are forgotten first.
 
     Args:
@@ -97,28 +81,39 @@ class Memory:
         self._telling: Sequence[HookFunction] = [
             profile.sign_telling[name] for name in self._names
         ]
-        self._known: dict[tuple[Hashable, ...], Recalled] = {}
-        self._key = f"quaymaster.recalled.{next(_NUMBERS)}"
+        self._known: dict[tuple[Hashable, ...], SignatureMemo] = {}
+        self._last: tuple[Attempt, SignatureMemo | None] | None = None
+        self._key = f"quaymaster.memo.{next(_NUMBERS)}"
 
-    def recall(self, pod: Pod) -> Recalled | None:
+    def of(self, attempt: Attempt) -> SignatureMemo | None:
+        """What is remembered for an attempt's pod; None if no plugin signs it."""
+        last = self._last
+        # Identity: all stations of one attempt get the same object, and one lookup.
+        if last is None or last[0] is not attempt:
+            last = self._last = attempt, self.recall(attempt.pod)
+        return last[1]
+
+    def recall(self, pod: Pod) -> SignatureMemo | None:
         """What is remembered for a pod's signature; None if no plugin signs it."""
+        # On the spec, since all pods of a template share it: they are signed once.
         known = pod.spec.__dict__.get(self._key)
         traits = _traits(pod)
         if known is not None and known[0] == traits:
-            recalled: Recalled | None = known[1]()
-            if recalled is not None:
-                return recalled
-        recalled = self._recall(pod)
-        if recalled is not None:
-            # Specs outlive what is remembered, and whoever remembers it.
-            pod.spec.__dict__[self._key] = traits, weakref.ref(recalled)
-        return recalled
+            memo: SignatureMemo | None = known[1]()
+            if memo is not None:
+                return memo
+        memo = self._recall(pod)
+        if memo is not None:
+            # A weak reference: specs outlive what is remembered, and whoever does so.
+            pod.spec.__dict__[self._key] = traits, weakref.ref(memo)
+        return memo
 
-    def outdated(self, pod: Pod, recalled: Recalled | None) -> Iterator[str]:
+    def outdated(self, attempt: Attempt) -> Iterator[str]:
         """Where a pod's signature is not what plugins say when they are asked anew."""
-        if recalled is None:
+        pod, memo = attempt.pod, self.of(attempt)
+        if memo is None:
             return
-        asked = zip(self._names, recalled.signature, self._signs, strict=True)
+        asked = zip(self._names, memo.signature, self._signs, strict=True)
         for plugin, known, sign in asked:
             fragment = _signed(sign, pod)
             if not _are_equal(fragment, known):
@@ -128,22 +123,22 @@ class Memory:
                     "gives must depend on the pod alone"
                 )
 
-    def _recall(self, pod: Pod) -> Recalled | None:
+    def _recall(self, pod: Pod) -> SignatureMemo | None:
         try:
             signature = tuple([sign(pod) for sign in self._signs])
             hash(signature)  # which looking it up does not do as long as none is known
-            recalled = self._known.pop(signature, None)
+            memo = self._known.pop(signature, None)
         except Exception:  # a plugin's; it is asked anew, for what it can sign
             signature = tuple([_signed(sign, pod) for sign in self._telling])
-            recalled = self._known.pop(signature, None)
-        if recalled is None:
-            recalled = self._new(signature)
-            if recalled is None:
+            memo = self._known.pop(signature, None)
+        if memo is None:
+            memo = self._new(signature)
+            if memo is None:
                 return None
-        self._known[signature] = recalled
-        return recalled
+        self._known[signature] = memo
+        return memo
 
-    def _new(self, signature: tuple[Hashable, ...]) -> Recalled | None:
+    def _new(self, signature: tuple[Hashable, ...]) -> SignatureMemo | None:
         signed = frozenset(
             name
             for name, fragment in zip(self._names, signature, strict=True)
@@ -155,7 +150,7 @@ class Memory:
         size = _BYTES_PER_NODE * max(1, len(self._nodes))
         while len(self._known) >= max(_FEWEST, _BYTES // size):
             del self._known[next(iter(self._known))]
-        return Recalled(signature, plugins, signed - plugins)
+        return SignatureMemo(signature, plugins, signed - plugins)
 
 
 def _traits(pod: Pod) -> tuple[object, ...]:

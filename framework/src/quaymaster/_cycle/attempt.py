@@ -1,0 +1,43 @@
+"""One attempt to find a node for a pod, as it goes from station to station."""
+
+import msgspec
+
+from quaymaster._cycle.diagnosis import Diagnosis
+from quaymaster.cycle_state import CycleState
+from quaymaster.node_table import NodeTable
+from quaymaster.objects import Pod
+
+__all__ = ["Attempt"]
+
+
+class Attempt(msgspec.Struct, eq=False):
+    """What a station that looks at many nodes is given.
+
+    Whoever looks at one node takes what the hook takes instead: state, pod, node.
+
+    Attributes:
+        state: The pod's scratch space.
+        pod: The pod that a node is sought for.
+        nodes: The columns of all nodes.
+        diagnosis: Takes the rejections.
+        is_sampled: Whether the search ends as soon as it has found enough nodes.
+    """
+
+    state: CycleState
+    pod: Pod
+    nodes: NodeTable
+    diagnosis: Diagnosis
+    is_sampled: bool = False
+
+    @classmethod
+    def begin(cls, state: CycleState, pod: Pod, nodes: NodeTable) -> "Attempt":
+        """Begin an attempt of which nothing is known yet."""
+        return cls(state, pod, nodes, Diagnosis(nodes))
+
+    def on(self, nodes: NodeTable) -> "Attempt":
+        """The same attempt on other nodes, such as imagined ones."""
+        return Attempt(self.state, self.pod, nodes, self.diagnosis, self.is_sampled)
+
+    def with_own_diagnosis(self) -> "Attempt":
+        """The same attempt with an empty diagnosis, which nobody else reads."""
+        return Attempt.begin(self.state, self.pod, self.nodes)

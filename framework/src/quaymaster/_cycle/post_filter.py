@@ -1,0 +1,89 @@
+"""The PostFilter station: what can be done for a pod that fits nowhere.
+
+Mirrors ``RunPostFilterPlugins`` (Kubernetes v1.36,
+``pkg/scheduler/framework/runtime/framework.go``).
+"""
+
+from collections.abc import Sequence
+
+from quaymaster._cycle.diagnosis import Diagnosis
+from quaymaster._cycle.errors import failed, raised, reasons_of, unexpected
+from quaymaster._runtime import Call, HookFunction
+from quaymaster.cycle_state import CycleState
+from quaymaster.objects import Pod
+from quaymaster.results import NominatingInfo, NominatingMode, PostFilterResult
+from quaymaster.status import Code, Status
+
+__all__ = ["PostFilterStation"]
+
+
+class PostFilterStation:
+    """Calls ``post_filter`` of one profile's plugins."""
+
+    def __init__(self, calls: Sequence[Call]) -> None:
+        self._calls = [(call.plugin, call.hooks["post_filter"]) for call in calls]
+
+    def __bool__(self) -> bool:
+        return bool(self._calls)
+
+    def run(
+        self, state: CycleState, pod: Pod, diagnosis: Diagnosis
+    ) -> PostFilterResult:
+        """Run the plugins until one succeeds or fails badly."""
+        nominating: NominatingInfo | None = None
+        reasons: list[str] = []
+        rejector = ""
+        for plugin, function in self._calls:
+            result = _answer(plugin, function, state, pod, diagnosis)
+            status = result.status
+            if status is None:
+                return result
+            if status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+                return PostFilterResult(status.with_plugin(plugin), result.nominating)
+            if not status.is_rejected:
+                why = reasons_of(status)
+                error = Status(Code.ERROR, why, plugin, status.error)
+                return PostFilterResult(error)
+            wanted = result.nominating
+            if wanted is not None and wanted.mode is not NominatingMode.NOOP:
+                nominating = wanted
+            reasons.extend(status.reasons)
+            rejector = rejector or plugin
+        status = Status(Code.UNSCHEDULABLE, tuple(reasons), rejector)
+        return PostFilterResult(status, nominating)
+
+
+def _answer(
+    plugin: str,
+    function: HookFunction,
+    state: CycleState,
+    pod: Pod,
+    diagnosis: Diagnosis,
+) -> PostFilterResult:
+    try:
+        answer = function(state, pod, diagnosis)
+    except Exception as error:
+        prefix = f'running PostFilter plugin "{plugin}"'
+        answer = failed(prefix, plugin, raised(error))
+    if answer is None:
+        return PostFilterResult()
+    if isinstance(answer, Status):
+        return PostFilterResult(answer)
+    expected = "PostFilterResult, Status or None"
+    if isinstance(answer, PostFilterResult):
+        wrong = _wrong_part(answer)
+        if wrong is None:
+            return answer
+        answer, expected = wrong, "a PostFilterResult with valid parts"
+    return PostFilterResult(unexpected(plugin, "post_filter", answer, expected))
+
+
+def _wrong_part(result: PostFilterResult) -> object:
+    """The part of a result that has not the type that it should have, or None."""
+    status: object = result.status
+    if status is not None and not isinstance(status, Status):
+        return status
+    nominating: object = result.nominating
+    if nominating is not None and not isinstance(nominating, NominatingInfo):
+        return nominating
+    return None

@@ -1,0 +1,24 @@
+"""The memory of answers: what plugins said of earlier pods that they take for the same.
+
+Nothing in here is a rule. `remember` puts it around the stations of an `Algorithm`,
+which finds the same nodes without it, only more slowly.
+"""
+
+from quaymaster._cycle.algorithm import Algorithm
+from quaymaster._memo.filters import RememberedFilters
+from quaymaster._memo.recheck import Recheck
+from quaymaster._memo.scores import RememberedScores
+from quaymaster._memo.signatures import Signatures
+
+__all__ = ["Recheck", "Signatures", "remember"]
+
+
+def remember(plain: Algorithm, signatures: Signatures) -> Algorithm:
+    """The same algorithm, which asks plugins only what they have not said yet.
+
+    Args:
+        plain: The algorithm; it goes on as it is.
+        signatures: Takes what is remembered; of the same profile and nodes.
+    """
+    filters = RememberedFilters(plain.filter, plain.nominated, signatures)
+    return plain.with_stations(filters, RememberedScores(plain.score, signatures))

@@ -1,0 +1,144 @@
+"""PreFilter and Filter, where plugins are asked only what they have not said yet."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Final
+
+import numpy as np
+
+from quaymaster._cycle.attempt import Attempt
+from quaymaster._cycle.filtering import FilterStation, PlainFilters
+from quaymaster._cycle.nominated import Ahead, NominatedPods
+from quaymaster._cycle.pre_filter import PreFilterOutcome
+from quaymaster._memo.filter_memo import FEW_ROWS
+from quaymaster._memo.filter_plan import FilterPlan
+from quaymaster._memo.recorded_answers import AnswerRecorder
+from quaymaster._memo.signatures import SignatureMemo, Signatures
+from quaymaster.arrays import Rows
+from quaymaster.status import Status
+
+__all__ = ["RememberedFilters"]
+
+_NONE: Final[frozenset[str]] = frozenset()
+
+# Attempts that look at fewer than one node in so many ask plugins about those nodes
+# alone: a memo is about all nodes, and judging them takes longer the first time. A
+# DaemonSet's pods look at one node each, and no two have the same signature.
+_WORTH_REMEMBERING: Final = 4
+
+
+class RememberedFilters:
+    """Finds the nodes that `PlainFilters` finds; implements `Filters`.
+
+    Args:
+        station: The plain station, asked about what is not known.
+        nominated: The pods to leave room for.
+        signatures: What is known of pods.
+    """
+
+    def __init__(
+        self, station: FilterStation, nominated: NominatedPods, signatures: Signatures
+    ) -> None:
+        self._station = station
+        self._nominated = nominated
+        self._plain = PlainFilters(station, nominated)
+        self._signatures = signatures
+
+    def prepare(self, attempt: Attempt) -> PreFilterOutcome:
+        """See `Filters.prepare`."""
+        memo, pre_filter = self._signatures.of(attempt), self._station.pre_filter
+        if memo is None:
+            return pre_filter.run(attempt)
+        known = memo.pre_filter
+        if known is not None:
+            state = attempt.state
+            known.write(state)
+            outcome = pre_filter.run_some(attempt, known.calls, known.skips)
+            if outcome.ended_by:
+                state.skip_filter_plugins -= known.take_back(state, outcome.ended_by)
+            return outcome
+        recorder = AnswerRecorder(pre_filter.calls, memo.plugins, memo.skipping)
+        outcome = pre_filter.run_some(attempt, recorder.calls, _NONE)
+        memo.pre_filter = recorder.recorded(pre_filter.calls)
+        return outcome
+
+    def passing(self, attempt: Attempt, rows: Rows) -> Rows | Status:
+        """See `Filters.passing`."""
+        memo = self._signatures.of(attempt)
+        plan = memo and (memo.filters or self._new_plan(memo))
+        # Identity: a table gives the same rows until a node comes or goes.
+        is_all = rows is attempt.nodes.rows
+        if not plan or attempt.is_sampled or not (is_all or _are_many(attempt, rows)):
+            return self._plain.passing(attempt, rows)
+        ahead = self._nominated.ahead(attempt.pod, rows)
+        if not ahead:
+            return plan.run(attempt, rows)
+        if is_all:
+            found = self._passing_remembered(plan, attempt, ahead)
+            if found is not None:
+                return found
+        left = self._plain.passing_with_nominated(attempt, rows, ahead)
+        return left if isinstance(left, Status) else plan.run(attempt, left)
+
+    def _passing_remembered(
+        self, plan: FilterPlan, attempt: Attempt, ahead: Ahead
+    ) -> Rows | Status | None:
+        """The feasible ones of all rows, some of which have nominated pods.
+
+        Returns:
+            The rows, or an Error; None, and nothing is noted, if not everything that
+            decides is remembered.
+        """
+        nodes = attempt.nodes
+        if not plan.remembers_all(attempt.state.skip_filter_plugins):
+            return None
+        if any(memo.refresh(attempt) is not None for memo in plan.memos):
+            return None
+        judge = partial(self._judge_ahead, attempt)
+        rejections = plan.nominated.rejections(nodes, ahead, judge)
+        if isinstance(rejections, Status):
+            return rejections
+        passed = plan.run(attempt, nodes.rows)
+        if isinstance(passed, Status) or not len(rejections):
+            return passed
+        attempt.diagnosis.override(rejections)
+        return plan.nominated.without(nodes, passed, rejections)
+
+    def _judge_ahead(
+        self, attempt: Attempt, ahead: Ahead
+    ) -> Mapping[int, Status] | Status:
+        """The rows that are rejected with nominated pods on them, or an Error."""
+        nodes, station = attempt.nodes, self._station
+        if len(ahead) > FEW_ROWS:
+            apart = attempt.with_own_diagnosis()
+            passed = station.run_with_pods_on_rows(apart, ahead)
+            if isinstance(passed, Status):
+                return passed
+            gone = ahead.keys() - set(passed.tolist())
+            infos = nodes.infos_at(np.array(list(gone), dtype=np.intp))
+            return {info.row: apart.diagnosis[info.name] for info in infos}
+        found: dict[int, Status] = {}
+        for row, others in ahead.items():
+            info = nodes.infos[row]
+            assert info is not None, "only nodes have nominated pods"
+            status = station.run_with_pods(attempt.state, attempt.pod, info, others)
+            if status is None:
+                continue
+            if not status.is_rejected:
+                return status
+            found[row] = status
+        return found
+
+    def _new_plan(self, memo: SignatureMemo) -> FilterPlan | None:
+        known = memo.pre_filter
+        if known is not None:
+            calls = [
+                call for call in self._station.calls if call.plugin not in known.skips
+            ]
+            memo.filters = FilterPlan(calls, memo.plugins)
+        return memo.filters
+
+
+def _are_many(attempt: Attempt, rows: Rows) -> bool:
+    nodes = attempt.nodes
+    return _WORTH_REMEMBERING * nodes.count(rows) >= len(nodes)

@@ -1,0 +1,134 @@
+"""PreScore and Score, where plugins are asked only what they have not said yet."""
+
+from typing import Final
+
+from quaymaster._cycle.attempt import Attempt
+from quaymaster._cycle.scoring import Ranking, ScoreStation, Ties
+from quaymaster._memo.recorded_answers import AnswerRecorder
+from quaymaster._memo.score_memo import ScoreMemo
+from quaymaster._memo.signatures import SignatureMemo, Signatures
+from quaymaster.arrays import Int64Array, Rows, is_constant
+from quaymaster.status import Status
+
+__all__ = ["RememberedScores"]
+
+_NONE: Final[frozenset[str]] = frozenset()
+
+
+class RememberedScores:
+    """Ranks nodes as a `ScoreStation` does; implements `Scores`.
+
+    Args:
+        station: The plain station, asked about what is not known.
+        signatures: What is known of pods.
+    """
+
+    def __init__(self, station: ScoreStation, signatures: Signatures) -> None:
+        self._station = station
+        self._signatures = signatures
+
+    def prepare(self, attempt: Attempt, rows: Rows) -> Status | None:
+        """See `Scores.prepare`."""
+        memo, station = self._signatures.of(attempt), self._station
+        if memo is None:
+            return station.prepare(attempt, rows)
+        known = memo.pre_score
+        if known is not None:
+            known.write(attempt.state)
+            return station.prepare_some(attempt, rows, known.calls, known.skips)
+        recorder = AnswerRecorder(station.pre_score, memo.plugins)
+        status = station.prepare_some(attempt, rows, recorder.calls, _NONE)
+        memo.pre_score = recorder.recorded(station.pre_score)
+        return status
+
+    def ranking(self, attempt: Attempt, rows: Rows) -> Ranking | Status:
+        """See `Scores.ranking`."""
+        memo = self._signatures.of(attempt)
+        scores = None if memo is None else self._scores(attempt, memo)
+        if memo is None or scores is None:
+            return self._station.ranking(attempt, rows)
+        parts = _parts(attempt, rows, memo, scores)
+        if isinstance(parts, Status):
+            return parts
+        if parts:
+            total = _at(scores.totals, rows) + parts[0]
+            for part in parts[1:]:
+                total += part
+            return Ranking(rows, total)
+        plan = memo.filters
+        # Identity: these rows are all that the remembered filters let pass, and just
+        # those have a total; else the best of all might not be among the rows.
+        if plan is not None and rows is plan.passing:
+            return _RememberedRanking(rows, scores)
+        return Ranking(rows, _at(scores.totals, rows))
+
+    def _scores(self, attempt: Attempt, memo: SignatureMemo) -> ScoreMemo | None:
+        """The remembered scores, up to date; None if there are none to rely on."""
+        known, filters = memo.pre_score, memo.filters
+        if known is None or filters is None:
+            return None
+        for one in filters.memos:
+            if not one.is_current(attempt.nodes):
+                return None
+        scores = memo.scores
+        if scores is None:
+            calls = self._station.calls
+            memo.live_scores = [
+                call for call in calls if call.plugin not in memo.plugins
+            ]
+            remembered = [
+                call
+                for call in calls
+                if call.plugin in memo.plugins and call.plugin not in known.skips
+            ]
+            scores = memo.scores = ScoreMemo(remembered, filters.memos)
+        return scores if scores.refresh(attempt) is None else None
+
+
+class _RememberedRanking(Ranking):
+    """All nodes that were scored, with their totals remembered.
+
+    Args:
+        rows: Their rows.
+        scores: Their scores.
+    """
+
+    __slots__ = ("_scores",)
+
+    def __init__(self, rows: Rows, scores: ScoreMemo) -> None:
+        self.rows = rows
+        self._scores = scores
+
+    @property
+    def totals(self) -> Int64Array:
+        return _at(self._scores.totals, self.rows)
+
+    def best_rows(self) -> Ties:
+        return self._scores.best_rows()
+
+
+def _parts(
+    attempt: Attempt, rows: Rows, memo: SignatureMemo, scores: ScoreMemo
+) -> list[Int64Array] | Status:
+    """What is to be added to the remembered totals, as far as it differs."""
+    parts: list[Int64Array] = []
+    for call, raw in scores.varying():
+        found = call.normalized(attempt, rows, _at(raw, rows))
+        if isinstance(found, Status):
+            return found
+        parts.append(found.weighted)
+    skipped = attempt.state.skip_score_plugins
+    for call in memo.live_scores:
+        if call.plugin in skipped:
+            continue
+        found = call.run(attempt, rows)
+        if isinstance(found, Status):
+            return found
+        if not is_constant(found.normalized):
+            parts.append(found.weighted)
+    return parts
+
+
+def _at(column: Int64Array, rows: Rows) -> Int64Array:
+    # To take 5,000 of them takes 11 us, to index with an array 14 us.
+    return column[rows] if isinstance(rows, slice) else column.take(rows)
