@@ -89,6 +89,7 @@ class Algorithm:
         self._order = order
         self._percentage = percentage
         self._extenders = ExtenderStation(extenders, nodes)
+        self._asks_extenders = bool(extenders)
         self._is_scored = bool(self.score) or extenders.prioritizes
         # Whoever comes first will do, unless somebody compares them.
         self._compares = self._is_scored or extenders.filters
@@ -167,12 +168,15 @@ class Algorithm:
         passed = self._passing(attempt, rows)
         if isinstance(passed, Status):
             return NoFit(passed)
-        left = self._extenders.passing(attempt.pod, passed, diagnosis)
-        if isinstance(left, Status):
-            return NoFit(left)
-        if self._nodes.count(left.passed) == 0:
+        answered = None
+        if self._asks_extenders:
+            left = self._extenders.passing(attempt.pod, passed, diagnosis)
+            if isinstance(left, Status):
+                return NoFit(left)
+            passed, answered = left.passed, left.answered
+        if self._nodes.count(passed) == 0:
             return NoFit(Status.unschedulable(), diagnosis)
-        return Feasible(left.passed, diagnosis, answered=left.answered)
+        return Feasible(passed, diagnosis, answered=answered)
 
     def rank(self, attempt: Attempt, found: Feasible) -> Ranking | Status:
         """Run PreScore and Score on the feasible nodes; a single one is not scored.

@@ -82,16 +82,17 @@ class Signatures:
             profile.sign_telling[name] for name in self._names
         ]
         self._known: dict[tuple[Hashable, ...], SignatureMemo] = {}
-        self._last: tuple[Attempt, SignatureMemo | None] | None = None
+        self._attempt: Attempt | None = None
+        self._memo: SignatureMemo | None = None
         self._key = f"quaymaster.memo.{next(_NUMBERS)}"
 
     def of(self, attempt: Attempt) -> SignatureMemo | None:
         """What is remembered for an attempt's pod; None if no plugin signs it."""
-        last = self._last
         # Identity: all stations of one attempt get the same object, and one lookup.
-        if last is None or last[0] is not attempt:
-            last = self._last = attempt, self.recall(attempt.pod)
-        return last[1]
+        if self._attempt is not attempt:
+            self._memo = self.recall(attempt.pod)
+            self._attempt = attempt
+        return self._memo
 
     def recall(self, pod: Pod) -> SignatureMemo | None:
         """What is remembered for a pod's signature; None if no plugin signs it."""

@@ -62,19 +62,28 @@ class MetadataChecks:
     after the other: what has just been right is not looked at again.
     """
 
-    __slots__ = ("_annotations", "_labels")
+    __slots__ = ("_annotations", "_beginning", "_labels", "_namespace")
 
     def __init__(self) -> None:
+        self._beginning: tuple[str, Form] | None = None
+        self._namespace = ""
         self._labels: Mapping[str, str] = {}
         self._annotations: Mapping[str, str] = {}
 
     def check(self, obj: ApiObject, report: Report) -> None:
         """Everything about the metadata of a new object."""
         metadata = obj.metadata
-        _check_name(metadata, _NAMES.get(type(obj), SUBDOMAIN), report)
-        if obj.namespaced:
-            report.formed(metadata.namespace, DNS_LABEL, "metadata.namespace")
-        report.at_least(metadata.generation, "metadata.generation")
+        form = _NAMES.get(type(obj), SUBDOMAIN)
+        name, beginning = metadata.name, metadata.generate_name
+        if beginning and (beginning, form) != self._beginning:
+            _check_beginning(metadata, form, report)
+        if (name or not beginning) and not form.fits(name):
+            report.named(name, form, "metadata.name")
+        namespace = metadata.namespace
+        if obj.namespaced and namespace != self._namespace:
+            report.formed(namespace, DNS_LABEL, "metadata.namespace")
+        if metadata.generation is not None:
+            report.at_least(metadata.generation, "metadata.generation")
         labels, annotations = metadata.labels, metadata.annotations
         if labels and labels is not self._labels:
             check_labels(labels, "metadata.labels", report)
@@ -86,6 +95,10 @@ class MetadataChecks:
             _check_finalizers(metadata.finalizers, report)
         if not report:
             self._labels, self._annotations = labels, annotations
+            if obj.namespaced:
+                self._namespace = namespace
+            if beginning:
+                self._beginning = beginning, form
 
 
 def check_labels(labels: Mapping[str, str], path: str, report: Report) -> None:
@@ -123,13 +136,13 @@ def check_pod_annotations(
     )
 
 
-def _check_name(metadata: ObjectMeta, form: Form, report: Report) -> None:
-    name, beginning = metadata.name, metadata.generate_name
-    if beginning:
-        if not form.fits(as_prefix(beginning)):
-            report.expect(False, "metadata.generateName", form.expected, beginning)
-        name = name or beginning[:_MAX_BEGINNING] + _ENDING
-    report.named(name, form, "metadata.name")
+def _check_beginning(metadata: ObjectMeta, form: Form, report: Report) -> None:
+    beginning = metadata.generate_name
+    if not form.fits(as_prefix(beginning)):
+        report.expect(False, "metadata.generateName", form.expected, beginning)
+    name = beginning[:_MAX_BEGINNING] + _ENDING
+    if not (metadata.name or form.fits(name)):
+        report.expect(False, "metadata.name", form.expected, name)
 
 
 def _check_owners(owners: tuple[OwnerReference, ...], report: Report) -> None:
