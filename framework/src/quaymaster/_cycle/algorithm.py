@@ -168,15 +168,11 @@ class Algorithm:
         passed = self._passing(attempt, rows)
         if isinstance(passed, Status):
             return NoFit(passed)
-        answered = None
         if self._asks_extenders:
-            left = self._extenders.passing(attempt.pod, passed, diagnosis)
-            if isinstance(left, Status):
-                return NoFit(left)
-            passed, answered = left.passed, left.answered
+            return self._extended(attempt, passed)
         if self._nodes.count(passed) == 0:
             return NoFit(Status.unschedulable(), diagnosis)
-        return Feasible(passed, diagnosis, answered=answered)
+        return Feasible(passed, diagnosis)
 
     def rank(self, attempt: Attempt, found: Feasible) -> Ranking | Status:
         """Run PreScore and Score on the feasible nodes; a single one is not scored.
@@ -219,6 +215,16 @@ class Algorithm:
     def extender_scores(self, pod: Pod, found: Feasible) -> Sequence[PluginScores]:
         """What each extender that scores gives the feasible nodes."""
         return self._extenders.scores(pod, self.nodes_of(found), found.rows)
+
+    def _extended(self, attempt: Attempt, rows: Rows) -> Feasible | NoFit:
+        """Ask the extenders about the nodes that passed the plugins."""
+        diagnosis = attempt.diagnosis
+        left = self._extenders.passing(attempt.pod, rows, diagnosis)
+        if isinstance(left, Status):
+            return NoFit(left)
+        if self._nodes.count(left.passed) == 0:
+            return NoFit(Status.unschedulable(), diagnosis)
+        return Feasible(left.passed, diagnosis, answered=left.answered)
 
     def _post_filtered(self, attempt: Attempt, no_fit: NoFit) -> NoFit:
         diagnosis = no_fit.diagnosis

@@ -74,11 +74,7 @@ class MetadataChecks:
         """Everything about the metadata of a new object."""
         metadata = obj.metadata
         form = _NAMES.get(type(obj), SUBDOMAIN)
-        name, beginning = metadata.name, metadata.generate_name
-        if beginning and (beginning, form) != self._beginning:
-            _check_beginning(metadata, form, report)
-        if (name or not beginning) and not form.fits(name):
-            report.named(name, form, "metadata.name")
+        self._check_name(metadata, form, report)
         namespace = metadata.namespace
         if obj.namespaced and namespace != self._namespace:
             report.formed(namespace, DNS_LABEL, "metadata.namespace")
@@ -97,8 +93,14 @@ class MetadataChecks:
             self._labels, self._annotations = labels, annotations
             if obj.namespaced:
                 self._namespace = namespace
-            if beginning:
-                self._beginning = beginning, form
+            self._beginning = metadata.generate_name, form
+
+    def _check_name(self, metadata: ObjectMeta, form: Form, report: Report) -> None:
+        name, beginning = metadata.name, metadata.generate_name
+        if beginning and (beginning, form) != self._beginning:
+            _check_beginning(metadata, form, report)
+        if (name or not beginning) and not form.fits(name):
+            report.named(name, form, "metadata.name")
 
 
 def check_labels(labels: Mapping[str, str], path: str, report: Report) -> None:
