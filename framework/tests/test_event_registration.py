@@ -11,14 +11,14 @@ from quaymaster import (
     ClusterEvent,
     ClusterEventWithHint,
     EventResource,
+    EventsOf,
     Node,
     Pod,
     QueueingHint,
-    cluster_events,
     on_node,
     on_pod,
 )
-from quaymaster.cluster_events import EventsOf
+from quaymaster.objects import KINDS, ApiObject, Deployment
 
 
 def after_adding(_pod: Pod, _old: None, _new: Node) -> QueueingHint:
@@ -88,17 +88,27 @@ def test_hint_that_takes_less_is_found_by_type_checkers() -> None:
     on_pod(Change.ADD, after_adding)  # type: ignore[arg-type]
 
 
-def test_there_is_a_registration_for_each_resource() -> None:
-    def resource_of(registrar: EventsOf[Pod]) -> EventResource:
-        return registrar(Change.ADD).event.resource
-
-    found = {
-        resource_of(value)
-        for value in vars(cluster_events).values()
-        if isinstance(value, EventsOf)
+def test_resources_are_registered_for_by_the_class_of_their_objects() -> None:
+    followed = {
+        EventsOf(kind)(Change.ADD).event.resource
+        for kind in KINDS.values()
+        if kind.kind in {each.value.rpartition("/")[2] for each in EventResource}
     }
-    assert set(EventResource) - found == {
+    assert set(EventResource) - followed == {
         EventResource.ASSIGNED_POD,
         EventResource.UNSCHEDULABLE_POD,
         EventResource.WILDCARD,
+        # Their objects are not read, so they have no class.
+        EventResource.RESOURCE_CLAIM,
+        EventResource.RESOURCE_SLICE,
     }
+
+
+def test_resource_without_a_class_is_registered_for_by_name() -> None:
+    claims = EventsOf[ApiObject](EventResource.RESOURCE_CLAIM)
+    assert claims(Change.ADD).event.label == "resource.k8s.io/ResourceClaimAdd"
+
+
+def test_class_that_the_scheduler_does_not_follow_is_refused() -> None:
+    with pytest.raises(ValueError, match="'apps/Deployment' is not a valid"):
+        EventsOf(Deployment)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FunctionType, MethodType
 from typing import Final
 
-from quaymaster._config.naming import did_you_mean
+from quaymaster._suggestions import did_you_mean
 from quaymaster.hookspecs import (
     EXTENSION_POINTS,
     PROJECT,

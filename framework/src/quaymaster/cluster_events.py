@@ -10,19 +10,7 @@ from typing import Any, ClassVar, Final, Generic, TypeAlias, TypeVar, cast, over
 
 import attrs
 
-from quaymaster.objects import (
-    ApiObject,
-    CSIDriver,
-    CSINode,
-    CSIStorageCapacity,
-    DeviceClass,
-    Node,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    Pod,
-    StorageClass,
-    VolumeAttachment,
-)
+from quaymaster.objects import ApiObject, Node, Pod
 
 __all__ = [
     "ActionType",
@@ -33,18 +21,8 @@ __all__ = [
     "EventsOf",
     "QueueingHint",
     "QueueingHintFn",
-    "on_csi_driver",
-    "on_csi_node",
-    "on_csi_storage_capacity",
-    "on_device_class",
     "on_node",
-    "on_persistent_volume",
-    "on_persistent_volume_claim",
     "on_pod",
-    "on_resource_claim",
-    "on_resource_slice",
-    "on_storage_class",
-    "on_volume_attachment",
 ]
 
 
@@ -168,8 +146,8 @@ class ClusterEvent:
 class ClusterEventWithHint:
     """What ``events_to_register`` returns: an event, and a hint to narrow it.
 
-    `on_pod`, `on_node` and so on make these, and let type checkers see that the hint
-    fits the event.
+    `on_pod`, `on_node` and `EventsOf` make these, and let type checkers see that the
+    hint fits the event.
 
     Attributes:
         event: The changes that may help a pod which this plugin rejected.
@@ -239,6 +217,12 @@ for _name, _action in ActionType.__members__.items():
     setattr(Change, _name, Change(_action))
 
 
+def _resource_of(kind: type[ApiObject]) -> EventResource:
+    """What upstream calls the resource of a class: its group, if any, and its kind."""
+    group, _, _ = kind.api_version.rpartition("/")
+    return EventResource(f"{group}/{kind.kind}" if group else kind.kind)
+
+
 class EventsOf(Generic[ObjT]):
     """Registers for changes of one resource: ``on_node(Change.ADD, hint)``.
 
@@ -248,12 +232,18 @@ class EventsOf(Generic[ObjT]):
     resource; so a hint for ``Change.ADD | Change.UPDATE`` takes an ``old`` that may be
     None, and a ``new`` that is not. Without a hint, each change wakes the pod.
 
+    `on_pod` and `on_node` are made already. Others are registered for by the class of
+    their objects: ``EventsOf(StorageClass)(Change.ADD)``.
+
     Args:
-        resource: The resource.
+        of: The resource, or the class of its objects.
+
+    Raises:
+        ValueError: The scheduler follows no objects of this class.
     """
 
-    def __init__(self, resource: EventResource) -> None:
-        self._resource = resource
+    def __init__(self, of: type[ObjT] | EventResource) -> None:
+        self._resource = of if isinstance(of, EventResource) else _resource_of(of)
 
     @overload
     def __call__(
@@ -312,24 +302,5 @@ class EventsOf(Generic[ObjT]):
         return ClusterEventWithHint(event, cast("QueueingHintFn | None", hint))
 
 
-on_pod: Final = EventsOf[Pod](EventResource.POD)
-on_node: Final = EventsOf[Node](EventResource.NODE)
-on_persistent_volume: Final = EventsOf[PersistentVolume](
-    EventResource.PERSISTENT_VOLUME
-)
-on_persistent_volume_claim: Final = EventsOf[PersistentVolumeClaim](
-    EventResource.PERSISTENT_VOLUME_CLAIM
-)
-on_storage_class: Final = EventsOf[StorageClass](EventResource.STORAGE_CLASS)
-on_csi_node: Final = EventsOf[CSINode](EventResource.CSI_NODE)
-on_csi_driver: Final = EventsOf[CSIDriver](EventResource.CSI_DRIVER)
-on_csi_storage_capacity: Final = EventsOf[CSIStorageCapacity](
-    EventResource.CSI_STORAGE_CAPACITY
-)
-on_volume_attachment: Final = EventsOf[VolumeAttachment](
-    EventResource.VOLUME_ATTACHMENT
-)
-on_device_class: Final = EventsOf[DeviceClass](EventResource.DEVICE_CLASS)
-# Of these two, objects are not read here: plugins that want them know their types.
-on_resource_claim: Final = EventsOf[ApiObject](EventResource.RESOURCE_CLAIM)
-on_resource_slice: Final = EventsOf[ApiObject](EventResource.RESOURCE_SLICE)
+on_pod: Final = EventsOf(Pod)
+on_node: Final = EventsOf(Node)

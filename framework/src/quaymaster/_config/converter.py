@@ -22,9 +22,9 @@ from quaymaster._config.findings import (
     Finding,
     InvalidError,
 )
-from quaymaster._config.naming import did_you_mean
 from quaymaster._config.records import RecordField, is_record, record_fields
 from quaymaster._config.scalars import SCALARS, read_enum
+from quaymaster._suggestions import did_you_mean
 
 __all__ = ["structure"]
 

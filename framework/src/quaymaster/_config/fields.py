@@ -16,7 +16,8 @@ import attrs
 from quaymaster._config.duration import format_duration
 from quaymaster._config.errors import ArgsError
 from quaymaster._config.findings import MISSING
-from quaymaster._config.naming import attribute_key, did_you_mean, join_path, show
+from quaymaster._config.naming import attribute_key, join_path, show
+from quaymaster._suggestions import did_you_mean
 
 __all__ = [
     "ZERO_MEANS_DEFAULT",

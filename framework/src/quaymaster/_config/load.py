@@ -12,11 +12,12 @@ from quaymaster._config.errors import ConfigErrors
 from quaymaster._config.findings import Findings
 from quaymaster._config.merge import EntrySets, entry_sets
 from quaymaster._config.model import SchedulerConfig
-from quaymaster._config.naming import did_you_mean, show
+from quaymaster._config.naming import show
 from quaymaster._config.plugin_lists import check_keys
 from quaymaster._config.profiles import percentage, resolve_profiles
 from quaymaster._config.settings_checks import check_settings
 from quaymaster._config.yaml_file import read_content, read_yaml
+from quaymaster._suggestions import did_you_mean
 from quaymaster.errors import Problem
 from quaymaster.registry import PluginRegistry
 

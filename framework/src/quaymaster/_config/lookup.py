@@ -1,6 +1,6 @@
 """Finding the plugins that a configuration names."""
 
-from quaymaster._config.naming import did_you_mean
+from quaymaster._suggestions import did_you_mean
 from quaymaster.registry import PluginRegistry, RegisteredPlugin
 
 __all__ = ["usable_plugin"]

@@ -1,7 +1,6 @@
 """Keys, paths and values as configuration files write them."""
 
-import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -9,7 +8,7 @@ import attrs
 
 from quaymaster._config.duration import format_duration
 
-__all__ = ["attribute_key", "camel_case", "did_you_mean", "join_path", "show"]
+__all__ = ["attribute_key", "camel_case", "join_path", "show"]
 
 _LONGEST = 60
 
@@ -49,10 +48,3 @@ def show(value: object) -> str:
         return "a list" if value else "an empty list"
     text = repr(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
-
-
-def did_you_mean(name: object, known: Iterable[str]) -> str:
-    """``; did you mean 'x'?`` for the known name that looks most like it, or empty."""
-    by_lower = {candidate.lower(): candidate for candidate in known}
-    close = difflib.get_close_matches(str(name).lower(), by_lower, n=1)
-    return f"; did you mean {by_lower[close[0]]!r}?" if close else ""

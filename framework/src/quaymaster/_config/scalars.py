@@ -12,7 +12,7 @@ import attrs
 
 from quaymaster._config.duration import PATTERN, parse_duration
 from quaymaster._config.findings import Finding, InvalidError
-from quaymaster._config.naming import did_you_mean
+from quaymaster._suggestions import did_you_mean
 from quaymaster.errors import QuantityError, TimeError
 from quaymaster.objects import MicroTime, Time
 from quaymaster.quantity import Quantity

@@ -9,9 +9,9 @@ import functools
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from quaymaster._config.naming import did_you_mean
 from quaymaster._openapi.scalars import is_scalar
 from quaymaster._openapi.table import Reference, fields_of
+from quaymaster._suggestions import did_you_mean
 
 __all__ = ["UnknownField", "find_unknown", "unknown_field"]
 

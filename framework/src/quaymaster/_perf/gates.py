@@ -6,7 +6,7 @@ from typing import Final
 import attrs
 
 from quaymaster._config.findings import Findings
-from quaymaster._config.naming import did_you_mean
+from quaymaster._suggestions import did_you_mean
 from quaymaster.config import ProfileConfig, SchedulerConfig
 
 __all__ = ["apply_gates", "check_gates", "ignored_gates"]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Final, NamedTuple, TypeAlias
 
-from quaymaster._config.naming import did_you_mean
+from quaymaster._suggestions import did_you_mean
 
 __all__ = ["GoTemplate", "GoTemplateError"]
 

@@ -11,7 +11,7 @@ import attrs
 from quaymaster._config.converter import structure
 from quaymaster._config.duration import parse_duration
 from quaymaster._config.findings import Findings
-from quaymaster._config.naming import camel_case, did_you_mean, join_path, show
+from quaymaster._config.naming import camel_case, join_path, show
 from quaymaster._perf.errors import PerfErrors
 from quaymaster._perf.gates import check_gates
 from quaymaster._perf.model import (
@@ -24,6 +24,7 @@ from quaymaster._perf.model import (
     TestCase,
     WorkloadEntry,
 )
+from quaymaster._suggestions import did_you_mean
 from quaymaster._yaml import YamlError, documents
 from quaymaster.errors import Problem
 

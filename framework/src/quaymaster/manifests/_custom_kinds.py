@@ -29,8 +29,8 @@ import attrs
 
 from quaymaster._config.converter import structure
 from quaymaster._config.findings import Findings
-from quaymaster._config.naming import did_you_mean
 from quaymaster._config.yaml_file import read_content, read_yaml
+from quaymaster._suggestions import did_you_mean
 from quaymaster.config import ConfigErrors, matching, non_empty, one_of
 from quaymaster.config import each as each_item
 from quaymaster.errors import Problem

@@ -5,8 +5,8 @@ from typing import Final
 
 import attrs
 
-from quaymaster._config.naming import did_you_mean
 from quaymaster._openapi import structure_of
+from quaymaster._suggestions import did_you_mean
 from quaymaster.manifests._builtin_kinds import (
     BUILTIN_KINDS,
     group_of,

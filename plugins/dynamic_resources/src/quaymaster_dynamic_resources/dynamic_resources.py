@@ -18,6 +18,8 @@ from quaymaster import (
     Change,
     ClusterEventWithHint,
     CycleState,
+    EventResource,
+    EventsOf,
     Handle,
     NodeTable,
     Pod,
@@ -31,12 +33,10 @@ from quaymaster import (
     on_pod,
 )
 from quaymaster.arrays import Int64Array, Rows
-from quaymaster.cluster_events import (
-    on_device_class,
-    on_resource_claim,
-    on_resource_slice,
+from quaymaster.objects import (
+    ApiObject,
+    DeviceClass,
 )
-from quaymaster.objects import ApiObject, DeviceClass
 from quaymaster.scores import default_normalize
 from quaymaster_dynamic_resources.args import DynamicResourcesArgs
 from quaymaster_dynamic_resources.claims import may_need_devices, why_devices_are_needed
@@ -76,10 +76,12 @@ class DynamicResources:
             on_node(
                 Change.ADD | Change.UPDATE_NODE_LABEL | Change.UPDATE_NODE_ALLOCATABLE
             ),
-            on_resource_claim(Change.ADD | Change.UPDATE, _after_claim_change),
+            EventsOf(EventResource.RESOURCE_CLAIM)(
+                Change.ADD | Change.UPDATE, _after_claim_change
+            ),
             on_pod(Change.UPDATE_POD_GENERATED_RESOURCE_CLAIM, _after_claim_generation),
-            on_device_class(Change.ADD | Change.UPDATE | Change.DELETE),
-            on_resource_slice(Change.ADD | Change.UPDATE),
+            EventsOf(DeviceClass)(Change.ADD | Change.UPDATE | Change.DELETE),
+            EventsOf(EventResource.RESOURCE_SLICE)(Change.ADD | Change.UPDATE),
         ]
 
     @hookimpl

@@ -15,6 +15,7 @@ from quaymaster import (
     Change,
     ClusterEventWithHint,
     CycleState,
+    EventsOf,
     Handle,
     NodeInfo,
     NodeTable,
@@ -30,10 +31,10 @@ from quaymaster import (
     on_pod,
 )
 from quaymaster.arrays import Int64Array, Rows
-from quaymaster.cluster_events import (
-    on_device_class,
+from quaymaster.objects import (
+    DeviceClass,
+    PodSpec,
 )
-from quaymaster.objects import PodSpec
 from quaymaster.resources import (
     Resources,
     is_extended_resource,
@@ -114,7 +115,7 @@ class NodeResourcesFit:
         return (
             on_pod(pods, after_pod_change),
             on_node(nodes, after_node_change),
-            on_device_class(classes, after_device_class_change),
+            EventsOf(DeviceClass)(classes, after_device_class_change),
         )
 
     @hookimpl

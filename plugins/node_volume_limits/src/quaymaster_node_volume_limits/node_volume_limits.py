@@ -18,6 +18,7 @@ from quaymaster import (
     Change,
     ClusterEventWithHint,
     CycleState,
+    EventsOf,
     Handle,
     NodeInfo,
     NodeTable,
@@ -30,12 +31,11 @@ from quaymaster import (
     on_pod,
 )
 from quaymaster.arrays import BoolArray, Int64Array, Rows
-from quaymaster.cluster_events import (
-    on_csi_node,
-    on_persistent_volume_claim,
-    on_volume_attachment,
+from quaymaster.objects import (
+    CSINode,
+    PersistentVolumeClaim,
+    VolumeAttachment,
 )
-from quaymaster.objects import CSINode
 from quaymaster.volumes import volumes_fragment, volumes_of
 from quaymaster_node_volume_limits.attachable import (
     Attachable,
@@ -58,11 +58,11 @@ __all__ = ["NodeVolumeLimits"]
 
 _TOO_MANY: Final = Status.unschedulable("node(s) exceed max volume count")
 _EVENTS: Final = (
-    on_csi_node(Change.ADD),
-    on_csi_node(Change.UPDATE, after_csi_node_updated),
+    EventsOf(CSINode)(Change.ADD),
+    EventsOf(CSINode)(Change.UPDATE, after_csi_node_updated),
     on_pod(Change.DELETE, after_pod_deleted),
-    on_persistent_volume_claim(Change.ADD, after_claim_added),
-    on_volume_attachment(Change.DELETE, after_attachment_deleted),
+    EventsOf(PersistentVolumeClaim)(Change.ADD, after_claim_added),
+    EventsOf(VolumeAttachment)(Change.DELETE, after_attachment_deleted),
 )
 
 

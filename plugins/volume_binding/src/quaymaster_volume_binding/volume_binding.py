@@ -19,6 +19,7 @@ from quaymaster import (
     Change,
     ClusterEventWithHint,
     CycleState,
+    EventsOf,
     Handle,
     NodeInfo,
     NodeTable,
@@ -34,13 +35,13 @@ from quaymaster import (
 )
 from quaymaster.arrays import BoolArray, Rows
 from quaymaster.cluster import ApiError
-from quaymaster.cluster_events import (
-    on_csi_driver,
-    on_csi_node,
-    on_csi_storage_capacity,
-    on_persistent_volume,
-    on_persistent_volume_claim,
-    on_storage_class,
+from quaymaster.objects import (
+    CSIDriver,
+    CSINode,
+    CSIStorageCapacity,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
 )
 from quaymaster.results import PreBindPreFlightResult
 from quaymaster.volumes import (
@@ -80,13 +81,13 @@ _UNBOUND_IMMEDIATE: Final = Status.unresolvable(
 _TIMED_OUT: Final = Status.from_error("binding volumes: context deadline exceeded")
 _ADD_OR_UPDATE: Final = Change.ADD | Change.UPDATE
 _EVENTS: Final = (
-    on_storage_class(_ADD_OR_UPDATE, after_class_changed),
-    on_persistent_volume_claim(_ADD_OR_UPDATE, after_claim_changed),
-    on_persistent_volume(_ADD_OR_UPDATE),
+    EventsOf(StorageClass)(_ADD_OR_UPDATE, after_class_changed),
+    EventsOf(PersistentVolumeClaim)(_ADD_OR_UPDATE, after_claim_changed),
+    EventsOf(PersistentVolume)(_ADD_OR_UPDATE),
     on_node(Change.ADD | Change.UPDATE_NODE_LABEL),
-    on_csi_node(_ADD_OR_UPDATE, after_csi_node_changed),
-    on_csi_driver(Change.UPDATE, after_csi_driver_changed),
-    on_csi_storage_capacity(_ADD_OR_UPDATE, after_capacity_changed),
+    EventsOf(CSINode)(_ADD_OR_UPDATE, after_csi_node_changed),
+    EventsOf(CSIDriver)(Change.UPDATE, after_csi_driver_changed),
+    EventsOf(CSIStorageCapacity)(_ADD_OR_UPDATE, after_capacity_changed),
 )
 
 

@@ -18,6 +18,7 @@ from quaymaster import (
     Change,
     ClusterEventWithHint,
     CycleState,
+    EventsOf,
     Handle,
     NodeInfo,
     NodeTable,
@@ -32,10 +33,10 @@ from quaymaster import (
     on_pod,
 )
 from quaymaster.arrays import BoolArray, Rows
-from quaymaster.cluster_events import (
-    on_persistent_volume_claim,
+from quaymaster.objects import (
+    PersistentVolumeClaim,
+    Volume,
 )
-from quaymaster.objects import PersistentVolumeClaim, Volume
 from quaymaster.volumes import claim_key, volumes_fragment, volumes_of
 from quaymaster_volume_restrictions.disks import conflict, exclusive_disks
 from quaymaster_volume_restrictions.users import DiskUsers
@@ -87,7 +88,7 @@ class VolumeRestrictions:
         return [
             on_pod(Change.DELETE, _after_pod_deleted),
             on_node(Change.ADD),
-            on_persistent_volume_claim(Change.ADD, _after_claim_added),
+            EventsOf(PersistentVolumeClaim)(Change.ADD, _after_claim_added),
         ]
 
     @hookimpl

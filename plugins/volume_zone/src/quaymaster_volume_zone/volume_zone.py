@@ -16,6 +16,7 @@ from quaymaster import (
     Change,
     ClusterEventWithHint,
     CycleState,
+    EventsOf,
     Handle,
     NodeInfo,
     NodeTable,
@@ -30,11 +31,6 @@ from quaymaster import (
     on_node,
 )
 from quaymaster.arrays import BoolArray, Rows
-from quaymaster.cluster_events import (
-    on_persistent_volume,
-    on_persistent_volume_claim,
-    on_storage_class,
-)
 from quaymaster.objects import (
     PersistentVolume,
     PersistentVolumeClaim,
@@ -77,12 +73,14 @@ class VolumeZone:
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
         return [
-            on_storage_class(Change.ADD, _after_class_added),
+            EventsOf(StorageClass)(Change.ADD, _after_class_added),
             on_node(Change.ADD | Change.UPDATE_NODE_LABEL),
-            on_persistent_volume_claim(
+            EventsOf(PersistentVolumeClaim)(
                 Change.ADD | Change.UPDATE, _after_claim_changed
             ),
-            on_persistent_volume(Change.ADD | Change.UPDATE, _after_volume_changed),
+            EventsOf(PersistentVolume)(
+                Change.ADD | Change.UPDATE, _after_volume_changed
+            ),
         ]
 
     @hookimpl
