@@ -46,7 +46,7 @@ def test_every_row_names_tests_that_exist_or_says_what_it_waits_for(
 
 def test_tests_of_reliability_are_all_on_the_page() -> None:
     named = {name for _, tests in rows() for name, _ in _LINK.findall(tests)}
-    files = (ROOT / "framework" / "tests").glob("test_reliability_*.py")
+    files = (ROOT / "framework" / "tests").rglob("test_reliability_*.py")
     own = {name for path in files for name in names_in(path) if name[:5] == "test_"}
     assert own
     assert own <= named

@@ -20,7 +20,7 @@ from quaymaster._queue.nominator import Nominator
 from quaymaster.config import EnabledPlugin, default_config
 from quaymaster.registry import PluginRegistry
 from quaymaster.testing import make_node, make_pod
-from tests.memory.world import make_services
+from tests.memo.world import make_services
 
 __all__ = ["Bench", "median_seconds"]
 

@@ -3,7 +3,7 @@
 from collections.abc import Hashable
 
 from quaymaster import CycleState, Handle, NodeInfo, Pod, Status, hookimpl
-from tests.memory.world import Asked
+from tests.memo.world import Asked
 from tests.perf.bench import Bench, median_seconds
 
 

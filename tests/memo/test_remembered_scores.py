@@ -20,7 +20,7 @@ from quaymaster._cycle.decisions import NoFit
 from quaymaster._memo import signatures
 from quaymaster.arrays import Int64Array, Rows
 from quaymaster.testing import SchedulerHarness, make_node
-from tests.memory.world import ALL, Asked, Full, Rated, World, kind
+from tests.memo.world import ALL, Asked, Full, Rated, World, kind
 
 
 class StillRated(Asked):

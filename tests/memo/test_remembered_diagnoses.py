@@ -5,7 +5,7 @@ import pytest
 from quaymaster import NodeInfo, Pod, PodUse, Status, hookimpl
 from quaymaster._cycle.decisions import NoFit
 from quaymaster._memo import filter_memo
-from tests.memory.world import Asked, Full, World, kind
+from tests.memo.world import Asked, Full, World, kind
 
 FEW = filter_memo.FEW_ROWS
 

@@ -6,7 +6,7 @@ import pytest
 
 from quaymaster import CycleState, NodeInfo, Pod, PreFilterResult, Status, hookimpl
 from quaymaster._cycle.decisions import NoFit
-from tests.memory.world import Asked, Full, Preparing, World, kind
+from tests.memo.world import Asked, Full, Preparing, World, kind
 
 
 class Copied:

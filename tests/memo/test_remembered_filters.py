@@ -19,7 +19,7 @@ from quaymaster import (
 from quaymaster._cycle.decisions import NoFit
 from quaymaster._memo import filter_memo
 from quaymaster.arrays import Rows
-from tests.memory.world import ALL, Asked, Full, World, kind
+from tests.memo.world import ALL, Asked, Full, World, kind
 
 FEW = filter_memo.FEW_ROWS
 

@@ -21,7 +21,7 @@ from quaymaster import (
 from quaymaster.arrays import Int64Array, Rows
 from quaymaster.errors import QuaymasterError, VerificationError
 from quaymaster.testing import SchedulerHarness, make_node
-from tests.memory.world import Asked, Full, Preparing, Rated, World, kind
+from tests.memo.world import Asked, Full, Preparing, Rated, World, kind
 
 VERIFIED = EngineOptions(verify=1)
 NO = Status.unschedulable("no")

@@ -324,6 +324,6 @@ def test_unknown_mapping_names_those_that_there_are(read: Reader) -> None:
 
 
 def test_every_shipped_mapping_is_named_in_the_documentation() -> None:
-    page = Path(__file__).parents[2] / "docs/how-to/simulate-custom-workloads.md"
+    page = Path(__file__).parents[3] / "docs/how-to/simulate-custom-workloads.md"
     text = page.read_text(encoding="utf-8")
     assert all(f"`{name}`" in text for name in shipped_mappings())

@@ -16,7 +16,7 @@ from quaymaster import NodeInfo, NodeTable, Pod, PodUse, Scope, hookimpl
 from quaymaster._cycle.decisions import Decision
 from quaymaster.arrays import Int64Array, Rows
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
-from tests.memory.world import Asked, Full, World, kind
+from tests.memo.world import Asked, Full, World, kind
 
 NODES = 100
 KINDS = ("a", "b")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from quaymaster import EngineOptions, Handle, NodeInfo, Status, hookimpl
 from quaymaster._cycle.decisions import Decision
-from tests.memory.world import Asked, Rated, World, kind
+from tests.memo.world import Asked, Rated, World, kind
 
 NODES = 5
 
