@@ -153,7 +153,7 @@ class NoObjects:
     def list(self, kind: type[ObjT], namespace: str | None = None) -> Sequence[ObjT]:
         return ()
 
-    def changes(self, kind: type[ApiObject]) -> ChangeLog:
+    def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
         return ChangeLog()
 
 

@@ -42,7 +42,7 @@ class CaseObjects:
 
     def __init__(self, objects: Iterable[ApiObject]) -> None:
         self._objects: dict[type[ApiObject], dict[str, ApiObject]] = {}
-        self._changes: dict[type[ApiObject], ChangeLog] = {}
+        self._changes: dict[type[ApiObject], ChangeLog[str]] = {}
         for obj in objects:
             self.put(obj)
 
@@ -66,7 +66,7 @@ class CaseObjects:
         objects = cast("Iterable[ObjT]", self._objects.get(kind, {}).values())
         return [obj for obj in objects if namespace in (None, obj.namespace)]
 
-    def changes(self, kind: type[ApiObject]) -> ChangeLog:
+    def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
         """What came, changed and went of a kind."""
         return self._changes.setdefault(kind, ChangeLog())
 

@@ -75,10 +75,10 @@ class ResourceGauge:
 
     __slots__ = (
         "_capacity",
-        "_epoch",
         "_is_scalar",
         "_nodes",
         "_non_zero",
+        "_revision",
         "name",
         "read",
     )
@@ -90,7 +90,7 @@ class ResourceGauge:
         self._non_zero = non_zero and name in _NON_ZERO
         self._capacity: Capacity | None = None
         self._nodes: NodeTable | None = None
-        self._epoch = -1
+        self._revision = -1
 
     def request(self, requests: Resources) -> int:
         """How much of the resource is requested."""
@@ -108,8 +108,9 @@ class ResourceGauge:
 
         It is made again only when a node was added, removed or changed itself.
         """
-        if nodes is not self._nodes or nodes.node_epoch != self._epoch:
-            self._nodes, self._epoch = nodes, nodes.node_epoch
+        revision = nodes.node_changes.revision
+        if nodes is not self._nodes or revision != self._revision:
+            self._nodes, self._revision = nodes, revision
             self._capacity = self._measured(nodes)
         return self._capacity
 

@@ -38,7 +38,7 @@ class Informers(Protocol):
     def list(self, kind: type[ObjT], namespace: str | None = None) -> Sequence[ObjT]:
         """All objects of a kind, of one namespace if given, in order of arrival."""
 
-    def changes(self, kind: type[ApiObject]) -> ChangeLog:
+    def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
         """Which objects of a kind came, changed and went, for indexes over them.
 
         Kept from the first call on; read it within hooks.

@@ -35,9 +35,9 @@ class Namespaces:
         self._selected: dict[Selector, frozenset[str]] = {}
 
     @property
-    def version(self) -> int:
+    def revision(self) -> int:
         """Grows whenever a namespace is added, removed or changed."""
-        return self._changes.position
+        return self._changes.revision
 
     def labels_of(self, name: str) -> Mapping[str, str]:
         """The labels of a namespace; none if it is not known."""

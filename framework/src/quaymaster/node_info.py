@@ -95,12 +95,10 @@ class NodeInfo:
         non_zero_memory: The same for memory, with 200 MiB.
         used_ports: The host ports taken by the pods.
         images: Image name -> what the cluster knows about it, for images on this node.
-        generation: Grows with every change.
     """
 
     __slots__ = (
         "allocatable",
-        "generation",
         "images",
         "node",
         "non_zero_memory",
@@ -121,7 +119,6 @@ class NodeInfo:
         self.non_zero_memory = 0
         self.used_ports = HostPorts()
         self.images: Mapping[str, ImageState] = {}
-        self.generation = 0
         for pod in pods:
             self.add_pod(pod)
 
@@ -144,7 +141,6 @@ class NodeInfo:
         """Take over a changed node object; pods stay."""
         self.node = node
         self.allocatable = node_allocatable(node)
-        self.generation += 1
 
     def add_pod(self, pod: Pod) -> None:
         """Count a pod in."""
@@ -176,7 +172,6 @@ class NodeInfo:
         other.non_zero_memory = self.non_zero_memory
         other.used_ports = self.used_ports.clone()
         other.images = self.images
-        other.generation = self.generation
         return other
 
     def _count(self, pod: Pod, sign: int) -> None:
@@ -184,7 +179,6 @@ class NodeInfo:
         self.requested.add(usage.requests, sign)
         self.non_zero_milli_cpu += sign * usage.non_zero_milli_cpu
         self.non_zero_memory += sign * usage.non_zero_memory
-        self.generation += 1
 
     def __repr__(self) -> str:
         return f"NodeInfo({self.name!r}, {len(self.pods)} pods)"

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 import msgspec
 import numpy as np
 
+from quaymaster._change_log import ChangeLog
 from quaymaster._coded_column import CodedColumn
-from quaymaster._row_log import RowLog
 from quaymaster.arrays import BoolArray, Int64Array, RowArray, Rows
 from quaymaster.node_info import ImageState, NodeInfo
 from quaymaster.objects import Taint
@@ -39,7 +39,10 @@ class NodeTable:
         unschedulable: Shape ``(C,)``, dtype bool: cordoned nodes.
         taints: Each node's taints as one value, without the times of their adding.
         images: What the cluster knows about each image name on any node.
-        node_epoch: Grows by one whenever a node is added, removed or changed itself.
+        changes: The rows that changed: their node came, went or changed itself, or a
+            pod on it came, went or changed.
+        node_changes: The same without the pods: the rows whose node came, went or
+            changed itself.
         is_imagined: Whether the sums may tell of other pods than ``infos`` do.
     """
 
@@ -56,10 +59,9 @@ class NodeTable:
         self.unschedulable: BoolArray = np.zeros(_FIRST_CAPACITY, dtype=np.bool_)
         self.taints: CodedColumn[tuple[Taint, ...]] = CodedColumn(_FIRST_CAPACITY)
         self.images: dict[str, ImageState] = {}
-        self.node_epoch = 0
         self.is_imagined = False
-        self._moves = RowLog()
-        self._node_changes = RowLog()
+        self.changes: ChangeLog[int] = ChangeLog()
+        self.node_changes: ChangeLog[int] = ChangeLog()
         self._row_of: dict[str, int] = {}
         self._free_rows: list[int] = []
         self._resources: dict[str, int] = {}
@@ -234,28 +236,6 @@ class NodeTable:
         other._rows = np.flatnonzero([info is not None for info in other.infos])
         return other
 
-    @property
-    def position(self) -> int:
-        """How many row changes there have been; for `moved_since`."""
-        moves = self._moves
-        return moves.start + len(moves.rows)
-
-    def moved_since(self, position: int) -> set[int] | None:
-        """The rows that changed after an earlier `position`.
-
-        Returns:
-            None if that is too long ago: take it that every row changed.
-        """
-        return self._moves.since(position)
-
-    def changed_since(self, epoch: int) -> set[int] | None:
-        """The rows whose node itself changed after an earlier `node_epoch`.
-
-        Returns:
-            None if that is too long ago: take it that every node changed.
-        """
-        return self._node_changes.since(epoch)
-
     def add(self, info: NodeInfo) -> None:
         """Give a node a row, and write it.
 
@@ -282,11 +262,11 @@ class NodeTable:
         self._free_rows.append(row)
         self._rows = None
         self._unwritten.pop(row, None)
-        self._note_node_change(row)
+        self.node_changes.note(row)
         self._remove_images(info)
         for key in info.used_ports:
             self._drop_host_port(key, row)
-        self._moves.note(row, len(self.infos))
+        self.changes.note(row)
 
     def set_images(self, info: NodeInfo) -> None:
         """Take over a changed list of images of a node."""
@@ -296,7 +276,7 @@ class NodeTable:
     def write_node(self, info: NodeInfo) -> None:
         """Write all that comes from the node object, and the usage."""
         row, offered = info.row, info.allocatable
-        self._note_node_change(row)
+        self.node_changes.note(row)
         self.allocatable[CPU, row] = offered.milli_cpu
         self.allocatable[MEMORY, row] = offered.memory
         self.allocatable[EPHEMERAL_STORAGE, row] = offered.ephemeral_storage
@@ -319,7 +299,7 @@ class NodeTable:
         # The sums that every node has are written when somebody reads them: most
         # pods come and go without that.
         self._unwritten[row] = info
-        self._moves.note(row, len(self.infos))
+        self.changes.note(row)
 
     def _write_sums(self) -> None:
         requested, non_zero = self._requested, self._non_zero_requested
@@ -335,7 +315,7 @@ class NodeTable:
 
     def note_pod_change(self, info: NodeInfo) -> None:
         """Note that a pod on a node has changed in a way that changes no sum."""
-        self._moves.note(info.row, len(self.infos))
+        self.changes.note(info.row)
 
     def write_host_ports(
         self, info: NodeInfo, keys: Collection[tuple[str, int]]
@@ -360,10 +340,6 @@ class NodeTable:
         info.row = row
         self._row_of[info.name] = row
         self.write_node(info)
-
-    def _note_node_change(self, row: int) -> None:
-        self.node_epoch += 1
-        self._node_changes.note(row, len(self.infos))
 
     def _drop_host_port(self, key: tuple[str, int], row: int) -> None:
         rows = self._host_ports.get(key)

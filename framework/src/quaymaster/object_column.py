@@ -27,7 +27,7 @@ class ObjectColumn(Generic[ObjT, V]):
         read: What an object says, as a hashable value; None counts as no object.
 
     Attributes:
-        version: Grows with every change of a row.
+        revision: Grows with every change of a row.
     """
 
     def __init__(
@@ -36,13 +36,13 @@ class ObjectColumn(Generic[ObjT, V]):
         self._informers = informers
         self._kind = kind
         self._read = read
-        self._position = -1
+        self._object_revision = -1
         self._reader = RowReader()
         self._nodes: object = None
-        self._epoch = -1
+        self._node_revision = -1
         self._names: list[str] = []
         self._column: CodedColumn[V] = CodedColumn(0)
-        self.version = 0
+        self.revision = 0
 
     def of(self, nodes: NodeTable) -> CodedColumn[V]:
         """The column, up to date, with one row for each of the table's rows."""
@@ -57,19 +57,20 @@ class ObjectColumn(Generic[ObjT, V]):
 
     def _start(self, nodes: NodeTable) -> None:
         self._nodes, self._names = nodes.infos, []
-        self._epoch = self._position = -1
+        self._node_revision = self._object_revision = -1
         self._reader = RowReader()
         self._column = CodedColumn(nodes.capacity)
-        self.version += 1
+        self.revision += 1
 
     def _sync(self, nodes: NodeTable) -> None:
         log = self._informers.changes(self._kind)
-        if log.position != self._position:
-            self._take_over(nodes, log.since(self._position))
-            self._position = log.position
-        if nodes.node_epoch != self._epoch:
+        if log.revision != self._object_revision:
+            self._take_over(nodes, log.since(self._object_revision))
+            self._object_revision = log.revision
+        revision = nodes.node_changes.revision
+        if revision != self._node_revision:
             self._follow_rows(nodes)
-            self._epoch = nodes.node_epoch
+            self._node_revision = revision
 
     def _take_over(self, nodes: NodeTable, names: Collection[str] | None) -> None:
         """Read what has changed; everything, if nobody knows what has."""
@@ -84,7 +85,7 @@ class ObjectColumn(Generic[ObjT, V]):
         """Read for the rows that have another node than before."""
         if len(self._column.codes) < nodes.capacity:
             self._column.grow(nodes.capacity)
-            self.version += 1
+            self.revision += 1
         known = len(self._names)
         self._names += [""] * (len(nodes.infos) - known)
         for row in self._reader.changed(nodes):
@@ -95,6 +96,6 @@ class ObjectColumn(Generic[ObjT, V]):
 
     def _write(self, row: int, name: str) -> None:
         self._names[row] = name
-        self.version += 1
+        self.revision += 1
         obj = self._informers.get(self._kind, name) if name else None
         self._column.set(row, None if obj is None else self._read(obj))

@@ -60,7 +60,7 @@ class Snapshot:
             pods = self._strays.pop(name, {})
             info = NodeInfo(node, pods=pods.values())
             self.nodes.add(info)
-            self.counts.node_changed(info.row)
+            self.counts.node_changed()
             for pod in pods.values():
                 self.counts.pod_changed(pod, info.row, 1)
                 self._count_claims(pod, 1)
@@ -70,7 +70,7 @@ class Snapshot:
         if images_changed:
             self.nodes.set_images(info)
         self.nodes.write_node(info)
-        self.counts.node_changed(info.row)
+        self.counts.node_changed()
 
     def remove_node(self, name: str) -> None:
         """Remove a node; its pods are remembered until they are removed themselves."""
@@ -78,7 +78,7 @@ class Snapshot:
         if info is None:
             return
         self.nodes.remove(info)
-        self.counts.node_changed(info.row)
+        self.counts.node_changed()
         if info.pods:
             self._strays[name] = dict(info.pods)
             for pod in info.pods.values():

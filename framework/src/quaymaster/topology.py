@@ -56,7 +56,7 @@ class Domains:
             `UNLABELLED`, whether the node counts or not.
         domain_of: Row -> the domain that the node counts in, `UNLABELLED` or
             `OUTSIDE`.
-        epoch: Grows whenever any of this changes.
+        revision: The revision of the table's `node_changes` that this has followed.
     """
 
     __slots__ = (
@@ -67,8 +67,8 @@ class Domains:
         "_rows",
         "codes",
         "domain_of",
-        "epoch",
         "key",
+        "revision",
         "sizes",
         "where",
     )
@@ -79,13 +79,13 @@ class Domains:
         self.sizes: Int64Array = np.zeros(_FIRST_SLOTS, dtype=np.int64)
         self.codes: RowArray = np.full(0, UNLABELLED, dtype=np.intp)
         self.domain_of: list[int] = []
-        self.epoch = 0
         self._nodes = nodes
         self._existing: RowArray | None = None
         self._is_identity: bool | None = None
         self._answers: dict[tuple[str, bytes], npt.NDArray[np.generic]] = {}
         self._rows: Rows | None = None
-        self.update(range(len(nodes.infos)))
+        self.revision = -1
+        self.catch_up()
 
     @property
     def slots(self) -> int:
@@ -153,15 +153,16 @@ class Domains:
         seen[self.codes[rows]] = True
         return seen
 
-    def update(self, rows: Iterable[int]) -> Sequence[DomainMove]:
+    def catch_up(self) -> Sequence[DomainMove]:
         """Look at rows again whose nodes came, went or changed.
 
         Only the owner calls this, and lets what it counts follow the moves.
         """
+        rows = self._changed_rows()
         self._make_room()
         moves: list[DomainMove] = []
         codes, infos = self._nodes.label(self.key).codes, self._nodes.infos
-        where, changed = self.where, False
+        where = self.where
         for row in rows:
             info = infos[row]
             code = UNLABELLED if info is None else int(codes[row])
@@ -169,19 +170,22 @@ class Domains:
             old, new = self.domain_of[row], code if admitted else OUTSIDE
             if code != self.codes[row]:
                 self.codes[row] = code
-                changed = True
             if old != new:
-                changed = True
                 self._resize(old, -1)
                 self._resize(new, 1)
                 self.domain_of[row] = new
                 moves.append((row, old, new))
-        if changed:
-            self.epoch += 1
+        if moves:
             self._existing = None
         self._is_identity = None
         self._answers.clear()
         return moves
+
+    def _changed_rows(self) -> Iterable[int]:
+        changes = self._nodes.node_changes
+        rows = changes.since(self.revision)
+        self.revision = changes.revision
+        return range(len(self._nodes.infos)) if rows is None else rows
 
     def _resize(self, domain: int, by: int) -> None:
         if domain != OUTSIDE:

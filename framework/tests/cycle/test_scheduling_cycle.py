@@ -60,7 +60,7 @@ class _NoObjects:
     def list(self, kind: type[ObjT], namespace: str | None = None) -> Sequence[ObjT]:
         return ()
 
-    def changes(self, kind: type[ApiObject]) -> ChangeLog:
+    def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
         return ChangeLog()
 
 

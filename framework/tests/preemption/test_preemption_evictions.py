@@ -64,7 +64,7 @@ class Stored:
     def list(self, kind: type[Any], namespace: str | None = None) -> Any:  # noqa: ANN401  # a fake
         return self._cluster.list(kind).items
 
-    def changes(self, kind: type[ApiObject]) -> ChangeLog:
+    def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
         return ChangeLog()
 
 

@@ -74,10 +74,10 @@ def test_confirmation_that_changes_nothing_moves_no_row() -> None:
     cache, snapshot = make_cache("n1")
     pod = on_node("p", "n1")
     cache.assume(pod)
-    position = snapshot.nodes.position
+    revision = snapshot.nodes.changes.revision
     newer = replace(pod, metadata=replace(pod.metadata, resource_version="2"))
     cache.add_pod(newer)
-    assert snapshot.nodes.moved_since(position) == set()
+    assert snapshot.nodes.changes.since(revision) == set()
     assert cache.get(pod.uid) is newer
 
 

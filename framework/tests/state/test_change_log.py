@@ -15,18 +15,18 @@ class Deaf:
 
 
 def test_reader_gets_each_changed_key_once() -> None:
-    log = ChangeLog()
+    log: ChangeLog[str] = ChangeLog()
     log.note("a")
-    position = log.position
-    assert log.since(position) == ()
+    revision = log.revision
+    assert log.since(revision) == set()
     for key in ("b", "c", "b"):
         log.note(key)
-    assert list(log.since(position) or ()) == ["b", "c"]
+    assert list(log.since(revision) or ()) == ["b", "c"]
     assert list(log.since(0) or ()) == ["a", "b", "c"]
 
 
 def test_new_objects_come_in_the_order_of_their_arrival() -> None:
-    log = ChangeLog()
+    log: ChangeLog[str] = ChangeLog()
     log.note("a")  # it went
     log.note("b", is_new=True)
     log.note("a", is_new=True)
@@ -35,10 +35,10 @@ def test_new_objects_come_in_the_order_of_their_arrival() -> None:
 
 
 def test_reader_that_comes_too_late_is_told_so() -> None:
-    log = ChangeLog(limit=2)
+    log: ChangeLog[str] = ChangeLog(limit=2)
     for number in range(5):
         log.note(str(number))
-    assert log.position == 5
+    assert log.revision == 5
     assert log.since(1) is None
     assert list(log.since(2) or ()) == ["2", "3", "4"]
 
@@ -54,7 +54,7 @@ def test_informers_write_down_what_watches_and_lists_tell() -> None:
     cluster.delete(PersistentVolume, "a")
     informers.sync()
     assert list(log.since(0) or ()) == ["a", "b"]
-    assert nodes.position == 0
+    assert nodes.revision == 0
 
 
 def test_informers_write_nothing_down_that_nobody_asked_for() -> None:
@@ -62,7 +62,7 @@ def test_informers_write_nothing_down_that_nobody_asked_for() -> None:
     informers = EngineInformers(cluster, Deaf(), lambda: None)
     cluster.create(make_pod(name="a"))
     informers.start()
-    assert informers.changes(Pod).position == 0
+    assert informers.changes(Pod).revision == 0
 
 
 def test_rows_are_told_once_for_each_reader_and_table() -> None:

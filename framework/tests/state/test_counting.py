@@ -202,13 +202,13 @@ class CountsMachine(RuleBasedStateMachine):
         domains = self.snapshot.counts.domains(key, where)
         counts = self.snapshot.counts.pods(query).by_domain(domains)
         self.snapshot.counts.carried(terms_of)
-        self.kept[query] = self.snapshot.counts.layout, counts
+        self.kept[query] = self.snapshot.counts.revision, counts
 
     @invariant()
     def what_is_kept_is_right_as_long_as_the_layout_is_the_same(self) -> None:
-        layout = self.snapshot.counts.layout
+        revision = self.snapshot.counts.revision
         for query, (then, counts) in self.kept.items():
-            if then != layout:
+            if then != revision:
                 continue
             domains = counts.domains
             want = recount(self.snapshot, query, domains.key, domains.where)
@@ -289,26 +289,26 @@ def test_what_is_kept_is_made_again_only_when_it_may_be_out_of_date() -> None:
     kept: Kept[int] = Kept()
     made: list[int] = []
 
-    def of(pod: Pod, subject: object = template, version: int = 0) -> int:
+    def of(pod: Pod, subject: object = template, revision: int = 0) -> int:
         def make() -> int:
             made.append(len(made))
             return made[-1]
 
-        return kept.of(pod, subject, snapshot.counts, make, version)
+        return kept.of(pod, subject, snapshot.counts, make, revision)
 
     assert [of(pod), of(same), of(pod)] == [0, 0, 0]
     assert of(make_pod(labels={"app": "b"})) == 1
     assert of(make_pod(labels={"app": "b"}, namespace="two")) == 2
     assert of(pod, other) == 3
-    assert of(pod, other, version=1) == 4
+    assert of(pod, other, revision=1) == 4
     snapshot.add_pod(make_pod(name="p", node="x", labels={"app": "a"}))
-    assert of(pod, other, version=1) == 4
+    assert of(pod, other, revision=1) == 4
     snapshot.counts.carried(terms_of)
-    assert of(pod, other, version=1) == 5
+    assert of(pod, other, revision=1) == 5
     snapshot.add_pod(make_pod(name="q", node="x", pod_anti_affinity=TERMS[:1]))
-    assert of(pod, other, version=1) == 6
+    assert of(pod, other, revision=1) == 6
     snapshot.add_node(make_node(name="y"))
-    assert of(pod, other, version=1) == 7
+    assert of(pod, other, revision=1) == 7
 
 
 def test_sparse_counts_become_dense_and_stay_the_same() -> None:
@@ -379,9 +379,9 @@ def test_what_was_not_asked_for_long_is_counted_anew(
         snapshot.add_pod(make_pod(name=f"p{number}", node="x", labels={"app": "a"}))
 
 
-def test_a_long_log_of_node_changes_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("quaymaster._counting.counts._LOG_LIMIT", 4)
+def test_domains_follow_more_changes_of_nodes_than_are_kept() -> None:
     snapshot = Snapshot()
+    snapshot.nodes.node_changes = ChangeLog(limit=4)
     snapshot.add_node(make_node(name="x", zone="east"))
     snapshot.add_pod(make_pod(node="x"))
     snapshot.counts.domains(ZONE)
@@ -405,7 +405,7 @@ class FewObjects:
     def list(self, kind: type[ObjT], namespace: str | None = None) -> Sequence[ObjT]:
         return [obj for obj in self.objects if isinstance(obj, kind)]
 
-    def changes(self, kind: type[ApiObject]) -> ChangeLog:
+    def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
         return ChangeLog()
 
 

@@ -139,21 +139,19 @@ def test_moved_rows_are_told_since_any_position() -> None:
     snapshot = Snapshot()
     for name in NODES:
         snapshot.add_node(make_node(name=name))
-    position = snapshot.nodes.position
-    assert snapshot.nodes.moved_since(position) == set()
+    revision = snapshot.nodes.changes.revision
+    assert snapshot.nodes.changes.since(revision) == set()
     snapshot.add_pod(make_pod(name="p", node="c"))
-    assert snapshot.nodes.moved_since(position) == {2}
+    assert snapshot.nodes.changes.since(revision) == {2}
 
 
-def test_position_that_is_too_old_means_every_row_moved() -> None:
+def test_revision_that_is_too_old_means_every_row_changed() -> None:
     snapshot = Snapshot()
     snapshot.add_node(make_node(name="a"))
-    position = snapshot.nodes.position
-    pod = make_pod(name="p", node="a")
-    for _ in range(40_000):
-        snapshot.add_pod(pod)
-        snapshot.remove_pod(pod)
-    assert snapshot.nodes.moved_since(position) is None
+    revision = snapshot.nodes.changes.revision
+    for _ in range(1 << 17):
+        snapshot.nodes.note_pod_change(next(iter(snapshot)))
+    assert snapshot.nodes.changes.since(revision) is None
 
 
 def test_table_grows_with_the_cluster() -> None:

@@ -35,7 +35,7 @@ class FixedObjects:
 
     def __init__(self, objects: Sequence[ApiObject]) -> None:
         self._objects = objects
-        self._log = ChangeLog()
+        self._log: ChangeLog[str] = ChangeLog()
 
     def replace(self, objects: Sequence[ApiObject]) -> None:
         self._objects = objects
@@ -51,7 +51,7 @@ class FixedObjects:
             if isinstance(obj, kind) and namespace in (None, obj.namespace)
         ]
 
-    def changes(self, kind: type[ApiObject]) -> ChangeLog:
+    def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
         return self._log
 
 

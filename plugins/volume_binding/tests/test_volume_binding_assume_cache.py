@@ -30,7 +30,7 @@ class Known:
     def list(self, kind: type[ObjT], namespace: str | None = None) -> Sequence[ObjT]:
         return [obj for obj in self.objects.values() if isinstance(obj, kind)]
 
-    def changes(self, kind: type[ApiObject]) -> ChangeLog:
+    def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
         return ChangeLog()
 
 

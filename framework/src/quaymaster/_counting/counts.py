@@ -1,6 +1,6 @@
 """The counts of a snapshot: what has been asked, and what keeps it up to date."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from quaymaster._counting.carried import CarriedTerms, TermsOf
@@ -14,7 +14,6 @@ __all__ = ["PodCounts"]
 
 _MOST_GROUPS: Final = 1 << 16
 _MOST_DOMAINS: Final = 1 << 10
-_LOG_LIMIT: Final = 1 << 14
 
 
 class PodCounts:
@@ -24,28 +23,24 @@ class PodCounts:
         nodes: The nodes, and the pods on them.
 
     Attributes:
-        layout: Grows whenever something that was handed out may not be followed up any
-            more, or an answer may be made up of other parts.
+        revision: Grows whenever a count that was handed out may no longer be kept up to
+            date, or an answer may be made of other counts.
     """
 
     __slots__ = (
         "_carried",
         "_classes",
         "_domains",
-        "_log",
-        "_log_start",
         "_nodes",
-        "layout",
+        "revision",
     )
 
     def __init__(self, nodes: NodeTable) -> None:
         self._nodes = nodes
         self._classes = LabelClasses()
         self._carried: dict[TermsOf, CarriedTerms] = {}
-        self._domains: dict[tuple[str, NodeFilter | None], tuple[Domains, int]] = {}
-        self._log: list[int] = []
-        self._log_start = 0
-        self.layout = 0
+        self._domains: dict[tuple[str, NodeFilter | None], Domains] = {}
+        self.revision = 0
 
     def pods(self, query: PodQuery) -> PodGroup:
         """The pods that a query is about."""
@@ -54,7 +49,7 @@ class PodCounts:
         if group is not None:
             classes.groups[query] = group  # the longest unasked goes first
             return group
-        self.layout += 1
+        self.revision += 1
         if len(classes.groups) >= _MOST_GROUPS:
             classes.drop(next(iter(classes.groups)))
         if not classes.knows_keys_of(query):
@@ -69,7 +64,7 @@ class PodCounts:
         """
         carried = self._carried.get(terms_of)
         if carried is None:
-            self.layout += 1
+            self.revision += 1
             carried = self._carried[terms_of] = CarriedTerms(self._nodes, terms_of)
             for info in self._nodes:
                 for pod in info.pods.values():
@@ -84,32 +79,20 @@ class PodCounts:
             where: Which nodes count; None for all of them.
         """
         question = key, where
-        end = self._log_start + len(self._log)
-        known = self._domains.pop(question, None)
-        if known is None:
-            self.layout += 1
+        domains = self._domains.pop(question, None)
+        if domains is None:
+            self.revision += 1
             if len(self._domains) >= _MOST_DOMAINS:
                 self._forget_domains(next(iter(self._domains)))
             domains = Domains(self._nodes, key, where)
-            self._domains[question] = domains, end
-            return domains
-        domains, position = known
-        if position != end:
-            self._update(domains, self._changed_since(position))
-            known = domains, end
-        self._domains[question] = known
+        elif domains.revision != self._nodes.node_changes.revision:
+            self._follow_nodes(domains)
+        self._domains[question] = domains  # the longest unasked goes first
         return domains
 
-    def node_changed(self, row: int) -> None:
+    def node_changed(self) -> None:
         """A node came, went or changed; only the snapshot tells."""
-        self.layout += 1
-        if not self._domains:
-            return
-        self._log.append(row)
-        if len(self._log) > max(_LOG_LIMIT, 4 * len(self._nodes.infos)):
-            dropped = len(self._log) // 2
-            del self._log[:dropped]
-            self._log_start += dropped
+        self.revision += 1
 
     def pod_changed(self, pod: Pod, row: int, count: int) -> None:
         """A pod came to a node (1) or left it (-1); only the snapshot tells."""
@@ -117,23 +100,17 @@ class PodCounts:
             self._classes.add(pod, row, count)
         for carried in self._carried.values():
             if carried.add(pod, row, count):
-                self.layout += 1
+                self.revision += 1
 
     def forget(self) -> None:
         """Count everything anew when it is asked for; only the framework does."""
-        self.layout += 1
+        self.revision += 1
         self._classes = LabelClasses()
         self._carried.clear()
         self._domains.clear()
 
-    def _changed_since(self, position: int) -> Iterable[int]:
-        start = position - self._log_start
-        if start < 0:
-            return range(len(self._nodes.infos))
-        return dict.fromkeys(self._log[start:])
-
-    def _update(self, domains: Domains, rows: Iterable[int]) -> None:
-        moves = domains.update(rows)
+    def _follow_nodes(self, domains: Domains) -> None:
+        moves = domains.catch_up()
         if moves:
             for group in self._groups():
                 for row, old, new in moves:
@@ -145,6 +122,6 @@ class PodCounts:
             yield from carried.groups()
 
     def _forget_domains(self, question: tuple[str, NodeFilter | None]) -> None:
-        domains, _ = self._domains.pop(question)
+        domains = self._domains.pop(question)
         for group in self._groups():
             group.forget(domains)

@@ -6,7 +6,7 @@ from typing import Final
 import attrs
 import numpy as np
 
-from quaymaster._row_log import RowLog
+from quaymaster._change_log import ChangeLog
 from quaymaster.arrays import Int64Array
 from quaymaster.node_table import NodeTable
 from quaymaster.objects import Pod
@@ -57,7 +57,7 @@ class DomainCounts:
         self.total = 0
         self._sparse: dict[int, int] = {}
         self._dense: Int64Array | None = None
-        self._changes: RowLog | None = None
+        self._changes: ChangeLog[int] | None = None
         if domains.slots <= _DENSE_SLOTS:
             self._dense = np.zeros(domains.slots, dtype=np.int64)
         domain_of = domains.domain_of
@@ -90,13 +90,13 @@ class DomainCounts:
         return dense
 
     @property
-    def changes(self) -> RowLog:
-        """The domains whose count has changed; rows stand for domains.
+    def changes(self) -> ChangeLog[int]:
+        """The domains whose count has changed.
 
         They are noted from the first time on that somebody asks for them.
         """
         if self._changes is None:
-            self._changes = RowLog()
+            self._changes = ChangeLog()
         return self._changes
 
     def add(self, domain: int, count: int) -> None:
@@ -104,7 +104,7 @@ class DomainCounts:
         if domain == OUTSIDE:
             return
         if self._changes is not None:
-            self._changes.note(domain, self.domains.slots)
+            self._changes.note(domain)
         if domain != UNLABELLED:
             self.total += count
         if self._dense is not None:

@@ -15,8 +15,8 @@ _MOST: Final = 1 << 10
 
 class _Entry(NamedTuple, Generic[T]):
     counts: PodCounts
-    layout: int
-    version: int
+    counts_revision: int
+    revision: int
     subject: object
     labels: Mapping[str, str]
     made: T
@@ -40,7 +40,7 @@ class Kept(Generic[T]):
         subject: object,
         counts: PodCounts,
         make: Callable[[], T],
-        version: int = 0,
+        revision: int = 0,
     ) -> T:
         """What there is for a pod.
 
@@ -50,16 +50,16 @@ class Kept(Generic[T]):
                 that pods of one template share, and that never changes.
             counts: Where ``make`` looks things up.
             make: Makes it.
-            version: Of whatever else it is made of.
+            revision: Of whatever else it is made of.
         """
         metadata = pod.metadata
         key = id(subject), metadata.namespace
         known = self._known.get(key)
         if (
             known is not None
-            and known.layout == counts.layout
+            and known.counts_revision == counts.revision
             and known.counts is counts
-            and known.version == version
+            and known.revision == revision
             and known.subject is subject
             and known.labels == metadata.labels
         ):
@@ -69,6 +69,6 @@ class Kept(Generic[T]):
             self._known.clear()
         # Making it may have brought something about that the counts had not yet.
         self._known[key] = _Entry(
-            counts, counts.layout, version, subject, metadata.labels, made
+            counts, counts.revision, revision, subject, metadata.labels, made
         )
         return made

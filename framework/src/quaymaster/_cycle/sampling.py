@@ -43,15 +43,16 @@ class NodeOrder:
     """The order of sampling: from each zone in turn, beginning where the last ended."""
 
     def __init__(self) -> None:
-        self._epoch = -1
+        self._revision = -1
         self._order: RowArray = np.empty(0, dtype=np.intp)
         self._start = 0
 
     def rotated(self, nodes: NodeTable) -> RowArray:
         """All rows, beginning where the last attempt stopped."""
-        if self._epoch != nodes.node_epoch:
+        revision = nodes.node_changes.revision
+        if self._revision != revision:
             self._order = _interleaved(nodes)
-            self._epoch = nodes.node_epoch
+            self._revision = revision
         return np.roll(self._order, -self._start)
 
     def advance(self, processed: int, nodes: int) -> None:

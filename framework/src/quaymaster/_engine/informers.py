@@ -119,9 +119,9 @@ class _Reflector(Generic[ObjT]):
         self._is_resting = False
         self.is_listed = False
         self.objects: dict[str, ObjT] = {}
-        self._log: ChangeLog | None = None
+        self._log: ChangeLog[str] | None = None
 
-    def changes(self) -> ChangeLog:
+    def changes(self) -> ChangeLog[str]:
         """The log of the changes, which is kept from the first call on."""
         if self._log is None:
             self._log = ChangeLog()
@@ -284,7 +284,7 @@ class EngineInformers:
             return list(objects)
         return [obj for obj in objects if obj.namespace == namespace]
 
-    def changes(self, kind: type[ApiObject]) -> ChangeLog:
+    def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
         """What came, changed and went of a kind; kept from the first call on."""
         return self._reflector(kind).changes()
 

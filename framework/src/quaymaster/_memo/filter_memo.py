@@ -1,6 +1,6 @@
 """The verdicts of some filters on all nodes, kept up to date node by node."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -14,17 +14,17 @@ from quaymaster.hookspecs import PodUse
 from quaymaster.node_table import NodeTable
 from quaymaster.status import Code, Status
 
-__all__ = ["FEW_ROWS", "MANY_MOVED", "FilterMemo"]
+__all__ = ["FEW_ROWS", "MANY_CHANGED", "FilterMemo"]
 
-# Up to this many moved rows are judged one by one. Measured with the default profile
-# and 5,000 nodes, microseconds of a decision after some have moved, one by one and in
+# Up to this many changed rows are judged one by one. Measured with the default profile
+# and 5,000 nodes, microseconds of a decision after some have changed, one by one and in
 # arrays: 113 and 355 for 8 rows, 221 and 358 for 24, 506 and 286 for 48.
 FEW_ROWS: Final = 24
 
-# If more than one node in so many has moved, all are judged anew: then no rows need be
-# picked out of each column. Measured as above, both take the same for 800 rows, and
+# If more than one node in so many has changed, all are judged anew: then no rows need
+# be picked out of each column. Measured as above, both take the same for 800 rows, and
 # this saves a seventh for 1,600 and more.
-MANY_MOVED: Final = 3
+MANY_CHANGED: Final = 3
 
 _PASSED: Final = Status(Code.SUCCESS)
 
@@ -46,8 +46,8 @@ class FilterMemo:
         "_codes",
         "_is_shared",
         "_passing",
-        "_position",
         "_rejected",
+        "_revision",
         "_statuses",
         "calls",
         "is_static",
@@ -56,7 +56,7 @@ class FilterMemo:
     def __init__(self, calls: Sequence[FilterCall]) -> None:
         self.calls = calls
         self.is_static = calls[0].pod_use is PodUse.NONE
-        self._position = -1
+        self._revision = -1
         self._codes: Int32Array = np.zeros(0, dtype=np.int32)
         self._rejected = 0
         self._statuses: list[Status] = [_PASSED]
@@ -72,17 +72,18 @@ class FilterMemo:
             None, or the Error that a plugin met: then nothing is remembered.
         """
         nodes = attempt.nodes
-        position = nodes.node_epoch if self.is_static else nodes.position
-        if position == self._position:
+        changes = nodes.node_changes if self.is_static else nodes.changes
+        revision = changes.revision
+        if revision == self._revision:
             return None
-        status = self._catch_up(attempt)
-        self._position = position if status is None else -1
+        status = self._catch_up(attempt, changes.since(self._revision))
+        self._revision = revision if status is None else -1
         return status
 
     def is_current(self, nodes: NodeTable) -> bool:
         """Whether nothing has changed since the last `refresh`."""
-        position = nodes.node_epoch if self.is_static else nodes.position
-        return self._position == position
+        changes = nodes.node_changes if self.is_static else nodes.changes
+        return self._revision == changes.revision
 
     def rejects(self, row: int) -> bool:
         """Whether one row does not pass."""
@@ -125,29 +126,29 @@ class FilterMemo:
         attempt.diagnosis.reject_batch(remembered)
         return passing
 
-    def _catch_up(self, attempt: Attempt) -> Status | None:
+    def _catch_up(
+        self, attempt: Attempt, changed: Collection[int] | None
+    ) -> Status | None:
         nodes = attempt.nodes
         capacity = nodes.capacity
-        moved = None
-        if self._position >= 0 and len(self._codes) == capacity:
-            since = nodes.changed_since if self.is_static else nodes.moved_since
-            moved = since(self._position)
-        if moved is not None and len(moved) <= FEW_ROWS:
-            return self._judge_each(attempt, moved)
-        if moved is None or MANY_MOVED * len(moved) > len(nodes):
+        if len(self._codes) != capacity:
+            changed = None
+        if changed is not None and len(changed) <= FEW_ROWS:
+            return self._judge_each(attempt, changed)
+        if changed is None or MANY_CHANGED * len(changed) > len(nodes):
             self._statuses, self._code_of = [_PASSED], {}
             self._codes = np.zeros(capacity, dtype=np.int32)
             return self._judge_rows(attempt, nodes.rows)
         infos = nodes.infos
-        changed = np.array(sorted(moved), dtype=np.intp)
+        some = np.array(sorted(changed), dtype=np.intp)
         self._codes = self._codes.copy()
-        self._codes[changed] = 0
-        rows = [row for row in changed.tolist() if infos[row] is not None]
+        self._codes[some] = 0
+        rows = [row for row in some.tolist() if infos[row] is not None]
         return self._judge_rows(attempt, np.array(rows, dtype=np.intp))
 
-    def _judge_each(self, attempt: Attempt, moved: set[int]) -> Status | None:
+    def _judge_each(self, attempt: Attempt, changed: Iterable[int]) -> Status | None:
         state, pod, infos = attempt.state, attempt.pod, attempt.nodes.infos
-        for row in moved:
+        for row in changed:
             info = infos[row]
             status = None
             if info is not None:

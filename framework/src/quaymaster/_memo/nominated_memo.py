@@ -60,10 +60,10 @@ class NominatedMemo:
     the pods that are nominated to it decides.
     """
 
-    __slots__ = ("_code_of", "_known", "_last", "_left", "_position", "_statuses")
+    __slots__ = ("_code_of", "_known", "_last", "_left", "_revision", "_statuses")
 
     def __init__(self) -> None:
-        self._position = -1
+        self._revision = -1
         # Row -> the pods ahead, and what was said: a code, or -1 if it passed.
         self._known: dict[int, tuple[Sequence[Pod], int]] = {}
         self._statuses: list[Status] = []
@@ -104,7 +104,7 @@ class NominatedMemo:
         Returns:
             The rejections, or the Error that a plugin met.
         """
-        self._forget_moved(nodes)
+        self._forget_changed(nodes)
         rejected, unknown = self._look_up(ahead)
         if unknown:
             found = judge(unknown)
@@ -140,13 +140,14 @@ class NominatedMemo:
             if code >= 0:
                 rejected[row] = code
 
-    def _forget_moved(self, nodes: NodeTable) -> None:
-        moved = nodes.moved_since(self._position) if self._position >= 0 else None
-        self._position = nodes.position
-        if moved is None:
+    def _forget_changed(self, nodes: NodeTable) -> None:
+        changes = nodes.changes
+        changed = changes.since(self._revision)
+        self._revision = changes.revision
+        if changed is None:
             self._known.clear()
             return
-        for row in moved:
+        for row in changed:
             self._known.pop(row, None)
 
     def _code(self, status: Status) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 
 from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.score_call import MAX_SCORE, ScoreCall
-from quaymaster._memo.filter_memo import FEW_ROWS, MANY_MOVED, FilterMemo
+from quaymaster._memo.filter_memo import FEW_ROWS, MANY_CHANGED, FilterMemo
 from quaymaster.arrays import Int64Array, Rows
 from quaymaster.status import Status
 
@@ -33,11 +33,11 @@ class ScoreMemo:
 
     __slots__ = (
         "_columns",
-        "_epoch",
         "_filters",
         "_highest",
         "_moving",
-        "_position",
+        "_node_revision",
+        "_revision",
         "_still",
         "_summed",
         "_ties",
@@ -53,8 +53,8 @@ class ScoreMemo:
         self._still = [column for column in columns if column.call.is_static]
         self._moving = [column for column in columns if not column.call.is_static]
         self._columns = columns
-        self._position = -1
-        self._epoch = -1
+        self._revision = -1
+        self._node_revision = -1
         # Total -> the rows that have it, ascending: for totals that were the highest.
         # Kept as totals change, since to find the rows takes two passes over all.
         self._ties: dict[int, array[int]] = {}
@@ -68,14 +68,15 @@ class ScoreMemo:
             None, or the Error that a plugin met: then nothing is remembered.
         """
         nodes = attempt.nodes
-        position = nodes.position
-        if position == self._position:
+        revision = nodes.changes.revision
+        if revision == self._revision:
             return None
         status = self._catch_up(attempt)
-        if status is None and self._epoch != nodes.node_epoch:
+        node_revision = nodes.node_changes.revision
+        if status is None and self._node_revision != node_revision:
             status = self._fill_columns(attempt)
-            self._epoch = nodes.node_epoch if status is None else -1
-        self._position = position if status is None else -1
+            self._node_revision = node_revision if status is None else -1
+        self._revision = revision if status is None else -1
         return status
 
     def varying(self) -> Sequence[tuple[ScoreCall, Int64Array]]:
@@ -104,23 +105,23 @@ class ScoreMemo:
     def _catch_up(self, attempt: Attempt) -> Status | None:
         nodes = attempt.nodes
         capacity = nodes.capacity
-        moved = None
-        if self._position >= 0 and len(self.totals) == capacity:
-            moved = nodes.moved_since(self._position)
-        if moved is None or MANY_MOVED * len(moved) > len(nodes):
+        changed = None
+        if len(self.totals) == capacity:
+            changed = nodes.changes.since(self._revision)
+        if changed is None or MANY_CHANGED * len(changed) > len(nodes):
             self.totals = np.full(capacity, _INFEASIBLE, dtype=np.int64)
             self._forget_ties()
-            self._epoch = -1
+            self._node_revision = -1
             for column in self._moving:
                 column.reset(capacity)
             return self._score_rows(attempt, nodes.rows)
-        if len(moved) <= FEW_ROWS:
-            return self._score_each(attempt, moved)
+        if len(changed) <= FEW_ROWS:
+            return self._score_each(attempt, changed)
         self._forget_ties()
         infos = nodes.infos
-        changed = np.array(sorted(moved), dtype=np.intp)
-        self.totals[changed] = _INFEASIBLE
-        live = [row for row in changed.tolist() if infos[row] is not None]
+        some = np.array(sorted(changed), dtype=np.intp)
+        self.totals[some] = _INFEASIBLE
+        live = [row for row in some.tolist() if infos[row] is not None]
         return self._score_rows(attempt, np.array(live, dtype=np.intp))
 
     def _fill_columns(self, attempt: Attempt) -> Status | None:
@@ -134,9 +135,9 @@ class ScoreMemo:
             column.reset(nodes.capacity)
         return _fill(attempt, rows, self._still)
 
-    def _score_each(self, attempt: Attempt, moved: Iterable[int]) -> Status | None:
+    def _score_each(self, attempt: Attempt, changed: Iterable[int]) -> Status | None:
         state, pod, infos = attempt.state, attempt.pod, attempt.nodes.infos
-        for row in moved:
+        for row in changed:
             info = infos[row]
             for memo in self._filters:
                 if memo.rejects(row):

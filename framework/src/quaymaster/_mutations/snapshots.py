@@ -28,7 +28,6 @@ class SavedNode:
             "non_zero_memory": info.non_zero_memory,
             "used_ports": info.used_ports.clone(),
             "images": dict(info.images),
-            "generation": info.generation,
         }
         self._name = info.name
 

@@ -20,7 +20,7 @@ class VictimColumns:
     """The pods of each node by importance, and what each of them requests.
 
     ``K`` is the number of ranks there is room for, ``R`` and ``C`` are those of the
-    `NodeTable`. Rows are written when they are first needed, and again when they moved.
+    `NodeTable`. Rows are written when they are first needed, and after they changed.
 
     Attributes:
         priority: Shape ``(K, C)``, dtype int64; more than any priority where a node has
@@ -36,22 +36,22 @@ class VictimColumns:
         self.requested: Int64Array = np.empty((0, 0, 0), dtype=np.int64)
         self.non_zero: Int64Array = np.empty((0, 2, 0), dtype=np.int64)
         self._uids: dict[int, list[str]] = {}
-        self._position = 0
+        self._revision = 0
 
     def bring_up(self, nodes: NodeTable, infos: Sequence[NodeInfo]) -> None:
-        """Write the rows of the given nodes, as far as they moved since the last time.
+        """Write the rows of the given nodes, if they changed since the last time.
 
         Args:
             nodes: The snapshot's table.
             infos: The nodes that will be looked at.
         """
-        moved = nodes.moved_since(self._position)
-        if moved is None or not self._has_shape_of(nodes):
+        changed = nodes.changes.since(self._revision)
+        if changed is None or not self._has_shape_of(nodes):
             self._clear(nodes)
         else:
-            for row in moved:
+            for row in changed:
                 self._uids.pop(row, None)
-        self._position = nodes.position
+        self._revision = nodes.changes.revision
         for info in infos:
             if info.row not in self._uids:
                 self._write(nodes, info)

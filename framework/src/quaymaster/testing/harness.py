@@ -89,7 +89,7 @@ class _FixedObjects:
 
     def __init__(self, objects: Iterable[ApiObject]) -> None:
         self._objects = list(objects)
-        self._changes: dict[type[ApiObject], ChangeLog] = {}
+        self._changes: dict[type[ApiObject], ChangeLog[str]] = {}
 
     def put(self, obj: ApiObject) -> None:
         """Add an object, in place of the one of its key."""
@@ -109,7 +109,7 @@ class _FixedObjects:
             if isinstance(obj, kind) and namespace in (None, obj.namespace)
         ]
 
-    def changes(self, kind: type[ApiObject]) -> ChangeLog:
+    def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
         return self._changes.setdefault(kind, ChangeLog())
 
 

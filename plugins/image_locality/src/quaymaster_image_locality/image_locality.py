@@ -74,13 +74,14 @@ class _Columns:
     """The scores of all nodes, by images; good until some node changes."""
 
     def __init__(self) -> None:
-        self._epoch = -1
+        self._revision = -1
         self._columns: dict[_Images, Int64Array] = {}
 
     def get(self, wanted: _Images, nodes: NodeTable) -> Int64Array:
         """The scores of all rows of the table; read-only."""
-        if self._epoch != nodes.node_epoch:
-            self._epoch = nodes.node_epoch
+        revision = nodes.node_changes.revision
+        if self._revision != revision:
+            self._revision = revision
             self._columns.clear()
         column = self._columns.get(wanted)
         if column is None:

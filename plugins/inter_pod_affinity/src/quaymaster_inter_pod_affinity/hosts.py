@@ -30,23 +30,23 @@ class _Followed:
         counts: The counts.
     """
 
-    __slots__ = ("_counts", "_positions")
+    __slots__ = ("_counts", "_revisions")
 
     def __init__(self, counts: Sequence[DomainCounts]) -> None:
         self._counts = counts
-        self._positions = [one.changes.position for one in counts]
+        self._revisions = [one.changes.revision for one in counts]
 
     def moved(self) -> Collection[int] | None:
         """The hosts whose counts have changed since the last call; None for many."""
         moved: set[int] | None = set()
         for index, counts in enumerate(self._counts):
-            changes, position = counts.changes, self._positions[index]
-            self._positions[index] = changes.position
-            since = changes.since(position)
+            changes, revision = counts.changes, self._revisions[index]
+            self._revisions[index] = changes.revision
+            since = changes.since(revision)
             if moved is None or since is None or len(since) > _FEW_HOSTS:
                 moved = None
             else:
-                moved |= since
+                moved.update(since)
         return moved
 
 

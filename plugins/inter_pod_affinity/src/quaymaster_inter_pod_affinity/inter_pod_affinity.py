@@ -116,7 +116,7 @@ class InterPodAffinity:
             terms,
             counts,
             lambda: FilterState(pod, counts, namespaces),
-            namespaces.version,
+            namespaces.revision,
         )
         if known.is_idle:
             return Status.skip()
@@ -156,7 +156,7 @@ class InterPodAffinity:
             terms,
             counts,
             lambda: ScoreSource(parts_of(pod, counts, namespaces, hard_weight)),
-            namespaces.version,
+            namespaces.revision,
         )
         known = ScoreState(source)
         if known.is_idle:

@@ -91,25 +91,25 @@ class BalanceColumn:
         self._demands = [(gauge, 0) for gauge in gauges]
         self._column: Int32Array = np.empty(0, dtype=np.int32)
         self._nodes: NodeTable | None = None
-        self._position = 0
+        self._revision = 0
 
     def of(self, nodes: NodeTable) -> Int32Array:
         """The balances by row number; meaningless where there is no node."""
-        moved = self._moved(nodes)
-        if moved is None or len(moved) > _FEW:
+        changed = self._changed(nodes)
+        if changed is None or len(changed) > _FEW:
             rows = nodes.rows
             self._column = np.zeros(nodes.capacity, dtype=np.int32)
             self._column[rows] = balance_of_nodes(nodes, rows, self._demands)
         else:
-            for row in moved:
+            for row in changed:
                 self._column[row] = self._balance(nodes.infos[row])
-        self._nodes, self._position = nodes, nodes.position
+        self._nodes, self._revision = nodes, nodes.changes.revision
         return self._column
 
-    def _moved(self, nodes: NodeTable) -> Collection[int] | None:
+    def _changed(self, nodes: NodeTable) -> Collection[int] | None:
         """The rows to look at again; None for all."""
         if nodes is self._nodes and nodes.capacity == len(self._column):
-            return nodes.moved_since(self._position)
+            return nodes.changes.since(self._revision)
         return None
 
     def _balance(self, node: NodeInfo | None) -> int:

@@ -20,8 +20,8 @@ class Attachments:
 
     def __init__(self, informers: Informers) -> None:
         self._informers = informers
-        self._position = self._volume_position = -1
-        self.changes = ChangeLog()
+        self._revision = self._volume_revision = -1
+        self.changes: ChangeLog[str] = ChangeLog()
         self._forget()
 
     def of(self, node_name: str) -> frozenset[Attachable]:
@@ -33,21 +33,21 @@ class Attachments:
     def sync(self) -> None:
         """Take over what has changed."""
         log = self._informers.changes(VolumeAttachment)
-        if log.position != self._position:
-            keys = log.since(self._position)
+        if log.revision != self._revision:
+            keys = log.since(self._revision)
             if keys is None:
                 self._forget()
                 keys = [one.key for one in self._informers.list(VolumeAttachment)]
             for key in keys:
                 self._read(key)
-            self._position = log.position
+            self._revision = log.revision
         log = self._informers.changes(PersistentVolume)
-        if log.position != self._volume_position:
-            names = log.since(self._volume_position)
+        if log.revision != self._volume_revision:
+            names = log.since(self._volume_revision)
             for name in list(self._of_volume) if names is None else names:
                 for key in list(self._of_volume.get(name, ())):
                     self._read(key)
-            self._volume_position = log.position
+            self._volume_revision = log.revision
 
     def _forget(self) -> None:
         for node_name in getattr(self, "_on_node", ()):

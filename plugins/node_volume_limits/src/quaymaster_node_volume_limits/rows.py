@@ -39,15 +39,15 @@ class VolumeRows:
         self._usage = VolumeUsage(informers, attachments)
         self._column = ObjectColumn(informers, CSINode, listed_limits)
         self._limits: CodedColumn[Limits] = CodedColumn(0)
-        self._limits_version = -1
+        self._limits_revision = -1
         self._has_csi_node: BoolArray = np.zeros(0, dtype=np.bool_)
         self._allowed: dict[str, Int64Array] = {}
 
     def sync(self, nodes: NodeTable) -> None:
         """Take over what has changed of the limits; of the rest when it is needed."""
         self._limits = self._column.of(nodes)
-        if self._column.version != self._limits_version:
-            self._limits_version = self._column.version
+        if self._column.revision != self._limits_revision:
+            self._limits_revision = self._column.revision
             self._has_csi_node = self._limits.codes >= 0
             self._allowed.clear()
 

@@ -92,8 +92,8 @@ class VolumeUsage:
 
     def _reset(self) -> None:
         self._reader = RowReader()
-        self._positions = [-1] * len(_SOURCES)
-        self._attachments_position = 0
+        self._revisions = [-1] * len(_SOURCES)
+        self._attachments_revision = 0
         self._rows: dict[int, _RowUse] = {}
         self._found_from: dict[_Source, dict[tuple[int, str], None]] = {}
         self._counts: dict[str, Int64Array] = {}
@@ -116,17 +116,17 @@ class VolumeUsage:
     def _follow(self, nodes: NodeTable) -> None:
         self._grow(nodes.capacity)
         changed = dict.fromkeys(self._reader.changed(nodes))
-        for position, kind in enumerate(_SOURCES):
+        for index, kind in enumerate(_SOURCES):
             log = self._informers.changes(kind)
-            if log.position != self._positions[position]:
-                keys = log.since(self._positions[position])
-                self._positions[position] = log.position
+            if log.revision != self._revisions[index]:
+                keys = log.since(self._revisions[index])
+                self._revisions[index] = log.revision
                 changed |= dict.fromkeys(self._outdated(kind, keys))
         self._attachments.sync()
         log = self._attachments.changes
-        if log.position != self._attachments_position:
-            names = log.since(self._attachments_position)
-            self._attachments_position = log.position
+        if log.revision != self._attachments_revision:
+            names = log.since(self._attachments_revision)
+            self._attachments_revision = log.revision
             if names is None:
                 changed |= dict.fromkeys(range(len(nodes.infos)))
             else:

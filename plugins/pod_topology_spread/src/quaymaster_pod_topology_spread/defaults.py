@@ -53,7 +53,7 @@ class DefaultSelectors:
     def __init__(self, informers: Informers) -> None:
         self._informers = informers
         self._changes = informers.changes(Service)
-        self._position = -1
+        self._revision = -1
         self._services: dict[str, list[Service]] = {}
 
     def of(self, pod: Pod) -> Selector:
@@ -74,9 +74,9 @@ class DefaultSelectors:
         return _and(selector_from_labels(labels), _set_selector(owner, key, informers))
 
     def _in_namespace(self, namespace: str) -> Sequence[Service]:
-        position = self._changes.position
-        if position != self._position:
-            self._position = position
+        revision = self._changes.revision
+        if revision != self._revision:
+            self._revision = revision
             self._services = {}
             for service in self._informers.list(Service):
                 self._services.setdefault(service.namespace, []).append(service)

@@ -36,7 +36,7 @@ class AssumeCache(Generic[ObjT]):
         self._kind = kind
         self._informers = informers
         self._assumed: dict[str, ObjT] = {}
-        self.changes = ChangeLog()
+        self.changes: ChangeLog[str] = ChangeLog()
 
     def get(self, key: str) -> ObjT | None:
         """One object, assumed if it is; None if there is none."""

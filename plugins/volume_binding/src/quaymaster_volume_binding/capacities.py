@@ -68,7 +68,7 @@ class Capacities:
 
     def __init__(self, informers: Informers) -> None:
         self._informers = informers
-        self._position = -1
+        self._revision = -1
         self._by_class: dict[str, dict[str, CSIStorageCapacity]] = {}
         self._class_of: dict[str, str] = {}
         self._rooms: dict[tuple[str, int], Room] = {}
@@ -89,15 +89,15 @@ class Capacities:
 
     def _sync(self) -> None:
         log = self._informers.changes(CSIStorageCapacity)
-        if log.position == self._position:
+        if log.revision == self._revision:
             return
-        keys = log.since(self._position)
+        keys = log.since(self._revision)
         if keys is None:
             listed = self._informers.list(CSIStorageCapacity)
             keys = {*self._class_of, *(one.key for one in listed)}
         for key in keys:
             self._refresh(key, self._informers.get(CSIStorageCapacity, key))
-        self._position = log.position
+        self._revision = log.revision
 
     def _refresh(self, key: str, new: CSIStorageCapacity | None) -> None:
         old_class = self._class_of.pop(key, None)

@@ -44,7 +44,7 @@ class Lookup:
         self.migrated = ObjectColumn(informers, CSINode, _migrated)
         self._capacities = Capacities(informers)
         self._pool = VolumePool()
-        self._positions = (-1, -1)
+        self._revisions = (-1, -1)
 
     def storage_class(self, name: str) -> StorageClass | None:
         """A class by its name, or None."""
@@ -81,10 +81,10 @@ class Lookup:
 
     def _fill_pool(self) -> None:
         log, assumed = self.informers.changes(PersistentVolume), self.volumes.changes
-        if (log.position, assumed.position) == self._positions:
+        if (log.revision, assumed.revision) == self._revisions:
             return
-        changed = log.since(self._positions[0])
-        decided = assumed.since(self._positions[1])
+        changed = log.since(self._revisions[0])
+        decided = assumed.since(self._revisions[1])
         if changed is None or decided is None:
             self._pool = VolumePool()
             changed = [volume.key for volume in self.informers.list(PersistentVolume)]
@@ -95,7 +95,7 @@ class Lookup:
                 self._pool.drop(name)
             else:
                 self._pool.put(volume)
-        self._positions = (log.position, assumed.position)
+        self._revisions = (log.revision, assumed.revision)
 
 
 def as_handled(volume: PersistentVolume, listed: str) -> PersistentVolume:

@@ -1,0 +1,83 @@
+"""What has changed since somebody looked last."""
+
+from bisect import bisect_left
+from collections.abc import Collection, Hashable
+from itertools import count
+from typing import Final, Generic, TypeVar
+
+__all__ = ["ChangeLog"]
+
+K = TypeVar("K", bound=Hashable)
+
+_LIMIT: Final = 1 << 16
+
+
+class ChangeLog(Generic[K]):
+    """The keys of things that came, changed and went, in order.
+
+    Whoever reads it remembers a `revision`, and asks later what changed `since`. Only
+    the last changes are kept, so a reader that comes too late starts all over.
+
+    Args:
+        limit: How many changes are kept at least.
+
+    Attributes:
+        revision: How many changes there have been; grows with each of them.
+    """
+
+    __slots__ = ("_arrivals", "_keys", "_limit", "revision")
+
+    def __init__(self, limit: int = _LIMIT) -> None:
+        self.revision = 0
+        self._keys: list[K] = []
+        # The revisions before each change by which something new came, ascending.
+        self._arrivals: list[int] = []
+        self._limit = limit
+
+    def since(self, revision: int) -> Collection[K] | None:
+        """The keys of what changed after an earlier `revision`, each once.
+
+        They are in the order in which they changed first; those of new things are in
+        the order of their arrival.
+
+        Args:
+            revision: The earlier one; a negative one is always too long ago.
+
+        Returns:
+            None if that is too long ago: take it that everything changed.
+        """
+        missed = self.revision - revision
+        if not missed:
+            return frozenset()
+        if missed > len(self._keys):
+            return None
+        keys, arrivals = self._keys[-missed:], self._arrivals
+        if not arrivals or arrivals[-1] < revision:
+            return dict.fromkeys(keys).keys()
+        new = set(arrivals[bisect_left(arrivals, revision) :])
+        found: dict[K, None] = {}
+        for at, key in zip(count(revision), keys, strict=False):
+            if at in new:
+                found.pop(key, None)
+            found[key] = None
+        return found.keys()
+
+    def note(self, key: K, *, is_new: bool = False) -> None:
+        """Write down that something came, changed or went.
+
+        Args:
+            key: Its key.
+            is_new: Whether it came, and its place in the order matters.
+        """
+        if is_new:
+            self._arrivals.append(self.revision)
+        self.revision += 1
+        keys = self._keys
+        keys.append(key)
+        if len(keys) > 2 * self._limit:
+            self._drop_oldest()
+
+    def _drop_oldest(self) -> None:
+        del self._keys[: self._limit]
+        first = self.revision - len(self._keys)
+        del self._arrivals[: bisect_left(self._arrivals, first)]
