@@ -17,9 +17,16 @@ __all__ = [
 ]
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
+"""A truth value per node: which of some rows pass."""
+
 Int32Array: TypeAlias = npt.NDArray[np.int32]
+"""A small number per node, such as the code of a label's value."""
+
 Int64Array: TypeAlias = npt.NDArray[np.int64]
+"""A whole number per node: amounts in base units, scores."""
+
 Float64Array: TypeAlias = npt.NDArray[np.float64]
+"""A fraction per node, where upstream computes with float64 too."""
 
 RowArray: TypeAlias = npt.NDArray[np.intp]
 """Row numbers of a `NodeTable`, ascending."""

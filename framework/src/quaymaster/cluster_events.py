@@ -303,4 +303,7 @@ class EventsOf(Generic[ObjT]):
 
 
 on_pod: Final = EventsOf(Pod)
+"""Registers for changes of pods: ``on_pod(Change.DELETE, hint)``."""
+
 on_node: Final = EventsOf(Node)
+"""Registers for changes of nodes: ``on_node(Change.ADD, hint)``."""

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from quaymaster import config
+from quaymaster.config import ConfigWatcher
 
 __all__ = ["logging_to_stderr"]
 
@@ -15,7 +15,7 @@ def logging_to_stderr() -> Iterator[None]:
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(message)s"))
     everything = logging.getLogger("quaymaster")
-    reloads = logging.getLogger(config.ConfigWatcher.__module__)
+    reloads = logging.getLogger(ConfigWatcher.__module__)
     level = reloads.level
     everything.addHandler(handler)
     reloads.setLevel(logging.INFO)
