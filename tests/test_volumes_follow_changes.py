@@ -97,7 +97,7 @@ class World:
 
     def fresh(self) -> Framework:
         """Plugins that know nothing yet."""
-        built = self.scheduler._build_frameworks(self.config)
+        built = self.scheduler._runner.build(self.config)
         return next(iter(built.values()))
 
     def live(self) -> Framework:

@@ -48,8 +48,8 @@ class Excuses:
 
     def attempting(self, scheduler: Scheduler, pod: Pod) -> None:
         """A pod is about to be tried: what it has missed matters no more."""
-        for name in scheduler.nodes():
-            if any(other.uid == pod.uid for other in scheduler.pods_on(name)):
+        for name, pods in scheduler.queue.nominator.by_node().items():
+            if any(other.uid == pod.uid for other in pods):
                 self._nominations[pod.uid] = name
         self._stage.kept_waiting.pop(pod.uid, None)
         self._outdone.discard(pod.uid)

@@ -135,7 +135,9 @@ def chances(cluster: MemoryCluster, scheduler: Scheduler) -> Iterator[Chance]:
         scheduler: Knows nominations that the cluster was never told of.
     """
     nominations = {
-        pod.uid: name for name in scheduler.nodes() for pod in scheduler.pods_on(name)
+        pod.uid: name
+        for name, pods in scheduler.queue.nominator.by_node().items()
+        for pod in pods
     }
     pods = [pod for pod in cluster.list(Pod).items if not pod.is_finished]
     world = World.of(

@@ -6,8 +6,6 @@ from typing import Any
 import attrs
 
 from quaymaster._engine.scheduler import Scheduler
-from quaymaster._queue import SchedulingQueue
-from quaymaster.config import SchedulerConfig
 from quaymaster.objects import ApiObject, Pod
 from tests.chaos.alarms import Alarms
 from tests.chaos.order import OrderWatch
@@ -45,11 +43,11 @@ class ListenedScheduler(Scheduler):
         self._ears = ears
         super().__init__(*arguments, **options)
         ears.alarms.watch(self._failures)
+        OrderWatch(self.queue, self._clock, ears.sorts, ears.out_of_turn)
 
-    def _build_queue(self, config: SchedulerConfig) -> SchedulingQueue:
-        queue = super()._build_queue(config)
-        OrderWatch(queue, self._clock, self._ears.sorts, self._ears.out_of_turn)
-        return queue
+    def start(self) -> None:
+        self._runner.start(self)
+        self.queue.start()
 
     def changed(
         self,
@@ -61,4 +59,4 @@ class ListenedScheduler(Scheduler):
     ) -> None:
         if missed and isinstance(old, Pod):
             self._ears.missed(old)
-        super().changed(kind, old, new, missed=missed)
+        self._engine.handlers.changed(kind, old, new, missed=missed)

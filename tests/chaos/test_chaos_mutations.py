@@ -8,12 +8,12 @@ from typing import Any, TypeAlias
 import pytest
 
 from quaymaster import hookimpl
-from quaymaster._binding.binding_cycle import BindingCycle
 from quaymaster._binding.stations import BindingStations
 from quaymaster._binding.waiting_pods import WaitingPods
 from quaymaster._cache.cache import Cache
 from quaymaster._cycle import score_call
 from quaymaster._cycle.attempt import Attempt
+from quaymaster._engine.binding_cycle import BindingCycle
 from quaymaster._engine.event_handlers import EventHandlers
 from quaymaster._engine.failure import FailureHandler
 from quaymaster._memo.score_memo import ScoreMemo

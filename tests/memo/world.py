@@ -21,9 +21,8 @@ from quaymaster import (
     hookimpl,
 )
 from quaymaster._cycle.decisions import Decision, NoFit
-from quaymaster._cycle.sampling import NodeOrder
 from quaymaster._cycle.scoring import Ties
-from quaymaster._engine.framework import Framework, build_framework
+from quaymaster._engine.framework import FrameworkBuilder
 from quaymaster._engine.handle import Services
 from quaymaster._queue.nominator import Nominator
 from quaymaster.arrays import Rows
@@ -132,10 +131,7 @@ def make_services(snapshot: Snapshot, nominator: Nominator) -> Services:
         cluster=MemoryCluster(clock),
         informers=NoObjects(),
         snapshot=snapshot,
-        waiting_pods=tuple,
-        waiting_pod=lambda _uid: None,
-        activate=lambda _pods: None,
-        nominated_pods=nominator.pods_on,
+        nominator=nominator,
     )
 
 
@@ -191,15 +187,10 @@ class World:
         services = make_services(self.snapshot, self._nominator)
         known = {plugin.__name__: plugin for plugin in (*plugins, Bland)}
         registry = PluginRegistry.of(known)
-        self.framework: Framework = build_framework(
-            _config(registry, known, weights or {}),
-            registry,
-            services,
-            self._nominator,
-            NodeOrder(),
-            100,
-            options=options or EngineOptions(),
+        builder = FrameworkBuilder(
+            registry=registry, services=services, options=options or EngineOptions()
         )
+        self.framework = builder.build(_config(registry, known, weights or {}))
 
     def set_node(self, name: str, **fields: object) -> None:
         """Add a node, or change it."""

@@ -11,7 +11,7 @@ import msgspec
 from quaymaster._cache.cache import Cache
 from quaymaster._cycle.algorithm import Algorithm
 from quaymaster._cycle.sampling import NodeOrder
-from quaymaster._engine.framework import Framework, build_framework
+from quaymaster._engine.framework import Framework, FrameworkBuilder
 from quaymaster._engine.handle import Services
 from quaymaster._memo import Signatures, remember
 from quaymaster._queue.nominator import Nominator
@@ -170,11 +170,10 @@ class CaseCluster:
         calls = CallLog(clock)
         services = _services(clock, calls, snapshot, listed, nominator)
         order = NodeOrder()
+        builder = FrameworkBuilder(registry=registry, services=services, order=order)
         percentage = config.percentage_of_nodes_to_score
         frameworks = {
-            profile.scheduler_name: build_framework(
-                profile, registry, services, nominator, order, percentage
-            )
+            profile.scheduler_name: builder.build(profile, percentage)
             for profile in config.profiles
         }
         if path == "scalar":
@@ -223,10 +222,7 @@ def _services(
         cluster=calls,
         informers=objects,
         snapshot=snapshot,
-        waiting_pods=tuple,
-        waiting_pod=lambda _uid: None,
-        activate=lambda _pods: None,
-        nominated_pods=nominator.pods_on,
+        nominator=nominator,
         random=_First(),
     )
 

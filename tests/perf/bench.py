@@ -14,7 +14,7 @@ from quaymaster._cycle.algorithm import Algorithm
 from quaymaster._cycle.decisions import Decision
 from quaymaster._cycle.sampling import NodeOrder
 from quaymaster._cycle.scoring import Ties
-from quaymaster._engine.framework import build_framework
+from quaymaster._engine.framework import FrameworkBuilder
 from quaymaster._memo import Signatures, remember
 from quaymaster._queue.nominator import Nominator
 from quaymaster.config import EnabledPlugin, default_config
@@ -87,14 +87,10 @@ class Bench:
             )
         nobody: dict[str, Pod] = {}
         nominator = Nominator(nobody.get)
-        framework = build_framework(
-            attrs.evolve(config, plugins=points),
-            registry,
-            make_services(self.snapshot, nominator),
-            nominator,
-            NodeOrder(),
-            100,
+        builder = FrameworkBuilder(
+            registry=registry, services=make_services(self.snapshot, nominator)
         )
+        framework = builder.build(attrs.evolve(config, plugins=points))
         self.profile = framework.profile
         profile = framework.profile if twins else framework.profile.without_twins()
         self._algorithm = Algorithm(

@@ -10,7 +10,8 @@ from quaymaster import objects
 from quaymaster._cache.cache import AssumeError, Cache
 from quaymaster._engine.event_handlers import EventHandlers
 from quaymaster._engine.failure import Failure, FailureHandler, FailureKind
-from quaymaster._queue import BackoffPolicy, QueuedPod, SchedulingQueue
+from quaymaster._engine.progress import Progress
+from quaymaster._queue import BackoffPolicy, Nominator, QueuedPod, SchedulingQueue
 from quaymaster._queue.events import FORCE_ACTIVATE, UNSCHEDULABLE_TIMEOUT
 from quaymaster.clock import VirtualClock
 from quaymaster.objects import ApiObject, Node, ObjectMeta, Pod, from_wire
@@ -71,7 +72,7 @@ class _Player:
         self._queue = SchedulingQueue(
             clock=self._clock,
             profiles={_SCHEDULER: make_profile(config["plugins"], self._blocked)},
-            lookup=self._pods.get,
+            nominator=Nominator(self._pods.get),
             backoff=BackoffPolicy(
                 initial_seconds=config["podInitialBackoffSeconds"],
                 max_seconds=config["podMaxBackoffSeconds"],
@@ -85,6 +86,7 @@ class _Player:
             queue=self._queue,
             scheduler_names={_SCHEDULER},
             reject_waiting=self._waiting.__contains__,
+            progress=Progress(self._clock),
         )
         self._failures = FailureHandler(
             clock=self._clock,

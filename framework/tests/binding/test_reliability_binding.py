@@ -203,7 +203,7 @@ def test_nomination_to_a_node_that_goes_away_does_not_hold_the_pod_up() -> None:
     harness.advance(60.0)
     assert harness.node_of("p") == "b"
     assert harness.pod("p").status.nominated_node_name == ""
-    assert not harness._scheduler.pods_on("a")
+    assert not harness._scheduler.queue.nominator.pods_on("a")
 
 
 @pytest.mark.parametrize("names", [{"gone"}, {"gone", "a"}], ids=["alone", "and a"])

@@ -254,10 +254,7 @@ def make_algorithm(
         cluster=MemoryCluster(clock),
         informers=_NoObjects(),
         snapshot=snapshot,
-        waiting_pods=tuple,
-        waiting_pod=lambda _uid: None,
-        activate=lambda _pods: None,
-        nominated_pods=nominator.pods_on,
+        nominator=nominator,
     )
     registry = PluginRegistry.of({plugin.__name__: plugin for plugin in plugins})
     config = _config(registry, [plugin.__name__ for plugin in plugins], weights or {})

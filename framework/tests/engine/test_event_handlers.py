@@ -11,7 +11,8 @@ from quaymaster._cache.cache import Cache
 from quaymaster._engine.changes import node_changes, pod_changes
 from quaymaster._engine.event_handlers import EventHandlers
 from quaymaster._engine.informers import WATCHED_KINDS, ChangeHandler
-from quaymaster._queue import QueuedPod, QueueProfile, SchedulingQueue
+from quaymaster._engine.progress import Progress
+from quaymaster._queue import Nominator, QueuedPod, QueueProfile, SchedulingQueue
 from quaymaster.clock import VirtualClock
 from quaymaster.cluster_events import (
     ActionType,
@@ -62,20 +63,22 @@ class Rig:
         ]
         self.snapshot = Snapshot()
         self.cache = Cache(self.snapshot)
+        clock = VirtualClock()
         self.queue = SchedulingQueue(
-            clock=VirtualClock(),
+            clock=clock,
             profiles={
                 "default-scheduler": QueueProfile(
                     sort_key=lambda queued: -queued.pod.priority, events={"A": events}
                 )
             },
-            lookup=lambda _key: None,
+            nominator=Nominator(lambda _key: None),
         )
         self.handlers = EventHandlers(
             cache=self.cache,
             queue=self.queue,
             scheduler_names={"default-scheduler"},
             reject_waiting=self._reject,
+            progress=Progress(clock),
         )
         self.cache.add_node(make_node(name="n1"))
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from quaymaster._cache.cache import Cache
 from quaymaster._engine.failure import Failure, FailureHandler, FailureKind
-from quaymaster._queue import QueuedPod, QueueProfile, SchedulingQueue
+from quaymaster._queue import Nominator, QueuedPod, QueueProfile, SchedulingQueue
 from quaymaster._queue.events import ASSIGNED_POD_DELETE
 from quaymaster.clock import VirtualClock
 from quaymaster.cluster import EventNote, PodStatusPatch
@@ -51,7 +51,7 @@ class Rig:
         self.queue = SchedulingQueue(
             clock=self.clock,
             profiles={"default-scheduler": profile},
-            lookup=self.stored.get,
+            nominator=Nominator(self.stored.get),
         )
         self.cache = Cache(Snapshot())
         self.cache.add_node(make_node(name="n1"))

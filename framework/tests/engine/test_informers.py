@@ -45,8 +45,8 @@ class Told:
 
 def follow(cluster: MemoryCluster) -> tuple[EngineInformers, Told]:
     told = Told()
-    informers = EngineInformers(cluster, told, lambda: None)
-    informers.start()
+    informers = EngineInformers(cluster, lambda: None)
+    informers.start(told)
     return informers, told
 
 
@@ -213,8 +213,8 @@ def follow_unreachable() -> tuple[
     cluster.load([make_pod(name="p")])
     told = Told()
     retries: list[Callable[[], None]] = []
-    informers = EngineInformers(cluster, told, lambda: None, retries.append)
-    informers.start()
+    informers = EngineInformers(cluster, lambda: None, retries.append)
+    informers.start(told)
     cluster.create(make_pod(name="q"))
     informers.sync()
     told.changes.clear()

@@ -349,9 +349,11 @@ def test_a_nomination_lives_as_long_as_its_profile() -> None:
     nominated = msgspec.structs.replace(pod.status, nominated_node_name="n")
     harness = started(document(), msgspec.structs.replace(pod, status=nominated))
     reload(harness, document(profile("Door")))
-    assert [pod.name for pod in harness._scheduler.pods_on("n")] == ["p"]
+    assert [pod.name for pod in harness._scheduler.queue.nominator.pods_on("n")] == [
+        "p"
+    ]
     reload(harness, document(profile(name="other")))
-    assert harness._scheduler.pods_on("n") == ()
+    assert harness._scheduler.queue.nominator.pods_on("n") == ()
 
 
 # Profiles that come and go ----------------------------------------------------------

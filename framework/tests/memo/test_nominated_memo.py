@@ -99,10 +99,7 @@ class World:
             cluster=MemoryCluster(clock),
             informers=None,  # type: ignore[arg-type]  # nobody looks anything up
             snapshot=self.snapshot,
-            waiting_pods=tuple,
-            waiting_pod=lambda _uid: None,
-            activate=lambda _pods: None,
-            nominated_pods=self.nominator.pods_on,
+            nominator=self.nominator,
         )
         enabled = (EnabledPlugin(name="Fussy", weight=1),)
         config = ProfileConfig(

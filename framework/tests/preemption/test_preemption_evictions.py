@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 import pytest
 
 from quaymaster._engine.handle import EngineHandle, Services
+from quaymaster._queue import Nominator
 from quaymaster.change_log import ChangeLog
 from quaymaster.clock import VirtualClock
 from quaymaster.cluster import ApiError, EventNote, PodStatusPatch
@@ -77,6 +78,9 @@ class World:
         self.activated: list[str] = []
         self.notes: list[EventNote] = []
         self.waiting: dict[str, WaitingPod] = {}
+        nominator = Nominator({pod.key: pod for pod in nominated}.get)
+        for pod in nominated:
+            nominator.add(pod)
         services = Services(
             clock=clock,
             cluster=self.cluster,
@@ -85,7 +89,7 @@ class World:
             waiting_pods=self.waiting.values,
             waiting_pod=self.waiting.get,
             activate=lambda pods: self.activated.extend(pod.key for pod in pods),
-            nominated_pods=lambda _node: nominated,
+            nominator=nominator,
             record=self.notes.append,
             executor=self.executor,
         )

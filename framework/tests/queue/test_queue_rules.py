@@ -13,7 +13,14 @@ from msgspec.structs import replace
 from quaymaster._cache.cache import Cache
 from quaymaster._engine.event_handlers import EventHandlers
 from quaymaster._engine.failure import Failure, FailureHandler, FailureKind
-from quaymaster._queue import BackoffPolicy, QueuedPod, QueueProfile, SchedulingQueue
+from quaymaster._engine.progress import Progress
+from quaymaster._queue import (
+    BackoffPolicy,
+    Nominator,
+    QueuedPod,
+    QueueProfile,
+    SchedulingQueue,
+)
 from quaymaster._queue.events import (
     ASSIGNED_POD_ADD,
     FORCE_ACTIVATE,
@@ -100,7 +107,7 @@ class Rig:
         self.queue = SchedulingQueue(
             clock=self.clock,
             profiles={"default-scheduler": profile},
-            lookup=self.stored.get,
+            nominator=Nominator(self.stored.get),
             backoff=BackoffPolicy(initial_seconds=initial, max_seconds=longest),
             max_in_unschedulable_seconds=limit,
             flush_gated_pods=flush_gated,
@@ -112,6 +119,7 @@ class Rig:
             queue=self.queue,
             scheduler_names={"default-scheduler"},
             reject_waiting=lambda _uid: False,
+            progress=Progress(self.clock),
         )
         self.failures = FailureHandler(
             clock=self.clock,

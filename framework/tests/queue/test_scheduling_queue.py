@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from quaymaster._engine.changes import pod_changes
-from quaymaster._queue import QueuedPod, QueueProfile, SchedulingQueue
+from quaymaster._queue import Nominator, QueuedPod, QueueProfile, SchedulingQueue
 from quaymaster._queue.events import ASSIGNED_POD_ADD, FORCE_ACTIVATE, NODE_ADD
 from quaymaster.clock import VirtualClock
 from quaymaster.cluster_events import (
@@ -48,7 +48,7 @@ def make_queue(
     queue = SchedulingQueue(
         clock=clock or VirtualClock(START),
         profiles=profiles or {"default-scheduler": alone},
-        lookup=lambda _key: None,
+        nominator=Nominator(lambda _key: None),
     )
     queue.start()
     return queue
@@ -383,7 +383,9 @@ def test_pods_that_came_before_the_start_are_flushed_too() -> None:
     clock = VirtualClock(START)
     profile = QueueProfile(sort_key=by_priority)
     queue = SchedulingQueue(
-        clock=clock, profiles={"default-scheduler": profile}, lookup=lambda _key: None
+        clock=clock,
+        profiles={"default-scheduler": profile},
+        nominator=Nominator(lambda _key: None),
     )
     queue.add(make_pod(name="rejected"))
     fail(queue, "A")

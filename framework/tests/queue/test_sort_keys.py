@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quaymaster._queue import QueueProfile, SchedulingQueue
+from quaymaster._queue import Nominator, QueueProfile, SchedulingQueue
 from quaymaster.clock import VirtualClock
 from quaymaster.objects import MicroTime, Pod, Time
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
@@ -64,7 +64,7 @@ def popped(keys: Sequence[Any], profiles: int = 1) -> list[int]:
     queue = SchedulingQueue(
         clock=VirtualClock(),
         profiles=dict.fromkeys(names, profile),
-        lookup=lambda _key: None,
+        nominator=Nominator(lambda _key: None),
     )
     for place in range(len(keys)):
         name = names[place % profiles]
@@ -145,7 +145,7 @@ def test_pods_whose_keys_fail_are_sorted_by_priority() -> None:
     queue = SchedulingQueue(
         clock=VirtualClock(),
         profiles={"default-scheduler": QueueProfile(sort_key=broken)},
-        lookup=lambda _key: None,
+        nominator=Nominator(lambda _key: None),
     )
     for name, priority in (("a", 1), ("b", 3), ("c", 2), ("d", 3)):
         queue.add(make_pod(name=name, priority=priority))

@@ -45,11 +45,11 @@ def test_reader_that_comes_too_late_is_told_so() -> None:
 
 def test_informers_write_down_what_watches_and_lists_tell() -> None:
     cluster = MemoryCluster(VirtualClock())
-    informers = EngineInformers(cluster, Deaf(), lambda: None)
+    informers = EngineInformers(cluster, lambda: None)
     log = informers.changes(PersistentVolume)
     nodes = informers.changes(Node)
     cluster.create(make_persistent_volume(name="a"))
-    informers.start()
+    informers.start(Deaf())
     cluster.create(make_persistent_volume(name="b"))
     cluster.delete(PersistentVolume, "a")
     informers.sync()
@@ -59,9 +59,9 @@ def test_informers_write_down_what_watches_and_lists_tell() -> None:
 
 def test_informers_write_nothing_down_that_nobody_asked_for() -> None:
     cluster = MemoryCluster(VirtualClock())
-    informers = EngineInformers(cluster, Deaf(), lambda: None)
+    informers = EngineInformers(cluster, lambda: None)
     cluster.create(make_pod(name="a"))
-    informers.start()
+    informers.start(Deaf())
     assert informers.changes(Pod).revision == 0
 
 

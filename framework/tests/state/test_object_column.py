@@ -17,8 +17,8 @@ class Deaf:
 class World:
     def __init__(self) -> None:
         self.cluster = MemoryCluster(VirtualClock())
-        self.informers = EngineInformers(self.cluster, Deaf(), lambda: None)
-        self.informers.start()
+        self.informers = EngineInformers(self.cluster, lambda: None)
+        self.informers.start(Deaf())
         self.snapshot = Snapshot()
         self.reads = 0
         self.column = ObjectColumn(self.informers, CSINode, self.read)

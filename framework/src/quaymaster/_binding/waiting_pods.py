@@ -119,6 +119,14 @@ class WaitingPods:
         entry.timers.clear()
         entry.resolve(status)
 
+    def reject_deleted(self, uid: str) -> bool:
+        """Reject a pod that was deleted if it waits; return whether it did."""
+        entry = self._entries.get(uid)
+        if entry is None:
+            return False
+        self.end(entry, Status.unschedulable("pod was deleted"))
+        return True
+
     def _deadline(self, entry: _WaitingPod, plugin: str, seconds: float) -> Timer:
         seconds = min(seconds, MAX_PERMIT_TIMEOUT_SECONDS)
         return self._clock.call_later(

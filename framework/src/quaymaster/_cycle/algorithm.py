@@ -174,6 +174,29 @@ class Algorithm:
             return NoFit(Status.unschedulable(), diagnosis)
         return Feasible(passed, diagnosis)
 
+    def judge(self, attempt: Attempt, rows: Rows) -> Rows | Status:
+        """Run PreFilter and Filter on some nodes, for somebody who asks about these.
+
+        Unlike in `find_feasible` each node is judged as it stands: there is no
+        sampling, nominated pods are not there, and no extender is asked.
+
+        Args:
+            attempt: The attempt; its diagnosis takes the rejections.
+            rows: The rows to judge.
+
+        Returns:
+            The rows that pass, ascending; or what PreFilter said against all of them,
+            or the Error of a plugin.
+        """
+        outcome = self.pre_filter.run(attempt)
+        if outcome.status is not None:
+            return outcome.status
+        if outcome.node_names is not None:
+            allowed = restricted_rows(attempt, outcome)
+            number = self._nodes.row_numbers
+            rows = np.intersect1d(number(rows), number(allowed))
+        return self.filter.run_on_rows(attempt, rows)
+
     def rank(self, attempt: Attempt, found: Feasible) -> Ranking | Status:
         """Run PreScore and Score on the feasible nodes; a single one is not scored.
 

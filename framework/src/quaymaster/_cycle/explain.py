@@ -82,15 +82,10 @@ def _scores(
     nodes, rows = algorithm.nodes_of(found), found.rows
     attempt = attempt.on(nodes)
     station = algorithm.score_of(found)
-    status = station.prepare(attempt, rows)
-    if status is not None:
-        return status
-    plugins = station.by_plugin(attempt, rows)
+    plugins = station.run(attempt, rows)
     if isinstance(plugins, Status):
         return plugins
-    total = station.totals(attempt, rows)
-    if isinstance(total, Status):
-        return total
+    total = station.summed(plugins, nodes.count(rows))
     for scores in algorithm.extender_scores(attempt.pod, found):
         plugins.append(scores)
         total = total + scores.weighted

@@ -102,20 +102,28 @@ class ScoreStation:
         return totals if isinstance(totals, Status) else Ranking(rows, totals)
 
     def totals(self, attempt: Attempt, rows: Rows) -> Int64Array | Status:
-        """The weighted sums of all plugins' scores, shape ``(N,)``, after `prepare`.
-
-        Without any Score plugin every node has 1.
-        """
-        count = attempt.nodes.count(rows)
-        if not self.calls:
-            return np.ones(count, dtype=np.int64)
+        """The weighted sums of all plugins' scores, shape ``(N,)``, after `prepare`."""
         scores = self.by_plugin(attempt, rows)
         if isinstance(scores, Status):
             return scores
+        return self.summed(scores, attempt.nodes.count(rows))
+
+    def summed(self, scores: Sequence[PluginScores], count: int) -> Int64Array:
+        """The sum of what plugins gave to so many nodes.
+
+        Without any Score plugin every node has 1.
+        """
+        if not self.calls:
+            return np.ones(count, dtype=np.int64)
         total: Int64Array = np.zeros(count, dtype=np.int64)
         for one in scores:
             total += one.weighted
         return total
+
+    def run(self, attempt: Attempt, rows: Rows) -> list[PluginScores] | Status:
+        """Run PreScore and Score, and tell each plugin's scores on their own."""
+        status = self.prepare(attempt, rows)
+        return self.by_plugin(attempt, rows) if status is None else status
 
     def by_plugin(self, attempt: Attempt, rows: Rows) -> list[PluginScores] | Status:
         """Each plugin's scores on their own, after `prepare`."""

@@ -7,7 +7,8 @@ from collections.abc import Callable, Container, Mapping
 from typing import Any
 
 from quaymaster._cache.cache import Cache
-from quaymaster._engine.changes import node_changes, pod_changes
+from quaymaster._engine.changes import is_mere_report, node_changes, pod_changes
+from quaymaster._engine.progress import Progress
 from quaymaster._queue import SchedulingQueue
 from quaymaster._queue.events import (
     ASSIGNED_POD_ADD,
@@ -52,6 +53,7 @@ class EventHandlers:
             pods are none of the queue's business until they are on a node.
         reject_waiting: Rejects a pod, by uid, if it waits on Permit, and says whether
             it did. The failure that follows may be handled then or later.
+        progress: Is told of every change but mere reports.
     """
 
     def __init__(
@@ -61,11 +63,13 @@ class EventHandlers:
         queue: SchedulingQueue,
         scheduler_names: Container[str],
         reject_waiting: Callable[[str], bool],
+        progress: Progress,
     ) -> None:
         self._cache = cache
         self._queue = queue
         self._scheduler_names = scheduler_names
         self._reject_waiting = reject_waiting
+        self._progress = progress
 
     def changed(
         self,
@@ -75,14 +79,9 @@ class EventHandlers:
         *,
         missed: bool = False,
     ) -> None:
-        """One object was added (no old), changed, or deleted (no new).
-
-        Args:
-            kind: The class of the object.
-            old: The object as it was last known, or None.
-            new: The object as it is now, or None.
-            missed: Whether the deletion itself was missed, and ``old`` may be stale.
-        """
+        """See `ChangeHandler.changed`."""
+        if not is_mere_report(old, new):
+            self._progress.note_change()
         before: Any = old
         after: Any = new
         if kind is Pod:

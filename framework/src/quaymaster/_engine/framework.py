@@ -4,13 +4,12 @@ Upstream's name for this is ``Framework`` (Kubernetes v1.36,
 ``pkg/scheduler/framework/runtime``).
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import attrs
 
 from quaymaster._binding.stations import BindingStations
-from quaymaster._cycle.algorithm import Algorithm, Nominator
+from quaymaster._cycle.algorithm import Algorithm
 from quaymaster._cycle.errors import raised, unexpected
 from quaymaster._cycle.sampling import NodeOrder
 from quaymaster._engine.handle import EngineHandle, Services
@@ -31,17 +30,14 @@ from quaymaster.status import Status
 
 __all__ = [
     "Framework",
+    "FrameworkBuilder",
     "backoff_policy",
-    "build_framework",
-    "build_frameworks",
     "queue_profiles",
+    "retire",
 ]
 
 
-_DEFAULT_OPTIONS = EngineOptions()
-
-
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, kw_only=True)
 class Framework:
     """What the engine needs to take a pod through one profile.
 
@@ -67,107 +63,112 @@ class Framework:
         return None
 
 
-def build_frameworks(
-    config: SchedulerConfig,
-    registry: PluginRegistry,
-    services: Services,
-    nominator: Nominator,
-    order: NodeOrder,
-    options: EngineOptions,
-    guards: Sequence[Guard],
-) -> dict[str, Framework]:
-    """Build all profiles of a configuration, by scheduler name.
+@attrs.frozen(eq=False, kw_only=True)
+class FrameworkBuilder:
+    """Builds the plugins and stations of profiles on the engine's parts.
 
-    Args:
-        config: The configuration.
+    Attributes:
         registry: Where plugins are found by name.
         services: The engine's parts.
-        nominator: The engine's nominated pods.
         order: The engine's sampling order, shared by its profiles as upstream does.
         options: What is set about the engine.
         guards: What goes around each call of a hook, the innermost first.
-
-    Raises:
-        ProfileError: A plugin cannot be loaded or called.
-        ExtenderError: An extender's URL or certificates are of no use.
     """
-    extenders = Extenders(config.extenders)
-    built: dict[str, Framework] = {}
-    try:
-        for profile in config.profiles:
-            built[profile.scheduler_name] = build_framework(
-                ignoring_managed_resources(profile, config.extenders),
-                registry,
-                services,
-                nominator,
-                order,
-                config.percentage_of_nodes_to_score,
-                extenders,
-                options,
-                guards,
+
+    registry: PluginRegistry
+    services: Services
+    order: NodeOrder = attrs.field(factory=NodeOrder)
+    options: EngineOptions = attrs.field(factory=EngineOptions)
+    guards: Sequence[Guard] = (MissingStates(),)
+
+    def build_all(self, config: SchedulerConfig) -> dict[str, Framework]:
+        """Build all profiles of a configuration, by scheduler name.
+
+        Raises:
+            ProfileError: A plugin cannot be loaded or called.
+            ExtenderError: An extender's URL or certificates are of no use.
+        """
+        extenders = Extenders(config.extenders)
+        percentage = config.percentage_of_nodes_to_score
+        built: dict[str, Framework] = {}
+        try:
+            for profile in config.profiles:
+                served = ignoring_managed_resources(profile, config.extenders)
+                built[profile.scheduler_name] = self.build(
+                    served, percentage, extenders
+                )
+        except BaseException:
+            retire(built.values())
+            raise
+        return built
+
+    def build(
+        self,
+        config: ProfileConfig,
+        percentage: int = 100,
+        extenders: Extenders = NO_EXTENDERS,
+    ) -> Framework:
+        """Build one profile.
+
+        Args:
+            config: The profile, with all defaults filled in.
+            percentage: The engine's ``percentageOfNodesToScore``; a profile's own wins.
+            extenders: The engine's extenders.
+
+        Raises:
+            ProfileError: A plugin cannot be loaded or called.
+        """
+        handle = EngineHandle(config.scheduler_name, self.services, extenders)
+        try:
+            profile = build_profile(
+                config, self.registry, lambda _name: handle, self.guards
             )
-    except BaseException:
-        for one in built.values():
-            one.handle.retire()
-        raise
-    return built
+        except BaseException:
+            handle.retire()
+            raise
+        own = config.percentage_of_nodes_to_score
+        wanted = percentage if own is None else own
+        plain = self._decider(profile, wanted, extenders)
+        handle.attach(plain)
+        return Framework(
+            profile=profile,
+            algorithm=self._with_memory(plain, profile, wanted, extenders),
+            plain=plain,
+            binding=BindingStations(profile, extenders),
+            handle=handle,
+        )
+
+    def _with_memory(
+        self, plain: Algorithm, profile: Profile, percentage: int, extenders: Extenders
+    ) -> Algorithm:
+        """The algorithm with a memory around its stations, and checks if asked for."""
+        algorithm, signatures = plain, None
+        # Whoever looks for mutations wants to see every call.
+        if not self.options.check_mutations:
+            signatures = Signatures(profile, plain.nodes)
+            algorithm = remember(plain, signatures)
+        if not self.options.verify:
+            return algorithm
+        slow = self._decider(profile.without_twins(), percentage, extenders)
+        return algorithm.checked_by(Recheck(slow, self.options.verify, signatures))
+
+    def _decider(
+        self, profile: Profile, percentage: int, extenders: Extenders
+    ) -> Algorithm:
+        return Algorithm(
+            profile,
+            nodes=self.services.snapshot.nodes,
+            nominator=self.services.nominator,
+            order=self.order,
+            percentage=percentage,
+            extenders=extenders,
+        )
 
 
-def build_framework(
-    config: ProfileConfig,
-    registry: PluginRegistry,
-    services: Services,
-    nominator: Nominator,
-    order: NodeOrder,
-    percentage: int,
-    extenders: Extenders = NO_EXTENDERS,
-    options: EngineOptions = _DEFAULT_OPTIONS,
-    guards: Sequence[Guard] = (MissingStates(),),
-) -> Framework:
-    """Build a profile's plugins and stations on the engine's parts.
-
-    Args:
-        config: The profile, with all defaults filled in.
-        registry: Where plugins are found by name.
-        services: The engine's parts.
-        nominator: The engine's nominated pods.
-        order: The engine's sampling order, shared by its profiles as upstream does.
-        percentage: The engine's ``percentageOfNodesToScore``; a profile's own wins.
-        extenders: The engine's extenders.
-        options: What is set about the engine.
-        guards: What goes around each call of a hook, the innermost first.
-
-    Raises:
-        ProfileError: A plugin cannot be loaded or called.
-    """
-    handle = EngineHandle(config.scheduler_name, services, extenders)
-    try:
-        profile = build_profile(config, registry, lambda _name: handle, guards)
-    except BaseException:
-        handle.retire()
-        raise
-    own = config.percentage_of_nodes_to_score
-    nodes = services.snapshot.nodes
-    decide = partial(
-        Algorithm,
-        nodes=nodes,
-        nominator=nominator,
-        order=order,
-        percentage=percentage if own is None else own,
-        extenders=extenders,
-    )
-    algorithm = plain = decide(profile)
-    signatures = None
-    # Whoever looks for mutations wants to see every call.
-    if not options.check_mutations:
-        signatures = Signatures(profile, nodes)
-        algorithm = remember(plain, signatures)
-    if options.verify:
-        slow = decide(profile.without_twins())
-        algorithm = algorithm.checked_by(Recheck(slow, options.verify, signatures))
-    handle.attach(plain)
-    stations = BindingStations(profile, extenders)
-    return Framework(profile, algorithm, plain, stations, handle)
+def retire(frameworks: Iterable[Framework]) -> None:
+    """Stop what the plugins of profiles have left to be called later."""
+    for framework in frameworks:
+        framework.handle.retire()
 
 
 def backoff_policy(config: SchedulerConfig) -> BackoffPolicy:

@@ -7,7 +7,7 @@ from typing import TypeVar
 import attrs
 
 from quaymaster._binding.executor import Executor, InlineExecutor
-from quaymaster._cycle.algorithm import Algorithm
+from quaymaster._cycle.algorithm import Algorithm, Nominator
 from quaymaster._cycle.attempt import Attempt
 from quaymaster._engine.guarded import PluginClock, run_guarded
 from quaymaster._extenders import NO_EXTENDERS, Extenders
@@ -31,11 +31,23 @@ __all__ = ["EngineHandle", "Services"]
 T = TypeVar("T")
 
 
+def _no_pod(_uid: str) -> WaitingPod | None:
+    return None
+
+
+def _leave(_pods: Sequence[Pod]) -> None:
+    return None
+
+
 @attrs.frozen(eq=False, kw_only=True)
 class Services:
     """The parts of an engine that plugins may use.
 
     Attributes:
+        nominator: The nominations of all pods.
+        waiting_pods: The pods that wait on Permit; by default there are none.
+        waiting_pod: One of them by its uid.
+        activate: Moves pods to the active queue; by default there is no queue.
         record: Writes an Event; by default to the cluster.
         random: The engine's seeded generator.
         executor: Runs what may wait for the cluster; inline by default.
@@ -45,10 +57,10 @@ class Services:
     cluster: Cluster
     informers: Informers
     snapshot: Snapshot
-    waiting_pods: Callable[[], Iterable[WaitingPod]]
-    waiting_pod: Callable[[str], WaitingPod | None]
-    activate: Callable[[Iterable[Pod]], None]
-    nominated_pods: Callable[[str], Sequence[Pod]]
+    nominator: Nominator
+    waiting_pods: Callable[[], Iterable[WaitingPod]] = tuple
+    waiting_pod: Callable[[str], WaitingPod | None] = _no_pod
+    activate: Callable[[Sequence[Pod]], None] = _leave
     record: Callable[[EventNote], None] = attrs.Factory(
         lambda self: self.cluster.record, takes_self=True
     )
@@ -129,7 +141,7 @@ class EngineHandle:
         self._services.activate(listed)
 
     def nominated_pods(self, node_name: str) -> Sequence[Pod]:
-        return self._services.nominated_pods(node_name)
+        return self._services.nominator.pods_on(node_name)
 
     def run_filters(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
         return self._attached().filter.run(state, pod, node)

@@ -17,6 +17,8 @@ T = TypeVar("T")
 class Inbox:
     """A queue of calls; anybody may `post`, only the engine drains.
 
+    The engine's thread is the one that makes it, until `adopt` says otherwise.
+
     Attributes:
         has_news: Whether there may be something to do; cleared by `drain`.
     """
@@ -26,6 +28,18 @@ class Inbox:
         self.has_news = False
         self._is_waiting = False
         self._woken = threading.Event()
+        self._thread = threading.get_ident()
+
+    def adopt(self) -> None:
+        """Make the calling thread the engine's."""
+        self._thread = threading.get_ident()
+
+    def run_here(self, call: Callable[[], None]) -> None:
+        """Make a call at once if this is the engine's thread, else leave it there."""
+        if threading.get_ident() == self._thread:
+            call()
+        else:
+            self.post(call)
 
     def post(self, call: Callable[[], None]) -> None:
         """Leave a call for the engine's thread."""

@@ -104,13 +104,12 @@ class _Reflector(Generic[ObjT]):
         self,
         kind: type[ObjT],
         cluster: Cluster,
-        handler: ChangeHandler,
         tell_news: Callable[["_Reflector[Any]"], None],
         retry_later: Callable[[Callable[[], None]], object],
     ) -> None:
         self._kind = kind
         self._cluster = cluster
-        self._handler = handler
+        self._handler: ChangeHandler | None = None
         self._tell_news = partial(tell_news, self)
         self._retry_later = retry_later
         self._watch: Watch[ObjT] | None = None
@@ -127,7 +126,12 @@ class _Reflector(Generic[ObjT]):
             self._log = ChangeLog()
         return self._log
 
-    def start(self) -> None:
+    def start(self, handler: ChangeHandler) -> None:
+        """List and watch, and tell this handler from now on what there is."""
+        self._handler = handler
+        self.recover()
+
+    def list(self) -> None:
         """List, tell the handler what there is, and watch from there."""
         listed = self._cluster.list(self._kind)
         if listed.resource_version < self._version:
@@ -179,7 +183,7 @@ class _Reflector(Generic[ObjT]):
                     return
                 except ResourceExpiredError:
                     self._must_list = True
-            self.start()
+            self.list()
         except ApiError as error:
             _log.warning("%s cannot be followed: %s", self._kind.kind, error)
             self._is_resting = True
@@ -215,6 +219,7 @@ class _Reflector(Generic[ObjT]):
         """Write a change down, if anybody reads about it later, and pass it on."""
         if self._log is not None:
             self._log.note(key, is_new=old is None)
+        assert self._handler is not None, "it was started"
         self._handler.changed(self._kind, old, new, missed=missed)
 
 
@@ -223,7 +228,6 @@ class EngineInformers:
 
     Args:
         cluster: The cluster to follow.
-        handler: Told every change, after the copy has been brought up to date.
         notify: Called, from any thread, when there is something to `sync`.
         retry_later: Calls what it is given after a while, on the engine's thread: a
             kind that cannot be followed right now is tried again then.
@@ -232,7 +236,6 @@ class EngineInformers:
     def __init__(
         self,
         cluster: Cluster,
-        handler: ChangeHandler,
         notify: Callable[[], None],
         retry_later: Callable[[Callable[[], None]], object] = lambda retry: retry(),
     ) -> None:
@@ -240,15 +243,19 @@ class EngineInformers:
         # Whose watches may have brought something; filled from any thread.
         self._news: deque[_Reflector[Any]] = deque()
         self._reflectors: Mapping[type[ApiObject], _Reflector[Any]] = {
-            kind: _Reflector(kind, cluster, handler, self._tell_news, retry_later)
+            kind: _Reflector(kind, cluster, self._tell_news, retry_later)
             for kind in WATCHED_KINDS
         }
         self._has_listed = False
 
-    def start(self) -> None:
-        """List every kind and start to watch it; later, if the cluster fails now."""
+    def start(self, handler: ChangeHandler) -> None:
+        """List every kind and start to watch it; later, if the cluster fails now.
+
+        Args:
+            handler: Told every change, after the copy has been brought up to date.
+        """
         for reflector in self._reflectors.values():
-            reflector.recover()
+            reflector.start(handler)
 
     @property
     def has_listed(self) -> bool:

@@ -7,77 +7,37 @@ to happen; with a virtual one time jumps to the next timer. Mirrors ``Scheduler`
 """
 
 import logging
-import math
-import random
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from typing import Protocol
 
-from quaymaster._binding.binding_cycle import BindingCycle
 from quaymaster._binding.executor import Executor, InlineExecutor, Post
-from quaymaster._binding.waiting_pods import WaitingPods
-from quaymaster._cache.cache import Cache
-from quaymaster._config.changes import ConfigChanges, compare
+from quaymaster._config.changes import ConfigChanges
 from quaymaster._cycle.decisions import Decision
-from quaymaster._cycle.sampling import NodeOrder
 from quaymaster._cycle.scoring import Ties
-from quaymaster._engine.changes import is_mere_report
-from quaymaster._engine.event_handlers import EventHandlers
-from quaymaster._engine.failure import Failure, FailureHandler, FailureKind, failure_of
-from quaymaster._engine.framework import (
-    Framework,
-    backoff_policy,
-    build_frameworks,
-    queue_profiles,
-)
-from quaymaster._engine.handle import Services
-from quaymaster._engine.inbox import Inbox
-from quaymaster._engine.informers import EngineInformers
-from quaymaster._engine.outcomes import Outcomes
-from quaymaster._engine.pod_patches import PodPatches
-from quaymaster._mutations import MutationGuard
-from quaymaster._queue import QueuedPod, SchedulingQueue
+from quaymaster._engine.assembly import assemble
+from quaymaster._engine.failure import Failure, FailureKind, failure_of
+from quaymaster._engine.framework import Framework
+from quaymaster._engine.profile_runner import ProfileRunner
+from quaymaster._engine.reload import reload
+from quaymaster._engine.reports import Observer
+from quaymaster._queue import QueuedPod
 from quaymaster._raised import describe_exception
-from quaymaster._runtime import Guard, HookErrors, HookGuards, SlowHooks
 from quaymaster.clock import Clock
 from quaymaster.cluster import Cluster, EventNote
 from quaymaster.config import SchedulerConfig
 from quaymaster.cycle_state import CycleState
-from quaymaster.errors import PluginError, VerificationError
+from quaymaster.errors import VerificationError
 from quaymaster.node_table import NodeTable
-from quaymaster.objects import ApiObject, Pod
-from quaymaster.options import EngineOptions, HookError, SlowHook
+from quaymaster.objects import Pod
+from quaymaster.options import EngineOptions
 from quaymaster.registry import PluginRegistry
-from quaymaster.snapshot import Snapshot
 from quaymaster.status import Status
 
 __all__ = ["Observer", "Scheduler"]
 
 _log = logging.getLogger(__name__)
-
-_TRIES_TO_GIVE_UP_AFTER = 5
-_SECONDS_TO_RETRY_WATCH = 1.0
-
-
-class Observer(Protocol):
-    """Is told what the scheduler does, as it does it, on its thread."""
-
-    def attempting(self, pod: Pod, framework: Framework, /) -> None:
-        """A pod is about to be tried."""
-
-    def bound(self, pod: Pod, node_name: str, /) -> None:
-        """A pod was bound."""
-
-    def recorded(self, note: EventNote, /) -> None:
-        """A plugin wrote an Event."""
-
-    def slow(self, hook: SlowHook, /) -> None:
-        """A hook took longer than it may."""
-
-    def failed(self, error: HookError, /) -> None:
-        """A hook raised an exception, or broke its contract."""
 
 
 class Scheduler:
@@ -102,7 +62,6 @@ class Scheduler:
         snapshot: Nodes and pods, as decisions see them.
         queue: The pods that wait for an attempt.
         waiting: The pods that wait on Permit.
-        config: The configuration in force.
         frameworks: Scheduler name -> the profile at work.
 
     Raises:
@@ -124,61 +83,41 @@ class Scheduler:
         options: EngineOptions | None = None,
         stopwatch: Callable[[], float] = time.perf_counter,
     ) -> None:
-        self._cluster = cluster
-        self._clock = clock
-        self._observer = observer
-        self._registry = registry
-        self._options = options or EngineOptions()
-        self._stopwatch = stopwatch
-        self._random = random.Random(seed)
-        self._node_order = NodeOrder()
-        self._changes = 0
-        # Attempts since the last change, while no change was to be expected.
-        self._idle_attempts = 0
-        self._inbox = Inbox()
-        self._thread = threading.get_ident()
-        self._hook_errors = HookErrors(clock.now, self._failed)
-        self._executor = make_executor(self._inbox.post)
-        self._informers = EngineInformers(
+        runner = ProfileRunner(
             cluster,
-            self,
-            self._inbox.notify,
-            lambda retry: clock.call_later(_SECONDS_TO_RETRY_WATCH, retry),
-        )
-        self.snapshot = Snapshot()
-        self.waiting = WaitingPods(clock, self._inbox.post)
-        self._cache = Cache(self.snapshot)
-        self.config = config
-        self.frameworks = self._build_frameworks(config)
-        self.waiting.rejecting = _plugin_names(self.frameworks.values())
-        self.queue = self._build_queue(config)
-        self._handlers = EventHandlers(
-            cache=self._cache,
-            queue=self.queue,
-            scheduler_names=self.frameworks,
-            reject_waiting=self._reject_waiting,
-        )
-        patches = PodPatches(cluster, self._executor)
-        self._failures = FailureHandler(
+            config,
+            registry,
             clock=clock,
-            queue=self.queue,
-            cache=self._cache,
-            lookup=self._stored,
-            patch_status=patches.send,
-            record=cluster.record,
-            told=on_failure,
+            seed=seed,
+            make_executor=make_executor,
+            observer=observer,
+            activate=self._activate,
+            options=options,
+            stopwatch=stopwatch,
         )
-        outcomes = Outcomes(
-            queue=self.queue,
-            cache=self._cache,
-            failures=self._failures,
-            lookup=self._stored,
-            bound=self._bound,
-            note=self._note_broken_contract,
-        )
-        self._binding = BindingCycle(
-            cluster, self._executor, self.waiting, outcomes, clock, patches.send
-        )
+        engine = assemble(runner, on_failure)
+        self.snapshot = runner.snapshot
+        self.queue = engine.queue
+        self.waiting = runner.waiting
+        self.frameworks: Mapping[str, Framework] = runner.frameworks
+        self._observer = observer
+        self._runner = runner
+        self._engine = engine
+        # What every attempt needs, at one step.
+        self._clock = clock
+        self._cluster = cluster
+        self._informers = runner.informers
+        self._cache = runner.cache
+        self._random = runner.random
+        self._reports = runner.reports
+        self._failures = engine.failures
+        self._binding = engine.binding
+        self._progress = engine.progress
+
+    @property
+    def config(self) -> SchedulerConfig:
+        """The configuration in force."""
+        return self._runner.config
 
     def start(self) -> None:
         """Learn what there is in the cluster, and begin to follow it.
@@ -186,25 +125,24 @@ class Scheduler:
         What cannot be listed is tried again every second, and nothing is scheduled
         before everything has been listed.
         """
-        self._informers.start()
+        self._runner.start(self._engine.handlers)
         self.queue.start()
 
     def run(self, stop: threading.Event) -> None:
         """Schedule until ``stop`` is set; whoever sets it calls `wake` as well."""
-        self._thread = threading.get_ident()
+        self._runner.inbox.adopt()
         while not stop.is_set():
             if not self.turn():
-                self._inbox.wait(self._clock)
+                self.wait()
         self.close()
 
     def close(self) -> None:
         """Stop the timers and the tasks of plugins, and wait for calls on their way."""
-        _retire(self.frameworks.values())
-        self._executor.close()
+        self._runner.close()
 
     def wake(self) -> None:
         """Let the loop look around; from any thread."""
-        self._inbox.notify()
+        self._runner.inbox.notify()
 
     def settle(self) -> None:
         """Schedule until nothing moves any more; the clock must be a virtual one.
@@ -213,10 +151,11 @@ class Scheduler:
         change of the cluster, and pods that are gated. One that meets errors, or is
         tried again and again to no effect, gets a few more tries.
         """
-        while not self._is_going_round_in_circles():
+        progress = self._progress
+        while not progress.is_stuck(len(self.queue) + len(self.waiting)):
             if self.turn():
                 continue
-            if self._is_settled() or not self._inbox.wait(self._clock):
+            if self._is_settled() or not self._runner.wait():
                 return
 
     def turn(self) -> bool:
@@ -225,7 +164,7 @@ class Scheduler:
         Returns:
             Whether there was anything to do.
         """
-        busy = self.catch_up()
+        busy = self._runner.catch_up()
         queued = self.queue.pop() if self._informers.has_listed else None
         if queued is not None:
             self._schedule(queued)
@@ -233,15 +172,11 @@ class Scheduler:
 
     def catch_up(self) -> bool:
         """Handle what has arrived and is due; return whether there was anything."""
-        busy = False
-        if self._inbox.has_news:
-            busy = self._inbox.drain()
-            busy = self._informers.sync() or busy
-        return self._clock.run_due() > 0 or busy
+        return self._runner.catch_up()
 
     def wait(self) -> None:
         """Let time pass until something arrives or is due; see `catch_up`."""
-        self._inbox.wait(self._clock)
+        self._runner.wait()
 
     def reload(self, config: SchedulerConfig) -> Future[ConfigChanges]:
         """Go on with another configuration; from any thread.
@@ -260,20 +195,7 @@ class Scheduler:
             What is different, once it is in force; or the error that kept it out:
             `ProfileError`, `ExtenderError`, or what a plugin's hooks raised.
         """
-        return self._inbox.ask(lambda: self._reload(config))
-
-    def changed(
-        self,
-        kind: type[ApiObject],
-        old: ApiObject | None,
-        new: ApiObject | None,
-        *,
-        missed: bool = False,
-    ) -> None:
-        """Take a change of the cluster from an informer."""
-        if not is_mere_report(old, new):
-            self._note_change()
-        self._handlers.changed(kind, old, new, missed=missed)
+        return self._runner.inbox.ask(lambda: reload(self._engine, config))
 
     def gate_of(self, pod: Pod) -> Status | None:
         """What keeps a pod out of the queue, or None if nothing does."""
@@ -284,92 +206,13 @@ class Scheduler:
         status = framework.pre_enqueue(queued.gating_plugin, queued.pod)
         return (status or Status.unresolvable()).with_plugin(queued.gating_plugin)
 
-    def _reload(self, config: SchedulerConfig) -> ConfigChanges:
-        changes = compare(self.config, config)
-        frameworks = self._build_frameworks(config)
-        try:
-            profiles = queue_profiles(frameworks, config)
-            gone = self.queue.reload(profiles, backoff_policy(config))
-        except BaseException:
-            _retire(frameworks.values())
-            raise
-        added = frameworks.keys() - self.frameworks.keys()
-        _retire(self.frameworks.values())
-        # In place: the event handlers hold it, too.
-        self.frameworks.clear()
-        self.frameworks.update(frameworks)
-        self.waiting.rejecting = _plugin_names(frameworks.values())
-        self._queue_pods_of(added)
-        self._note_change()
-        if gone:
-            _log.warning("%d pending pods have no profile any more", len(gone))
-        self.config = config
-        return changes
-
-    def _queue_pods_of(self, scheduler_names: Collection[str]) -> None:
-        """Queue the pending pods of new profiles, but those that still have a node."""
-        for pod in self._informers.list(Pod) if scheduler_names else ():
-            if pod.spec.scheduler_name not in scheduler_names:
-                continue
-            has_node = pod.node_name or self._cache.is_assumed(pod.uid)
-            if not has_node and not pod.is_finished:
-                self.queue.add(pod)
-
-    def _build_frameworks(self, config: SchedulerConfig) -> dict[str, Framework]:
-        services = Services(
-            clock=self._clock,
-            cluster=self._cluster,
-            informers=self._informers,
-            snapshot=self.snapshot,
-            waiting_pods=lambda: self.waiting,
-            waiting_pod=self.waiting.get,
-            activate=self._activate,
-            nominated_pods=self.pods_on,
-            record=self._record,
-            random=self._random,
-            executor=self._executor,
-        )
-        return build_frameworks(
-            config,
-            self._registry,
-            services,
-            self,
-            self._node_order,
-            self._options,
-            self._guards(),
-        )
-
-    def _guards(self) -> Sequence[Guard]:
-        """What goes around the hooks of plugins."""
-        limit = self._options.slow_hook_seconds
-        limit = math.inf if limit is None else limit
-        slow = SlowHooks(self._stopwatch, limit, self._slow)
-        guards: list[Guard] = [
-            HookGuards(self._stopwatch, limit, slow.report, self._hook_failed)
-        ]
-        if self._options.check_mutations:
-            guards.append(MutationGuard(self.snapshot))
-        return guards
-
-    def _build_queue(self, config: SchedulerConfig) -> SchedulingQueue:
-        return SchedulingQueue(
-            clock=self._clock,
-            profiles=queue_profiles(self.frameworks, config),
-            lookup=self._stored,
-            backoff=backoff_policy(config),
-            max_in_unschedulable_seconds=self._options.max_in_unschedulable_seconds,
-            flush_gated_pods=self._options.flush_gated_pods,
-        )
-
     def _schedule(self, queued: QueuedPod) -> None:
         pod = queued.pod
         framework = self.frameworks.get(pod.spec.scheduler_name)
         if framework is None or self._is_skipped(pod):
             self.queue.done(pod.uid)
             return
-        queued.attempted_at_change = self._changes
-        if not self._clock.has_foreground_timers:
-            self._idle_attempts += 1
+        self._progress.note_attempt(queued)
         if self._observer is not None:
             self._observer.attempting(pod, framework)
         state = CycleState()
@@ -387,9 +230,9 @@ class Scheduler:
             found = framework.algorithm.schedule(state, pod, self._pick_node)
             if isinstance(found, Decision):
                 return found
-            self._note_broken_contract(pod, found.status)
+            self._reports.broken_contract(pod, found.status)
             if found.post_filter is not None:
-                self._note_broken_contract(pod, found.post_filter.status)
+                self._reports.broken_contract(pod, found.post_filter.status)
             return failure_of(found)
         except VerificationError:
             raise
@@ -409,97 +252,17 @@ class Scheduler:
         # A third of the time of randrange, and as even for so few.
         return int(rows[int(self._random.random() * len(rows))])
 
-    def _note_change(self) -> None:
-        self._changes += 1
-        self._idle_attempts = 0
-
-    def _is_going_round_in_circles(self) -> bool:
-        pending = len(self.queue) + len(self.waiting) + 1
-        return self._idle_attempts > _TRIES_TO_GIVE_UP_AFTER * pending
+    def _activate(self, pods: Sequence[Pod]) -> None:
+        # Plugins are built before the queue, which has to know their hooks.
+        self.queue.activate(pods)
 
     def _is_settled(self) -> bool:
         return (
             not self._clock.has_foreground_timers
             and not self._binding.in_flight
             and not len(self.waiting)
-            and all(map(self._has_had_its_chance, self.queue))
+            and all(map(self._progress.has_had_its_chance, self.queue))
         )
-
-    def _has_had_its_chance(self, queued: QueuedPod) -> bool:
-        if queued.is_gated:
-            return True
-        errors = queued.consecutive_errors_count
-        return queued.attempted_at_change == self._changes and (
-            errors == 0 or errors >= _TRIES_TO_GIVE_UP_AFTER
-        )
-
-    def pods_on(self, node_name: str) -> Sequence[Pod]:
-        """The pods that are nominated to a node, in the order of nomination."""
-        return self.queue.nominator.pods_on(node_name)
-
-    def nodes(self) -> Sequence[str]:
-        """The nodes that any pod is nominated to."""
-        return self.queue.nominator.nodes()
-
-    def _stored(self, key: str) -> Pod | None:
-        return self._informers.get(Pod, key)
-
-    def _activate(self, pods: Iterable[Pod]) -> None:
-        listed = list(pods)
-        self._inbox.post(lambda: self.queue.activate(listed))
-
-    def _reject_waiting(self, uid: str) -> bool:
-        waiting = self.waiting.get(uid)
-        if waiting is None:
-            return False
-        self.waiting.end(waiting, Status.unschedulable("pod was deleted"))
-        return True
-
-    def _bound(self, pod: Pod, node_name: str) -> None:
-        self._note_change()
-        if self._observer is not None:
-            self._observer.bound(pod, node_name)
-
-    def _slow(self, hook: SlowHook) -> None:
-        if self._observer is not None:
-            self._observer.slow(hook)
-
-    def _hook_failed(
-        self, plugin: str, hook: str, pod: str, error: BaseException
-    ) -> None:
-        """Take note of a hook that failed, on whatever thread that was."""
-
-        def report() -> None:
-            self._hook_errors.report(plugin, hook, pod, error)
-
-        if threading.get_ident() == self._thread:
-            report()
-        else:
-            self._inbox.post(report)
-
-    def _failed(self, error: HookError) -> None:
-        if self._observer is not None:
-            self._observer.failed(error)
-
-    def _note_broken_contract(self, pod: Pod, status: Status | None) -> None:
-        """Take note of what no guard could see, since only a station looked at it."""
-        error = status.error if status is not None else None
-        if isinstance(error, PluginError):
-            self._hook_errors.report(error.plugin, error.hook, pod.key, error)
-
-    def _record(self, note: EventNote) -> None:
-        self._cluster.record(note)
-        if self._observer is not None:
-            self._observer.recorded(note)
-
-
-def _retire(frameworks: Iterable[Framework]) -> None:
-    for framework in frameworks:
-        framework.handle.retire()
-
-
-def _plugin_names(frameworks: Iterable[Framework]) -> frozenset[str]:
-    return frozenset(name for one in frameworks for name in one.profile.plugins)
 
 
 def _skipped(pod: Pod) -> EventNote:

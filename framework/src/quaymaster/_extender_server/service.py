@@ -11,11 +11,11 @@ import numpy as np
 
 from quaymaster._cycle.algorithm import Algorithm
 from quaymaster._cycle.attempt import Attempt
-from quaymaster._cycle.pre_filter import restricted_rows
 from quaymaster._cycle.score_call import PluginScores
 from quaymaster._engine.framework import Framework
-from quaymaster._engine.scheduler import Scheduler
+from quaymaster._engine.profile_runner import ProfileRunner
 from quaymaster._extender_server.background import BackgroundExecutor
+from quaymaster._extender_server.cache_feed import CacheFeed
 from quaymaster._extender_server.messages import NodesRequest
 from quaymaster._extenders.wire import FilterAnswer
 from quaymaster.arrays import RowArray
@@ -87,30 +87,29 @@ class ExtenderService:
         cluster = MemoryCluster(clock, kubelet=False, controllers=False)
         cluster.load(objects)
         self.config = config
-        # Never run: it keeps the plugins, and the snapshot that they look at.
-        self._scheduler = Scheduler(
+        self._runner = ProfileRunner(
             cluster,
             _served(config),
             registry,
             clock=clock,
             make_executor=BackgroundExecutor,
         )
-        self._scheduler.start()
+        self._runner.start(CacheFeed(self._runner))
         self._unknown_nodes = unknown_nodes
         self._told: set[str] = set()
         self._learnt: dict[str, Node] = {}
 
     def catch_up(self) -> None:
         """Let timers ring and reloads happen; on the thread that asks questions."""
-        self._scheduler.catch_up()
+        self._runner.catch_up()
 
     def wait(self) -> None:
         """Wait until there is something to catch up with; `wake` ends it."""
-        self._scheduler.wait()
+        self._runner.wait()
 
     def wake(self) -> None:
         """End what `wait` does; from any thread."""
-        self._scheduler.wake()
+        self._runner.inbox.notify()
 
     def reload(self, config: SchedulerConfig) -> Future[ConfigChanges]:
         """Answer by another configuration from the next `catch_up` on.
@@ -118,9 +117,7 @@ class ExtenderService:
         May be called from any thread. If anything of it cannot be built, the answer is
         the error, and all stays as it was.
         """
-        answer = self._scheduler.reload(_served(config))
-        answer.add_done_callback(lambda done: self._reloaded(config, done))
-        return answer
+        return self._runner.inbox.ask(lambda: self._reload(config))
 
     def filter(self, request: NodesRequest) -> FilterAnswer:
         """Run PreFilter and Filter on the nodes in question.
@@ -144,18 +141,13 @@ class ExtenderService:
         """Which of some known nodes are rejected, and why."""
         nodes = self._nodes()
         attempt = Attempt.begin(CycleState(), pod, nodes)
-        outcome = algorithm.pre_filter.run(attempt)
-        if outcome.status is not None:
-            _raise_error(outcome.status)
-            return dict.fromkeys(names, outcome.status)
         rows = _rows(nodes, names)
-        if outcome.node_names is not None:
-            allowed = restricted_rows(attempt, outcome)
-            rows = np.intersect1d(rows, nodes.row_numbers(allowed))
-        passed = algorithm.filter.run_on_rows(attempt, rows)
+        passed = algorithm.judge(attempt, rows)
         if isinstance(passed, Status):
-            raise ServiceError(passed.message)
-        if outcome.node_names is None and nodes.count(passed) == len(rows):
+            if not passed.is_rejected:
+                raise ServiceError(passed.message)
+            return dict.fromkeys(names, passed)
+        if nodes.count(passed) == len(rows):
             return {}
         fitting = set(nodes.names_at(passed))
         return {name: attempt.diagnosis[name] for name in names if name not in fitting}
@@ -188,24 +180,22 @@ class ExtenderService:
         outcome = algorithm.pre_filter.run(attempt)
         if outcome.status is not None:
             raise ServiceError(outcome.status.message)
-        status = algorithm.score.prepare(attempt, rows)
-        if status is not None:
-            raise ServiceError(status.message)
-        scores = algorithm.score.by_plugin(attempt, rows)
+        scores = algorithm.score.run(attempt, rows)
         if isinstance(scores, Status):
             raise ServiceError(scores.message)
         return _tenths(scores, nodes.names_at(rows))
 
-    def _reloaded(self, config: SchedulerConfig, done: Future[ConfigChanges]) -> None:
-        if done.exception() is None:
-            self.config = config
+    def _reload(self, config: SchedulerConfig) -> ConfigChanges:
+        changes = self._runner.reload(_served(config))
+        self.config = config
+        return changes
 
     def _nodes(self) -> NodeTable:
-        return self._scheduler.snapshot.nodes
+        return self._runner.snapshot.nodes
 
     def _framework(self, pod: Pod) -> Framework:
         """The profile that the pod asks for; if there is only one, that one."""
-        frameworks = self._scheduler.frameworks
+        frameworks = self._runner.frameworks
         name = pod.spec.scheduler_name
         if name in frameworks:
             return frameworks[name]
@@ -222,7 +212,7 @@ class ExtenderService:
             for one in [
                 one for one in request.nodes if learnt.get(one.name) is not one.node
             ]:
-                self._scheduler.snapshot.add_node(one.node)
+                self._runner.snapshot.add_node(one.node)
                 learnt[one.name] = one.node
             return frozenset()
         get = self._nodes().row_of
@@ -261,11 +251,6 @@ def _answer(names: Sequence[str], rejected: Mapping[str, Status]) -> FilterAnswe
             if status.code is final
         },
     )
-
-
-def _raise_error(status: Status) -> None:
-    if not status.is_rejected:
-        raise ServiceError(status.message)
 
 
 def _tenths(scores: Sequence[PluginScores], names: Sequence[str]) -> dict[str, int]:

@@ -20,7 +20,7 @@ from quaymaster._queue.events import (
 )
 from quaymaster._queue.hints import HintRegistry, Question, Strategy
 from quaymaster._queue.in_flight import InFlightPods
-from quaymaster._queue.nominator import Nominator, PodLookup
+from quaymaster._queue.nominator import Nominator
 from quaymaster._queue.profile import CompiledProfiles, QueueProfile
 from quaymaster._queue.queued_pod import QueuedPod
 from quaymaster._queue.renewal import renew
@@ -45,7 +45,7 @@ class SchedulingQueue:
     Args:
         clock: Tells the time and runs the flushes.
         profiles: Scheduler name -> its profile; at least one.
-        lookup: The informers' pods.
+        nominator: The pods that are nominated to nodes; it follows the queue.
         backoff: How long failed pods wait.
         max_in_unschedulable_seconds: After this long without a helpful event, a
             rejected pod is tried again.
@@ -54,7 +54,7 @@ class SchedulingQueue:
             139330 and 139331 of kubernetes/kubernetes).
 
     Attributes:
-        nominator: The pods that are nominated to nodes.
+        nominator: The same.
         incoming: (queue, label of the cause) -> how many pods entered; upstream's
             metric ``queue_incoming_pods_total``.
     """
@@ -64,14 +64,14 @@ class SchedulingQueue:
         *,
         clock: Clock,
         profiles: Mapping[str, QueueProfile],
-        lookup: PodLookup,
+        nominator: Nominator,
         backoff: BackoffPolicy | None = None,
         max_in_unschedulable_seconds: float = 300.0,
         flush_gated_pods: bool = False,
     ) -> None:
         self._clock = clock
         self._flush_gated_pods = flush_gated_pods
-        self.nominator = Nominator(lookup)
+        self.nominator = nominator
         self._in_flight = InFlightPods()
         self._hints = _hint_registry(profiles)
         self._profiles = CompiledProfiles(profiles)

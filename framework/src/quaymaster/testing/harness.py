@@ -12,23 +12,16 @@ import numpy as np
 
 from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.decisions import Feasible
-from quaymaster._cycle.sampling import NodeOrder
-from quaymaster._engine.framework import Framework, build_framework
 from quaymaster._engine.handle import Services
 from quaymaster._runtime import Call
 from quaymaster.arrays import Int64Array
-from quaymaster.change_log import ChangeLog
 from quaymaster.clock import VirtualClock
 from quaymaster.cluster_events import ClusterEvent, ClusterEventWithHint, QueueingHint
-from quaymaster.config import parse_config
 from quaymaster.cycle_state import CycleState
 from quaymaster.errors import QuaymasterError
-from quaymaster.handle import Handle
-from quaymaster.hookspecs import hookimpl
 from quaymaster.memory import MemoryCluster
 from quaymaster.objects import ApiObject, Node, Pod
 from quaymaster.queueing import QueuedPodInfo, SortKey
-from quaymaster.registry import PluginRegistry
 from quaymaster.results import (
     NodeStatuses,
     NodeVerdicts,
@@ -39,10 +32,11 @@ from quaymaster.results import (
 )
 from quaymaster.snapshot import Snapshot
 from quaymaster.status import Status
+from quaymaster.testing._alone import build_alone
+from quaymaster.testing._still import FixedNominations, FixedObjects
 
 __all__ = ["ContractError", "PluginHarness", "PluginStatusError"]
 
-ObjT = TypeVar("ObjT", bound=ApiObject)
 T = TypeVar("T")
 
 
@@ -60,70 +54,6 @@ class PluginStatusError(QuaymasterError):
     def __init__(self, status: Status) -> None:
         super().__init__(f"{status.code.label}: {status.message}")
         self.status = status
-
-
-class _FirstComeFirstServed:
-    """The queue sort of a profile whose plugin under test is none."""
-
-    def __init__(self, args: object, handle: Handle) -> None:
-        pass
-
-    @hookimpl
-    def queue_sort(self, queued: QueuedPodInfo) -> float:
-        return queued.timestamp
-
-
-class _NoBinder:
-    """The binder of a profile whose plugin under test is none."""
-
-    def __init__(self, args: object, handle: Handle) -> None:
-        pass
-
-    @hookimpl
-    def bind(self) -> Status | None:
-        return Status.skip()
-
-
-class _FixedObjects:
-    """Informers that change only when they are told to."""
-
-    def __init__(self, objects: Iterable[ApiObject]) -> None:
-        self._objects = list(objects)
-        self._changes: dict[type[ApiObject], ChangeLog[str]] = {}
-
-    def put(self, obj: ApiObject) -> None:
-        """Add an object, in place of the one of its key."""
-        same = type(obj), obj.key
-        self._objects = [one for one in self._objects if (type(one), one.key) != same]
-        self._objects.append(obj)
-        self.changes(type(obj)).note(obj.key, is_new=True)
-
-    def get(self, kind: type[ObjT], key: str) -> ObjT | None:
-        found = (obj for obj in self.list(kind) if obj.key == key)
-        return next(found, None)
-
-    def list(self, kind: type[ObjT], namespace: str | None = None) -> Sequence[ObjT]:
-        return [
-            obj
-            for obj in self._objects
-            if isinstance(obj, kind) and namespace in (None, obj.namespace)
-        ]
-
-    def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
-        return self._changes.setdefault(kind, ChangeLog())
-
-
-class _FixedNominations:
-    """Nominations that never change."""
-
-    def __init__(self, pods: Mapping[str, Sequence[Pod]]) -> None:
-        self._pods = pods
-
-    def pods_on(self, node_name: str) -> Sequence[Pod]:
-        return self._pods.get(node_name, ())
-
-    def nodes(self) -> Sequence[str]:
-        return list(self._pods)
 
 
 class PluginHarness:
@@ -176,19 +106,15 @@ class PluginHarness:
         self.cluster = MemoryCluster(clock)
         self.cluster.load([*nodes, *pods, *objects])
         self.state = CycleState()
-        self._informers = _FixedObjects([*nodes, *pods, *objects])
-        nominator = _FixedNominations(nominated or {})
+        self._informers = FixedObjects([*nodes, *pods, *objects])
         services = Services(
             clock=clock,
             cluster=self.cluster,
             informers=self._informers,
             snapshot=self.snapshot,
-            waiting_pods=tuple,
-            waiting_pod=lambda _uid: None,
-            activate=lambda _pods: None,
-            nominated_pods=nominator.pods_on,
+            nominator=FixedNominations(nominated or {}),
         )
-        self._framework = self._build(plugin, beside, args, services, nominator)
+        self._framework = build_alone(plugin, beside, args, services)
         self.plugin = self._framework.profile.plugins[self._name]
         self.handle = self._framework.handle
 
@@ -388,29 +314,6 @@ class PluginHarness:
         answer: Status | None = function(self.state, _on(pod, node_name), node_name)
         return answer
 
-    def _build(
-        self,
-        plugin: type,
-        beside: Iterable[type],
-        args: Mapping[str, object] | None,
-        services: Services,
-        nominator: _FixedNominations,
-    ) -> Framework:
-        plugins = {one.__name__: one for one in (*beside, plugin)}
-        registry = PluginRegistry.of(plugins)
-        names = list(plugins)
-        for key, stand_in in (
-            ("queueSort", _FirstComeFirstServed),
-            ("bind", _NoBinder),
-        ):
-            if not any(registry[name].extends(key) for name in plugins):
-                registry = registry.with_plugin(stand_in)
-                names.append(stand_in.__name__)
-        document = _document(names, self._name, args)
-        config = parse_config(document, registry, source="PluginHarness")
-        profile = config.profiles[0]
-        return build_framework(profile, registry, services, nominator, NodeOrder(), 100)
-
     def _call(self, key: str) -> Call:
         for call in self._framework.profile.plan(key):
             if call.plugin == self._name:
@@ -444,26 +347,6 @@ class PluginHarness:
                     f"plugin '{self._name}': {hook} and {hook}_nodes differ on node "
                     f"'{node.name}': {one!r} and {other!r}"
                 )
-
-
-def _document(
-    names: Iterable[str], plugin: str, args: Mapping[str, object] | None
-) -> object:
-    profile: dict[str, object] = {
-        "plugins": {
-            "multiPoint": {
-                "disabled": [{"name": "*"}],
-                "enabled": [{"name": name} for name in names],
-            }
-        }
-    }
-    if args is not None:
-        profile["pluginConfig"] = [{"name": plugin, "args": dict(args)}]
-    return {
-        "apiVersion": "kubescheduler.config.k8s.io/v1",
-        "kind": "KubeSchedulerConfiguration",
-        "profiles": [profile],
-    }
 
 
 def _on(pod: Pod, node_name: str) -> Pod:

@@ -1,0 +1,96 @@
+"""Builds the parts of a scheduler, and ties them together."""
+
+from collections.abc import Callable
+
+import attrs
+
+from quaymaster._engine.binding_cycle import BindingCycle
+from quaymaster._engine.event_handlers import EventHandlers
+from quaymaster._engine.failure import Failure, FailureHandler
+from quaymaster._engine.framework import backoff_policy, queue_profiles
+from quaymaster._engine.pod_patches import PodPatches
+from quaymaster._engine.profile_runner import ProfileRunner
+from quaymaster._engine.progress import Progress
+from quaymaster._queue import SchedulingQueue
+from quaymaster.objects import Pod
+
+__all__ = ["Engine", "assemble"]
+
+
+@attrs.frozen(eq=False, kw_only=True)
+class Engine:
+    """The parts of a scheduler.
+
+    Attributes:
+        runner: The profiles at work on a copy of the cluster.
+        queue: The pods that wait for an attempt.
+        handlers: Take every change of the cluster to the cache and the queue.
+        failures: Sends failed pods back to the queue.
+        binding: Takes pods that have a node to the end.
+        progress: Whether the engine gets anywhere.
+    """
+
+    runner: ProfileRunner
+    queue: SchedulingQueue
+    handlers: EventHandlers
+    failures: FailureHandler
+    binding: BindingCycle
+    progress: Progress
+
+
+def assemble(
+    runner: ProfileRunner, on_failure: Callable[[Pod, Failure], None] | None
+) -> Engine:
+    """Build what takes pods from the cluster to a node, and back if that fails.
+
+    Args:
+        runner: The profiles at work on a copy of the cluster.
+        on_failure: Called with every pod whose attempt has failed, and why, if it is to
+            be tried again.
+    """
+    progress = Progress(runner.clock)
+    queue = _queue(runner)
+    patches = PodPatches(runner.cluster, runner.executor)
+    handlers = EventHandlers(
+        cache=runner.cache,
+        queue=queue,
+        scheduler_names=runner.frameworks,
+        reject_waiting=runner.waiting.reject_deleted,
+        progress=progress,
+    )
+    failures = FailureHandler(
+        clock=runner.clock,
+        queue=queue,
+        cache=runner.cache,
+        lookup=runner.stored_pod,
+        patch_status=patches.send,
+        record=runner.cluster.record,
+        told=on_failure,
+    )
+    binding = BindingCycle(
+        runner=runner,
+        queue=queue,
+        failures=failures,
+        patches=patches,
+        progress=progress,
+    )
+    return Engine(
+        runner=runner,
+        queue=queue,
+        handlers=handlers,
+        failures=failures,
+        binding=binding,
+        progress=progress,
+    )
+
+
+def _queue(runner: ProfileRunner) -> SchedulingQueue:
+    options = runner.options
+    return SchedulingQueue(
+        clock=runner.clock,
+        profiles=queue_profiles(runner.frameworks, runner.config),
+        nominator=runner.nominator,
+        backoff=backoff_policy(runner.config),
+        max_in_unschedulable_seconds=options.max_in_unschedulable_seconds,
+        flush_gated_pods=options.flush_gated_pods,
+    )

@@ -1,0 +1,229 @@
+"""The profiles of a configuration, at work on a copy of a cluster.
+
+That is all that it takes to answer for nodes. The scheduler adds the pods that wait;
+an extender is asked about pods that wait elsewhere.
+"""
+
+import math
+import random
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from quaymaster._binding.executor import Executor, InlineExecutor, Post
+from quaymaster._binding.waiting_pods import WaitingPods
+from quaymaster._cache.cache import Cache
+from quaymaster._config.changes import ConfigChanges, compare
+from quaymaster._cycle.sampling import NodeOrder
+from quaymaster._engine.framework import Framework, FrameworkBuilder, retire
+from quaymaster._engine.handle import Services
+from quaymaster._engine.inbox import Inbox
+from quaymaster._engine.informers import ChangeHandler, EngineInformers
+from quaymaster._engine.reports import Observer, Reports
+from quaymaster._mutations import MutationGuard
+from quaymaster._queue import Nominator
+from quaymaster._runtime import Guard, HookGuards, SlowHooks
+from quaymaster.clock import Clock
+from quaymaster.cluster import Cluster
+from quaymaster.config import SchedulerConfig
+from quaymaster.objects import Pod
+from quaymaster.options import EngineOptions
+from quaymaster.registry import PluginRegistry
+from quaymaster.snapshot import Snapshot
+
+__all__ = ["ProfileRunner"]
+
+# Upstream's reflectors begin with 0.8 s, too; see `EngineInformers`.
+_SECONDS_TO_RETRY_WATCH = 1.0
+
+
+def _nothing(_: object) -> None:
+    """Nobody has to be told."""
+
+
+class ProfileRunner:
+    """Keeps a copy of a cluster up to date, and profiles' plugins at work on it.
+
+    Args:
+        cluster: The cluster to follow.
+        config: The profiles and extenders.
+        registry: Where plugins are found by name.
+        clock: The engine's time.
+        seed: Seeds the engine's generator.
+        make_executor: Given how to post calls into the inbox, makes what runs calls
+            that may wait for the cluster.
+        observer: Is told what plugins do wrong, and what they write.
+        activate: Takes the pods that plugins want to be tried at once.
+        options: What else can be set.
+        stopwatch: The time that hooks are measured with, in seconds.
+
+    Attributes:
+        clock: The same.
+        cluster: The same.
+        options: The same, or the default.
+        inbox: What other threads have to say.
+        executor: Runs calls that may wait for the cluster.
+        random: The engine's generator.
+        informers: The copies of the cluster's objects.
+        snapshot: Nodes and pods, as decisions see them.
+        cache: Keeps the snapshot up to date.
+        nominator: The pods that are nominated to nodes.
+        waiting: The pods that wait on Permit.
+        reports: What plugins write and do wrong.
+        config: The configuration in force.
+        frameworks: Scheduler name -> the profile at work; always the same object.
+
+    Raises:
+        ProfileError: A profile's plugins cannot be built.
+        ExtenderError: An extender's URL or certificates are of no use.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        config: SchedulerConfig,
+        registry: PluginRegistry,
+        *,
+        clock: Clock,
+        seed: int = 0,
+        make_executor: Callable[[Post], Executor] = InlineExecutor,
+        observer: Observer | None = None,
+        activate: Callable[[Sequence[Pod]], None] = _nothing,
+        options: EngineOptions | None = None,
+        stopwatch: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self.clock = clock
+        self.cluster = cluster
+        self.options = options or EngineOptions()
+        self.inbox = Inbox()
+        self.executor = make_executor(self.inbox.post)
+        self.random = random.Random(seed)
+        self.informers = EngineInformers(
+            cluster,
+            self.inbox.notify,
+            lambda retry: clock.call_later(_SECONDS_TO_RETRY_WATCH, retry),
+        )
+        self.snapshot = Snapshot()
+        self.cache = Cache(self.snapshot)
+        self.nominator = Nominator(self.stored_pod)
+        self.waiting = WaitingPods(clock, self.inbox.post)
+        self.reports = Reports(cluster, clock, self.inbox, observer)
+        self._registry = registry
+        self._stopwatch = stopwatch
+        self._order = NodeOrder()
+        self._services = self._services_with(activate)
+        self.config = config
+        self.frameworks = self.build(config)
+        self._let_reject(self.frameworks)
+
+    def start(self, handler: ChangeHandler) -> None:
+        """Learn what there is in the cluster, and begin to follow it.
+
+        Args:
+            handler: Told every change, after the copies have been brought up to date.
+        """
+        self.informers.start(handler)
+
+    def catch_up(self) -> bool:
+        """Handle what has arrived and is due; return whether there was anything."""
+        busy = False
+        if self.inbox.has_news:
+            busy = self.inbox.drain()
+            busy = self.informers.sync() or busy
+        return self.clock.run_due() > 0 or busy
+
+    def wait(self) -> bool:
+        """Let time pass until something arrives or is due; see `Clock.wait`."""
+        return self.inbox.wait(self.clock)
+
+    def close(self) -> None:
+        """Stop the timers and the tasks of plugins, and wait for calls on their way."""
+        retire(self.frameworks.values())
+        self.executor.close()
+
+    def stored_pod(self, key: str) -> Pod | None:
+        """A pod as the informers have it, or None."""
+        return self.informers.get(Pod, key)
+
+    def build(self, config: SchedulerConfig) -> dict[str, Framework]:
+        """Build the profiles of a configuration, and leave those at work as they are.
+
+        Raises:
+            ProfileError: A profile's plugins cannot be built.
+            ExtenderError: An extender's URL or certificates are of no use.
+        """
+        builder = FrameworkBuilder(
+            registry=self._registry,
+            services=self._services,
+            order=self._order,
+            options=self.options,
+            guards=self._guards(),
+        )
+        return builder.build_all(config)
+
+    def reload(
+        self,
+        config: SchedulerConfig,
+        adopt: Callable[[Mapping[str, Framework]], None] = _nothing,
+    ) -> ConfigChanges:
+        """Put the profiles of another configuration to work in place of these.
+
+        If anything of it fails, everything stays as it was.
+
+        Args:
+            config: The new configuration, complete and checked.
+            adopt: Makes use of the new profiles; the last thing that may fail.
+
+        Returns:
+            What is different.
+        """
+        changes = compare(self.config, config)
+        frameworks = self.build(config)
+        try:
+            adopt(frameworks)
+        except BaseException:
+            retire(frameworks.values())
+            raise
+        retire(self.frameworks.values())
+        # In place: the event handlers hold it, too.
+        self.frameworks.clear()
+        self.frameworks.update(frameworks)
+        self._let_reject(frameworks)
+        self.config = config
+        return changes
+
+    def _services_with(self, activate: Callable[[Sequence[Pod]], None]) -> Services:
+        """The parts that plugins may use."""
+        return Services(
+            clock=self.clock,
+            cluster=self.cluster,
+            informers=self.informers,
+            snapshot=self.snapshot,
+            nominator=self.nominator,
+            waiting_pods=lambda: self.waiting,
+            waiting_pod=self.waiting.get,
+            activate=lambda pods: self.inbox.post(lambda: activate(pods)),
+            record=self.reports.record,
+            random=self.random,
+            executor=self.executor,
+        )
+
+    def _guards(self) -> Sequence[Guard]:
+        """What goes around the hooks of plugins."""
+        stopwatch, reports = self._stopwatch, self.reports
+        limit = self.options.slow_hook_seconds
+        limit = math.inf if limit is None else limit
+        slow = SlowHooks(stopwatch, limit, reports.slow)
+        guards: list[Guard] = [
+            HookGuards(stopwatch, limit, slow.report, reports.hook_failed)
+        ]
+        if self.options.check_mutations:
+            guards.append(MutationGuard(self.snapshot))
+        return guards
+
+    def _let_reject(self, frameworks: Mapping[str, Framework]) -> None:
+        """Let the plugins of these profiles reject pods that wait on Permit."""
+        self.waiting.rejecting = _plugin_names(frameworks.values())
+
+
+def _plugin_names(frameworks: Iterable[Framework]) -> frozenset[str]:
+    return frozenset(name for one in frameworks for name in one.profile.plugins)

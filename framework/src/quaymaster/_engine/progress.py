@@ -1,0 +1,49 @@
+"""Whether the engine gets anywhere, so that a simulation knows when to end."""
+
+from quaymaster._queue import QueuedPod
+from quaymaster.clock import Clock
+
+__all__ = ["Progress"]
+
+# Chosen, not measured: after five failures in a row the default backoff is at its
+# maximum (1, 2, 4, 8, 10 seconds), and more tries would only be more of the same.
+_TRIES_TO_GIVE_UP_AFTER = 5
+
+
+class Progress:
+    """Counts the changes of the cluster, and the attempts since the last one.
+
+    Args:
+        clock: Knows whether timers are left that may change something.
+    """
+
+    __slots__ = ("_attempts_since", "_changes", "_clock")
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._changes = 0
+        self._attempts_since = 0
+
+    def note_change(self) -> None:
+        """The cluster has changed: a pod that was rejected may fit now."""
+        self._changes += 1
+        self._attempts_since = 0
+
+    def note_attempt(self, queued: QueuedPod) -> None:
+        """A pod is about to be tried."""
+        queued.attempted_at_change = self._changes
+        if not self._clock.has_foreground_timers:
+            self._attempts_since += 1
+
+    def is_stuck(self, pending: int) -> bool:
+        """Whether so many pods have been tried again and again to no effect."""
+        return self._attempts_since > _TRIES_TO_GIVE_UP_AFTER * (pending + 1)
+
+    def has_had_its_chance(self, queued: QueuedPod) -> bool:
+        """Whether to try this pod once more would change nothing."""
+        if queued.is_gated:
+            return True
+        errors = queued.consecutive_errors_count
+        return queued.attempted_at_change == self._changes and (
+            errors == 0 or errors >= _TRIES_TO_GIVE_UP_AFTER
+        )

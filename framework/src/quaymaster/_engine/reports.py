@@ -1,0 +1,88 @@
+"""What the engine tells of its work: to the cluster, and to whoever observes it."""
+
+from typing import Protocol
+
+from quaymaster._engine.framework import Framework
+from quaymaster._engine.inbox import Inbox
+from quaymaster._runtime import HookErrors
+from quaymaster.clock import Clock
+from quaymaster.cluster import Cluster, EventNote
+from quaymaster.errors import PluginError
+from quaymaster.objects import Pod
+from quaymaster.options import HookError, SlowHook
+from quaymaster.status import Status
+
+__all__ = ["Observer", "Reports"]
+
+
+class Observer(Protocol):
+    """Is told what the scheduler does, as it does it, on its thread."""
+
+    def attempting(self, pod: Pod, framework: Framework, /) -> None:
+        """A pod is about to be tried."""
+
+    def bound(self, pod: Pod, node_name: str, /) -> None:
+        """A pod was bound."""
+
+    def recorded(self, note: EventNote, /) -> None:
+        """A plugin wrote an Event."""
+
+    def slow(self, hook: SlowHook, /) -> None:
+        """A hook took longer than it may."""
+
+    def failed(self, error: HookError, /) -> None:
+        """A hook raised an exception, or broke its contract."""
+
+
+class Reports:
+    """Passes on what was bound, what plugins write, and what they do wrong.
+
+    Args:
+        cluster: Takes the Events.
+        clock: Tells when a hook failed.
+        inbox: Takes what other threads have to report.
+        observer: Is told, if there is one.
+    """
+
+    def __init__(
+        self, cluster: Cluster, clock: Clock, inbox: Inbox, observer: Observer | None
+    ) -> None:
+        self._cluster = cluster
+        self._inbox = inbox
+        self._observer = observer
+        self._hook_errors = HookErrors(clock.now, self._failed)
+
+    def bound(self, pod: Pod, node_name: str) -> None:
+        """A pod was bound."""
+        if self._observer is not None:
+            self._observer.bound(pod, node_name)
+
+    def record(self, note: EventNote) -> None:
+        """Write a plugin's Event."""
+        self._cluster.record(note)
+        if self._observer is not None:
+            self._observer.recorded(note)
+
+    def slow(self, hook: SlowHook) -> None:
+        """A hook took longer than it may."""
+        if self._observer is not None:
+            self._observer.slow(hook)
+
+    def hook_failed(
+        self, plugin: str, hook: str, pod: str, error: BaseException
+    ) -> None:
+        """A hook raised an exception; on whatever thread that was."""
+        self._inbox.run_here(lambda: self._hook_errors.report(plugin, hook, pod, error))
+
+    def broken_contract(self, pod: Pod, status: Status | None) -> None:
+        """An attempt ended so, maybe since a hook gave an answer that it must not give.
+
+        No guard sees such an answer: only the station that asked looks at it.
+        """
+        error = status.error if status is not None else None
+        if isinstance(error, PluginError):
+            self._hook_errors.report(error.plugin, error.hook, pod.key, error)
+
+    def _failed(self, error: HookError) -> None:
+        if self._observer is not None:
+            self._observer.failed(error)
