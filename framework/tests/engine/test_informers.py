@@ -18,6 +18,7 @@ from quaymaster.cluster import (
 from quaymaster.memory import MemoryCluster
 from quaymaster.objects import ApiObject, Lease, Node, Pod
 from quaymaster.testing import make_node, make_pod
+from tests.kit.clusters import make_cluster
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
 
@@ -50,12 +51,8 @@ def follow(cluster: MemoryCluster) -> tuple[EngineInformers, Told]:
     return informers, told
 
 
-def make_cluster() -> MemoryCluster:
-    return MemoryCluster(VirtualClock(), controllers=False)
-
-
 def test_objects_that_are_there_are_told_as_added() -> None:
-    cluster = make_cluster()
+    cluster = make_cluster(controllers=False)
     cluster.load([make_pod(name="p"), make_node(name="n")])
     informers, told = follow(cluster)
     assert told.changes == ["added n", "added p"]
@@ -63,7 +60,7 @@ def test_objects_that_are_there_are_told_as_added() -> None:
 
 
 def test_later_changes_come_through_the_watch() -> None:
-    cluster = make_cluster()
+    cluster = make_cluster(controllers=False)
     cluster.load([make_node(name="n")])
     informers, told = follow(cluster)
     pod = cluster.create(make_pod(name="p"))
@@ -75,7 +72,7 @@ def test_later_changes_come_through_the_watch() -> None:
 
 
 def test_nodes_that_came_with_pods_are_told_before_them() -> None:
-    cluster = make_cluster()
+    cluster = make_cluster(controllers=False)
     informers, told = follow(cluster)
     cluster.create(make_pod(name="p"))
     cluster.create(make_node(name="n"))
@@ -107,7 +104,7 @@ def test_watches_may_say_too_often_that_they_have_something() -> None:
 
 
 def test_copy_is_up_to_date_when_a_change_is_told() -> None:
-    cluster = make_cluster()
+    cluster = make_cluster(controllers=False)
     informers, _ = follow(cluster)
     cluster.create(make_pod(name="p", namespace="blue"))
     informers.sync()
@@ -187,7 +184,7 @@ def test_broken_watch_resumes_where_it_was() -> None:
 
 
 def test_kind_that_is_not_watched_cannot_be_looked_up() -> None:
-    informers, _ = follow(make_cluster())
+    informers, _ = follow(make_cluster(controllers=False))
     assert Lease not in WATCHED_KINDS
     with pytest.raises(KeyError, match="Lease is not watched"):
         informers.get(Lease, "default/x")

@@ -17,12 +17,8 @@ from quaymaster.notices import NoticeReason
 from quaymaster.objects import (
     ApiObject,
     DaemonSet,
-    DaemonSetSpec,
     Deployment,
-    DeploymentSpec,
     Job,
-    JobSpec,
-    LabelSelector,
     Node,
     NodeCondition,
     NodeStatus,
@@ -36,7 +32,6 @@ from quaymaster.objects import (
     PriorityClass,
     ReplicaSet,
     StatefulSet,
-    StatefulSetSpec,
     StorageClass,
     from_wire,
     to_wire,
@@ -46,8 +41,15 @@ from quaymaster.simulation import SimulationResult, simulate
 from quaymaster.testing import (
     make_container,
     make_node,
-    make_persistent_volume_claim,
     make_pod,
+)
+from tests.kit.clusters import make_cluster
+from tests.kit.workloads import (
+    make_daemon_set,
+    make_deployment,
+    make_job,
+    make_stateful_set,
+    make_template,
 )
 
 REGISTRY = PluginRegistry.discover()
@@ -79,48 +81,15 @@ def run(objects: Sequence[ApiObject]) -> SimulationResult:
     return simulate(objects, config=config, registry=REGISTRY)
 
 
-def template(app: str, restart_policy: str = "Always") -> PodTemplateSpec:
-    return PodTemplateSpec(
-        metadata=ObjectMeta(labels={"app": app}),
-        spec=PodSpec(
-            containers=(make_container(requests={"cpu": "100m"}),),
-            restart_policy=restart_policy,
-        ),
-    )
-
-
-def selector(app: str) -> LabelSelector:
-    return LabelSelector(match_labels={"app": app})
-
-
 def workloads() -> list[ApiObject]:
-    claim = make_persistent_volume_claim(name="data", storage_class=None)
+    def template(app: str) -> PodTemplateSpec:
+        return make_template(labels={"app": app})
+
     return [
-        Deployment(
-            metadata=ObjectMeta(name="web"),
-            spec=DeploymentSpec(
-                replicas=3, selector=selector("web"), template=template("web")
-            ),
-        ),
-        StatefulSet(
-            metadata=ObjectMeta(name="db"),
-            spec=StatefulSetSpec(
-                replicas=2,
-                selector=selector("db"),
-                template=template("db"),
-                volume_claim_templates=(claim,),
-            ),
-        ),
-        DaemonSet(
-            metadata=ObjectMeta(name="agent"),
-            spec=DaemonSetSpec(selector=selector("agent"), template=template("agent")),
-        ),
-        Job(
-            metadata=ObjectMeta(name="work"),
-            spec=JobSpec(
-                template=template("work", "Never"), parallelism=2, completions=2
-            ),
-        ),
+        make_deployment(3, template("web")),
+        make_stateful_set(2, template("db"), name="db", claims=["data"]),
+        make_daemon_set(template("agent")),
+        make_job(template("work"), name="work", parallelism=2, completions=2),
     ]
 
 
@@ -250,8 +219,7 @@ def test_ended_pods_beside_their_replacements_are_no_surplus(tmp_path: Path) -> 
 
 
 def test_pods_on_nodes_that_came_before_are_no_strays() -> None:
-    cluster = MemoryCluster(VirtualClock())
-    cluster.load([make_node(name="n0")])
+    cluster = make_cluster(nodes=1)
     cluster.load([make_pod(node="n0")])
     assert cluster.notices() == ()
 
@@ -308,8 +276,7 @@ def test_a_running_pod_keeps_the_priority_that_its_class_had() -> None:
     pod = make_pod(uid="a", priority=5, node="n0")
     pod = replace(pod, spec=replace(pod.spec, priority_class_name="high"))
     high = PriorityClass(metadata=ObjectMeta(name="high"), value=9)
-    cluster = MemoryCluster(VirtualClock())
-    cluster.load([make_node(name="n0"), high, pod])
+    cluster = make_cluster(high, pod, nodes=1)
     assert cluster.get(Pod, pod.key).priority == 5
 
 
@@ -322,9 +289,9 @@ def test_two_default_priority_classes_of_one_server_are_taken() -> None:
         )
         for name, value in (("a", 3), ("b", 2))
     ]
-    cluster = MemoryCluster(VirtualClock())
+    cluster = make_cluster()
     cluster.load(
-        [*classes, Pod(metadata=ObjectMeta(name="pod"), spec=template("a").spec)]
+        [*classes, Pod(metadata=ObjectMeta(name="pod"), spec=make_template().spec)]
     )
     assert cluster.get(Pod, "default/pod").priority == 2
 

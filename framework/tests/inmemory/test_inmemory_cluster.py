@@ -1,7 +1,5 @@
 """The in-memory cluster as an API server: storing, loading, recording."""
 
-from collections.abc import Iterable
-
 import pytest
 from msgspec.structs import replace
 
@@ -16,7 +14,6 @@ from quaymaster.cluster import (
 )
 from quaymaster.memory import AdmissionError, MemoryCluster
 from quaymaster.objects import (
-    ApiObject,
     Container,
     Namespace,
     Node,
@@ -26,24 +23,13 @@ from quaymaster.objects import (
     PodSpec,
 )
 from quaymaster.testing import make_namespace, make_node, make_pod
+from tests.kit.clusters import make_cluster, names
 
 _: type[Cluster] = MemoryCluster
 
 
-def make_cluster(
-    *objects: ApiObject, clock: VirtualClock | None = None
-) -> MemoryCluster:
-    cluster = MemoryCluster(clock or VirtualClock())
-    cluster.load(objects)
-    return cluster
-
-
 def condition_of(pod: Pod, name: str) -> PodCondition:
     return next(c for c in pod.status.conditions if c.type == name)
-
-
-def names(objects: Iterable[ApiObject]) -> list[str]:
-    return [obj.name for obj in objects]
 
 
 # Creating and reading
@@ -104,7 +90,7 @@ def test_generate_name_is_completed_with_five_safe_characters() -> None:
 
 def test_same_seed_gives_the_same_names_and_uids() -> None:
     def run(seed: int) -> list[tuple[str, str]]:
-        cluster = MemoryCluster(VirtualClock(), seed=seed)
+        cluster = make_cluster(seed=seed)
         blank = Pod(metadata=ObjectMeta(generate_name="a-"), spec=make_pod().spec)
         pods = [cluster.create(blank) for _ in range(3)]
         return [(pod.name, pod.uid) for pod in pods]
@@ -286,7 +272,7 @@ def test_text_of_an_event_is_built_when_it_is_read() -> None:
 
 
 def test_only_the_last_events_are_kept() -> None:
-    cluster = MemoryCluster(VirtualClock(), max_events=2)
+    cluster = make_cluster(max_events=2)
     for name in "abc":
         cluster.record(failure(make_pod(name=name), "no"))
     assert [event.regarding.name for event in cluster.events()] == ["b", "c"]

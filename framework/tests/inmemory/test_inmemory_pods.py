@@ -1,7 +1,5 @@
 """Pods of the in-memory cluster: how they are bound, marked and deleted."""
 
-from collections.abc import Iterable
-
 import pytest
 from msgspec.structs import replace
 
@@ -12,31 +10,18 @@ from quaymaster.cluster import (
     PodStatusPatch,
     WatchEventType,
 )
-from quaymaster.memory import MemoryCluster
 from quaymaster.objects import (
-    ApiObject,
     Node,
     Pod,
     PodCondition,
     Time,
 )
 from quaymaster.testing import make_node, make_pod
-
-
-def make_cluster(
-    *objects: ApiObject, clock: VirtualClock | None = None
-) -> MemoryCluster:
-    cluster = MemoryCluster(clock or VirtualClock())
-    cluster.load(objects)
-    return cluster
+from tests.kit.clusters import make_cluster, names
 
 
 def condition_of(pod: Pod, name: str) -> PodCondition:
     return next(c for c in pod.status.conditions if c.type == name)
-
-
-def names(objects: Iterable[ApiObject]) -> list[str]:
-    return [obj.name for obj in objects]
 
 
 # Binding
@@ -65,8 +50,7 @@ def test_binding_clears_the_nomination() -> None:
 
 
 def test_without_kubelets_a_bound_pod_stays_pending() -> None:
-    cluster = MemoryCluster(VirtualClock(), kubelet=False)
-    cluster.load([make_node(name="n"), make_pod(name="a")])
+    cluster = make_cluster(make_node(name="n"), make_pod(name="a"), kubelet=False)
     cluster.bind(cluster.get(Pod, "default/a"), "n")
     pod = cluster.get(Pod, "default/a")
     assert (pod.node_name, pod.status.phase) == ("n", "Pending")

@@ -5,15 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from quaymaster.clock import VirtualClock
 from quaymaster.cluster import ResourceExpiredError, WatchEventType
 from quaymaster.memory import MemoryCluster
 from quaymaster.objects import Namespace, ObjectMeta
 from quaymaster.testing import make_node
-
-
-def make_cluster(history: int = 10_000) -> MemoryCluster:
-    return MemoryCluster(VirtualClock(), history=history)
+from tests.kit.clusters import make_cluster
 
 
 def add(cluster: MemoryCluster, name: str) -> None:
@@ -155,7 +151,7 @@ CHANGES = st.lists(
 def test_list_and_later_events_give_the_later_list(
     before: list[tuple[str, str]], after: list[tuple[str, str]], history: int
 ) -> None:
-    cluster = make_cluster(history)
+    cluster = make_cluster(history=history)
     play(cluster, before)
     listed = cluster.list(Namespace)
     known = {namespace.name: namespace for namespace in listed.items}

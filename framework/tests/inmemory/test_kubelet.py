@@ -4,14 +4,9 @@ import pytest
 
 from quaymaster.clock import VirtualClock
 from quaymaster.memory import RUN_SECONDS_ANNOTATION, AdmissionError, MemoryCluster
-from quaymaster.objects import ApiObject, Pod, PodCondition
-from quaymaster.testing import make_node, make_pod
-
-
-def make_cluster(clock: VirtualClock, *pods: ApiObject) -> MemoryCluster:
-    cluster = MemoryCluster(clock)
-    cluster.load([make_node(name="n"), *pods])
-    return cluster
+from quaymaster.objects import Pod, PodCondition
+from quaymaster.testing import make_pod
+from tests.kit.clusters import make_cluster
 
 
 def run_for(text: str) -> dict[str, str]:
@@ -39,9 +34,9 @@ def phase(cluster: MemoryCluster, name: str = "pod") -> str:
 def test_pod_succeeds_so_long_after_it_was_bound(text: str, seconds: float) -> None:
     clock = VirtualClock(start=1000.0)
     pod = make_pod(annotations=run_for(text))
-    cluster = make_cluster(clock, pod)
+    cluster = make_cluster(pod, nodes=1, clock=clock)
     clock.advance(5.0)
-    cluster.bind(pod, "n")
+    cluster.bind(pod, "n0")
     assert phase(cluster) == "Running"
     assert clock.next_due() == 1005.0 + seconds
     clock.advance(seconds)
@@ -53,13 +48,13 @@ def test_pod_succeeds_so_long_after_it_was_bound(text: str, seconds: float) -> N
 )
 def test_what_is_no_time_is_refused(text: str) -> None:
     with pytest.raises(AdmissionError, match="expected seconds or a duration"):
-        make_cluster(VirtualClock(), make_pod(annotations=run_for(text)))
+        make_cluster(make_pod(annotations=run_for(text)), nodes=1)
 
 
 def test_pod_without_the_annotation_runs_for_ever() -> None:
     clock = VirtualClock()
-    cluster = make_cluster(clock, make_pod())
-    cluster.bind(make_pod(), "n")
+    cluster = make_cluster(make_pod(), nodes=1, clock=clock)
+    cluster.bind(make_pod(), "n0")
     clock.advance(1e9)
     assert phase(cluster) == "Running"
     assert clock.next_due() is None
@@ -68,10 +63,11 @@ def test_pod_without_the_annotation_runs_for_ever() -> None:
 def test_pod_that_came_running_ends_when_its_time_since_the_start_is_over() -> None:
     clock = VirtualClock(start=1000.0)
     cluster = make_cluster(
-        clock,
-        make_pod(node="n", annotations=run_for("60"), start_time=970.0),
-        make_pod(name="late", node="n", annotations=run_for("60"), start_time=1.0),
-        make_pod(name="early", node="n", annotations=run_for("60"), start_time=9e9),
+        make_pod(node="n0", annotations=run_for("60"), start_time=970.0),
+        make_pod(name="late", node="n0", annotations=run_for("60"), start_time=1.0),
+        make_pod(name="early", node="n0", annotations=run_for("60"), start_time=9e9),
+        nodes=1,
+        clock=clock,
     )
     clock.advance(0.0)
     assert phase(cluster, "late") == "Succeeded"
@@ -84,7 +80,7 @@ def test_pod_that_came_running_ends_when_its_time_since_the_start_is_over() -> N
 
 def test_pending_pod_that_came_on_a_node_starts() -> None:
     clock = VirtualClock(start=1000.0)
-    cluster = make_cluster(clock, make_pod(node="n", phase="Pending"))
+    cluster = make_cluster(make_pod(node="n0", phase="Pending"), nodes=1, clock=clock)
     pod = cluster.get(Pod, "default/pod")
     assert pod.status.phase == "Running"
     assert pod.status.start_time == 1000.0
@@ -92,13 +88,15 @@ def test_pending_pod_that_came_on_a_node_starts() -> None:
 
 def test_pod_that_came_running_keeps_its_conditions() -> None:
     conditions = (PodCondition(type="Ready", status="False", reason="Starting"),)
-    cluster = make_cluster(VirtualClock(), make_pod(node="n", conditions=conditions))
+    cluster = make_cluster(make_pod(node="n0", conditions=conditions), nodes=1)
     assert cluster.get(Pod, "default/pod").status.conditions == conditions
 
 
 def test_succeeded_pod_is_no_longer_ready() -> None:
     clock = VirtualClock()
-    cluster = make_cluster(clock, make_pod(node="n", annotations=run_for("1")))
+    cluster = make_cluster(
+        make_pod(node="n0", annotations=run_for("1")), nodes=1, clock=clock
+    )
     clock.advance(1.0)
     conditions = cluster.get(Pod, "default/pod").status.conditions
     ready = next(c for c in conditions if c.type == "Ready")
@@ -107,7 +105,9 @@ def test_succeeded_pod_is_no_longer_ready() -> None:
 
 def test_terminating_pod_that_ends_is_gone_before_its_grace_period() -> None:
     clock = VirtualClock()
-    cluster = make_cluster(clock, make_pod(node="n", annotations=run_for("10")))
+    cluster = make_cluster(
+        make_pod(node="n0", annotations=run_for("10")), nodes=1, clock=clock
+    )
     cluster.delete(Pod, "default/pod")
     clock.advance(10.0)
     assert not cluster.list(Pod).items
@@ -115,17 +115,19 @@ def test_terminating_pod_that_ends_is_gone_before_its_grace_period() -> None:
 
 def test_end_of_a_deleted_pod_spares_its_successor() -> None:
     clock = VirtualClock()
-    cluster = make_cluster(clock, make_pod(node="n", annotations=run_for("10")))
+    cluster = make_cluster(
+        make_pod(node="n0", annotations=run_for("10")), nodes=1, clock=clock
+    )
     cluster.delete(Pod, "default/pod", grace_period_seconds=0)
-    cluster.create(make_pod(node="n"))
+    cluster.create(make_pod(node="n0"))
     clock.advance(10.0)
     assert phase(cluster) == "Running"
 
 
 def test_pods_bound_at_one_moment_share_their_status() -> None:
     pods = [make_pod(name=name) for name in "ab"]
-    cluster = make_cluster(VirtualClock(), *pods)
+    cluster = make_cluster(*pods, nodes=1)
     for pod in pods:
-        cluster.bind(pod, "n")
+        cluster.bind(pod, "n0")
     first, second = cluster.list(Pod).items
     assert first.status is second.status

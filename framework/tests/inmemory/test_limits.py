@@ -5,15 +5,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from quaymaster.clock import VirtualClock
 from quaymaster.memory import (
     AdmissionError,
-    MemoryCluster,
     NodesSpecError,
     make_nodes,
 )
 from quaymaster.objects import KINDS, ApiObject, Deployment, Pod, from_wire
 from quaymaster.testing import make_node
+from tests.kit.clusters import make_cluster
 
 LABELS = {"app": "a"}
 TEMPLATE: dict[str, Any] = {
@@ -39,7 +38,7 @@ def make(kind: str, name: str = "a", **spec: Any) -> ApiObject:
 
 
 def refused(*objects: ApiObject, max_pods: int = 1000) -> list[str]:
-    cluster = MemoryCluster(VirtualClock(), max_pods=max_pods)
+    cluster = make_cluster(max_pods=max_pods)
     with pytest.raises(AdmissionError) as caught:
         cluster.load(objects)
     assert not cluster.list(Pod).items
@@ -89,7 +88,7 @@ def test_workloads_count_together() -> None:
 
 def test_jobs_whose_pods_make_room_for_others_count_them_all() -> None:
     job = make("Job", parallelism=1, completions=2_000_000_000)
-    MemoryCluster(VirtualClock(), max_pods=1).load([job])
+    make_cluster(job, max_pods=1)
     tree = msgspec.to_builtins(job.spec)  # type: ignore[attr-defined]  # it is a Job
     annotations = {"simulation.quaymaster.io/run-seconds": "1"}
     tree["template"]["metadata"]["annotations"] = annotations
@@ -108,7 +107,7 @@ def test_replica_set_of_a_deployment_counts_once() -> None:
         with_metadata(deployment, uid="u"),
         with_metadata(replica_set, ownerReferences=[owner]),
     ]
-    MemoryCluster(VirtualClock(), max_pods=10).load(given)
+    make_cluster(*given, max_pods=10)
 
 
 def with_metadata(obj: ApiObject, **fields: object) -> ApiObject:
@@ -118,8 +117,7 @@ def with_metadata(obj: ApiObject, **fields: object) -> ApiObject:
 
 
 def test_what_is_changed_later_counts_too() -> None:
-    cluster = MemoryCluster(VirtualClock(), max_pods=10)
-    cluster.load([make("Deployment", replicas=10)])
+    cluster = make_cluster(make("Deployment", replicas=10), max_pods=10)
     larger = make("Deployment", replicas=11)
     with pytest.raises(AdmissionError, match="asks for 11 pods"):
         cluster.update(larger)

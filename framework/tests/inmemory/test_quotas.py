@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from quaymaster.clock import VirtualClock
 from quaymaster.cluster import ForbiddenError
 from quaymaster.config import default_config
 from quaymaster.memory import RUN_SECONDS_ANNOTATION, AdmissionError, MemoryCluster
@@ -34,6 +33,7 @@ from quaymaster.quantity import Quantity
 from quaymaster.registry import PluginRegistry
 from quaymaster.simulation import simulate
 from quaymaster.testing import make_node
+from tests.kit.clusters import make_cluster
 
 Tree = dict[str, Any]
 LABELS = {"app": "web"}
@@ -66,12 +66,6 @@ def make_deployment(replicas: int, **resources: Any) -> Deployment:
         "template": template,
     }
     return from_wire({"metadata": {"name": "web"}, "spec": spec}, Deployment)
-
-
-def make_cluster(*objects: ApiObject) -> MemoryCluster:
-    cluster = MemoryCluster(VirtualClock())
-    cluster.load(objects)
-    return cluster
 
 
 def used(cluster: MemoryCluster, name: str = "q") -> dict[str, str]:

@@ -5,10 +5,8 @@ from collections.abc import Sequence
 import pytest
 from msgspec.structs import replace
 
-from quaymaster.clock import VirtualClock
 from quaymaster.memory import (
     AdmissionError,
-    MemoryCluster,
 )
 from quaymaster.objects import (
     ApiObject,
@@ -41,6 +39,7 @@ from quaymaster.testing import (
     make_pod,
     make_spread_constraint,
 )
+from tests.kit.clusters import make_cluster
 
 
 def amounts(**texts: str) -> dict[str, Quantity]:
@@ -67,14 +66,13 @@ def bare_pod(spec: PodSpec | None = None, *containers: Container) -> Pod:
 
 
 def admitted(obj: Pod, *others: ApiObject) -> Pod:
-    cluster = MemoryCluster(VirtualClock())
-    cluster.load(others)
+    cluster = make_cluster(*others)
     return cluster.create(obj)
 
 
 def problems_of(*objects: ApiObject) -> list[str]:
     with pytest.raises(AdmissionError) as caught:
-        MemoryCluster(VirtualClock()).load(objects)
+        make_cluster(*objects)
     return [f"{p.path}: {p.message}" for p in caught.value.problems]
 
 
@@ -199,7 +197,7 @@ def test_device_may_be_requested_without_a_limit() -> None:
 
 def test_cluster_wide_objects_have_no_namespace() -> None:
     metadata = ObjectMeta(name="n", namespace="default")
-    cluster = MemoryCluster(VirtualClock())
+    cluster = make_cluster()
     assert cluster.create(Node(metadata=metadata)).namespace == ""
 
 
@@ -211,7 +209,7 @@ def test_gated_pod_says_that_it_is_gated() -> None:
 
 
 def test_equal_specs_become_one() -> None:
-    cluster = MemoryCluster(VirtualClock())
+    cluster = make_cluster()
     first = cluster.create(make_pod(name="a", requests={"cpu": "1"}))
     second = cluster.create(make_pod(name="b", requests={"cpu": "1"}))
     assert first.spec is second.spec
@@ -272,7 +270,7 @@ def test_label_keys_narrow_affinity_terms_both_ways() -> None:
 
 def test_pods_with_the_same_label_values_share_the_narrowed_spec() -> None:
     constraint = make_spread_constraint(selector={}, match_label_keys=["version"])
-    cluster = MemoryCluster(VirtualClock())
+    cluster = make_cluster()
     one, two, three = (
         cluster.create(
             make_pod(name=name, labels={"version": version}, spread=[constraint])
@@ -324,7 +322,7 @@ def test_system_classes_are_always_there(name: str, value: int) -> None:
 
 
 def test_class_that_comes_later_counts_for_later_pods() -> None:
-    cluster = MemoryCluster(VirtualClock())
+    cluster = make_cluster()
     before = cluster.create(bare_pod())
     cluster.create(priority_class("usual", 5, default=True))
     after = cluster.create(replace(bare_pod(), metadata=ObjectMeta(name="b")))
@@ -374,12 +372,12 @@ def test_priorities_of_the_system_are_refused() -> None:
 def test_capacity_is_allocatable_where_nothing_else_is_said() -> None:
     capacity = amounts(cpu="4")
     node = Node(metadata=ObjectMeta(name="n"), status=NodeStatus(capacity=capacity))
-    assert MemoryCluster(VirtualClock()).create(node).status.allocatable == capacity
+    assert make_cluster().create(node).status.allocatable == capacity
 
 
 def test_node_gets_the_labels_of_its_kubelet() -> None:
     metadata = ObjectMeta(name="n", labels={"kubernetes.io/os": "windows"})
-    node = MemoryCluster(VirtualClock()).create(Node(metadata=metadata))
+    node = make_cluster().create(Node(metadata=metadata))
     assert node.labels == {
         "kubernetes.io/hostname": "n",
         "kubernetes.io/os": "windows",
@@ -389,13 +387,13 @@ def test_node_gets_the_labels_of_its_kubelet() -> None:
 
 def test_node_without_a_name_yet_gets_no_host_name() -> None:
     metadata = ObjectMeta(generate_name="n-")
-    node = MemoryCluster(VirtualClock()).create(Node(metadata=metadata))
+    node = make_cluster().create(Node(metadata=metadata))
     assert "kubernetes.io/hostname" not in node.labels
     assert node.labels["kubernetes.io/os"] == "linux"
 
 
 def test_without_kubelets_a_node_keeps_its_labels() -> None:
-    cluster = MemoryCluster(VirtualClock(), kubelet=False)
+    cluster = make_cluster(kubelet=False)
     assert cluster.create(Node(metadata=ObjectMeta(name="n"))).labels == {}
 
 
@@ -419,7 +417,7 @@ ONCE = template(restart_policy="Never")
 
 
 def test_workloads_want_one_pod_where_nothing_else_is_said() -> None:
-    cluster = MemoryCluster(VirtualClock(), controllers=False)
+    cluster = make_cluster(controllers=False)
     metadata = ObjectMeta(name="w")
     deployment = cluster.create(
         Deployment(
@@ -441,7 +439,7 @@ def test_workloads_want_one_pod_where_nothing_else_is_said() -> None:
 
 
 def test_parallel_job_without_completions_stays_so() -> None:
-    cluster = MemoryCluster(VirtualClock(), controllers=False)
+    cluster = make_cluster(controllers=False)
     spec = JobSpec(parallelism=3, template=ONCE)
     job = cluster.create(Job(metadata=ObjectMeta(name="w"), spec=spec))
     assert job.spec.completions is None
@@ -463,7 +461,7 @@ def storage_class(name: str, *, default: bool) -> StorageClass:
     ],
 )
 def test_claim_gets(named: str | None, expected: str) -> None:
-    cluster = MemoryCluster(VirtualClock(), controllers=False)
+    cluster = make_cluster(controllers=False)
     cluster.load(
         [
             make_persistent_volume_claim(name="data", storage_class=named),

@@ -5,11 +5,9 @@ from collections.abc import Sequence
 import pytest
 from msgspec.structs import replace
 
-from quaymaster.clock import VirtualClock
 from quaymaster.memory import (
     RUN_SECONDS_ANNOTATION,
     AdmissionError,
-    MemoryCluster,
     find_stray_pods,
 )
 from quaymaster.objects import (
@@ -49,6 +47,7 @@ from quaymaster.testing import (
     make_pod_disruption_budget,
     make_spread_constraint,
 )
+from tests.kit.clusters import make_cluster
 
 
 def bare_container(
@@ -64,14 +63,13 @@ def bare_container(
 
 
 def admitted(obj: Pod, *others: ApiObject) -> Pod:
-    cluster = MemoryCluster(VirtualClock())
-    cluster.load(others)
+    cluster = make_cluster(*others)
     return cluster.create(obj)
 
 
 def problems_of(*objects: ApiObject) -> list[str]:
     with pytest.raises(AdmissionError) as caught:
-        MemoryCluster(VirtualClock()).load(objects)
+        make_cluster(*objects)
     return [f"{p.path}: {p.message}" for p in caught.value.problems]
 
 
@@ -358,9 +356,7 @@ def test_unknown_selector_operators_are_refused_with_their_place() -> None:
 
 def test_problem_names_the_object() -> None:
     with pytest.raises(AdmissionError, match=r"^Pod shop/web: spec\.containers: "):
-        MemoryCluster(VirtualClock()).create(
-            make_pod(name="web", namespace="shop", containers=[])
-        )
+        make_cluster().create(make_pod(name="web", namespace="shop", containers=[]))
 
 
 def test_pods_bound_to_missing_nodes_are_found() -> None:

@@ -7,8 +7,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from quaymaster.clock import VirtualClock
-from quaymaster.memory import AdmissionError, MemoryCluster
+from quaymaster.memory import AdmissionError
 from quaymaster.objects import (
     KINDS,
     ApiObject,
@@ -18,6 +17,7 @@ from quaymaster.objects import (
     Pod,
     from_wire,
 )
+from tests.kit.clusters import make_cluster
 
 Tree = dict[str, Any]
 ObjT = TypeVar("ObjT", bound=ApiObject)
@@ -27,7 +27,7 @@ CONTAINER = {"name": "c", "image": "i"}
 
 def paths_of(kind: str, tree: Tree) -> list[str]:
     """The fields for which a new object is refused; none if it is taken."""
-    cluster = MemoryCluster(VirtualClock(), controllers=False)
+    cluster = make_cluster(controllers=False)
     try:
         cluster.create(from_wire({"metadata": {"name": "a"}, **tree}, KINDS[kind]))
     except AdmissionError as error:
@@ -577,7 +577,7 @@ def test_object_is_wrong_in(kind: str, tree: Tree, paths: list[str]) -> None:
 
 
 def stored(kind: type[ObjT], tree: Tree) -> ObjT:
-    cluster = MemoryCluster(VirtualClock(), controllers=False)
+    cluster = make_cluster(controllers=False)
     return cluster.create(from_wire({"metadata": {"name": "a"}, **tree}, kind))
 
 

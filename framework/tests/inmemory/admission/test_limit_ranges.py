@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from quaymaster.clock import VirtualClock
-from quaymaster.memory import AdmissionError, MemoryCluster
+from quaymaster.memory import AdmissionError
 from quaymaster.objects import (
     Job,
     LimitRange,
@@ -18,6 +17,7 @@ from quaymaster.objects import (
     from_wire,
     to_wire,
 )
+from tests.kit.clusters import make_cluster
 
 Tree = dict[str, Any]
 
@@ -38,8 +38,7 @@ def make_pod_of(*containers: Tree, namespace: str = "", **spec: object) -> Pod:
 
 
 def stored(pod: Pod, *ranges: LimitRange) -> Tree:
-    cluster = MemoryCluster(VirtualClock())
-    cluster.load([pod, *ranges])
+    cluster = make_cluster(pod, *ranges)
     (found,) = cluster.list(Pod).items
     spec: Tree = to_wire(found)["spec"]
     return spec
@@ -47,7 +46,7 @@ def stored(pod: Pod, *ranges: LimitRange) -> Tree:
 
 def refusal(obj: Pod | PersistentVolumeClaim, *ranges: LimitRange) -> str:
     with pytest.raises(AdmissionError) as caught:
-        MemoryCluster(VirtualClock()).load([obj, *ranges])
+        make_cluster(obj, *ranges)
     (problem,) = caught.value.problems
     return problem.message.removeprefix("forbidden: ")
 
@@ -223,15 +222,14 @@ def test_claims_are_held_to_their_bounds() -> None:
         f"maximum storage usage per {kind} is 1Gi, but request is 5Gi"
     )
     tree["status"] = {"phase": "Bound"}
-    MemoryCluster(VirtualClock()).load([from_wire(tree, PersistentVolumeClaim), small])
+    make_cluster(from_wire(tree, PersistentVolumeClaim), small)
 
 
 def test_a_workload_whose_pods_are_kept_out_tells_why() -> None:
     template = {"spec": {"containers": [container()], "restartPolicy": "Never"}}
     spec = {"template": template, "parallelism": 2, "completions": 2}
     job = from_wire({"metadata": {"name": "sum"}, "spec": spec}, Job)
-    cluster = MemoryCluster(VirtualClock())
-    cluster.load([job, make_range({"type": "Pod", "min": {"cpu": "1"}})])
+    cluster = make_cluster(job, make_range({"type": "Pod", "min": {"cpu": "1"}}))
     (notice,) = cluster.notices()
     assert str(notice) == (
         "Job default/sum: 2 pods were not created: "
@@ -263,5 +261,5 @@ def test_a_pod_on_a_node_is_left_alone() -> None:
 )
 def test_wrong_limits_are_refused(limits: list[Tree], path: str) -> None:
     with pytest.raises(AdmissionError) as caught:
-        MemoryCluster(VirtualClock()).create(make_range(*limits))
+        make_cluster().create(make_range(*limits))
     assert [problem.path for problem in caught.value.problems] == [path]

@@ -13,6 +13,7 @@ from quaymaster.memory import AdmissionError, MemoryCluster
 from quaymaster.notices import NoticeReason
 from quaymaster.objects import Deployment, Pod, RuntimeClass, from_wire, to_wire
 from quaymaster.testing import make_node
+from tests.kit.clusters import make_cluster
 
 CONTAINERS = [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}]
 KEPT_ANYWAY = [
@@ -35,8 +36,7 @@ def make_pod_of(spec: dict[str, Any], **metadata: object) -> Pod:
 
 
 def stored(pod: Pod, *classes: RuntimeClass) -> dict[str, Any]:
-    cluster = MemoryCluster(VirtualClock())
-    cluster.load([pod, *classes])
+    cluster = make_cluster(pod, *classes)
     spec: dict[str, Any] = to_wire(cluster.get(Pod, pod.key))["spec"]
     return spec
 
@@ -208,7 +208,7 @@ def test_wrong_classes_are_refused() -> None:
         scheduling={"tolerations": [{"operator": "Exists", "value": "x"}]},
     )
     with pytest.raises(AdmissionError) as caught:
-        MemoryCluster(VirtualClock()).create(broken)
+        make_cluster().create(broken)
     assert [problem.path for problem in caught.value.problems] == [
         "handler",
         "overhead.podFixed[cpu]",

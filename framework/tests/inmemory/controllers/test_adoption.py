@@ -5,116 +5,32 @@ from collections.abc import Callable, Iterable
 import pytest
 from msgspec.structs import replace
 
-from quaymaster.clock import VirtualClock
 from quaymaster.memory import MemoryCluster
 from quaymaster.objects import (
     ApiObject,
     DaemonSet,
-    DaemonSetSpec,
     Deployment,
-    DeploymentSpec,
     Job,
-    JobSpec,
-    LabelSelector,
     Node,
-    ObjectMeta,
     Pod,
-    PodSpec,
-    PodTemplateSpec,
     ReplicaSet,
-    ReplicaSetSpec,
     StatefulSet,
-    StatefulSetSpec,
 )
-from quaymaster.testing import make_container, make_node, make_pod
-
-LABELS = {"app": "web"}
-SELECTOR = LabelSelector(match_labels=LABELS)
-
-
-def make_template(restart_policy: str = "Always") -> PodTemplateSpec:
-    return PodTemplateSpec(
-        metadata=ObjectMeta(labels=LABELS),
-        spec=PodSpec(containers=(make_container(),), restart_policy=restart_policy),
-    )
-
-
-def make_deployment(replicas: int) -> Deployment:
-    return Deployment(
-        metadata=ObjectMeta(name="web"),
-        spec=DeploymentSpec(
-            replicas=replicas, selector=SELECTOR, template=make_template()
-        ),
-    )
-
-
-def make_replica_set(replicas: int) -> ReplicaSet:
-    return ReplicaSet(
-        metadata=ObjectMeta(name="web"),
-        spec=ReplicaSetSpec(
-            replicas=replicas, selector=SELECTOR, template=make_template()
-        ),
-    )
-
-
-def make_stateful_set(replicas: int) -> StatefulSet:
-    return StatefulSet(
-        metadata=ObjectMeta(name="web"),
-        spec=StatefulSetSpec(
-            replicas=replicas, selector=SELECTOR, template=make_template()
-        ),
-    )
-
-
-def make_daemon_set() -> DaemonSet:
-    return DaemonSet(
-        metadata=ObjectMeta(name="agent"),
-        spec=DaemonSetSpec(selector=SELECTOR, template=make_template()),
-    )
-
-
-def make_job(*, parallelism: int, completions: int, indexed: bool) -> Job:
-    return Job(
-        metadata=ObjectMeta(name="sum"),
-        spec=JobSpec(
-            template=make_template("Never"),
-            completion_mode="Indexed" if indexed else None,
-            parallelism=parallelism,
-            completions=completions,
-        ),
-    )
-
-
-def make_cluster(*objects: ApiObject) -> MemoryCluster:
-    cluster = MemoryCluster(VirtualClock())
-    cluster.load([make_node(name="n0"), *objects])
-    return cluster
-
-
-def pods_of(cluster: MemoryCluster) -> list[Pod]:
-    return list(cluster.list(Pod).items)
-
-
-def names_of(cluster: MemoryCluster) -> list[str]:
-    return [pod.name for pod in pods_of(cluster)]
-
-
-def react(cluster: MemoryCluster) -> None:
-    """Let the controllers do what is due now."""
-    cluster.clock.run_due()
-
-
-def schedule(cluster: MemoryCluster) -> None:
-    """Bind every pod that waits, until no more come."""
-    while waiting := [pod for pod in pods_of(cluster) if not pod.node_name]:
-        for pod in waiting:
-            cluster.bind(pod, "n0")
-        react(cluster)
+from quaymaster.testing import make_pod
+from tests.kit.clusters import make_cluster, names_of, pods_of, react, schedule
+from tests.kit.workloads import (
+    LABELS,
+    make_daemon_set,
+    make_deployment,
+    make_job,
+    make_replica_set,
+    make_stateful_set,
+)
 
 
 def dump(*objects: ApiObject) -> list[ApiObject]:
     """Everything of a cluster, as ``kubectl get -o json`` would give it."""
-    cluster = make_cluster(*objects)
+    cluster = make_cluster(*objects, nodes=1)
     schedule(cluster)
     kinds = (Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, Pod, Node)
     return [obj for kind in kinds for obj in cluster.list(kind).items]
@@ -142,12 +58,6 @@ def as_it_was(obj: ApiObject) -> ApiObject:
     return obj
 
 
-def load_dump(objects: Iterable[ApiObject]) -> MemoryCluster:
-    cluster = MemoryCluster(VirtualClock(), seed=99)
-    cluster.load(objects)
-    return cluster
-
-
 @pytest.mark.parametrize(
     "strip", [as_it_was, without_uid, without_owner_uids, without_owners]
 )
@@ -164,7 +74,7 @@ def test_pods_that_came_with_their_workload_are_kept(
     workload: ApiObject, strip: Callable[[ApiObject], ApiObject]
 ) -> None:
     objects = dump(workload)
-    cluster = load_dump(strip(obj) for obj in objects)
+    cluster = make_cluster(*(strip(obj) for obj in objects), seed=99)
     assert {pod.key for pod in pods_of(cluster)} == keys_of_pods(objects)
     check_owners(cluster)
 
@@ -174,8 +84,10 @@ def test_pods_that_came_with_their_workload_are_kept(
 def test_pods_that_came_with_their_job_are_kept(
     strip: Callable[[ApiObject], ApiObject], indexed: bool
 ) -> None:
-    objects = dump(make_job(parallelism=2, completions=4, indexed=indexed))
-    cluster = load_dump(strip(obj) for obj in objects)
+    objects = dump(
+        make_job(parallelism=2, completions=4, indexed=indexed, run_for=None)
+    )
+    cluster = make_cluster(*(strip(obj) for obj in objects), seed=99)
     assert {pod.key for pod in pods_of(cluster)} == keys_of_pods(objects)
     check_owners(cluster)
 
@@ -195,7 +107,9 @@ def check_owners(cluster: MemoryCluster) -> None:
 
 
 def test_adopted_pods_are_replaced_like_others() -> None:
-    cluster = load_dump(without_uid(obj) for obj in dump(make_deployment(2)))
+    cluster = make_cluster(
+        *(without_uid(obj) for obj in dump(make_deployment(2))), seed=99
+    )
     cluster.delete(Pod, pods_of(cluster)[0].key, grace_period_seconds=0)
     react(cluster)
     assert len(pods_of(cluster)) == 2
@@ -203,7 +117,7 @@ def test_adopted_pods_are_replaced_like_others() -> None:
 
 def test_deployment_with_pods_but_without_its_replica_set_keeps_them() -> None:
     objects = [o for o in dump(make_deployment(3)) if not isinstance(o, ReplicaSet)]
-    cluster = load_dump(objects)
+    cluster = make_cluster(*objects, seed=99)
     assert {pod.key for pod in pods_of(cluster)} == keys_of_pods(objects)
     (replica_set,) = cluster.list(ReplicaSet).items
     assert replica_set.name in pods_of(cluster)[0].name
@@ -214,7 +128,7 @@ def test_deployment_with_pods_but_without_its_replica_set_keeps_them() -> None:
 
 def test_pods_whose_owner_is_not_there_stay_as_they_are() -> None:
     objects = [o for o in dump(make_deployment(3)) if isinstance(o, Pod | Node)]
-    cluster = load_dump(objects)
+    cluster = make_cluster(*objects, seed=99)
     cluster.delete(Pod, pods_of(cluster)[0].key, grace_period_seconds=0)
     react(cluster)
     assert len(pods_of(cluster)) == 2
@@ -222,13 +136,15 @@ def test_pods_whose_owner_is_not_there_stay_as_they_are() -> None:
 
 def test_owner_that_comes_after_its_pods_takes_them_over() -> None:
     objects = dump(make_deployment(3))
-    cluster = load_dump(obj for obj in objects if isinstance(obj, Pod | Node))
+    cluster = make_cluster(
+        *(obj for obj in objects if isinstance(obj, Pod | Node)), seed=99
+    )
     cluster.load(obj for obj in objects if not isinstance(obj, Pod | Node))
     assert len(pods_of(cluster)) == 3
 
 
 def test_orphan_that_is_created_later_is_adopted_and_counts() -> None:
-    cluster = make_cluster(make_replica_set(1))
+    cluster = make_cluster(make_replica_set(1), nodes=1)
     schedule(cluster)
     cluster.create(make_pod(name="mine", labels=LABELS))
     react(cluster)
@@ -241,5 +157,6 @@ def test_stateful_set_adopts_only_pods_with_its_names() -> None:
         make_stateful_set(2),
         make_pod(name="web-0", labels=LABELS, node="n0"),
         make_pod(name="other", labels=LABELS),
+        nodes=1,
     )
     assert sorted(names_of(cluster)) == ["other", "web-0", "web-1"]

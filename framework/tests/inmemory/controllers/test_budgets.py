@@ -4,74 +4,21 @@ import pytest
 from msgspec.structs import replace
 
 from quaymaster.clock import VirtualClock
-from quaymaster.memory import MemoryCluster
 from quaymaster.objects import (
-    ApiObject,
-    DaemonSet,
-    DaemonSetSpec,
     Deployment,
-    DeploymentSpec,
     LabelSelector,
     ObjectMeta,
     Pod,
     PodDisruptionBudget,
     PodDisruptionBudgetSpec,
     PodDisruptionBudgetStatus,
-    PodSpec,
-    PodTemplateSpec,
 )
-from quaymaster.testing import make_container, make_node
-
-LABELS = {"app": "web"}
-SELECTOR = LabelSelector(match_labels=LABELS)
-
-
-def make_template() -> PodTemplateSpec:
-    return PodTemplateSpec(
-        metadata=ObjectMeta(labels=LABELS),
-        spec=PodSpec(containers=(make_container(),)),
-    )
-
-
-def make_deployment(replicas: int) -> Deployment:
-    return Deployment(
-        metadata=ObjectMeta(name="web"),
-        spec=DeploymentSpec(
-            replicas=replicas, selector=SELECTOR, template=make_template()
-        ),
-    )
-
-
-def make_daemon_set() -> DaemonSet:
-    return DaemonSet(
-        metadata=ObjectMeta(name="agent"),
-        spec=DaemonSetSpec(selector=SELECTOR, template=make_template()),
-    )
-
-
-def make_cluster(
-    *objects: ApiObject, clock: VirtualClock | None = None
-) -> MemoryCluster:
-    cluster = MemoryCluster(clock or VirtualClock())
-    cluster.load([make_node(name="n0"), *objects])
-    return cluster
-
-
-def pods_of(cluster: MemoryCluster) -> list[Pod]:
-    return list(cluster.list(Pod).items)
-
-
-def react(cluster: MemoryCluster) -> None:
-    """Let the controllers do what is due now."""
-    cluster.clock.run_due()
-
-
-def schedule(cluster: MemoryCluster) -> None:
-    """Bind every pod that waits, until no more come."""
-    while waiting := [pod for pod in pods_of(cluster) if not pod.node_name]:
-        for pod in waiting:
-            cluster.bind(pod, "n0")
-        react(cluster)
+from tests.kit.clusters import make_cluster, pods_of, react, schedule
+from tests.kit.workloads import (
+    SELECTOR,
+    make_daemon_set,
+    make_deployment,
+)
 
 
 def make_budget(**spec: int | str) -> PodDisruptionBudget:
@@ -94,7 +41,7 @@ def make_budget(**spec: int | str) -> PodDisruptionBudget:
 def test_budget_says_how_many_pods_may_go(
     budget: PodDisruptionBudget, desired: int, allowed: int
 ) -> None:
-    cluster = make_cluster(make_deployment(5), budget)
+    cluster = make_cluster(make_deployment(5), budget, nodes=1)
     schedule(cluster)
     status = cluster.get(PodDisruptionBudget, "default/web").status
     assert (status.current_healthy, status.expected_pods) == (5, 5)
@@ -104,7 +51,7 @@ def test_budget_says_how_many_pods_may_go(
 def test_budget_follows_its_pods() -> None:
     clock = VirtualClock()
     budget = make_budget(max_unavailable=2)
-    cluster = make_cluster(make_deployment(3), budget, clock=clock)
+    cluster = make_cluster(make_deployment(3), budget, clock=clock, nodes=1)
 
     def allowed() -> int:
         clock.advance(0.0)
@@ -123,7 +70,7 @@ def test_budget_follows_its_pods() -> None:
 def test_budget_follows_the_size_of_the_workload() -> None:
     clock = VirtualClock()
     budget = make_budget(max_unavailable="50%")
-    cluster = make_cluster(make_deployment(2), budget, clock=clock)
+    cluster = make_cluster(make_deployment(2), budget, clock=clock, nodes=1)
     schedule(cluster)
     deployment = cluster.get(Deployment, "default/web")
     cluster.update(replace(deployment, spec=replace(deployment.spec, replicas=4)))
@@ -135,7 +82,7 @@ def test_budget_follows_the_size_of_the_workload() -> None:
 
 
 def test_budget_may_come_after_its_pods_and_select_others_later() -> None:
-    cluster = make_cluster(make_deployment(2))
+    cluster = make_cluster(make_deployment(2), nodes=1)
     schedule(cluster)
     cluster.create(make_budget(min_available=1))
     react(cluster)
@@ -149,7 +96,7 @@ def test_budget_may_come_after_its_pods_and_select_others_later() -> None:
 
 
 def test_removed_budget_is_left_alone() -> None:
-    cluster = make_cluster(make_deployment(2), make_budget(min_available=1))
+    cluster = make_cluster(make_deployment(2), make_budget(min_available=1), nodes=1)
     cluster.delete(PodDisruptionBudget, "default/web")
     schedule(cluster)
     assert not cluster.list(PodDisruptionBudget).items
@@ -157,14 +104,16 @@ def test_removed_budget_is_left_alone() -> None:
 
 def test_budget_without_limits_keeps_its_status() -> None:
     status = PodDisruptionBudgetStatus(disruptions_allowed=3)
-    cluster = make_cluster(make_deployment(2), replace(make_budget(), status=status))
+    cluster = make_cluster(
+        make_deployment(2), replace(make_budget(), status=status), nodes=1
+    )
     schedule(cluster)
     assert cluster.get(PodDisruptionBudget, "default/web").status == status
 
 
 def test_budget_of_pods_without_a_sized_owner_keeps_its_status() -> None:
     budget = make_budget(max_unavailable=1)
-    cluster = make_cluster(make_daemon_set(), budget)
+    cluster = make_cluster(make_daemon_set(), budget, nodes=1)
     schedule(cluster)
     status = cluster.get(PodDisruptionBudget, "default/web").status
     assert status == budget.status

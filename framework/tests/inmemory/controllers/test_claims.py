@@ -3,11 +3,9 @@
 import pytest
 from msgspec.structs import replace
 
-from quaymaster.clock import VirtualClock
 from quaymaster.cluster import NotFoundError
 from quaymaster.memory import MemoryCluster
 from quaymaster.objects import (
-    ApiObject,
     CSINode,
     EphemeralVolumeSource,
     PersistentVolume,
@@ -32,20 +30,11 @@ from quaymaster.volumes import (
     is_bound_to,
     is_fully_bound,
 )
+from tests.kit.clusters import make_cluster, react
 
 ZONE = "topology.kubernetes.io/zone"
 IMMEDIATE = make_storage_class(volume_binding_mode="Immediate")
 NODE = make_node(labels={ZONE: "a", "rack": "r1"})
-
-
-def cluster_with(*objects: ApiObject) -> MemoryCluster:
-    cluster = MemoryCluster(VirtualClock())
-    cluster.load(objects)
-    return cluster
-
-
-def settle(cluster: MemoryCluster) -> None:
-    cluster.clock.run_due()
 
 
 def claim_in(cluster: MemoryCluster, name: str = "claim") -> PersistentVolumeClaim:
@@ -69,11 +58,11 @@ def select(cluster: MemoryCluster, node: str) -> None:
     annotations = claim.annotations | {SELECTED_NODE: node}
     metadata = replace(claim.metadata, annotations=annotations)
     cluster.update(replace(claim, metadata=metadata))
-    settle(cluster)
+    react(cluster)
 
 
 def test_immediate_claim_gets_a_new_volume_at_once() -> None:
-    cluster = cluster_with(IMMEDIATE, make_persistent_volume_claim(storage="3Gi"))
+    cluster = make_cluster(IMMEDIATE, make_persistent_volume_claim(storage="3Gi"))
     volume = volume_of(cluster)
     assert volume.spec.capacity["storage"].value == 3 * 2**30
     assert volume.spec.csi is not None
@@ -83,14 +72,14 @@ def test_immediate_claim_gets_a_new_volume_at_once() -> None:
 
 def test_immediate_claim_prefers_a_volume_that_exists() -> None:
     volumes = [make_persistent_volume(name=f"v{n}", storage=f"{n}Gi") for n in (5, 2)]
-    cluster = cluster_with(IMMEDIATE, *volumes, make_persistent_volume_claim())
+    cluster = make_cluster(IMMEDIATE, *volumes, make_persistent_volume_claim())
     assert volume_of(cluster).name == "v2"
 
 
 def test_volumes_without_a_status_become_available() -> None:
     volume = make_persistent_volume()
     volume = replace(volume, status=replace(volume.status, phase=""))
-    cluster = cluster_with(volume)
+    cluster = make_cluster(volume)
     assert cluster.get(PersistentVolume, "volume").status.phase == "Available"
 
 
@@ -98,15 +87,15 @@ def test_claim_waits_for_a_volume_if_nobody_makes_any() -> None:
     static = make_storage_class(
         provisioner=NO_PROVISIONER, volume_binding_mode="Immediate"
     )
-    cluster = cluster_with(static, make_persistent_volume_claim())
+    cluster = make_cluster(static, make_persistent_volume_claim())
     assert not is_fully_bound(claim_in(cluster))
     cluster.create(make_persistent_volume())
-    settle(cluster)
+    react(cluster)
     assert volume_of(cluster).name == "volume"
 
 
 def test_delayed_claim_waits_for_its_node() -> None:
-    cluster = cluster_with(NODE, make_storage_class(), make_persistent_volume_claim())
+    cluster = make_cluster(NODE, make_storage_class(), make_persistent_volume_claim())
     assert not is_fully_bound(claim_in(cluster))
     select(cluster, "node")
     reach = Reach(volume_of(cluster))
@@ -116,7 +105,7 @@ def test_delayed_claim_waits_for_its_node() -> None:
 
 def test_delayed_claim_does_not_take_free_volumes_by_itself() -> None:
     volume = make_persistent_volume()
-    cluster = cluster_with(
+    cluster = make_cluster(
         NODE, make_storage_class(), volume, make_persistent_volume_claim()
     )
     assert not is_fully_bound(claim_in(cluster))
@@ -124,11 +113,11 @@ def test_delayed_claim_does_not_take_free_volumes_by_itself() -> None:
 
 def test_volume_that_is_kept_for_a_delayed_claim_is_bound_to_it() -> None:
     claim = make_persistent_volume_claim()
-    cluster = cluster_with(make_storage_class(), claim, make_persistent_volume())
+    cluster = make_cluster(make_storage_class(), claim, make_persistent_volume())
     volume = cluster.get(PersistentVolume, "volume")
     kept = make_persistent_volume(claim=claim_in(cluster)).spec.claim_ref
     cluster.update(replace(volume, spec=replace(volume.spec, claim_ref=kept)))
-    settle(cluster)
+    react(cluster)
     assert volume_of(cluster).name == "volume"
 
 
@@ -136,7 +125,7 @@ def test_claim_that_names_its_volume_is_bound_to_that_one() -> None:
     claim = make_persistent_volume_claim()
     claim = replace(claim, spec=replace(claim.spec, volume_name="wanted"))
     volumes = [make_persistent_volume(name=name) for name in ("other", "wanted")]
-    cluster = cluster_with(IMMEDIATE, claim, *volumes)
+    cluster = make_cluster(IMMEDIATE, claim, *volumes)
     assert volume_of(cluster).name == "wanted"
 
 
@@ -146,7 +135,7 @@ def test_drivers_own_labels_say_where_a_new_volume_is() -> None:
     drivers = (replace(driver, topology_keys=("rack",)),)
     csi_node = replace(csi_node, spec=replace(csi_node.spec, drivers=drivers))
     assert isinstance(csi_node, CSINode)
-    cluster = cluster_with(
+    cluster = make_cluster(
         NODE, csi_node, make_storage_class(), make_persistent_volume_claim()
     )
     select(cluster, "node")
@@ -157,13 +146,13 @@ def test_drivers_own_labels_say_where_a_new_volume_is() -> None:
 
 def test_allowed_topologies_say_where_a_new_volume_is() -> None:
     storage_class = make_storage_class(allowed_topologies=[{"rack": ["r1", "r2"]}])
-    cluster = cluster_with(NODE, storage_class, make_persistent_volume_claim())
+    cluster = make_cluster(NODE, storage_class, make_persistent_volume_claim())
     select(cluster, "node")
     assert Reach(volume_of(cluster)).label_keys == {"rack"}
 
 
 def test_a_lost_node_is_given_back_to_the_scheduler() -> None:
-    cluster = cluster_with(NODE, make_storage_class(), make_persistent_volume_claim())
+    cluster = make_cluster(NODE, make_storage_class(), make_persistent_volume_claim())
     select(cluster, "gone")
     assert SELECTED_NODE not in claim_in(cluster).annotations
 
@@ -171,10 +160,10 @@ def test_a_lost_node_is_given_back_to_the_scheduler() -> None:
 @pytest.mark.parametrize("policy", ["Delete", "Retain"])
 def test_volume_goes_with_its_claim_if_it_may(policy: str) -> None:
     storage_class = replace(IMMEDIATE, reclaim_policy=policy)
-    cluster = cluster_with(storage_class, make_persistent_volume_claim())
+    cluster = make_cluster(storage_class, make_persistent_volume_claim())
     name = volume_of(cluster).name
     cluster.delete(PersistentVolumeClaim, "default/claim")
-    settle(cluster)
+    react(cluster)
     if policy == "Retain":
         assert cluster.get(PersistentVolume, name).status.phase == "Released"
     else:
@@ -188,13 +177,13 @@ def test_claims_of_ephemeral_volumes_come_and_go_with_their_pod() -> None:
     )
     source = EphemeralVolumeSource(volume_claim_template=template)
     pod = make_pod(volumes=[Volume(name="scratch", ephemeral=source)])
-    cluster = cluster_with(IMMEDIATE, pod)
+    cluster = make_cluster(IMMEDIATE, pod)
     claim = claim_in(cluster, "pod-scratch")
     assert claim.metadata.controller is not None
     assert claim.metadata.controller.uid == cluster.get(Pod, "default/pod").uid
     assert volume_of(cluster, "pod-scratch").status.phase == "Bound"
     cluster.delete(Pod, "default/pod", grace_period_seconds=0)
-    settle(cluster)
+    react(cluster)
     with pytest.raises(NotFoundError):
         claim_in(cluster, "pod-scratch")
 
@@ -204,7 +193,7 @@ def test_claims_of_ephemeral_volumes_come_and_go_with_their_pod() -> None:
 
 def test_a_cluster_without_classes_has_a_default_one() -> None:
     claim = make_persistent_volume_claim(storage_class=None)
-    cluster = cluster_with(NODE, claim)
+    cluster = make_cluster(NODE, claim)
     (storage_class,) = cluster.list(StorageClass).items
     assert storage_class.name == "standard"
     assert storage_class.volume_binding_mode == "WaitForFirstConsumer"
@@ -217,9 +206,9 @@ def test_a_cluster_without_classes_has_a_default_one() -> None:
 def test_given_classes_replace_the_default_one(name: str) -> None:
     given = make_storage_class(name=name)
     claim = make_persistent_volume_claim(storage_class=None)
-    loaded = cluster_with(given, claim)
+    loaded = make_cluster(given, claim)
     assert [one.name for one in loaded.list(StorageClass).items] == [name]
     assert claim_in(loaded).spec.storage_class_name is None
-    created = cluster_with()
+    created = make_cluster()
     created.create(given)
     assert [one.name for one in created.list(StorageClass).items] == [name]

@@ -3,92 +3,28 @@
 from msgspec.structs import replace
 
 from quaymaster.clock import VirtualClock
-from quaymaster.memory import RUN_SECONDS_ANNOTATION, MemoryCluster
+from quaymaster.memory import MemoryCluster
 from quaymaster.objects import (
     ApiObject,
     Deployment,
-    DeploymentSpec,
-    Job,
-    JobSpec,
-    LabelSelector,
-    ObjectMeta,
     OwnerReference,
     Pod,
-    PodSpec,
     PodTemplateSpec,
     ReplicaSet,
 )
-from quaymaster.testing import make_container, make_node
-
-LABELS = {"app": "web"}
-SELECTOR = LabelSelector(match_labels=LABELS)
-
-
-def make_template(cpu: str = "100m") -> PodTemplateSpec:
-    return PodTemplateSpec(
-        metadata=ObjectMeta(labels=LABELS),
-        spec=PodSpec(containers=(make_container(requests={"cpu": cpu}),)),
-    )
-
-
-def make_deployment(
-    replicas: int, template: PodTemplateSpec | None = None
-) -> Deployment:
-    return Deployment(
-        metadata=ObjectMeta(name="web"),
-        spec=DeploymentSpec(
-            replicas=replicas, selector=SELECTOR, template=template or make_template()
-        ),
-    )
-
-
-def make_job() -> Job:
-    annotations = {RUN_SECONDS_ANNOTATION: "10"}
-    template = make_template()
-    metadata = replace(template.metadata, annotations=annotations)
-    return Job(
-        metadata=ObjectMeta(name="sum"),
-        spec=JobSpec(
-            template=PodTemplateSpec(
-                metadata=metadata, spec=replace(template.spec, restart_policy="Never")
-            )
-        ),
-    )
-
-
-def make_cluster(
-    *objects: ApiObject, clock: VirtualClock | None = None
-) -> MemoryCluster:
-    cluster = MemoryCluster(clock or VirtualClock())
-    cluster.load([make_node(name="n0"), *objects])
-    return cluster
-
-
-def pods_of(cluster: MemoryCluster) -> list[Pod]:
-    return list(cluster.list(Pod).items)
-
-
-def react(cluster: MemoryCluster) -> None:
-    """Let the controllers do what is due now."""
-    cluster.clock.run_due()
-
-
-def schedule(cluster: MemoryCluster) -> None:
-    """Bind every pod that waits, until no more come."""
-    while waiting := [pod for pod in pods_of(cluster) if not pod.node_name]:
-        for pod in waiting:
-            cluster.bind(pod, "n0")
-        react(cluster)
-
-
-def scale(cluster: MemoryCluster, count: int) -> None:
-    (workload,) = cluster.list(Deployment).items
-    cluster.update(replace(workload, spec=replace(workload.spec, replicas=count)))
-    react(cluster)
+from quaymaster.testing import make_node
+from tests.kit.clusters import make_cluster, pods_of, react, schedule
+from tests.kit.workloads import (
+    LABELS,
+    make_deployment,
+    make_job,
+    make_template,
+    scale,
+)
 
 
 def test_deployment_gets_a_replica_set_with_its_pods() -> None:
-    cluster = make_cluster(make_deployment(3))
+    cluster = make_cluster(make_deployment(3), nodes=1)
     (replica_set,) = cluster.list(ReplicaSet).items
     name_hash = replica_set.name.removeprefix("web-")
     assert replica_set.labels == {**LABELS, "pod-template-hash": name_hash}
@@ -112,7 +48,7 @@ def test_deployment_gets_a_replica_set_with_its_pods() -> None:
 
 
 def test_pods_of_a_deployment_share_spec_labels_and_owners() -> None:
-    first, second = pods_of(make_cluster(make_deployment(2)))
+    first, second = pods_of(make_cluster(make_deployment(2), nodes=1))
     assert first.spec is second.spec
     assert first.labels is second.labels
     assert first.metadata.owner_references is second.metadata.owner_references
@@ -120,7 +56,7 @@ def test_pods_of_a_deployment_share_spec_labels_and_owners() -> None:
 
 def test_hash_depends_on_the_template_alone() -> None:
     def set_name(template: PodTemplateSpec) -> str:
-        cluster = make_cluster(make_deployment(1, template))
+        cluster = make_cluster(make_deployment(1, template), nodes=1)
         return cluster.list(ReplicaSet).items[0].name
 
     assert set_name(make_template()) == set_name(make_template())
@@ -128,18 +64,18 @@ def test_hash_depends_on_the_template_alone() -> None:
 
 
 def test_deployment_is_scaled_up_and_down() -> None:
-    cluster = make_cluster(make_deployment(1))
-    scale(cluster, 4)
+    cluster = make_cluster(make_deployment(1), nodes=1)
+    scale(cluster, Deployment, 4)
     assert len(pods_of(cluster)) == 4
-    scale(cluster, 2)
+    scale(cluster, Deployment, 2)
     assert len(pods_of(cluster)) == 2
-    scale(cluster, 0)
+    scale(cluster, Deployment, 0)
     assert pods_of(cluster) == []
 
 
 def test_controllers_react_when_the_clock_runs_its_timers() -> None:
     clock = VirtualClock()
-    cluster = make_cluster(clock=clock)
+    cluster = make_cluster(clock=clock, nodes=1)
     cluster.create(make_deployment(1))
     assert pods_of(cluster) == []
     assert clock.next_due() == clock.now()
@@ -149,7 +85,7 @@ def test_controllers_react_when_the_clock_runs_its_timers() -> None:
 
 def test_changed_template_is_rolled_out_step_by_step() -> None:
     clock = VirtualClock()
-    cluster = make_cluster(make_deployment(8), clock=clock)
+    cluster = make_cluster(make_deployment(8), clock=clock, nodes=1)
     schedule(cluster)
     (old,) = cluster.list(ReplicaSet).items
     (deployment,) = cluster.list(Deployment).items
@@ -174,7 +110,7 @@ def test_changed_template_is_rolled_out_step_by_step() -> None:
 
 
 def test_rolling_back_takes_the_old_replica_set_again() -> None:
-    cluster = make_cluster(make_deployment(1))
+    cluster = make_cluster(make_deployment(1), nodes=1)
     schedule(cluster)
     (deployment,) = cluster.list(Deployment).items
     for cpu in ("2", "100m"):
@@ -187,7 +123,7 @@ def test_rolling_back_takes_the_old_replica_set_again() -> None:
 
 
 def test_paused_deployment_scales_but_does_not_roll_out() -> None:
-    cluster = make_cluster(make_deployment(1))
+    cluster = make_cluster(make_deployment(1), nodes=1)
     (deployment,) = cluster.list(Deployment).items
     spec = replace(
         deployment.spec, paused=True, replicas=2, template=make_template(cpu="2")
@@ -199,7 +135,7 @@ def test_paused_deployment_scales_but_does_not_roll_out() -> None:
 
 def test_dependents_go_with_their_owner() -> None:
     clock = VirtualClock()
-    cluster = make_cluster(make_deployment(3), clock=clock)
+    cluster = make_cluster(make_deployment(3), clock=clock, nodes=1)
     schedule(cluster)
     cluster.delete(Deployment, "default/web")
     clock.advance(30.0)
@@ -210,7 +146,7 @@ def test_dependents_go_with_their_owner() -> None:
 def test_same_input_gives_the_same_cluster() -> None:
     def run() -> list[ApiObject]:
         clock = VirtualClock()
-        cluster = make_cluster(make_deployment(3), make_job(), clock=clock)
+        cluster = make_cluster(make_deployment(3), make_job(), clock=clock, nodes=1)
         schedule(cluster)
         cluster.delete(Pod, pods_of(cluster)[0].key)
         clock.advance(60.0)

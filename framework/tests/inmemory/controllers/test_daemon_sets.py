@@ -3,73 +3,16 @@
 from msgspec.structs import replace
 
 from quaymaster.clock import VirtualClock
-from quaymaster.memory import MemoryCluster
 from quaymaster.objects import (
-    ApiObject,
     DaemonSet,
-    DaemonSetSpec,
-    LabelSelector,
     Node,
-    ObjectMeta,
     Pod,
     PodSpec,
-    PodTemplateSpec,
     Taint,
 )
-from quaymaster.testing import make_container, make_node, make_pod
-
-LABELS = {"app": "web"}
-SELECTOR = LabelSelector(match_labels=LABELS)
-
-
-def make_template(spec: PodSpec | None = None) -> PodTemplateSpec:
-    spec = replace(spec or PodSpec(), containers=(make_container(),))
-    return PodTemplateSpec(metadata=ObjectMeta(labels=LABELS), spec=spec)
-
-
-def make_daemon_set(spec: PodSpec | None = None) -> DaemonSet:
-    return DaemonSet(
-        metadata=ObjectMeta(name="agent"),
-        spec=DaemonSetSpec(selector=SELECTOR, template=make_template(spec)),
-    )
-
-
-def make_cluster(
-    *objects: ApiObject, clock: VirtualClock | None = None, nodes: int = 1
-) -> MemoryCluster:
-    cluster = MemoryCluster(clock or VirtualClock())
-    cluster.load([*(make_node(name=f"n{index}") for index in range(nodes)), *objects])
-    return cluster
-
-
-def pods_of(cluster: MemoryCluster) -> list[Pod]:
-    return list(cluster.list(Pod).items)
-
-
-def react(cluster: MemoryCluster) -> None:
-    """Let the controllers do what is due now."""
-    cluster.clock.run_due()
-
-
-def schedule(cluster: MemoryCluster) -> None:
-    """Bind every pod that waits, until no more come."""
-    while waiting := [pod for pod in pods_of(cluster) if not pod.node_name]:
-        for pod in waiting:
-            cluster.bind(pod, target_of(pod))
-        react(cluster)
-
-
-def target_of(pod: Pod) -> str:
-    """The node that a pod of a DaemonSet is held to."""
-    affinity = pod.spec.affinity
-    assert affinity is not None
-    assert affinity.node_affinity is not None
-    nodes = affinity.node_affinity.required_during_scheduling_ignored_during_execution
-    assert nodes is not None
-    (term,) = nodes.node_selector_terms
-    (condition,) = term.match_fields
-    assert (condition.key, condition.operator) == ("metadata.name", "In")
-    return condition.values[0]
+from quaymaster.testing import make_node, make_pod
+from tests.kit.clusters import make_cluster, pods_of, react, schedule, target_of
+from tests.kit.workloads import LABELS, make_daemon_set, make_template
 
 
 def test_every_node_gets_one_pod_that_is_held_to_it() -> None:
@@ -79,7 +22,7 @@ def test_every_node_gets_one_pod_that_is_held_to_it() -> None:
 
 
 def test_pods_of_a_daemon_set_stay_on_nodes_in_trouble() -> None:
-    (pod,) = pods_of(make_cluster(make_daemon_set()))
+    (pod,) = pods_of(make_cluster(make_daemon_set(), nodes=1))
     tolerated = {(t.key, t.effect) for t in pod.spec.tolerations}
     assert tolerated == {
         (f"node.kubernetes.io/{trouble}", effect)
@@ -96,7 +39,11 @@ def test_pods_of_a_daemon_set_stay_on_nodes_in_trouble() -> None:
 
 
 def test_pods_on_the_host_network_need_no_network() -> None:
-    (pod,) = pods_of(make_cluster(make_daemon_set(PodSpec(host_network=True))))
+    (pod,) = pods_of(
+        make_cluster(
+            make_daemon_set(make_template(PodSpec(host_network=True))), nodes=1
+        )
+    )
     keys = [toleration.key for toleration in pod.spec.tolerations]
     assert "node.kubernetes.io/network-unavailable" in keys
 
@@ -106,13 +53,14 @@ def test_only_nodes_that_suit_get_a_pod() -> None:
         make_node(name="tainted", taints=["only=ml:NoSchedule"]),
         make_node(name="soft", taints=["old:PreferNoSchedule"], labels={"a": "b"}),
         make_node(name="cordoned", labels={"a": "b"}, unschedulable=True),
-        make_daemon_set(PodSpec(node_selector={"a": "b"})),
+        make_daemon_set(make_template(PodSpec(node_selector={"a": "b"}))),
+        nodes=1,
     )
     assert [target_of(pod) for pod in pods_of(cluster)] == ["soft", "cordoned"]
 
 
 def test_new_node_gets_a_pod() -> None:
-    cluster = make_cluster(make_daemon_set())
+    cluster = make_cluster(make_daemon_set(), nodes=1)
     cluster.create(make_node(name="new"))
     react(cluster)
     assert [target_of(pod) for pod in pods_of(cluster)] == ["n0", "new"]
@@ -133,7 +81,9 @@ def test_node_that_no_longer_suits_loses_its_pod() -> None:
 
 
 def test_node_that_comes_to_suit_gets_a_pod() -> None:
-    cluster = make_cluster(make_daemon_set(PodSpec(node_selector={"a": "b"})))
+    cluster = make_cluster(
+        make_daemon_set(make_template(PodSpec(node_selector={"a": "b"}))), nodes=1
+    )
     assert pods_of(cluster) == []
     node = cluster.get(Node, "n0")
     metadata = replace(node.metadata, labels={"a": "b"})
@@ -143,7 +93,7 @@ def test_node_that_comes_to_suit_gets_a_pod() -> None:
 
 
 def test_failed_pod_and_second_pod_of_a_node_are_deleted() -> None:
-    cluster = make_cluster(make_daemon_set())
+    cluster = make_cluster(make_daemon_set(), nodes=1)
     schedule(cluster)
     (pod,) = pods_of(cluster)
     cluster.create(make_pod(name="mine", labels=LABELS, node="n0"))
@@ -188,7 +138,7 @@ def test_pod_that_waits_for_a_lost_node_is_deleted() -> None:
 
 def test_deleted_pod_of_a_daemon_set_returns_when_it_is_gone() -> None:
     clock = VirtualClock()
-    cluster = make_cluster(make_daemon_set(), clock=clock)
+    cluster = make_cluster(make_daemon_set(), clock=clock, nodes=1)
     schedule(cluster)
     (first,) = pods_of(cluster)
     cluster.delete(Pod, first.key)

@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 
 from quaymaster._memory.controllers.index_ranges import IndexRanges
-from quaymaster.clock import VirtualClock
-from quaymaster.memory import MemoryCluster
 from quaymaster.objects import Job, Pod, from_wire
 from quaymaster.testing import make_node
+from tests.kit.clusters import make_cluster
 
 TEMPLATE: dict[str, Any] = {
     "metadata": {"labels": {"job-name": "sum"}},
@@ -57,8 +56,7 @@ def make_job_pod(
 
 def new_pods(job: Job, *pods: Pod) -> Sequence[Pod]:
     """The pods that the Job gets besides those that it had."""
-    cluster = MemoryCluster(VirtualClock())
-    cluster.load([make_node(name="n0"), job, *pods])
+    cluster = make_cluster(job, *pods, nodes=1)
     had = {pod.key for pod in pods}
     return [pod for pod in cluster.list(Pod).items if pod.key not in had]
 
@@ -81,7 +79,7 @@ def test_a_condition_that_is_not_true_ends_nothing() -> None:
 @pytest.mark.parametrize("condition", ["SuccessCriteriaMet", "FailureTarget"])
 def test_a_job_whose_end_is_settled_loses_what_runs(condition: str) -> None:
     status = {"conditions": [{"type": condition, "status": "True"}]}
-    cluster = MemoryCluster(VirtualClock())
+    cluster = make_cluster()
     running = make_job_pod("a", "Running")
     cluster.load([make_node(name="n0"), make_job(status), running])
     assert [pod.is_terminating for pod in cluster.list(Pod).items] == [True]
@@ -162,8 +160,9 @@ def test_a_work_queue_that_has_seen_success_gets_no_more_pods() -> None:
 
 
 def test_a_job_that_somebody_else_manages_gets_no_pods_and_says_so() -> None:
-    cluster = MemoryCluster(VirtualClock())
-    cluster.load([make_job(managedBy="kueue.x-k8s.io/multikueue", parallelism=2)])
+    cluster = make_cluster(
+        make_job(managedBy="kueue.x-k8s.io/multikueue", parallelism=2)
+    )
     assert not cluster.list(Pod).items
     (notice,) = cluster.notices()
     assert str(notice) == (

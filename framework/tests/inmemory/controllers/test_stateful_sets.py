@@ -1,101 +1,22 @@
 """StatefulSets of the in-memory cluster."""
 
-from collections.abc import Iterable
-
 from msgspec.structs import replace
 
 from quaymaster.clock import VirtualClock
-from quaymaster.memory import MemoryCluster
 from quaymaster.objects import (
-    ApiObject,
-    LabelSelector,
-    ObjectMeta,
     PersistentVolumeClaim,
     Pod,
-    PodSpec,
-    PodTemplateSpec,
     StatefulSet,
-    StatefulSetOrdinals,
-    StatefulSetSpec,
 )
 from quaymaster.testing import (
-    make_container,
-    make_node,
-    make_persistent_volume_claim,
     make_pod,
 )
-
-LABELS = {"app": "web"}
-SELECTOR = LabelSelector(match_labels=LABELS)
-
-
-def make_template() -> PodTemplateSpec:
-    return PodTemplateSpec(
-        metadata=ObjectMeta(labels=LABELS),
-        spec=PodSpec(containers=(make_container(),)),
-    )
-
-
-def make_stateful_set(
-    replicas: int,
-    *,
-    policy: str = "",
-    start: int | None = None,
-    claims: Iterable[str] = (),
-) -> StatefulSet:
-    return StatefulSet(
-        metadata=ObjectMeta(name="web"),
-        spec=StatefulSetSpec(
-            replicas=replicas,
-            selector=SELECTOR,
-            template=make_template(),
-            pod_management_policy=policy,
-            ordinals=None if start is None else StatefulSetOrdinals(start=start),
-            volume_claim_templates=tuple(
-                make_persistent_volume_claim(name=name, storage_class=None)
-                for name in claims
-            ),
-        ),
-    )
-
-
-def make_cluster(
-    *objects: ApiObject, clock: VirtualClock | None = None
-) -> MemoryCluster:
-    cluster = MemoryCluster(clock or VirtualClock())
-    cluster.load([make_node(name="n0"), *objects])
-    return cluster
-
-
-def pods_of(cluster: MemoryCluster) -> list[Pod]:
-    return list(cluster.list(Pod).items)
-
-
-def names_of(cluster: MemoryCluster) -> list[str]:
-    return [pod.name for pod in pods_of(cluster)]
-
-
-def react(cluster: MemoryCluster) -> None:
-    """Let the controllers do what is due now."""
-    cluster.clock.run_due()
-
-
-def schedule(cluster: MemoryCluster) -> None:
-    """Bind every pod that waits, until no more come."""
-    while waiting := [pod for pod in pods_of(cluster) if not pod.node_name]:
-        for pod in waiting:
-            cluster.bind(pod, "n0")
-        react(cluster)
-
-
-def scale(cluster: MemoryCluster, count: int) -> None:
-    (workload,) = cluster.list(StatefulSet).items
-    cluster.update(replace(workload, spec=replace(workload.spec, replicas=count)))
-    react(cluster)
+from tests.kit.clusters import make_cluster, names_of, pods_of, react, schedule
+from tests.kit.workloads import LABELS, make_stateful_set, scale
 
 
 def test_stateful_set_makes_the_next_pod_when_the_last_one_runs() -> None:
-    cluster = make_cluster(make_stateful_set(3))
+    cluster = make_cluster(make_stateful_set(3), nodes=1)
     for count in (1, 2, 3):
         assert names_of(cluster) == [f"web-{index}" for index in range(count)]
         cluster.bind(pods_of(cluster)[-1], "n0")
@@ -104,12 +25,14 @@ def test_stateful_set_makes_the_next_pod_when_the_last_one_runs() -> None:
 
 
 def test_parallel_stateful_set_makes_all_pods_at_once() -> None:
-    cluster = make_cluster(make_stateful_set(3, policy="Parallel", start=5))
+    cluster = make_cluster(make_stateful_set(3, policy="Parallel", start=5), nodes=1)
     assert names_of(cluster) == ["web-5", "web-6", "web-7"]
 
 
 def test_pods_of_a_stateful_set_know_their_number_and_claims() -> None:
-    cluster = make_cluster(make_stateful_set(2, policy="Parallel", claims=["data"]))
+    cluster = make_cluster(
+        make_stateful_set(2, policy="Parallel", claims=["data"]), nodes=1
+    )
     pod = cluster.get(Pod, "default/web-1")
     assert pod.labels["statefulset.kubernetes.io/pod-name"] == "web-1"
     assert pod.labels["apps.kubernetes.io/pod-index"] == "1"
@@ -124,7 +47,7 @@ def test_pods_of_a_stateful_set_know_their_number_and_claims() -> None:
 
 def test_pod_of_a_stateful_set_returns_under_its_name_when_it_is_gone() -> None:
     clock = VirtualClock()
-    cluster = make_cluster(make_stateful_set(2, claims=["data"]), clock=clock)
+    cluster = make_cluster(make_stateful_set(2, claims=["data"]), clock=clock, nodes=1)
     schedule(cluster)
     first = cluster.get(Pod, "default/web-0")
     cluster.delete(Pod, "default/web-0")
@@ -137,7 +60,7 @@ def test_pod_of_a_stateful_set_returns_under_its_name_when_it_is_gone() -> None:
 
 
 def test_failed_pod_is_made_anew_under_its_name() -> None:
-    cluster = make_cluster(make_stateful_set(1))
+    cluster = make_cluster(make_stateful_set(1), nodes=1)
     schedule(cluster)
     pod = cluster.get(Pod, "default/web-0")
     cluster.update(replace(pod, status=replace(pod.status, phase="Failed")))
@@ -146,16 +69,16 @@ def test_failed_pod_is_made_anew_under_its_name() -> None:
 
 
 def test_name_that_another_pod_has_leaves_an_event() -> None:
-    cluster = make_cluster(make_pod(name="web-0"), make_stateful_set(1))
+    cluster = make_cluster(make_pod(name="web-0"), make_stateful_set(1), nodes=1)
     (event,) = cluster.events()
     assert (event.reason, event.regarding.kind) == ("FailedCreate", "StatefulSet")
 
 
 def test_ordered_stateful_set_shrinks_from_the_end_one_by_one() -> None:
     clock = VirtualClock()
-    cluster = make_cluster(make_stateful_set(3), clock=clock)
+    cluster = make_cluster(make_stateful_set(3), clock=clock, nodes=1)
     schedule(cluster)
-    scale(cluster, 1)
+    scale(cluster, StatefulSet, 1)
     assert [pod.is_terminating for pod in pods_of(cluster)] == [False, False, True]
     clock.advance(30.0)
     assert [pod.is_terminating for pod in pods_of(cluster)] == [False, True]
@@ -165,8 +88,10 @@ def test_ordered_stateful_set_shrinks_from_the_end_one_by_one() -> None:
 
 def test_parallel_stateful_set_shrinks_at_once() -> None:
     clock = VirtualClock()
-    cluster = make_cluster(make_stateful_set(3, policy="Parallel"), clock=clock)
+    cluster = make_cluster(
+        make_stateful_set(3, policy="Parallel"), clock=clock, nodes=1
+    )
     schedule(cluster)
-    scale(cluster, 1)
+    scale(cluster, StatefulSet, 1)
     clock.advance(30.0)
     assert names_of(cluster) == ["web-0"]
