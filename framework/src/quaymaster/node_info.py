@@ -56,6 +56,13 @@ class HostPorts:
         ip = ip or _WILDCARD_IP
         return ip == _WILDCARD_IP or ip in ips or _WILDCARD_IP in ips
 
+    __hash__ = None  # type: ignore[assignment]  # mutable, so no key of a dict
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, HostPorts):
+            return NotImplemented
+        return self._ips == other._ips
+
     def clone(self) -> "HostPorts":
         """A copy that may be changed without changing this one."""
         other = HostPorts()

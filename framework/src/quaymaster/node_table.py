@@ -6,7 +6,7 @@ lives and are reused afterwards.
 """
 
 import copy
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 import numpy as np
@@ -171,6 +171,10 @@ class NodeTable:
             for info in self:
                 column.set(info.row, info.labels.get(key))
         return column
+
+    def label_columns(self) -> Mapping[str, CodedColumn[str]]:
+        """The columns of the labels that `label` was asked for so far, by key."""
+        return self._labels
 
     def rows_with_host_port(self, protocol: str, port: int) -> Collection[int]:
         """The rows on which some pod has taken a host port on any address."""

@@ -92,11 +92,6 @@ class Quantity:
         """A quantity of so many thousandths: ``from_milli(100)`` is ``100m``."""
         return _make(milli * _MICRO, QuantityFormat.DECIMAL_SI)
 
-    @classmethod
-    def from_bytes(cls, size: int) -> "Quantity":
-        """A quantity that is written with ``Ki``, ``Mi``, ... where that is exact."""
-        return _make(size * _NANO, QuantityFormat.BINARY_SI)
-
     @property
     def value(self) -> int:
         """The amount as an integer, rounded away from zero, within int64."""

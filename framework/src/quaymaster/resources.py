@@ -35,7 +35,6 @@ __all__ = [
     "PodUsage",
     "Resources",
     "host_ports",
-    "is_best_effort",
     "is_extended_resource",
     "is_overcommit_allowed",
     "is_scalar_resource",
@@ -115,13 +114,6 @@ class Resources:
             elif is_scalar_resource(name):
                 resources.scalars[name] = quantity.value
         return resources
-
-    @property
-    def is_zero(self) -> bool:
-        """Whether nothing but pods is counted here, explicit zeros included."""
-        return not (
-            self.milli_cpu or self.memory or self.ephemeral_storage or self.scalars
-        )
 
     def get(self, name: str) -> int:
         """The amount of a resource by its Kubernetes name; 0 if there is none."""
@@ -237,20 +229,6 @@ def host_ports(pod: Pod) -> tuple[ContainerPort, ...]:
 def node_allocatable(node: Node) -> Resources:
     """What a node offers to pods."""
     return Resources.from_list(node.status.allocatable)
-
-
-def is_best_effort(pod: Pod) -> bool:
-    """Whether a pod neither requests nor limits any CPU or memory."""
-    spec = pod.spec
-    demands = [c.resources for c in (*spec.init_containers, *spec.containers)]
-    if spec.resources is not None:
-        demands.append(spec.resources)
-    return not any(
-        amounts.get(name)
-        for demand in demands
-        for amounts in (demand.requests, demand.limits)
-        for name in (CPU, MEMORY)
-    )
 
 
 def pod_request_list(

@@ -6,10 +6,7 @@ import numpy as np
 
 from quaymaster.arrays import Int64Array
 
-__all__ = ["MAX_NODE_SCORE", "MIN_NODE_SCORE", "default_normalize"]
-
-MIN_NODE_SCORE: Final = 0
-"""The lowest score after normalisation."""
+__all__ = ["MAX_NODE_SCORE", "default_normalize"]
 
 MAX_NODE_SCORE: Final = 100
 """The highest score after normalisation."""

@@ -7,6 +7,7 @@ v1.36, ``pkg/scheduler/backend/cache/snapshot.go``) offers to plugins.
 
 from collections.abc import Iterable, Iterator
 
+from quaymaster._claim_users import ClaimUsers
 from quaymaster.counting import PodCounts
 from quaymaster.node_info import NodeInfo
 from quaymaster.node_table import NodeTable
@@ -22,13 +23,14 @@ class Snapshot:
     Attributes:
         nodes: The nodes as columns.
         counts: How many pods of some kind there are, per node or topology domain.
+        claims: What `claim_users` reads.
     """
 
     def __init__(self) -> None:
         self.nodes = NodeTable()
         self.counts = PodCounts(self.nodes)
         self._strays: dict[str, dict[str, Pod]] = {}
-        self._claim_users: dict[str, int] = {}
+        self.claims = ClaimUsers()
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -47,7 +49,7 @@ class Snapshot:
         Args:
             key: The claim's key, ``namespace/name``.
         """
-        return self._claim_users.get(key, 0)
+        return self.claims.of(key)
 
     def add_node(self, node: Node) -> None:
         """Add a node, or take over a changed one.
@@ -63,7 +65,7 @@ class Snapshot:
             self.counts.node_changed()
             for pod in pods.values():
                 self.counts.pod_changed(pod, info.row, 1)
-                self._count_claims(pod, 1)
+                self.claims.add(pod, 1)
             return
         images_changed = node.status.images != info.node.status.images
         info.set_node(node)
@@ -83,7 +85,7 @@ class Snapshot:
             self._strays[name] = dict(info.pods)
             for pod in info.pods.values():
                 self.counts.pod_changed(pod, info.row, -1)
-                self._count_claims(pod, -1)
+                self.claims.add(pod, -1)
 
     def add_pod(self, pod: Pod) -> None:
         """Count a pod in on ``pod.node_name``."""
@@ -98,7 +100,7 @@ class Snapshot:
         if ports:
             self._write_host_ports(info, ports)
         if pod.spec.volumes:
-            self._count_claims(pod, 1)
+            self.claims.add(pod, 1)
 
     def remove_pod(self, pod: Pod) -> None:
         """Count a pod out on ``pod.node_name``."""
@@ -117,7 +119,7 @@ class Snapshot:
         if ports:
             self._write_host_ports(info, ports)
         if known.spec.volumes:
-            self._count_claims(known, -1)
+            self.claims.add(known, -1)
 
     def replace_pod(self, old: Pod, new: Pod) -> None:
         """Take over a changed object of a pod that is counted in."""
@@ -133,17 +135,6 @@ class Snapshot:
             return
         self.remove_pod(old)
         self.add_pod(new)
-
-    def _count_claims(self, pod: Pod, sign: int) -> None:
-        users = self._claim_users
-        for volume in pod.spec.volumes:
-            if volume.persistent_volume_claim is None:
-                continue
-            name = volume.persistent_volume_claim.claim_name
-            key = f"{pod.metadata.namespace}/{name}"
-            users[key] = users.get(key, 0) + sign
-            if not users[key]:
-                del users[key]
 
     def _write_host_ports(self, info: NodeInfo, ports: Iterable[ContainerPort]) -> None:
         keys = [(port.protocol or "TCP", port.host_port) for port in ports]

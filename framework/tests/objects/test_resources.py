@@ -19,7 +19,6 @@ from quaymaster.resources import (
     DEFAULT_MILLI_CPU_REQUEST,
     Resources,
     host_ports,
-    is_best_effort,
     is_extended_resource,
     is_scalar_resource,
     node_allocatable,
@@ -83,9 +82,8 @@ def test_amounts_are_rounded_up_to_integers() -> None:
 
 
 def test_names_that_are_no_resource_are_not_counted() -> None:
-    assert Resources.from_list(
-        {"storage": Quantity("1Gi"), "bogus": Quantity(1)}
-    ).is_zero
+    amounts = {"storage": Quantity("1Gi"), "bogus": Quantity(1)}
+    assert Resources.from_list(amounts) == Resources()
 
 
 def test_amounts_can_be_asked_for_by_name() -> None:
@@ -419,10 +417,3 @@ def test_node_offers_what_is_allocatable() -> None:
     assert offered.milli_cpu == 7500
     assert offered.allowed_pods == 110
     assert offered.scalars == {GPU: 2}
-
-
-def test_pod_is_best_effort_without_any_demand_for_cpu_or_memory() -> None:
-    assert is_best_effort(make_pod(requests={GPU: 1, "cpu": 0}))
-    assert not is_best_effort(make_pod(requests={"cpu": "1m"}))
-    assert not is_best_effort(make_pod(limits={"memory": "1Mi"}))
-    assert not is_best_effort(make_pod(pod_limits={"cpu": "1"}))

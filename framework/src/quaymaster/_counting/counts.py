@@ -1,6 +1,6 @@
 """The counts of a snapshot: what has been asked, and what keeps it up to date."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from quaymaster._counting.carried import CarriedTerms, TermsOf
@@ -101,6 +101,18 @@ class PodCounts:
         for carried in self._carried.values():
             if carried.add(pod, row, count):
                 self.revision += 1
+
+    def contents(self) -> Mapping[object, object]:
+        """All counts by what holds them, to be compared with those of later on.
+
+        What is counted for the first time later on is there beside them.
+        """
+        for key, where in list(self._domains):
+            self.domains(key, where)  # nothing is left to be brought up to date later
+        found: dict[object, object] = {}
+        for group in self._groups():
+            found |= group.contents()
+        return found
 
     def forget(self) -> None:
         """Count everything anew when it is asked for; only the framework does."""

@@ -180,6 +180,15 @@ class PodGroup:
             counts.add(old, -count)
             counts.add(new, count)
 
+    def contents(self) -> Mapping[object, object]:
+        """All counts by what holds them, to be compared with those of later on."""
+        found: dict[object, object] = {id(self): dict(self.rows)}
+        if self._by_row is not None:
+            found[id(self), "rows"] = self.by_row().tobytes()
+        for domains, counts in self._by_domain.items():
+            found[id(self), id(domains)] = counts.total, counts.array().tobytes()
+        return found
+
     def forget(self, domains: Domains) -> None:
         """Stop to count by some domains; only the owner does."""
         self._by_domain.pop(domains, None)

@@ -152,7 +152,7 @@ class MutationGuard:
 
 
 def _keys(state: object) -> Set[StateKey[object]]:
-    return set(state._values) if isinstance(state, CycleState) else set()
+    return set(state.values()) if isinstance(state, CycleState) else set()
 
 
 def _arguments(given: Mapping[str, object]) -> list[_Saved]:

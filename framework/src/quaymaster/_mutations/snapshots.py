@@ -1,12 +1,11 @@
 """Nodes, their columns and the counts as they were before a hook was called."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
 
-from quaymaster.counting import PodCounts
-from quaymaster.node_info import HostPorts, NodeInfo
+from quaymaster.node_info import NodeInfo
 from quaymaster.node_table import CodedColumn, NodeTable
 from quaymaster.snapshot import Snapshot
 
@@ -34,7 +33,7 @@ class SavedNode:
     def restore(self) -> Iterator[str]:
         """Put back what has been changed, and say what it was."""
         for field, kept in self._fields.items():
-            if not _same(getattr(self._info, field), kept):
+            if getattr(self._info, field) != kept:
                 setattr(self._info, field, kept)
                 yield f"{field} of node '{self._name}'"
 
@@ -86,7 +85,7 @@ class SavedTable:
         self._coded = [_SavedCodes("column 'taints'", table.taints)]
         self._coded += [
             _SavedCodes(f"column of label '{key}'", column)
-            for key, column in table._labels.items()
+            for key, column in table.label_columns().items()
         ]
         self._infos = list(table.infos)
         self._image_rows = {
@@ -142,37 +141,17 @@ class SavedSnapshot:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
-        self._claims = dict(snapshot._claim_users)
-        self._counts = _fingerprint(snapshot.counts)
+        self._claims = snapshot.claims.contents()
+        self._counts = snapshot.counts.contents()
 
     def restore(self) -> Iterator[str]:
         """Put back what has been changed, and say what it was."""
         snapshot = self._snapshot
-        if snapshot._claim_users != self._claims:
-            snapshot._claim_users = self._claims
+        if snapshot.claims.contents() != self._claims:
+            snapshot.claims.restore(self._claims)
             yield "users of claims"
         # What a hook asks for the first time is there now, but not changed.
-        now = _fingerprint(snapshot.counts)
+        now = snapshot.counts.contents()
         if any(now.get(key, kept) != kept for key, kept in self._counts.items()):
             snapshot.counts.forget()
             yield "counts of pods"
-
-
-def _fingerprint(counts: PodCounts) -> Mapping[object, object]:
-    """What the counts are, each under the identity of what holds it."""
-    for key, where in list(counts._domains):
-        counts.domains(key, where)  # nothing is left to be brought up to date later
-    found: dict[object, object] = {}
-    for group in counts._groups():
-        found[id(group)] = dict(group.rows)
-        if group._by_row is not None:
-            found[id(group), "rows"] = group.by_row().tobytes()
-        for domains, held in group._by_domain.items():
-            found[id(group), id(domains)] = held.total, held.array().tobytes()
-    return found
-
-
-def _same(found: object, kept: object) -> bool:
-    if isinstance(kept, HostPorts):
-        return isinstance(found, HostPorts) and found._ips == kept._ips
-    return found == kept

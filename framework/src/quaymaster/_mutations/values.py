@@ -38,14 +38,15 @@ class SavedState:
         self._state = state
         self._kept = {
             key: (value, _frozen(value, {}))
-            for key, value in state._values.items()
+            for key, value in state.values().items()
             if wanted(key)
         }
 
     def changes(self) -> Iterator[str]:
         """Say which values are others now; the attempt is over, so they stay so."""
+        values = self._state.values()
         for key, (value, kept) in self._kept.items():
-            now = self._state._values.get(key)
+            now = values.get(key)
             if now is not value or _frozen(now, {}) != kept:
                 yield f"'{key.name}' in the cycle state"
 
