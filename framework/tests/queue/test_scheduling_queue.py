@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from quaymaster._engine.changes import pod_changes
 from quaymaster._queue import Nominator, QueuedPod, QueueProfile, SchedulingQueue
 from quaymaster._queue.events import ASSIGNED_POD_ADD, FORCE_ACTIVATE, NODE_ADD
+from quaymaster._queue.profile import CompiledProfiles
 from quaymaster.clock import VirtualClock
 from quaymaster.cluster_events import (
     ActionType,
@@ -110,6 +111,26 @@ def test_profiles_of_different_groups_keep_their_own_orders() -> None:
     order = ["e", "c", "d", "a", "b"]
     assert names(queue.active()) == order
     assert [pop(queue).pod.name for _ in order] == order
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "groups"),
+    [
+        ("Sort", "Sort", 1),
+        (("Sort", {"by": ["a"]}), ("Sort", {"by": ["a"]}), 1),
+        (("Sort", {"a": 1, "b": 2}), ("Sort", {"b": 2, "a": 1}), 1),
+        (("Sort", {"by": ["a"]}), ("Sort", {"by": ["b"]}), 2),
+        (("Sort", None), ("Other", None), 2),
+    ],
+)
+def test_sort_groups_are_compared_by_value(
+    first: object, second: object, groups: int
+) -> None:
+    profiles = {
+        "first": QueueProfile(sort_key=by_name, sort_group=first),
+        "second": QueueProfile(sort_key=by_name, sort_group=second),
+    }
+    assert CompiledProfiles(profiles).groups == groups
 
 
 def test_keys_that_are_equal_keep_the_order_of_arrival() -> None:

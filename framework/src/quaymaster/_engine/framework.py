@@ -201,7 +201,7 @@ def _queue_profile(profile: Profile, *, extended: bool) -> QueueProfile:
             (call.plugin, _pre_enqueue(call)) for call in profile.plan("preEnqueue")
         ],
         events={**profile.events, EXTENDER: None} if extended else profile.events,
-        sort_group=f"{sort.plugin} {args!r}",
+        sort_group=(sort.plugin, args),
     )
 
 

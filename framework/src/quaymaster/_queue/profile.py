@@ -23,7 +23,8 @@ class QueueProfile:
         sort_key: The profile's ``queue_sort``.
         pre_enqueue: Its PreEnqueue plugins, in order.
         events: What its plugins registered.
-        sort_group: Profiles with equal groups have keys that compare with each other.
+        sort_group: Profiles with equal groups have keys that compare with each other;
+            it need not be hashable.
             Upstream insists on one queue sort plugin for all; here, pods of different
             groups are ordered by priority, then by timestamp.
     """
@@ -31,7 +32,7 @@ class QueueProfile:
     sort_key: SortKeyOf
     pre_enqueue: Sequence[Gate] = ()
     events: EventsByPlugin = attrs.field(factory=dict)
-    sort_group: str = ""
+    sort_group: object = None
 
 
 class CompiledProfiles:
@@ -44,18 +45,20 @@ class CompiledProfiles:
     __slots__ = ("_compiled", "_fallback", "groups")
 
     def __init__(self, profiles: Mapping[str, QueueProfile]) -> None:
-        numbers: dict[str, int] = {}
-        keys: dict[str, SortKeys] = {}
+        groups: list[object] = []
+        keys: list[SortKeys] = []
         self._compiled: dict[str, tuple[SortKeyOf, int, Sequence[Gate]]] = {}
         for name, profile in profiles.items():
-            group = numbers.setdefault(profile.sort_group, len(numbers))
+            if profile.sort_group not in groups:
+                groups.append(profile.sort_group)
+                keys.append(SortKeys())
+            group = groups.index(profile.sort_group)
             gates = tuple(profile.pre_enqueue)
-            shared = keys.setdefault(profile.sort_group, SortKeys())
-            sort_key = shared.reliable(name, profile.sort_key)
+            sort_key = keys[group].reliable(name, profile.sort_key)
             self._compiled[name] = (sort_key, group, gates)
         first = next(iter(self._compiled.values()))
         self._fallback = (first[0], first[1], ())
-        self.groups = len(numbers)
+        self.groups = len(groups)
 
     def __contains__(self, scheduler_name: str) -> bool:
         return scheduler_name in self._compiled
