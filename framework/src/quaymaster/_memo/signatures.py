@@ -5,9 +5,8 @@ signature and node, until the node changes. A pod's *signature* is made of what 
 such plugin says by ``sign_pod``; pods of one template have the same.
 """
 
-import itertools
 import weakref
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Final
 
 import attrs
@@ -19,7 +18,7 @@ from quaymaster._memo.recorded_answers import RecordedAnswers
 from quaymaster._memo.score_memo import ScoreMemo
 from quaymaster._runtime import HookFunction, Profile
 from quaymaster.node_table import NodeTable
-from quaymaster.objects import Pod
+from quaymaster.objects import Pod, PodSpec, SpecKey
 
 __all__ = ["SignatureMemo", "Signatures"]
 
@@ -34,8 +33,6 @@ _BYTES_PER_NODE: Final = 24
 
 # However many nodes there are, a Deployment's pods find their like.
 _FEWEST: Final = 16
-
-_NUMBERS: Final = itertools.count()
 
 
 @attrs.define(eq=False)
@@ -84,7 +81,9 @@ class Signatures:
         self._known: dict[tuple[Hashable, ...], SignatureMemo] = {}
         self._attempt: Attempt | None = None
         self._memo: SignatureMemo | None = None
-        self._key = f"quaymaster.memo.{next(_NUMBERS)}"
+        # All pods of a template share their spec: so they are signed once. The key is
+        # this profile's own.
+        self._last = SpecKey(_LastSigned)
 
     def of(self, attempt: Attempt) -> SignatureMemo | None:
         """What is remembered for an attempt's pod; None if no plugin signs it."""
@@ -96,17 +95,14 @@ class Signatures:
 
     def recall(self, pod: Pod) -> SignatureMemo | None:
         """What is remembered for a pod's signature; None if no plugin signs it."""
-        # On the spec, since all pods of a template share it: they are signed once.
-        known = pod.spec.__dict__.get(self._key)
-        traits = _traits(pod)
-        if known is not None and known[0] == traits:
-            memo: SignatureMemo | None = known[1]()
+        last, traits = self._last.of(pod), _traits(pod)
+        if last.traits == traits:
+            memo = last.memo()
             if memo is not None:
                 return memo
         memo = self._recall(pod)
         if memo is not None:
-            # A weak reference: specs outlive what is remembered, and whoever does so.
-            pod.spec.__dict__[self._key] = traits, weakref.ref(memo)
+            last.traits, last.memo = traits, weakref.ref(memo)
         return memo
 
     def outdated(self, attempt: Attempt) -> Iterator[str]:
@@ -152,6 +148,26 @@ class Signatures:
         while len(self._known) >= max(_FEWEST, _BYTES // size):
             del self._known[next(iter(self._known))]
         return SignatureMemo(signature, plugins, signed - plugins)
+
+
+class _LastSigned:
+    """How the last pod with a spec was signed.
+
+    Attributes:
+        traits: What it was signed by, beside the spec; None if no pod was yet.
+        memo: Gives what is remembered for its signature, or None if that is forgotten:
+            a weak reference, since specs outlive profiles.
+    """
+
+    __slots__ = ("memo", "traits")
+
+    def __init__(self, _spec: PodSpec) -> None:
+        self.traits: tuple[object, ...] | None = None
+        self.memo: Callable[[], SignatureMemo | None] = _nothing
+
+
+def _nothing() -> None:
+    return None
 
 
 def _traits(pod: Pod) -> tuple[object, ...]:
