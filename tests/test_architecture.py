@@ -90,6 +90,15 @@ def test_filter_and_score_are_called_in_one_place_each() -> None:
     assert found == {"_cycle/filter_call.py", "_cycle/score_call.py"}
 
 
+def test_no_array_is_known_by_whose_memory_it_is() -> None:
+    # What a plugin knows again is an object that it froze: see the hookspecs.
+    sources = [CORE, *(ROOT / "plugins" / plugin / "src" for plugin in PLUGINS)]
+    for path in (path for source in sources for path in source.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and node.attr == "base":
+                pytest.fail(f"{path}:{node.lineno} asks for the base of an array")
+
+
 def test_every_public_module_says_what_is_public() -> None:
     for path in CORE.rglob("*.py"):
         inner = path.relative_to(CORE).parts

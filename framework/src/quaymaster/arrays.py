@@ -1,6 +1,6 @@
 """The array types of the framework's columns."""
 
-from typing import TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +13,12 @@ __all__ = [
     "RowArray",
     "Rows",
     "constant",
+    "freeze",
     "is_constant",
+    "is_frozen",
 ]
+
+ArrayT = TypeVar("ArrayT", bound=npt.NDArray[Any])
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 """A truth value per node: which of some rows pass."""
@@ -36,8 +40,32 @@ Rows: TypeAlias = RowArray | slice
 a slice, which costs no copy; `NodeTable.row_numbers` makes it explicit."""
 
 
+def freeze(array: ArrayT) -> ArrayT:
+    """Make an array read-only, as a promise that what it holds never changes.
+
+    Whoever freezes an array writes to its memory no more, not even through another
+    array that shares it. NumPy does not hold them to that: the promise does.
+
+    Args:
+        array: The array, which need not own its memory.
+
+    Returns:
+        The array itself.
+    """
+    array.flags.writeable = False
+    return array
+
+
+def is_frozen(array: npt.NDArray[Any]) -> bool:
+    """Whether what an array holds never changes: whoever gave it promised so.
+
+    Ask this of arrays that hooks return. Of those, read-only means frozen.
+    """
+    return not array.flags.writeable
+
+
 def constant(value: int, count: int) -> Int64Array:
-    """The same value many times over, in the memory of one; read-only.
+    """The same value many times over, in the memory of one; frozen.
 
     A score that does not tell nodes apart costs nothing when it comes as this.
 

@@ -21,6 +21,26 @@ Every hook may raise: the exception becomes an Error status that names the plugi
 exception's type and the plugin's line, and fails this attempt only. Success is ``None``
 wherever a `Status` may be returned.
 
+What hooks get and give is shared, not copied. Four rules hold for all of it:
+
+*Values never change.* Pods, nodes and all other API objects, arrays of rows, and what
+earlier hooks returned are never written to, neither by the framework nor by a plugin. A
+change makes a new object. So all of this may be kept, and the same object means the
+same content; equal content may come as another object.
+
+*Views do.* A `NodeInfo`, the columns of a `NodeTable` and the counts of a snapshot
+follow the cluster between two hooks. Ask them again, or copy what is to be kept.
+
+*Returned arrays belong to all.* A plugin that keeps an array which it has returned goes
+on with a copy when something changes. If it freezes the array before it returns it
+(`quaymaster.arrays.freeze`), the framework relies on that: the same frozen array for
+the same rows is not looked through again, and frozen raw scores come back to
+``normalize_score`` as the same object.
+
+*One value for all nodes is a constant.* `quaymaster.arrays.constant` takes no memory,
+and is neither looked through nor added up element by element. An array that happens to
+hold one value is right as well, but is no constant.
+
 Mirrors k8s.io/kube-scheduler v0.36, ``framework/interface.go``.
 """
 
@@ -291,9 +311,9 @@ class FilterPlugin(Protocol):
         Optional. A plugin that implements this implements ``filter`` too, and the two
         must agree.
 
-        Columns are written to when pods come and go: copy what is to be kept of them.
-        An array of rows never changes once a hook has got it; it may be kept, and the
-        same object may come again.
+        Reasons are asked for when somebody reads them, which may be long after the
+        attempt: return no view of a column, and never write to codes that were
+        returned.
 
         Args:
             state: This pod's scratch space.
@@ -304,13 +324,8 @@ class FilterPlugin(Protocol):
         Returns:
             None if all pass, a `Status` if one answer holds for all of them, else
             `NodeVerdicts` with codes of shape ``(N,)`` in the order of ``rows``. An
-            Error on any node fails the attempt: return it as the `Status`.
-
-            Reasons are asked for when somebody reads them, which may be long after the
-            attempt: never write to codes that were returned. The framework does not,
-            either. Codes that are read-only (``codes.flags.writeable = False``) are
-            taken to stay as they are for good: returned again for the same rows, they
-            are not looked through again.
+            Error on any node fails the attempt: return it as the `Status`. Frozen codes
+            that are returned again for the same rows are not looked through again.
         """
 
 
@@ -392,8 +407,6 @@ class ScorePlugin(Protocol):
         Optional. A plugin that implements this implements ``score`` too, and the two
         must agree. It is not called for a handful of rows among many: ``score`` is.
 
-        What may be kept of ``nodes`` and ``rows`` is said at ``filter_nodes``.
-
         Args:
             state: This pod's scratch space; read what ``pre_score`` wrote.
             pod: The pod being scheduled.
@@ -401,11 +414,9 @@ class ScorePlugin(Protocol):
             rows: The feasible rows, as an index into any column; never write to them.
 
         Returns:
-            Shape ``(N,)``, dtype int64, in the order of ``rows``. The framework does
-            not write to it, so the array may be kept and returned again; from now on
-            the plugin must not write to it, either. Scores that are all the same cost
-            nothing as `quaymaster.arrays.constant`: they are neither looked through
-            nor added up one by one.
+            Shape ``(N,)``, dtype int64, in the order of ``rows``. The array may be kept
+            and returned again, and must not be written to any more. A constant costs
+            least.
         """
 
     @hookspec
@@ -425,16 +436,15 @@ class ScorePlugin(Protocol):
             state: This pod's scratch space.
             pod: The pod being scheduled.
             scores: Shape ``(N,)``, dtype int64, read-only: the raw scores. If
-                ``score_nodes`` was asked for just these rows in this attempt, this is a
-                view of the array that it returned, constant if that was; else, it is a
-                new array.
+                ``score_nodes`` gave them in this attempt, and gave a frozen array, this
+                is that very object: what the plugin noted about it holds. Otherwise it
+                is good for this call only; copy what is to be kept.
             nodes: The columns of all nodes.
             rows: The scored rows, in the order of ``scores``.
 
         Returns:
             The normalised scores, same shape and dtype; None leaves them as they are.
-            What ``score_nodes`` may return is right here, too: a kept array, or a
-            constant.
+            An array that the plugin keeps, or a constant, is right here, too.
         """
 
 

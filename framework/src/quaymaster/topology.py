@@ -10,7 +10,7 @@ from typing import Final, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from quaymaster.arrays import Int64Array, RowArray, Rows
+from quaymaster.arrays import Int64Array, RowArray, Rows, freeze
 from quaymaster.node_table import NodeTable
 from quaymaster.objects import Node
 
@@ -143,8 +143,8 @@ class Domains:
         question = (values.dtype.char, values.tobytes())
         answer = self._answers.get(question)
         if answer is None:
-            answer = self._answers[question] = values.take(self.codes[rows])
-            answer.flags.writeable = False
+            answer = freeze(values.take(self.codes[rows]))
+            self._answers[question] = answer
         return answer  # type: ignore[return-value]  # the question holds the dtype
 
     def seen_at(self, rows: Rows) -> npt.NDArray[np.bool_]:

@@ -12,7 +12,7 @@ import numpy as np
 from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.errors import PluginError, failed, raised, unexpected
 from quaymaster._runtime import Call
-from quaymaster.arrays import Int64Array, Rows, constant, is_constant
+from quaymaster.arrays import Int64Array, Rows, constant, freeze, is_constant, is_frozen
 from quaymaster.cycle_state import CycleState
 from quaymaster.hookspecs import PodUse, Scope
 from quaymaster.node_info import NodeInfo
@@ -176,11 +176,11 @@ class ScoreCall:
     ) -> Int64Array | Status:
         if self._normalize is None:
             return raw
-        raw = raw.view()  # the array itself may be one that the plugin keeps
-        raw.flags.writeable = False
+        # A plugin knows a frozen array of its own again: it gets that very object.
+        given = raw if is_frozen(raw) else freeze(raw.view())
         try:
             scores = self._normalize(
-                attempt.state, attempt.pod, raw, attempt.nodes, rows
+                attempt.state, attempt.pod, given, attempt.nodes, rows
             )
         except Exception as error:
             return raised(error)

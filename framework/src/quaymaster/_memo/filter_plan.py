@@ -8,7 +8,7 @@ from quaymaster._cycle.diagnosis import PluginRejections
 from quaymaster._cycle.filter_call import FilterCall
 from quaymaster._memo.filter_memo import FilterMemo
 from quaymaster._memo.nominated_memo import NominatedMemo
-from quaymaster.arrays import Rows
+from quaymaster.arrays import Rows, is_frozen
 from quaymaster.hookspecs import PodUse
 from quaymaster.results import NodeVerdicts
 from quaymaster.status import Status
@@ -114,6 +114,6 @@ class _RepeatedCall(FilterCall):
         if codes is self._codes and rows is self._rows:
             return self._split_before
         found = super()._split(rows, verdicts)
-        if not codes.flags.writeable:
+        if is_frozen(codes):
             self._codes, self._rows, self._split_before = codes, rows, found
         return found

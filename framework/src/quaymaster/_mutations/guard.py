@@ -6,6 +6,7 @@ from typing import Final, Protocol
 import numpy as np
 
 from quaymaster._mutations.objects import PristineObjects
+from quaymaster._mutations.returned import ReturnedArrays
 from quaymaster._mutations.snapshots import (
     SavedArray,
     SavedNode,
@@ -42,8 +43,9 @@ class _Saved(Protocol):
 class MutationGuard:
     """Finds out which plugin changes what it may only read.
 
-    That is nodes, pods, columns, counts, the rows it is given, and the values that
-    other plugins wrote to the cycle state. All of it is looked at before and after each
+    That is nodes, pods, columns, counts, the rows it is given, the arrays that it has
+    returned, and the values that other plugins wrote to the cycle state. All of it is
+    looked at before and after each
     hook, which takes a time that grows with the cluster. Hooks that are called per node
     are an exception: only the first call in an attempt is followed by the whole search,
     all others by a look at their own node and pod.
@@ -55,6 +57,7 @@ class MutationGuard:
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
         self._objects = PristineObjects()
+        self._returned = ReturnedArrays()
         self._writers: dict[StateKey[object], set[str]] = {}
         self._original: CycleState | None = None
         self._searched: set[tuple[str, str]] = set()
@@ -68,6 +71,7 @@ class MutationGuard:
         function: HookFunction,
     ) -> HookFunction:
         """See `quaymaster._runtime.Guard`."""
+        function = self._returned.around(plugin, hook, wanted, wanted, function)
 
         def watched(*args: object) -> object:
             given = dict(zip(offered, args, strict=True))

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 
 from quaymaster._engine.framework import Framework, FrameworkBuilder
 from quaymaster._engine.handle import Services
+from quaymaster._mutations import ReturnedArrays
+from quaymaster._runtime import MissingStates
 from quaymaster.config import parse_config
 from quaymaster.handle import Handle
 from quaymaster.hookspecs import hookimpl
@@ -68,7 +70,8 @@ def build_alone(
             names.append(stand_in.__name__)
     document = _document(names, plugin.__name__, args)
     config = parse_config(document, registry, source="PluginHarness")
-    builder = FrameworkBuilder(registry=registry, services=services)
+    guards = MissingStates(), ReturnedArrays()
+    builder = FrameworkBuilder(registry=registry, services=services, guards=guards)
     return builder.build(config.profiles[0])
 
 

@@ -1,7 +1,8 @@
 """Run one plugin's hooks on a small cluster, as its unit tests want it.
 
 The plugin is configured, built and called as in a real profile. Where it has a batch
-twin, each call runs the scalar hook and the twin, and insists that they agree.
+twin, each call runs the scalar hook and the twin, and insists that they agree. A hook
+that writes to an array which the plugin has returned before raises a `PluginError`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,8 +14,8 @@ import numpy as np
 from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.decisions import Feasible
 from quaymaster._engine.handle import Services
-from quaymaster._runtime import Call
-from quaymaster.arrays import Int64Array
+from quaymaster._runtime import Call, HookFunction
+from quaymaster.arrays import Int64Array, freeze, is_frozen
 from quaymaster.clock import VirtualClock
 from quaymaster.cluster_events import ClusterEvent, ClusterEventWithHint, QueueingHint
 from quaymaster.cycle_state import CycleState
@@ -114,6 +115,7 @@ class PluginHarness:
             snapshot=self.snapshot,
             nominator=FixedNominations(nominated or {}),
         )
+        self._twin_scores: Int64Array | None = None
         self._framework = build_alone(plugin, beside, args, services)
         self.plugin = self._framework.profile.plugins[self._name]
         self.handle = self._framework.handle
@@ -183,6 +185,7 @@ class PluginHarness:
             PluginStatusError: A hook gave a status instead.
         """
         self.state = CycleState()
+        self._twin_scores = None
         nodes = self.snapshot.nodes
         if pre_score and self._has("preScore"):
             hook = self._call("preScore").hooks["pre_score"]
@@ -200,21 +203,43 @@ class PluginHarness:
             twin = _value(call.hooks["score_nodes"](self.state, pod, nodes, nodes.rows))
             names = nodes.names_at(nodes.rows)
             self._compare("score", scores, dict(zip(names, twin.tolist(), strict=True)))
+            self._twin_scores = twin
         return scores
 
     def normalized(self, pod: Pod, *, pre_score: bool = True) -> dict[str, int]:
-        """The score of every node after ``normalize_score``."""
+        """The score of every node after ``normalize_score``.
+
+        Args:
+            pod: The pod to place.
+            pre_score: Whether ``pre_score`` runs first.
+
+        Raises:
+            ContractError: ``score`` and ``score_nodes`` differ, or what becomes of
+                their scores does.
+            PluginStatusError: A hook gave a status instead.
+        """
         scores = self.score(pod, pre_score=pre_score)
         normalize = self._call("score").hooks.get("normalize_score")
         if normalize is None or not scores:
             return scores
-        raw: Int64Array = np.array(list(scores.values()), dtype=np.int64)
-        raw.flags.writeable = False
+        raw: Int64Array = freeze(np.array(list(scores.values()), dtype=np.int64))
+        normalized = self._normalized(normalize, pod, raw)
+        twin = self._twin_scores
+        if twin is not None:
+            # As the framework does: what is frozen goes back as the same object.
+            given = twin if is_frozen(twin) else freeze(twin.view())
+            again = self._normalized(normalize, pod, given)
+            self._compare("normalize_score after score", normalized, again)
+        return normalized
+
+    def _normalized(
+        self, normalize: HookFunction, pod: Pod, raw: Int64Array
+    ) -> dict[str, int]:
         nodes = self.snapshot.nodes
         answer = _value(normalize(self.state, pod, raw, nodes, nodes.rows))
-        if answer is None:
-            return scores
-        return dict(zip(scores, answer.tolist(), strict=True))
+        scores = raw if answer is None else answer
+        names = nodes.names_at(nodes.rows)
+        return dict(zip(names, scores.tolist(), strict=True))
 
     def attempt(self, pod: Pod) -> NodeStatuses:
         """Run PreFilter and Filter of all plugins for a pod that fits nowhere.

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from quaymaster import Handle, NodeInfo, NodeTable, Pod, Scope, SpecKey, hookimpl
-from quaymaster.arrays import Int64Array, Rows
+from quaymaster.arrays import Int64Array, Rows, freeze
 from quaymaster.node_info import ImageState
 from quaymaster.objects import PodSpec
 from quaymaster.scores import MAX_NODE_SCORE
@@ -78,7 +78,7 @@ class _Columns:
         self._columns: dict[_Images, Int64Array] = {}
 
     def get(self, wanted: _Images, nodes: NodeTable) -> Int64Array:
-        """The scores of all rows of the table; read-only."""
+        """The scores of all rows of the table; frozen."""
         revision = nodes.node_changes.revision
         if self._revision != revision:
             self._revision = revision
@@ -87,8 +87,7 @@ class _Columns:
         if column is None:
             if len(self._columns) >= _MAX_COLUMNS:
                 self._columns.clear()
-            column = self._columns[wanted] = _score_column(wanted, nodes)
-            column.flags.writeable = False
+            column = self._columns[wanted] = freeze(_score_column(wanted, nodes))
         return column
 
 

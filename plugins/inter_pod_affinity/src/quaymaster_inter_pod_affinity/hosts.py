@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from quaymaster.arrays import Int64Array, Rows, constant
+from quaymaster.arrays import Int64Array, Rows, constant, freeze
 from quaymaster.counting import DomainCounts
 from quaymaster_inter_pod_affinity.scale import scale, scale_one
 
@@ -106,6 +106,7 @@ class HostScores:
 
     __slots__ = (
         "_followed",
+        "_given",
         "_highest",
         "_lowest",
         "_numbers",
@@ -124,6 +125,8 @@ class HostScores:
         self._parts = parts
         self._followed = _Followed([counts for _, counts in parts])
         self._rows: Rows | None = None
+        # What `raw` gave last, or None if that is out of date.
+        self._given: Int64Array | None = None
         # The scores of the rows, or None, and where they are out of date.
         self._scores: Int64Array | None = None
         self._unscaled: list[int] = []
@@ -133,7 +136,7 @@ class HostScores:
         """Follow the pods that came and went."""
         moved = self._followed.moved()
         if moved is None:
-            self._rows = None
+            self._rows = self._given = None
             self._add_up()
         elif moved:
             self._begin_anew()
@@ -141,19 +144,19 @@ class HostScores:
                 self._move(host)
 
     def raw(self, rows: Rows) -> Int64Array:
-        """The sums on some rows, shape ``(N,)``; never changed any more.
+        """The sums on some rows, shape ``(N,)``, frozen.
 
         Args:
-            rows: The rows. Asked about the same object again, which must not have
-                changed, little is left to do.
+            rows: The rows. For the same ones as before, only the hosts whose pods
+                have changed since are looked at.
         """
         if not self._knows(rows):
             self._look_at(rows)
         if self._lowest == self._highest:
             return constant(self._lowest, len(self._raw))
-        view = self._raw.view()
-        view.flags.writeable = False
-        return view
+        if self._given is None:
+            self._given = freeze(self._raw.view())
+        return self._given
 
     def scores(self, raw: Int64Array) -> Int64Array | None:
         """The scores of the rows, from 0 to 100, if all of them are compared.
@@ -161,7 +164,9 @@ class HostScores:
         Args:
             raw: What `raw` gave; None is returned for anything else.
         """
-        if self._rows is None or raw.base is not _owner(self._raw):
+        # Identity: a frozen array that `score_nodes` returned comes back as it is. To
+        # follow the scores host by host saves SchedulingPreferredPodAffinity XX %.
+        if raw is not self._given:
             return None
         lowest, span = self._lowest, self._highest - self._lowest
         if self._scores is None:
@@ -171,12 +176,11 @@ class HostScores:
             for index in self._unscaled:
                 self._scores[index] = scale_one(self._raw.item(index) - lowest, span)
         self._unscaled.clear()
-        scores = self._scores.view()
-        scores.flags.writeable = False
-        return scores
+        return freeze(self._scores.view())
 
     def _knows(self, rows: Rows) -> bool:
         known = self._rows
+        # Identity: rows never change, and pods that take turns get the same array.
         if isinstance(rows, slice):
             return isinstance(known, slice) and rows == known
         return rows is known
@@ -188,9 +192,10 @@ class HostScores:
             self.sums += counts.array() * weight
 
     def _begin_anew(self) -> None:
-        """Leave alone what has been handed out: somebody may still look at it."""
+        """Go on with copies of what was handed out, which is frozen."""
         if self._rows is None:
             return
+        self._given = None
         if isinstance(self._rows, slice):
             self.sums = self.sums.copy()
             self._raw = self.sums[self._rows]
@@ -198,7 +203,7 @@ class HostScores:
             self._raw = self._raw.copy()
 
     def _look_at(self, rows: Rows) -> None:
-        self._rows = rows
+        self._rows, self._given = rows, None
         self._raw = self.sums[rows] if isinstance(rows, slice) else self.sums.take(rows)
         # Sum -> how many of the rows have it.
         self._numbers: dict[int, int] = _numbers_of(self._raw)
@@ -253,7 +258,3 @@ def _numbers_of(values: Int64Array) -> dict[int, int]:
         found = counted.nonzero()[0]
         numbers, found = counted[found], found + lowest
     return dict(zip(found.tolist(), numbers.tolist(), strict=True))
-
-
-def _owner(array: Int64Array) -> object:
-    return array if array.base is None else array.base

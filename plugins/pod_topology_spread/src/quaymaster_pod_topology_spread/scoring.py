@@ -12,7 +12,14 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from quaymaster import NodeInfo, NodeTable
-from quaymaster.arrays import BoolArray, Float64Array, Int64Array, Rows, constant
+from quaymaster.arrays import (
+    BoolArray,
+    Float64Array,
+    Int64Array,
+    Rows,
+    constant,
+    freeze,
+)
 from quaymaster.counting import PodCounts, PodGroup
 from quaymaster.scores import MAX_NODE_SCORE
 from quaymaster.topology import OUTSIDE, Domains
@@ -65,9 +72,10 @@ class ScoreState:
 
     __slots__ = (
         "_constraints",
+        "_few",
         "_is_snapshot",
-        "_known",
         "_nodes",
+        "_only_values",
         "_parts",
         "_require_all_keys",
     )
@@ -85,13 +93,18 @@ class ScoreState:
         self._nodes = nodes
         self._is_snapshot = is_snapshot
         self._require_all_keys = require_all_keys
-        self._known: tuple[Int64Array, list[int]] | None = None
-        self._parts: list[_Hosts | _Values] = [
-            _Hosts(one)
-            if one.constraint.topology_key == HOSTNAME
-            else _Values(one, require_all_keys)
-            for one in constraints
-        ]
+        self._few: _FewScores | None = None
+        # The only constraint, if nodes of one domain then score the same.
+        self._only_values: _Values | None = None
+        self._parts: list[_Hosts | _Values] = []
+        for one in constraints:
+            if one.constraint.topology_key == HOSTNAME:
+                self._parts.append(_Hosts(one))
+                continue
+            values = _Values(one, require_all_keys)
+            self._parts.append(values)
+            if len(constraints) == 1:
+                self._only_values = values
         kept = rows
         ignored = self.ignored(rows)
         if ignored is not None:
@@ -118,27 +131,24 @@ class ScoreState:
 
     def score_rows(self, rows: Rows) -> Int64Array:
         """The raw scores of many nodes."""
-        ignored = self.ignored(rows)
-        if len(self._parts) == 1 and isinstance(self._parts[0], _Values):
-            part = self._parts[0]
-            if part.are_few(rows):
-                by_domain = [_round(cost) for cost in part.few_costs()]
-                scores = part.spread_few(by_domain, rows)
-                # Nobody can change them before they are normalised.
-                scores.flags.writeable = False
-                self._known = scores, by_domain
-                return scores
-            scores = part.domains.spread(_round_all(part.domain_costs()), rows)
-        else:
+        ignored, values = self.ignored(rows), self._only_values
+        if values is None:
             scores = _round_all(self._sum(rows))
+        elif values.are_few(rows):
+            self._few = _FewScores(values, rows)
+            return self._few.raw
+        else:
+            scores = values.domains.spread(_round_all(values.domain_costs()), rows)
         if ignored is not None:
             scores = np.where(ignored, 0, scores)
         return scores
 
     def normalize(self, scores: Int64Array, rows: Rows) -> Int64Array:
         """Turn raw scores around, so that the smallest becomes the best."""
-        if self._known is not None and scores.base is self._known[0]:
-            return self._normalize_few(self._known[1], rows)
+        # Identity: a frozen array that `score_nodes` returned comes back as it is. To
+        # work from domains and not from nodes is what `_FewScores` is there for.
+        if self._few is not None and scores is self._few.raw:
+            return self._few.normalized()
         ignored = self.ignored(rows)
         compared = scores if ignored is None else scores[~ignored]
         lowest, highest = _range(compared)
@@ -152,19 +162,6 @@ class ScoreState:
         if ignored is not None:
             normalized[ignored] = 0
         return normalized
-
-    def _normalize_few(self, by_domain: Sequence[int], rows: Rows) -> Int64Array:
-        """The same where every domain is among the rows, worked out per domain."""
-        part = self._parts[0]
-        assert isinstance(part, _Values)
-        lowest, highest = min(by_domain), max(by_domain)
-        if highest == 0:
-            return constant(MAX_NODE_SCORE, len(part.domains.codes[rows]))
-        top = highest + lowest
-        turned = [MAX_NODE_SCORE * (top - score) // highest for score in by_domain]
-        if lowest == highest:
-            return constant(turned[0], len(part.domains.codes[rows]))
-        return part.spread_few(turned, rows)
 
     def ignored(self, rows: Rows) -> BoolArray | None:
         """Which rows lack a topology key that they need; None if none does."""
@@ -296,6 +293,39 @@ class _Values:
         costs += float(self.constraint.max_skew - 1)
         costs[-1] = 0.0
         return costs
+
+
+class _FewScores:
+    """The scores of nodes in a few domains, worked out domain by domain.
+
+    Args:
+        values: The only constraint.
+        rows: The nodes; see `_Values.are_few`.
+
+    Attributes:
+        raw: Shape ``(N,)``: the raw scores, frozen.
+    """
+
+    __slots__ = ("_by_domain", "_rows", "_values", "raw")
+
+    def __init__(self, values: _Values, rows: Rows) -> None:
+        self._values = values
+        self._rows = rows
+        self._by_domain = [_round(cost) for cost in values.few_costs()]
+        self.raw = freeze(values.spread_few(self._by_domain, rows))
+
+    def normalized(self) -> Int64Array:
+        """The same turned around; see `ScoreState.normalize`."""
+        lowest, highest = min(self._by_domain), max(self._by_domain)
+        if highest == 0:
+            return constant(MAX_NODE_SCORE, len(self.raw))
+        top = highest + lowest
+        turned = [
+            MAX_NODE_SCORE * (top - score) // highest for score in self._by_domain
+        ]
+        if lowest == highest:
+            return constant(turned[0], len(self.raw))
+        return self._values.spread_few(turned, self._rows)
 
 
 def _range(scores: Int64Array) -> tuple[int, int]:

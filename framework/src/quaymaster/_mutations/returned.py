@@ -1,0 +1,70 @@
+"""Arrays that hooks have returned: they are shared, and nobody may write to them."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from quaymaster._runtime import HookFunction
+from quaymaster.errors import PluginError
+from quaymaster.results import NodeVerdicts
+
+__all__ = ["ReturnedArrays"]
+
+_OFF_THREAD: Final = frozenset({"pre_bind", "bind"})
+"""Hooks that may run while the engine's thread asks the same plugin."""
+
+_Array: TypeAlias = npt.NDArray[Any]
+
+
+class ReturnedArrays:
+    """Finds the plugins that write to arrays which they have returned.
+
+    Looks at the last array that each hook of a plugin returned, before and after each
+    call of the plugin's hooks.
+    """
+
+    def __init__(self) -> None:
+        self._last: dict[str, dict[str, _Array]] = {}
+
+    def around(
+        self,
+        plugin: str,
+        hook: str,
+        offered: Sequence[str],
+        wanted: Sequence[str],
+        function: HookFunction,
+    ) -> HookFunction:
+        """See `quaymaster._runtime.Guard`."""
+        positions = [offered.index(name) for name in wanted]
+        returned = self._last.setdefault(plugin, {})
+
+        def watched(*args: object) -> object:
+            if hook in _OFF_THREAD:
+                return function(*[args[index] for index in positions])
+            saved = [(name, array, array.copy()) for name, array in returned.items()]
+            answer = function(*[args[index] for index in positions])
+            for name in _written(saved):
+                text = f"wrote to the array that {name} had returned"
+                raise PluginError(plugin, hook, text)
+            array = _array_of(answer)
+            if array is not None:
+                returned[hook] = array
+            return answer
+
+        return watched
+
+
+def _written(saved: Sequence[tuple[str, _Array, _Array]]) -> Iterator[str]:
+    """The hooks whose arrays are not as they were."""
+    for hook, array, copy in saved:
+        if not np.array_equal(array, copy):
+            yield hook
+
+
+def _array_of(answer: object) -> _Array | None:
+    """The array in an answer, or None."""
+    if isinstance(answer, NodeVerdicts):
+        answer = answer.codes
+    return answer if isinstance(answer, np.ndarray) else None
