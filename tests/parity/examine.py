@@ -118,7 +118,7 @@ class Examiner:
             known.update(found.diagnosis.by_node())
         if isinstance(found, Feasible):
             known.update(dict.fromkeys(self._nodes.names_at(found.rows)))
-        filters = self._handle.run_filters_with_nominated_pods
+        filters = self._handle.filters.run_with_nominated_pods
         return {
             info.name: (
                 known[info.name] if info.name in known else filters(state, pod, info)

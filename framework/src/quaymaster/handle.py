@@ -5,7 +5,7 @@ Mirrors ``Handle`` (k8s.io/kube-scheduler v0.36, ``framework/interface.go``).
 
 from collections.abc import Callable, Iterable, Sequence
 from random import Random
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from quaymaster.arrays import Rows
 from quaymaster.change_log import ChangeLog
@@ -16,14 +16,11 @@ from quaymaster.hookspecs import PodUse
 from quaymaster.node_info import NodeInfo
 from quaymaster.node_table import NodeTable
 from quaymaster.objects import ApiObject, Pod
-from quaymaster.results import FilteredRows
+from quaymaster.results import Candidate, FilteredRows
 from quaymaster.snapshot import Snapshot
 from quaymaster.status import Status
 
-if TYPE_CHECKING:  # what is in there needs this module
-    from quaymaster.preemption import Candidate
-
-__all__ = ["Handle", "Informers", "WaitingPod"]
+__all__ = ["FilterRunner", "Handle", "Informers", "WaitingPod"]
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
 T = TypeVar("T")
@@ -84,6 +81,57 @@ class WaitingPod(Protocol):
         """
 
 
+class FilterRunner(Protocol):
+    """Runs the filters of one profile, for a plugin that imagines other clusters.
+
+    Preemption asks so which node would do if some pods were gone. Works once all
+    plugins of the profile have been built, so within hooks.
+    """
+
+    def run(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
+        """Run the Filter plugins on one node; the first rejection."""
+
+    def run_with_nominated_pods(
+        self, state: CycleState, pod: Pod, node: NodeInfo
+    ) -> Status | None:
+        """The same, with the nominated pods of equal or higher priority in place."""
+
+    def run_on_rows(
+        self,
+        state: CycleState,
+        pod: Pod,
+        nodes: NodeTable,
+        rows: Rows,
+        pod_use: PodUse | None = None,
+    ) -> FilteredRows | Status:
+        """Run the Filter plugins on many nodes, without nominated pods.
+
+        Args:
+            state: The pod's scratch space.
+            pod: The pod being scheduled.
+            nodes: The snapshot's table, or an imagined one (`NodeTable.imagined`). The
+                latter needs `pod_use` below PODS.
+            rows: The rows to judge.
+            pod_use: If given, only the plugins that look so much at pods are run.
+
+        Returns:
+            What passed and what did not, or the Error of a plugin.
+        """
+
+    def pod_use(self, state: CycleState) -> PodUse:
+        """How much the Filter plugins that take part in an attempt look at pods."""
+
+    def add_pod(
+        self, state: CycleState, pod: Pod, pod_to_add: Pod, node: NodeInfo
+    ) -> Status | None:
+        """Run ``add_pod`` of the PreFilter plugins: one more pod is on the node."""
+
+    def remove_pod(
+        self, state: CycleState, pod: Pod, pod_to_remove: Pod, node: NodeInfo
+    ) -> Status | None:
+        """Run ``remove_pod`` of the PreFilter plugins: a pod has left the node."""
+
+
 class Handle(Protocol):
     """The framework, seen from one profile's plugins.
 
@@ -133,52 +181,13 @@ class Handle(Protocol):
     def nominated_pods(self, node_name: str) -> Sequence[Pod]:
         """The pods that are nominated to a node, in the order of nomination."""
 
-    def run_filters(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Run this profile's Filter plugins on one node; the first rejection."""
-
-    def run_filters_with_nominated_pods(
-        self, state: CycleState, pod: Pod, node: NodeInfo
-    ) -> Status | None:
-        """The same, with the nominated pods of equal or higher priority in place."""
-
-    def run_filters_on_rows(
-        self,
-        state: CycleState,
-        pod: Pod,
-        nodes: NodeTable,
-        rows: Rows,
-        pod_use: PodUse | None = None,
-    ) -> FilteredRows | Status:
-        """Run this profile's Filter plugins on many nodes, without nominated pods.
-
-        Args:
-            state: The pod's scratch space.
-            pod: The pod being scheduled.
-            nodes: The snapshot's table, or an imagined one (`NodeTable.imagined`). The
-                latter needs `pod_use` below PODS.
-            rows: The rows to judge.
-            pod_use: If given, only the plugins that look so much at pods are run.
-
-        Returns:
-            What passed and what did not, or the Error of a plugin.
-        """
-
-    def pod_use(self, state: CycleState) -> PodUse:
-        """How much the Filter plugins that take part in an attempt look at pods."""
-
-    def run_add_pod(
-        self, state: CycleState, pod: Pod, pod_to_add: Pod, node: NodeInfo
-    ) -> Status | None:
-        """Run ``add_pod`` of this profile's PreFilter plugins."""
-
-    def run_remove_pod(
-        self, state: CycleState, pod: Pod, pod_to_remove: Pod, node: NodeInfo
-    ) -> Status | None:
-        """Run ``remove_pod`` of this profile's PreFilter plugins."""
+    @property
+    def filters(self) -> FilterRunner:
+        """This profile's own filters, to be run on what a plugin imagines."""
 
     def run_preemption_extenders(
-        self, pod: Pod, candidates: "Sequence[Candidate]"
-    ) -> "Sequence[Candidate] | Status":
+        self, pod: Pod, candidates: Sequence[Candidate]
+    ) -> Sequence[Candidate] | Status:
         """Let extenders drop candidates for preemption, or change their victims.
 
         Args:

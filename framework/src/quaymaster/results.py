@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quaymaster.arrays import RowArray, Rows
+from quaymaster.objects import Pod
 from quaymaster.status import Status
 
 __all__ = [
@@ -99,6 +100,21 @@ class PostFilterResult:
 
     status: Status | None = None
     nominating: NominatingInfo | None = None
+
+
+@attrs.frozen(eq=False, kw_only=True)
+class Candidate:
+    """A node, and the pods that would have to go from it.
+
+    Attributes:
+        node_name: The node.
+        victims: The pods, the most important first; at least one.
+        violations: How many of them a disruption budget would have kept.
+    """
+
+    node_name: str
+    victims: tuple[Pod, ...]
+    violations: int = 0
 
 
 def _check_seconds(

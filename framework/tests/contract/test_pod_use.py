@@ -103,7 +103,7 @@ def test_the_plugin_that_looks_closest_counts(
     state = CycleState()
     if Skipping in plugins:
         state.skip_filter_plugins = frozenset({"Skipping"})
-    assert harness.handle.pod_use(state) is expected
+    assert harness.handle.filters.pod_use(state) is expected
 
 
 def test_a_wrong_pod_use_stops_the_profile() -> None:
@@ -122,7 +122,7 @@ def harness_of_two() -> PluginHarness:
 
 def filtered(harness: PluginHarness, nodes: NodeTable, use: PodUse | None) -> list[str]:
     handle, state = harness.handle, CycleState()
-    found = handle.run_filters_on_rows(state, make_pod(), nodes, nodes.rows, use)
+    found = handle.filters.run_on_rows(state, make_pod(), nodes, nodes.rows, use)
     assert isinstance(found, FilteredRows)
     assert found.statuses["a"].with_plugin("") in (FULL, Status.unresolvable())
     return nodes.names_at(found.passed)

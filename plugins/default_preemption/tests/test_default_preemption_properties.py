@@ -203,7 +203,7 @@ def test_trying_many_nodes_at_once_says_what_trying_one_by_one_says(
     nodes = list(harness.snapshot)
     pod, budgets = world.preemptor, world.budgets
     expected = {name: told(one) for name, one in results(world, harness).items()}
-    assert harness.handle.pod_use(harness.state) is PodUse.SUMS
+    assert harness.handle.filters.pod_use(harness.state) is PodUse.SUMS
     trial = dry_run.prepare(harness.state, pod, nodes, budgets)
     assert {node.name: told(trial(node)) for node in nodes} == expected
 

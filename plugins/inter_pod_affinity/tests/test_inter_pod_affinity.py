@@ -247,20 +247,20 @@ def test_added_and_removed_pods_count_in_the_state() -> None:
     assert a is not None
     assert c is not None
     nominated = web("", name="nominated")
-    assert handle.run_add_pod(state, pod, nominated, c) is None
-    assert handle.run_filters(state, pod, c) is None
+    assert handle.filters.add_pod(state, pod, nominated, c) is None
+    assert handle.filters.run(state, pod, c) is None
     averse = make_pod(name="averse", pod_anti_affinity=[near(DB)])
-    assert handle.run_add_pod(state, pod, averse, c) is None
-    assert reasons(handle.run_filters(state, pod, c)) == UNWELCOME.reasons
-    assert handle.run_remove_pod(state, pod, averse, c) is None
+    assert handle.filters.add_pod(state, pod, averse, c) is None
+    assert reasons(handle.filters.run(state, pod, c)) == UNWELCOME.reasons
+    assert handle.filters.remove_pod(state, pod, averse, c) is None
     rival = make_pod(name="rival", labels=DB)
-    assert handle.run_add_pod(state, pod, rival, c) is None
-    assert reasons(handle.run_filters(state, pod, c)) == NEAR.reasons
+    assert handle.filters.add_pod(state, pod, rival, c) is None
+    assert reasons(handle.filters.run(state, pod, c)) == NEAR.reasons
     victim = next(iter(a.pods.values()))
-    assert handle.run_remove_pod(state, pod, victim, a) is None
-    assert reasons(handle.run_filters(state, pod, a)) == FAR.reasons
+    assert handle.filters.remove_pod(state, pod, victim, a) is None
+    assert reasons(handle.filters.run(state, pod, a)) == FAR.reasons
     # The state that was cloned is as it was.
-    assert handle.run_filters(harness.state, pod, a) is None
+    assert handle.filters.run(harness.state, pod, a) is None
 
 
 def reasons(status: Status | None) -> tuple[str, ...]:
@@ -276,8 +276,8 @@ def test_removing_the_only_pod_makes_the_next_one_the_first() -> None:
     assert a is not None
     assert c is not None
     victim = next(iter(a.pods.values()))
-    assert harness.handle.run_remove_pod(harness.state, pod, victim, a) is None
-    assert harness.handle.run_filters(harness.state, pod, c) is None
+    assert harness.handle.filters.remove_pod(harness.state, pod, victim, a) is None
+    assert harness.handle.filters.run(harness.state, pod, c) is None
 
 
 def test_pods_added_on_a_node_without_the_key_are_nowhere() -> None:
@@ -286,8 +286,8 @@ def test_pods_added_on_a_node_without_the_key_are_nowhere() -> None:
     harness.filter(pod)
     node = harness.snapshot.nodes.get("d")
     assert node is not None
-    assert harness.handle.run_add_pod(harness.state, pod, web(""), node) is None
-    assert harness.handle.run_filters(harness.state, pod, node) is None
+    assert harness.handle.filters.add_pod(harness.state, pod, web(""), node) is None
+    assert harness.handle.filters.run(harness.state, pod, node) is None
 
 
 def test_rule_8_hooks_without_their_state_are_errors() -> None:
@@ -300,7 +300,7 @@ def test_rule_8_hooks_without_their_state_are_errors() -> None:
     with pytest.raises(PluginStatusError, match="failed to read"):
         harness.score(pod, pre_score=False)
     node = next(iter(harness.snapshot))
-    for change in (harness.handle.run_add_pod, harness.handle.run_remove_pod):
+    for change in (harness.handle.filters.add_pod, harness.handle.filters.remove_pod):
         status = change(harness.state, pod, web(""), node)
         assert status is not None
         assert status.is_error
@@ -493,8 +493,10 @@ def test_imagined_pods_count_as_real_ones(
         state, handle = harness.state.clone(), harness.handle
         home = harness.snapshot.nodes.get(mover.node_name)
         assert home is not None
-        change = handle.run_add_pod if harness is without else handle.run_remove_pod
+        change = (
+            handle.filters.add_pod if harness is without else handle.filters.remove_pod
+        )
         assert change(state, pod, mover, home) is None
         for node in harness.snapshot:
-            got = handle.run_filters(state, pod, node)
+            got = handle.filters.run(state, pod, node)
             assert verdict(got) == verdict(expected.get(node.name))

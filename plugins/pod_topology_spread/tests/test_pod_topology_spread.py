@@ -235,10 +235,10 @@ def test_rule_23_removing_a_terminating_pod_lowers_the_count_nevertheless() -> N
     assert node is not None
     node, state = node.clone(), harness.state.clone()
     node.remove_pod(gone)
-    assert harness.handle.run_remove_pod(state, pod, gone, node) is None
-    assert harness.handle.run_filters(state, pod, node) is None
+    assert harness.handle.filters.remove_pod(state, pod, gone, node) is None
+    assert harness.handle.filters.run(state, pod, node) is None
     # The state that was cloned is as it was.
-    assert harness.handle.run_filters(harness.state, pod, node) is not None
+    assert harness.handle.filters.run(harness.state, pod, node) is not None
 
 
 def test_added_and_removed_pods_change_the_counts_and_the_minimum() -> None:
@@ -250,16 +250,16 @@ def test_added_and_removed_pods_change_the_counts_and_the_minimum() -> None:
     assert a is not None
     assert c is not None
     nominated = make_pod(name="nominated", labels=APP)
-    assert handle.run_add_pod(state, pod, nominated, a) is None
-    rejection = handle.run_filters(state, pod, a)
+    assert handle.filters.add_pod(state, pod, nominated, a) is None
+    rejection = handle.filters.run(state, pod, a)
     assert rejection is not None
     assert rejection.reasons == UNEVEN.reasons
-    assert handle.run_filters(state, pod, c) is None
-    assert handle.run_remove_pod(state, pod, nominated, a) is None
-    assert handle.run_filters(state, pod, a) is None
+    assert handle.filters.run(state, pod, c) is None
+    assert handle.filters.remove_pod(state, pod, nominated, a) is None
+    assert handle.filters.run(state, pod, a) is None
     victim = next(iter(c.pods.values()))
-    assert handle.run_remove_pod(state, pod, victim, c) is None
-    assert handle.run_filters(state, pod, a) is not None
+    assert handle.filters.remove_pod(state, pod, victim, c) is None
+    assert handle.filters.run(state, pod, a) is not None
 
 
 @pytest.mark.parametrize(
@@ -277,15 +277,15 @@ def test_pods_that_do_not_count_change_nothing(other: Pod) -> None:
     harness.filter(pod)
     node = harness.snapshot.nodes.get("a")
     assert node is not None
-    assert harness.handle.run_add_pod(harness.state, pod, other, node) is None
-    assert harness.handle.run_filters(harness.state, pod, node) is None
+    assert harness.handle.filters.add_pod(harness.state, pod, other, node) is None
+    assert harness.handle.filters.run(harness.state, pod, node) is None
 
 
 def test_add_pod_without_pre_filter_is_an_error() -> None:
     harness = two_zones()
     node = next(iter(harness.snapshot))
     pod = make_pod(labels=APP, spread=[hard()])
-    for change in (harness.handle.run_add_pod, harness.handle.run_remove_pod):
+    for change in (harness.handle.filters.add_pod, harness.handle.filters.remove_pod):
         status = change(harness.state, pod, make_pod(name="x"), node)
         assert status is not None
         assert status.is_error
@@ -300,8 +300,8 @@ def test_rule_24_empty_selector_counts_no_pods_but_matches_itself() -> None:
     node = harness.snapshot.nodes.get("a")
     assert node is not None
     other = make_pod(name="other")
-    assert harness.handle.run_add_pod(harness.state, pod, other, node) is None
-    assert harness.handle.run_filters(harness.state, pod, node) is not None
+    assert harness.handle.filters.add_pod(harness.state, pod, other, node) is None
+    assert harness.handle.filters.run(harness.state, pod, node) is not None
     for key in (ZONE, HOST):
         constraint = soft(topology_key=key, selector=LabelSelector())
         scores = harness.score(make_pod(labels=APP, spread=[constraint]))
@@ -705,8 +705,8 @@ def test_imagined_pods_count_as_real_ones(
         node, state, handle = node.clone(), harness.state.clone(), harness.handle
         if harness is without:
             node.add_pod(moving)
-            assert handle.run_add_pod(state, pod, moving, node) is None
+            assert handle.filters.add_pod(state, pod, moving, node) is None
         else:
             node.remove_pod(moving)
-            assert handle.run_remove_pod(state, pod, moving, node) is None
-        assert verdict(handle.run_filters(state, pod, node)) == verdict(expected)
+            assert handle.filters.remove_pod(state, pod, moving, node) is None
+        assert verdict(handle.filters.run(state, pod, node)) == verdict(expected)

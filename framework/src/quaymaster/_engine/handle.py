@@ -20,8 +20,7 @@ from quaymaster.hookspecs import PodUse
 from quaymaster.node_info import NodeInfo
 from quaymaster.node_table import NodeTable
 from quaymaster.objects import Pod
-from quaymaster.preemption import Candidate
-from quaymaster.results import FilteredRows
+from quaymaster.results import Candidate, FilteredRows
 from quaymaster.snapshot import Snapshot
 from quaymaster.status import Status
 
@@ -68,6 +67,65 @@ class Services:
     executor: Executor = attrs.field(factory=InlineExecutor)
 
 
+class ProfileFilters:
+    """Implements `quaymaster.handle.FilterRunner` for one profile.
+
+    Args:
+        nominator: The nominations of all pods.
+    """
+
+    def __init__(self, nominator: Nominator) -> None:
+        self._nominator = nominator
+        self._algorithm: Algorithm | None = None
+
+    def attach(self, algorithm: Algorithm) -> None:
+        """Give it the filters, once all plugins of the profile have been built."""
+        self._algorithm = algorithm
+
+    def run(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
+        return self._attached().filter.run(state, pod, node)
+
+    def run_with_nominated_pods(
+        self, state: CycleState, pod: Pod, node: NodeInfo
+    ) -> Status | None:
+        nominated = self._nominator.pods_on(node.name)
+        return self._attached().filter.run_with_nominated_pods(
+            state, pod, node, nominated
+        )
+
+    def run_on_rows(
+        self,
+        state: CycleState,
+        pod: Pod,
+        nodes: NodeTable,
+        rows: Rows,
+        pod_use: PodUse | None = None,
+    ) -> FilteredRows | Status:
+        attempt = Attempt.begin(state, pod, nodes)
+        passed = self._attached().filter.run_on_rows(attempt, rows, pod_use)
+        if isinstance(passed, Status):
+            return passed
+        return FilteredRows(passed, attempt.diagnosis)
+
+    def pod_use(self, state: CycleState) -> PodUse:
+        return self._attached().filter.pod_use(state)
+
+    def add_pod(
+        self, state: CycleState, pod: Pod, pod_to_add: Pod, node: NodeInfo
+    ) -> Status | None:
+        return self._attached().pre_filter.add_pod(state, pod, pod_to_add, node)
+
+    def remove_pod(
+        self, state: CycleState, pod: Pod, pod_to_remove: Pod, node: NodeInfo
+    ) -> Status | None:
+        return self._attached().pre_filter.remove_pod(state, pod, pod_to_remove, node)
+
+    def _attached(self) -> Algorithm:
+        if self._algorithm is None:
+            raise RuntimeError("the profile is still being built: call this in a hook")
+        return self._algorithm
+
+
 class EngineHandle:
     """Implements `quaymaster.handle.Handle` for one profile.
 
@@ -75,6 +133,9 @@ class EngineHandle:
         profile_name: The profile's scheduler name.
         services: The engine's parts.
         extenders: The engine's extenders.
+
+    Attributes:
+        filters: The profile's own filters.
     """
 
     def __init__(
@@ -87,8 +148,8 @@ class EngineHandle:
         self._extenders = extenders
         self._profile_name = profile_name
         self._services = services
-        self._algorithm: Algorithm | None = None
         self._is_retired = False
+        self.filters = ProfileFilters(services.nominator)
 
     def retire(self) -> None:
         """Stop what the plugins have left to be called later, and take no more of it.
@@ -100,7 +161,7 @@ class EngineHandle:
 
     def attach(self, algorithm: Algorithm) -> None:
         """Let plugins run the profile's own filters; once they have all been built."""
-        self._algorithm = algorithm
+        self.filters.attach(algorithm)
 
     @property
     def profile_name(self) -> str:
@@ -143,44 +204,6 @@ class EngineHandle:
     def nominated_pods(self, node_name: str) -> Sequence[Pod]:
         return self._services.nominator.pods_on(node_name)
 
-    def run_filters(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        return self._attached().filter.run(state, pod, node)
-
-    def run_filters_with_nominated_pods(
-        self, state: CycleState, pod: Pod, node: NodeInfo
-    ) -> Status | None:
-        nominated = self.nominated_pods(node.name)
-        return self._attached().filter.run_with_nominated_pods(
-            state, pod, node, nominated
-        )
-
-    def run_filters_on_rows(
-        self,
-        state: CycleState,
-        pod: Pod,
-        nodes: NodeTable,
-        rows: Rows,
-        pod_use: PodUse | None = None,
-    ) -> FilteredRows | Status:
-        attempt = Attempt.begin(state, pod, nodes)
-        passed = self._attached().filter.run_on_rows(attempt, rows, pod_use)
-        if isinstance(passed, Status):
-            return passed
-        return FilteredRows(passed, attempt.diagnosis)
-
-    def pod_use(self, state: CycleState) -> PodUse:
-        return self._attached().filter.pod_use(state)
-
-    def run_add_pod(
-        self, state: CycleState, pod: Pod, pod_to_add: Pod, node: NodeInfo
-    ) -> Status | None:
-        return self._attached().pre_filter.add_pod(state, pod, pod_to_add, node)
-
-    def run_remove_pod(
-        self, state: CycleState, pod: Pod, pod_to_remove: Pod, node: NodeInfo
-    ) -> Status | None:
-        return self._attached().pre_filter.remove_pod(state, pod, pod_to_remove, node)
-
     def run_preemption_extenders(
         self, pod: Pod, candidates: Sequence[Candidate]
     ) -> Sequence[Candidate] | Status:
@@ -194,8 +217,3 @@ class EngineHandle:
     ) -> None:
         executor = self._services.executor
         run_guarded(executor, task, done, lambda: self._is_retired)
-
-    def _attached(self) -> Algorithm:
-        if self._algorithm is None:
-            raise RuntimeError("the profile is still being built: call this in a hook")
-        return self._algorithm

@@ -21,7 +21,7 @@ from quaymaster.config import Extender
 from quaymaster.node_info import NodeInfo
 from quaymaster.node_table import NodeTable
 from quaymaster.objects import Pod
-from quaymaster.preemption import Candidate
+from quaymaster.results import Candidate
 from quaymaster.status import Status
 
 __all__ = [

@@ -30,7 +30,7 @@ from quaymaster._extenders.wire import (
 from quaymaster.config import Extender
 from quaymaster.node_info import NodeInfo
 from quaymaster.objects import Container, Node, Pod, encode
-from quaymaster.preemption import Candidate
+from quaymaster.results import Candidate
 
 __all__ = ["ExtenderClient"]
 

@@ -11,7 +11,7 @@ import msgspec
 
 from quaymaster._extenders.wire import WireError, decoded, fields_of, list_of, text_of
 from quaymaster.objects import encode
-from quaymaster.preemption import Candidate
+from quaymaster.results import Candidate
 
 __all__ = ["Victims", "preemption_request", "read_preemption_answer"]
 

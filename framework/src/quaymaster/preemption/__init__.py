@@ -10,13 +10,10 @@ Mirrors Kubernetes v1.36, ``pkg/scheduler/framework/preemption``.
 """
 
 from quaymaster.preemption.budgets import is_protected, split_by_budgets
-from quaymaster.preemption.candidates import (
-    Candidate,
-    best_candidates,
-    importance,
-)
+from quaymaster.preemption.candidates import best_candidates, importance
 from quaymaster.preemption.dry_run import NO_VICTIMS, DryRun, NodeTrial, select_victims
 from quaymaster.preemption.evictions import Evictions, is_preempted
+from quaymaster.results import Candidate
 
 __all__ = [
     "NO_VICTIMS",

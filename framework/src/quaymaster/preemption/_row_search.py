@@ -14,7 +14,8 @@ from quaymaster.objects import Pod
 from quaymaster.preemption._columns import VictimColumns
 from quaymaster.preemption._promises import Promises
 from quaymaster.preemption._row_trial import RowTrial
-from quaymaster.preemption.candidates import Candidate, Candidates
+from quaymaster.preemption.candidates import Candidates
+from quaymaster.results import Candidate
 from quaymaster.status import Status
 
 __all__ = ["RowCandidates", "RowSearch", "RowStatuses"]

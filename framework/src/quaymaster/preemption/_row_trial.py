@@ -18,8 +18,8 @@ from quaymaster.node_table import NodeTable
 from quaymaster.objects import Pod
 from quaymaster.preemption._columns import VictimColumns
 from quaymaster.preemption._promises import Promises
-from quaymaster.preemption.candidates import PRIORITY_OFFSET, Candidate
-from quaymaster.results import NodeStatuses
+from quaymaster.preemption.candidates import PRIORITY_OFFSET
+from quaymaster.results import Candidate, NodeStatuses
 from quaymaster.status import Status
 
 __all__ = ["NO_VICTIMS", "RowTrial"]
@@ -208,7 +208,7 @@ class RowTrial:
         self, table: NodeTable, indices: RowArray, pod_use: PodUse | None
     ) -> BoolArray | None:
         rows = self.rows[indices]
-        found = self._handle.run_filters_on_rows(
+        found = self._handle.filters.run_on_rows(
             self._state, self._pod, table, rows, pod_use
         )
         if isinstance(found, Status):

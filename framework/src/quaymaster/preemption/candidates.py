@@ -10,13 +10,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Final
 
-import attrs
-
 from quaymaster.objects import Pod
+from quaymaster.results import Candidate
 
 __all__ = [
     "PRIORITY_OFFSET",
-    "Candidate",
     "Candidates",
     "best_candidates",
     "importance",
@@ -24,21 +22,6 @@ __all__ = [
 
 PRIORITY_OFFSET: Final = 1 << 31
 """Lifts all priorities to 0 or more, so that more pods always weigh more."""
-
-
-@attrs.frozen(eq=False, kw_only=True)
-class Candidate:
-    """A node, and the pods that would have to go from it.
-
-    Attributes:
-        node_name: The node.
-        victims: The pods, the most important first; at least one.
-        violations: How many of them a disruption budget would have kept.
-    """
-
-    node_name: str
-    victims: tuple[Pod, ...]
-    violations: int = 0
 
 
 def importance(pod: Pod) -> tuple[int, float]:

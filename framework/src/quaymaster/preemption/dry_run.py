@@ -18,7 +18,8 @@ from quaymaster.objects import Pod, PodDisruptionBudget
 from quaymaster.preemption._row_search import RowSearch
 from quaymaster.preemption._row_trial import NO_VICTIMS, RowTrial
 from quaymaster.preemption.budgets import is_protected, split_by_budgets
-from quaymaster.preemption.candidates import Candidate, importance
+from quaymaster.preemption.candidates import importance
+from quaymaster.results import Candidate
 from quaymaster.status import Status
 
 __all__ = ["NO_VICTIMS", "DryRun", "MayPreempt", "NodeTrial", "select_victims"]
@@ -60,7 +61,7 @@ class DryRun:
             budgets: All disruption budgets.
         """
         at_once: RowTrial | None = None
-        if nodes and self._handle.pod_use(state) is not PodUse.PODS:
+        if nodes and self._handle.filters.pod_use(state) is not PodUse.PODS:
             at_once = self._row_search.trial(state, pod, nodes)
 
         def trial(node: NodeInfo) -> Candidate | Status:
@@ -93,7 +94,7 @@ class DryRun:
             The candidates in the order of trying, and node name -> why it is none; or
             None if nodes must be tried one by one.
         """
-        if self._handle.pod_use(state) is PodUse.PODS:
+        if self._handle.filters.pod_use(state) is PodUse.PODS:
             return None
         return self._row_search.find(state, pod, np.roll(rows, -first), wanted)
 
@@ -176,20 +177,20 @@ class _Trial:
         self._node = node
 
     def fits(self) -> Status | None:
-        return self._handle.run_filters_with_nominated_pods(
+        return self._handle.filters.run_with_nominated_pods(
             self._state, self._pod, self._node
         )
 
     def remove(self, victim: Pod) -> Status | None:
         self._node.remove_pod(victim)
         return _as_error(
-            self._handle.run_remove_pod(self._state, self._pod, victim, self._node)
+            self._handle.filters.remove_pod(self._state, self._pod, victim, self._node)
         )
 
     def add(self, victim: Pod) -> Status | None:
         self._node.add_pod(victim)
         return _as_error(
-            self._handle.run_add_pod(self._state, self._pod, victim, self._node)
+            self._handle.filters.add_pod(self._state, self._pod, victim, self._node)
         )
 
     def reprieve(self, pods: Sequence[Pod]) -> list[Pod] | Status:

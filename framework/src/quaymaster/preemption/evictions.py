@@ -22,7 +22,7 @@ from quaymaster.cluster import (
 )
 from quaymaster.handle import Handle
 from quaymaster.objects import Pod, PodCondition
-from quaymaster.preemption.candidates import Candidate
+from quaymaster.results import Candidate
 
 __all__ = ["Evictions", "is_preempted"]
 

@@ -7,8 +7,7 @@ until it has room.
 Mirrors ``DefaultPreemption`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go``) and
 ``Evaluator`` (``pkg/scheduler/framework/preemption/preemption.go``). Different from
-upstream, there is no preemption for pod groups (off by default), and no extender is
-asked.
+upstream, there is no preemption for pod groups (off by default).
 """
 
 from collections import Counter
