@@ -156,6 +156,10 @@ class NodeTable:
         found.sort()
         return np.array(found, dtype=np.intp)
 
+    def rows_in_order(self, names: Iterable[str]) -> list[int | None]:
+        """The row of each name, in their order; None for unknown ones."""
+        return list(map(self._row_of.get, names))
+
     def resource(self, name: str) -> int | None:
         """The row of an extended resource in the resource columns.
 

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from quaymaster._extender_server import ExtenderServer, ExtenderService
+from quaymaster._extender_server.bodies import Body
 from quaymaster.config import default_config
 from quaymaster.objects import Node, Pod, from_wire
 from quaymaster.registry import PluginRegistry
@@ -52,7 +53,8 @@ def name_of(exchange: Mapping[str, Any]) -> str:
 def test_answers_are_as_recorded(
     exchange: Mapping[str, Any], server: ExtenderServer
 ) -> None:
-    status, answer = server.answer(exchange["verb"], exchange["request"].encode())
+    body = Body.of(exchange["request"].encode())
+    status, answer = server.answer(exchange["verb"], body)
     assert status == exchange["status"] == HTTPStatus.OK
     assert json.loads(b"".join(answer)) == exchange["answer"]
 

@@ -49,7 +49,6 @@ class Handler(BaseHTTPRequestHandler):
         self._reader = TimedReader(self.request)
         self._buffered = self.rfile = io.BufferedReader(self._reader, _CHUNK)
         self._is_first = True
-        self._body = bytearray()
 
     def handle_one_request(self) -> None:
         """Wait for a request, read it in the time that it has, and answer it."""
@@ -121,16 +120,14 @@ class Handler(BaseHTTPRequestHandler):
         return bool(self.connection.getpeercert())
 
     def _answer(self, verb: str, length: int) -> None:
-        body = self._body
-        # It is kept, since new memory has to be cleared first.
-        if length < len(body):
-            del body[length:]
-        else:
-            body.extend(bytes(length - len(body)))
+        body = self._extender.bodies.take(length)
         try:
-            if self._buffered.readinto(body) < length:
+            if self._buffered.readinto(body.text) < length:
                 raise ConnectionError("the request ended too early")
-        except TimeoutError:
+        except OSError as error:
+            self._extender.bodies.give(body.buffer)
+            if not isinstance(error, TimeoutError):
+                raise
             seconds = self._extender.options.read_seconds
             problem = f"expected the whole request within {seconds:g} s"
             self._refuse(HTTPStatus.REQUEST_TIMEOUT, problem)

@@ -3,14 +3,15 @@
 Mirrors k8s.io/kube-scheduler v0.36, ``extender/v1/types.go``.
 """
 
+import itertools
 from collections.abc import Sequence
 from typing import Final
 
 import attrs
 import msgspec
 
-from quaymaster._extender_server.node_lists import read_known_nodes
-from quaymaster._extenders.node_texts import KnownNode, NodeTexts
+from quaymaster._extender_server.bodies import Body
+from quaymaster._extender_server.node_lists import NodeList, NodeLists
 from quaymaster._extenders.wire import (
     NULL,
     FilterAnswer,
@@ -33,6 +34,7 @@ __all__ = [
 
 
 _NODES: Final = b'{"Nodes":{"apiVersion":"v1","kind":"NodeList","metadata":{},"items":['
+_NAMES: Final = msgspec.json.Decoder(list[str])
 
 
 @attrs.frozen(kw_only=True)
@@ -48,7 +50,7 @@ class NodesRequest:
 
     pod: Pod
     names: Sequence[str]
-    nodes: Sequence[KnownNode] | None = None
+    nodes: NodeList | None = None
 
 
 class _HostPriority(msgspec.Struct, gc=False):
@@ -56,33 +58,31 @@ class _HostPriority(msgspec.Struct, gc=False):
     score: int = msgspec.field(name="Score")
 
 
-def read_nodes_request(body: bytes | bytearray, texts: NodeTexts) -> NodesRequest:
+def read_nodes_request(body: Body, lists: NodeLists) -> NodesRequest:
     """Read a request.
 
     Args:
         body: The request.
-        texts: The nodes of earlier requests.
+        lists: The nodes of earlier requests.
 
     Raises:
         WireError: It is something else.
         ObjectError: The pod or a node is wrong.
     """
-    read = read_known_nodes(body, texts)
+    read = lists.read(body)
     if read is not None:
         return _with_nodes(decode(read.pod, Pod), read.nodes)
-    fields = raw_fields_of(body, "the request")
+    fields = raw_fields_of(body.text, "the request")
     pod_text = fields.get("pod", NULL)
     if pod_text == NULL:
         raise WireError("Pod: expected a pod, got none")
     pod = decode(pod_text, Pod)
     nodes = fields.get("nodes", NULL)
     if nodes == NULL:
-        given = list_of(decoded(fields.get("nodenames", NULL)), "NodeNames")
-        return NodesRequest(
-            pod=pod, names=[text_of(name, "NodeNames[]") for name in given]
-        )
+        return NodesRequest(pod=pod, names=_names(fields.get("nodenames", NULL)))
     items = raw_fields_of(nodes, "Nodes").get("items", NULL)
-    return _with_nodes(pod, texts.read(raw_list_of(items, "Nodes.items")))
+    whole = NodeList(lists.texts.read(raw_list_of(items, "Nodes.items")))
+    return _with_nodes(pod, whole)
 
 
 def filter_answer(request: NodesRequest, answer: FilterAnswer) -> Sequence[bytes]:
@@ -102,14 +102,10 @@ def filter_answer(request: NodesRequest, answer: FilterAnswer) -> Sequence[bytes
     )
     if nodes is None:
         return [b'{"Nodes":null,', rest[1:]]
-    if len(answer.passed) < len(nodes):
+    if len(answer.passed) < len(nodes.nodes):
         passed = set(answer.passed)
-        nodes = [one for one in nodes if one.name in passed]
-    parts = [_NODES, b""]
-    for one in nodes:
-        parts += (one.text, b",")
-    parts[-1] = b"]},"
-    return [*parts, rest[1:]]
+        nodes = NodeList([one for one in nodes.nodes if one.name in passed])
+    return [_NODES, *nodes.texts, b"]},", rest[1:]]
 
 
 def filter_error(problem: str) -> bytes:
@@ -119,11 +115,18 @@ def filter_error(problem: str) -> bytes:
 
 def scores_answer(scores: Sequence[tuple[str, int]]) -> bytes:
     """Write what prioritize found (``HostPriorityList``)."""
-    return msgspec.json.encode([_HostPriority(*score) for score in scores])
+    return msgspec.json.encode(list(itertools.starmap(_HostPriority, scores)))
 
 
-def _with_nodes(pod: Pod, known: Sequence[KnownNode]) -> NodesRequest:
-    names = [one.name for one in known]
-    if "" in names:
+def _names(text: msgspec.Raw) -> Sequence[str]:
+    try:
+        return _NAMES.decode(text)
+    except msgspec.ValidationError:  # something is null, or wrong
+        given = list_of(decoded(text), "NodeNames")
+        return [text_of(name, "NodeNames[]") for name in given]
+
+
+def _with_nodes(pod: Pod, nodes: NodeList) -> NodesRequest:
+    if "" in nodes.names:
         raise WireError("Nodes.items[].metadata.name: expected a name, got none")
-    return NodesRequest(pod=pod, names=names, nodes=known)
+    return NodesRequest(pod=pod, names=nodes.names, nodes=nodes)

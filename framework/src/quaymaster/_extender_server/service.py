@@ -1,8 +1,9 @@
 """What a profile's plugins say of nodes that another scheduler asks about."""
 
 import enum
+import functools
 import logging
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Final
 
@@ -14,11 +15,11 @@ from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.score_call import PluginScores
 from quaymaster._engine.framework import Framework
 from quaymaster._engine.profile_runner import ProfileRunner
+from quaymaster._extender_server.asked_nodes import AskedNodes
 from quaymaster._extender_server.background import BackgroundExecutor
 from quaymaster._extender_server.cache_feed import CacheFeed
 from quaymaster._extender_server.messages import NodesRequest
 from quaymaster._extenders.wire import FilterAnswer
-from quaymaster.arrays import RowArray
 from quaymaster.clock import Clock, RealClock
 from quaymaster.config import ConfigChanges, SchedulerConfig
 from quaymaster.cycle_state import CycleState
@@ -126,31 +127,29 @@ class ExtenderService:
             ServiceError: A plugin failed, or nobody knows the pod's profile.
         """
         framework = self._framework(request.pod)
-        strangers = self._strangers(request)
-        names = request.names
-        if strangers:
-            names = [name for name in names if name not in strangers]
-        rejected = self._rejected(framework.plain, request.pod, names)
-        if strangers and self._unknown_nodes is UnknownNodes.REJECT:
-            rejected = {**rejected, **dict.fromkeys(sorted(strangers), _UNKNOWN)}
+        asked = self._asked(request)
+        rejected = self._rejected(framework.plain, request.pod, asked)
+        if asked.strangers and self._unknown_nodes is UnknownNodes.REJECT:
+            strangers = dict.fromkeys(sorted(asked.strangers), _UNKNOWN)
+            rejected = {**rejected, **strangers}
         return _answer(request.names, rejected)
 
     def _rejected(
-        self, algorithm: Algorithm, pod: Pod, names: Sequence[str]
+        self, algorithm: Algorithm, pod: Pod, asked: AskedNodes
     ) -> Mapping[str, Status]:
-        """Which of some known nodes are rejected, and why."""
+        """Which of the known nodes are rejected, and why."""
         nodes = self._nodes()
         attempt = Attempt.begin(CycleState(), pod, nodes)
-        rows = _rows(nodes, names)
-        passed = algorithm.judge(attempt, rows)
+        passed = algorithm.judge(attempt, asked.rows)
         if isinstance(passed, Status):
             if not passed.is_rejected:
                 raise ServiceError(passed.message)
-            return dict.fromkeys(names, passed)
-        if nodes.count(passed) == len(rows):
+            return dict.fromkeys(asked.names, passed)
+        if nodes.count(passed) == nodes.count(asked.rows):
             return {}
-        fitting = set(nodes.names_at(passed))
-        return {name: attempt.diagnosis[name] for name in names if name not in fitting}
+        fits = asked.are_among(passed)
+        unfit = [name for name, fit in zip(asked.names, fits, strict=True) if not fit]
+        return {name: attempt.diagnosis[name] for name in unfit}
 
     def prioritize(self, request: NodesRequest) -> Sequence[tuple[str, int]]:
         """Run PreScore and Score on the nodes in question.
@@ -162,28 +161,25 @@ class ExtenderService:
         Raises:
             ServiceError: A plugin failed, or nobody knows the pod's profile.
         """
-        pod, framework = request.pod, self._framework(request.pod)
-        strangers = self._strangers(request)
-        names = request.names
-        if strangers:
-            names = [name for name in names if name not in strangers]
-        found = self._scores(framework.plain, pod, names)
-        found.update(dict.fromkeys(strangers, 0))
+        framework = self._framework(request.pod)
+        asked = self._asked(request)
+        scores = self._scores(framework.plain, request.pod, asked)
+        if not asked.strangers:
+            return scores
+        found = {**dict(scores), **dict.fromkeys(asked.strangers, 0)}
         return [(name, found[name]) for name in request.names]
 
     def _scores(
-        self, algorithm: Algorithm, pod: Pod, names: Sequence[str]
-    ) -> dict[str, int]:
-        nodes = self._nodes()
-        attempt = Attempt.begin(CycleState(), pod, nodes)
-        rows = _rows(nodes, names)
+        self, algorithm: Algorithm, pod: Pod, asked: AskedNodes
+    ) -> Sequence[tuple[str, int]]:
+        attempt = Attempt.begin(CycleState(), pod, self._nodes())
         outcome = algorithm.pre_filter.run(attempt)
         if outcome.status is not None:
             raise ServiceError(outcome.status.message)
-        scores = algorithm.score.run(attempt, rows)
+        scores = algorithm.score.run(attempt, asked.rows)
         if isinstance(scores, Status):
             raise ServiceError(scores.message)
-        return _tenths(scores, nodes.names_at(rows))
+        return list(zip(asked.names, _tenths(scores, asked), strict=True))
 
     def _reload(self, config: SchedulerConfig) -> ConfigChanges:
         changes = self._runner.reload(_served(config))
@@ -204,34 +200,30 @@ class ExtenderService:
         known = ", ".join(frameworks)
         raise ServiceError(f"there is no profile for scheduler {name!r} (only {known})")
 
-    def _strangers(self, request: NodesRequest) -> Set[str]:
-        """Learn the nodes that came in full; which of those named are not known?"""
+    def _asked(self, request: NodesRequest) -> AskedNodes:
+        """Learn the nodes that came in full; which of those named are known?"""
         if request.nodes is not None:
             learnt = self._learnt
             # One that means the same as last time is the same object.
             for one in [
-                one for one in request.nodes if learnt.get(one.name) is not one.node
+                one
+                for one in request.nodes.nodes
+                if learnt.get(one.name) is not one.node
             ]:
                 self._runner.snapshot.add_node(one.node)
                 learnt[one.name] = one.node
-            return frozenset()
-        get = self._nodes().row_of
-        strangers = {name for name in request.names if get(name) is None}
-        news = sorted(strangers - self._told)
+        asked = AskedNodes.locate(request.names, self._nodes())
+        news = sorted(asked.strangers - self._told)
         if news:
             self._told.update(news)
             listed = ", ".join(news[:3]) + (", ..." if news[3:] else "")
             _log.warning("unknown nodes %s: %s", self._unknown_nodes.told, listed)
-        return strangers
+        return asked
 
 
 def _served(config: SchedulerConfig) -> SchedulerConfig:
     """The configuration without extenders, which must not ask each other in turn."""
     return attrs.evolve(config, extenders=())
-
-
-def _rows(nodes: NodeTable, names: Iterable[str]) -> RowArray:
-    return nodes.rows_of(frozenset(names))
 
 
 def _answer(names: Sequence[str], rejected: Mapping[str, Status]) -> FilterAnswer:
@@ -253,10 +245,9 @@ def _answer(names: Sequence[str], rejected: Mapping[str, Status]) -> FilterAnswe
     )
 
 
-def _tenths(scores: Sequence[PluginScores], names: Sequence[str]) -> dict[str, int]:
+def _tenths(scores: Sequence[PluginScores], asked: AskedNodes) -> Sequence[int]:
     weights = sum(one.weight for one in scores)
     if not weights:
-        return dict.fromkeys(names, 0)
-    total = sum((one.weighted for one in scores), np.zeros(len(names), dtype=np.int64))
-    tenths = (total + weights * _TENTH // 2) // (weights * _TENTH)
-    return dict(zip(names, tenths.tolist(), strict=True))
+        return [0] * len(asked.names)
+    total = functools.reduce(np.add, (one.weighted for one in scores))
+    return asked.by_name((total + weights * _TENTH // 2) // (weights * _TENTH))

@@ -34,7 +34,7 @@ __all__ = [
 
 Tree: TypeAlias = Mapping[str, Any]
 
-JsonText: TypeAlias = bytes | bytearray | msgspec.Raw
+JsonText: TypeAlias = bytes | memoryview | msgspec.Raw
 
 _INT64 = 2**63
 NULL: Final = msgspec.Raw(b"null")

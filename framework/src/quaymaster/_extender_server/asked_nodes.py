@@ -1,0 +1,70 @@
+"""The nodes that a request asks about, as rows of the node table."""
+
+from collections.abc import Sequence, Set
+
+import attrs
+import numpy as np
+
+from quaymaster.arrays import BoolArray, Int64Array, RowArray, Rows
+from quaymaster.node_table import NodeTable
+
+__all__ = ["AskedNodes"]
+
+
+@attrs.frozen(eq=False)
+class AskedNodes:
+    """Nodes that are known, and the names that nobody knows.
+
+    Attributes:
+        names: Those that are known, in the order of the request.
+        strangers: Those that are not.
+        rows: The rows of those that are known, ascending.
+    """
+
+    names: Sequence[str]
+    strangers: Set[str]
+    rows: Rows
+    _row_of_each: RowArray
+    _capacity: int
+
+    @classmethod
+    def locate(cls, names: Sequence[str], nodes: NodeTable) -> "AskedNodes":
+        """Look up all nodes at once, as there may be thousands.
+
+        Args:
+            names: The nodes in question; a name may come twice.
+            nodes: The table.
+        """
+        found = nodes.rows_in_order(names)
+        strangers: Set[str] = frozenset()
+        if None in found:
+            both = list(zip(names, found, strict=True))
+            strangers = {name for name, row in both if row is None}
+            names = [name for name, row in both if row is not None]
+            found = [row for row in found if row is not None]
+        row_of_each = np.array(found, dtype=np.intp)
+        distinct = _flags(row_of_each, nodes.capacity).nonzero()[0]
+        rows = nodes.rows if len(distinct) == len(nodes) else distinct
+        return cls(names, strangers, rows, row_of_each, nodes.capacity)
+
+    def are_among(self, rows: Rows) -> list[bool]:
+        """For each name, whether its row is one of these."""
+        found: list[bool] = _flags(rows, self._capacity)[self._row_of_each].tolist()
+        return found
+
+    def by_name(self, values: Int64Array) -> list[int]:
+        """For each name, its value.
+
+        Args:
+            values: The value of each of ``rows``.
+        """
+        by_row: Int64Array = np.zeros(self._capacity, dtype=np.int64)
+        by_row[self.rows] = values
+        found: list[int] = by_row[self._row_of_each].tolist()
+        return found
+
+
+def _flags(rows: Rows, capacity: int) -> BoolArray:
+    flags: BoolArray = np.zeros(capacity, dtype=np.bool_)
+    flags[rows] = True
+    return flags
