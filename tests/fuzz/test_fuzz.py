@@ -9,7 +9,6 @@ from tests.fuzz.mutants import make_mutant
 from tests.fuzz.run import judge
 
 MUTANTS = 150
-OF_HYPOTHESIS = 50
 
 
 def test_mutants_end_in_a_result_or_in_errors() -> None:
@@ -19,9 +18,8 @@ def test_mutants_end_in_a_result_or_in_errors() -> None:
         assert wrong is None, f"mutant {number}: {wrong}"
 
 
-@settings(
-    max_examples=OF_HYPOTHESIS, deadline=None, suppress_health_check=list(HealthCheck)
-)
+# A mutant takes as many random numbers as there are places to change.
+@settings(suppress_health_check=list(HealthCheck))
 @given(st.randoms(use_true_random=False))
 def test_mutants_that_hypothesis_thinks_of_do_too(rng: random.Random) -> None:
     assert judge(make_mutant(rng)) is None

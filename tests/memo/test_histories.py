@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -21,6 +20,7 @@ from quaymaster.testing import (
     make_pod,
     make_spread_constraint,
 )
+from tests.kit.profiles import fewer
 
 ZONE = "topology.kubernetes.io/zone"
 TEMPLATES: dict[str, dict[str, object]] = {
@@ -152,9 +152,5 @@ class History(RuleBasedStateMachine):
 
 
 TestHistory = History.TestCase
-TestHistory.settings = settings(
-    max_examples=15,
-    stateful_step_count=20,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
-)
+# Every step of a history makes three decisions, each of them twice.
+TestHistory.settings = fewer(4, TestHistory.settings)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quaymaster import EngineOptions, Handle, NodeInfo, Status, hookimpl
@@ -40,7 +40,6 @@ STEPS = st.tuples(
 )
 
 
-@settings(max_examples=300, deadline=None)
 @given(steps=st.lists(STEPS, max_size=40))
 def test_ties_are_those_of_asking_anew(
     steps: Sequence[tuple[str, int, frozenset[int]]],

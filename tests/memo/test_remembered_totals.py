@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 import attrs
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quaymaster import NodeInfo, NodeTable, Pod, PodUse, Scope, hookimpl
@@ -159,7 +159,6 @@ def take(world: World, pods: dict[str, int], step: tuple[object, ...]) -> None:
             del pods[name]
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     weights=st.dictionaries(
         st.sampled_from(list(RULES)), st.sampled_from([1, 2, 7, 100]), min_size=1

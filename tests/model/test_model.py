@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import attrs
-from hypothesis import HealthCheck, assume, event, example, given, settings
+from hypothesis import assume, event, example, given
 from hypothesis import strategies as st
 
 from quaymaster.objects import Pod
@@ -12,9 +12,6 @@ from tests.model.cluster import Cluster, ModelNode, ModelPod
 from tests.model.decisions import best_nodes, feasible_nodes, preemptions
 
 KEYS, EFFECTS = ["a", "b"], ["NoSchedule", "NoExecute", "PreferNoSchedule"]
-FAST = settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
 
 
 @st.composite
@@ -104,7 +101,6 @@ def worlds(
     return World(Cluster(drawn, running), waiting)
 
 
-@FAST
 @given(world=worlds(priority=-5, pending=5))
 def test_each_pod_gets_one_of_the_best_nodes_if_any_is_feasible(world: World) -> None:
     harness = world.harness()
@@ -156,7 +152,6 @@ def two_unimportant_or_one_important() -> World:
 
 
 @example(world=two_unimportant_or_one_important())
-@FAST
 @given(world=worlds(priority=2, pending=1, hungry=True))
 def test_preemptor_gets_its_node_once_the_least_harmful_victims_are_gone(
     world: World,

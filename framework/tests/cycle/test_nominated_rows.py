@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quaymaster import (
@@ -71,7 +71,6 @@ def verdicts(
     return {node.name: statuses[node.name].message for node in harness.snapshot}
 
 
-@settings(deadline=None)
 @given(data=st.data())
 def test_nominated_pods_count_the_same_on_columns(data: st.DataObject) -> None:
     amount, priority = st.integers(0, 3), st.integers(0, 2)

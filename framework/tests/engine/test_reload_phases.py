@@ -10,13 +10,14 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quaymaster import Handle, Pod, Status, hookimpl
 from quaymaster.cluster import NotFoundError
 from quaymaster.results import PermitWait
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.profiles import fewer
 
 REJECTION = Status.unschedulable("not yet")
 ERROR = Status.from_error("broken")
@@ -344,7 +345,6 @@ class Play:
         return not queued
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(STEPS, max_size=25))
 def test_in_any_run_of_events_every_pod_is_accounted_for(
     steps: list[tuple[str, object]],
@@ -372,7 +372,7 @@ PLAYS = st.lists(
 )
 
 
-@settings(max_examples=10, deadline=None)
+@fewer(5)  # each example is two runs on 120 nodes
 @given(PLAYS, st.integers(0, 3), st.sampled_from([30, 100]))
 def test_reload_to_the_same_configuration_changes_no_decision(
     pods: list[tuple[int, str, bool]], seed: int, percentage: int

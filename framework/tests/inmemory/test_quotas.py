@@ -8,7 +8,7 @@ import contextlib
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -435,7 +435,6 @@ ACTS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(acts=ACTS)
 def test_the_account_is_what_a_count_of_all_pods_gives(
     acts: list[tuple[str, int]],

@@ -4,7 +4,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import TypeVar
 
 import attrs
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quaymaster import (
@@ -215,7 +215,6 @@ class Story:
         return self._data.draw(st.sampled_from(list(choice)))
 
 
-@settings(deadline=None, max_examples=40)
 @given(data=st.data())
 def test_remembered_verdicts_on_crowded_nodes_are_those_of_asking_anew(
     data: st.DataObject,

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quaymaster._queue import Nominator, QueueProfile, SchedulingQueue
@@ -107,7 +107,6 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=25, deadline=None)
 @given(data=st.data(), profiles=st.sampled_from([1, 2]))
 def test_keys_that_compare_are_sorted_as_python_sorts_them(
     kind: str, data: st.DataObject, profiles: int
@@ -119,7 +118,6 @@ def test_keys_that_compare_are_sorted_as_python_sorts_them(
 parts = st.one_of(numbers, texts, st.none(), st.just(Silent()), st.just(np.ones(2)))
 
 
-@settings(max_examples=50, deadline=None)
 @given(
     st.lists(st.one_of(parts, st.lists(parts, max_size=2).map(tuple)), max_size=8),
     st.sampled_from([1, 2]),

@@ -2,7 +2,6 @@
 
 import attrs
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from msgspec.structs import replace
@@ -264,7 +263,4 @@ class CacheMachine(RuleBasedStateMachine):
         self.model[pod.uid] = Counted(pod.node_name, cpu.milli_value, assumed)
 
 
-CacheMachine.TestCase.settings = settings(
-    max_examples=100, stateful_step_count=40, deadline=None
-)
 TestCacheAgainstModel = CacheMachine.TestCase

@@ -7,7 +7,6 @@ from typing import TypeVar
 import attrs
 import numpy as np
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
@@ -279,7 +278,6 @@ class CountsMachine(RuleBasedStateMachine):
 
 
 TestCounts = CountsMachine.TestCase
-TestCounts.settings = settings(max_examples=50, stateful_step_count=25, deadline=None)
 
 
 def test_what_is_kept_is_made_again_only_when_it_may_be_out_of_date() -> None:

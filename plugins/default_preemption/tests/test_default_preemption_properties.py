@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 import attrs
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quaymaster import (
@@ -191,7 +191,6 @@ def told(answer: Candidate | Status) -> object:
     return [victim.key for victim in answer.victims], answer.violations
 
 
-@settings(deadline=None)
 @given(world=worlds())
 def test_trying_many_nodes_at_once_says_what_trying_one_by_one_says(
     world: World,
@@ -208,7 +207,6 @@ def test_trying_many_nodes_at_once_says_what_trying_one_by_one_says(
     assert {node.name: told(trial(node)) for node in nodes} == expected
 
 
-@settings(deadline=None)
 @given(world=worlds(), data=st.data())
 def test_the_search_on_columns_finds_what_the_search_node_by_node_finds(
     world: World, data: st.DataObject
@@ -242,7 +240,6 @@ def listed(candidates: Sequence[Candidate]) -> list[tuple[str, object]]:
     return [(one.node_name, told(one)) for one in candidates]
 
 
-@settings(deadline=None)
 @given(world=worlds(), data=st.data())
 def test_columns_follow_the_pods_that_come_and_go(
     world: World, data: st.DataObject
@@ -270,7 +267,6 @@ def test_columns_follow_the_pods_that_come_and_go(
     assert {node.name: told(trial(node)) for node in nodes} == expected
 
 
-@settings(deadline=None)
 @given(world=worlds())
 def test_victims_leave_room_and_none_goes_for_nothing(world: World) -> None:
     harness = attempted(world)
@@ -292,7 +288,6 @@ def test_victims_leave_room_and_none_goes_for_nothing(world: World) -> None:
             left.remove_pod(victim)
 
 
-@settings(deadline=None)
 @given(world=worlds())
 def test_budgets_are_respected_where_that_is_possible(world: World) -> None:
     harness = attempted(world)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quaymaster import Node, Pod, Status
@@ -443,7 +443,6 @@ PODS: st.SearchStrategy[dict[str, object]] = st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     running=st.lists(st.tuples(st.sampled_from("abcde"), PODS), max_size=5),
     incoming=PODS,
@@ -470,7 +469,6 @@ def verdict(status: Status | None) -> tuple[str, tuple[str, ...]]:
     return ("", ()) if status is None else (status.code.label, status.reasons)
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     running=st.lists(st.tuples(st.sampled_from("abcd"), PODS), max_size=4),
     moving=st.tuples(st.sampled_from("abcd"), PODS),

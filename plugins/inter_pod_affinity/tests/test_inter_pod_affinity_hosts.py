@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quaymaster import Pod, Snapshot
@@ -57,7 +57,6 @@ def summed_anew(
     return [raw, scaled]
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     weights=st.lists(st.sampled_from([1, 2, -3, 50, 9999]), min_size=1, max_size=3),
     steps=st.lists(
@@ -102,7 +101,6 @@ def test_kept_scores_follow_the_pods(
             assert found == []
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     steps=st.lists(
         st.tuples(

@@ -7,7 +7,7 @@ Cases that mirror upstream's are from ``node_affinity_test.go`` (kube-scheduler 
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quaymaster import Pod, PreFilterResult, Status
@@ -325,7 +325,6 @@ PODS = st.builds(
 )
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     label_sets=st.lists(LABELS, min_size=2, max_size=6),
     pod=PODS,

@@ -6,7 +6,7 @@ Cases that mirror upstream's are from ``TestNodeAffinityPriority`` in
 """
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quaymaster import Pod, Status
@@ -143,7 +143,6 @@ PREFERENCES = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(label_sets=st.lists(LABELS, min_size=1, max_size=5), preferences=PREFERENCES)
 def test_score_counts_as_the_rule_says(
     label_sets: list[dict[str, str]], preferences: list[tuple[int, dict[str, str]]]

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quaymaster import NodeInfo, Pod
@@ -279,7 +279,6 @@ NAMES = st.lists(
 )
 
 
-@settings(max_examples=80, deadline=None)
 @given(cluster=CLUSTERS, amounts=AMOUNTS, names=NAMES)
 def test_score_counts_as_the_rule_says(
     cluster: list[tuple[Amounts, Amounts]], amounts: dict[str, str], names: list[str]

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quaymaster import Node, Pod, Status
@@ -351,7 +351,6 @@ NODE_LISTS = st.lists(CAPACITIES, min_size=1, max_size=6).map(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(data=st.data(), nodes=NODE_LISTS, requests=AMOUNTS)
 def test_twin_agrees_with_the_scalar_filter(
     data: st.DataObject, nodes: list[Node], requests: dict[str, str]

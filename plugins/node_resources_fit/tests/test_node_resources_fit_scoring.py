@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quaymaster import NodeInfo, Pod
@@ -382,7 +382,6 @@ def harness_of(
     return PluginHarness(NodeResourcesFit, args=args, nodes=nodes, pods=pods)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     cluster=CLUSTERS,
     requests=AMOUNTS,
@@ -404,7 +403,6 @@ def test_allocated_strategies_count_as_the_rule_says(
     }
 
 
-@settings(max_examples=60, deadline=None)
 @given(cluster=CLUSTERS, requests=AMOUNTS, weights=WEIGHTS, shape=SHAPES)
 def test_ratio_counts_as_the_rule_says(
     cluster: list[tuple[dict[str, str], dict[str, str]]],
@@ -422,7 +420,6 @@ def test_ratio_counts_as_the_rule_says(
     assert harness.score(pod) == expected
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     # Up to 2**53 // 101 floats are exact; above that integers take over.
     capacity=st.integers(1, 2**53 // 101) | st.integers(2**53 // 101, 2**62),

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quaymaster import Node, Pod, Snapshot, Status
@@ -631,7 +631,6 @@ def clusters(draw: st.DrawFn) -> tuple[list[Node], list[Pod]]:
     return nodes, pods
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     cluster=clusters(),
     constraints=st.lists(CONSTRAINTS, max_size=3),
@@ -668,7 +667,6 @@ def verdict(status: Status | None) -> tuple[str, tuple[str, ...]]:
     return ("", ()) if status is None else (status.code.label, status.reasons)
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     cluster=clusters(),
     constraints=st.lists(

@@ -1,7 +1,7 @@
 """VolumeBinding's decisions: rule 28 of the parity format, and upstream's own tests."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -396,7 +396,6 @@ def test_rule_28_it_is_never_scored() -> None:
 ZONES = st.sampled_from(["a", "b", "c"])
 
 
-@settings(deadline=None)  # a busy machine is no failure
 @given(
     nodes=st.lists(ZONES, min_size=1, max_size=6),
     bound=st.none() | ZONES,

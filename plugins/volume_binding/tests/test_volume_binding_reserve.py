@@ -1,6 +1,6 @@
 """What VolumeBinding takes for a pod, gives back, writes, and waits for."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -83,7 +83,6 @@ def test_unreserve_without_reserve_takes_nothing_from_others() -> None:
     assert set(harness.filter(two)) == {"na", "nb"}
 
 
-@settings(deadline=None)  # a busy machine is no failure
 @given(
     volumes=st.lists(st.tuples(st.integers(1, 3), st.sampled_from("ab")), max_size=4),
     claims=st.lists(st.integers(1, 3), min_size=1, max_size=3),

@@ -1,6 +1,6 @@
 """Jobs of the in-memory cluster."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -75,7 +75,6 @@ def test_index_of_a_deleted_pod_is_taken_again_before_others() -> None:
     completions=st.integers(1, 8),
     losses=st.lists(st.integers(0, 7), max_size=6),
 )
-@settings(max_examples=40, deadline=None)
 def test_every_index_succeeds_exactly_once_whatever_is_lost(
     parallelism: int, completions: int, losses: list[int]
 ) -> None:

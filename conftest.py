@@ -1,0 +1,3 @@
+"""What every test of the repository runs with: the profiles of hypothesis."""
+
+pytest_plugins = ["tests.kit.profiles"]

@@ -1,0 +1,36 @@
+"""How many examples property tests try: a pytest plugin.
+
+`default` has few, so that the tests are quick; ``--hypothesis-profile=thorough`` has
+many. A test has settings of its own only where a comment says why.
+"""
+
+from hypothesis import HealthCheck, settings
+
+__all__ = ["fewer"]
+
+# A busy machine is no failure: neither the time of an example nor that of all counts.
+_SLOW = [HealthCheck.too_slow]
+
+settings.register_profile(
+    "default",
+    max_examples=50,
+    stateful_step_count=25,
+    deadline=None,
+    suppress_health_check=_SLOW,
+)
+settings.register_profile("thorough", settings.get_profile("default"), max_examples=300)
+settings.load_profile("default")
+
+
+def fewer(divisor: int, parent: settings | None = None) -> settings:
+    """Settings for a test whose examples are long: whole histories, many nodes.
+
+    Args:
+        divisor: It tries one example where others try so many.
+        parent: What else is set; the profile by default.
+
+    Returns:
+        The settings, which still grow with the profile.
+    """
+    examples = max(1, settings().max_examples // divisor)
+    return settings(parent, max_examples=examples)
