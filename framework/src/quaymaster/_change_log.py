@@ -25,14 +25,14 @@ class ChangeLog(Generic[K]):
         revision: How many changes there have been; grows with each of them.
     """
 
-    __slots__ = ("_arrivals", "_keys", "_limit", "revision")
+    __slots__ = ("_arrivals", "_keys", "_most", "revision")
 
     def __init__(self, limit: int = _LIMIT) -> None:
         self.revision = 0
         self._keys: list[K] = []
         # The revisions before each change by which something new came, ascending.
         self._arrivals: list[int] = []
-        self._limit = limit
+        self._most = 2 * limit
 
     def since(self, revision: int) -> Collection[K] | None:
         """The keys of what changed after an earlier `revision`, each once.
@@ -74,10 +74,10 @@ class ChangeLog(Generic[K]):
         self.revision += 1
         keys = self._keys
         keys.append(key)
-        if len(keys) > 2 * self._limit:
+        if len(keys) > self._most:
             self._drop_oldest()
 
     def _drop_oldest(self) -> None:
-        del self._keys[: self._limit]
+        del self._keys[: self._most // 2]
         first = self.revision - len(self._keys)
         del self._arrivals[: bisect_left(self._arrivals, first)]

@@ -13,15 +13,16 @@ import numpy as np
 
 from quaymaster._change_log import ChangeLog
 from quaymaster._coded_column import CodedColumn
+from quaymaster._host_port_rows import HostPortRows
+from quaymaster._image_states import add_images, remove_images
+from quaymaster._pod_sums import PodSums
+from quaymaster._resource_rows import CPU, EPHEMERAL_STORAGE, MEMORY, ResourceRows
 from quaymaster.arrays import BoolArray, Int64Array, RowArray, Rows
 from quaymaster.node_info import ImageState, NodeInfo
 from quaymaster.objects import Taint
 from quaymaster.resources import PodUsage
 
 __all__ = ["CPU", "EPHEMERAL_STORAGE", "MEMORY", "CodedColumn", "NodeTable"]
-
-CPU, MEMORY, EPHEMERAL_STORAGE = 0, 1, 2
-"""Rows of the resource columns that every table has; extended resources follow."""
 
 _FIRST_CAPACITY = 64
 
@@ -49,12 +50,6 @@ class NodeTable:
     def __init__(self) -> None:
         self.infos: list[NodeInfo | None] = []
         self.allocatable: Int64Array = np.zeros((3, _FIRST_CAPACITY), dtype=np.int64)
-        self._requested: Int64Array = np.zeros((3, _FIRST_CAPACITY), dtype=np.int64)
-        self._non_zero_requested: Int64Array = np.zeros(
-            (2, _FIRST_CAPACITY), dtype=np.int64
-        )
-        self._pod_count: Int64Array = np.zeros(_FIRST_CAPACITY, dtype=np.int64)
-        self._unwritten: dict[int, NodeInfo] = {}
         self.allowed_pods: Int64Array = np.zeros(_FIRST_CAPACITY, dtype=np.int64)
         self.unschedulable: BoolArray = np.zeros(_FIRST_CAPACITY, dtype=np.bool_)
         self.taints: CodedColumn[tuple[Taint, ...]] = CodedColumn(_FIRST_CAPACITY)
@@ -64,10 +59,10 @@ class NodeTable:
         self.node_changes: ChangeLog[int] = ChangeLog()
         self._row_of: dict[str, int] = {}
         self._free_rows: list[int] = []
-        self._resources: dict[str, int] = {}
-        self._row_resources: dict[int, set[str]] = {}
+        self._resources = ResourceRows()
+        self._sums = PodSums(self._resources.index, _FIRST_CAPACITY)
         self._labels: dict[str, CodedColumn[str]] = {}
-        self._host_ports: dict[tuple[str, int], dict[int, None]] = {}
+        self._host_ports = HostPortRows()
         self._rows: Rows | None = None
 
     def __len__(self) -> int:
@@ -85,9 +80,10 @@ class NodeTable:
     @property
     def requested(self) -> Int64Array:
         """What pods request, shape ``(R, C)``, dtype int64."""
-        if self._unwritten:
-            self._write_sums()
-        return self._requested
+        sums = self._sums
+        if sums.unwritten:
+            sums.write()
+        return sums.requested
 
     @property
     def non_zero_requested(self) -> Int64Array:
@@ -95,16 +91,18 @@ class NodeTable:
 
         Shape ``(2, C)``, dtype int64.
         """
-        if self._unwritten:
-            self._write_sums()
-        return self._non_zero_requested
+        sums = self._sums
+        if sums.unwritten:
+            sums.write()
+        return sums.non_zero
 
     @property
     def pod_count(self) -> Int64Array:
         """How many pods there are, shape ``(C,)``, dtype int64."""
-        if self._unwritten:
-            self._write_sums()
-        return self._pod_count
+        sums = self._sums
+        if sums.unwritten:
+            sums.write()
+        return sums.pod_count
 
     @property
     def rows(self) -> Rows:
@@ -165,7 +163,7 @@ class NodeTable:
 
         None if no node has ever offered it and no pod on a node requested it.
         """
-        return self._resources.get(name)
+        return self._resources.index.get(name)
 
     def label(self, key: str) -> CodedColumn[str]:
         """The values of one node label; made when first asked for, then kept."""
@@ -182,7 +180,7 @@ class NodeTable:
 
     def rows_with_host_port(self, protocol: str, port: int) -> Collection[int]:
         """The rows on which some pod has taken a host port on any address."""
-        return self._host_ports.get((protocol or "TCP", port), {}).keys()
+        return self._host_ports.of(protocol, port)
 
     def imagined(self) -> "NodeTable":
         """A copy whose sums over pods may be changed, to try something out.
@@ -192,10 +190,7 @@ class NodeTable:
         """
         other = copy.copy(self)
         other.is_imagined = True
-        other._requested = self.requested.copy()
-        other._non_zero_requested = self.non_zero_requested.copy()
-        other._pod_count = self.pod_count.copy()
-        other._unwritten = {}
+        other._sums = self._sums.copy()
         return other
 
     def imagine_pod(self, row: int | RowArray, usage: PodUsage) -> bool:
@@ -209,19 +204,7 @@ class NodeTable:
             False, and nothing is changed, if the pod requests a resource that the
             table does not know.
         """
-        requests, known = usage.requests, self._resources
-        if not requests.scalars.keys() <= known.keys():
-            return False
-        requested, non_zero = self._requested, self._non_zero_requested
-        requested[CPU, row] += requests.milli_cpu
-        requested[MEMORY, row] += requests.memory
-        requested[EPHEMERAL_STORAGE, row] += requests.ephemeral_storage
-        for name, amount in requests.scalars.items():
-            requested[known[name], row] += amount
-        non_zero[CPU, row] += usage.non_zero_milli_cpu
-        non_zero[MEMORY, row] += usage.non_zero_memory
-        self._pod_count[row] += 1
-        return True
+        return self._sums.add(row, usage)
 
     def with_others(self, infos: Iterable[NodeInfo]) -> "NodeTable":
         """A table of other nodes, as an extender described them.
@@ -258,9 +241,8 @@ class NodeTable:
             row = self._new_row()
         self._rows = None
         self._put(info, row)
-        self._add_images(info)
-        for key in info.used_ports:
-            self._host_ports.setdefault(key, {})[row] = None
+        add_images(self.images, info)
+        self._host_ports.add(info)
 
     def remove(self, info: NodeInfo) -> None:
         """Free a node's row."""
@@ -269,17 +251,16 @@ class NodeTable:
         self.infos[row] = None
         self._free_rows.append(row)
         self._rows = None
-        self._unwritten.pop(row, None)
+        self._sums.unwritten.pop(row, None)
         self.node_changes.note(row)
-        self._remove_images(info)
-        for key in info.used_ports:
-            self._drop_host_port(key, row)
+        remove_images(self.images, info)
+        self._host_ports.remove(info)
         self.changes.note(row)
 
     def set_images(self, info: NodeInfo) -> None:
         """Take over a changed list of images of a node."""
-        self._remove_images(info)
-        self._add_images(info)
+        remove_images(self.images, info)
+        add_images(self.images, info)
 
     def write_node(self, info: NodeInfo) -> None:
         """Write all that comes from the node object, and the usage."""
@@ -288,8 +269,9 @@ class NodeTable:
         self.allocatable[CPU, row] = offered.milli_cpu
         self.allocatable[MEMORY, row] = offered.memory
         self.allocatable[EPHEMERAL_STORAGE, row] = offered.ephemeral_storage
-        for name in self._known_names(row, offered.scalars):
-            self.allocatable[self._resources[name], row] = offered.scalars.get(name, 0)
+        index = self._resources.index
+        for name in self._names_at(row, offered.scalars):
+            self.allocatable[index[name], row] = offered.scalars.get(name, 0)
         self.allowed_pods[row] = offered.allowed_pods
         self.unschedulable[row] = info.node.spec.unschedulable
         self.taints.set(row, _without_times(info.taints))
@@ -299,27 +281,11 @@ class NodeTable:
 
     def write_usage(self, info: NodeInfo) -> None:
         """Write what the pods on a node request."""
-        row = info.row
-        if info.requested.scalars or self._row_resources:
-            for name in self._known_names(row, info.requested.scalars):
-                amount = info.requested.scalars.get(name, 0)
-                self._requested[self._resources[name], row] = amount
-        # The sums that every node has are written when somebody reads them: most
-        # pods come and go without that.
-        self._unwritten[row] = info
+        row, extended = info.row, info.requested.scalars
+        if extended or self._resources.by_node:
+            self._sums.write_extended(info, self._names_at(row, extended))
+        self._sums.unwritten[row] = info
         self.changes.note(row)
-
-    def _write_sums(self) -> None:
-        requested, non_zero = self._requested, self._non_zero_requested
-        for row, info in self._unwritten.items():
-            used = info.requested
-            requested[CPU, row] = used.milli_cpu
-            requested[MEMORY, row] = used.memory
-            requested[EPHEMERAL_STORAGE, row] = used.ephemeral_storage
-            non_zero[CPU, row] = info.non_zero_milli_cpu
-            non_zero[MEMORY, row] = info.non_zero_memory
-            self._pod_count[row] = len(info.pods)
-        self._unwritten.clear()
 
     def note_pod_change(self, info: NodeInfo) -> None:
         """Note that a pod on a node has changed in a way that changes no sum."""
@@ -329,12 +295,7 @@ class NodeTable:
         self, info: NodeInfo, keys: Collection[tuple[str, int]]
     ) -> None:
         """Write which of the given ``(protocol, port)`` pairs are taken on a node."""
-        taken = set(info.used_ports)
-        for key in keys:
-            if key in taken:
-                self._host_ports.setdefault(key, {})[info.row] = None
-            else:
-                self._drop_host_port(key, info.row)
+        self._host_ports.write(info, keys)
 
     def _new_row(self) -> int:
         row = len(self.infos)
@@ -349,60 +310,20 @@ class NodeTable:
         self._row_of[info.name] = row
         self.write_node(info)
 
-    def _drop_host_port(self, key: tuple[str, int], row: int) -> None:
-        rows = self._host_ports.get(key)
-        if rows is not None:
-            rows.pop(row, None)
-            if not rows:
-                del self._host_ports[key]
-
-    def _add_images(self, info: NodeInfo) -> None:
-        mine: dict[str, ImageState] = {}
-        for image in info.node.status.images:
-            for name in image.names:
-                state = self.images.get(name)
-                if state is None:
-                    state = self.images[name] = ImageState(image.size_bytes)
-                state.rows.add(info.row)
-                mine[name] = state
-        info.images = mine
-
-    def _remove_images(self, info: NodeInfo) -> None:
-        for name, state in info.images.items():
-            state.rows.discard(info.row)
-            if not state.rows:
-                self.images.pop(name, None)
-        info.images = {}
-
-    def _known_names(self, row: int, names: Collection[str]) -> Collection[str]:
+    def _names_at(self, row: int, names: Collection[str]) -> Collection[str]:
         """The extended resources that a row has ever had, those with it."""
-        known = self._row_resources.get(row)
-        if known is None:
-            if not names:
-                return ()
-            known = self._row_resources[row] = set()
-        if not known.issuperset(names):
-            known.update(names)
-            for name in names:
-                self._know_resource(name)
-        return known
-
-    def _know_resource(self, name: str) -> None:
-        if name in self._resources:
-            return
-        index = self._resources[name] = 3 + len(self._resources)
-        if index == len(self.allocatable):
-            more = ((0, max(1, index - 3)), (0, 0))
-            self.allocatable = np.pad(self.allocatable, more)
-            self._requested = np.pad(self._requested, more)
+        found = self._resources.names_at(row, names)
+        missing = len(self._resources) - len(self.allocatable)
+        if missing > 0:
+            more = max(missing, len(self.allocatable) - 3)
+            self.allocatable = np.pad(self.allocatable, ((0, more), (0, 0)))
+            self._sums.add_resources(more)
+        return found
 
     def _grow(self, capacity: int) -> None:
         more = capacity - self.capacity
         self.allocatable = np.pad(self.allocatable, ((0, 0), (0, more)))
-        by_resource = ((0, 0), (0, more))
-        self._requested = np.pad(self._requested, by_resource)
-        self._non_zero_requested = np.pad(self._non_zero_requested, by_resource)
-        self._pod_count = np.pad(self._pod_count, (0, more))
+        self._sums.grow(more)
         self.allowed_pods = np.pad(self.allowed_pods, (0, more))
         self.unschedulable = np.pad(self.unschedulable, (0, more))
         self.taints.grow(capacity)

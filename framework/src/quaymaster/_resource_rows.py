@@ -1,0 +1,49 @@
+"""Which row of the resource columns is which resource."""
+
+from collections.abc import Collection
+from typing import Final
+
+__all__ = ["CPU", "EPHEMERAL_STORAGE", "MEMORY", "ResourceRows"]
+
+CPU, MEMORY, EPHEMERAL_STORAGE = 0, 1, 2
+"""Rows of the resource columns that every table has; extended resources follow."""
+
+_FIXED: Final = 3
+
+
+class ResourceRows:
+    """Gives each extended resource a row, and knows which of them each node ever had.
+
+    Attributes:
+        index: Extended resource -> its row.
+        by_node: Row of a node -> the extended resources that it, or a pod on it, ever
+            had.
+    """
+
+    __slots__ = ("by_node", "index")
+
+    def __init__(self) -> None:
+        self.index: dict[str, int] = {}
+        self.by_node: dict[int, set[str]] = {}
+
+    def __len__(self) -> int:
+        """How many rows there are, those that every table has included."""
+        return _FIXED + len(self.index)
+
+    def names_at(self, node_row: int, names: Collection[str]) -> Collection[str]:
+        """All extended resources that a node ever had: those in its columns.
+
+        Args:
+            node_row: The row of the node.
+            names: Those that it has now; each of them has a row afterwards.
+        """
+        known = self.by_node.get(node_row)
+        if known is None:
+            if not names:
+                return ()
+            known = self.by_node[node_row] = set()
+        if not known.issuperset(names):
+            known.update(names)
+            for name in names:
+                self.index.setdefault(name, len(self))
+        return known
