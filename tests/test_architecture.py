@@ -115,3 +115,28 @@ def test_every_rule_of_the_parity_format_has_a_test() -> None:
             for number in re.findall(r"rule[_ ](\d+)", text, re.IGNORECASE):
                 found.add(int(number))
     assert sorted(set(range(1, RULES + 1)) - found) == []
+
+
+def _is_singleton(part: ast.expr) -> bool:
+    """Whether an expression is None, a constant, a member of an enum or a class."""
+    if isinstance(part, ast.Attribute):
+        return part.attr.isupper()
+    name = part.id if isinstance(part, ast.Name) else ""
+    return isinstance(part, ast.Constant) or name.isupper() or name in {"int", "kind"}
+
+
+def test_each_comparison_by_identity_says_why_it_may() -> None:
+    rooms = [CORE / "_cycle", CORE / "_memo"]
+    rooms += [ROOT / "plugins" / plugin / "src" for plugin in PLUGINS]
+    for path in (path for room in rooms for path in room.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        lines = text.splitlines()
+        for node in ast.walk(ast.parse(text)):
+            if not isinstance(node, ast.Compare):
+                continue
+            if not any(isinstance(one, ast.Is | ast.IsNot) for one in node.ops):
+                continue
+            if any(_is_singleton(part) for part in node.comparators):
+                continue
+            above = "\n".join(lines[max(0, node.lineno - 6) : node.lineno])
+            assert "# Identity:" in above, f"{path}:{node.lineno}"

@@ -285,6 +285,7 @@ class Algorithm:
     def _passing(self, attempt: Attempt, rows: Rows) -> Rows | Status:
         """Filter all rows, or as many as are wanted."""
         nodes = self._nodes
+        # Identity: a short cut for most pods. What follows comes to the same.
         if self._looks_at_all and rows is nodes.rows:
             return self.filters.passing(attempt, rows)
         count = nodes.count(rows)

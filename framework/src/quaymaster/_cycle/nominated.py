@@ -69,6 +69,7 @@ class NominatedPods:
                 ahead[row] = others
         if not ahead:
             return ahead
+        # Identity: all rows come as the table's own slice; others take a set of them.
         if rows is self._nodes.rows:
             return {row: ahead[row] for row in sorted(ahead)}
         asked = set(self._nodes.row_numbers(rows).tolist())
@@ -77,7 +78,7 @@ class NominatedPods:
     def _on(self, name: str) -> "_OnNode":
         pods = self._nominator.pods_on(name)
         known = self._known.get(name)
-        # The nominator gives the same object until something changes.
+        # Identity: see `Nominator.pods_on`. It saves looking at each nominated pod.
         if known is None or known.pods is not pods:
             known = self._known[name] = _OnNode(pods)
         return known

@@ -93,6 +93,7 @@ class FilterMemo:
         """Those of some rows that pass."""
         if not self._rejected:
             return rows
+        # Identity: all rows come as the table's own slice, and that answer is kept.
         if rows is nodes.rows:
             return self.passing(nodes)
         numbers = nodes.row_numbers(rows)

@@ -53,15 +53,15 @@ class FilterPlan:
             rows: The rows to judge; most rows, or it is not worth it.
         """
         nodes, skipped = attempt.nodes, attempt.state.skip_filter_plugins
-        # Identity: as long as nobody but memos has narrowed the rows down, the scores
-        # of all that pass are remembered, too; see `RememberedScores`.
+        # Identity: rows are all that memos let pass as long as they are the object that
+        # a memo gave. Scores of just these are remembered; see `RememberedScores`.
         remembered = rows if rows is nodes.rows else None
         for step in self._steps:
             calls: Sequence[FilterCall]
             if isinstance(step, FilterMemo):
                 if step.refresh(attempt) is None:
                     passing = step.narrow(attempt, rows)
-                    if remembered is rows:
+                    if remembered is rows:  # Identity: as above
                         remembered = passing
                     rows = passing
                     continue
@@ -75,7 +75,7 @@ class FilterPlan:
                 if isinstance(passed, Status):
                     return passed
                 rows = passed
-        self.passing = rows if rows is remembered else None
+        self.passing = rows if rows is remembered else None  # Identity: as above
         return rows
 
 

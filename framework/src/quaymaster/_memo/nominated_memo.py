@@ -123,9 +123,7 @@ class NominatedMemo:
         unknown: dict[int, Sequence[Pod]] = {}
         for row, others in ahead.items():
             verdict = known.get(row)
-            # Identity first: the nominator gives the same list until it changes. To
-            # compare two lists of three pods takes 1 us, some 30 times as long.
-            if verdict is None or (verdict[0] is not others and verdict[0] != others):
+            if verdict is None or verdict[0] != others:
                 unknown[row] = others
             elif verdict[1] >= 0:
                 rejected[row] = verdict[1]

@@ -169,6 +169,7 @@ class FilterState:
         if self._all_terms is not None or not groups:
             return None
         domains = groups[0][1].domains
+        # Identity: `PodCounts` has one `Domains` for each topology key.
         if domains.is_by_row and all(one.domains is domains for _, one in groups):
             return HostVerdicts(groups)
         return None

@@ -164,8 +164,7 @@ class HostScores:
         Args:
             raw: What `raw` gave; None is returned for anything else.
         """
-        # Identity: a frozen array that `score_nodes` returned comes back as it is. To
-        # follow the scores host by host saves SchedulingPreferredPodAffinity XX %.
+        # Identity: frozen scores of `score_nodes` come back as the same object.
         if raw is not self._given:
             return None
         lowest, span = self._lowest, self._highest - self._lowest
@@ -180,9 +179,10 @@ class HostScores:
 
     def _knows(self, rows: Rows) -> bool:
         known = self._rows
-        # Identity: rows never change, and pods that take turns get the same array.
         if isinstance(rows, slice):
             return isinstance(known, slice) and rows == known
+        # Identity: an array of rows never changes, and a filter that goes on letting
+        # the same nodes pass goes on giving the same one.
         return rows is known
 
     def _add_up(self) -> None:

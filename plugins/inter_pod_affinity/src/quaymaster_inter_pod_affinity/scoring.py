@@ -74,6 +74,7 @@ class ScoreSource:
             self._hosts.refresh()
         elif self.parts:
             domains = self.parts[0][1].domains
+            # Identity: `PodCounts` has one `Domains` for each topology key.
             if domains.is_by_row and all(
                 counts.domains is domains for _, counts in self.parts
             ):

@@ -108,6 +108,7 @@ class BalanceColumn:
 
     def _changed(self, nodes: NodeTable) -> Collection[int] | None:
         """The rows to look at again; None for all."""
+        # Identity: which table it is. An imagined one has other rows that moved.
         if nodes is self._nodes and nodes.capacity == len(self._column):
             return nodes.changes.since(self._revision)
         return None

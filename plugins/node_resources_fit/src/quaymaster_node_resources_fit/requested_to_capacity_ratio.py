@@ -72,10 +72,10 @@ def _value(shape: Sequence[UtilizationShapePoint], utilization: int) -> int:
 def _between(
     left: UtilizationShapePoint, right: UtilizationShapePoint, utilization: int
 ) -> int:
-    if left is right:
+    run = right.utilization - left.utilization
+    if not run:  # up to the first corner
         return right.score * _SCALE
     rise = (right.score - left.score) * _SCALE * (utilization - left.utilization)
-    run = right.utilization - left.utilization
     # Go truncates, Python floors: the two differ where the line falls.
     step = rise // run if rise >= 0 else -(-rise // run)
     return left.score * _SCALE + step

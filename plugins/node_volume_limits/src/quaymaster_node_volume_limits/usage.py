@@ -160,6 +160,7 @@ class VolumeUsage:
             self._forget(row, uid)
         for uid, pod in pods.items():
             known = use.pods.get(uid)
+            # Identity: specs never change. An equal one only costs another look.
             if known is None or known.spec is not pod.spec:
                 self._forget(row, uid)
                 self._find(row, use, pod)

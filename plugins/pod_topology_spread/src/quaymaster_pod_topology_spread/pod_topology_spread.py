@@ -169,12 +169,14 @@ class PodTopologySpread:
         looked_at = self._scored.of(
             pod, constraints, counts, lambda: counted(constraints, counts)
         )
+        # Identity: any other table is one of nodes that extenders sent back.
+        is_snapshot = nodes is self._handle.snapshot.nodes
         state[_SCORE_STATE] = ScoreState(
             looked_at,
             nodes,
             rows,
             require_all_keys=self._requires_all_keys(pod),
-            is_snapshot=nodes is self._handle.snapshot.nodes,
+            is_snapshot=is_snapshot,
         )
         return None
 

@@ -145,8 +145,7 @@ class ScoreState:
 
     def normalize(self, scores: Int64Array, rows: Rows) -> Int64Array:
         """Turn raw scores around, so that the smallest becomes the best."""
-        # Identity: a frozen array that `score_nodes` returned comes back as it is. To
-        # work from domains and not from nodes is what `_FewScores` is there for.
+        # Identity: frozen scores of `score_nodes` come back as the same object.
         if self._few is not None and scores is self._few.raw:
             return self._few.normalized()
         ignored = self.ignored(rows)

@@ -62,6 +62,7 @@ class AssumeCache(Generic[ObjT]):
 
     def restore(self, obj: ObjT) -> None:
         """Take back what `assume` did, if it still stands."""
+        # Identity: another pod may have assumed an equal object since.
         if self._assumed.get(obj.key) is obj:
             del self._assumed[obj.key]
             self.changes.note(obj.key)

@@ -51,6 +51,7 @@ class Reservation:
         try:
             for binding in plan.static:
                 volume = _bound_volume(binding)
+                # Identity: see `_bound_volume`; what changes nothing is not assumed.
                 if volume is not binding.volume:
                     lookup.volumes.assume(volume)
                 reservation.bindings.append(StaticBinding(binding.claim, volume))
