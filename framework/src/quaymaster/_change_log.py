@@ -9,6 +9,7 @@ __all__ = ["ChangeLog"]
 
 K = TypeVar("K", bound=Hashable)
 
+# A bound on memory: twice as many are kept at most, in 8 bytes each.
 _LIMIT: Final = 1 << 16
 
 

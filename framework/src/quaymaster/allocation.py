@@ -108,6 +108,7 @@ class ResourceGauge:
 
         It is made again only when a node was added, removed or changed itself.
         """
+        # Identity: another table has other nodes, and revisions of its own.
         revision = nodes.node_changes.revision
         if nodes is not self._nodes or revision != self._revision:
             self._nodes, self._revision = nodes, revision

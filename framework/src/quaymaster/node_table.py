@@ -7,6 +7,7 @@ lives and are reused afterwards.
 
 import copy
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 import msgspec
 import numpy as np
@@ -24,7 +25,8 @@ from quaymaster.resources import PodUsage
 
 __all__ = ["CPU", "EPHEMERAL_STORAGE", "MEMORY", "CodedColumn", "NodeTable"]
 
-_FIRST_CAPACITY = 64
+# Columns double when they are full: to begin with 16, 64 or 256 rows takes the same.
+_FIRST_CAPACITY: Final = 64
 
 
 class NodeTable:

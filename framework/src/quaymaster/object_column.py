@@ -46,6 +46,7 @@ class ObjectColumn(Generic[ObjT, V]):
 
     def of(self, nodes: NodeTable) -> CodedColumn[V]:
         """The column, up to date, with one row for each of the table's rows."""
+        # Identity: a table and its imagined copies share one list of nodes.
         if nodes.infos is not self._nodes:
             self._start(nodes)
         try:

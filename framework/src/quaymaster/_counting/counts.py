@@ -12,6 +12,8 @@ from quaymaster.topology import Domains, NodeFilter
 
 __all__ = ["PodCounts"]
 
+# Bounds on memory, far above what clusters ask for: a group of few pods takes 1.1 KB, a
+# label over 5,000 nodes 142 KB. Full, they hold 72 and 145 MB.
 _MOST_GROUPS: Final = 1 << 16
 _MOST_DOMAINS: Final = 1 << 10
 

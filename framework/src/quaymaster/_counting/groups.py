@@ -15,7 +15,13 @@ from quaymaster.topology import OUTSIDE, UNLABELLED, Domains
 
 __all__ = ["DomainCounts", "PodGroup", "PodQuery"]
 
+# Counts of few domains are an array from the start: it is no larger (2 KB) than a dict
+# of as many entries as below, and `array` gives it in a twentieth of the time.
 _DENSE_SLOTS: Final = 256
+
+# Counts of many domains become an array once there are more than so many that are not
+# 0. To make an array of a dict of 48 takes 5 us instead of 0.1, of 192 already 22; but
+# for 5,000 hosts, the dict takes a thirteenth of the memory.
 _SPARSE_ENTRIES: Final = 48
 
 

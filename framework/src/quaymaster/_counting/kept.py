@@ -10,6 +10,8 @@ __all__ = ["Kept"]
 
 T = TypeVar("T")
 
+# A bound on memory: an entry takes 225 bytes and what is made. More templates than this
+# do not take turns; if they do, things are made anew as for a first pod.
 _MOST: Final = 1 << 10
 
 
@@ -53,6 +55,8 @@ class Kept(Generic[T]):
             revision: Of whatever else it is made of.
         """
         metadata = pod.metadata
+        # Identity: pods of one template share the subject, and it need not be hashable.
+        # The entry holds it, so its id cannot pass on to another object.
         key = id(subject), metadata.namespace
         known = self._known.get(key)
         if (

@@ -9,6 +9,7 @@ from quaymaster.objects import ApiObject
 
 __all__ = ["PristineObjects"]
 
+# Forgetting looks at every copy, so it waits until half of them, and these, are spare.
 _SPARE = 1024
 
 

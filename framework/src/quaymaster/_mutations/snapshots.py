@@ -98,6 +98,7 @@ class SavedTable:
         table = self._table
         for name, saved in self._arrays:
             yield from saved.restore()
+            # Identity: the framework's other references are to the array that was here.
             if getattr(table, name) is not saved.array:
                 setattr(table, name, saved.array)
                 yield f"column '{name}'"
