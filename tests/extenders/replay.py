@@ -71,9 +71,8 @@ class Replay:
     def attempting(self, pod: Pod, framework: Framework) -> None:
         """Take the attempt apart before it is made."""
         if self._explains:
-            nodes = self._scheduler.snapshot.nodes
             name = framework.profile.name
-            self.explanation = explain(framework.plain, nodes, pod, name)
+            self.explanation = explain(framework.plain, pod, name)
 
     def bound(self, pod: Pod, node_name: str) -> None:
         """Nothing to note."""

@@ -420,7 +420,7 @@ def test_an_explanation_repeats_what_pre_filter_said() -> None:
     nodes = make_nodes(2, lambda i: {})
     algorithm = make_algorithm(Closer, nodes=nodes)
     pod = make_pod(labels={"Closer": "not today"})
-    explanation = explain(algorithm, snapshot_of(nodes).nodes, pod, "test")
+    explanation = explain(algorithm, pod, "test")
     assert explanation.message == "0/2 nodes are available: not today."
     assert [rejection.plugin for rejection in explanation.rejections] == ["Closer"] * 2
 

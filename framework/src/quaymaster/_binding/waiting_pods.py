@@ -15,6 +15,7 @@ from quaymaster.status import Code, Status
 __all__ = ["MAX_PERMIT_TIMEOUT_SECONDS", "WaitingPods"]
 
 MAX_PERMIT_TIMEOUT_SECONDS = 15 * 60.0
+"""Upstream's ``maxTimeout``: no plugin keeps a pod waiting for longer."""
 
 Resolve = Callable[[Status | None], None]
 

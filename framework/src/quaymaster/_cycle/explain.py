@@ -19,14 +19,13 @@ from quaymaster.status import Status
 __all__ = ["explain"]
 
 
-def explain(
-    algorithm: Algorithm, nodes: NodeTable, pod: Pod, scheduler: str
-) -> Explanation:
+def explain(algorithm: Algorithm, pod: Pod, scheduler: str) -> Explanation:
     """Run PreFilter, Filter and Score for a pod and keep what every plugin said.
 
     Unlike in a real attempt a single feasible node is scored too, and PostFilter does
     not run.
     """
+    nodes = algorithm.nodes
     attempt = Attempt.begin(CycleState(), pod, nodes)
     found = algorithm.find_feasible(attempt)
     if isinstance(found, NoFit):

@@ -51,13 +51,6 @@ def assemble(
     progress = Progress(runner.clock)
     queue = _queue(runner)
     patches = PodPatches(runner.cluster, runner.executor)
-    handlers = EventHandlers(
-        cache=runner.cache,
-        queue=queue,
-        scheduler_names=runner.frameworks,
-        reject_waiting=runner.waiting.reject_deleted,
-        progress=progress,
-    )
     failures = FailureHandler(
         clock=runner.clock,
         queue=queue,
@@ -67,19 +60,24 @@ def assemble(
         record=runner.cluster.record,
         told=on_failure,
     )
-    binding = BindingCycle(
-        runner=runner,
-        queue=queue,
-        failures=failures,
-        patches=patches,
-        progress=progress,
-    )
     return Engine(
         runner=runner,
         queue=queue,
-        handlers=handlers,
+        handlers=EventHandlers(
+            cache=runner.cache,
+            queue=queue,
+            scheduler_names=runner.frameworks,
+            reject_waiting=runner.waiting.reject_deleted,
+            progress=progress,
+        ),
         failures=failures,
-        binding=binding,
+        binding=BindingCycle(
+            runner=runner,
+            queue=queue,
+            failures=failures,
+            patches=patches,
+            progress=progress,
+        ),
         progress=progress,
     )
 

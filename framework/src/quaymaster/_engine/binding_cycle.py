@@ -142,7 +142,7 @@ class BindingCycle:
         self._pre_flight(assumed, waits)
 
     def _pre_flight(self, assumed: _AssumedPod, waits: Mapping[str, float]) -> None:
-        """Tell others where the pod goes, if that will take a while, and go on."""
+        """Run PreBindPreFlight, then let the pod wait on Permit or bind it."""
         state, pod, name = assumed.state, assumed.pod, assumed.node_name
         status = assumed.stations.pre_flight(state, pod, name)
         if status is not None and not status.is_skip:
@@ -194,7 +194,7 @@ class BindingCycle:
         self._queue.activate([pod for pod in pods if pod is not None])
 
     def _nominate(self, assumed: _AssumedPod) -> None:
-        """Tell others which node will be taken, since binding may take a while."""
+        """Tell the cluster of the pod's node ahead of the bind, which may take long."""
         patch = PodStatusPatch(nominated_node_name=assumed.node_name)
         assumed.is_nominated = True
         self._patches.send(assumed.queued.pod, patch)
@@ -218,7 +218,7 @@ class BindingCycle:
         )
 
     def _pre_bind_and_bind(self, assumed: _AssumedPod, start: int) -> _Result:
-        """The part that may block; off the engine's thread, so it touches no state."""
+        """Run PreBind and Bind, which may block; no state of the engine is touched."""
         state, pod, name = assumed.state, assumed.pod, assumed.node_name
         status = assumed.stations.pre_bind(state, pod, name, start)
         if isinstance(status, PausedPreBind):
@@ -230,7 +230,7 @@ class BindingCycle:
         return status
 
     def _resolve(self, assumed: _AssumedPod, status: Status) -> _Doubt | Status | None:
-        """A bind whose answer was lost: read the pod to learn what happened."""
+        """Read the pod to learn what became of a bind whose answer was lost."""
         try:
             stored = self._cluster.get(Pod, assumed.pod.key)
         except NotFoundError:
@@ -250,7 +250,7 @@ class BindingCycle:
             self._read_later(assumed, result.status)
 
     def _read_later(self, assumed: _AssumedPod, status: Status) -> None:
-        """Keep the pod's place, however long it takes: it may be taken.
+        """Keep the pod's place until it can be read: the bind may have happened.
 
         Giving it back too early overcommits nodes (kubernetes/kubernetes#100140).
         """

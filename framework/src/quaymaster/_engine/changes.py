@@ -129,7 +129,7 @@ _NODE_CHECKS: Sequence[tuple[ActionType, Callable[[Node, Node], bool]]] = (
 
 
 def _events(resource: EventResource, actions: Sequence[ActionType]) -> _Event:
-    """The events are made once: the queue remembers by event who wants to hear it."""
+    """Make the events once, since the queue remembers by event who wants to hear it."""
     return {action: ClusterEvent(resource, action) for action in actions}
 
 

@@ -1,4 +1,4 @@
-"""From changes of the cluster to the cache and the queue.
+"""Event handlers: they bring changes of the cluster to the cache and the queue.
 
 Mirrors Kubernetes v1.36, ``pkg/scheduler/eventhandlers.go``.
 """
@@ -125,7 +125,7 @@ class EventHandlers:
     # Pods ---------------------------------------------------------------------------
 
     def _pod_changed(self, old: Pod | None, new: Pod | None, missed: bool) -> None:
-        """Sort out finished pods: upstream's informer never shows them."""
+        """Treat a finished pod as deleted: upstream's informer does not show it."""
         was_live = old is not None and not old.is_finished
         is_live = new is not None and not new.is_finished
         if old is not None and was_live:
@@ -196,7 +196,7 @@ class EventHandlers:
         self._queue.move_all(ASSIGNED_POD_DELETE, assumed, None)
 
     def _nomination_freed(self, pod: Pod) -> None:
-        """Wake those that a nominated pod kept out: it counted as if it ran there."""
+        """Wake the pods that a nominated pod kept out, as it counted on its node."""
         priority = pod.priority
         self._queue.move_all(
             ASSIGNED_POD_DELETE,
@@ -206,7 +206,7 @@ class EventHandlers:
         )
 
     def _is_ours(self, pod: Pod) -> bool:
-        """Whether it has a profile, or had one when it got the node it waits for."""
+        """Whether the pod has a profile, or had one when it was assumed."""
         return pod.spec.scheduler_name in self._scheduler_names or (
             self._cache.is_assumed(pod.metadata.uid)
         )

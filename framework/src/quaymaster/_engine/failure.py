@@ -23,7 +23,7 @@ from quaymaster.status import Code, Status
 __all__ = ["Failure", "FailureHandler", "FailureKind", "failure_of"]
 
 _POD_SCHEDULED = "PodScheduled"
-_MAX_NOTE_LENGTH = 1024
+_MAX_NOTE_LENGTH = 1024  # what the API server takes; upstream cuts there, too
 _NO_REASON = "0/1 nodes are available:"
 _CLEAR_NOMINATION = NominatingInfo("", NominatingMode.OVERRIDE)
 

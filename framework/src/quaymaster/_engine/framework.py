@@ -166,7 +166,7 @@ class FrameworkBuilder:
 
 
 def retire(frameworks: Iterable[Framework]) -> None:
-    """Stop what the plugins of profiles have left to be called later."""
+    """Cancel the timers and tasks of the plugins of some profiles."""
     for framework in frameworks:
         framework.handle.retire()
 

@@ -34,7 +34,7 @@ class PluginClock(Clock):
         self._set: WeakSet[Timer] = WeakSet()
 
     def retire(self) -> None:
-        """Cancel all timers, and those that are set from now on at once."""
+        """Cancel all timers; one that is set later is cancelled at once."""
         self._is_retired = True
         for timer in list(self._set):
             timer.cancel()
@@ -88,7 +88,7 @@ def run_guarded(
     done: Callable[[T], None],
     is_retired: Callable[[], bool],
 ) -> None:
-    """Submit a plugin's task; one that fails is logged, and never done.
+    """Submit a plugin's task. If it fails, the error is logged and `done` not called.
 
     Args:
         executor: Runs it.
@@ -129,7 +129,7 @@ def _logging_errors(
 
 
 def _log_failure(callback: Callable[..., object]) -> None:
-    """Name the plugin by the module of its function: more is not known of it."""
+    """Log an error with the function's module, which tells whose plugin it is."""
     module = getattr(callback, "__module__", "")
     name = getattr(callback, "__qualname__", type(callback).__qualname__)
     _log.exception("%s.%s, called for a plugin outside of a hook, failed", module, name)

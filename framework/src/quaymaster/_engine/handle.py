@@ -152,7 +152,7 @@ class EngineHandle:
         self.filters = ProfileFilters(services.nominator)
 
     def retire(self) -> None:
-        """Stop what the plugins have left to be called later, and take no more of it.
+        """Cancel the timers and tasks of the plugins, and take no new ones.
 
         For plugins that have been replaced, or were never put to work.
         """

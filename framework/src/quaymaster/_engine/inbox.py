@@ -64,7 +64,7 @@ class Inbox:
         return answer
 
     def notify(self) -> None:
-        """Wake the engine: something else than a call has arrived."""
+        """Wake the engine, since something other than a call has arrived."""
         # The flag comes first: `wait` looks at it once it has said that it waits. An
         # event takes a lock, and there is one of these for each change.
         self.has_news = True

@@ -37,7 +37,7 @@ _SECONDS_TO_RETRY_WATCH = 1.0
 
 
 def _nothing(_: object) -> None:
-    """Nobody has to be told."""
+    """Ignore what nobody has to be told."""
 
 
 class ProfileRunner:

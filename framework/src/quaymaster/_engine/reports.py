@@ -71,11 +71,11 @@ class Reports:
     def hook_failed(
         self, plugin: str, hook: str, pod: str, error: BaseException
     ) -> None:
-        """A hook raised an exception; on whatever thread that was."""
+        """Report a hook that raised an exception; may be called from any thread."""
         self._inbox.run_here(lambda: self._hook_errors.report(plugin, hook, pod, error))
 
     def broken_contract(self, pod: Pod, status: Status | None) -> None:
-        """An attempt ended so, maybe since a hook gave an answer that it must not give.
+        """Report the end of an attempt if a hook has ended it with a wrong answer.
 
         No guard sees such an answer: only the station that asked looks at it.
         """

@@ -11,6 +11,7 @@ __all__ = ["BackgroundExecutor"]
 
 T = TypeVar("T")
 
+# As many as `WorkerExecutor` has: tasks wait for a server, and take no processor time.
 _WORKERS: Final = 16
 
 

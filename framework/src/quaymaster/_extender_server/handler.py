@@ -23,6 +23,7 @@ Reply: TypeAlias = tuple[HTTPStatus, Sequence[bytes]]
 """A status, and the parts of a body."""
 
 _JSON: Final = "application/json"
+# Chosen, not measured: time to send what was on its way when the answer came.
 _SECONDS_TO_LINGER: Final = 2.0
 _CHUNK: Final = 1 << 16
 

@@ -28,7 +28,8 @@ from quaymaster.errors import QuaymasterError
 
 __all__ = ["ExtenderServer", "ServerOptions"]
 
-_BACKLOG: Final = 1024
+_BACKLOG: Final = 1024  # as many as `Connections` keeps open
+# Chosen, not measured: well within the 30 seconds that a pod has to end.
 _SECONDS_TO_STOP: Final = 5.0
 
 _log = logging.getLogger(__name__)

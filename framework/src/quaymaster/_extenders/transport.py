@@ -102,7 +102,7 @@ class Endpoint:
             raise LostAnswerError(f'Post "{url}": {why}') from error
 
     def _read(self, response: http.client.HTTPResponse) -> bytes:
-        """Read it all, but not for ever from a server that sends drop by drop."""
+        """Read the whole answer, for no longer than a call may take."""
         began, chunks = time.monotonic(), []
         while chunk := response.read1(_CHUNK):
             chunks.append(chunk)

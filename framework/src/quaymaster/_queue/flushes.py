@@ -16,6 +16,7 @@ from quaymaster.clock import Clock
 __all__ = ["Flushes"]
 
 UNSCHEDULABLE_FLUSH_SECONDS = 30.0
+"""How often upstream looks for pods that have been unschedulable for too long."""
 
 
 class Flushes:

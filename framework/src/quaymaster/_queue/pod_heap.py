@@ -9,6 +9,7 @@ from quaymaster.queueing import SortKey
 
 __all__ = ["PodHeap"]
 
+# Below this a heap is cheaper to keep than to make anew; chosen, not measured.
 _MIN_DEAD = 64
 
 

@@ -1,4 +1,4 @@
-"""Taking the attempts of one pod apart, as they happen."""
+"""Explains the attempts of one pod, as they happen."""
 
 import attrs
 
@@ -6,7 +6,6 @@ from quaymaster._cycle.explain import explain
 from quaymaster._engine.failure import Failure, FailureKind
 from quaymaster._engine.framework import Framework
 from quaymaster.explanation import Explanation
-from quaymaster.node_table import NodeTable
 from quaymaster.objects import Pod
 from quaymaster.simulation._explained import Attempt, WhichAttempt
 from quaymaster.simulation._names import Wanted
@@ -40,9 +39,7 @@ class AttemptLog:
         self._which = which
         self._entries: dict[str, list[_Entry]] = {}
 
-    def begin(
-        self, pod: Pod, framework: Framework, nodes: NodeTable, now: float
-    ) -> None:
+    def begin(self, pod: Pod, framework: Framework, now: float) -> None:
         """A pod is about to be tried."""
         if not self._wanted.takes(pod):
             return
@@ -50,7 +47,7 @@ class AttemptLog:
         entry = _Entry(at=now)
         if self._is_asked_for(len(entries) + 1):
             name = framework.profile.name
-            entry.explanation = explain(framework.plain, nodes, pod, name)
+            entry.explanation = explain(framework.plain, pod, name)
             if self._which is WhichAttempt.LAST and entries:
                 entries[-1].explanation = None
         entries.append(entry)
@@ -104,7 +101,7 @@ class AttemptLog:
 
 
 def _winner_first(found: Explanation | None, winner: str) -> Explanation | None:
-    """Others may have as many points as the node that was picked."""
+    """Put the node that was picked first: others may have the same total."""
     if found is None or not winner:
         return found
     scores = tuple(sorted(found.scores, key=lambda one: one.node != winner))

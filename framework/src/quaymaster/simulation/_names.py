@@ -12,8 +12,8 @@ from quaymaster.simulation._kinds import POD_KINDS, kind_called, kind_fits
 
 __all__ = ["PodNotFoundError", "Wanted"]
 
-_SHOWN: Final = 5
-_NEAR: Final = 3
+_SHOWN: Final = 5  # names that fit well, in a message of one line
+_NEAR: Final = 3  # names that look like it, in the same
 _DEEPEST: Final = 8
 """So many owners above each other; uids of a dump may name each other in a circle."""
 

@@ -6,21 +6,19 @@ from itertools import starmap
 
 import attrs
 
-from quaymaster._engine.failure import Failure
-from quaymaster._engine.framework import Framework
 from quaymaster._engine.scheduler import Scheduler
 from quaymaster.clock import VirtualClock
-from quaymaster.cluster import EventNote, NotFoundError
+from quaymaster.cluster import NotFoundError
 from quaymaster.config import SchedulerConfig
 from quaymaster.memory import MAX_PODS, MemoryCluster
 from quaymaster.notices import Notice, NoticeReason
 from quaymaster.objects import ApiObject, Node, Pod
-from quaymaster.options import EngineOptions, HookError, SlowHook
+from quaymaster.options import EngineOptions
 from quaymaster.registry import PluginRegistry
 from quaymaster.simulation._attempts import AttemptLog
+from quaymaster.simulation._record import Record
 from quaymaster.simulation._results import (
     Placement,
-    Preemption,
     ProgressFn,
     SimulationResult,
     UnscheduledPod,
@@ -28,9 +26,6 @@ from quaymaster.simulation._results import (
 from quaymaster.simulation._verdicts import unscheduled_pod
 
 __all__ = ["Run", "filled_cluster"]
-
-_PREEMPTED = "Preempted"
-_PODS_PER_REPORT = 256
 
 
 def filled_cluster(
@@ -47,7 +42,7 @@ def filled_cluster(
 
 
 class Run:
-    """One simulation; observes its own scheduler.
+    """One simulation.
 
     Args:
         cluster: Where everything is.
@@ -69,99 +64,38 @@ class Run:
         options: EngineOptions | None = None,
     ) -> None:
         self._cluster = cluster
-        self._started = cluster.clock.now()
-        self._log = log
-        self._placements: list[tuple[str, Placement]] = []
-        self._preempted: list[Preemption] = []
-        self._attempts: Counter[str] = Counter()
-        self._reasons: dict[str, tuple[str, ...]] = {}
-        self._given = frozenset(pod.uid for pod in self.pods())
+        self._record = Record(cluster, log)
         self._scheduler = Scheduler(
             cluster,
             config,
             registry,
             clock=cluster.clock,
             seed=seed,
-            observer=self,
-            on_failure=self._failed,
+            observer=self._record,
+            on_failure=self._record.gave_no_node,
             options=options,
         )
-        self._on_progress: ProgressFn | None = None
-
-    def pods(self) -> Sequence[Pod]:
-        """All pods that there are now."""
-        return self._cluster.list(Pod).items
 
     def settle(self, on_progress: ProgressFn | None = None) -> None:
         """Schedule until nothing moves any more."""
-        self._on_progress = on_progress
+        self._record.on_progress = on_progress
         self._scheduler.start()
-        self._report_progress()
+        self._record.report_progress()
         self._scheduler.settle()
-        self._report_progress()
-
-    def attempting(self, pod: Pod, framework: Framework) -> None:
-        """Count an attempt, and have it followed."""
-        self._attempts[pod.uid] += 1
-        if self._log is not None:
-            nodes = self._scheduler.snapshot.nodes
-            self._log.begin(pod, framework, nodes, self._now())
-
-    def bound(self, pod: Pod, node_name: str) -> None:
-        """Note a placement."""
-        self._reasons.pop(pod.uid, None)
-        placement = Placement(
-            pod=pod.key,
-            node=node_name,
-            scheduler=pod.spec.scheduler_name,
-            created=self._created(pod),
-            bound=self._now(),
-            attempts=self._attempts[pod.uid],
-        )
-        self._placements.append((pod.uid, placement))
-        if self._log is not None:
-            self._log.bind(pod, node_name)
-        if len(self._placements) % _PODS_PER_REPORT == 0:
-            self._report_progress()
-
-    def recorded(self, note: EventNote) -> None:
-        """Note a preemption, told by the event that its victim gets.
-
-        Events are taken as they happen: later the cluster may have forgotten some, and
-        a victim's name may belong to the pod that has replaced it.
-        """
-        victim, preemptor = note.regarding, note.related
-        if (
-            note.reason != _PREEMPTED
-            or preemptor is None
-            or not isinstance(victim, Pod)
-        ):
-            return
-        told = Preemption(
-            pod=victim.key, by=preemptor.key, node=victim.node_name, at=self._now()
-        )
-        self._preempted.append(told)
-        if self._log is not None:
-            self._log.preempt(victim.key, preemptor.key)
-
-    def slow(self, hook: SlowHook) -> None:
-        """Leave it to the log: real times would make results differ."""
-
-    def failed(self, error: HookError) -> None:
-        """Leave it to the log, and to the messages of the pods."""
+        self._record.report_progress()
 
     def result(self) -> SimulationResult:
         """How it ended."""
-        waiting = self._waiting()
+        record, waiting = self._record, self._waiting()
         return SimulationResult(
-            placements=tuple(starmap(self._ended, self._placements)),
+            placements=tuple(starmap(self._ended, record.placements)),
             unscheduled=tuple(
                 sorted(map(self.unscheduled, waiting), key=lambda one: one.pod)
             ),
-            preempted=tuple(self._preempted),
-            pods=len(self._placements) + len(waiting),
+            preempted=tuple(record.preempted),
+            pods=len(record.placements) + len(waiting),
             nodes=len(self._cluster.list(Node).items),
-            started=self._started,
+            started=record.started,
             notices=self.notices(),
         )
 
@@ -184,7 +118,7 @@ class Run:
         """The pods that somebody should find a node for."""
         return [
             pod
-            for pod in self.pods()
+            for pod in self._cluster.list(Pod).items
             if not (pod.node_name or pod.is_finished or pod.is_terminating)
         ]
 
@@ -193,27 +127,16 @@ class Run:
         return attrs.evolve(
             unscheduled_pod(pod, self._scheduler),
             scheduler=pod.spec.scheduler_name,
-            created=self._created(pod),
-            attempts=self._attempts[pod.uid],
-            reasons=self._reasons.get(pod.uid, ()),
+            created=self._record.created(pod),
+            attempts=self._record.attempts[pod.uid],
+            reasons=self._record.reasons.get(pod.uid, ()),
         )
-
-    def _failed(self, pod: Pod, failure: Failure) -> None:
-        self._reasons[pod.uid] = failure.reasons
-        if self._log is not None:
-            self._log.fail(pod, failure)
 
     def _ended(self, uid: str, placement: Placement) -> Placement:
         finished = self._finished(uid, placement.pod)
         if finished is None:
             return placement
         return attrs.evolve(placement, finished=finished)
-
-    def _created(self, pod: Pod) -> float:
-        created = pod.metadata.creation_timestamp
-        if created is None or pod.uid in self._given:
-            return 0.0
-        return self._since(created)
 
     def _finished(self, uid: str, key: str) -> float | None:
         """When its containers had ended, as far as the cluster still knows."""
@@ -225,16 +148,5 @@ class Run:
             return None
         for condition in pod.status.conditions:
             if condition.type == "Ready" and condition.last_transition_time is not None:
-                return self._since(condition.last_transition_time)
+                return self._record.since(condition.last_transition_time)
         return None
-
-    def _now(self) -> float:
-        return self._since(self._cluster.clock.now())
-
-    def _since(self, moment: float) -> float:
-        """Seconds since the beginning, to the microsecond, as objects tell time."""
-        return round(moment - self._started, 6)
-
-    def _report_progress(self) -> None:
-        if self._on_progress is not None:
-            self._on_progress(len(self._placements), len(self.pods()))

@@ -1,4 +1,4 @@
-"""A cluster that fails now and then, as decided by a seed.
+"""A cluster whose calls fail at random, by a seed.
 
 `FaultyCluster` stands in front of another cluster, behind the same port, and does to
 its callers what networks and API servers do: it loses answers, or lets them wait,

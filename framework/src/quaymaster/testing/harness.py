@@ -42,11 +42,11 @@ T = TypeVar("T")
 
 
 class ContractError(QuaymasterError, AssertionError):
-    """Two hooks of one plugin that must agree do not."""
+    """A scalar hook and its batch twin gave different answers."""
 
 
 class PluginStatusError(QuaymasterError):
-    """A hook that should have given a value gave a status.
+    """A hook gave a status where the harness needs a value.
 
     Attributes:
         status: What it said.

@@ -1,4 +1,4 @@
-"""Calls and answers that take their time, virtual time, in which nothing can block."""
+"""An executor whose calls and answers take virtual time, without blocking."""
 
 import itertools
 from collections.abc import Callable, Sequence
