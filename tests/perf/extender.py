@@ -3,6 +3,11 @@
 ``python -m tests.perf.extender [--nodes N] [--images N] [--pods N] [--clients N]``
 starts it on a free port, asks about pods as kube-scheduler does (filter, then
 prioritize), with whole nodes and with names, and prints figures. Linux only.
+
+Beside it, in turn, runs a server that does nothing but receive the same requests and
+send as many bytes back (`tests.perf.bare_server`). What that costs is the floor: it
+differs from machine to machine, and so does the extender's time; what is beyond it is
+the extender's own.
 """
 
 import argparse
@@ -123,18 +128,25 @@ def serving(nodes: Sequence[Any]) -> Iterator[Served]:
         json.dump({"apiVersion": "v1", "kind": "List", "items": listed}, manifest)
         manifest.flush()
         arguments = [command, "extender", manifest.name, "--config", "default"]
-        with subprocess.Popen(
-            [*arguments, "--bind", "127.0.0.1:0"],
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONUNBUFFERED": "1"},
-        ) as process:
-            assert process.stdout is not None
-            port = int(process.stdout.readline().rsplit(":", 1)[-1])
-            try:
-                yield Served(process.pid, port)
-            finally:
-                process.terminate()
+        with running([*arguments, "--bind", "127.0.0.1:0"]) as served:
+            yield served
+
+
+@contextmanager
+def running(command: Sequence[str]) -> Iterator[Served]:
+    """Start a server that prints a line with its port in the end."""
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    ) as process:
+        assert process.stdout is not None
+        port = int(process.stdout.readline().rsplit(":", 1)[-1])
+        try:
+            yield Served(process.pid, port)
+        finally:
+            process.terminate()
 
 
 def ask(connection: http.client.HTTPConnection, verb: str, body: bytes) -> bytes:
@@ -146,27 +158,64 @@ def ask(connection: http.client.HTTPConnection, verb: str, body: bytes) -> bytes
     return answer
 
 
-def one_client(served: Served, bodies: Sequence[bytes]) -> str:
-    """Pod after pod, as one scheduler asks."""
-    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=60)
+@attrs.define
+class Client:
+    """Asks about pod after pod, as one scheduler does, and notes what that costs.
+
+    Attributes:
+        served: Who is asked.
+        connection: Stays open.
+        cpu: Milliseconds of the server's processor time per pod, of each round.
+        wall: How many milliseconds the client waited, for each pod.
+    """
+
+    served: Served
+    connection: http.client.HTTPConnection
+    cpu: list[float] = attrs.field(factory=list)
+    wall: list[float] = attrs.field(factory=list)
+
+    @classmethod
+    def of(cls, served: Served) -> "Client":
+        """Connect."""
+        connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=60)
+        return cls(served, connection)
+
+    def ask_round(self, bodies: Sequence[bytes]) -> None:
+        """Ask about some pods."""
+        begun = self.served.cpu_seconds()
+        for body in bodies:
+            start = time.perf_counter()
+            ask(self.connection, "filter", body)
+            ask(self.connection, "prioritize", body)
+            self.wall.append(1000 * (time.perf_counter() - start))
+        took = self.served.cpu_seconds() - begun
+        self.cpu.append(1000 * took / len(bodies))
+
+    def told(self) -> str:
+        """The figures."""
+        return (
+            f"{statistics.median(self.cpu):.1f} ms CPU per pod ({min(self.cpu):.1f} in "
+            f"the quietest of {len(self.cpu)} rounds), "
+            f"{statistics.median(self.wall):.1f} ms wall"
+        )
+
+
+def one_client(served: Served, bare: Served, bodies: Sequence[bytes]) -> Iterator[str]:
+    """Pod after pod, in turn with the server that does nothing."""
+    client, floor = Client.of(served), Client.of(bare)
     for body in bodies[:2]:
-        ask(connection, "filter", body)
-    rounds, took = [], []
+        ask(client.connection, "filter", body)
+        ask(floor.connection, "filter", body)
     for first in range(0, len(bodies), _PODS_A_ROUND):
         some = bodies[first : first + _PODS_A_ROUND]
-        begun = served.cpu_seconds()
-        for body in some:
-            start = time.perf_counter()
-            ask(connection, "filter", body)
-            ask(connection, "prioritize", body)
-            took.append(time.perf_counter() - start)
-        rounds.append(1000 * (served.cpu_seconds() - begun) / len(some))
-    connection.close()
-    wall = 1000 * statistics.median(took)
-    return (
-        f"{statistics.median(rounds):.1f} ms CPU per pod ({min(rounds):.1f} in the "
-        f"quietest of {len(rounds)} rounds), {wall:.1f} ms wall"
-    )
+        floor.ask_round(some)
+        client.ask_round(some)
+    client.connection.close()
+    floor.connection.close()
+    beyond = [mine - least for mine, least in zip(client.cpu, floor.cpu, strict=True)]
+    yield f"one client: {client.told()}"
+    yield f"the floor: {floor.told()}"
+    yield f"beyond the floor: {statistics.median(beyond):.1f} ms CPU per pod"
 
 
 def many_clients(served: Served, body: bytes, clients: int, each: int) -> str:
@@ -213,7 +262,8 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=64)
     options = parser.parse_args()
     nodes = [make_node(index, options.images) for index in range(options.nodes)]
-    with serving(nodes) as served:
+    bare_server = [sys.executable, "-m", "tests.perf.bare_server"]
+    with serving(nodes) as served, running(bare_server) as bare:
         for by_name in (False, True):
             different = [
                 make_request(nodes, number, by_name=by_name) for number in range(20)
@@ -222,7 +272,8 @@ def main() -> None:
             what = "names" if by_name else "whole nodes"
             size = len(bodies[0]) / 1e6
             say(f"{options.nodes} {what} ({size:.2f} MB)")
-            say(f"  one client: {one_client(served, bodies)}")
+            for line in one_client(served, bare, bodies):
+                say(f"  {line}")
             say(f"  at once: {many_clients(served, bodies[0], options.clients, 3)}")
 
 
