@@ -270,12 +270,6 @@ class SchedulingQueue:
         """How many events are kept for pods in flight."""
         return self._in_flight.event_count
 
-    def pending_pods(self) -> Sequence[PendingPod]:
-        """Why each queued pod is pending, sorted by key."""
-        return [
-            self._explain(self._queues.pods[key]) for key in sorted(self._queues.pods)
-        ]
-
     def why_pending(self, key: str) -> PendingPod | None:
         """Why one pod is pending; None if it is not queued."""
         queued = self._queues.pods.get(key)
