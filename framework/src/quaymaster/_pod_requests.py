@@ -168,7 +168,7 @@ def _replace_by_pod_level(total: ResourceList, pod: Pod, use_status: bool) -> No
 def _resized(
     pod: Pod, wanted: ResourceList, actual: ResourceList, allocated: ResourceList
 ) -> ResourceList:
-    """What counts during a resize: the most of all, but no wish that cannot be met."""
+    """Take the largest of each amount; an infeasible resize leaves the wanted out."""
     result = {} if _is_resize_infeasible(pod.status) else dict(wanted)
     _raise_to(result, actual)
     _raise_to(result, allocated)

@@ -97,9 +97,9 @@ class ResourceGauge:
         return 0 if self.name == "pods" else requests.get(self.name)
 
     def counts(self, request: int) -> bool:
-        """Whether the resource plays a part for a pod that requests so much of it.
+        """Whether a pod that requests so much is scored by this resource.
 
-        One that is counted by its name does not if the pod requests none.
+        An extended resource that the pod does not request is not scored.
         """
         return request != 0 or not self._is_scalar
 

@@ -61,7 +61,7 @@ class Namespaces:
         return found
 
     def of(self, term: PodTerm) -> frozenset[str] | None:
-        """Where the pods of a term are; None for all namespaces, known or not.
+        """Name the namespaces that a term selects; None means all, known or not.
 
         As upstream, a selector that also matches a namespace without labels (by
         ``NotIn`` or ``DoesNotExist``) selects all of them: the names of those that it

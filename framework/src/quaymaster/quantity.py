@@ -46,7 +46,7 @@ _PATTERN: Final = re.compile(
 
 
 class QuantityFormat(enum.Enum):
-    """How a quantity likes to be written; it does not change its value."""
+    """The notation that a quantity is written in; its value does not depend on it."""
 
     DECIMAL_SI = "DecimalSI"
     BINARY_SI = "BinarySI"

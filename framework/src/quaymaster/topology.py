@@ -162,9 +162,12 @@ class Domains:
         return seen
 
     def catch_up(self) -> Sequence[DomainMove]:
-        """Look at rows again whose nodes came, went or changed.
+        """Read the rows again whose nodes came, went or changed.
 
-        Only the owner calls this, and lets what it counts follow the moves.
+        Only `PodCounts` calls this; it moves the pods of these nodes along.
+
+        Returns:
+            The nodes that are in another domain than before.
         """
         rows = self._changed_rows()
         self._make_room()

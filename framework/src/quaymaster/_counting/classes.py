@@ -1,7 +1,7 @@
-"""Pods that nobody tells apart, so that they are matched with selectors only once.
+"""Sorts pods into classes by labels, to match a class with a selector only once.
 
-Only labels that some query asks for are looked at, so that labels with a value of its
-own for each pod make no classes of their own.
+A class depends only on labels that some query asks for. So a label that has another
+value on each pod makes no classes, unless somebody selects by it.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ __all__ = ["LabelClasses"]
 
 
 class _LabelClass:
-    """The pods of a namespace that agree in every label that anybody asked for."""
+    """The pods of a namespace with equal values of all labels that queries ask for."""
 
     __slots__ = ("groups", "labels", "namespace", "rows", "terminating")
 
@@ -50,13 +50,13 @@ class LabelClasses:
         self._by_selector: SelectorIndex[PodQuery] = SelectorIndex()
 
     def knows_keys_of(self, query: PodQuery) -> bool:
-        """Whether the classes differ in all labels that a query asks for."""
+        """Whether pods are sorted by all labels that a query asks for."""
         return bool(self._classes) and all(
             requirement.key in self._keys for requirement in query.selector.requirements
         )
 
     def reclassify(self, query: PodQuery, nodes: NodeTable) -> None:
-        """Tell the pods apart by the labels that a query asks for, too."""
+        """Sort all pods anew, by the labels that a query asks for as well."""
         for requirement in query.selector.requirements:
             self._keys[requirement.key] = None
         self._classes.clear()

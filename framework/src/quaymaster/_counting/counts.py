@@ -1,4 +1,4 @@
-"""The counts of a snapshot: what has been asked, and what keeps it up to date."""
+"""Keeps the counts that plugins have asked for in step with the snapshot."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -45,7 +45,7 @@ class PodCounts:
         self.revision = 0
 
     def pods(self, query: PodQuery) -> PodGroup:
-        """The pods that a query is about."""
+        """Count the pods that a query selects."""
         classes = self._classes
         group = classes.groups.pop(query, None)
         if group is not None:
@@ -59,10 +59,10 @@ class PodCounts:
         return classes.group(query, self._nodes)
 
     def carried(self, terms_of: TermsOf) -> CarriedTerms:
-        """The pods that carry terms about other pods.
+        """Count the pods that carry terms about other pods, by their terms.
 
         Args:
-            terms_of: What a pod's terms are; equal functions share their counts.
+            terms_of: Gives a pod's terms; equal functions share their counts.
         """
         carried = self._carried.get(terms_of)
         if carried is None:

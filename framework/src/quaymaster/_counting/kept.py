@@ -1,4 +1,4 @@
-"""What a plugin has looked up for pods of a kind, kept as long as it holds."""
+"""Keeps what plugins make of counts, for all pods that are alike."""
 
 from collections.abc import Callable, Mapping
 from typing import Final, Generic, NamedTuple, TypeVar
@@ -25,7 +25,7 @@ class _Entry(NamedTuple, Generic[T]):
 
 
 class Kept(Generic[T]):
-    """Made once for the pods of one namespace that agree in labels and in a subject.
+    """Makes something once for all pods of a namespace with equal labels and subject.
 
     What is made may hold on to anything that `PodCounts` hands out: it is made anew
     when that may have been replaced.
@@ -44,7 +44,7 @@ class Kept(Generic[T]):
         make: Callable[[], T],
         revision: int = 0,
     ) -> T:
-        """What there is for a pod.
+        """Give what was made for pods like this one, or make it.
 
         Args:
             pod: The pod.
@@ -52,7 +52,7 @@ class Kept(Generic[T]):
                 that pods of one template share, and that never changes.
             counts: Where ``make`` looks things up.
             make: Makes it.
-            revision: Of whatever else it is made of.
+            revision: The revision of whatever else ``make`` looks at.
         """
         metadata = pod.metadata
         # Identity: pods of one template share the subject, and it need not be hashable.

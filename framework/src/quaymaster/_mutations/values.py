@@ -21,7 +21,7 @@ _OPAQUE: Final = (
     msgspec.Struct,
     type,
 )
-"""What has nothing that a plugin would write to."""
+"""Types of values that have no contents which a plugin could change."""
 
 
 class SavedState:
@@ -52,7 +52,7 @@ class SavedState:
 
 
 def _frozen(value: object, seen: dict[int, int]) -> object:
-    """Nested tuples that are equal for values that are."""
+    """Turn a value into nested lists and tuples that compare as its contents do."""
     if isinstance(value, _PLAIN):
         return value
     if isinstance(value, _OPAQUE) or _is_of_framework(value):
@@ -72,7 +72,7 @@ def _frozen(value: object, seen: dict[int, int]) -> object:
 
 
 def _is_of_framework(value: object) -> bool:
-    """Whether it is looked at elsewhere, or lives and changes by itself."""
+    """Whether a value is searched elsewhere, or the framework itself changes it."""
     of_framework = type(value).__module__.startswith("quaymaster.")
     return of_framework and not isinstance(value, Resources)
 
