@@ -9,6 +9,7 @@ from quaymaster._engine.changes import pod_changes
 from quaymaster._queue import Nominator, QueuedPod, QueueProfile, SchedulingQueue
 from quaymaster._queue.events import ASSIGNED_POD_ADD, FORCE_ACTIVATE, NODE_ADD
 from quaymaster._queue.profile import CompiledProfiles
+from quaymaster._runtime import HookGuards
 from quaymaster.clock import VirtualClock
 from quaymaster.cluster_events import (
     ActionType,
@@ -230,7 +231,8 @@ def test_gate_that_fails_holds_the_pod_back(caplog: pytest.LogCaptureFixture) ->
     def broken(_pod: Pod) -> Status | None:
         raise ValueError("oh")
 
-    profile = QueueProfile(sort_key=by_priority, pre_enqueue=[("G", broken)])
+    gate = HookGuards().compile("G", "pre_enqueue", ["pod"], ["pod"], broken)
+    profile = QueueProfile(sort_key=by_priority, pre_enqueue=[("G", gate)])
     queue = make_queue(profiles={"default-scheduler": profile})
     queue.add(make_pod())
     assert queue.unschedulable()[0].gating_plugin == "G"

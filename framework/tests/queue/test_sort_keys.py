@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quaymaster._queue import Nominator, QueueProfile, SchedulingQueue
+from quaymaster._runtime import HookGuards
 from quaymaster.clock import VirtualClock
 from quaymaster.objects import MicroTime, Pod, Time
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
@@ -140,9 +141,11 @@ def test_pods_whose_keys_fail_are_sorted_by_priority() -> None:
     def broken(_queued: object) -> int:
         return 1 // 0
 
+    one = ["queued"]
+    sort_key = HookGuards().compile("Sort", "queue_sort", one, one, broken)
     queue = SchedulingQueue(
         clock=VirtualClock(),
-        profiles={"default-scheduler": QueueProfile(sort_key=broken)},
+        profiles={"default-scheduler": QueueProfile(sort_key=sort_key)},
         nominator=Nominator(lambda _key: None),
     )
     for name, priority in (("a", 1), ("b", 3), ("c", 2), ("d", 3)):

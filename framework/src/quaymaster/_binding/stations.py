@@ -10,9 +10,9 @@ from typing import Final
 
 import attrs
 
-from quaymaster._cycle.errors import PluginError, failed, raised, unexpected
+from quaymaster._cycle.errors import failed
 from quaymaster._extenders import NO_EXTENDERS, Extenders
-from quaymaster._runtime import HookFunction, Profile, checked_answer
+from quaymaster._runtime import HookFunction, Profile
 from quaymaster.cycle_state import CycleState
 from quaymaster.objects import Pod
 from quaymaster.results import PermitWait, PreBindPreFlightResult, PreBindWait
@@ -41,17 +41,10 @@ class PausedPreBind:
 
     def ask(self) -> bool | Status:
         """Whether the wait is over, or has failed; on the engine's thread."""
-        try:
-            answer: object = self.wait.check()
-            if isinstance(answer, bool):
-                return answer
-            answer = checked_answer(self.plugin, "pre_bind", answer)
-        except Exception as error:
-            answer = raised(error)
-        if not isinstance(answer, Status):
-            expected = "a check that returns bool or Status"
-            answer = unexpected(self.plugin, "pre_bind", answer, expected)
-        return _rejected_or_failed("PreBind", self.plugin, answer)
+        answer = self.wait.check()
+        if isinstance(answer, Status):
+            return _rejected_or_failed("PreBind", self.plugin, answer)
+        return answer
 
     def expired(self) -> Status:
         """What ends the attempt when the time is over."""
@@ -83,12 +76,8 @@ class BindingStations:
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         """Reserve with every plugin; the first failure ends it."""
         for plugin, function in self._reserve:
-            try:
-                answer = function(state, pod, node_name)
-            except Exception as error:
-                answer = raised(error)
-            if answer is not None:
-                status = _as_status(plugin, "reserve", answer)
+            status: Status | None = function(state, pod, node_name)
+            if status is not None:
                 return _rejected_or_failed("Reserve", plugin, status)
         return None
 
@@ -102,11 +91,10 @@ class BindingStations:
         """
         errors = []
         for plugin, function in self._unreserve:
-            try:
-                function(state, pod, node_name)
-            except Exception as error:
+            error: Status | None = function(state, pod, node_name)
+            if error is not None:
                 prefix = f'running Unreserve plugin "{plugin}"'
-                errors.append(failed(prefix, plugin, raised(error)))
+                errors.append(failed(prefix, plugin, error))
         return errors
 
     def permit(
@@ -120,20 +108,11 @@ class BindingStations:
         """
         waits: dict[str, float] = {}
         for plugin, function in self._permit:
-            try:
-                answer = function(state, pod, node_name)
-            except Exception as error:
-                answer = raised(error)
+            answer: PermitWait | Status | None = function(state, pod, node_name)
             if isinstance(answer, PermitWait):
                 waits[plugin] = answer.timeout_seconds
-            elif isinstance(answer, Status):
-                if answer.is_wait:
-                    answer = _wait_without_end(plugin)
-                return _rejected_or_failed("Permit", plugin, answer)
             elif answer is not None:
-                expected = "PermitWait, Status or None"
-                wrong = unexpected(plugin, "permit", answer, expected)
-                return _rejected_or_failed("Permit", plugin, wrong)
+                return _rejected_or_failed("Permit", plugin, answer)
         return waits
 
     def pre_flight(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
@@ -144,20 +123,13 @@ class BindingStations:
         """
         skipped = []
         for plugin, function in self._pre_flight:
-            try:
-                answer = function(state, pod, node_name)
-            except Exception as error:
-                answer = raised(error)
-            if answer is not _SKIP:
-                if answer is None or isinstance(answer, PreBindPreFlightResult):
-                    continue
-                if not isinstance(answer, Status):
-                    expected = "PreBindPreFlightResult, Status or None"
-                    answer = unexpected(plugin, "pre_bind_pre_flight", answer, expected)
-                if not answer.is_skip:
-                    prefix = f'running PreBindPreFlight "{plugin}"'
-                    return failed(prefix, plugin, answer)
-            skipped.append(plugin)
+            answer: PreBindPreFlightResult | Status | None
+            answer = function(state, pod, node_name)
+            if answer is _SKIP:
+                skipped.append(plugin)
+            elif isinstance(answer, Status):
+                prefix = f'running PreBindPreFlight "{plugin}"'
+                return failed(prefix, plugin, answer)
         if len(skipped) == len(self._all_pre_bind):
             state.skip_pre_bind_plugins = self._all_pre_bind
             return _SKIP
@@ -184,16 +156,10 @@ class BindingStations:
         for position, (plugin, function) in enumerate(self._pre_bind[start:], start):
             if plugin in skipped:
                 continue
-            try:
-                answer = function(state, pod, node_name)
-            except Exception as error:
-                answer = raised(error)
+            answer: PreBindWait | Status | None = function(state, pod, node_name)
             if isinstance(answer, PreBindWait):
                 return PausedPreBind(plugin, answer, position + 1)
             if answer is not None:
-                if not isinstance(answer, Status):
-                    expected = "PreBindWait, Status or None"
-                    answer = unexpected(plugin, "pre_bind", answer, expected)
                 return _rejected_or_failed("PreBind", plugin, answer)
         return None
 
@@ -204,13 +170,9 @@ class BindingStations:
             if status is None or not status.is_skip:
                 return status
         for plugin, function in self._bind:
-            try:
-                answer = function(state, pod, node_name)
-            except Exception as error:
-                answer = raised(error)
-            if answer is None:
+            status = function(state, pod, node_name)
+            if status is None:
                 return None
-            status = _as_status(plugin, "bind", answer)
             if not status.is_skip:
                 return _rejected_or_failed("Bind", plugin, status)
         return Status.from_error("all Bind plugins skipped this pod")
@@ -221,11 +183,10 @@ class BindingStations:
         """Tell every PostBind plugin; return the errors of those that failed."""
         errors = []
         for plugin, function in self._post_bind:
-            try:
-                function(state, pod, node_name)
-            except Exception as error:
+            error: Status | None = function(state, pod, node_name)
+            if error is not None:
                 prefix = f'running PostBind plugin "{plugin}"'
-                errors.append(failed(prefix, plugin, raised(error)))
+                errors.append(failed(prefix, plugin, error))
         return errors
 
 
@@ -235,22 +196,6 @@ def _calls(profile: Profile, key: str, hook: str) -> _Calls:
         for call in profile.plan(key)
         if hook in call.hooks
     ]
-
-
-def _as_status(plugin: str, hook: str, answer: object) -> Status:
-    if isinstance(answer, Status):
-        return answer
-    return unexpected(plugin, hook, answer, "Status or None")
-
-
-def _wait_without_end(plugin: str) -> Status:
-    """The status for a Permit plugin that does not say how long it wants to wait.
-
-    Upstream's plugins return the time beside the status, and one that returns zero
-    rejects the pod at once, which nobody can want.
-    """
-    problem = "returned a Status with code Wait, expected PermitWait(timeout_seconds)"
-    return Status.from_error(PluginError(plugin, "permit", problem))
 
 
 def _rejected_or_failed(point: str, plugin: str, status: Status) -> Status:

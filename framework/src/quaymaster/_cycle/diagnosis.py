@@ -12,7 +12,6 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from quaymaster._cycle.errors import raised, unexpected
 from quaymaster.arrays import BoolArray, Int32Array, RowArray, Rows
 from quaymaster.messages import unfit_message
 from quaymaster.node_table import NodeTable
@@ -83,12 +82,7 @@ class PluginRejections:
 
     def status(self, code: int) -> Status:
         """The plugin's status; its rejection stands even if it cannot explain it."""
-        try:
-            status: object = self._verdicts.status_of(code)
-        except Exception as error:
-            status = raised(error)
-        if not isinstance(status, Status):
-            status = unexpected(self._plugin, "status_of", status, "Status")
+        status = self._verdicts.status_of(code)
         if not status.is_rejected:
             text = f"plugin '{self._plugin}' gave no reason: {status.message}"
             status = Status(Code.UNSCHEDULABLE, (text,), error=status.error)

@@ -10,8 +10,8 @@ import numpy as np
 
 from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.diagnosis import PluginRejections, picked
-from quaymaster._cycle.errors import PluginError, failed, raised, unexpected
-from quaymaster._runtime import Call
+from quaymaster._cycle.errors import failed
+from quaymaster._runtime import Call, WrongAnswerError
 from quaymaster.arrays import RowArray, Rows
 from quaymaster.cycle_state import CycleState
 from quaymaster.hookspecs import PodUse
@@ -56,14 +56,9 @@ class FilterCall:
 
     def judge(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
         """The verdict on one node: None, a rejection, or an Error."""
-        try:
-            status = self._scalar(state, pod, node)
-        except Exception as error:
-            return self._failed(raised(error))
+        status: Status | None = self._scalar(state, pod, node)
         if status is None:
             return None
-        if not isinstance(status, Status):
-            return unexpected(self.plugin, "filter", status, "Status or None")
         if status.is_rejected:
             return status.with_plugin(self.plugin)
         return self._failed(status)
@@ -107,24 +102,14 @@ class FilterCall:
         """What the twin says, if that is of use: verdicts, None, or an Error."""
         assert self._twin is not None
         nodes = attempt.nodes
-        try:
-            verdicts = self._twin(attempt.state, attempt.pod, nodes, rows)
-        except Exception as error:
-            return self._failed(raised(error))
-        if verdicts is None:
-            return None
-        count = nodes.count(rows)
-        if isinstance(verdicts, Status):
-            if not verdicts.is_rejected:
-                return self._failed(verdicts)
-            return NodeVerdicts.reject_where(np.ones(count, np.bool_), verdicts)
-        if not isinstance(verdicts, NodeVerdicts):
-            expected = "NodeVerdicts, Status or None"
-            return unexpected(self.plugin, "filter_nodes", verdicts, expected)
-        problem = _problem(verdicts.codes, count)
-        if problem:
-            return Status.from_error(PluginError(self.plugin, "filter_nodes", problem))
-        return verdicts
+        verdicts: NodeVerdicts | Status | None
+        verdicts = self._twin(attempt.state, attempt.pod, nodes, rows)
+        if not isinstance(verdicts, Status):
+            return verdicts
+        if not verdicts.is_rejected:
+            return self._failed(verdicts)
+        everywhere = np.ones(nodes.count(rows), np.bool_)
+        return NodeVerdicts.reject_where(everywhere, verdicts)
 
     def _loop(self, attempt: Attempt, rows: Rows) -> Rows | Status:
         state, pod, nodes = attempt.state, attempt.pod, attempt.nodes
@@ -143,20 +128,11 @@ class FilterCall:
         return found
 
     def _failed(self, status: Status) -> Status:
+        if isinstance(status.error, WrongAnswerError):
+            return status  # it names plugin and hook
         return failed(f'running "{self.plugin}" filter plugin', self.plugin, status)
 
 
 def _are_few(nodes: NodeTable, rows: Rows) -> bool:
     few = nodes.count(rows) <= _FEW_ROWS < len(nodes)
     return few and not nodes.is_imagined
-
-
-def _problem(codes: object, count: int) -> str:
-    """What is wrong with the codes of a batch twin; empty if nothing is."""
-    if not isinstance(codes, np.ndarray):
-        return f"returned codes as {type(codes).__name__}, expected an array"
-    if codes.shape != (count,):
-        return f"returned shape {codes.shape}, expected ({count},)"
-    if codes.dtype.kind not in "biu":
-        return f"returned dtype {codes.dtype}, expected integers or bool"
-    return ""

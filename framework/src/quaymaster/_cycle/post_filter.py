@@ -7,7 +7,7 @@ Mirrors ``RunPostFilterPlugins`` (Kubernetes v1.36,
 from collections.abc import Sequence
 
 from quaymaster._cycle.diagnosis import Diagnosis
-from quaymaster._cycle.errors import failed, raised, reasons_of, unexpected
+from quaymaster._cycle.errors import failed, reasons_of
 from quaymaster._runtime import Call, HookFunction
 from quaymaster.cycle_state import CycleState
 from quaymaster.objects import Pod
@@ -60,30 +60,8 @@ def _answer(
     pod: Pod,
     diagnosis: Diagnosis,
 ) -> PostFilterResult:
-    try:
-        answer = function(state, pod, diagnosis)
-    except Exception as error:
-        prefix = f'running PostFilter plugin "{plugin}"'
-        answer = failed(prefix, plugin, raised(error))
-    if answer is None:
-        return PostFilterResult()
+    answer: PostFilterResult | Status | None = function(state, pod, diagnosis)
     if isinstance(answer, Status):
-        return PostFilterResult(answer)
-    expected = "PostFilterResult, Status or None"
-    if isinstance(answer, PostFilterResult):
-        wrong = _wrong_part(answer)
-        if wrong is None:
-            return answer
-        answer, expected = wrong, "a PostFilterResult with valid parts"
-    return PostFilterResult(unexpected(plugin, "post_filter", answer, expected))
-
-
-def _wrong_part(result: PostFilterResult) -> object:
-    """The part of a result that has not the type that it should have, or None."""
-    status: object = result.status
-    if status is not None and not isinstance(status, Status):
-        return status
-    nominating: object = result.nominating
-    if nominating is not None and not isinstance(nominating, NominatingInfo):
-        return nominating
-    return None
+        prefix = f'running PostFilter plugin "{plugin}"'
+        return PostFilterResult(failed(prefix, plugin, answer))
+    return PostFilterResult() if answer is None else answer

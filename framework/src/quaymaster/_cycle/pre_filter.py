@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 import attrs
 
 from quaymaster._cycle.attempt import Attempt
-from quaymaster._cycle.errors import failed, raised, unexpected
+from quaymaster._cycle.errors import failed
 from quaymaster._runtime import Call, HookFunction
 from quaymaster.arrays import Rows
 from quaymaster.cycle_state import CycleState
@@ -65,7 +65,10 @@ class PreFilterStation:
 
     def run_one(self, plugin: str, attempt: Attempt) -> PreFilterResult | Status | None:
         """Run one plugin alone; for explanations."""
-        return _answer(plugin, dict(self.calls)[plugin], attempt)
+        answer: PreFilterResult | Status | None = dict(self.calls)[plugin](
+            attempt.state, attempt.pod, attempt.nodes
+        )
+        return answer
 
     @property
     def plugins(self) -> Sequence[str]:
@@ -81,14 +84,14 @@ class PreFilterStation:
         self, state: CycleState, pod: Pod, pod_to_add: Pod, node: NodeInfo
     ) -> Status | None:
         """Tell the plugins to imagine one more pod on a node."""
-        return self._extend(self._add_pod, "add_pod", state, pod, pod_to_add, node)
+        return self._extend(self._add_pod, "AddPod", state, pod, pod_to_add, node)
 
     def remove_pod(
         self, state: CycleState, pod: Pod, pod_to_remove: Pod, node: NodeInfo
     ) -> Status | None:
         """Tell the plugins to imagine that a pod has left a node."""
         return self._extend(
-            self._remove_pod, "remove_pod", state, pod, pod_to_remove, node
+            self._remove_pod, "RemovePod", state, pod, pod_to_remove, node
         )
 
     def run_some(
@@ -101,13 +104,14 @@ class PreFilterStation:
             calls: What to run, in profile order.
             skips: Plugins that are not among them and skip.
         """
+        state, pod, nodes = attempt.state, attempt.pod, attempt.nodes
         skipped: list[str] = []
         names: frozenset[str] | None = None
         restricting: set[str] = set()
         rejection: Status | None = None
         try:
             for plugin, pre_filter in calls:
-                answer = _answer(plugin, pre_filter, attempt)
+                answer: PreFilterResult | Status | None = pre_filter(state, pod, nodes)
                 if answer is None:
                     continue
                 if answer is _SKIP:
@@ -127,7 +131,7 @@ class PreFilterStation:
                     failure = failed(prefix, plugin, answer)
                     return PreFilterOutcome(failure, ended_by=plugin)
         finally:
-            attempt.state.skip_filter_plugins = skips.union(skipped)
+            state.skip_filter_plugins = skips.union(skipped)
         if rejection is None and names is None:
             return _ALL_NODES
         return PreFilterOutcome(rejection, names, frozenset(restricting))
@@ -135,7 +139,7 @@ class PreFilterStation:
     def _extend(
         self,
         calls: Mapping[str, HookFunction],
-        hook: str,
+        name: str,
         state: CycleState,
         pod: Pod,
         other: Pod,
@@ -144,14 +148,8 @@ class PreFilterStation:
         for plugin, function in calls.items():
             if plugin in state.skip_filter_plugins:
                 continue
-            try:
-                status = function(state, pod, other, node)
-            except Exception as error:
-                status = raised(error)
+            status: Status | None = function(state, pod, other, node)
             if status is not None:
-                if not isinstance(status, Status):
-                    status = unexpected(plugin, hook, status, "Status or None")
-                name = _NAMES[hook]
                 prefix = f'running {name} on PreFilter plugin "{plugin}"'
                 return failed(prefix, plugin, status)
         return None
@@ -165,32 +163,6 @@ def restricted_rows(attempt: Attempt, outcome: PreFilterOutcome) -> Rows:
     text = f"node(s) didn't satisfy plugin(s) [{listed}]"
     attempt.diagnosis.absent = Status.unresolvable(text)
     return attempt.nodes.rows_of(outcome.node_names)
-
-
-def _answer(
-    plugin: str, pre_filter: HookFunction, attempt: Attempt
-) -> PreFilterResult | Status | None:
-    """What a plugin says; any Skip is the one that `Status.skip` gives."""
-    try:
-        answer = pre_filter(attempt.state, attempt.pod, attempt.nodes)
-    except Exception as error:
-        return raised(error)
-    if answer is None or answer is _SKIP:
-        return answer
-    if isinstance(answer, Status):
-        return _SKIP if answer.is_skip else answer
-    if not isinstance(answer, PreFilterResult):
-        expected = "PreFilterResult, Status or None"
-        return unexpected(plugin, "pre_filter", answer, expected)
-    names: object = answer.node_names
-    if isinstance(names, frozenset):
-        return answer
-    expected = "a PreFilterResult with a frozenset of node names"
-    return unexpected(plugin, "pre_filter", names, expected)
-
-
-_NAMES = {"add_pod": "AddPod", "remove_pod": "RemovePod"}
-"""Upstream's names of the extensions."""
 
 
 def _extensions(calls: Sequence[Call], hook: str) -> Mapping[str, HookFunction]:

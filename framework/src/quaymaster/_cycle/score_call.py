@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 
 from quaymaster._cycle.attempt import Attempt
-from quaymaster._cycle.errors import PluginError, failed, raised, unexpected
+from quaymaster._cycle.errors import failed
 from quaymaster._runtime import Call
 from quaymaster.arrays import Int64Array, Rows, constant, freeze, is_constant, is_frozen
 from quaymaster.cycle_state import CycleState
@@ -22,10 +22,6 @@ from quaymaster.status import Status
 __all__ = ["MAX_SCORE", "PluginScores", "ScoreCall"]
 
 MAX_SCORE: Final = 100
-
-_LOWEST: Final = -(2**63)
-_HIGHEST: Final = 2**63 - 1
-"""What an int64 holds."""
 
 # Up to this many rows are scored one by one. The twins of NodeResourcesFit and of
 # NodeResourcesBalancedAllocation take as long as eight scalar calls.
@@ -118,57 +114,25 @@ class ScoreCall:
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
         """The raw score of one node."""
-        try:
-            score = self._scalar(state, pod, node)
-            if type(score) is int and _LOWEST <= score <= _HIGHEST:
-                return score  # as in nearly all cases: no need for one more call
-            checked = self._checked_score(score)
-        except Exception as error:
-            return self._failed(raised(error))
-        return self._failed(checked) if isinstance(checked, Status) else checked
-
-    def _checked_score(self, score: object) -> int | Status:
-        """What the scalar hook gave, as a plain integer; or what is wrong with it.
-
-        All that it takes goes into an array, and all that an array takes it takes.
-        """
-        if type(score) is int and _LOWEST <= score <= _HIGHEST:
-            return score
-        if isinstance(score, Status):
-            return score
-        if not isinstance(score, (int, np.integer)) or isinstance(score, bool):
-            return unexpected(self.plugin, "score", score, "int or Status")
-        number = int(score)
-        if not _LOWEST <= number <= _HIGHEST:
-            problem = f"returned {number}, which is no 64-bit integer"
-            return Status.from_error(PluginError(self.plugin, "score", problem))
-        return number
+        score: int | Status = self._scalar(state, pod, node)
+        return self._failed(score) if isinstance(score, Status) else score
 
     def _raw(self, attempt: Attempt, rows: Rows) -> Int64Array | Status:
         nodes = attempt.nodes
-        count = nodes.count(rows)
-        if self._twin is None or count <= _FEW_ROWS < len(nodes):
+        if self._twin is None or nodes.count(rows) <= _FEW_ROWS < len(nodes):
             return self._loop(attempt, rows)
-        try:
-            raw = self._twin(attempt.state, attempt.pod, nodes, rows)
-        except Exception as error:
-            return raised(error)
-        if isinstance(raw, Status):
-            return raw
-        return self._checked("score_nodes", raw, count)
+        scores: Int64Array | Status
+        scores = self._twin(attempt.state, attempt.pod, nodes, rows)
+        return scores
 
     def _loop(self, attempt: Attempt, rows: Rows) -> Int64Array | Status:
         state, pod, nodes = attempt.state, attempt.pod, attempt.nodes
         raw: Int64Array = np.empty(nodes.count(rows), dtype=np.int64)
-        try:
-            for index, node in enumerate(nodes.infos_at(rows)):
-                score = self._scalar(state, pod, node)
-                checked = self._checked_score(score)
-                if isinstance(checked, Status):
-                    return checked
-                raw[index] = checked
-        except Exception as error:
-            return raised(error)
+        for index, node in enumerate(nodes.infos_at(rows)):
+            score: int | Status = self._scalar(state, pod, node)
+            if isinstance(score, Status):
+                return score
+            raw[index] = score
         return raw
 
     def _normalized(
@@ -178,27 +142,9 @@ class ScoreCall:
             return raw
         # A plugin knows a frozen array of its own again: it gets that very object.
         given = raw if is_frozen(raw) else freeze(raw.view())
-        try:
-            scores = self._normalize(
-                attempt.state, attempt.pod, given, attempt.nodes, rows
-            )
-        except Exception as error:
-            return raised(error)
-        if scores is None:
-            return raw
-        if isinstance(scores, Status):
-            return scores
-        return self._checked("normalize_score", scores, len(raw))
-
-    def _checked(self, hook: str, scores: object, count: int) -> Int64Array | Status:
-        if not isinstance(scores, np.ndarray):
-            expected = "an int64 array or Status"
-            return unexpected(self.plugin, hook, scores, expected)
-        if scores.shape == (count,) and scores.dtype == np.int64:
-            return scores
-        found = f"shape {scores.shape}, dtype {scores.dtype}"
-        problem = f"returned {found}, expected shape ({count},), dtype int64"
-        return Status.from_error(PluginError(self.plugin, hook, problem))
+        scores: Int64Array | Status | None
+        scores = self._normalize(attempt.state, attempt.pod, given, attempt.nodes, rows)
+        return raw if scores is None else scores
 
     def _failed(self, status: Status) -> Status:
         prefix = f'running Score plugins: plugin "{self.plugin}" failed with'

@@ -11,7 +11,7 @@ import numpy as np
 
 from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.diagnosis import picked
-from quaymaster._cycle.errors import failed, raised, unexpected
+from quaymaster._cycle.errors import failed
 from quaymaster._cycle.pre_filter import Calls
 from quaymaster._cycle.score_call import PluginScores, ScoreCall
 from quaymaster._runtime import Call
@@ -152,21 +152,12 @@ class ScoreStation:
         skipped: list[str] = []
         try:
             for plugin, pre_score in calls:
-                try:
-                    status = pre_score(state, pod, nodes, rows)
-                except Exception as error:
-                    status = raised(error)
+                status: Status | None = pre_score(state, pod, nodes, rows)
                 if status is None:
                     continue
-                if status is _SKIP:
-                    skipped.append(plugin)
-                    continue
-                if not isinstance(status, Status):
-                    status = unexpected(plugin, "pre_score", status, "Status or None")
-                if status.is_skip:
-                    skipped.append(plugin)
-                else:
+                if status is not _SKIP:
                     return failed(f'running PreScore plugin "{plugin}"', plugin, status)
+                skipped.append(plugin)
         finally:
             state.skip_score_plugins = skips.union(skipped)
         return None

@@ -4,13 +4,12 @@ Upstream's name for this is ``Framework`` (Kubernetes v1.36,
 ``pkg/scheduler/framework/runtime``).
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 
 import attrs
 
 from quaymaster._binding.stations import BindingStations
 from quaymaster._cycle.algorithm import Algorithm
-from quaymaster._cycle.errors import raised, unexpected
 from quaymaster._cycle.sampling import NodeOrder
 from quaymaster._engine.handle import EngineHandle, Services
 from quaymaster._extenders import (
@@ -21,7 +20,7 @@ from quaymaster._extenders import (
 )
 from quaymaster._memo import Recheck, Signatures, remember
 from quaymaster._queue import BackoffPolicy, QueueProfile
-from quaymaster._runtime import Call, Guard, MissingStates, Profile, build_profile
+from quaymaster._runtime import Call, HookGuards, Profile, build_profile
 from quaymaster.config import ProfileConfig, SchedulerConfig
 from quaymaster.objects import Pod
 from quaymaster.options import EngineOptions
@@ -59,7 +58,7 @@ class Framework:
         """Ask one PreEnqueue plugin about a pod; for explanations."""
         for call in self.profile.plan("preEnqueue"):
             if call.plugin == plugin:
-                return _asked(call, pod)
+                return _pre_enqueue(call)(pod)
         return None
 
 
@@ -72,14 +71,14 @@ class FrameworkBuilder:
         services: The engine's parts.
         order: The engine's sampling order, shared by its profiles as upstream does.
         options: What is set about the engine.
-        guards: What goes around each call of a hook, the innermost first.
+        guards: Who is told of hooks that fail or take long.
     """
 
     registry: PluginRegistry
     services: Services
     order: NodeOrder = attrs.field(factory=NodeOrder)
     options: EngineOptions = attrs.field(factory=EngineOptions)
-    guards: Sequence[Guard] = (MissingStates(),)
+    guards: HookGuards = attrs.field(factory=HookGuards)
 
     def build_all(self, config: SchedulerConfig) -> dict[str, Framework]:
         """Build all profiles of a configuration, by scheduler name.
@@ -203,17 +202,6 @@ def _queue_profile(profile: Profile, *, extended: bool) -> QueueProfile:
         events={**profile.events, EXTENDER: None} if extended else profile.events,
         sort_group=(sort.plugin, args),
     )
-
-
-def _asked(call: Call, pod: Pod) -> Status | None:
-    answer: object
-    try:
-        answer = _pre_enqueue(call)(pod)
-    except Exception as error:
-        return raised(error)
-    if answer is None or isinstance(answer, Status):
-        return answer
-    return unexpected(call.plugin, "pre_enqueue", answer, "Status or None")
 
 
 def _pre_enqueue(call: Call) -> Callable[[Pod], Status | None]:

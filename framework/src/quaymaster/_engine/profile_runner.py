@@ -21,7 +21,7 @@ from quaymaster._engine.informers import ChangeHandler, EngineInformers
 from quaymaster._engine.reports import Observer, Reports
 from quaymaster._mutations import MutationGuard
 from quaymaster._queue import Nominator
-from quaymaster._runtime import Guard, HookGuards, SlowHooks
+from quaymaster._runtime import HookGuards, HookTimer, SlowHooks
 from quaymaster.clock import Clock
 from quaymaster.cluster import Cluster
 from quaymaster.config import SchedulerConfig
@@ -207,18 +207,15 @@ class ProfileRunner:
             executor=self.executor,
         )
 
-    def _guards(self) -> Sequence[Guard]:
-        """What goes around the hooks of plugins."""
+    def _guards(self) -> HookGuards:
+        """Who is told of hooks that fail or take long, or looks on."""
         stopwatch, reports = self._stopwatch, self.reports
         limit = self.options.slow_hook_seconds
         limit = math.inf if limit is None else limit
         slow = SlowHooks(stopwatch, limit, reports.slow)
-        guards: list[Guard] = [
-            HookGuards(stopwatch, limit, slow.report, reports.hook_failed)
-        ]
-        if self.options.check_mutations:
-            guards.append(MutationGuard(self.snapshot))
-        return guards
+        timer = HookTimer(stopwatch, limit, slow.report)
+        watch = MutationGuard(self.snapshot) if self.options.check_mutations else None
+        return HookGuards(timer, reports.hook_failed, watch)
 
     def _let_reject(self, frameworks: Mapping[str, Framework]) -> None:
         """Let the plugins of these profiles reject pods that wait on Permit."""

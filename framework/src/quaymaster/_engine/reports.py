@@ -77,7 +77,7 @@ class Reports:
     def broken_contract(self, pod: Pod, status: Status | None) -> None:
         """Report the end of an attempt if a hook has ended it with a wrong answer.
 
-        No guard sees such an answer: only the station that asked looks at it.
+        Guards do not tell of such an answer: it counts if an attempt ends with it.
         """
         error = status.error if status is not None else None
         if isinstance(error, PluginError):

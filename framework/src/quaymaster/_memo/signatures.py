@@ -19,6 +19,7 @@ from quaymaster._memo.score_memo import ScoreMemo
 from quaymaster._runtime import HookFunction, Profile
 from quaymaster.node_table import NodeTable
 from quaymaster.objects import Pod, PodSpec, SpecKey
+from quaymaster.status import Status
 
 __all__ = ["SignatureMemo", "Signatures"]
 
@@ -112,7 +113,7 @@ class Signatures:
             return
         asked = zip(self._names, memo.signature, self._signs, strict=True)
         for plugin, known, sign in asked:
-            fragment = _signed(sign, pod)
+            fragment = _fragment(sign(pod))
             if not _are_equal(fragment, known):
                 yield (
                     f"sign_pod of plugin '{plugin}' gives {fragment!r} and gave "
@@ -121,13 +122,10 @@ class Signatures:
                 )
 
     def _recall(self, pod: Pod) -> SignatureMemo | None:
-        try:
-            signature = tuple([sign(pod) for sign in self._signs])
-            hash(signature)  # which looking it up does not do as long as none is known
-            memo = self._known.pop(signature, None)
-        except Exception:  # a plugin's; it is asked anew, for what it can sign
-            signature = tuple([_signed(sign, pod) for sign in self._telling])
-            memo = self._known.pop(signature, None)
+        signature = tuple([sign(pod) for sign in self._signs])
+        if Status in map(type, signature):  # asked anew, for what plugins can sign
+            signature = tuple([_fragment(sign(pod)) for sign in self._telling])
+        memo = self._known.pop(signature, None)
         if memo is None:
             memo = self._new(signature)
             if memo is None:
@@ -190,11 +188,7 @@ def _are_equal(fragment: Hashable, other: Hashable) -> bool:
         return False
 
 
-def _signed(sign: HookFunction, pod: Pod) -> Hashable:
+def _fragment(answer: Hashable | Status) -> Hashable:
     """A plugin's fragment; None, which remembers nothing, if it gives none of use."""
-    try:
-        fragment: Hashable = sign(pod)
-        hash(fragment)
-    except Exception:
-        return None
-    return fragment
+    # Identity: `isinstance` may run code of a fragment, which is the plugin's object.
+    return None if type(answer) is Status else answer

@@ -1,5 +1,6 @@
 """Look for changes after each call of a hook, put them back, and fail the call."""
 
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Final, Protocol
 
@@ -21,6 +22,7 @@ from quaymaster.node_info import NodeInfo
 from quaymaster.node_table import NodeTable
 from quaymaster.objects import ApiObject, Pod
 from quaymaster.snapshot import Snapshot
+from quaymaster.status import Status
 
 __all__ = ["MutationGuard"]
 
@@ -63,26 +65,17 @@ class MutationGuard:
         self._searched: set[tuple[str, str]] = set()
 
     def around(
-        self,
-        plugin: str,
-        hook: str,
-        offered: Sequence[str],
-        wanted: Sequence[str],
-        function: HookFunction,
+        self, plugin: str, hook: str, offered: Sequence[str], function: HookFunction
     ) -> HookFunction:
-        """See `quaymaster._runtime.Guard`."""
-        function = self._returned.around(plugin, hook, wanted, wanted, function)
+        """See `quaymaster._runtime.Watch`."""
+        function = self._returned.around(plugin, hook, offered, function)
 
+        @functools.wraps(function)
         def watched(*args: object) -> object:
-            given = dict(zip(offered, args, strict=True))
-            look = self._look(plugin, hook, given)
-            try:
-                answer = function(*[given[name] for name in wanted])
-            except Exception as error:
-                _fail_if(look(), plugin, hook, error)
-                raise
-            _fail_if(look(), plugin, hook, None)
-            return answer
+            look = self._look(plugin, hook, dict(zip(offered, args, strict=True)))
+            answer: object = function(*args)
+            changed = look()
+            return _failure(changed, plugin, hook, answer) if changed else answer
 
         return watched
 
@@ -177,11 +170,12 @@ def _pod_of(value: object) -> Pod | None:
     return pod if isinstance(pod, Pod) else None
 
 
-def _fail_if(
-    changed: Sequence[str], plugin: str, hook: str, cause: Exception | None
-) -> None:
-    if changed:
-        named = ", ".join(changed[:_MOST_NAMED])
-        more = len(changed) - _MOST_NAMED
-        text = f"changed {named}" + (f" and {more} more" if more > 0 else "")
-        raise PluginError(plugin, hook, f"{text}, which it may only read") from cause
+def _failure(changed: Sequence[str], plugin: str, hook: str, answer: object) -> Status:
+    """The Error for a hook that changed something, whatever it answered."""
+    named = ", ".join(changed[:_MOST_NAMED])
+    more = len(changed) - _MOST_NAMED
+    text = f"changed {named}" + (f" and {more} more" if more > 0 else "")
+    error = PluginError(plugin, hook, f"{text}, which it may only read")
+    if isinstance(answer, Status):
+        error.__cause__ = answer.error
+    return Status.from_error(error)

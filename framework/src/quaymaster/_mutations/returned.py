@@ -1,5 +1,6 @@
 """Arrays that hooks have returned: they are shared, and nobody may write to them."""
 
+import functools
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, TypeAlias
 
@@ -9,6 +10,7 @@ import numpy.typing as npt
 from quaymaster._runtime import HookFunction
 from quaymaster.errors import PluginError
 from quaymaster.results import NodeVerdicts
+from quaymaster.status import Status
 
 __all__ = ["ReturnedArrays"]
 
@@ -29,25 +31,21 @@ class ReturnedArrays:
         self._last: dict[str, dict[str, _Array]] = {}
 
     def around(
-        self,
-        plugin: str,
-        hook: str,
-        offered: Sequence[str],
-        wanted: Sequence[str],
-        function: HookFunction,
+        self, plugin: str, hook: str, offered: Sequence[str], function: HookFunction
     ) -> HookFunction:
-        """See `quaymaster._runtime.Guard`."""
-        positions = [offered.index(name) for name in wanted]
+        """See `quaymaster._runtime.Watch`."""
+        del offered  # it does not look at arguments
+        if hook in _OFF_THREAD:
+            return function
         returned = self._last.setdefault(plugin, {})
 
+        @functools.wraps(function)
         def watched(*args: object) -> object:
-            if hook in _OFF_THREAD:
-                return function(*[args[index] for index in positions])
             saved = [(name, array, array.copy()) for name, array in returned.items()]
-            answer = function(*[args[index] for index in positions])
+            answer: object = function(*args)
             for name in _written(saved):
                 text = f"wrote to the array that {name} had returned"
-                raise PluginError(plugin, hook, text)
+                return Status.from_error(PluginError(plugin, hook, text))
             array = _array_of(answer)
             if array is not None:
                 returned[hook] = array

@@ -10,17 +10,16 @@ from typing import TypeAlias
 
 from quaymaster._queue.queued_pod import QueuedPod
 from quaymaster._raised import describe_exception
+from quaymaster._runtime import WrongAnswerError
 from quaymaster.objects import Pod
 from quaymaster.status import Status
 
 __all__ = ["Gate", "passes_gates"]
 
 Gate: TypeAlias = tuple[str, Callable[[Pod], Status | None]]
-"""A PreEnqueue plugin: its name and its hook."""
+"""A PreEnqueue plugin: its name and its compiled hook."""
 
 _log = logging.getLogger(__name__)
-
-_WRONG_TYPE = "plugin %r: pre_enqueue returned %s, expected Status or None, for pod %s"
 
 
 def passes_gates(queued: QueuedPod, gates: Sequence[Gate]) -> bool:
@@ -37,16 +36,11 @@ def passes_gates(queued: QueuedPod, gates: Sequence[Gate]) -> bool:
         gates = _with_first(queued.gating_plugin, gates)
     pod = queued.pod
     for plugin, hook in gates:
-        try:
-            status = hook(pod)
-        except Exception as error:
-            # One line for each; of tracebacks, the hook's guard logs a few.
-            text = "pre_enqueue of plugin %r failed for pod %s: %s"
-            _log.error(text, plugin, pod.key, describe_exception(error))
-        else:
-            if status is None:
-                continue
-            _check(plugin, status, pod)
+        status = hook(pod)
+        if status is None:
+            continue
+        if status.error is not None:
+            _complain(plugin, pod, status.error)
         queued.gating_plugin = plugin
         queued.unschedulable_plugins |= {plugin}
         return False
@@ -60,6 +54,11 @@ def _with_first(first: str, gates: Iterable[Gate]) -> Sequence[Gate]:
     return sorted(gates, key=lambda gate: gate[0] != first)
 
 
-def _check(plugin: str, answer: object, pod: Pod) -> None:
-    if not isinstance(answer, Status):
-        _log.error(_WRONG_TYPE, plugin, type(answer).__name__, pod.key)
+def _complain(plugin: str, pod: Pod, error: BaseException) -> None:
+    """Say why a gate is closed that does not say so itself."""
+    if isinstance(error, WrongAnswerError):
+        _log.error("%s, for pod %s", error, pod.key)
+        return
+    # One line for each; of tracebacks, the hook's guard logs a few.
+    text = "pre_enqueue of plugin %r failed for pod %s: %s"
+    _log.error(text, plugin, pod.key, describe_exception(error))

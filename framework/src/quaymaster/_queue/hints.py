@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 from quaymaster._queue.queued_pod import QueuedPod
 from quaymaster._raised import describe_exception
+from quaymaster._runtime import failure_of
 from quaymaster.cluster_events import (
     ActionType,
     ClusterEvent,
@@ -217,13 +218,18 @@ class Question:
             return True
         try:
             return hint(pod, self._old, self._new) is not QueueingHint.SKIP
-        except Exception as error:
+        except BaseException as error:
+            # Here, and not by a guard around it: that would be one more call for each
+            # pod that an event may help.
+            failure = failure_of(plugin, "queueing hint", error)
+            if failure is None:
+                raise
             _log.error(
                 "queueing hint of plugin %r failed for pod %s on %s: %s",
                 plugin,
                 pod.key,
                 self._event.label,
-                describe_exception(error),
+                describe_exception(failure),
             )
             return True
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from quaymaster._raised import describe_exception
 from quaymaster.queueing import QueuedPodInfo, SortKey
+from quaymaster.status import Status
 
 __all__ = ["SortKeys"]
 
@@ -44,24 +45,27 @@ class SortKeys:
 
         Args:
             name: The profile's scheduler name, for the log.
-            sort_key: The profile's ``queue_sort``.
+            sort_key: The profile's ``queue_sort``, compiled.
         """
         usual, known = self._usual, self._known
 
         def key_of(queued: QueuedPodInfo) -> SortKey:
-            try:
-                key = sort_key(queued)
-                if type(key) is tuple and usual:
-                    types = [*map(type, key)]
-                    if types == usual or tuple(types) in known:
-                        # Not a tuple in a tuple: heaps compare keys more often than
-                        # anything else.
-                        return False, *key
-                return self._fitted(key)
-            except Exception as error:
-                text = "queue_sort of profile %r failed for pod %s: %s"
-                _log.error(text, name, queued.pod.key, describe_exception(error))
-                return True, -queued.pod.priority, queued.timestamp
+            key = sort_key(queued)
+            if type(key) is tuple and usual:
+                types = [*map(type, key)]
+                if types == usual or tuple(types) in known:
+                    # Not a tuple in a tuple: heaps compare keys more often than
+                    # anything else.
+                    return False, *key
+            error = key.error if type(key) is Status else None
+            if error is None:
+                try:
+                    return self._fitted(key)
+                except Exception as mismatch:  # of values that the plugin made
+                    error = mismatch
+            text = "queue_sort of profile %r failed for pod %s: %s"
+            _log.error(text, name, queued.pod.key, describe_exception(error))
+            return True, -queued.pod.priority, queued.timestamp
 
         return key_of
 

@@ -1,20 +1,22 @@
-"""What a plugin answers, looked at before anything relies on it.
+"""What the hooks may answer, and how an answer is looked at before anything uses it.
 
-An answer of a class that no hook knows is left to the station, which can say what it
-expected; here it is seen to that the parts of the known ones are what they should be,
-since they are used much later, when nobody could say any more whose they were.
+Known answers are looked at in all their parts, since those are used much later, when
+nobody could say any more whose they were.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any, cast
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
 
+import attrs
 import numpy as np
 
+from quaymaster._runtime.callbacks import guarded_function
+from quaymaster._runtime.failures import unexpected, wrong_answer
+from quaymaster._runtime.parts import PROBLEMS, part_problem
 from quaymaster.errors import PluginError
 from quaymaster.results import (
     NodeVerdicts,
     NominatingInfo,
-    NominatingMode,
     PermitWait,
     PostFilterResult,
     PreBindPreFlightResult,
@@ -23,118 +25,289 @@ from quaymaster.results import (
 )
 from quaymaster.status import Code, Status
 
-__all__ = ["checked_answer"]
+__all__ = ["EXPECTED", "NAMES_IN_GOOD", "ExpectedAnswer", "checked_answer"]
+
+Accept: TypeAlias = Callable[[str, str, Any, int], object]
+"""Takes plugin, hook, an answer with sound parts, and the number of nodes that it is
+about; gives what the caller of the hook gets."""
 
 
-def checked_answer(plugin: str, hook: str, answer: object) -> object:
-    """Pass an answer on if its parts can be relied on.
+def _has_hash(answer: object) -> bool:
+    try:
+        hash(answer)
+    except Exception:
+        return False
+    return True
+
+
+NAMES_IN_GOOD: Final[Mapping[str, object]] = {
+    "SKIP": Status.skip(),
+    "LOWEST": -(2**63),
+    "HIGHEST": 2**63 - 1,
+    "INT64": np.dtype(np.int64),
+    "ndarray": np.ndarray,
+    "has_hash": _has_hash,
+}
+"""What `ExpectedAnswer.good` can name beside ``answer`` and the hook's arguments."""
+
+
+@attrs.frozen(kw_only=True)
+class ExpectedAnswer:
+    """What one hook may answer.
+
+    Attributes:
+        what: In words, for those who answered something else.
+        kinds: The types that are allowed beside None and Status; None if ``accept``
+            knows.
+        accept: What is looked at beside types and parts, if anything.
+        good: An expression on ``answer``: whether to pass it on without another look.
+            It is part of the code that is generated, and saves nearly all answers a
+            call.
+        size: An expression on the hook's arguments: how many nodes it is about.
+        says_nothing: Whether nobody reads what it answers.
+    """
+
+    what: str = "Status or None"
+    kinds: frozenset[type] | None = frozenset()
+    accept: Accept | None = None
+    good: str = "answer is None or answer is SKIP"
+    size: str = ""
+    says_nothing: bool = False
+
+
+def checked_answer(plugin: str, hook: str, answer: object, size: int = 0) -> object:
+    """Find out whether an answer can be relied on.
 
     Args:
         plugin: The plugin's name.
         hook: The hook.
-        answer: What it returned; not None.
+        answer: What it returned.
+        size: How many nodes it is about, if the hook answers for many.
 
     Returns:
-        The answer; the reasons behind `NodeVerdicts` are checked when they are read.
+        The answer, or an Error status if the hook does not allow it.
 
     Raises:
-        PluginError: They cannot.
+        PluginError: It is of a kind that hooks answer with, but not sound.
     """
-    check = _CHECKS.get(type(answer))
-    if check is not None:
-        problem = check(answer)
-    else:
-        # Whatever a subclass overrides would run where nothing catches its errors.
-        known = next((one for one in _CHECKS if isinstance(answer, one)), None)
-        problem = _subclass_problem(answer, known) if known else ""
+    expected, kind = EXPECTED[hook], type(answer)
+    problem_of = PROBLEMS.get(kind, part_problem)  # a call less than the latter
+    problem = problem_of(answer)
     if problem:
         raise PluginError(plugin, hook, problem)
-    if type(answer) is NodeVerdicts:
-        return _with_checked_reasons(plugin, answer)
+    if kind is not Status and expected.kinds is not None and kind not in expected.kinds:
+        answer = unexpected(plugin, hook, answer, expected.what)
+    accept = expected.accept
+    return answer if accept is None else accept(plugin, hook, answer, size)
+
+
+def _with_one_skip(_plugin: str, _hook: str, answer: object, _size: int) -> object:
+    """The answer; any Skip is the one that `Status.skip` gives."""
+    if isinstance(answer, Status) and answer.is_skip:
+        return Status.skip()
     return answer
 
 
-def _with_checked_reasons(plugin: str, verdicts: NodeVerdicts) -> NodeVerdicts:
-    status_of: Callable[[int], object] = verdicts.status_of
-
-    def checked(code: int) -> Status:
-        # What is no status at all, the diagnosis looks at.
-        return cast(Status, checked_answer(plugin, "status_of", status_of(code)))
-
-    return NodeVerdicts(verdicts.codes, checked)
-
-
-def _subclass_problem(answer: object, known: type) -> str:
-    return f"returned {_type(answer)}, expected plain {known.__name__}"
+def _pre_filter(plugin: str, hook: str, answer: object, size: int) -> object:
+    if not isinstance(answer, PreFilterResult):
+        return _with_one_skip(plugin, hook, answer, size)
+    names: object = answer.node_names
+    if isinstance(names, frozenset):
+        return answer
+    expected = "a PreFilterResult with a frozenset of node names"
+    return unexpected(plugin, hook, names, expected)
 
 
-def _verdicts_problem(verdicts: NodeVerdicts) -> str:
-    codes: object = verdicts.codes
-    if type(codes) is not np.ndarray and isinstance(codes, np.ndarray):
-        return f"returned codes as {_type(codes)}, expected plain ndarray"
-    return ""
+def _filter_nodes(plugin: str, hook: str, answer: object, size: int) -> object:
+    if not isinstance(answer, NodeVerdicts):
+        return answer
+    codes = answer.codes
+    if (
+        type(codes) is not np.ndarray
+        or codes.shape != (size,)
+        or codes.dtype.kind not in "biu"
+    ):
+        return wrong_answer(plugin, hook, _codes_problem(codes, size))
+    status_of = guarded_function(
+        plugin, "status_of", answer.status_of, _STATUS_ALONE, "Status"
+    )
+    return NodeVerdicts(codes, status_of)
 
 
-def _status_problem(status: Status) -> str:
-    if type(status.code) is not Code:
-        return f"returned a Status with a {_type(status.code)} as its code"
-    if type(status.reasons) is not tuple:
-        return f"returned a Status with reasons as {_type(status.reasons)}, not a tuple"
-    for reason in status.reasons:
-        if type(reason) is not str:
-            return f"returned a Status with a {_type(reason)} as a reason, not a text"
-    if type(status.plugin) is not str:
-        return f"returned a Status with a {_type(status.plugin)} as its plugin"
-    return ""
+def _codes_problem(codes: object, size: int) -> str:
+    """What is wrong with the codes of a batch twin."""
+    if not isinstance(codes, np.ndarray):
+        return f"returned codes as {type(codes).__name__}, expected an array"
+    if codes.shape != (size,):
+        return f"returned shape {codes.shape}, expected ({size},)"
+    return f"returned dtype {codes.dtype}, expected integers or bool"
 
 
-def _pre_filter_problem(result: PreFilterResult) -> str:
-    names: object = result.node_names
-    if type(names) is not frozenset:
-        return ""  # the station says what it expected
-    if set(map(type, names)) <= {str}:
-        return ""
-    return "returned a PreFilterResult with node names that are no texts"
+def _post_filter(plugin: str, hook: str, answer: object, _size: int) -> object:
+    """The answer as a result, so that a `Status` is a hook that failed."""
+    if not isinstance(answer, PostFilterResult):
+        return PostFilterResult(answer) if isinstance(answer, Status) else answer
+    wrong = _wrong_part(answer)
+    if wrong is None:
+        return answer
+    expected = "a PostFilterResult with valid parts"
+    return PostFilterResult(unexpected(plugin, hook, wrong, expected))
 
 
-def _post_filter_problem(result: PostFilterResult) -> str:
+def _wrong_part(result: PostFilterResult) -> object:
+    """The part of a result that has not the type that it should have, or None."""
     status: object = result.status
-    if type(status) is Status:
-        return _status_problem(status)
-    if isinstance(status, Status):
-        return f"returned a PostFilterResult with {_type(status)}, not plain Status"
-    wanted: object = result.nominating
-    if type(wanted) is not NominatingInfo:
-        return ""  # the station says what it expected
-    if type(wanted.node_name) is str and type(wanted.mode) is NominatingMode:
-        return ""
-    return "returned a NominatingInfo without a node name or mode that can be used"
+    if status is not None and not isinstance(status, Status):
+        return status
+    nominating: object = result.nominating
+    if nominating is not None and not isinstance(nominating, NominatingInfo):
+        return nominating
+    return None
 
 
-def _wait_problem(wait: PreBindWait) -> str:
-    if not callable(wait.check):
-        return f"returned a PreBindWait with {_type(wait.check)} as its check"
-    timed_out: object = wait.timed_out
-    if type(timed_out) is not Status:
-        return f"returned a PreBindWait with {_type(timed_out)} as timed_out"
-    return _status_problem(timed_out)
+def _score(plugin: str, hook: str, answer: object, _size: int) -> object:
+    """The score as a plain integer.
+
+    All that the batch twin takes goes into an array, and all that an array takes the
+    scalar hook takes.
+    """
+    if isinstance(answer, Status):
+        return answer
+    if not isinstance(answer, (int, np.integer)) or isinstance(answer, bool):
+        return unexpected(plugin, hook, answer, "int or Status")
+    number = int(answer)
+    if not -(2**63) <= number < 2**63:
+        problem = f"returned {number}, which is no 64-bit integer"
+        return wrong_answer(plugin, hook, problem)
+    return number
 
 
-def _no_problem(_answer: object) -> str:
-    return ""
+def _scores(plugin: str, hook: str, answer: object, size: int) -> object:
+    if not isinstance(answer, np.ndarray):
+        return answer
+    if answer.shape == (size,) and answer.dtype == np.int64:
+        return answer
+    found = f"shape {answer.shape}, dtype {answer.dtype}"
+    problem = f"returned {found}, expected shape ({size},), dtype int64"
+    return wrong_answer(plugin, hook, problem)
 
 
-def _type(value: object) -> str:
-    return type(value).__name__
+def _permit(plugin: str, hook: str, answer: object, _size: int) -> object:
+    """The answer, unless it is a wait that does not say how long.
+
+    Upstream's plugins return the time beside the status, and one that returns zero
+    rejects the pod at once, which nobody can want.
+    """
+    if not isinstance(answer, Status) or answer.code is not Code.WAIT:
+        return answer
+    problem = "returned a Status with code Wait, expected PermitWait(timeout_seconds)"
+    return wrong_answer(plugin, hook, problem)
 
 
-_CHECKS: Mapping[type, Callable[[Any], str]] = {
-    Status: _status_problem,
-    NodeVerdicts: _verdicts_problem,
-    PreFilterResult: _pre_filter_problem,
-    PostFilterResult: _post_filter_problem,
-    PermitWait: _no_problem,
-    PreBindWait: _wait_problem,
-    PreBindPreFlightResult: _no_problem,
-    np.ndarray: _no_problem,
+def _pre_bind(plugin: str, hook: str, answer: object, _size: int) -> object:
+    if not isinstance(answer, PreBindWait):
+        return answer
+    expected = "a check that returns bool or Status"
+    check = guarded_function(plugin, hook, answer.check, _BOOL_OR_STATUS, expected)
+    return attrs.evolve(answer, check=check)
+
+
+def _fragment(plugin: str, hook: str, answer: object, _size: int) -> object:
+    try:
+        hash(answer)
+    except Exception as error:
+        problem = f"returned {type(answer).__name__}, which has no hash"
+        raise PluginError(plugin, hook, problem) from error
+    return answer
+
+
+def _events(
+    _plugin: str, _hook: str, answer: Iterable[object], _size: int
+) -> Sequence[object]:
+    return tuple(answer)
+
+
+def _nothing(_plugin: str, _hook: str, _answer: object, _size: int) -> object:
+    return None
+
+
+_SCORES: Final = "an int64 array or Status"
+_ARRAY: Final = "type(answer) is ndarray and answer.dtype is INT64 and answer.shape == "
+
+_STATUS_ALONE: Final = (Status,)
+_BOOL_OR_STATUS: Final = (bool, Status)
+
+_STATUS: Final = ExpectedAnswer()
+_NOTHING: Final = ExpectedAnswer(
+    kinds=None, accept=_nothing, good="answer is None", says_nothing=True
+)
+
+EXPECTED: Final[Mapping[str, ExpectedAnswer]] = {
+    "pre_enqueue": _STATUS,
+    # Whatever compares is a key: `SortKeys` looks at them.
+    "queue_sort": ExpectedAnswer(kinds=None, good="True"),
+    "events_to_register": ExpectedAnswer(kinds=None, accept=_events, good="False"),
+    "sign_pod": ExpectedAnswer(
+        kinds=None, accept=_fragment, good="answer is None or has_hash(answer)"
+    ),
+    "pre_filter": ExpectedAnswer(
+        what="PreFilterResult, Status or None",
+        kinds=frozenset({PreFilterResult}),
+        accept=_pre_filter,
+    ),
+    "add_pod": _STATUS,
+    "remove_pod": _STATUS,
+    "filter": _STATUS,
+    "filter_nodes": ExpectedAnswer(
+        what="NodeVerdicts, Status or None",
+        kinds=frozenset({NodeVerdicts}),
+        accept=_filter_nodes,
+        size="nodes.count(rows)",
+    ),
+    "post_filter": ExpectedAnswer(
+        what="PostFilterResult, Status or None",
+        kinds=frozenset({PostFilterResult}),
+        accept=_post_filter,
+        good="answer is None",
+    ),
+    "pre_score": ExpectedAnswer(accept=_with_one_skip),
+    "score": ExpectedAnswer(
+        kinds=None,
+        accept=_score,
+        good="type(answer) is int and LOWEST <= answer <= HIGHEST",
+    ),
+    "score_nodes": ExpectedAnswer(
+        what=_SCORES,
+        kinds=frozenset({np.ndarray}),
+        accept=_scores,
+        good=f"{_ARRAY}(nodes.count(rows),)",
+        size="nodes.count(rows)",
+    ),
+    "normalize_score": ExpectedAnswer(
+        what=_SCORES,
+        kinds=frozenset({np.ndarray}),
+        accept=_scores,
+        good=f"answer is None or {_ARRAY}scores.shape",
+        size="len(scores)",
+    ),
+    "reserve": _STATUS,
+    "unreserve": _NOTHING,
+    "permit": ExpectedAnswer(
+        what="PermitWait, Status or None",
+        kinds=frozenset({PermitWait}),
+        accept=_permit,
+    ),
+    "pre_bind": ExpectedAnswer(
+        what="PreBindWait, Status or None",
+        kinds=frozenset({PreBindWait}),
+        accept=_pre_bind,
+    ),
+    "pre_bind_pre_flight": ExpectedAnswer(
+        what="PreBindPreFlightResult, Status or None",
+        kinds=frozenset({PreBindPreFlightResult}),
+        accept=_with_one_skip,
+    ),
+    "bind": _STATUS,
+    "post_bind": _NOTHING,
 }
+"""Hook -> what it may answer."""

@@ -4,8 +4,9 @@ All that can be wrong with a plugin is found here, before any pod is scheduled.
 """
 
 import logging
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from typing import Final
 
 import pluggy
 
@@ -13,12 +14,12 @@ from quaymaster._plugin_checks import unmarked_hooks
 from quaymaster._raised import describe_exception
 from quaymaster._runtime.calls import Implementations
 from quaymaster._runtime.events import event_problem
-from quaymaster._runtime.guards import Guard
+from quaymaster._runtime.guards import HookGuards
 from quaymaster._runtime.manager import PluginManager, hooks_of
 from quaymaster._runtime.profile import Call, HookFunction, Profile
 from quaymaster.cluster_events import ClusterEventWithHint
 from quaymaster.config import EnabledPlugin, ProfileConfig
-from quaymaster.errors import PluginError, QuaymasterError
+from quaymaster.errors import QuaymasterError
 from quaymaster.handle import Handle
 from quaymaster.hookspecs import (
     EXTENSION_POINTS,
@@ -27,13 +28,14 @@ from quaymaster.hookspecs import (
     PodUse,
     Scope,
 )
-from quaymaster.objects import Pod
 from quaymaster.registry import PluginRegistry
+from quaymaster.status import Status
 
 __all__ = ["ProfileError", "build_profile"]
 
 _log = logging.getLogger(__name__)
 
+_TELLING_NOBODY: Final = HookGuards()
 
 _HOOKS = [hook for point in EXTENSION_POINTS for hook in point.hooks]
 _REJECTING_HOOKS = ("pre_enqueue", "pre_filter", "filter", "reserve", "permit")
@@ -62,7 +64,7 @@ def build_profile(
     config: ProfileConfig,
     registry: PluginRegistry,
     make_handle: Callable[[str], Handle],
-    guards: Sequence[Guard] = (),
+    guards: HookGuards = _TELLING_NOBODY,
 ) -> Profile:
     """Build the plugins of one profile and compile its plans.
 
@@ -70,7 +72,7 @@ def build_profile(
         config: The profile, with all defaults filled in.
         registry: Where plugins are found by name.
         make_handle: Gives the handle for the plugins of a scheduler name.
-        guards: What goes around each call of a hook, the innermost first.
+        guards: Who is told of hooks that fail or take long.
 
     Raises:
         ProfileError: A plugin cannot be imported or built, implements a hook with a
@@ -86,7 +88,7 @@ class _Builder:
         config: ProfileConfig,
         registry: PluginRegistry,
         handle: Handle,
-        guards: Sequence[Guard],
+        guards: HookGuards,
     ) -> None:
         self._config = config
         self._registry = registry
@@ -101,7 +103,7 @@ class _Builder:
         for name in self._names():
             self._plugins[name] = self._construct(name)
             self._register(name)
-        sign = self._sign()
+        sign = self._sign(_TELLING_NOBODY)
         return Profile(
             name=self._config.scheduler_name,
             config=self._config,
@@ -113,9 +115,7 @@ class _Builder:
             },
             events={name: self._events(name) for name in self._plugins},
             sign=sign,
-            sign_telling={
-                name: self._telling(name, function) for name, function in sign.items()
-            },
+            sign_telling=self._sign(self._guards),
             remembered=[
                 name
                 for name in sign
@@ -242,11 +242,10 @@ class _Builder:
         register = self._implementations.compile("events_to_register", name)
         if register is None:
             return None
-        try:
-            events = tuple(register())
-        except Exception as error:
-            problem = f"events_to_register failed: {describe_exception(error)}"
-            raise self._error(name, problem) from error
+        events: Sequence[ClusterEventWithHint] | Status = register()
+        if isinstance(events, Status):
+            problem = f"events_to_register failed: {events.message}"
+            raise self._error(name, problem) from events.error
         for event in events:
             problem = event_problem(event)
             if problem:
@@ -255,29 +254,12 @@ class _Builder:
             _log.warning("%s: %s", self._registry.describe(name), _SLEEPS)
         return events
 
-    def _sign(self) -> Mapping[str, HookFunction]:
+    def _sign(self, guards: HookGuards) -> Mapping[str, HookFunction]:
         found = {
-            name: self._implementations.compile("sign_pod", name)
+            name: self._implementations.compile("sign_pod", name, guards=guards)
             for name in self._plugins
         }
         return {name: sign for name, sign in found.items() if sign is not None}
-
-    def _telling(self, name: str, sign: HookFunction) -> HookFunction:
-        """A ``sign_pod`` whose failures are told, like those of other hooks."""
-
-        def checked(pod: Pod) -> Hashable:
-            fragment: Hashable = sign(pod)
-            try:
-                hash(fragment)
-            except Exception as error:
-                problem = f"returned {type(fragment).__name__}, which has no hash"
-                raise PluginError(name, "sign_pod", problem) from error
-            return fragment
-
-        function: HookFunction = checked
-        for guard in self._guards:
-            function = guard.around(name, "sign_pod", ["pod"], ["pod"], function)
-        return function
 
     def _error(self, plugin: str, problem: str) -> ProfileError:
         where = self._registry.describe(plugin)

@@ -2,21 +2,19 @@
 
 import linecache
 from types import CodeType
-from typing import Literal
 
 __all__ = ["compiled"]
 
 
-def compiled(source: str, name: str, mode: Literal["exec", "eval"]) -> CodeType:
+def compiled(source: str, name: str) -> CodeType:
     """Compile generated code, and let tracebacks show its lines.
 
     Args:
         source: The code.
         name: What it is, unlike all other generated code.
-        mode: As of `compile`.
     """
     file = f"<quaymaster {name}>"
     lines = source.splitlines(keepends=True)
     # Without a time of change, `linecache` takes an entry for one that stays.
     linecache.cache[file] = len(source), None, lines, file
-    return compile(source, file, mode)
+    return compile(source, file, "exec")

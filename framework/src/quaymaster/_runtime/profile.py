@@ -12,7 +12,8 @@ from quaymaster.hookspecs import EXTENSION_POINTS, PodUse, Scope
 __all__ = ["Call", "HookFunction", "Profile"]
 
 HookFunction: TypeAlias = Callable[..., Any]
-"""A plugin's hook, called with all of the hook's arguments, by position."""
+"""A compiled hook: called with all of the hook's arguments, by position. It never
+raises: an Error status stands for what the plugin raised, or must not answer."""
 
 
 @attrs.frozen(eq=False)
@@ -45,7 +46,7 @@ class Profile:
         plans: Extension point key -> the calls there, in profile order.
         events: Plugin name -> the events it registered; None if it does not say.
         sign: Plugin name -> its ``sign_pod``, for the plugins that have one.
-        sign_telling: The same, checked and guarded, for pods that some cannot sign.
+        sign_telling: The same, telling of failures, for pods that some cannot sign.
         remembered: The plugins whose answers for a node may be remembered.
         skipping: The plugins of which only a Skip at PreFilter may be remembered.
     """

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from quaymaster._engine.framework import Framework, FrameworkBuilder
 from quaymaster._engine.handle import Services
-from quaymaster._mutations import ReturnedArrays
-from quaymaster._runtime import MissingStates
+from quaymaster._runtime import HookGuards, Watch
 from quaymaster.config import parse_config
 from quaymaster.handle import Handle
 from quaymaster.hookspecs import hookimpl
@@ -47,6 +46,7 @@ def build_alone(
     beside: Iterable[type],
     args: Mapping[str, object] | None,
     services: Services,
+    watch: Watch,
 ) -> Framework:
     """Build a profile that has one plugin, as a configuration file would have it.
 
@@ -55,6 +55,7 @@ def build_alone(
         beside: More plugins, which come before it.
         args: The plugin's arguments; None for its defaults.
         services: The parts that plugins may use.
+        watch: Looks on while hooks are called.
 
     Raises:
         PluginLoadError: A class breaks a hookspec.
@@ -70,7 +71,7 @@ def build_alone(
             names.append(stand_in.__name__)
     document = _document(names, plugin.__name__, args)
     config = parse_config(document, registry, source="PluginHarness")
-    guards = MissingStates(), ReturnedArrays()
+    guards = HookGuards(watch=watch)
     builder = FrameworkBuilder(registry=registry, services=services, guards=guards)
     return builder.build(config.profiles[0])
 

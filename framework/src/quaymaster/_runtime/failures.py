@@ -1,0 +1,83 @@
+"""What a hook that failed is said to have answered: an Error status."""
+
+import signal
+import threading
+from types import CodeType, FunctionType, MethodType
+
+from quaymaster._raised import describe_exception
+from quaymaster.errors import PluginError
+from quaymaster.status import Code, Status
+
+__all__ = ["WrongAnswerError", "failure_of", "raised", "unexpected", "wrong_answer"]
+
+
+class WrongAnswerError(PluginError):
+    """An answer that its hook does not allow, sound as its parts may be."""
+
+
+def raised(error: Exception) -> Status:
+    """The status for what a plugin raised: its type, its text, and the line.
+
+    What the framework found wrong with an answer says all that already.
+    """
+    if isinstance(error, PluginError):
+        return Status.from_error(error)
+    return Status(Code.ERROR, (describe_exception(error),), error=error)
+
+
+def unexpected(plugin: str, hook: str, answer: object, expected: str) -> Status:
+    """The status for an answer of a type that the hook does not allow."""
+    found = type(answer).__name__
+    return wrong_answer(plugin, hook, f"returned {found}, expected {expected}")
+
+
+def wrong_answer(plugin: str, hook: str, problem: str) -> Status:
+    """The status for an answer that the hook does not allow."""
+    return Status.from_error(WrongAnswerError(plugin, hook, problem))
+
+
+def failure_of(plugin: str, hook: str, error: BaseException) -> Exception | None:
+    """Whether it is a plugin's failure that this was raised while it ran.
+
+    Args:
+        plugin: The plugin's name.
+        hook: The hook.
+        error: What was caught.
+
+    Returns:
+        The failure: the same, or what stands for a plugin that throws what ends more
+        than its attempt. None for what comes from outside (Ctrl-C, the handler of a
+        signal, a test framework): it is to go its way.
+    """
+    if isinstance(error, Exception):
+        return error
+    if isinstance(error, SystemExit):
+        if _is_from_signal(error):
+            return None
+        problem = f"called sys.exit({error.code!r})"
+    elif type(error).__name__ == "CancelledError":  # importing asyncio takes 30 ms
+        problem = "raised CancelledError"
+    else:
+        return None
+    failure = PluginError(plugin, hook, problem)
+    failure.__context__ = error
+    return failure
+
+
+def _is_from_signal(error: SystemExit) -> bool:
+    """Whether a signal's handler raised this, while a plugin happened to run."""
+    if threading.current_thread() is not threading.main_thread():
+        return False
+    handlers = {_code(signal.getsignal(one)) for one in signal.valid_signals()}
+    traceback = error.__traceback__
+    while traceback is not None:
+        if traceback.tb_frame.f_code in handlers:
+            return True
+        traceback = traceback.tb_next
+    return False
+
+
+def _code(handler: object) -> CodeType | None:
+    if isinstance(handler, MethodType):
+        handler = handler.__func__
+    return handler.__code__ if isinstance(handler, FunctionType) else None
