@@ -99,7 +99,7 @@ class ResourceGauge:
     def counts(self, request: int) -> bool:
         """Whether a pod that requests so much is scored by this resource.
 
-        An extended resource that the pod does not request is not scored.
+        A scalar resource (one counted by its name) is not, if the pod requests none.
         """
         return request != 0 or not self._is_scalar
 
