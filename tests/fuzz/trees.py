@@ -58,7 +58,10 @@ def _places(tree: Tree) -> list[Place]:
 
 
 def _any_place(trees: list[Tree], rng: random.Random) -> Place:
-    return rng.choice(_places(trees))
+    places = _places(trees)
+    if not places:  # hypothesis' generators would raise a ValueError
+        raise IndexError("nothing is left")
+    return rng.choice(places)
 
 
 def _replace(trees: list[Tree], rng: random.Random) -> None:
