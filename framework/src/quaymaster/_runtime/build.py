@@ -15,7 +15,7 @@ from quaymaster._raised import describe_exception
 from quaymaster._runtime.calls import Implementations
 from quaymaster._runtime.events import event_problem
 from quaymaster._runtime.guards import HookGuards
-from quaymaster._runtime.manager import PluginManager, hooks_of
+from quaymaster._runtime.manager import hooks_of
 from quaymaster._runtime.profile import Call, HookFunction, Profile
 from quaymaster.cluster_events import ClusterEventWithHint
 from quaymaster.config import EnabledPlugin, ProfileConfig
@@ -94,7 +94,7 @@ class _Builder:
         self._registry = registry
         self._handle = handle
         self._guards = guards
-        self._manager = PluginManager(PROJECT)
+        self._manager = pluggy.PluginManager(PROJECT)
         self._plugins: dict[str, object] = {}
 
     def build(self) -> Profile:

@@ -1,39 +1,19 @@
-"""What pluggy is given to look through, so that it finds hooks fast.
+"""What pluggy is given to look through, in the place of a plugin.
 
-pluggy looks at every name of a plugin the slow way, so as to run no code of it, and at
-each hook twice (measured: more than half of the time that it takes to build a profile).
-Methods that an object holds by itself, already bound, it takes as they are.
+pluggy refuses a plugin that is equal to another one; what stands for a plugin here is
+equal to nothing else. And pluggy looks at every name of a plugin the slow way, so as to
+run no code of it, and at each hook twice; methods that an object holds by itself,
+already bound, it takes as they are (measured: the default profile is built in 6 ms
+instead of 14).
 """
 
 from collections.abc import Mapping, Sequence
-from types import FunctionType, MemberDescriptorType, MethodType, ModuleType
+from types import FunctionType, MemberDescriptorType, MethodType
 
-import pluggy
-
-__all__ = ["PluginManager", "hooks_of"]
+__all__ = ["hooks_of"]
 
 _UNUSUAL = (staticmethod, classmethod, MethodType, MemberDescriptorType)
 """What pluggy may find a hook behind in a class, beside functions."""
-
-
-class PluginManager(pluggy.PluginManager):
-    """Looks for hooks behind ordinary names only; most of a class are Python's own."""
-
-    def parse_hookspec_opts(
-        self, module_or_class: ModuleType | type, name: str
-    ) -> pluggy.HookspecOpts | None:
-        """What a specification says of itself, or None if it is not one."""
-        if name.startswith("__"):
-            return None
-        return super().parse_hookspec_opts(module_or_class, name)
-
-    def parse_hookimpl_opts(
-        self, plugin: object, name: str
-    ) -> pluggy.HookimplOpts | None:
-        """What an implementation says of itself, or None if it is not one."""
-        if name.startswith("__"):
-            return None
-        return super().parse_hookimpl_opts(plugin, name)
 
 
 def hooks_of(plugin: object) -> object:
