@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from quaymaster.registry import PluginRegistry
+from quaymaster.scheduler import PluginRegistry
 
 ROOT = Path(__file__).parents[1]
 CORE = ROOT / "framework" / "src" / "quaymaster"
@@ -51,25 +51,6 @@ def test_core_names_no_plugin_in_its_code() -> None:
                 pytest.fail(f"{path.name}:{node.lineno} names {node.value}")
 
 
-def private_packages(package: str) -> set[str]:
-    """The private packages of the core that one of them imports."""
-    return {
-        name.split(".")[1]
-        for path in (CORE / package).rglob("*.py")
-        for name in imports(path)
-        if name.startswith("quaymaster._")
-    } - {package}
-
-
-def test_rules_of_the_cycle_know_nothing_of_the_memory_of_answers() -> None:
-    above = {"_memo", "_engine", "_binding", "_queue", "_cache"}
-    assert not private_packages("_cycle") & above
-
-
-def test_memory_of_answers_stands_on_the_rules_and_below_the_engine() -> None:
-    assert private_packages("_memo") == {"_cycle", "_runtime"}
-
-
 def test_only_the_engine_puts_rules_and_memory_together() -> None:
     users = {
         path.relative_to(CORE).parts[0]
@@ -85,7 +66,7 @@ def test_filter_and_score_are_called_in_one_place_each() -> None:
         path.relative_to(CORE).as_posix()
         for path in CORE.rglob("*.py")
         if taken.search(path.read_text(encoding="utf-8"))
-        and path.relative_to(CORE).parts[0] != "testing"
+        and path.relative_to(CORE).parts[0] != "_testing"
     }
     assert found == {"_cycle/filter_call.py", "_cycle/score_call.py"}
 

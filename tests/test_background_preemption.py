@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from quaymaster.objects import Pod
+from quaymaster import Pod
 from quaymaster.testing import Fault, SchedulerHarness, make_node, make_pod
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from quaymaster.config import default_config, parse_config
-from quaymaster.registry import PluginRegistry
+from quaymaster.scheduler import PluginRegistry
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
 
 REGISTRY = PluginRegistry.discover()

@@ -4,9 +4,9 @@ import logging
 
 import pytest
 
-from quaymaster._plugin_checks import hook_problems
+from quaymaster._registry.plugin_checks import hook_problems
 from quaymaster.config import default_config
-from quaymaster.registry import PluginRegistry
+from quaymaster.scheduler import PluginRegistry
 from quaymaster.testing import SchedulerHarness
 
 REGISTRY = PluginRegistry.discover()

@@ -12,7 +12,7 @@ from quaymaster.config import (
     parse_config,
     shipped_profiles,
 )
-from quaymaster.registry import PluginRegistry
+from quaymaster.scheduler import PluginRegistry
 
 FOLDER = Path(__file__).parent.parent / "profiles"
 FILES = sorted(FOLDER.glob("*.yaml"))

@@ -8,14 +8,12 @@ from collections.abc import Callable
 
 import pytest
 
+from quaymaster import ApiObject, Pod
 from quaymaster._engine.informers import EngineInformers
-from quaymaster._engine.scheduler import Scheduler
-from quaymaster.clock import VirtualClock
 from quaymaster.config import default_config
-from quaymaster.memory import MemoryCluster
-from quaymaster.objects import ApiObject, Pod
-from quaymaster.registry import PluginRegistry
-from quaymaster.selectors import Selector
+from quaymaster.inmemory import InMemoryCluster
+from quaymaster.objects import Selector
+from quaymaster.scheduler import PluginRegistry, Scheduler, VirtualClock
 from quaymaster.testing import (
     make_csi_node,
     make_node,
@@ -60,7 +58,7 @@ def work_for_one_more(
     size: int, new: str, monkeypatch: pytest.MonkeyPatch
 ) -> Counter[str]:
     """How often things are done to place a pod in a cluster that is known already."""
-    cluster = MemoryCluster(VirtualClock())
+    cluster = InMemoryCluster(VirtualClock())
     cluster.load(objects_of(size))
     registry = PluginRegistry.discover()
     scheduler = Scheduler(

@@ -12,16 +12,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from quaymaster import Status
+from quaymaster import ApiObject, CycleState, Node, NodeVerdicts, Pod, Status
 from quaymaster._cycle.attempt import Attempt
 from quaymaster._engine.framework import Framework
-from quaymaster._engine.scheduler import Scheduler
-from quaymaster.clock import VirtualClock
 from quaymaster.config import default_config
-from quaymaster.cycle_state import CycleState
-from quaymaster.memory import MemoryCluster
+from quaymaster.inmemory import InMemoryCluster
 from quaymaster.objects import (
-    ApiObject,
     AWSElasticBlockStoreVolumeSource,
     CSIDriver,
     CSIDriverSpec,
@@ -29,18 +25,15 @@ from quaymaster.objects import (
     CSIStorageCapacity,
     GCEPersistentDiskVolumeSource,
     LabelSelector,
-    Node,
     PersistentVolume,
     PersistentVolumeClaim,
-    Pod,
+    Quantity,
     Volume,
     VolumeAttachment,
     VolumeAttachmentSource,
     VolumeAttachmentSpec,
 )
-from quaymaster.quantity import Quantity
-from quaymaster.registry import PluginRegistry
-from quaymaster.results import NodeVerdicts
+from quaymaster.scheduler import PluginRegistry, Scheduler, VirtualClock
 from quaymaster.testing import (
     make_csi_node,
     make_metadata,
@@ -67,7 +60,7 @@ class World:
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
         self.clock = VirtualClock()
-        self.cluster = MemoryCluster(self.clock)
+        self.cluster = InMemoryCluster(self.clock)
         driver = CSIDriver(
             metadata=make_metadata(CSIDriver, name="tracked.example.com"),
             spec=CSIDriverSpec(storage_capacity=True),

@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from quaymaster._objects.volumes import UNREAD_SOURCES
 from quaymaster.objects import Volume, encode
-from quaymaster.objects.volumes import UNREAD_SOURCES
 from tests.admission.cases import Case, Tree
 from tests.admission.ours import Outcome, object_of
 

@@ -3,10 +3,11 @@
 import json
 from collections.abc import Mapping
 
-from quaymaster.clock import VirtualClock
+from quaymaster import ApiObject
 from quaymaster.errors import ObjectError, Problem
-from quaymaster.memory import AdmissionError, MemoryCluster
-from quaymaster.objects import KINDS, ApiObject, encode, from_wire
+from quaymaster.inmemory import AdmissionError, InMemoryCluster
+from quaymaster.objects import KINDS, encode, from_wire
+from quaymaster.scheduler import VirtualClock
 from tests.admission.cases import Case, Tree, prerequisites
 
 __all__ = ["Outcome", "admit", "as_record", "object_of"]
@@ -27,7 +28,7 @@ class Outcome:
 
 def admit(tree: Tree) -> Outcome:
     """Admit one object, alone, into a cluster that has the prerequisites."""
-    cluster = MemoryCluster(VirtualClock(), kubelet=False, controllers=False)
+    cluster = InMemoryCluster(VirtualClock(), kubelet=False, controllers=False)
     cluster.load([object_of(given) for given in prerequisites()])
     try:
         stored = cluster.create(object_of(tree))

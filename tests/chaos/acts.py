@@ -4,18 +4,17 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from quaymaster import Node, Pod
 from quaymaster.cluster import NotFoundError
-from quaymaster.memory import MemoryCluster
+from quaymaster.inmemory import InMemoryCluster
 from quaymaster.objects import (
     Namespace,
-    Node,
     PersistentVolume,
     PersistentVolumeClaim,
-    Pod,
     PodDisruptionBudget,
+    Quantity,
     ResourceRequirements,
 )
-from quaymaster.quantity import Quantity
 from quaymaster.testing import make_node, make_pod_disruption_budget
 from tests.chaos.ledger import Ledger
 from tests.chaos.objects import (
@@ -49,7 +48,7 @@ class ClusterActs:
 
     def __init__(
         self,
-        cluster: MemoryCluster,
+        cluster: InMemoryCluster,
         ledger: Ledger,
         schedulers: int,
     ) -> None:

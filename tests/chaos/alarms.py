@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from quaymaster._engine.failure import Failure, FailureHandler, FailureKind
-from quaymaster._queue import QueuedPod
-from quaymaster.options import HookError
+from quaymaster._engine.failure import FailureHandler
+from quaymaster._queue.queued_pod import QueuedPod
+from quaymaster.scheduler import Failure, FailureKind, HookError
 from tests.chaos.stage import SabotageError, Stage
 
 __all__ = ["Alarms"]

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 
-from quaymaster._engine.scheduler import Scheduler
-from quaymaster._queue import QueuedPod
+from quaymaster import Node, Pod
+from quaymaster._queue.queued_pod import QueuedPod
 from quaymaster.cluster import EventNote
-from quaymaster.memory import MemoryCluster
-from quaymaster.objects import Node, Pod
-from quaymaster.resources import pod_requests
+from quaymaster.inmemory import InMemoryCluster
+from quaymaster.objects import pod_requests
+from quaymaster.scheduler import Scheduler
 from tests.chaos.stage import Stage
 
 __all__ = ["Excuses"]
@@ -25,7 +25,7 @@ class Excuses:
         stage: Knows who waited on Permit.
     """
 
-    def __init__(self, cluster: MemoryCluster, stage: Stage) -> None:
+    def __init__(self, cluster: InMemoryCluster, stage: Stage) -> None:
         self._cluster = cluster
         self._stage = stage
         self._outdone: set[str] = set()

@@ -4,15 +4,10 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
-from quaymaster._engine.scheduler import Scheduler
-from quaymaster.memory import MemoryCluster
-from quaymaster.objects import (
-    Namespace,
-    Node,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    Pod,
-)
+from quaymaster import Node, Pod
+from quaymaster.inmemory import InMemoryCluster
+from quaymaster.objects import Namespace, PersistentVolume, PersistentVolumeClaim
+from quaymaster.scheduler import Scheduler
 from tests.chaos.ledger import Ledger
 from tests.chaos.rules import World, cpu_of, evictable, why_not
 
@@ -50,7 +45,7 @@ class Chance:
         return f"{self.pod.key} waits, but {verb} on {self.node_name}"
 
 
-def check_nodes(cluster: MemoryCluster, ledger: Ledger) -> None:
+def check_nodes(cluster: InMemoryCluster, ledger: Ledger) -> None:
     """No node is over its allocatable through the scheduler's binds."""
     bound: dict[str, list[Pod]] = {}
     for pod in cluster.list(Pod).items:
@@ -99,7 +94,7 @@ def check_at_rest(scheduler: Scheduler, ledger: Ledger) -> None:
         raise ViolationError(f"{decision.pod.key} was never given back")
 
 
-def check_agreement(scheduler: Scheduler, cluster: MemoryCluster) -> None:
+def check_agreement(scheduler: Scheduler, cluster: InMemoryCluster) -> None:
     """The scheduler knows the cluster as it is."""
     cache = scheduler._cache
     live = [pod for pod in cluster.list(Pod).items if not pod.is_finished]
@@ -125,7 +120,7 @@ def check_agreement(scheduler: Scheduler, cluster: MemoryCluster) -> None:
             raise ViolationError(f"the snapshot's sums of {info.name} are wrong")
 
 
-def chances(cluster: MemoryCluster, scheduler: Scheduler) -> Iterator[Chance]:
+def chances(cluster: InMemoryCluster, scheduler: Scheduler) -> Iterator[Chance]:
     """The pending pods that the naive rules find a node for.
 
     Those that are not less important keep the nodes which they are nominated to.

@@ -8,15 +8,9 @@ from collections.abc import Container, Iterator, Mapping
 
 import attrs
 
-from quaymaster.handle import Informers
-from quaymaster.memory import MemoryCluster
-from quaymaster.objects import (
-    Namespace,
-    Node,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    Pod,
-)
+from quaymaster import Informers, Node, Pod
+from quaymaster.inmemory import InMemoryCluster
+from quaymaster.objects import Namespace, PersistentVolume, PersistentVolumeClaim
 from tests.chaos.rules import World, cpu_of, why_not
 
 __all__ = ["Decision", "Ledger"]
@@ -58,7 +52,7 @@ class Ledger:
         decisions: By uid, the last decision that was not taken back.
     """
 
-    def __init__(self, cluster: MemoryCluster) -> None:
+    def __init__(self, cluster: InMemoryCluster) -> None:
         self._cluster = cluster
         self.problems: list[str] = []
         self.decisions: dict[str, Decision] = {}

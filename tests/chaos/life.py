@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable
 
-from quaymaster.clock import Clock, Timer
+from quaymaster.scheduler import Clock, Timer
 
 __all__ = ["MortalClock"]
 

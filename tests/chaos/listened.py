@@ -5,8 +5,8 @@ from typing import Any
 
 import attrs
 
-from quaymaster._engine.scheduler import Scheduler
-from quaymaster.objects import ApiObject, Pod
+from quaymaster import ApiObject, Pod
+from quaymaster.scheduler import Scheduler
 from tests.chaos.alarms import Alarms
 from tests.chaos.order import OrderWatch
 

@@ -10,16 +10,20 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
+from quaymaster import Pod
 from quaymaster._binding.executor import Post
 from quaymaster._engine.framework import Framework
-from quaymaster._engine.scheduler import Scheduler
-from quaymaster.clock import VirtualClock
+from quaymaster._testing.slow_executor import SlowExecutor
 from quaymaster.cluster import EventNote
-from quaymaster.memory import MemoryCluster
-from quaymaster.objects import Pod
-from quaymaster.options import EngineOptions, HookError, SlowHook
+from quaymaster.inmemory import InMemoryCluster
+from quaymaster.scheduler import (
+    HookError,
+    Scheduler,
+    SchedulerOptions,
+    SlowHook,
+    VirtualClock,
+)
 from quaymaster.testing import Fault, make_namespace, make_storage_class
-from quaymaster.testing.slow_executor import SlowExecutor
 from tests.chaos.acts import ClusterActs
 from tests.chaos.alarms import Alarms
 from tests.chaos.excuses import Excuses
@@ -99,7 +103,7 @@ class Machine:
         self._may_rename_teams = seed % 5 == 0
         self.restarts = 0
         self.clock = VirtualClock()
-        self.cluster = MemoryCluster(self.clock, seed=seed)
+        self.cluster = InMemoryCluster(self.clock, seed=seed)
         self.cluster.create(make_namespace(name="other", labels={"team": TEAMS[0]}))
         self.cluster.create(make_storage_class(name=QUICK))
         self.cluster.create(make_storage_class(name=LOCAL, provisioner=_NO_PROVISIONER))
@@ -279,7 +283,7 @@ class Machine:
             make_executor=self._make_executor,
             observer=self,
             # Without it a preemptor may stay behind its own gate, as it does upstream.
-            options=EngineOptions(flush_gated_pods=True, verify=self._verify),
+            options=SchedulerOptions(flush_gated_pods=True, verify=self._verify),
         )
         scheduler.start()
         self.faults.set_rates(self._rates)

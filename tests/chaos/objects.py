@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from quaymaster.objects import Node, PersistentVolume, PersistentVolumeClaim, Pod
+from quaymaster import Node, Pod
+from quaymaster.objects import PersistentVolume, PersistentVolumeClaim
 from quaymaster.testing import (
     make_affinity_term,
     make_node,

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Mapping
 
 import attrs
 
-from quaymaster._queue import QueuedPod, SchedulingQueue
-from quaymaster.clock import Clock
-from quaymaster.objects import Pod
-from quaymaster.queueing import QueueName
+from quaymaster import Pod
+from quaymaster._queue.queued_pod import QueuedPod
+from quaymaster._queue.scheduling_queue import SchedulingQueue
+from quaymaster.scheduler import Clock, QueueName
 from tests.chaos.sorts import RULES
 
 __all__ = ["OrderWatch"]

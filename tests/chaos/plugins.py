@@ -2,15 +2,21 @@
 
 from collections.abc import Sequence
 
-from quaymaster import Handle, NodeInfo, Pod, PodUse, Scope, Status, hookimpl
-from quaymaster.cluster_events import (
+from quaymaster import (
     ActionType,
     ClusterEvent,
     ClusterEventWithHint,
     EventResource,
+    Handle,
+    Node,
+    NodeInfo,
+    PermitWait,
+    Pod,
+    PodUse,
+    Scope,
+    Status,
+    hookimpl,
 )
-from quaymaster.objects import Node
-from quaymaster.results import PermitWait
 from tests.chaos.stage import SabotageError, Stage, stage_of
 
 __all__ = ["Doorman", "FirstWitness", "LastWitness", "Saboteur", "Spreading"]

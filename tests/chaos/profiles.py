@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import attrs
 
 from quaymaster.config import ProfileConfig, SchedulerConfig, parse_config
-from quaymaster.registry import PluginRegistry
+from quaymaster.scheduler import PluginRegistry
 from tests.chaos.plugins import (
     Doorman,
     FirstWitness,

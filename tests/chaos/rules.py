@@ -8,13 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import attrs
 
+from quaymaster import Node, Pod
 from quaymaster.objects import (
     LabelSelector,
     Namespace,
-    Node,
     PersistentVolume,
     PersistentVolumeClaim,
-    Pod,
     PodAffinityTerm,
     TopologySpreadConstraint,
 )

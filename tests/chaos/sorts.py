@@ -5,8 +5,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from quaymaster import Handle, Pod, hookimpl
-from quaymaster.queueing import QueuedPodInfo
+from quaymaster import Handle, Pod, QueuedPodInfo, hookimpl
 
 __all__ = ["MAIN_SORTS", "OTHER_SORT", "RULES", "ByApp", "ByCreation", "ByName", "Rule"]
 

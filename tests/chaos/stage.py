@@ -6,11 +6,10 @@ A plugin is built by the engine and finds its history through the handle's clust
 import random
 from collections.abc import Callable, Mapping
 
-from quaymaster.clock import Clock
+from quaymaster import Handle, Pod
 from quaymaster.cluster import Cluster
-from quaymaster.handle import Handle
-from quaymaster.memory import MemoryCluster
-from quaymaster.objects import Pod
+from quaymaster.inmemory import InMemoryCluster
+from quaymaster.scheduler import Clock
 from quaymaster.testing import Fault, FaultyCluster
 from tests.chaos.ledger import Ledger
 
@@ -55,7 +54,7 @@ class Stage:
         handle: The engine that is alive.
     """
 
-    def __init__(self, cluster: MemoryCluster, seed: int) -> None:
+    def __init__(self, cluster: InMemoryCluster, seed: int) -> None:
         self._random = random.Random(seed)
         self._ambushes: list[tuple[str, Ambush]] = []
         self.ledger = Ledger(cluster)

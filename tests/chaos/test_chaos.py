@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quaymaster._cache.cache import Cache
-from quaymaster.objects import Pod
+from quaymaster import Pod
+from quaymaster._state.cache import Cache
 from tests.chaos.__main__ import main
 from tests.chaos.machine import RATES
 from tests.chaos.objects import TRAITS

@@ -7,28 +7,25 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from quaymaster import hookimpl
+from quaymaster import ClusterEvent, Node, Rows, Status, hookimpl
 from quaymaster._binding.stations import BindingStations
 from quaymaster._binding.waiting_pods import WaitingPods
-from quaymaster._cache.cache import Cache
 from quaymaster._cycle import score_call
 from quaymaster._cycle.attempt import Attempt
 from quaymaster._engine.binding_cycle import BindingCycle
 from quaymaster._engine.event_handlers import EventHandlers
 from quaymaster._engine.failure import FailureHandler
 from quaymaster._memo.score_memo import ScoreMemo
-from quaymaster._queue import SchedulingQueue
 from quaymaster._queue.backoff import BackoffPolicy
 from quaymaster._queue.in_flight import InFlightPods
 from quaymaster._queue.pod_heap import PodHeap
+from quaymaster._queue.scheduling_queue import SchedulingQueue
 from quaymaster._queue.sort_keys import SortKeys
 from quaymaster._queue.sub_queues import SubQueues
-from quaymaster.arrays import Rows, is_constant
-from quaymaster.clock import Clock, Timer
-from quaymaster.cluster_events import ClusterEvent
-from quaymaster.objects import Node
+from quaymaster._state.cache import Cache
+from quaymaster.columns import is_constant
 from quaymaster.preemption import Evictions
-from quaymaster.status import Status
+from quaymaster.scheduler import Clock, Timer
 from quaymaster_inter_pod_affinity import InterPodAffinity
 from quaymaster_node_resources_fit import NodeResourcesFit
 from quaymaster_node_unschedulable import NodeUnschedulable

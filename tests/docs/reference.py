@@ -12,7 +12,7 @@ from pathlib import Path
 
 from quaymaster import hookspecs
 from quaymaster.hookspecs import EXTENSION_POINTS, ExtensionPoint
-from quaymaster.registry import PluginRegistry
+from quaymaster.scheduler import PluginRegistry
 
 __all__ = ["FOLDER", "PLUGINS", "pages", "plugin_index"]
 
@@ -75,10 +75,10 @@ def _index() -> str:
         f"{_first_line(point.spec)} |"
         for point in EXTENSION_POINTS
     )
-    intro = _prose(inspect.getdoc(hookspecs) or "")
+    intro = _prose(inspect.getdoc(inspect.getmodule(hookspecs.FilterPlugin)) or "")
     return (
         "# Extension points\n\n"
-        "These pages are made from the hookspecs in `quaymaster/hookspecs.py`.\n\n"
+        "These pages are made from the hookspecs in `quaymaster/_contract/hookspecs.py`.\n\n"
         f"{intro}\n\n"
         "| protocol | in a profile | hooks | what it is for |\n"
         "| --- | --- | --- | --- |\n"

@@ -2,17 +2,21 @@
 
 from collections.abc import Mapping, Sequence
 
+from quaymaster import ApiObject, Pod
 from quaymaster._cycle.explain import explain
 from quaymaster._engine.framework import Framework
-from quaymaster._engine.scheduler import Scheduler
-from quaymaster.clock import VirtualClock
 from quaymaster.cluster import EventNote
 from quaymaster.config import SchedulerConfig
-from quaymaster.explanation import Explanation
-from quaymaster.memory import MemoryCluster
-from quaymaster.objects import ApiObject, Pod
-from quaymaster.options import EngineOptions, HookError, SlowHook
-from quaymaster.registry import PluginRegistry
+from quaymaster.inmemory import InMemoryCluster
+from quaymaster.scheduler import (
+    HookError,
+    PluginRegistry,
+    Scheduler,
+    SchedulerOptions,
+    SlowHook,
+    VirtualClock,
+)
+from quaymaster.simulation import Explanation
 
 __all__ = ["Replay"]
 
@@ -24,7 +28,7 @@ class Replay:
         objects: What there is.
         config: The scheduler's configuration.
         registry: Where plugins are found by name.
-        verify: See `EngineOptions`.
+        verify: See `SchedulerOptions`.
 
     Attributes:
         explanation: What was said of the last pod before its attempt.
@@ -39,7 +43,7 @@ class Replay:
         verify: int = 0,
     ) -> None:
         clock = VirtualClock()
-        self._cluster = MemoryCluster(clock)
+        self._cluster = InMemoryCluster(clock)
         self._cluster.load(objects)
         self._explains = False
         self.explanation: Explanation | None = None
@@ -49,7 +53,7 @@ class Replay:
             registry,
             clock=clock,
             observer=self,
-            options=EngineOptions(verify=verify),
+            options=SchedulerOptions(verify=verify),
         )
         self._scheduler.start()
 

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from quaymaster import ApiObject, Node, Pod
 from quaymaster.config import SchedulerConfig, parse_config
-from quaymaster.objects import ApiObject, Node, Pod, from_wire
-from quaymaster.registry import PluginRegistry
+from quaymaster.objects import from_wire
+from quaymaster.scheduler import PluginRegistry
 from tests.extenders.replay import Replay
 from tests.extenders.rules import RuledExtenders, Tree, serving
 

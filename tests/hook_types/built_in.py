@@ -3,14 +3,10 @@
 from collections.abc import Hashable, Sequence
 from typing import Protocol
 
-from quaymaster.arrays import Int64Array, Rows
-from quaymaster.cluster_events import ClusterEventWithHint
-from quaymaster.cycle_state import CycleState
-from quaymaster.node_info import NodeInfo
-from quaymaster.node_table import NodeTable
-from quaymaster.objects import Pod
-from quaymaster.queueing import QueuedPodInfo, SortKey
-from quaymaster.results import (
+from quaymaster._contract.cluster_events import ClusterEventWithHint
+from quaymaster._contract.cycle_state import CycleState
+from quaymaster._contract.queueing import QueuedPodInfo, SortKey
+from quaymaster._contract.results import (
     NodeStatuses,
     NodeVerdicts,
     PostFilterResult,
@@ -18,7 +14,11 @@ from quaymaster.results import (
     PreBindWait,
     PreFilterResult,
 )
-from quaymaster.status import Status
+from quaymaster._contract.status import Status
+from quaymaster._objects import Pod
+from quaymaster._state.arrays import Int64Array, Rows
+from quaymaster._state.node_info import NodeInfo
+from quaymaster._state.node_table import NodeTable
 from quaymaster_default_binder import DefaultBinder
 from quaymaster_default_preemption import DefaultPreemption
 from quaymaster_dynamic_resources import DynamicResources

@@ -16,7 +16,7 @@ import attrs
 
 from quaymaster import hookspecs
 from quaymaster.hookspecs import EXTENSION_POINTS
-from quaymaster.registry import PluginRegistry
+from quaymaster.scheduler import PluginRegistry
 
 __all__ = ["MODULE", "HookTypes", "calls_of", "hook_types", "module_text"]
 
@@ -93,7 +93,7 @@ def module_text() -> str:
 
 
 def _specs() -> ast.Module:
-    return ast.parse(inspect.getsource(hookspecs))
+    return ast.parse(Path(inspect.getfile(hookspecs.FilterPlugin)).read_text(encoding="utf-8"))
 
 
 def _is_spec(node: ast.FunctionDef) -> bool:

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
-from quaymaster.clock import VirtualClock
-from quaymaster.memory import MemoryCluster
-from quaymaster.objects import ApiObject, Pod
+from quaymaster import ApiObject, Pod
+from quaymaster.inmemory import InMemoryCluster
+from quaymaster.scheduler import VirtualClock
 from quaymaster.testing import make_node
 
 __all__ = [
@@ -24,25 +24,25 @@ def make_cluster(
     clock: VirtualClock | None = None,
     nodes: int = 0,
     **options: Any,
-) -> MemoryCluster:
+) -> InMemoryCluster:
     """A cluster that holds some objects.
 
     Args:
         *objects: What it holds, beside its nodes.
         clock: Its time; one of its own by default.
         nodes: How many roomy nodes it has: ``n0``, ``n1`` and so on.
-        **options: What else `MemoryCluster` can be told.
+        **options: What else `InMemoryCluster` can be told.
 
     Returns:
         The cluster, whose controllers have seen all of it.
     """
-    cluster = MemoryCluster(clock or VirtualClock(), **options)
+    cluster = InMemoryCluster(clock or VirtualClock(), **options)
     roomy = (make_node(name=f"n{index}") for index in range(nodes))
     cluster.load([*roomy, *objects])
     return cluster
 
 
-def pods_of(cluster: MemoryCluster) -> list[Pod]:
+def pods_of(cluster: InMemoryCluster) -> list[Pod]:
     """All pods of a cluster."""
     return list(cluster.list(Pod).items)
 
@@ -52,17 +52,17 @@ def names(objects: Iterable[ApiObject]) -> list[str]:
     return [obj.name for obj in objects]
 
 
-def names_of(cluster: MemoryCluster) -> list[str]:
+def names_of(cluster: InMemoryCluster) -> list[str]:
     """The names of all pods of a cluster."""
     return names(pods_of(cluster))
 
 
-def react(cluster: MemoryCluster) -> None:
+def react(cluster: InMemoryCluster) -> None:
     """Let the controllers and the kubelet do what is due now."""
     cluster.clock.run_due()
 
 
-def schedule(cluster: MemoryCluster) -> None:
+def schedule(cluster: InMemoryCluster) -> None:
     """Bind every pod that waits until no more come: to its only node, or to ``n0``."""
     while waiting := [pod for pod in pods_of(cluster) if not pod.node_name]:
         for pod in waiting:

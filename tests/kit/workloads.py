@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from quaymaster.memory import RUN_SECONDS_ANNOTATION, MemoryCluster
+from quaymaster.inmemory import RUN_SECONDS_ANNOTATION, InMemoryCluster
 from quaymaster.objects import (
     DaemonSet,
     DaemonSetSpec,
@@ -172,7 +172,7 @@ def make_job(
 
 
 def scale(
-    cluster: MemoryCluster,
+    cluster: InMemoryCluster,
     kind: type[Deployment] | type[ReplicaSet] | type[StatefulSet],
     count: int,
 ) -> None:

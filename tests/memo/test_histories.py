@@ -12,7 +12,8 @@ from hypothesis.stateful import (
 )
 from msgspec.structs import replace
 
-from quaymaster import EngineOptions, Node, Pod
+from quaymaster import Node, Pod
+from quaymaster.scheduler import SchedulerOptions
 from quaymaster.testing import (
     SchedulerHarness,
     make_affinity_term,
@@ -69,7 +70,7 @@ class History(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.harness = SchedulerHarness(options=EngineOptions(verify=1))
+        self.harness = SchedulerHarness(options=SchedulerOptions(verify=1))
         self.made = 0
 
     @initialize(count=st.sampled_from([3, 40, 62]), node=nodes, other=nodes)

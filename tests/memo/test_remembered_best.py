@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quaymaster import EngineOptions, Handle, NodeInfo, Status, hookimpl
+from quaymaster import Handle, NodeInfo, Status, hookimpl
 from quaymaster._cycle.decisions import Decision
+from quaymaster.scheduler import SchedulerOptions
 from tests.memo.world import Asked, Rated, World, kind
 
 NODES = 5
@@ -44,7 +45,7 @@ STEPS = st.tuples(
 def test_ties_are_those_of_asking_anew(
     steps: Sequence[tuple[str, int, frozenset[int]]],
 ) -> None:
-    world = World(Spread, Moody, nodes=NODES, options=EngineOptions(verify=1))
+    world = World(Spread, Moody, nodes=NODES, options=SchedulerOptions(verify=1))
     plugin = world.framework.profile.plugins["Moody"]
     assert isinstance(plugin, Moody)
     pods = [0] * NODES

@@ -3,7 +3,7 @@
 import pytest
 
 from quaymaster import NodeInfo, Pod, PodUse, Status, hookimpl
-from quaymaster._cycle.decisions import NoFit
+from quaymaster._cycle.decisions import FitError
 from quaymaster._memo import filter_memo
 from tests.memo.world import Asked, Full, World, kind
 
@@ -70,7 +70,7 @@ def test_a_diagnosis_does_not_change_when_the_nodes_do(moved: int) -> None:
     for number in range(80):
         world.bind("a", f"n{number}")
     unfit = world.attempt(kind("a"))
-    assert isinstance(unfit, NoFit)
+    assert isinstance(unfit, FitError)
     diagnosis = unfit.diagnosis
     assert diagnosis is not None
     for number in range(moved):

@@ -6,19 +6,19 @@ import pytest
 from msgspec.structs import replace
 
 from quaymaster import (
-    EngineOptions,
     NodeInfo,
     NodeTable,
     NodeVerdicts,
     Pod,
     PodUse,
+    Rows,
     Scope,
     Status,
     hookimpl,
 )
-from quaymaster._cycle.decisions import NoFit
+from quaymaster._cycle.decisions import FitError
 from quaymaster._memo import filter_memo
-from quaymaster.arrays import Rows
+from quaymaster.scheduler import SchedulerOptions
 from tests.memo.world import ALL, Asked, Full, World, kind
 
 FEW = filter_memo.FEW_ROWS
@@ -164,7 +164,7 @@ def test_errors_are_never_remembered() -> None:
     world = World(Failing, nodes=2)
     for _ in range(2):
         unfit = world.attempt(kind("a"))
-        assert isinstance(unfit, NoFit)
+        assert isinstance(unfit, FitError)
         assert "out of order" in unfit.status.message
         assert "n1" in world.asked("Failing")
     Failing.is_well = True
@@ -174,7 +174,7 @@ def test_errors_are_never_remembered() -> None:
     assert world.asked("Failing") == []
     Failing.is_well = False
     world.bind("a", "n1")
-    assert isinstance(world.attempt(kind("a")), NoFit)
+    assert isinstance(world.attempt(kind("a")), FitError)
     Failing.is_well = True
     assert world.fits(kind("a")) == names(2)
 
@@ -236,7 +236,7 @@ def test_a_wrapper_sees_every_call() -> None:
 
 
 def test_whoever_looks_for_mutations_sees_every_call() -> None:
-    world = World(Full, nodes=2, options=EngineOptions(check_mutations=True))
+    world = World(Full, nodes=2, options=SchedulerOptions(check_mutations=True))
     for _ in range(2):
         world.fits(kind("a"))
         assert world.asked("Full") == names(2)

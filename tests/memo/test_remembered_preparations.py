@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from quaymaster import CycleState, NodeInfo, Pod, PreFilterResult, Status, hookimpl
-from quaymaster._cycle.decisions import NoFit
+from quaymaster._cycle.decisions import FitError
 from tests.memo.world import Asked, Full, Preparing, World, kind
 
 
@@ -166,7 +166,7 @@ def test_a_rejection_is_remembered_with_its_plugin(
     prepared(world, "Preparing", reject("not today"))
     for _ in range(2):
         unfit = world.attempt(kind("a"))
-        assert isinstance(unfit, NoFit)
+        assert isinstance(unfit, FitError)
         assert unfit.diagnosis is not None
         text = "0/3 nodes are available: not today."
         assert unfit.diagnosis.message() == text
@@ -197,7 +197,7 @@ def test_errors_of_pre_filter_are_never_remembered() -> None:
 
     world = World(Failing)
     for _ in range(2):
-        assert isinstance(world.attempt(kind("a")), NoFit)
+        assert isinstance(world.attempt(kind("a")), FitError)
     assert world.fits(kind("a")) == ["n0", "n1", "n2"]
     assert world.fits(kind("a")) == ["n0", "n1", "n2"]
     assert world.asked("Failing") == ["a"] * 3
@@ -279,7 +279,7 @@ def test_errors_of_pre_score_are_never_remembered() -> None:
     world = World(Full, Failing)
     for _ in range(2):
         unfit = world.attempt(kind("a"))
-        assert isinstance(unfit, NoFit)
+        assert isinstance(unfit, FitError)
         assert "out of order" in unfit.status.message
     for _ in range(2):
         assert world.fits(kind("a")) == ["n1"]

@@ -7,18 +7,19 @@ import numpy as np
 import pytest
 
 from quaymaster import (
-    EngineOptions,
+    Int64Array,
     NodeInfo,
     NodeTable,
     Pod,
     PodUse,
+    Rows,
     Scope,
     Status,
     hookimpl,
 )
-from quaymaster._cycle.decisions import NoFit
+from quaymaster._cycle.decisions import FitError
 from quaymaster._memo import signatures
-from quaymaster.arrays import Int64Array, Rows
+from quaymaster.scheduler import SchedulerOptions
 from quaymaster.testing import SchedulerHarness, make_node
 from tests.memo.world import ALL, Asked, Full, Rated, World, kind
 
@@ -264,13 +265,13 @@ def test_errors_of_scores_are_never_remembered(answer: Callable[[], object]) -> 
 
     world = World(Full, Failing)
     for _ in range(2):
-        assert isinstance(world.attempt(kind("a")), NoFit)
+        assert isinstance(world.attempt(kind("a")), FitError)
     Failing.is_well = True
     for _ in range(2):
         assert world.fits(kind("a")) == ["n1"]
     Failing.is_well = False
     world.bind("b", "n1")
-    assert isinstance(world.attempt(kind("a")), NoFit)
+    assert isinstance(world.attempt(kind("a")), FitError)
     Failing.is_well = True
     assert world.fits(kind("a")) == ["n1"]
 
@@ -308,7 +309,7 @@ def test_score_that_is_too_large_to_normalise_fails_the_attempt_each_time() -> N
     world.bind("b", "n1")
     for _ in range(2):
         failed = world.attempt(kind("a"))
-        assert isinstance(failed, NoFit)
+        assert isinstance(failed, FitError)
         assert "which is no 64-bit integer" in failed.status.message
 
 
@@ -368,7 +369,7 @@ def test_a_new_configuration_begins_with_an_empty_memory() -> None:
         [make_node(name="x"), make_node(name="y")],
         plugins={"Mine": Mine},
         config=config,
-        options=EngineOptions(),
+        options=SchedulerOptions(),
     )
     for number in range(2):
         harness.cluster.create(kind("a", name=f"p{number}"))

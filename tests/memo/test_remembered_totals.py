@@ -12,9 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quaymaster import NodeInfo, NodeTable, Pod, PodUse, Scope, hookimpl
+from quaymaster import (
+    Int64Array,
+    NodeInfo,
+    NodeTable,
+    Pod,
+    PodUse,
+    Rows,
+    Scope,
+    hookimpl,
+)
 from quaymaster._cycle.decisions import Decision
-from quaymaster.arrays import Int64Array, Rows
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
 from tests.memo.world import Asked, Full, World, kind
 

@@ -1,4 +1,4 @@
-"""``EngineOptions(verify=N)`` finds plugins that do not keep their word."""
+"""``SchedulerOptions(verify=N)`` finds plugins that do not keep their word."""
 
 from collections.abc import Hashable
 
@@ -7,23 +7,24 @@ import pytest
 
 from quaymaster import (
     CycleState,
-    EngineOptions,
     Handle,
+    Int64Array,
     NodeInfo,
     NodeTable,
     NodeVerdicts,
     Pod,
     PodUse,
+    Rows,
     Snapshot,
     Status,
     hookimpl,
 )
-from quaymaster.arrays import Int64Array, Rows
 from quaymaster.errors import QuaymasterError, VerificationError
+from quaymaster.scheduler import SchedulerOptions
 from quaymaster.testing import SchedulerHarness, make_node
 from tests.memo.world import Asked, Full, Preparing, Rated, World, kind
 
-VERIFIED = EngineOptions(verify=1)
+VERIFIED = SchedulerOptions(verify=1)
 NO = Status.unschedulable("no")
 HEAD = "pod 'default/pod': the decision is not the one of the scalar hooks: "
 
@@ -254,7 +255,7 @@ def test_a_normalisation_that_tells_equal_scores_apart_is_found() -> None:
 
 
 def test_only_every_nth_decision_is_verified() -> None:
-    world = World(Envious, nodes=3, options=EngineOptions(verify=3))
+    world = World(Envious, nodes=3, options=SchedulerOptions(verify=3))
     world.fits(kind("a"))
     world.bind("x", "n0")
     world.fits(kind("a"))

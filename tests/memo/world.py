@@ -6,33 +6,31 @@ from typing import TypeVar
 import numpy as np
 
 from quaymaster import (
+    ApiObject,
     CycleState,
-    EngineOptions,
     Handle,
     Node,
     NodeInfo,
     NodeTable,
     Pod,
     PreFilterResult,
+    Rows,
     Scope,
     Snapshot,
     StateKey,
     Status,
     hookimpl,
 )
-from quaymaster._cycle.decisions import Decision, NoFit
+from quaymaster._cycle.decisions import Decision, FitError
 from quaymaster._cycle.scoring import Ties
 from quaymaster._engine.framework import FrameworkBuilder
 from quaymaster._engine.handle import Services
 from quaymaster._queue.nominator import Nominator
-from quaymaster.arrays import Rows
-from quaymaster.change_log import ChangeLog
-from quaymaster.clock import VirtualClock
+from quaymaster.columns import ChangeLog
 from quaymaster.config import EnabledPlugin, ProfileConfig
 from quaymaster.hookspecs import EXTENSION_POINTS
-from quaymaster.memory import MemoryCluster
-from quaymaster.objects import ApiObject
-from quaymaster.registry import PluginRegistry
+from quaymaster.inmemory import InMemoryCluster
+from quaymaster.scheduler import PluginRegistry, SchedulerOptions, VirtualClock
 from quaymaster.testing import make_node, make_pod
 
 __all__ = [
@@ -128,7 +126,7 @@ def make_services(snapshot: Snapshot, nominator: Nominator) -> Services:
     clock = VirtualClock()
     return Services(
         clock=clock,
-        cluster=MemoryCluster(clock),
+        cluster=InMemoryCluster(clock),
         informers=NoObjects(),
         snapshot=snapshot,
         nominator=nominator,
@@ -172,7 +170,7 @@ class World:
         self,
         *plugins: type,
         nodes: int = 3,
-        options: EngineOptions | None = None,
+        options: SchedulerOptions | None = None,
         weights: Mapping[str, int] | None = None,
     ) -> None:
         self.snapshot = Snapshot()
@@ -188,7 +186,7 @@ class World:
         known = {plugin.__name__: plugin for plugin in (*plugins, Bland)}
         registry = PluginRegistry.of(known)
         builder = FrameworkBuilder(
-            registry=registry, services=services, options=options or EngineOptions()
+            registry=registry, services=services, options=options or SchedulerOptions()
         )
         self.framework = builder.build(_config(registry, known, weights or {}))
 
@@ -218,7 +216,7 @@ class World:
         self._nominated[pod.key] = pod
         self._nominator.add(pod)
 
-    def attempt(self, pod: Pod) -> Decision | NoFit:
+    def attempt(self, pod: Pod) -> Decision | FitError:
         """Try to schedule a pod; nothing is bound."""
         self.state, self.best = CycleState(), []
         return self.framework.algorithm.schedule(self.state, pod, self._pick)
@@ -232,7 +230,7 @@ class World:
     def message(self, pod: Pod) -> str:
         """What is said of a pod that fits nowhere."""
         unfit = self.attempt(pod)
-        assert isinstance(unfit, NoFit)
+        assert isinstance(unfit, FitError)
         return unfit.diagnosis.message() if unfit.diagnosis else unfit.status.message
 
     def asked(self, plugin: str) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 
-from quaymaster.objects import Node, Pod
+from quaymaster import Node, Pod
 from quaymaster.testing import (
     make_affinity_term,
     make_node,

@@ -6,7 +6,7 @@ import attrs
 from hypothesis import assume, event, example, given
 from hypothesis import strategies as st
 
-from quaymaster.objects import Pod
+from quaymaster import Pod
 from quaymaster.testing import SchedulerHarness
 from tests.model.cluster import Cluster, ModelNode, ModelPod
 from tests.model.decisions import best_nodes, feasible_nodes, preemptions

@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from quaymaster import EngineOptions
+from quaymaster.scheduler import SchedulerOptions
 from tests.openb.policies import POLICIES
 from tests.openb.replay import differences
 from tests.openb.trace import DATA, FILES, read_experiment
@@ -19,7 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the policies; return 1 if any decision differs."""
     options = _parser().parse_args(arguments)
     experiment = read_experiment(options.data)
-    engine = EngineOptions(verify=options.verify)
+    engine = SchedulerOptions(verify=options.verify)
     differ = False
     for policy in options.policy or POLICIES:
         start = time.process_time()

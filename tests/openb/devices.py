@@ -6,10 +6,8 @@ from typing import Final
 import attrs
 import numpy as np
 
-from quaymaster import NodeInfo, NodeTable
-from quaymaster.arrays import Int64Array, Rows
-from quaymaster.change_log import RowReader
-from quaymaster.node_table import CPU
+from quaymaster import Int64Array, NodeInfo, NodeTable, Rows
+from quaymaster.columns import CPU, RowReader
 from tests.openb.gpus import COUNT, WHOLE, GpuColumns, GpuNode
 
 __all__ = ["Devices", "Taken"]

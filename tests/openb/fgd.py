@@ -6,7 +6,8 @@ from typing import Final
 
 import numpy as np
 
-from quaymaster.arrays import BoolArray, Float64Array, Int64Array, RowArray
+from quaymaster import BoolArray, Int64Array
+from quaymaster.columns import Float64Array, RowArray
 from tests.openb.fragmentation import Fragmentation, TypicalPod
 from tests.openb.gpus import WHOLE, Demand, GpuColumns, GpuNode, suiting_devices
 

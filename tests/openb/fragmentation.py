@@ -13,7 +13,8 @@ from typing import Final
 import attrs
 import numpy as np
 
-from quaymaster.arrays import BoolArray, Float64Array, Int64Array
+from quaymaster import BoolArray, Int64Array
+from quaymaster.columns import Float64Array
 
 __all__ = ["Fragmentation", "TypicalPod"]
 

@@ -13,16 +13,17 @@ import attrs
 from quaymaster import (
     CycleState,
     Handle,
+    Int64Array,
     NodeInfo,
     NodeTable,
     NodeVerdicts,
     Pod,
+    Rows,
     Scope,
     StateKey,
     Status,
     hookimpl,
 )
-from quaymaster.arrays import Int64Array, Rows
 from quaymaster.config import one_of
 from tests.openb.devices import Devices, Taken
 from tests.openb.fragmentation import TypicalPod

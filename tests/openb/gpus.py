@@ -5,9 +5,8 @@ from typing import Final
 
 import attrs
 
-from quaymaster import Pod
-from quaymaster.arrays import Int64Array
-from quaymaster.resources import pod_requests
+from quaymaster import Int64Array, Pod
+from quaymaster.objects import pod_requests
 
 __all__ = [
     "COUNT",

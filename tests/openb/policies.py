@@ -9,7 +9,8 @@ from typing import Final, Protocol
 
 import numpy as np
 
-from quaymaster.arrays import Float64Array, Int64Array
+from quaymaster import Int64Array
+from quaymaster.columns import Float64Array
 from tests.openb.fgd import FragmentationGradientDescent
 from tests.openb.fragmentation import TypicalPod
 from tests.openb.gpus import WHOLE, Demand, GpuColumns, GpuNode, suiting_devices

@@ -10,10 +10,17 @@ from typing import ClassVar, Final
 
 import attrs
 
-from quaymaster import Handle, NodeInfo, NodeTable, Scope, hookimpl
-from quaymaster.arrays import Int64Array, Rows
+from quaymaster import (
+    MAX_NODE_SCORE,
+    Handle,
+    Int64Array,
+    NodeInfo,
+    NodeTable,
+    Rows,
+    Scope,
+    hookimpl,
+)
 from quaymaster.config import integer
-from quaymaster.scores import MAX_NODE_SCORE
 
 __all__ = ["BASE", "RANK", "LowestRank", "LowestRankArgs"]
 

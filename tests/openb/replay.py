@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
-from quaymaster import EngineOptions, Node, Pod
+from quaymaster import Node, Pod
+from quaymaster.scheduler import SchedulerOptions
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
 from tests.openb.gpu_share import GpuShare
 from tests.openb.gpus import COUNT, MILLI
@@ -34,7 +35,7 @@ class Difference:
 
 
 def differences(
-    experiment: Experiment, policy: str, *, options: EngineOptions | None = None
+    experiment: Experiment, policy: str, *, options: SchedulerOptions | None = None
 ) -> Iterator[Difference]:
     """Run one policy, and tell the decisions that differ as they are made.
 

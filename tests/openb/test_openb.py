@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 import pytest
 
-from quaymaster import EngineOptions
+from quaymaster.scheduler import SchedulerOptions
 from tests.openb.__main__ import main
 from tests.openb.fragmentation import Fragmentation
 from tests.openb.gpus import WHOLE, Demand, GpuColumns, GpuNode, suiting_devices
@@ -51,7 +51,7 @@ def test_3000_decisions_of_fragmentation_gradient_descent_are_repeated() -> None
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_first_decisions_are_repeated_and_the_slow_way_agrees(policy: str) -> None:
-    options = EngineOptions(verify=100)
+    options = SchedulerOptions(verify=100)
     assert list(differences(_first(400), policy, options=options)) == []
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path as FilePath
 from typing import Final
 
-from quaymaster.registry import PluginRegistry
+from quaymaster.scheduler import PluginRegistry
 from tests.parity.cases import read_cases
 from tests.parity.cluster import Path
 from tests.parity.emit import emitted

@@ -8,22 +8,22 @@ from typing import Literal, TypeAlias, TypeVar, cast
 import attrs
 import msgspec
 
-from quaymaster._cache.cache import Cache
+from quaymaster import ApiObject, Node, Pod, Snapshot
 from quaymaster._cycle.algorithm import Algorithm
 from quaymaster._cycle.sampling import NodeOrder
 from quaymaster._engine.framework import Framework, FrameworkBuilder
 from quaymaster._engine.handle import Services
-from quaymaster._memo import Signatures, remember
+from quaymaster._memo import remember
+from quaymaster._memo.signatures import Signatures
 from quaymaster._queue.nominator import Nominator
-from quaymaster._runtime import Call
-from quaymaster.change_log import ChangeLog
-from quaymaster.clock import Clock, VirtualClock
+from quaymaster._runtime.profile import Call
+from quaymaster._state.cache import Cache
 from quaymaster.cluster import PodStatusPatch
+from quaymaster.columns import ChangeLog
 from quaymaster.hookspecs import EXTENSION_POINTS
-from quaymaster.memory import MemoryCluster
-from quaymaster.objects import KINDS, ApiObject, Node, Pod, SpecPool, decode
-from quaymaster.registry import PluginRegistry
-from quaymaster.snapshot import Snapshot
+from quaymaster.inmemory import InMemoryCluster
+from quaymaster.objects import KINDS, SpecPool, decode
+from quaymaster.scheduler import Clock, PluginRegistry, VirtualClock
 from tests.parity.cases import Case, Json
 from tests.parity.configuration import load_configuration
 
@@ -71,7 +71,7 @@ class CaseObjects:
         return self._changes.setdefault(kind, ChangeLog())
 
 
-class CallLog(MemoryCluster):
+class CallLog(InMemoryCluster):
     """The API server of a case: it has no objects, and notes what it is asked for.
 
     Attributes:

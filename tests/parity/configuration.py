@@ -9,7 +9,7 @@ import attrs
 import yaml
 
 from quaymaster.config import SchedulerConfig, parse_config, shipped_profiles
-from quaymaster.registry import PluginRegistry
+from quaymaster.scheduler import PluginRegistry
 from tests.parity.cases import Case
 from tests.parity.coverage import missing_plugins
 

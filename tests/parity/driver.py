@@ -10,17 +10,21 @@ import attrs
 import numpy as np
 from msgspec.structs import replace
 
-from quaymaster._cycle.decisions import Decision, NoFit
+from quaymaster import (
+    CycleState,
+    Node,
+    NodeInfo,
+    NodeTable,
+    NominatingMode,
+    Pod,
+    Status,
+)
+from quaymaster._cycle.decisions import Decision, FitError
 from quaymaster._cycle.scoring import Ties
 from quaymaster._engine.framework import Framework
 from quaymaster.config import ConfigErrors
-from quaymaster.cycle_state import CycleState
-from quaymaster.node_info import NodeInfo
-from quaymaster.node_table import NodeTable
-from quaymaster.objects import Node, Pod, Time
-from quaymaster.registry import PluginRegistry
-from quaymaster.results import NominatingMode
-from quaymaster.status import Status
+from quaymaster.objects import Time
+from quaymaster.scheduler import PluginRegistry
 from tests.parity.cases import Case
 from tests.parity.cluster import CaseCluster, Path
 from tests.parity.examine import Examiner
@@ -169,7 +173,7 @@ class _Driver:
         self._spies[framework.profile.name].found = None
         self._cluster.calls.clear()
         decision = framework.algorithm.schedule(state, pod, _first_by_name)
-        if isinstance(decision, NoFit):
+        if isinstance(decision, FitError):
             self._give_up(framework, pod, decision, seen)
             return
         seen.outcome = "scheduled"
@@ -199,7 +203,7 @@ class _Driver:
         self._cluster.objects.put(bound)
 
     def _give_up(
-        self, framework: Framework, pod: Pod, unfit: NoFit, seen: Observation
+        self, framework: Framework, pod: Pod, unfit: FitError, seen: Observation
     ) -> None:
         if unfit.status.is_error:
             seen.outcome, seen.error = "error", unfit.status.message
@@ -216,7 +220,7 @@ class _Driver:
                 self._preempt(pod, seen.preemption)
                 self._nominate(pod, unfit)
 
-    def _preemption(self, framework: Framework, unfit: NoFit) -> Preemption | None:
+    def _preemption(self, framework: Framework, unfit: FitError) -> Preemption | None:
         if unfit.post_filter is None:
             return None
         seen = Preemption(result=unfit.post_filter)
@@ -260,7 +264,7 @@ class _Driver:
             self._cluster.objects.remove(victim)
             self._cluster.pods.pop(victim.key, None)
 
-    def _nominate(self, pod: Pod, unfit: NoFit) -> None:
+    def _nominate(self, pod: Pod, unfit: FitError) -> None:
         """Note the pod's nomination, which comes last on its node even if it stays."""
         wanted = unfit.nominating
         if wanted is not None and wanted.mode is NominatingMode.OVERRIDE:

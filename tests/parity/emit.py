@@ -1,6 +1,6 @@
 """One case as we decide it, as far as the installed plugins can tell."""
 
-from quaymaster.registry import PluginRegistry
+from quaymaster.scheduler import PluginRegistry
 from tests.parity.cases import Case, Json
 from tests.parity.cluster import Path
 from tests.parity.coverage import missing_plugins, needed_plugins

@@ -4,17 +4,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from quaymaster import CycleState, NodeTable, Pod, PreFilterResult, Rows, Status
 from quaymaster._cycle.attempt import Attempt
-from quaymaster._cycle.decisions import Feasible, NoFit
+from quaymaster._cycle.decisions import Feasible, FitError
 from quaymaster._cycle.filtering import FilterStation
 from quaymaster._cycle.pre_filter import PreFilterOutcome, PreFilterStation
 from quaymaster._engine.framework import Framework
-from quaymaster.arrays import Rows
-from quaymaster.cycle_state import CycleState
-from quaymaster.node_table import NodeTable
-from quaymaster.objects import Pod
-from quaymaster.results import PreFilterResult
-from quaymaster.status import Status
 from tests.parity.observation import Answers, Examination, Scores
 from tests.parity.volumes import volume_plans
 
@@ -53,7 +48,7 @@ class Examiner:
         if outcome.status is None:
             statuses = self._statuses(state, pod, found)
         feasible = self._feasible(found, statuses or {}, excluded)
-        diagnosis = found.diagnosis if isinstance(found, NoFit) else None
+        diagnosis = found.diagnosis if isinstance(found, FitError) else None
         return Examination(
             pre_filter=outcome,
             skipped_filters=apart.skip_filter_plugins,
@@ -110,7 +105,7 @@ class Examiner:
         return sorted(info.name for info in self._nodes if info.name not in names)
 
     def _statuses(
-        self, state: CycleState, pod: Pod, found: Feasible | NoFit
+        self, state: CycleState, pod: Pod, found: Feasible | FitError
     ) -> Mapping[str, Status | None]:
         """What the attempt said of the nodes it looked at, and asked for the others."""
         known: dict[str, Status | None] = {}
@@ -128,11 +123,11 @@ class Examiner:
 
     def _feasible(
         self,
-        found: Feasible | NoFit,
+        found: Feasible | FitError,
         statuses: Mapping[str, Status | None],
         excluded: Sequence[str],
     ) -> Sequence[str]:
-        if isinstance(found, NoFit):
+        if isinstance(found, FitError):
             return ()
         if self._algorithm.score or found.via_nominated_node:
             return sorted(self._nodes.names_at(found.rows))
@@ -144,10 +139,10 @@ class Examiner:
         self,
         state: CycleState,
         pod: Pod,
-        found: Feasible | NoFit,
+        found: Feasible | FitError,
         feasible: Sequence[str],
     ) -> Scores | None:
-        if isinstance(found, NoFit):
+        if isinstance(found, FitError):
             return None
         nodes, station = self._nodes, self._algorithm.score
         attempt = Attempt.begin(state, pod, nodes)

@@ -5,13 +5,10 @@ from typing import Literal, TypeAlias
 
 import attrs
 
+from quaymaster import Int64Array, NodeInfo, PostFilterResult, PreFilterResult, Status
 from quaymaster._cycle.pre_filter import PreFilterOutcome
 from quaymaster._cycle.score_call import PluginScores
-from quaymaster.arrays import Int64Array
-from quaymaster.node_info import NodeInfo
 from quaymaster.preemption import Candidate
-from quaymaster.results import PostFilterResult, PreFilterResult
-from quaymaster.status import Status
 from tests.parity.cases import Json
 
 __all__ = [

@@ -4,11 +4,10 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 
+from quaymaster import Code, NominatingInfo, PreFilterResult, Status
 from quaymaster._engine.framework import Framework
-from quaymaster._runtime import Profile
+from quaymaster._runtime.profile import Profile
 from quaymaster.preemption import Candidate, best_candidates
-from quaymaster.results import NominatingInfo, PreFilterResult
-from quaymaster.status import Code, Status
 from tests.parity.cases import Json
 from tests.parity.driver import Played
 from tests.parity.observation import (

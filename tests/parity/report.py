@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 import attrs
 
-from quaymaster.registry import PluginRegistry
+from quaymaster.scheduler import PluginRegistry
 from tests.parity.cases import Case
 from tests.parity.cluster import Path
 from tests.parity.compare import Tally, compare

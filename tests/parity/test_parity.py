@@ -5,7 +5,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from quaymaster.registry import PluginRegistry
+from quaymaster.scheduler import PluginRegistry
 from tests.parity.cases import read_cases
 from tests.parity.cluster import Path
 from tests.parity.report import check_cases

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from quaymaster.registry import PluginRegistry
+from quaymaster.scheduler import PluginRegistry
 from tests.parity.__main__ import main
 from tests.parity.cases import Case, Json, read_cases
 from tests.parity.compare import FRAMEWORK

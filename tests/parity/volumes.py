@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
+from quaymaster import CycleState
 from quaymaster._engine.framework import Framework
-from quaymaster.cycle_state import CycleState
 from quaymaster_volume_binding import VolumeBinding, VolumePlan
 from tests.parity.cases import Json
 

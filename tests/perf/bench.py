@@ -15,10 +15,11 @@ from quaymaster._cycle.decisions import Decision
 from quaymaster._cycle.sampling import NodeOrder
 from quaymaster._cycle.scoring import Ties
 from quaymaster._engine.framework import FrameworkBuilder
-from quaymaster._memo import Signatures, remember
+from quaymaster._memo import remember
+from quaymaster._memo.signatures import Signatures
 from quaymaster._queue.nominator import Nominator
 from quaymaster.config import EnabledPlugin, default_config
-from quaymaster.registry import PluginRegistry
+from quaymaster.scheduler import PluginRegistry
 from quaymaster.testing import make_node, make_pod
 from tests.memo.world import make_services
 

@@ -7,13 +7,13 @@ from typing import Any, TypeAlias
 
 import attrs
 
+from quaymaster import ApiObject, Node, Pod
 from quaymaster._perf.load import load_workloads
 from quaymaster._perf.measurement import Measurement
 from quaymaster._perf.operations import Player
 from quaymaster._perf.world import World
 from quaymaster.config import default_config
-from quaymaster.objects import ApiObject, Node, Pod
-from quaymaster.registry import PluginRegistry
+from quaymaster.scheduler import PluginRegistry
 
 __all__ = ["Bench", "Json"]
 

@@ -12,9 +12,9 @@ from quaymaster.objects import (
     Namespace,
     PersistentVolume,
     PersistentVolumeClaim,
+    Quantity,
     Service,
 )
-from quaymaster.quantity import Quantity
 from tests.perf_format.bench import Bench
 
 NODES = {"opcode": "createNodes", "count": 2}
@@ -432,7 +432,7 @@ def test_fields_of_templates_may_be_written_in_any_case(bench: Bench) -> None:
     }
     path = bench.template(
         "Pod",
-        metadata={"generateName": "a-", "labels": {"NodeName": "Kept"}},
+        metadata={"generateName": "a-", "labels": {"NodeName": "PerTemplate"}},
         spec={"TopologySpreadConstraints": [spread], **GATED},
     )
     create = {"opcode": "createPods", "count": 1, "podTemplatePath": path}
@@ -440,7 +440,7 @@ def test_fields_of_templates_may_be_written_in_any_case(bench: Bench) -> None:
     (pod,) = bench.pods
     (constraint,) = pod.spec.topology_spread_constraints
     assert constraint.node_taints_policy == "Honor"
-    assert pod.labels == {"NodeName": "Kept"}
+    assert pod.labels == {"NodeName": "PerTemplate"}
 
 
 @pytest.mark.parametrize(

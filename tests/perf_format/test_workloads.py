@@ -9,7 +9,7 @@ from quaymaster._perf.load import Workload, find_files, load_workloads
 from quaymaster._perf.runner import run_workload
 from quaymaster._perf.select import select
 from quaymaster.config import default_config
-from quaymaster.registry import PluginRegistry
+from quaymaster.scheduler import PluginRegistry
 
 DATA = Path(__file__).parent / "data"
 WORKLOADS = load_workloads(find_files([str(DATA)]))

@@ -6,18 +6,28 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from quaymaster import objects
-from quaymaster._cache.cache import AssumeError, Cache
+from quaymaster import (
+    ApiObject,
+    Code,
+    Node,
+    NominatingInfo,
+    NominatingMode,
+    Pod,
+    Snapshot,
+    Status,
+    objects,
+)
 from quaymaster._engine.event_handlers import EventHandlers
-from quaymaster._engine.failure import Failure, FailureHandler, FailureKind
+from quaymaster._engine.failure import FailureHandler
 from quaymaster._engine.progress import Progress
-from quaymaster._queue import BackoffPolicy, Nominator, QueuedPod, SchedulingQueue
+from quaymaster._queue.backoff import BackoffPolicy
 from quaymaster._queue.events import FORCE_ACTIVATE, UNSCHEDULABLE_TIMEOUT
-from quaymaster.clock import VirtualClock
-from quaymaster.objects import ApiObject, Node, ObjectMeta, Pod, from_wire
-from quaymaster.results import NominatingInfo, NominatingMode
-from quaymaster.snapshot import Snapshot
-from quaymaster.status import Code, Status
+from quaymaster._queue.nominator import Nominator
+from quaymaster._queue.queued_pod import QueuedPod
+from quaymaster._queue.scheduling_queue import SchedulingQueue
+from quaymaster._state.cache import AssumeError, Cache
+from quaymaster.objects import ObjectMeta, from_wire
+from quaymaster.scheduler import Failure, FailureKind, VirtualClock
 from tests.queue.cases import Case, Json
 from tests.queue.profile import RESOURCES, action_of, make_profile
 from tests.queue.view import observe, record_of

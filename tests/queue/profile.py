@@ -3,18 +3,19 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import cast
 
-from quaymaster._queue import QueueProfile
-from quaymaster.cluster_events import (
+from quaymaster import (
     ActionType,
+    ApiObject,
     ClusterEvent,
     ClusterEventWithHint,
     EventResource,
+    Handle,
+    Pod,
     QueueingHint,
-    QueueingHintFn,
+    Status,
 )
-from quaymaster.handle import Handle
-from quaymaster.objects import ApiObject, Pod
-from quaymaster.status import Status
+from quaymaster._queue.profile import QueueProfile
+from quaymaster.hookspecs import QueueingHintFn
 from quaymaster_priority_sort import PrioritySort
 from quaymaster_scheduling_gates import SchedulingGates
 from tests.queue.cases import Json

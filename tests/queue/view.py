@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from quaymaster._queue import QueuedPod, SchedulingQueue
+from quaymaster._queue.queued_pod import QueuedPod
+from quaymaster._queue.scheduling_queue import SchedulingQueue
 
 __all__ = ["COMPARED", "compared", "observe", "record_of"]
 

@@ -1,30 +1,4 @@
-"""Scheduler configurations: ``KubeSchedulerConfiguration`` as users have it.
-
-`load_config` reads a file, fills in defaults, expands ``multiPoint`` and checks
-everything against the installed plugins; all mistakes come together in one
-`ConfigErrors`. `ConfigWatcher` applies a file again whenever it has changed. The format
-is ``kubescheduler.config.k8s.io/v1`` of Kubernetes v1.36; its defaults hold, except
-that ``percentageOfNodesToScore`` is 100.
-
-Authors of plugins describe their arguments with an attrs class and the validators of
-this module, which check values and describe them in the JSON Schema::
-
-    @attrs.frozen(kw_only=True)
-    class TidesArgs:
-        low: int = attrs.field(default=0, validator=integer(0, 900))
-        high: int = attrs.field(default=300, validator=integer(0, 900))
-
-        def validate(self) -> Iterator[ArgsError]:
-            if self.low > self.high:
-                yield ArgsError("low", f"expected at most high ({self.high})")
-
-    class Tides:
-        Args: ClassVar = TidesArgs
-
-A file writes the fields in camel case. The class's docstring describes them in the
-schema, from its section of attributes. ``validate`` is optional, and is called only for
-arguments from a file.
-"""
+"""Configurations: `KubeSchedulerConfiguration` files, and the rules of arguments."""
 
 from quaymaster._config.changes import ConfigChanges
 from quaymaster._config.dump import dump_config

@@ -1,31 +1,34 @@
-"""How many pods of some kind there are on each node, and in each topology domain.
+"""How many pods are where: counts of pods per node and topology domain.
 
-Every `Snapshot` has a `PodCounts`, open to every plugin::
-
-    query = PodQuery(selector=selector, namespaces=frozenset({pod.namespace}))
-    group = handle.snapshot.counts.pods(query)
-    zones = handle.snapshot.counts.domains("topology.kubernetes.io/zone")
-    per_zone = group.by_domain(zones)
-    per_zone.array()[zones.number("eu-west-1a")]
-
-A question is answered by a count of all pods the first time it is asked; from then on
-the answer is kept up to date as pods and nodes come, change and go. Pods that no
-question is about cost next to nothing, however many questions there are. What is handed
-out is live: ask again in each scheduling cycle, or `Kept` does, and never write to it.
+They are kept up to date by the snapshot; a plugin asks for what it counts.
 """
 
-from quaymaster._counting.carried import CarriedTerm, CarriedTerms, TermsOf
-from quaymaster._counting.counts import PodCounts
-from quaymaster._counting.groups import DomainCounts, PodGroup, PodQuery
-from quaymaster._counting.kept import Kept
+from quaymaster._indexes.namespaces import Namespaces
+from quaymaster._state.counting.carried import (
+    ExistingPodTerm,
+    ExistingPodTerms,
+    TermsOf,
+)
+from quaymaster._state.counting.counts import PodCounts
+from quaymaster._state.counting.groups import DomainCounts, PodCount, PodQuery
+from quaymaster._state.counting.kept import PerTemplate
+from quaymaster._state.counting.pod_terms import PodTerm, compile_pod_terms
+from quaymaster._state.topology import OUTSIDE, DomainMove, Domains, NodeFilter
 
 __all__ = [
-    "CarriedTerm",
-    "CarriedTerms",
+    "OUTSIDE",
     "DomainCounts",
-    "Kept",
+    "DomainMove",
+    "Domains",
+    "ExistingPodTerm",
+    "ExistingPodTerms",
+    "Namespaces",
+    "NodeFilter",
+    "PerTemplate",
+    "PodCount",
     "PodCounts",
-    "PodGroup",
     "PodQuery",
+    "PodTerm",
     "TermsOf",
+    "compile_pod_terms",
 ]

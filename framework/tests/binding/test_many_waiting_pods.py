@@ -10,10 +10,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import ClassVar
 
-from quaymaster import Handle, PermitWait, hookimpl
+from quaymaster import Handle, PermitWait, Status, hookimpl
 from quaymaster._binding.waiting_pods import WaitingPods
-from quaymaster.clock import VirtualClock
-from quaymaster.status import Status
+from quaymaster.scheduler import VirtualClock
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
 
 MANY, FEW = 10_000, 1_000

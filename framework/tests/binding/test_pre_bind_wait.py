@@ -7,12 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from quaymaster import CycleState, Handle, Pod, PreBindWait, Status, hookimpl
-from quaymaster._binding.executor import WorkerExecutor
-from quaymaster._engine.scheduler import Scheduler
-from quaymaster.clock import VirtualClock
 from quaymaster.config import parse_config
-from quaymaster.memory import MemoryCluster
-from quaymaster.registry import PluginRegistry
+from quaymaster.inmemory import InMemoryCluster
+from quaymaster.scheduler import PluginRegistry, Scheduler, VirtualClock, WorkerExecutor
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
 
 LATE = Status.from_error("too late")
@@ -131,7 +128,7 @@ def test_on_workers_the_plugin_waits_on_the_engines_thread() -> None:
 
     registry = PluginRegistry.discover().with_plugin(waiting(check, log), "W")
     clock = VirtualClock()
-    cluster = MemoryCluster(clock)
+    cluster = InMemoryCluster(clock)
     cluster.load([NODE, make_pod()])
     scheduler = Scheduler(
         cluster,

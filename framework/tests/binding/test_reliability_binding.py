@@ -9,16 +9,21 @@ from typing import ClassVar
 
 import pytest
 
-from quaymaster import Handle, PermitWait, Pod, PreFilterResult, Status, hookimpl
-from quaymaster._binding.executor import WorkerExecutor
-from quaymaster._engine.scheduler import Scheduler
-from quaymaster.clock import RealClock
+from quaymaster import (
+    Handle,
+    Node,
+    PermitWait,
+    Pod,
+    PreBindWait,
+    PreFilterResult,
+    Status,
+    hookimpl,
+)
 from quaymaster.cluster import UnknownOutcomeError
 from quaymaster.config import default_config
-from quaymaster.memory import MemoryCluster
-from quaymaster.objects import Node, PersistentVolume, PersistentVolumeClaim
-from quaymaster.registry import PluginRegistry
-from quaymaster.results import PreBindWait
+from quaymaster.inmemory import InMemoryCluster
+from quaymaster.objects import PersistentVolume, PersistentVolumeClaim
+from quaymaster.scheduler import PluginRegistry, RealClock, Scheduler, WorkerExecutor
 from quaymaster.testing import (
     SchedulerHarness,
     make_affinity_term,
@@ -300,7 +305,7 @@ class _Bound:
 def test_single_pod_that_comes_while_the_scheduler_sleeps_does_not_wait() -> None:
     """kubernetes/kubernetes#119784: nobody woke the thread that pops."""
     clock, registry, bound = RealClock(), PluginRegistry.discover(), _Bound()
-    cluster = MemoryCluster(clock)
+    cluster = InMemoryCluster(clock)
     cluster.load([make_node(name="a")])
     scheduler = Scheduler(
         cluster,

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 from quaymaster._cli import output
 from quaymaster._cli.app import app
 from quaymaster._cli.notices import print_notices
-from quaymaster.notices import Notice, NoticeReason
+from quaymaster.manifests import Notice, NoticeReason
 
 POD = """
 apiVersion: v1

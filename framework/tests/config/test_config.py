@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quaymaster import hookimpl
 from quaymaster.config import (
     EnabledPlugin,
     LeaderElection,
@@ -20,8 +21,8 @@ from quaymaster.config import (
     load_config,
     parse_config,
 )
-from quaymaster.hookspecs import EXTENSION_POINTS, hookimpl
-from quaymaster.registry import PluginRegistry
+from quaymaster.hookspecs import EXTENSION_POINTS
+from quaymaster.scheduler import PluginRegistry
 
 HEADER: dict[str, object] = {
     "apiVersion": "kubescheduler.config.k8s.io/v1",

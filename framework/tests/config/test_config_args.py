@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 import attrs
 import pytest
 
+from quaymaster import hookimpl
 from quaymaster.config import (
     ZERO_MEANS_DEFAULT,
     ArgsError,
@@ -24,15 +25,14 @@ from quaymaster.config import (
     parse_config,
     qualified_name,
 )
-from quaymaster.hookspecs import hookimpl
 from quaymaster.objects import (
     LabelSelector,
     NodeAffinity,
     PreferredSchedulingTerm,
+    Quantity,
     TopologySpreadConstraint,
 )
-from quaymaster.quantity import Quantity
-from quaymaster.registry import PluginRegistry
+from quaymaster.scheduler import PluginRegistry
 
 HEADER: dict[str, object] = {
     "apiVersion": "kubescheduler.config.k8s.io/v1",

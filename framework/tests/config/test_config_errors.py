@@ -8,6 +8,7 @@ from typing import ClassVar
 import attrs
 import pytest
 
+from quaymaster import hookimpl
 from quaymaster.config import (
     ZERO_MEANS_DEFAULT,
     ArgsError,
@@ -17,9 +18,8 @@ from quaymaster.config import (
     parse_config,
 )
 from quaymaster.errors import QuaymasterError
-from quaymaster.hookspecs import hookimpl
 from quaymaster.objects import NodeAffinity
-from quaymaster.registry import PluginRegistry
+from quaymaster.scheduler import PluginRegistry
 
 HEADER: dict[str, object] = {
     "apiVersion": "kubescheduler.config.k8s.io/v1",

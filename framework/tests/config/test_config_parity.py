@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 import pytest
 
+from quaymaster import hookimpl
 from quaymaster.config import (
     ConfigErrors,
     ProfileConfig,
@@ -17,8 +18,8 @@ from quaymaster.config import (
     parse_config,
     shipped_profiles,
 )
-from quaymaster.hookspecs import EXTENSION_POINTS, hookimpl
-from quaymaster.registry import PluginRegistry
+from quaymaster.hookspecs import EXTENSION_POINTS
+from quaymaster.scheduler import PluginRegistry
 
 DATA = Path(__file__).parent / "data"
 HEADER: dict[str, object] = {

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import attrs
 import pytest
 
+from quaymaster import hookimpl
 from quaymaster.config import (
     ConfigErrors,
     config_schema,
@@ -16,9 +17,9 @@ from quaymaster.config import (
     one_of,
     parse_config,
 )
-from quaymaster.hookspecs import EXTENSION_POINTS, hookimpl
+from quaymaster.hookspecs import EXTENSION_POINTS
 from quaymaster.objects import NodeAffinity
-from quaymaster.registry import PluginRegistry
+from quaymaster.scheduler import PluginRegistry
 
 HEADER: dict[str, object] = {
     "apiVersion": "kubescheduler.config.k8s.io/v1",

@@ -7,14 +7,15 @@ import pytest
 
 from quaymaster import (
     Handle,
+    Int64Array,
     NodeInfo,
     NodeTable,
     NodeVerdicts,
+    Rows,
     Scope,
     Status,
     hookimpl,
 )
-from quaymaster.arrays import Int64Array, Rows
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
 
 NODES = 12

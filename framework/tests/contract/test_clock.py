@@ -6,8 +6,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from quaymaster.clock import RealClock, VirtualClock
 from quaymaster.objects import Time
+from quaymaster.scheduler import RealClock, VirtualClock
 
 
 def test_virtual_time_stands_still_until_somebody_waits() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from quaymaster import (
     ActionType,
+    ApiObject,
     Change,
     ClusterEvent,
     ClusterEventWithHint,
@@ -18,7 +19,7 @@ from quaymaster import (
     on_node,
     on_pod,
 )
-from quaymaster.objects import KINDS, ApiObject, Deployment
+from quaymaster.objects import KINDS, Deployment
 
 
 def after_adding(_pod: Pod, _old: None, _new: Node) -> QueueingHint:

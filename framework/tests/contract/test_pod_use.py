@@ -10,13 +10,13 @@ from quaymaster import (
     NodeVerdicts,
     Pod,
     PodUse,
+    Rows,
     Status,
     hookimpl,
 )
-from quaymaster.arrays import Rows
-from quaymaster.node_table import CPU
-from quaymaster.registry import PluginLoadError
-from quaymaster.results import FilteredRows
+from quaymaster._contract.results import FilteredRows
+from quaymaster.columns import CPU
+from quaymaster.errors import PluginLoadError
 from quaymaster.testing import PluginHarness, make_node, make_pod
 
 FULL = Status.unschedulable("full")

@@ -6,26 +6,21 @@ import numpy as np
 import pytest
 
 from quaymaster import (
+    BoolArray,
     CycleState,
-    EngineOptions,
     Handle,
+    Int64Array,
     NodeInfo,
     NodeTable,
     NodeVerdicts,
+    Rows,
     Scope,
     Status,
     hookimpl,
 )
-from quaymaster.arrays import (
-    BoolArray,
-    Int64Array,
-    Rows,
-    constant,
-    freeze,
-    is_constant,
-    is_frozen,
-)
+from quaymaster.columns import constant, freeze, is_constant, is_frozen
 from quaymaster.errors import PluginError
+from quaymaster.scheduler import SchedulerOptions
 from quaymaster.testing import (
     ContractError,
     PluginHarness,
@@ -51,7 +46,7 @@ def scheduled(plugin: type, *, check: bool = False) -> SchedulerHarness:
                 {"plugins": {"multiPoint": {"enabled": [{"name": plugin.__name__}]}}}
             ],
         },
-        options=EngineOptions(check_mutations=check),
+        options=SchedulerOptions(check_mutations=check),
     )
     harness.settle()
     return harness

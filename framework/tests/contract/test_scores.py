@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quaymaster.scores import default_normalize
+from quaymaster import default_normalize
 
 
 @pytest.mark.parametrize(

@@ -7,18 +7,18 @@ from hypothesis import strategies as st
 
 from quaymaster import (
     Handle,
+    Node,
     NodeInfo,
     NodeTable,
     NodeVerdicts,
     Pod,
     PodUse,
+    Rows,
     Status,
     hookimpl,
 )
-from quaymaster.arrays import Rows
-from quaymaster.node_table import CPU
-from quaymaster.objects import Node
-from quaymaster.resources import pod_requests
+from quaymaster.columns import CPU
+from quaymaster.objects import pod_requests
 from quaymaster.testing import PluginHarness, make_node, make_pod
 
 FULL = Status.unschedulable("full")

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from quaymaster import Snapshot
 from quaymaster._cycle.sampling import NodeOrder, nodes_to_find
-from quaymaster.snapshot import Snapshot
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
 
 

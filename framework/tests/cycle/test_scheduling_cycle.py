@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from quaymaster import (
+    ApiObject,
     CycleState,
     Handle,
+    Int64Array,
     Node,
     NodeInfo,
     NodeTable,
@@ -20,6 +22,7 @@ from quaymaster import (
     Pod,
     PostFilterResult,
     PreFilterResult,
+    Rows,
     Snapshot,
     StateKey,
     Status,
@@ -27,23 +30,21 @@ from quaymaster import (
 )
 from quaymaster._cycle.algorithm import Algorithm
 from quaymaster._cycle.attempt import Attempt
-from quaymaster._cycle.decisions import Decision, NoFit
+from quaymaster._cycle.decisions import Decision, FitError
 from quaymaster._cycle.diagnosis import Diagnosis
 from quaymaster._cycle.explain import explain
 from quaymaster._cycle.sampling import NodeOrder
 from quaymaster._cycle.scoring import Ties
 from quaymaster._engine.handle import EngineHandle, Services
-from quaymaster._memo import Signatures, remember
+from quaymaster._memo import remember
+from quaymaster._memo.signatures import Signatures
 from quaymaster._queue.nominator import Nominator
-from quaymaster._runtime import build_profile
-from quaymaster.arrays import Int64Array, Rows
-from quaymaster.change_log import ChangeLog
-from quaymaster.clock import VirtualClock
+from quaymaster._runtime.build import build_profile
+from quaymaster.columns import ChangeLog
 from quaymaster.config import EnabledPlugin, ProfileConfig
 from quaymaster.hookspecs import EXTENSION_POINTS
-from quaymaster.memory import MemoryCluster
-from quaymaster.objects import ApiObject
-from quaymaster.registry import PluginRegistry
+from quaymaster.inmemory import InMemoryCluster
+from quaymaster.scheduler import PluginRegistry, VirtualClock
 from quaymaster.testing import make_node, make_pod
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
@@ -251,7 +252,7 @@ def make_algorithm(
     clock = VirtualClock()
     services = Services(
         clock=clock,
-        cluster=MemoryCluster(clock),
+        cluster=InMemoryCluster(clock),
         informers=_NoObjects(),
         snapshot=snapshot,
         nominator=nominator,
@@ -299,10 +300,10 @@ def message_for(algorithm: Algorithm, pod: Pod) -> str:
     return unfit.diagnosis.message()
 
 
-def unfit_for(algorithm: Algorithm, pod: Pod) -> NoFit:
+def unfit_for(algorithm: Algorithm, pod: Pod) -> FitError:
     """Why a pod fits nowhere."""
     unfit = algorithm.schedule(CycleState(), pod, _first)
-    assert isinstance(unfit, NoFit)
+    assert isinstance(unfit, FitError)
     return unfit
 
 

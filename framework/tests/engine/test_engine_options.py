@@ -1,8 +1,9 @@
-"""What `EngineOptions` change in a scheduler, by way of its harness."""
+"""What `SchedulerOptions` change in a scheduler, by way of its harness."""
 
 import pytest
 
-from quaymaster import EngineOptions, Handle, Pod, Status, hookimpl
+from quaymaster import Handle, Pod, Status, hookimpl
+from quaymaster.scheduler import SchedulerOptions
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
 
 
@@ -38,7 +39,7 @@ class Gate:
         return Status.unresolvable("closed") if type(self).closed else None
 
 
-def harness_with(plugin: type, options: EngineOptions | None) -> SchedulerHarness:
+def harness_with(plugin: type, options: SchedulerOptions | None) -> SchedulerHarness:
     return SchedulerHarness(
         [make_node(name="a"), make_pod(name="p")],
         plugins={plugin.__name__: plugin},
@@ -55,11 +56,11 @@ def harness_with(plugin: type, options: EngineOptions | None) -> SchedulerHarnes
 
 @pytest.mark.parametrize(
     ("options", "seconds"),
-    [(None, 330.0), (EngineOptions(max_in_unschedulable_seconds=45.0), 60.0)],
+    [(None, 330.0), (SchedulerOptions(max_in_unschedulable_seconds=45.0), 60.0)],
     ids=["by default", "45 s"],
 )
 def test_a_rejected_pod_is_tried_again_at_the_first_flush_after_the_limit(
-    options: EngineOptions | None, seconds: float
+    options: SchedulerOptions | None, seconds: float
 ) -> None:
     harness = harness_with(Stubborn, options)
     harness.advance(seconds - 1.0)
@@ -72,7 +73,7 @@ def test_a_rejected_pod_is_tried_again_at_the_first_flush_after_the_limit(
 def test_gates_are_asked_at_a_flush_by_choice_only(
     flushed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    harness = harness_with(Gate, EngineOptions(flush_gated_pods=flushed))
+    harness = harness_with(Gate, SchedulerOptions(flush_gated_pods=flushed))
     harness.advance(10.0)
     monkeypatch.setattr(Gate, "closed", False)
     harness.advance(1000.0)
@@ -82,4 +83,4 @@ def test_gates_are_asked_at_a_flush_by_choice_only(
 def test_options_are_checked() -> None:
     expected = "max_in_unschedulable_seconds: expected seconds above 0, got 0"
     with pytest.raises(ValueError, match=expected):
-        EngineOptions(max_in_unschedulable_seconds=0)
+        SchedulerOptions(max_in_unschedulable_seconds=0)

@@ -7,41 +7,38 @@ from typing import Any, ClassVar
 import pytest
 from msgspec.structs import replace
 
-from quaymaster._cache.cache import Cache
+from quaymaster import (
+    ActionType,
+    ApiObject,
+    ClusterEvent,
+    ClusterEventWithHint,
+    EventResource,
+    Node,
+    Pod,
+    QueueingHint,
+    Snapshot,
+)
 from quaymaster._engine.changes import node_changes, pod_changes
 from quaymaster._engine.event_handlers import EventHandlers
 from quaymaster._engine.informers import WATCHED_KINDS, ChangeHandler
 from quaymaster._engine.progress import Progress
-from quaymaster._queue import Nominator, QueuedPod, QueueProfile, SchedulingQueue
-from quaymaster.clock import VirtualClock
-from quaymaster.cluster_events import (
-    ActionType,
-    ClusterEvent,
-    ClusterEventWithHint,
-    EventResource,
-    QueueingHint,
-)
+from quaymaster._queue.nominator import Nominator
+from quaymaster._queue.profile import QueueProfile
+from quaymaster._queue.queued_pod import QueuedPod
+from quaymaster._queue.scheduling_queue import SchedulingQueue
+from quaymaster._state.cache import Cache
 from quaymaster.objects import (
-    ApiObject,
     Namespace,
-    Node,
     NodeCondition,
     ObjectMeta,
-    Pod,
     PodResourceClaimStatus,
     PodSchedulingGate,
     Service,
     StorageClass,
     Time,
 )
-from quaymaster.queueing import QueueName
-from quaymaster.snapshot import Snapshot
-from quaymaster.testing.makers import (
-    make_namespace,
-    make_node,
-    make_pod,
-    make_service,
-)
+from quaymaster.scheduler import QueueName, VirtualClock
+from quaymaster.testing import make_namespace, make_node, make_pod, make_service
 
 _: type[ChangeHandler] = EventHandlers
 

@@ -6,19 +6,25 @@ import attrs
 import pytest
 from msgspec.structs import replace
 
-from quaymaster._cache.cache import Cache
-from quaymaster._engine.failure import Failure, FailureHandler, FailureKind
-from quaymaster._queue import Nominator, QueuedPod, QueueProfile, SchedulingQueue
+from quaymaster import (
+    ClusterEventWithHint,
+    NominatingInfo,
+    NominatingMode,
+    Pod,
+    Snapshot,
+    Status,
+)
+from quaymaster._engine.failure import FailureHandler
 from quaymaster._queue.events import ASSIGNED_POD_DELETE
-from quaymaster.clock import VirtualClock
+from quaymaster._queue.nominator import Nominator
+from quaymaster._queue.profile import QueueProfile
+from quaymaster._queue.queued_pod import QueuedPod
+from quaymaster._queue.scheduling_queue import SchedulingQueue
+from quaymaster._state.cache import Cache
 from quaymaster.cluster import EventNote, PodStatusPatch
-from quaymaster.cluster_events import ClusterEventWithHint
-from quaymaster.objects import Pod, PodCondition, Time
-from quaymaster.queueing import QueueName
-from quaymaster.results import NominatingInfo, NominatingMode
-from quaymaster.snapshot import Snapshot
-from quaymaster.status import Status
-from quaymaster.testing.makers import make_node, make_pod
+from quaymaster.objects import PodCondition, Time
+from quaymaster.scheduler import Failure, FailureKind, QueueName, VirtualClock
+from quaymaster.testing import make_node, make_pod
 
 START = 1_767_225_600.0
 MESSAGE = "0/1 nodes are available: 1 Insufficient cpu."

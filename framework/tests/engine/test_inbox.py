@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 
 from quaymaster._engine.inbox import Inbox
-from quaymaster.clock import RealClock, VirtualClock
+from quaymaster.scheduler import RealClock, VirtualClock
 
 HOUR = 3600.0
 

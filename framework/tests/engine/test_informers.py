@@ -5,8 +5,8 @@ from typing import Generic, TypeVar
 
 import pytest
 
+from quaymaster import ApiObject, Node, Pod
 from quaymaster._engine.informers import WATCHED_KINDS, EngineInformers
-from quaymaster.clock import Clock, VirtualClock
 from quaymaster.cluster import (
     ApiError,
     ListResult,
@@ -15,8 +15,9 @@ from quaymaster.cluster import (
     Watch,
     WatchEvent,
 )
-from quaymaster.memory import MemoryCluster
-from quaymaster.objects import ApiObject, Lease, Node, Pod
+from quaymaster.inmemory import InMemoryCluster
+from quaymaster.objects import Lease
+from quaymaster.scheduler import Clock, VirtualClock
 from quaymaster.testing import make_node, make_pod
 from tests.kit.clusters import make_cluster
 
@@ -44,7 +45,7 @@ class Told:
             self.changes.append(f"{what} {obj.name}" + (" (missed)" if missed else ""))
 
 
-def follow(cluster: MemoryCluster) -> tuple[EngineInformers, Told]:
+def follow(cluster: InMemoryCluster) -> tuple[EngineInformers, Told]:
     told = Told()
     informers = EngineInformers(cluster, lambda: None)
     informers.start(told)
@@ -82,7 +83,7 @@ def test_nodes_that_came_with_pods_are_told_before_them() -> None:
     assert not informers.sync()
 
 
-class Eager(MemoryCluster):
+class Eager(InMemoryCluster):
     """A cluster whose watches say at once, and twice, that they have something."""
 
     def watch(
@@ -112,7 +113,7 @@ def test_copy_is_up_to_date_when_a_change_is_told() -> None:
     assert informers.list(Pod, "red") == []
 
 
-class Interrupted(MemoryCluster):
+class Interrupted(InMemoryCluster):
     """A cluster whose watches fail while `error` is set."""
 
     error: ApiError | None = None
@@ -235,7 +236,7 @@ def test_list_that_fails_or_is_stale_is_asked_for_again_later(is_down: bool) -> 
     assert told.changes == ["added r"]
 
 
-class Repeating(MemoryCluster):
+class Repeating(InMemoryCluster):
     """Its watches tell each batch of changes twice."""
 
     def watch(

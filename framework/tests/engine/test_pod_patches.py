@@ -6,12 +6,10 @@ from typing import Any, TypeVar
 from quaymaster import Handle, PermitWait, Pod, hookimpl
 from quaymaster._binding.executor import Post
 from quaymaster._engine.pod_patches import PodPatches
-from quaymaster._engine.scheduler import Scheduler
-from quaymaster.clock import VirtualClock
 from quaymaster.cluster import PodStatusPatch
 from quaymaster.config import parse_config
-from quaymaster.memory import MemoryCluster
-from quaymaster.registry import PluginRegistry
+from quaymaster.inmemory import InMemoryCluster
+from quaymaster.scheduler import PluginRegistry, Scheduler, VirtualClock
 from quaymaster.testing import make_node, make_pod
 
 T = TypeVar("T")
@@ -48,7 +46,7 @@ class Waits:
 
 def test_patches_of_one_pod_do_not_overtake_each_other() -> None:
     clock = VirtualClock()
-    cluster = MemoryCluster(clock)
+    cluster = InMemoryCluster(clock)
     pods = [cluster.create(make_pod(name=name)) for name in ("a", "b")]
     executor = NewestFirst()
     patches = PodPatches(cluster, executor)
@@ -64,7 +62,7 @@ def test_patches_of_one_pod_do_not_overtake_each_other() -> None:
 
 def test_failed_patch_does_not_hold_up_the_next_one() -> None:
     clock = VirtualClock()
-    cluster = MemoryCluster(clock)
+    cluster = InMemoryCluster(clock)
     gone = make_pod(name="gone")
     executor = NewestFirst()
     patches = PodPatches(cluster, executor)
@@ -81,7 +79,7 @@ def test_failed_patch_does_not_hold_up_the_next_one() -> None:
 
 def test_nomination_of_a_pod_that_is_turned_away_is_taken_back() -> None:
     clock = VirtualClock()
-    cluster = MemoryCluster(clock)
+    cluster = InMemoryCluster(clock)
     cluster.load([make_node(name="n1"), make_pod(name="p")])
     registry = PluginRegistry.discover().with_plugin(Waits)
     config = parse_config(

@@ -9,14 +9,17 @@ from typing import ClassVar
 
 import pytest
 
-from quaymaster import Handle, Pod, Status, hookimpl
-from quaymaster.cluster_events import (
+from quaymaster import (
     ActionType,
     ClusterEvent,
     ClusterEventWithHint,
     EventResource,
+    Handle,
+    Pod,
+    Status,
+    hookimpl,
 )
-from quaymaster.queueing import QueueName
+from quaymaster.scheduler import QueueName
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
 
 REJECTION = Status.unschedulable("not yet")

@@ -9,16 +9,20 @@ from typing import ClassVar
 
 import pytest
 
-from quaymaster import Handle, NodeInfo, Pod, Status, hookimpl
-from quaymaster.cluster_events import (
+from quaymaster import (
     ActionType,
+    ApiObject,
     ClusterEvent,
     ClusterEventWithHint,
     EventResource,
+    Handle,
+    NodeInfo,
+    Pod,
     QueueingHint,
+    Status,
+    hookimpl,
 )
-from quaymaster.objects import ApiObject
-from quaymaster.queueing import QueueName
+from quaymaster.scheduler import QueueName
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
 
 ONE_CPU = {"cpu": "1"}

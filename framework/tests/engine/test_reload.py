@@ -12,23 +12,29 @@ import attrs
 import msgspec
 import pytest
 
-from quaymaster import Handle, Pod, Status, hookimpl
-from quaymaster._binding.executor import WorkerExecutor
-from quaymaster._engine.scheduler import Scheduler
-from quaymaster.clock import RealClock
-from quaymaster.cluster_events import (
+from quaymaster import (
     ActionType,
+    ApiObject,
     ClusterEvent,
     ClusterEventWithHint,
     EventResource,
+    Handle,
+    PermitWait,
+    Pod,
+    QueuedPodInfo,
+    Status,
+    hookimpl,
 )
 from quaymaster.config import ConfigChanges, parse_config
 from quaymaster.errors import QuaymasterError
-from quaymaster.memory import MemoryCluster
-from quaymaster.objects import ApiObject
-from quaymaster.queueing import QueuedPodInfo, QueueName
-from quaymaster.registry import PluginRegistry
-from quaymaster.results import PermitWait
+from quaymaster.inmemory import InMemoryCluster
+from quaymaster.scheduler import (
+    PluginRegistry,
+    QueueName,
+    RealClock,
+    Scheduler,
+    WorkerExecutor,
+)
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
 
 Document = Mapping[str, object]
@@ -568,7 +574,7 @@ def test_the_last_of_several_reloads_counts() -> None:
 
 def test_a_scheduler_that_runs_takes_a_reload_from_another_thread() -> None:
     clock = RealClock()
-    cluster = MemoryCluster(clock)
+    cluster = InMemoryCluster(clock)
     cluster.load([make_node(name="n")])
     registry = PluginRegistry.discover().with_plugin(Wall, "Wall")
     walled, free = (

@@ -13,9 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quaymaster import Handle, Pod, Status, hookimpl
+from quaymaster import Handle, PermitWait, Pod, Status, hookimpl
 from quaymaster.cluster import NotFoundError
-from quaymaster.results import PermitWait
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
 from tests.kit.profiles import fewer
 

@@ -8,13 +8,10 @@ import pytest
 
 from quaymaster import Handle, PermitWait, hookimpl
 from quaymaster._binding.executor import Post
-from quaymaster._engine.scheduler import Scheduler
-from quaymaster._runtime import ProfileError
-from quaymaster.clock import VirtualClock
 from quaymaster.config import parse_config
-from quaymaster.errors import UnknownObjectionError
-from quaymaster.memory import MemoryCluster
-from quaymaster.registry import PluginRegistry
+from quaymaster.errors import ProfileError, UnknownObjectionError
+from quaymaster.inmemory import InMemoryCluster
+from quaymaster.scheduler import PluginRegistry, Scheduler, VirtualClock
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
 
 
@@ -116,7 +113,7 @@ def test_first_build_that_fails_leaves_no_timer(made: list[Ticking]) -> None:
         registry = registry.with_plugin(plugin)
     config = parse_config(config_with("Ticking", "Unlicensed"), registry, source="test")
     with pytest.raises(ProfileError):
-        Scheduler(MemoryCluster(clock), config, registry, clock=clock)
+        Scheduler(InMemoryCluster(clock), config, registry, clock=clock)
     assert ticking_after(made, clock.advance) == []
 
 
@@ -124,7 +121,7 @@ def test_instances_stop_with_the_scheduler(made: list[Ticking]) -> None:
     clock = VirtualClock()
     registry = PluginRegistry.discover().with_plugin(Ticking)
     config = parse_config(config_with("Ticking"), registry, source="test")
-    scheduler = Scheduler(MemoryCluster(clock), config, registry, clock=clock)
+    scheduler = Scheduler(InMemoryCluster(clock), config, registry, clock=clock)
     scheduler.start()
     stop = threading.Event()
     stop.set()
@@ -155,7 +152,7 @@ def test_task_that_has_not_begun_never_does(made: list[Ticking]) -> None:
         return executors[0]
 
     scheduler = Scheduler(
-        MemoryCluster(clock),
+        InMemoryCluster(clock),
         config,
         registry,
         clock=clock,

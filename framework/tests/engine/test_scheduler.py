@@ -6,18 +6,29 @@ from typing import Any, ClassVar
 
 import pytest
 
-from quaymaster import CycleState, Handle, NodeInfo, PermitWait, Pod, Status, hookimpl
-from quaymaster._binding.executor import WorkerExecutor
+from quaymaster import (
+    CycleState,
+    Handle,
+    Node,
+    NodeInfo,
+    PermitWait,
+    Pod,
+    Status,
+    hookimpl,
+)
 from quaymaster._engine.framework import Framework
-from quaymaster._engine.scheduler import Scheduler
-from quaymaster.clock import RealClock
 from quaymaster.cluster import ApiError, ConflictError, EventNote, UnknownOutcomeError
 from quaymaster.config import default_config
-from quaymaster.memory import MemoryCluster
-from quaymaster.objects import Node
-from quaymaster.options import HookError, SlowHook
-from quaymaster.queueing import QueueName
-from quaymaster.registry import PluginRegistry
+from quaymaster.inmemory import InMemoryCluster
+from quaymaster.scheduler import (
+    HookError,
+    PluginRegistry,
+    QueueName,
+    RealClock,
+    Scheduler,
+    SlowHook,
+    WorkerExecutor,
+)
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
 
 
@@ -475,7 +486,7 @@ class _Done:
 
 def test_scheduler_runs_on_a_real_clock_with_binding_workers() -> None:
     clock, registry, done = RealClock(), PluginRegistry.discover(), _Done(20)
-    cluster = MemoryCluster(clock)
+    cluster = InMemoryCluster(clock)
     pods = [make_pod(name=f"p{number}") for number in range(20)]
     cluster.load([make_node(name="a"), *pods])
     scheduler = Scheduler(

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from quaymaster._engine.scheduler import Scheduler
-from quaymaster.clock import VirtualClock
-from quaymaster.memory import MemoryCluster
-from quaymaster.objects import Pod
+from quaymaster import Pod
+from quaymaster._testing.slow_executor import SlowExecutor
+from quaymaster.inmemory import InMemoryCluster
+from quaymaster.scheduler import Scheduler, VirtualClock
 from quaymaster.testing import (
     Fault,
     FaultyCluster,
@@ -15,7 +15,6 @@ from quaymaster.testing import (
     make_node,
     make_pod,
 )
-from quaymaster.testing.slow_executor import SlowExecutor
 
 
 class World:
@@ -24,7 +23,7 @@ class World:
     def __init__(self, rates: dict[Fault, float], *, seed: int = 0) -> None:
         self.clock = VirtualClock()
         self.faulty = FaultyCluster(
-            MemoryCluster(self.clock),
+            InMemoryCluster(self.clock),
             clock=self.clock,
             rates=rates,
             seed=seed,

@@ -16,17 +16,12 @@ from typing import Any
 import pytest
 
 from quaymaster import Handle, NodeInfo, Status, hookimpl
-from quaymaster._extender_server import (
-    CertificateError,
-    ExtenderServer,
-    ExtenderService,
-    ServerOptions,
-    ServerTLS,
-    TLSFiles,
-)
+from quaymaster._extender_server.http_server import ExtenderServer, ServerOptions
+from quaymaster._extender_server.service import ExtenderService
+from quaymaster._extender_server.tls import CertificateError, ServerTLS, TLSFiles
 from quaymaster.config import parse_config
 from quaymaster.objects import to_wire
-from quaymaster.registry import PluginRegistry
+from quaymaster.scheduler import PluginRegistry
 from quaymaster.testing import make_node, make_pod
 
 QUESTION = json.dumps(

@@ -14,13 +14,14 @@ from typing import Any
 
 import pytest
 
-from quaymaster._extender_server import ExtenderServer, ExtenderService
+from quaymaster import Code, Node, Pod
 from quaymaster._extender_server.bodies import Body
+from quaymaster._extender_server.http_server import ExtenderServer
+from quaymaster._extender_server.service import ExtenderService
 from quaymaster.config import default_config
-from quaymaster.objects import Node, Pod, from_wire
-from quaymaster.registry import PluginRegistry
+from quaymaster.objects import from_wire
+from quaymaster.scheduler import PluginRegistry
 from quaymaster.simulation import explain_pod
-from quaymaster.status import Code
 
 _FILE = Path(__file__).with_name("data") / "extender_exchanges.jsonl.gz"
 

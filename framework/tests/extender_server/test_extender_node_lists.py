@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
+from quaymaster import Node, Pod
 from quaymaster._extender_server.bodies import Bodies, Body
 from quaymaster._extender_server.messages import NodesRequest, read_nodes_request
 from quaymaster._extender_server.node_lists import NodeLists
@@ -14,7 +15,6 @@ from quaymaster._extenders import node_texts
 from quaymaster._extenders.node_texts import KnownNode
 from quaymaster._extenders.wire import WireError
 from quaymaster.errors import QuaymasterError
-from quaymaster.objects import Node, Pod
 
 Tree: TypeAlias = dict[str, Any]
 

@@ -16,12 +16,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from quaymaster import NodeInfo, Pod, Status, hookimpl
+from quaymaster import ApiObject, NodeInfo, Pod, Status, hookimpl
 from quaymaster._cli.app import app
-from quaymaster._extender_server import ExtenderServer, ExtenderService, UnknownNodes
+from quaymaster._extender_server.http_server import ExtenderServer
+from quaymaster._extender_server.service import ExtenderService, UnknownNodes
 from quaymaster.config import parse_config
-from quaymaster.objects import ApiObject, to_wire
-from quaymaster.registry import PluginRegistry
+from quaymaster.objects import to_wire
+from quaymaster.scheduler import PluginRegistry
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
 
 PROFILE = {

@@ -15,12 +15,11 @@ from typing import Any
 import pytest
 
 from quaymaster import NodeInfo, Status, hookimpl
-from quaymaster._extender_server import ExtenderService
 from quaymaster._extender_server.messages import NodesRequest
-from quaymaster.clock import VirtualClock
+from quaymaster._extender_server.service import ExtenderService
 from quaymaster.config import ConfigWatcher, load_config
 from quaymaster.objects import to_wire
-from quaymaster.registry import PluginRegistry
+from quaymaster.scheduler import PluginRegistry, VirtualClock
 from quaymaster.testing import make_node, make_pod
 
 HEADER = (

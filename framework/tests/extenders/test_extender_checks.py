@@ -7,7 +7,7 @@ import yaml
 
 from quaymaster._cli.configuration import read_config
 from quaymaster.config import ConfigErrors
-from quaymaster.registry import PluginRegistry
+from quaymaster.scheduler import PluginRegistry
 
 REGISTRY = PluginRegistry.discover()
 GOOD: dict[str, object] = {"urlPrefix": "http://127.0.0.1:8888", "filterVerb": "filter"}

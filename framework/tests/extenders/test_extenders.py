@@ -16,11 +16,12 @@ from typing import Any, TypeAlias
 import attrs
 import pytest
 
-from quaymaster._extenders import Extenders
+from quaymaster import Node, Pod
+from quaymaster._extenders.chain import Extenders
 from quaymaster.config import Extender, ExtenderTLS, parse_config
 from quaymaster.errors import QuaymasterError
-from quaymaster.objects import Node, Pod, from_wire
-from quaymaster.registry import PluginRegistry
+from quaymaster.objects import from_wire
+from quaymaster.scheduler import PluginRegistry
 from quaymaster.simulation import explain_pod
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
 

@@ -8,24 +8,19 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from quaymaster._engine.scheduler import Scheduler
-from quaymaster.clock import VirtualClock
+from quaymaster import ApiObject, Node, Pod
 from quaymaster.config import default_config
-from quaymaster.manifests import Loaded, ManifestErrors, load
-from quaymaster.memory import MemoryCluster
-from quaymaster.notices import NoticeReason
+from quaymaster.inmemory import InMemoryCluster
+from quaymaster.manifests import Loaded, ManifestErrors, NoticeReason, load
 from quaymaster.objects import (
-    ApiObject,
     DaemonSet,
     Deployment,
     Job,
-    Node,
     NodeCondition,
     NodeStatus,
     ObjectMeta,
     PersistentVolume,
     PersistentVolumeClaim,
-    Pod,
     PodSpec,
     PodStatus,
     PodTemplateSpec,
@@ -36,13 +31,9 @@ from quaymaster.objects import (
     from_wire,
     to_wire,
 )
-from quaymaster.registry import PluginRegistry
+from quaymaster.scheduler import PluginRegistry, Scheduler, VirtualClock
 from quaymaster.simulation import SimulationResult, simulate
-from quaymaster.testing import (
-    make_container,
-    make_node,
-    make_pod,
-)
+from quaymaster.testing import make_container, make_node, make_pod
 from tests.kit.clusters import make_cluster
 from tests.kit.workloads import (
     make_daemon_set,
@@ -96,7 +87,7 @@ def workloads() -> list[ApiObject]:
 def dump() -> list[Tree]:
     """All objects of a small cluster in which everything runs."""
     clock = VirtualClock()
-    cluster = MemoryCluster(clock)
+    cluster = InMemoryCluster(clock)
     nodes = [make_node(name=f"n{number}") for number in range(2)]
     cluster.load([*nodes, STORAGE, *workloads()])
     scheduler = Scheduler(cluster, default_config(REGISTRY), REGISTRY, clock=clock)

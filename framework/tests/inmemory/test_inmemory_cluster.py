@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from quaymaster.clock import VirtualClock
+from quaymaster import Node, Pod
 from quaymaster.cluster import (
     AlreadyExistsError,
     Cluster,
@@ -12,20 +12,13 @@ from quaymaster.cluster import (
     InvalidError,
     NotFoundError,
 )
-from quaymaster.memory import AdmissionError, MemoryCluster
-from quaymaster.objects import (
-    Container,
-    Namespace,
-    Node,
-    ObjectMeta,
-    Pod,
-    PodCondition,
-    PodSpec,
-)
+from quaymaster.inmemory import AdmissionError, InMemoryCluster
+from quaymaster.objects import Container, Namespace, ObjectMeta, PodCondition, PodSpec
+from quaymaster.scheduler import VirtualClock
 from quaymaster.testing import make_namespace, make_node, make_pod
 from tests.kit.clusters import make_cluster, names
 
-_: type[Cluster] = MemoryCluster
+_: type[Cluster] = InMemoryCluster
 
 
 def condition_of(pod: Pod, name: str) -> PodCondition:

@@ -3,19 +3,15 @@
 import pytest
 from msgspec.structs import replace
 
-from quaymaster.clock import VirtualClock
+from quaymaster import Node, Pod
 from quaymaster.cluster import (
     ConflictError,
     NotFoundError,
     PodStatusPatch,
     WatchEventType,
 )
-from quaymaster.objects import (
-    Node,
-    Pod,
-    PodCondition,
-    Time,
-)
+from quaymaster.objects import PodCondition, Time
+from quaymaster.scheduler import VirtualClock
 from quaymaster.testing import make_node, make_pod
 from tests.kit.clusters import make_cluster, names
 

@@ -6,17 +6,17 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from quaymaster.cluster import ResourceExpiredError, WatchEventType
-from quaymaster.memory import MemoryCluster
+from quaymaster.inmemory import InMemoryCluster
 from quaymaster.objects import Namespace, ObjectMeta
 from quaymaster.testing import make_node
 from tests.kit.clusters import make_cluster
 
 
-def add(cluster: MemoryCluster, name: str) -> None:
+def add(cluster: InMemoryCluster, name: str) -> None:
     cluster.create(Namespace(metadata=ObjectMeta(name=name)))
 
 
-def relabel(cluster: MemoryCluster, name: str, value: str) -> None:
+def relabel(cluster: InMemoryCluster, name: str, value: str) -> None:
     namespace = cluster.get(Namespace, name)
     metadata = replace(namespace.metadata, labels={"value": value})
     cluster.update(replace(namespace, metadata=metadata))
@@ -132,7 +132,7 @@ def test_lagging_watch_keeps_its_events() -> None:
 def test_lagging_watch_expires_when_its_events_are_too_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("quaymaster._memory.store._MAX_LAG", 50)
+    monkeypatch.setattr("quaymaster._inmemory.store._MAX_LAG", 50)
     cluster = make_cluster(history=10)
     watch = cluster.watch(Namespace, cluster.resource_version, ignore)
     for index in range(100):
@@ -182,7 +182,7 @@ def test_resumed_watch_sees_what_the_first_one_saw(
     assert list(cluster.watch(Namespace, version, ignore).take()) == rest
 
 
-def play(cluster: MemoryCluster, changes: list[tuple[str, str]]) -> None:
+def play(cluster: InMemoryCluster, changes: list[tuple[str, str]]) -> None:
     """Make changes: put creates or changes, delete deletes what is there."""
     for number, (name, action) in enumerate(changes):
         exists = any(n.name == name for n in cluster.list(Namespace).items)

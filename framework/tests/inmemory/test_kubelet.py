@@ -2,9 +2,10 @@
 
 import pytest
 
-from quaymaster.clock import VirtualClock
-from quaymaster.memory import RUN_SECONDS_ANNOTATION, AdmissionError, MemoryCluster
-from quaymaster.objects import Pod, PodCondition
+from quaymaster import Pod
+from quaymaster.inmemory import RUN_SECONDS_ANNOTATION, AdmissionError, InMemoryCluster
+from quaymaster.objects import PodCondition
+from quaymaster.scheduler import VirtualClock
 from quaymaster.testing import make_pod
 from tests.kit.clusters import make_cluster
 
@@ -13,7 +14,7 @@ def run_for(text: str) -> dict[str, str]:
     return {RUN_SECONDS_ANNOTATION: text}
 
 
-def phase(cluster: MemoryCluster, name: str = "pod") -> str:
+def phase(cluster: InMemoryCluster, name: str = "pod") -> str:
     return cluster.get(Pod, f"default/{name}").status.phase
 
 

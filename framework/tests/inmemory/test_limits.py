@@ -5,12 +5,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from quaymaster.memory import (
-    AdmissionError,
-    NodesSpecError,
-    make_nodes,
-)
-from quaymaster.objects import KINDS, ApiObject, Deployment, Pod, from_wire
+from quaymaster import ApiObject, Pod
+from quaymaster.inmemory import AdmissionError, NodesSpecError, make_nodes
+from quaymaster.objects import KINDS, Deployment, from_wire
 from quaymaster.testing import make_node
 from tests.kit.clusters import make_cluster
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quaymaster.memory import NodesSpecError, make_nodes
-from quaymaster.objects import Node, Taint
-from quaymaster.quantity import Quantity
+from quaymaster import Node
+from quaymaster.inmemory import NodesSpecError, make_nodes
+from quaymaster.objects import Quantity, Taint
 
 
 def names(nodes: list[Node]) -> list[str]:

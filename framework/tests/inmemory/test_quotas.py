@@ -12,25 +12,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from quaymaster import ApiObject, Pod
 from quaymaster.cluster import ForbiddenError
 from quaymaster.config import default_config
-from quaymaster.memory import RUN_SECONDS_ANNOTATION, AdmissionError, MemoryCluster
-from quaymaster.notices import NoticeReason, has_missing_pods
+from quaymaster.inmemory import RUN_SECONDS_ANNOTATION, AdmissionError, InMemoryCluster
+from quaymaster.manifests import NoticeReason, has_missing_pods
 from quaymaster.objects import (
-    ApiObject,
     Deployment,
     Job,
     PersistentVolumeClaim,
-    Pod,
     PriorityClass,
+    Quantity,
     ReplicaSet,
     ResourceQuota,
     Service,
     StatefulSet,
     from_wire,
 )
-from quaymaster.quantity import Quantity
-from quaymaster.registry import PluginRegistry
+from quaymaster.scheduler import PluginRegistry
 from quaymaster.simulation import simulate
 from quaymaster.testing import make_node
 from tests.kit.clusters import make_cluster
@@ -68,12 +67,12 @@ def make_deployment(replicas: int, **resources: Any) -> Deployment:
     return from_wire({"metadata": {"name": "web"}, "spec": spec}, Deployment)
 
 
-def used(cluster: MemoryCluster, name: str = "q") -> dict[str, str]:
+def used(cluster: InMemoryCluster, name: str = "q") -> dict[str, str]:
     amounts = cluster.get(ResourceQuota, f"default/{name}").status.used
     return {resource: str(amount) for resource, amount in amounts.items()}
 
 
-def refusal(cluster: MemoryCluster, obj: ApiObject) -> str:
+def refusal(cluster: InMemoryCluster, obj: ApiObject) -> str:
     with pytest.raises(ForbiddenError) as caught:
         cluster.create(obj)
     return str(caught.value)

@@ -6,11 +6,11 @@ import textwrap
 
 import pytest
 
-from quaymaster._reading import UnreadableError
-from quaymaster._yaml import documents, read
-from quaymaster._yaml.blocks import NotPlainError, read_block
-from quaymaster._yaml.shapes import Shapes
-from quaymaster.manifests._texts import object_texts
+from quaymaster._input.reading import UnreadableError
+from quaymaster._input.yaml.blocks import NotPlainError, read_block
+from quaymaster._input.yaml.reading import documents, read
+from quaymaster._input.yaml.shapes import Shapes
+from quaymaster._manifests.texts import object_texts
 
 POD = """\
 apiVersion: v1
@@ -88,7 +88,7 @@ def test_spoiled_blocks_are_read_alike_or_not_at_all() -> None:
 
 def texts(content: str, large: int, monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """What a file holds, with its places, and how it ended."""
-    monkeypatch.setattr("quaymaster.manifests._texts._LARGE", large)
+    monkeypatch.setattr("quaymaster._manifests.texts._LARGE", large)
     found: list[object] = []
     try:
         for one in object_texts(content.encode(), "f.yaml"):
@@ -149,5 +149,5 @@ def test_items_of_large_lists_need_no_events(monkeypatch: pytest.MonkeyPatch) ->
     content = f"kind: List\nitems:\n{ITEM * 200}".encode()
     texts = object_texts(content, "f.yaml")
     next(texts)  # for which the frame of the list was read
-    monkeypatch.delattr("quaymaster._yaml.values.Values.build")
+    monkeypatch.delattr("quaymaster._input.yaml.values.Values.build")
     assert len(list(texts)) == 199

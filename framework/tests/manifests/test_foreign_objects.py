@@ -6,8 +6,14 @@ from pathlib import Path
 import pytest
 
 from quaymaster.config import ConfigErrors
-from quaymaster.manifests import Loaded, ManifestErrors, load, shipped_mappings
-from quaymaster.notices import NoticeReason, has_missing_pods
+from quaymaster.manifests import (
+    Loaded,
+    ManifestErrors,
+    NoticeReason,
+    has_missing_pods,
+    load,
+    shipped_mappings,
+)
 from quaymaster.objects import Job
 
 Reader = Callable[..., Loaded]

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from quaymaster.manifests import ManifestErrors, Validation, load
-from quaymaster.notices import NoticeReason
-from quaymaster.objects import Pod, SpecPool
+from quaymaster import Pod
+from quaymaster.manifests import ManifestErrors, NoticeReason, Validation, load
+from quaymaster.objects import SpecPool
 
 POD: dict[str, Any] = {
     "apiVersion": "v1",

@@ -10,32 +10,34 @@ from hypothesis import strategies as st
 from quaymaster import (
     CycleState,
     Handle,
+    Int64Array,
     NodeInfo,
     NodeTable,
     NodeVerdicts,
+    NominatingInfo,
+    NominatingMode,
     Pod,
     PodUse,
+    Rows,
     Scope,
     Snapshot,
     Status,
     hookimpl,
 )
 from quaymaster._cycle.algorithm import Algorithm
-from quaymaster._cycle.decisions import Decision, NoFit
+from quaymaster._cycle.decisions import Decision, FitError
 from quaymaster._cycle.sampling import NodeOrder
 from quaymaster._cycle.scoring import Ties
 from quaymaster._engine.handle import EngineHandle, Services
-from quaymaster._memo import Signatures, remember
+from quaymaster._memo import remember
+from quaymaster._memo.signatures import Signatures
 from quaymaster._queue.nominator import Nominator
-from quaymaster._runtime import build_profile
-from quaymaster.arrays import Int64Array, Rows
-from quaymaster.clock import VirtualClock
+from quaymaster._runtime.build import build_profile
+from quaymaster.columns import CPU
 from quaymaster.config import EnabledPlugin, ProfileConfig
-from quaymaster.memory import MemoryCluster
-from quaymaster.node_table import CPU
-from quaymaster.registry import PluginRegistry
-from quaymaster.resources import pod_requests
-from quaymaster.results import NominatingInfo, NominatingMode
+from quaymaster.inmemory import InMemoryCluster
+from quaymaster.objects import pod_requests
+from quaymaster.scheduler import PluginRegistry, VirtualClock
 from quaymaster.testing import make_node, make_pod
 
 T = TypeVar("T")
@@ -96,7 +98,7 @@ class World:
         clock = VirtualClock()
         services = Services(
             clock=clock,
-            cluster=MemoryCluster(clock),
+            cluster=InMemoryCluster(clock),
             informers=None,  # type: ignore[arg-type]  # nobody looks anything up
             snapshot=self.snapshot,
             nominator=self.nominator,
@@ -132,7 +134,7 @@ def outcome(algorithm: Algorithm, pod: Pod) -> object:
     found = algorithm.schedule(CycleState(), pod, pick)
     if isinstance(found, Decision):
         return found.node.name, best, found.feasible_nodes, found.evaluated_nodes
-    assert isinstance(found, NoFit)
+    assert isinstance(found, FitError)
     assert found.diagnosis is not None
     diagnosis = found.diagnosis
     return (

@@ -4,16 +4,8 @@ import gc
 import weakref
 from collections.abc import Hashable
 
-from quaymaster import (
-    CycleState,
-    Handle,
-    Pod,
-    Scope,
-    StateKey,
-    Status,
-    hookimpl,
-)
-from quaymaster._memo import Signatures
+from quaymaster import CycleState, Handle, Pod, Scope, StateKey, Status, hookimpl
+from quaymaster._memo.signatures import Signatures
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
 
 KEY = StateKey[bool]("Late")

@@ -9,17 +9,17 @@ import pytest
 
 from quaymaster import (
     CycleState,
-    EngineOptions,
     Handle,
     NodeInfo,
     NodeTable,
     Pod,
+    Rows,
     StateKey,
     hookimpl,
 )
-from quaymaster.arrays import Rows
 from quaymaster.counting import PodQuery
-from quaymaster.selectors import Selector
+from quaymaster.objects import Selector
+from quaymaster.scheduler import SchedulerOptions
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
 
 KEY = StateKey[list[str]]("Notes")
@@ -96,7 +96,7 @@ def run(
                 }
             ],
         },
-        options=EngineOptions(check_mutations=check),
+        options=SchedulerOptions(check_mutations=check),
     )
     harness.settle()
     return harness
@@ -333,7 +333,7 @@ def test_a_clone_that_shares_data_is_found_out() -> None:
                 }
             ],
         },
-        options=EngineOptions(check_mutations=True),
+        options=SchedulerOptions(check_mutations=True),
     )
     harness._scheduler.queue.delete(nominated)
     harness._scheduler.queue.nominator.add(nominated)

@@ -9,24 +9,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quaymaster import ApiObject, Node, Pod
 from quaymaster.errors import ObjectError, Problem, TimeError
 from quaymaster.objects import (
     KINDS,
-    ApiObject,
     CSINode,
     Deployment,
     Event,
     LabelSelector,
     MicroTime,
-    Node,
     ObjectMeta,
     OwnerReference,
     PersistentVolume,
     PersistentVolumeClaim,
-    Pod,
     PodDisruptionBudget,
     PodSpec,
     PodStatus,
+    Quantity,
     Service,
     SpecPool,
     Time,
@@ -36,7 +35,6 @@ from quaymaster.objects import (
     from_wire,
     to_wire,
 )
-from quaymaster.quantity import Quantity
 
 Tree = dict[str, Any]
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quaymaster.errors import QuaymasterError
-from quaymaster.quantity import Quantity, QuantityError
+from quaymaster.errors import QuantityError, QuaymasterError
+from quaymaster.objects import Quantity
 
 SUFFIXES = {
     "": Fraction(1),

@@ -4,20 +4,18 @@ from typing import Any
 
 import pytest
 
+from quaymaster import Pod
 from quaymaster.objects import (
-    Container,
-    ContainerStatus,
-    Pod,
-    PodCondition,
-    PodStatus,
-    ResourceRequirements,
-    from_wire,
-)
-from quaymaster.quantity import Quantity
-from quaymaster.resources import (
     DEFAULT_MEMORY_REQUEST,
     DEFAULT_MILLI_CPU_REQUEST,
+    Container,
+    ContainerStatus,
+    PodCondition,
+    PodStatus,
+    Quantity,
+    ResourceRequirements,
     Resources,
+    from_wire,
     host_ports,
     is_extended_resource,
     is_scalar_resource,
@@ -27,7 +25,7 @@ from quaymaster.resources import (
     pod_usage,
     score_requests,
 )
-from quaymaster.testing.makers import make_container, make_node, make_pod
+from quaymaster.testing import make_container, make_node, make_pod
 
 MEBI = 2**20
 GPU = "example.com/gpu"

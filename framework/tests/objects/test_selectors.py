@@ -4,28 +4,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quaymaster import Node, Pod
+from quaymaster.errors import SelectorError
 from quaymaster.objects import (
+    EVERYTHING,
+    NOTHING,
     LabelSelector,
     LabelSelectorRequirement,
-    Node,
+    NodeMatcher,
     NodeSelector,
     NodeSelectorRequirement,
     NodeSelectorTerm,
     ObjectMeta,
-    Pod,
+    Operator,
     PodSpec,
     PreferredSchedulingTerm,
-    Taint,
-    Toleration,
-)
-from quaymaster.selectors import (
-    EVERYTHING,
-    NOTHING,
-    NodeMatcher,
-    Operator,
     Requirement,
     Selector,
-    SelectorError,
+    Taint,
+    Toleration,
     compile_label_selector,
     compile_node_selector,
     compile_preferred_terms,
@@ -36,7 +33,7 @@ from quaymaster.selectors import (
     selector_from_labels,
     tolerates,
 )
-from quaymaster.testing.makers import make_node, make_pod
+from quaymaster.testing import make_node, make_pod
 
 SSD = Node(metadata=ObjectMeta(name="n1", labels={"disk": "ssd", "cores": "8"}))
 

@@ -3,8 +3,8 @@ import threading
 import msgspec
 import pytest
 
-from quaymaster import SpecKey
-from quaymaster.objects import ObjectMeta, Pod, PodSpec
+from quaymaster import Pod
+from quaymaster.objects import ObjectMeta, PodSpec, SpecKey
 
 
 class Counting:

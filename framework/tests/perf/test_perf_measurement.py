@@ -4,10 +4,11 @@ from typing import cast
 
 import pytest
 
+from quaymaster import Pod
 from quaymaster._engine.framework import Framework
 from quaymaster._perf.clock import PacedClock
 from quaymaster._perf.measurement import Distribution, Measurement, Meter
-from quaymaster.objects import ObjectMeta, Pod, Time
+from quaymaster.objects import ObjectMeta, Time
 
 NO_FRAMEWORK = cast(Framework, None)
 START = 1000.0

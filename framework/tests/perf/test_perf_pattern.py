@@ -2,9 +2,10 @@
 
 import pytest
 
+from quaymaster._input.yaml.errors import YamlError
+from quaymaster._input.yaml.reading import documents
 from quaymaster._perf.gotext import GoTemplate
 from quaymaster._perf.pattern import make_pattern
-from quaymaster._yaml import YamlError, documents
 
 
 @pytest.mark.parametrize(

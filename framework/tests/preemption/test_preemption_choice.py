@@ -2,7 +2,6 @@
 
 import pytest
 
-from quaymaster.messages import unfit_message
 from quaymaster.objects import LabelSelector, LabelSelectorRequirement
 from quaymaster.preemption import (
     Candidate,
@@ -10,6 +9,7 @@ from quaymaster.preemption import (
     importance,
     is_protected,
     split_by_budgets,
+    unfit_message,
 )
 from quaymaster.testing import make_pod, make_pod_disruption_budget
 

@@ -5,16 +5,15 @@ from typing import Any, TypeVar
 
 import pytest
 
+from quaymaster import ApiObject, Pod, Snapshot, WaitingPod
 from quaymaster._engine.handle import EngineHandle, Services
-from quaymaster._queue import Nominator
-from quaymaster.change_log import ChangeLog
-from quaymaster.clock import VirtualClock
+from quaymaster._queue.nominator import Nominator
 from quaymaster.cluster import ApiError, EventNote, PodStatusPatch
-from quaymaster.handle import WaitingPod
-from quaymaster.memory import MemoryCluster
-from quaymaster.objects import ApiObject, Pod, PodCondition
+from quaymaster.columns import ChangeLog
+from quaymaster.inmemory import InMemoryCluster
+from quaymaster.objects import PodCondition
 from quaymaster.preemption import Candidate, Evictions, is_preempted
-from quaymaster.snapshot import Snapshot
+from quaymaster.scheduler import VirtualClock
 from quaymaster.testing import make_node, make_pod
 
 T = TypeVar("T")
@@ -55,7 +54,7 @@ class Later:
 class Stored:
     """Informers without a delay."""
 
-    def __init__(self, cluster: MemoryCluster) -> None:
+    def __init__(self, cluster: InMemoryCluster) -> None:
         self._cluster = cluster
 
     def get(self, kind: type[Any], key: str) -> Any:  # noqa: ANN401  # a fake
@@ -72,7 +71,7 @@ class Stored:
 class World:
     def __init__(self, *victims: Pod, nominated: tuple[Pod, ...] = ()) -> None:
         clock = VirtualClock()
-        self.cluster = MemoryCluster(clock)
+        self.cluster = InMemoryCluster(clock)
         self.cluster.load([make_node(name="a"), *victims, *nominated, PREEMPTOR])
         self.executor = Later()
         self.activated: list[str] = []

@@ -10,38 +10,39 @@ import attrs
 import pytest
 from msgspec.structs import replace
 
-from quaymaster._cache.cache import Cache
-from quaymaster._engine.event_handlers import EventHandlers
-from quaymaster._engine.failure import Failure, FailureHandler, FailureKind
-from quaymaster._engine.progress import Progress
-from quaymaster._queue import (
-    BackoffPolicy,
-    Nominator,
-    QueuedPod,
-    QueueProfile,
-    SchedulingQueue,
+from quaymaster import (
+    ActionType,
+    ApiObject,
+    ClusterEvent,
+    ClusterEventWithHint,
+    EventResource,
+    NominatingInfo,
+    NominatingMode,
+    Pod,
+    QueuedPodInfo,
+    QueueingHint,
+    Snapshot,
+    Status,
 )
+from quaymaster._engine.event_handlers import EventHandlers
+from quaymaster._engine.failure import FailureHandler
+from quaymaster._engine.progress import Progress
+from quaymaster._queue.backoff import BackoffPolicy
 from quaymaster._queue.events import (
     ASSIGNED_POD_ADD,
     FORCE_ACTIVATE,
     NODE_ADD,
     UNSCHEDULABLE_TIMEOUT,
 )
-from quaymaster.clock import VirtualClock
-from quaymaster.cluster_events import (
-    ActionType,
-    ClusterEvent,
-    ClusterEventWithHint,
-    EventResource,
-    QueueingHint,
-    QueueingHintFn,
-)
-from quaymaster.objects import ApiObject, Pod, PodResourceClaimStatus, PodSchedulingGate
-from quaymaster.queueing import QueuedPodInfo, QueueName
-from quaymaster.results import NominatingInfo, NominatingMode
-from quaymaster.snapshot import Snapshot
-from quaymaster.status import Status
-from quaymaster.testing.makers import make_node, make_pod
+from quaymaster._queue.nominator import Nominator
+from quaymaster._queue.profile import QueueProfile
+from quaymaster._queue.queued_pod import QueuedPod
+from quaymaster._queue.scheduling_queue import SchedulingQueue
+from quaymaster._state.cache import Cache
+from quaymaster.hookspecs import QueueingHintFn
+from quaymaster.objects import PodResourceClaimStatus, PodSchedulingGate
+from quaymaster.scheduler import Failure, FailureKind, QueueName, VirtualClock
+from quaymaster.testing import make_node, make_pod
 
 START = 1_767_225_600.0  # a whole second
 

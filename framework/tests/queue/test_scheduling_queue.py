@@ -5,23 +5,26 @@ from collections.abc import Callable, Mapping, Sequence
 import pytest
 from msgspec.structs import replace
 
-from quaymaster._engine.changes import pod_changes
-from quaymaster._queue import Nominator, QueuedPod, QueueProfile, SchedulingQueue
-from quaymaster._queue.events import ASSIGNED_POD_ADD, FORCE_ACTIVATE, NODE_ADD
-from quaymaster._queue.profile import CompiledProfiles
-from quaymaster._runtime import HookGuards
-from quaymaster.clock import VirtualClock
-from quaymaster.cluster_events import (
+from quaymaster import (
     ActionType,
     ClusterEvent,
     ClusterEventWithHint,
     EventResource,
+    Pod,
+    QueuedPodInfo,
     QueueingHint,
+    Status,
 )
-from quaymaster.objects import Pod
-from quaymaster.queueing import PendingPod, QueuedPodInfo, QueueName, SortKey
-from quaymaster.status import Status
-from quaymaster.testing.makers import make_node, make_pod
+from quaymaster._engine.changes import pod_changes
+from quaymaster._queue.events import ASSIGNED_POD_ADD, FORCE_ACTIVATE, NODE_ADD
+from quaymaster._queue.nominator import Nominator
+from quaymaster._queue.profile import CompiledProfiles, QueueProfile
+from quaymaster._queue.queued_pod import QueuedPod
+from quaymaster._queue.scheduling_queue import SchedulingQueue
+from quaymaster._runtime.guards import HookGuards
+from quaymaster.hookspecs import SortKey
+from quaymaster.scheduler import PendingPod, QueueName, VirtualClock
+from quaymaster.testing import make_node, make_pod
 
 START = 1_767_225_600.0
 HOUR = 3600.0

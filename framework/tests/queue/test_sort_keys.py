@@ -14,10 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quaymaster._queue import Nominator, QueueProfile, SchedulingQueue
-from quaymaster._runtime import HookGuards
-from quaymaster.clock import VirtualClock
-from quaymaster.objects import MicroTime, Pod, Time
+from quaymaster import Pod
+from quaymaster._queue.nominator import Nominator
+from quaymaster._queue.profile import QueueProfile
+from quaymaster._queue.scheduling_queue import SchedulingQueue
+from quaymaster._runtime.guards import HookGuards
+from quaymaster.objects import MicroTime, Time
+from quaymaster.scheduler import VirtualClock
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
 
 

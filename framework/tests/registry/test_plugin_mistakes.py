@@ -11,17 +11,22 @@ from typing import Any, ClassVar
 import attrs
 import pytest
 
-from quaymaster import Handle, NodeInfo, Pod, PodUse, Status, hookimpl
-from quaymaster.cluster_events import (
+from quaymaster import (
     ActionType,
     ClusterEvent,
     ClusterEventWithHint,
     EventResource,
+    Handle,
+    NodeInfo,
+    Pod,
+    PodUse,
+    Status,
+    hookimpl,
 )
 from quaymaster.config import ArgsError, ConfigErrors, parse_config
 from quaymaster.errors import QuaymasterError
 from quaymaster.hookspecs import FilterPlugin
-from quaymaster.registry import PluginRegistry
+from quaymaster.scheduler import PluginRegistry
 from quaymaster.testing import PluginHarness
 
 

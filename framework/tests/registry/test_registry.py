@@ -8,14 +8,9 @@ from typing import ClassVar
 import attrs
 import pytest
 
-from quaymaster.hookspecs import hookimpl
-from quaymaster.objects import Pod
-from quaymaster.registry import (
-    DuplicatePluginError,
-    PluginLoadError,
-    PluginRegistry,
-    UnknownPluginError,
-)
+from quaymaster import Pod, hookimpl
+from quaymaster.errors import DuplicatePluginError, PluginLoadError, UnknownPluginError
+from quaymaster.scheduler import PluginRegistry
 
 MakeDistribution = Callable[..., None]
 

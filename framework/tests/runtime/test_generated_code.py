@@ -3,7 +3,7 @@
 import traceback
 
 from quaymaster import Handle, Pod, Status, hookimpl
-from quaymaster.options import HookError
+from quaymaster.scheduler import HookError
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
 
 

@@ -9,31 +9,24 @@ import numpy as np
 import pytest
 
 from quaymaster import (
+    ActionType,
+    ClusterEvent,
+    ClusterEventWithHint,
     CycleState,
+    EventResource,
     Handle,
     NodeVerdicts,
     Pod,
     PreBindWait,
+    QueueingHint,
     Scope,
     Status,
     hookimpl,
 )
-from quaymaster._runtime import (
-    HookGuards,
-    HookTimer,
-    ProfileError,
-    WrongAnswerError,
-    unguarded,
-)
 from quaymaster._runtime.answers import EXPECTED
-from quaymaster.cluster_events import (
-    ActionType,
-    ClusterEvent,
-    ClusterEventWithHint,
-    EventResource,
-    QueueingHint,
-)
-from quaymaster.errors import PluginError
+from quaymaster._runtime.failures import WrongAnswerError
+from quaymaster._runtime.guards import HookGuards, HookTimer, unguarded
+from quaymaster.errors import PluginError, ProfileError
 from quaymaster.hookspecs import EXTENSION_POINTS
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
 

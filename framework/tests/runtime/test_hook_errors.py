@@ -6,16 +6,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from quaymaster import (
-    Code,
-    CycleState,
-    Handle,
-    Pod,
-    Scope,
-    StateKey,
-    Status,
-    hookimpl,
-)
+from quaymaster import Code, CycleState, Handle, Pod, Scope, StateKey, Status, hookimpl
 from quaymaster.errors import PluginError
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
 

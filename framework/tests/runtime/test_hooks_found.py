@@ -6,7 +6,7 @@ import attrs
 import pytest
 
 from quaymaster import Handle, NodeInfo, Pod, Status, hookimpl
-from quaymaster._runtime import ProfileError
+from quaymaster.errors import ProfileError
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
 
 NEVER = Status.unschedulable("never")

@@ -17,18 +17,16 @@ from quaymaster import (
     Code,
     Handle,
     NodeVerdicts,
-    Pod,
-    Status,
-    hookimpl,
-)
-from quaymaster.queueing import QueuedPodInfo
-from quaymaster.results import (
     NominatingInfo,
     NominatingMode,
     PermitWait,
+    Pod,
     PostFilterResult,
     PreBindWait,
     PreFilterResult,
+    QueuedPodInfo,
+    Status,
+    hookimpl,
 )
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
 

@@ -18,12 +18,12 @@ from quaymaster import (
     NodeInfo,
     PermitWait,
     Pod,
+    QueuedPodInfo,
     StateKey,
     hookimpl,
 )
-from quaymaster._binding.executor import WorkerExecutor
-from quaymaster._runtime import ProfileError
-from quaymaster.queueing import QueuedPodInfo
+from quaymaster.errors import ProfileError
+from quaymaster.scheduler import WorkerExecutor
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
 
 Answer = Callable[[], object]

@@ -12,11 +12,11 @@ from quaymaster import (
     NodeTable,
     NodeVerdicts,
     Pod,
+    Rows,
     Status,
     hookimpl,
 )
-from quaymaster._runtime import ProfileError
-from quaymaster.arrays import Rows
+from quaymaster.errors import ProfileError
 from quaymaster.testing import (
     ContractError,
     PluginHarness,

@@ -4,8 +4,8 @@ from typing import ClassVar
 
 import pytest
 
-from quaymaster import EngineOptions, Handle, Pod, Status, hookimpl
-from quaymaster.options import SlowHook
+from quaymaster import Handle, Pod, Status, hookimpl
+from quaymaster.scheduler import SchedulerOptions, SlowHook
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
 
 
@@ -51,7 +51,7 @@ def harness_with(*pods: str, limit: float | None = 0.1) -> SchedulerHarness:
                 {"plugins": {"multiPoint": {"enabled": [{"name": "Dawdles"}]}}}
             ],
         },
-        options=EngineOptions(slow_hook_seconds=limit),
+        options=SchedulerOptions(slow_hook_seconds=limit),
         stopwatch=Dawdles.stopwatch,
     )
 
@@ -112,6 +112,6 @@ def test_a_hook_is_logged_once_in_a_minute(caplog: pytest.LogCaptureFixture) -> 
 
 @pytest.mark.parametrize("seconds", [0, -1, float("nan"), "1", True])
 def test_a_limit_that_is_none_is_refused(seconds: float) -> None:
-    expected = r"EngineOptions.slow_hook_seconds: expected seconds above 0, got "
+    expected = r"SchedulerOptions.slow_hook_seconds: expected seconds above 0, got "
     with pytest.raises(ValueError, match=expected):
-        EngineOptions(slow_hook_seconds=seconds)
+        SchedulerOptions(slow_hook_seconds=seconds)

@@ -5,9 +5,10 @@ import random
 import msgspec
 import pytest
 
+from quaymaster import ApiObject, Pod
 from quaymaster.config import default_config
-from quaymaster.objects import ApiObject, Pod, Time
-from quaymaster.registry import PluginRegistry
+from quaymaster.objects import Time
+from quaymaster.scheduler import PluginRegistry
 from quaymaster.simulation import (
     ExplainedPod,
     PodNotFoundError,

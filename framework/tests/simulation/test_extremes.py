@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from quaymaster.config import default_config
-from quaymaster.memory import AdmissionError
+from quaymaster.inmemory import AdmissionError
 from quaymaster.objects import Time
-from quaymaster.registry import PluginRegistry
+from quaymaster.scheduler import PluginRegistry
 from quaymaster.simulation import SimulationResult, simulate
 from quaymaster.testing import make_node, make_pod
 

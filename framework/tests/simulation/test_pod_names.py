@@ -3,9 +3,10 @@
 import msgspec
 import pytest
 
+from quaymaster import ApiObject, Pod
 from quaymaster.config import default_config
-from quaymaster.objects import KINDS, ApiObject, OwnerReference, Pod, from_wire
-from quaymaster.registry import PluginRegistry
+from quaymaster.objects import KINDS, OwnerReference, from_wire
+from quaymaster.scheduler import PluginRegistry
 from quaymaster.simulation import PodNotFoundError, explain_pod
 from quaymaster.testing import make_node, make_pod
 

@@ -5,10 +5,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from quaymaster import ApiObject
 from quaymaster.config import default_config, parse_config
-from quaymaster.notices import NoticeReason
-from quaymaster.objects import ApiObject, PodSchedulingGate, Time
-from quaymaster.registry import PluginRegistry
+from quaymaster.manifests import NoticeReason
+from quaymaster.objects import PodSchedulingGate, Time
+from quaymaster.scheduler import PluginRegistry
 from quaymaster.simulation import (
     ExplainedPod,
     PodNotFoundError,

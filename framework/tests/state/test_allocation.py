@@ -3,8 +3,8 @@
 import pytest
 
 from quaymaster import Snapshot
-from quaymaster.allocation import ResourceGauge
-from quaymaster.resources import pod_requests
+from quaymaster.columns import ResourceColumn
+from quaymaster.objects import pod_requests
 from quaymaster.testing import make_node, make_pod
 
 GPU = "nvidia.com/gpu"
@@ -39,7 +39,7 @@ def test_gauge_reads_capacity_and_usage(
     name: str, non_zero: bool, plain: tuple[int, int], gpus: tuple[int, int]
 ) -> None:
     made = snapshot()
-    gauge = ResourceGauge(name, non_zero=non_zero)
+    gauge = ResourceColumn(name, non_zero=non_zero)
     assert [gauge.read(node) for node in made] == [plain, gpus]
     capacity = gauge.capacity(made.nodes)
     assert capacity is not None
@@ -53,14 +53,14 @@ def test_gauge_reads_capacity_and_usage(
 @pytest.mark.parametrize("name", ["pods", "example.com/foo", "nonsense"])
 def test_what_is_not_offered_by_amount_has_no_capacity(name: str) -> None:
     made = snapshot()
-    gauge = ResourceGauge(name)
+    gauge = ResourceColumn(name)
     assert gauge.capacity(made.nodes) is None
     assert [gauge.read(node) for node in made] == [(0, 0), (0, 0)]
 
 
 def test_capacity_is_measured_again_when_a_node_changes() -> None:
     made = snapshot()
-    gauge = ResourceGauge(GPU)
+    gauge = ResourceColumn(GPU)
     before = gauge.capacity(made.nodes)
     made.add_pod(make_pod(name="another", node="gpus", requests={GPU: "1"}))
     assert gauge.capacity(made.nodes) is before
@@ -71,7 +71,7 @@ def test_capacity_is_measured_again_when_a_node_changes() -> None:
 
 
 def test_capacity_is_measured_again_for_another_table() -> None:
-    gauge = ResourceGauge(GPU)
+    gauge = ResourceColumn(GPU)
     assert gauge.capacity(snapshot().nodes) is not None
     assert gauge.capacity(Snapshot().nodes) is None
 
@@ -82,7 +82,7 @@ def test_capacity_is_measured_again_for_another_table() -> None:
 def test_floats_are_exact_up_to_a_limit(capacity: int, is_exact: bool) -> None:
     made = Snapshot()
     made.add_node(make_node(capacity={GPU: str(capacity)}))
-    measured = ResourceGauge(GPU).capacity(made.nodes)
+    measured = ResourceColumn(GPU).capacity(made.nodes)
     assert measured is not None
     assert measured.is_exact is is_exact
 
@@ -99,10 +99,10 @@ def test_floats_are_exact_up_to_a_limit(capacity: int, is_exact: bool) -> None:
 def test_resource_counted_by_name_plays_a_part_only_if_requested(
     name: str, amount: int, counts: bool
 ) -> None:
-    assert ResourceGauge(name).counts(amount) is counts
+    assert ResourceColumn(name).counts(amount) is counts
 
 
 def test_gauge_knows_what_a_pod_requests() -> None:
     requests = pod_requests(make_pod(requests={"cpu": "1500m", GPU: "2"}))
-    amounts = [ResourceGauge(name).request(requests) for name in ("cpu", GPU, "pods")]
+    amounts = [ResourceColumn(name).request(requests) for name in ("cpu", GPU, "pods")]
     assert amounts == [1500, 2, 0]

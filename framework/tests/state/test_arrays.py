@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quaymaster import Int64Array
 from quaymaster._cycle.score_call import PluginScores
-from quaymaster.arrays import Int64Array, constant, is_constant
+from quaymaster.columns import constant, is_constant
 
 EMPTY: dict[str, Int64Array] = {
     "made": np.empty(0, dtype=np.int64),

@@ -6,11 +6,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from msgspec.structs import replace
 
-from quaymaster._cache.cache import AssumeError, Cache
-from quaymaster.node_table import CPU
-from quaymaster.objects import Pod
-from quaymaster.snapshot import Snapshot
-from quaymaster.testing.makers import make_node, make_pod
+from quaymaster import Pod, Snapshot
+from quaymaster._state.cache import AssumeError, Cache
+from quaymaster.columns import CPU
+from quaymaster.testing import make_node, make_pod
 
 NODES = ("n1", "n2", "n3")
 

@@ -1,11 +1,11 @@
 """Logs of changes, which let an index be kept up to date."""
 
+from quaymaster import Node, Pod, Snapshot
 from quaymaster._engine.informers import EngineInformers
-from quaymaster.change_log import ChangeLog, RowReader
-from quaymaster.clock import VirtualClock
-from quaymaster.memory import MemoryCluster
-from quaymaster.objects import Node, PersistentVolume, Pod
-from quaymaster.snapshot import Snapshot
+from quaymaster.columns import ChangeLog, RowReader
+from quaymaster.inmemory import InMemoryCluster
+from quaymaster.objects import PersistentVolume
+from quaymaster.scheduler import VirtualClock
 from quaymaster.testing import make_node, make_persistent_volume, make_pod
 
 
@@ -44,7 +44,7 @@ def test_reader_that_comes_too_late_is_told_so() -> None:
 
 
 def test_informers_write_down_what_watches_and_lists_tell() -> None:
-    cluster = MemoryCluster(VirtualClock())
+    cluster = InMemoryCluster(VirtualClock())
     informers = EngineInformers(cluster, lambda: None)
     log = informers.changes(PersistentVolume)
     nodes = informers.changes(Node)
@@ -58,7 +58,7 @@ def test_informers_write_down_what_watches_and_lists_tell() -> None:
 
 
 def test_informers_write_nothing_down_that_nobody_asked_for() -> None:
-    cluster = MemoryCluster(VirtualClock())
+    cluster = InMemoryCluster(VirtualClock())
     informers = EngineInformers(cluster, lambda: None)
     cluster.create(make_pod(name="a"))
     informers.start(Deaf())

@@ -10,25 +10,27 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from quaymaster import Node, Pod, Snapshot
-from quaymaster.change_log import ChangeLog
-from quaymaster.counting import CarriedTerm, DomainCounts, Kept, PodQuery
-from quaymaster.namespaces import Namespaces
+from quaymaster import ApiObject, Node, Pod, Snapshot
+from quaymaster.columns import ChangeLog
+from quaymaster.counting import (
+    OUTSIDE,
+    DomainCounts,
+    ExistingPodTerm,
+    Namespaces,
+    NodeFilter,
+    PerTemplate,
+    PodQuery,
+    compile_pod_terms,
+)
 from quaymaster.objects import (
-    ApiObject,
+    EVERYTHING,
+    NOTHING,
     LabelSelector,
     LabelSelectorRequirement,
     Namespace,
+    compile_label_selector,
 )
-from quaymaster.pod_terms import compile_pod_terms
-from quaymaster.selectors import EVERYTHING, NOTHING, compile_label_selector
-from quaymaster.testing import (
-    make_affinity_term,
-    make_namespace,
-    make_node,
-    make_pod,
-)
-from quaymaster.topology import OUTSIDE, NodeFilter
+from quaymaster.testing import make_affinity_term, make_namespace, make_node, make_pod
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
 
@@ -87,13 +89,13 @@ class Open:
 FILTERS: Sequence[NodeFilter | None] = [None, Open()]
 
 
-def terms_of(pod: Pod) -> list[CarriedTerm]:
+def terms_of(pod: Pod) -> list[ExistingPodTerm]:
     affinity = pod.spec.affinity and pod.spec.affinity.pod_anti_affinity
     if not affinity:
         return []
     terms = affinity.required_during_scheduling_ignored_during_execution
     return [
-        CarriedTerm(term, weight=1)
+        ExistingPodTerm(term, weight=1)
         for term in compile_pod_terms(terms, pod.metadata.namespace)
     ]
 
@@ -267,7 +269,7 @@ class CountsMachine(RuleBasedStateMachine):
         pod = make_pod(namespace="one", labels={"app": "a", "tier": "y"})
         found = self.snapshot.counts.carried(terms_of).about(pod, {"team": "blue"})
         got = {carried: dict(group.rows) for carried, group in found}
-        want: dict[CarriedTerm, dict[int, int]] = {}
+        want: dict[ExistingPodTerm, dict[int, int]] = {}
         for info in self.snapshot:
             for other in info.pods.values():
                 for carried in terms_of(other):
@@ -284,7 +286,7 @@ def test_what_is_kept_is_made_again_only_when_it_may_be_out_of_date() -> None:
     snapshot, template, other = Snapshot(), object(), object()
     snapshot.add_node(make_node(name="x", zone="east"))
     pod, same = make_pod(labels={"app": "a"}), make_pod(labels={"app": "a"})
-    kept: Kept[int] = Kept()
+    kept: PerTemplate[int] = PerTemplate()
     made: list[int] = []
 
     def of(pod: Pod, subject: object = template, revision: int = 0) -> int:
@@ -362,8 +364,8 @@ def test_values_of_domains_are_spread_over_rows(zones: int) -> None:
 def test_what_was_not_asked_for_long_is_counted_anew(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("quaymaster._counting.counts._MOST_GROUPS", 2)
-    monkeypatch.setattr("quaymaster._counting.counts._MOST_DOMAINS", 2)
+    monkeypatch.setattr("quaymaster._state.counting.counts._MOST_GROUPS", 2)
+    monkeypatch.setattr("quaymaster._state.counting.counts._MOST_DOMAINS", 2)
     snapshot = Snapshot()
     for name in "xyz":
         snapshot.add_node(make_node(name=name, labels={"rack": name, "row": "1"}))

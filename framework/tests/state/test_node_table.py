@@ -7,10 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quaymaster.node_info import NodeInfo
-from quaymaster.node_table import CPU, EPHEMERAL_STORAGE, MEMORY
-from quaymaster.objects import Node, Pod
-from quaymaster.snapshot import Snapshot
+from quaymaster import Node, NodeInfo, Pod, Snapshot
+from quaymaster.columns import CPU, EPHEMERAL_STORAGE, MEMORY
 from quaymaster.testing import make_container, make_node, make_pod
 
 NODES = ("a", "b", "c")

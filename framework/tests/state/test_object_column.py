@@ -1,11 +1,11 @@
 """Columns of what objects beside the nodes say."""
 
+from quaymaster import Snapshot
 from quaymaster._engine.informers import EngineInformers
-from quaymaster.clock import VirtualClock
-from quaymaster.memory import MemoryCluster
-from quaymaster.object_column import ObjectColumn
+from quaymaster.columns import ObjectColumn
+from quaymaster.inmemory import InMemoryCluster
 from quaymaster.objects import CSINode
-from quaymaster.snapshot import Snapshot
+from quaymaster.scheduler import VirtualClock
 from quaymaster.testing import make_csi_node, make_node
 
 
@@ -16,7 +16,7 @@ class Deaf:
 
 class World:
     def __init__(self) -> None:
-        self.cluster = MemoryCluster(VirtualClock())
+        self.cluster = InMemoryCluster(VirtualClock())
         self.informers = EngineInformers(self.cluster, lambda: None)
         self.informers.start(Deaf())
         self.snapshot = Snapshot()

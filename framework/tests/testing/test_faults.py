@@ -2,7 +2,7 @@
 
 import pytest
 
-from quaymaster.clock import VirtualClock
+from quaymaster import Node, Pod
 from quaymaster.cluster import (
     ApiError,
     Cluster,
@@ -12,16 +12,16 @@ from quaymaster.cluster import (
     ResourceExpiredError,
     UnknownOutcomeError,
 )
-from quaymaster.memory import MemoryCluster
-from quaymaster.objects import Node, Pod
+from quaymaster.inmemory import InMemoryCluster
+from quaymaster.scheduler import VirtualClock
 from quaymaster.testing import Fault, FaultyCluster, make_node, make_pod
 
 
 def make_clusters(
     rates: dict[Fault, float], *, seed: int = 0
-) -> tuple[FaultyCluster, MemoryCluster, VirtualClock]:
+) -> tuple[FaultyCluster, InMemoryCluster, VirtualClock]:
     clock = VirtualClock()
-    inner = MemoryCluster(clock, controllers=False)
+    inner = InMemoryCluster(clock, controllers=False)
     inner.load([make_node(name="n"), make_pod(name="p")])
     _: type[Cluster] = FaultyCluster
     return FaultyCluster(inner, clock=clock, rates=rates, seed=seed), inner, clock

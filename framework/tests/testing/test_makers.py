@@ -2,6 +2,13 @@
 
 import pytest
 
+from quaymaster import Pod
+from quaymaster._testing.shorthand import (
+    parse_host_port,
+    parse_taint,
+    parse_toleration,
+)
+from quaymaster.errors import QuantityError
 from quaymaster.objects import (
     Container,
     ContainerPort,
@@ -10,35 +17,27 @@ from quaymaster.objects import (
     NodeSelectorRequirement,
     NodeSelectorTerm,
     ObjectReference,
-    Pod,
+    Quantity,
     Taint,
     Time,
     Toleration,
 )
-from quaymaster.quantity import Quantity, QuantityError
-from quaymaster.testing.makers import (
+from quaymaster.testing import (
     make_affinity_term,
     make_container,
+    make_csi_node,
     make_namespace,
     make_node,
+    make_persistent_volume,
+    make_persistent_volume_claim,
     make_pod,
     make_pod_disruption_budget,
     make_priority_class,
     make_replica_set,
     make_service,
     make_spread_constraint,
-    make_uid,
-)
-from quaymaster.testing.shorthand import (
-    parse_host_port,
-    parse_taint,
-    parse_toleration,
-)
-from quaymaster.testing.storage_makers import (
-    make_csi_node,
-    make_persistent_volume,
-    make_persistent_volume_claim,
     make_storage_class,
+    make_uid,
 )
 
 

@@ -6,6 +6,7 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
+from quaymaster import Snapshot
 from quaymaster.objects import (
     LabelSelector,
     NodeSelector,
@@ -15,13 +16,12 @@ from quaymaster.objects import (
     PersistentVolumeClaim,
     VolumeNodeAffinity,
 )
-from quaymaster.snapshot import Snapshot
 from quaymaster.testing import (
     make_node,
     make_persistent_volume,
     make_persistent_volume_claim,
 )
-from quaymaster.volumes import Reach, VolumePool, is_bound_to, storage_of
+from quaymaster.volumes import VolumePool, VolumeTopology, is_bound_to, storage_of
 
 ZONE = "topology.kubernetes.io/zone"
 HOST = "kubernetes.io/hostname"
@@ -158,7 +158,7 @@ def test_nodes_are_counted_at_once_as_one_by_one() -> None:
     def check() -> None:
         counts = pool.candidates(claim).free.counts(nodes, nodes.rows)
         expected = [
-            sum(Reach(volume).includes(node.labels) for volume in volumes)
+            sum(VolumeTopology(volume).includes(node.labels) for volume in volumes)
             for node in snapshot
         ]
         assert counts.tolist() == expected

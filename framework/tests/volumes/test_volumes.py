@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
+from quaymaster import Snapshot
 from quaymaster.objects import (
     ApiValue,
     AWSElasticBlockStoreVolumeSource,
@@ -16,7 +17,6 @@ from quaymaster.objects import (
     Volume,
     VsphereVirtualDiskVolumeSource,
 )
-from quaymaster.snapshot import Snapshot
 from quaymaster.testing import (
     make_node,
     make_persistent_volume,
@@ -26,9 +26,9 @@ from quaymaster.testing import (
 )
 from quaymaster.volumes import (
     BETA_STORAGE_CLASS,
-    Reach,
     TranslationError,
     VolumePool,
+    VolumeTopology,
     allows_topology,
     claim_name,
     class_of_claim,
@@ -282,9 +282,9 @@ def test_translated_volumes_are_reached_by_the_drivers_label(
     assert volume.spec.aws_elastic_block_store is None
     assert volume.spec.csi is not None
     assert volume.spec.csi.volume_handle == "vol-1"
-    assert Reach(volume).includes(reached_from)
-    assert not Reach(volume).includes({ZONE: "a", BETA_ZONE: "a"})
+    assert VolumeTopology(volume).includes(reached_from)
+    assert not VolumeTopology(volume).includes({ZONE: "a", BETA_ZONE: "a"})
 
 
 def test_translated_volumes_that_say_nothing_are_reached_from_everywhere() -> None:
-    assert Reach(csi_volume(in_tree(aws_elastic_block_store=EBS))).includes({})
+    assert VolumeTopology(csi_volume(in_tree(aws_elastic_block_store=EBS))).includes({})

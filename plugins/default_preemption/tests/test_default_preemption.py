@@ -9,26 +9,26 @@ from quaymaster import (
     ClusterEvent,
     EventResource,
     Handle,
+    Node,
     NodeInfo,
     NodeTable,
     NodeVerdicts,
     NominatingInfo,
+    NominatingMode,
     PermitWait,
     Pod,
     PodUse,
     PostFilterResult,
     QueueingHint,
+    Rows,
     Status,
     hookimpl,
 )
-from quaymaster.arrays import Rows
 from quaymaster.cluster import ApiError, PodStatusPatch
 from quaymaster.config import ConfigErrors, default_config
-from quaymaster.memory import MemoryCluster
-from quaymaster.objects import Node, PodCondition, PodDisruptionBudget
-from quaymaster.registry import PluginRegistry
-from quaymaster.resources import pod_requests
-from quaymaster.results import NominatingMode
+from quaymaster.inmemory import InMemoryCluster
+from quaymaster.objects import PodCondition, PodDisruptionBudget, pod_requests
+from quaymaster.scheduler import PluginRegistry
 from quaymaster.simulation import Preemption, simulate
 from quaymaster.testing import (
     PluginHarness,
@@ -544,10 +544,10 @@ def test_after_a_failed_call_the_pod_looks_for_another_way(
     monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
     made = SchedulerHarness([node("a"), running("victim", 4), preemptor()])
-    works = getattr(MemoryCluster, call)
+    works = getattr(InMemoryCluster, call)
     failures: list[object] = []
 
-    def fail_once(cluster: MemoryCluster, *args: object, **options: object) -> None:
+    def fail_once(cluster: InMemoryCluster, *args: object, **options: object) -> None:
         is_ours = call == "delete" or any(
             isinstance(one, PodStatusPatch)
             and one.condition is not None
@@ -559,7 +559,7 @@ def test_after_a_failed_call_the_pod_looks_for_another_way(
             raise ApiError("the server is busy")
         works(cluster, *args, **options)
 
-    monkeypatch.setattr(MemoryCluster, call, fail_once)
+    monkeypatch.setattr(InMemoryCluster, call, fail_once)
     made.settle()
     assert failures
     assert made.node_of("preemptor") == "a"

@@ -8,16 +8,17 @@ from hypothesis import strategies as st
 
 from quaymaster import (
     Handle,
+    Node,
     NodeInfo,
     NodeTable,
     NodeVerdicts,
     Pod,
     PodUse,
+    Rows,
     Status,
     hookimpl,
 )
-from quaymaster.arrays import Rows
-from quaymaster.objects import Node, PodDisruptionBudget
+from quaymaster.objects import PodDisruptionBudget, pod_requests
 from quaymaster.preemption import (
     Candidate,
     DryRun,
@@ -27,7 +28,6 @@ from quaymaster.preemption import (
     split_by_budgets,
 )
 from quaymaster.preemption import importance as by_importance
-from quaymaster.resources import pod_requests
 from quaymaster.testing import (
     PluginHarness,
     make_node,

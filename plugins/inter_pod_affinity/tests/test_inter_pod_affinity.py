@@ -8,11 +8,7 @@ from hypothesis import strategies as st
 
 from quaymaster import Node, Pod, Status
 from quaymaster.config import ConfigErrors
-from quaymaster.objects import (
-    LabelSelector,
-    LabelSelectorRequirement,
-    PodAffinityTerm,
-)
+from quaymaster.objects import LabelSelector, LabelSelectorRequirement, PodAffinityTerm
 from quaymaster.testing import (
     PluginHarness,
     PluginStatusError,

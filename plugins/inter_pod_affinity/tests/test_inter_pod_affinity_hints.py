@@ -2,21 +2,9 @@
 
 import pytest
 
-from quaymaster import (
-    ActionType,
-    ClusterEvent,
-    EventResource,
-    Node,
-    Pod,
-    QueueingHint,
-)
+from quaymaster import ActionType, ClusterEvent, EventResource, Node, Pod, QueueingHint
 from quaymaster.objects import LabelSelector, LabelSelectorRequirement
-from quaymaster.testing import (
-    PluginHarness,
-    make_affinity_term,
-    make_node,
-    make_pod,
-)
+from quaymaster.testing import PluginHarness, make_affinity_term, make_node, make_pod
 from quaymaster_inter_pod_affinity import InterPodAffinity
 
 ZONE = "topology.kubernetes.io/zone"

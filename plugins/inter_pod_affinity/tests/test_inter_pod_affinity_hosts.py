@@ -6,11 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quaymaster import Pod, Snapshot
-from quaymaster.arrays import Rows
+from quaymaster import Pod, Rows, Snapshot
 from quaymaster.counting import PodQuery
-from quaymaster.objects import LabelSelector
-from quaymaster.selectors import compile_label_selector
+from quaymaster.objects import LabelSelector, compile_label_selector
 from quaymaster.testing import make_node, make_pod
 from quaymaster_inter_pod_affinity.hosts import HostVerdicts, Part
 from quaymaster_inter_pod_affinity.scoring import ScoreSource, ScoreState

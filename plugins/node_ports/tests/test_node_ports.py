@@ -14,12 +14,7 @@ from quaymaster import (
 )
 from quaymaster.config import ConfigErrors
 from quaymaster.objects import Container, ContainerPort
-from quaymaster.testing import (
-    PluginHarness,
-    make_container,
-    make_node,
-    make_pod,
-)
+from quaymaster.testing import PluginHarness, make_container, make_node, make_pod
 from quaymaster_node_ports import NodePorts
 
 TAKEN = Status.unschedulable(

@@ -15,9 +15,13 @@ from hypothesis import strategies as st
 
 from quaymaster import NodeInfo, Pod
 from quaymaster.config import ConfigErrors
-from quaymaster.objects import ContainerStatus, PodStatus, ResourceRequirements
-from quaymaster.quantity import Quantity
-from quaymaster.resources import pod_requests
+from quaymaster.objects import (
+    ContainerStatus,
+    PodStatus,
+    Quantity,
+    ResourceRequirements,
+    pod_requests,
+)
 from quaymaster.testing import PluginHarness, make_node, make_pod
 from quaymaster_node_resources_balanced_allocation import (
     NodeResourcesBalancedAllocation,

@@ -12,8 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quaymaster import Node, Pod, Status
-from quaymaster.objects import ContainerStatus, PodStatus, ResourceRequirements
-from quaymaster.quantity import Quantity
+from quaymaster.objects import (
+    ContainerStatus,
+    PodStatus,
+    Quantity,
+    ResourceRequirements,
+)
 from quaymaster.testing import PluginHarness, make_container, make_node, make_pod
 from quaymaster_node_resources_fit import NodeResourcesFit
 

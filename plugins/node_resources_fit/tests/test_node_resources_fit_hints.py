@@ -8,14 +8,7 @@ Mirrors ``TestEventsToRegister``, ``Test_isSchedulableAfterPodChange``,
 
 import pytest
 
-from quaymaster import (
-    ActionType,
-    ClusterEvent,
-    EventResource,
-    Node,
-    Pod,
-    QueueingHint,
-)
+from quaymaster import ActionType, ClusterEvent, EventResource, Node, Pod, QueueingHint
 from quaymaster.objects import DeviceClass, DeviceClassSpec, ObjectMeta
 from quaymaster.testing import PluginHarness, make_node, make_pod
 from quaymaster_node_resources_fit import NodeResourcesFit

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quaymaster import NodeInfo, Pod
-from quaymaster.resources import score_requests
+from quaymaster.objects import score_requests
 from quaymaster.testing import PluginHarness, make_container, make_node, make_pod
 from quaymaster_node_resources_fit import NodeResourcesFit
 

@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from quaymaster import (
     ActionType,
+    ApiObject,
     ClusterEvent,
     EventResource,
     Pod,
@@ -12,7 +13,6 @@ from quaymaster import (
     Status,
 )
 from quaymaster.objects import (
-    ApiObject,
     AWSElasticBlockStoreVolumeSource,
     AzureFileVolumeSource,
     EphemeralVolumeSource,

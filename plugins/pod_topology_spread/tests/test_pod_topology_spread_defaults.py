@@ -5,9 +5,9 @@ from typing import TypeVar
 
 import pytest
 
-from quaymaster.change_log import ChangeLog
+from quaymaster import ApiObject
+from quaymaster.columns import ChangeLog
 from quaymaster.objects import (
-    ApiObject,
     LabelSelector,
     LabelSelectorRequirement,
     ReplicaSet,
@@ -16,8 +16,8 @@ from quaymaster.objects import (
     ReplicationControllerSpec,
     StatefulSet,
     StatefulSetSpec,
+    selector_from_labels,
 )
-from quaymaster.selectors import selector_from_labels
 from quaymaster.testing import make_metadata, make_pod, make_service
 from quaymaster_pod_topology_spread.defaults import DefaultSelectors
 

@@ -2,14 +2,7 @@
 
 import pytest
 
-from quaymaster import (
-    ActionType,
-    ClusterEvent,
-    EventResource,
-    Node,
-    Pod,
-    QueueingHint,
-)
+from quaymaster import ActionType, ClusterEvent, EventResource, Node, Pod, QueueingHint
 from quaymaster.testing import (
     PluginHarness,
     make_node,

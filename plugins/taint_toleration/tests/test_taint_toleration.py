@@ -16,14 +16,9 @@ from quaymaster import (
     Status,
 )
 from quaymaster.config import ConfigErrors
-from quaymaster.cycle_state import StateNotFoundError
+from quaymaster.errors import StateNotFoundError
 from quaymaster.objects import Taint, Toleration
-from quaymaster.testing import (
-    PluginHarness,
-    PluginStatusError,
-    make_node,
-    make_pod,
-)
+from quaymaster.testing import PluginHarness, PluginStatusError, make_node, make_pod
 from quaymaster_taint_toleration import TaintToleration
 
 UNTOLERATED = Status.unresolvable("node(s) had untolerated taint(s)")

@@ -6,8 +6,9 @@ from typing import TypeVar
 import pytest
 from msgspec.structs import replace
 
-from quaymaster.change_log import ChangeLog
-from quaymaster.objects import ApiObject, PersistentVolume
+from quaymaster import ApiObject
+from quaymaster.columns import ChangeLog
+from quaymaster.objects import PersistentVolume
 from quaymaster.testing import make_persistent_volume
 from quaymaster_volume_binding.assume_cache import AssumeCache, OutOfSyncError
 

@@ -5,23 +5,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from quaymaster import Status
+from quaymaster import ApiObject, Node, Status
 from quaymaster.objects import (
-    ApiObject,
     AWSElasticBlockStoreVolumeSource,
     CSIDriver,
     CSIDriverSpec,
     CSIStorageCapacity,
     EphemeralVolumeSource,
     LabelSelector,
-    Node,
     PersistentVolumeClaim,
     PersistentVolumeClaimStatus,
     PersistentVolumeClaimTemplate,
+    Quantity,
     Time,
     Volume,
 )
-from quaymaster.quantity import Quantity
 from quaymaster.testing import (
     PluginHarness,
     PluginStatusError,

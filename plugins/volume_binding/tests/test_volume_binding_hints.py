@@ -10,9 +10,9 @@ from quaymaster.objects import (
     CSIStorageCapacity,
     CSIVolumeSource,
     EphemeralVolumeSource,
+    Quantity,
     Volume,
 )
-from quaymaster.quantity import Quantity
 from quaymaster.testing import (
     PluginHarness,
     make_csi_node,

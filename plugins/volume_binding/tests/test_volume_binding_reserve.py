@@ -4,14 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from quaymaster import PreBindWait, Status
+from quaymaster import ApiObject, Node, Pod, PreBindWait, Status
 from quaymaster.objects import (
-    ApiObject,
     LabelSelector,
-    Node,
     PersistentVolume,
     PersistentVolumeClaim,
-    Pod,
     PodTemplateSpec,
     StatefulSet,
     StatefulSetSpec,
@@ -29,7 +26,7 @@ from quaymaster.testing import (
 from quaymaster.volumes import (
     NO_PROVISIONER,
     SELECTED_NODE,
-    Reach,
+    VolumeTopology,
     is_bound_to,
     is_fully_bound,
     selected_node,
@@ -203,7 +200,7 @@ def test_a_delayed_claim_is_bound_to_a_new_volume_near_the_pod() -> None:
     harness = SchedulerHarness([*objects, pod])
     harness.settle()
     assert harness.node_of("pod") == "nb"
-    reach = Reach(bound_volume(harness, "claim"))
+    reach = VolumeTopology(bound_volume(harness, "claim"))
     assert reach.includes({ZONE: "b"})
     assert not reach.includes({ZONE: "a"})
 
@@ -250,7 +247,7 @@ def test_claims_of_a_stateful_set_end_bound_in_the_zones_of_its_pods() -> None:
     zones = set()
     for ordinal in range(2):
         node = harness.cluster.get(Node, harness.node_of(f"db-{ordinal}"))
-        reach = Reach(bound_volume(harness, f"data-db-{ordinal}"))
+        reach = VolumeTopology(bound_volume(harness, f"data-db-{ordinal}"))
         assert reach.includes(node.labels)
         zones.add(node.labels[ZONE])
         other = {ZONE: "a" if node.labels[ZONE] == "b" else "b"}

@@ -14,7 +14,7 @@ from quaymaster import (
     QueueingHint,
     Status,
 )
-from quaymaster.cycle_state import StateNotFoundError
+from quaymaster.errors import StateNotFoundError
 from quaymaster.objects import (
     AWSElasticBlockStoreVolumeSource,
     EphemeralVolumeSource,

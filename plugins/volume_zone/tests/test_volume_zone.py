@@ -5,8 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from quaymaster import ActionType, ClusterEvent, EventResource, QueueingHint, Status
-from quaymaster.objects import ApiObject
+from quaymaster import (
+    ActionType,
+    ApiObject,
+    ClusterEvent,
+    EventResource,
+    QueueingHint,
+    Status,
+)
 from quaymaster.testing import (
     PluginHarness,
     make_node,

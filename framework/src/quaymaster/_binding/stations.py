@@ -10,13 +10,17 @@ from typing import Final
 
 import attrs
 
+from quaymaster._contract.cycle_state import CycleState
+from quaymaster._contract.results import (
+    PermitWait,
+    PreBindPreFlightResult,
+    PreBindWait,
+)
+from quaymaster._contract.status import Status
 from quaymaster._cycle.errors import failed
-from quaymaster._extenders import NO_EXTENDERS, Extenders
-from quaymaster._runtime import HookFunction, Profile
-from quaymaster.cycle_state import CycleState
-from quaymaster.objects import Pod
-from quaymaster.results import PermitWait, PreBindPreFlightResult, PreBindWait
-from quaymaster.status import Status
+from quaymaster._extenders.chain import NO_EXTENDERS, Extenders
+from quaymaster._objects import Pod
+from quaymaster._runtime.profile import HookFunction, Profile
 
 __all__ = ["BindingStations", "PausedPreBind"]
 

@@ -7,10 +7,10 @@ A waiting pod is an entry with deadlines and holds no thread. Mirrors ``waitingP
 from collections.abc import Callable, Collection, Iterator, Mapping
 
 from quaymaster._binding.executor import Post
-from quaymaster.clock import Clock, Timer
-from quaymaster.errors import UnknownObjectionError
-from quaymaster.objects import Pod
-from quaymaster.status import Code, Status
+from quaymaster._contract.clock import Clock, Timer
+from quaymaster._contract.status import Code, Status
+from quaymaster._errors import UnknownObjectionError
+from quaymaster._objects import Pod
 
 __all__ = ["MAX_PERMIT_TIMEOUT_SECONDS", "WaitingPods"]
 
@@ -21,7 +21,7 @@ Resolve = Callable[[Status | None], None]
 
 
 class _WaitingPod:
-    """One entry; implements `quaymaster.handle.WaitingPod`."""
+    """One entry; implements `quaymaster.WaitingPod`."""
 
     __slots__ = ("_owner", "objecting", "pod", "resolve", "timers")
 

@@ -9,7 +9,7 @@ import click
 
 from quaymaster._cli.app import app
 from quaymaster._cli.output import NobodyReadsError
-from quaymaster.errors import QuaymasterError
+from quaymaster._errors import QuaymasterError
 
 __all__ = ["main"]
 

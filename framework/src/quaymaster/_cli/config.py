@@ -15,16 +15,14 @@ from quaymaster._cli.output import (
     print_line,
 )
 from quaymaster._cli.values import complete_config
+from quaymaster._config.dump import dump_config
+from quaymaster._config.load import load_config
+from quaymaster._config.model import SchedulerConfig
+from quaymaster._config.schema import config_schema
+from quaymaster._contract.clock import VirtualClock
 from quaymaster._engine.scheduler import Scheduler
-from quaymaster.clock import VirtualClock
-from quaymaster.config import (
-    SchedulerConfig,
-    config_schema,
-    dump_config,
-    load_config,
-)
-from quaymaster.memory import MemoryCluster
-from quaymaster.registry import PluginRegistry
+from quaymaster._inmemory.cluster import InMemoryCluster
+from quaymaster._registry.registry import PluginRegistry
 
 __all__ = ["group"]
 
@@ -77,4 +75,4 @@ def _build_plugins(config: SchedulerConfig, registry: PluginRegistry) -> None:
     # Extenders may be configured for another machine than this one.
     alone = attrs.evolve(config, extenders=())
     with logging_to_stderr():
-        Scheduler(MemoryCluster(clock), alone, registry, clock=clock).close()
+        Scheduler(InMemoryCluster(clock), alone, registry, clock=clock).close()

@@ -2,16 +2,13 @@
 
 from collections.abc import Iterable
 
+from quaymaster._config.errors import ConfigErrors
+from quaymaster._config.load import default_config, load_config
+from quaymaster._config.model import SchedulerConfig
+from quaymaster._errors import Problem
 from quaymaster._extenders.checks import doubts, mistakes
-from quaymaster.config import (
-    ConfigErrors,
-    SchedulerConfig,
-    default_config,
-    load_config,
-)
-from quaymaster.errors import Problem
-from quaymaster.notices import Notice, NoticeReason
-from quaymaster.registry import PluginRegistry
+from quaymaster._notices import Notice, NoticeReason
+from quaymaster._registry.registry import PluginRegistry
 
 __all__ = ["config_notices", "read_config"]
 

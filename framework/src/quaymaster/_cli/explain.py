@@ -7,7 +7,8 @@ from quaymaster._cli.inputs import InputOptions, input_options, read_inputs
 from quaymaster._cli.notices import notice_documents, print_notices
 from quaymaster._cli.output import OutputFormat, output_option, print_document
 from quaymaster._cli.values import complete_pod
-from quaymaster.simulation import WhichAttempt, explain_pod
+from quaymaster._simulation.calls import explain_pod
+from quaymaster._simulation.explained import WhichAttempt
 
 __all__ = ["command"]
 

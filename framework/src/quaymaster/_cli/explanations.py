@@ -5,8 +5,8 @@ from typing import Final
 
 from quaymaster._cli.output import print_line, print_table
 from quaymaster._cli.results import counted, duration
-from quaymaster.explanation import Explanation, NodeRejection, NodeScores
-from quaymaster.simulation import Attempt, ExplainedPod
+from quaymaster._cycle.explanation import Explanation, NodeRejection, NodeScores
+from quaymaster._simulation.explained import Attempt, ExplainedPod
 
 __all__ = ["as_document", "print_explained"]
 

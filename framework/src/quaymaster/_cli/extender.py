@@ -10,17 +10,11 @@ from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import print_line
 from quaymaster._cli.signals import interruptible, on_hangup
 from quaymaster._cli.values import MANIFEST, config_option
-from quaymaster._extender_server import (
-    CertificateError,
-    ExtenderServer,
-    ExtenderService,
-    ServerOptions,
-    ServerTLS,
-    TLSFiles,
-    UnknownNodes,
-)
-from quaymaster.clock import RealClock
-from quaymaster.config import ConfigWatcher
+from quaymaster._config.watcher import ConfigWatcher
+from quaymaster._contract.clock import RealClock
+from quaymaster._extender_server.http_server import ExtenderServer, ServerOptions
+from quaymaster._extender_server.service import ExtenderService, UnknownNodes
+from quaymaster._extender_server.tls import CertificateError, ServerTLS, TLSFiles
 
 __all__ = ["command"]
 

@@ -11,19 +11,18 @@ import click
 from quaymaster._cli.configuration import read_config
 from quaymaster._cli.output import progress_bar, warn
 from quaymaster._cli.values import MANIFEST, config_option
-from quaymaster.config import SchedulerConfig
-from quaymaster.errors import ManifestErrors, one_line
-from quaymaster.manifests import Loaded, Source, Validation, load, shipped_mappings
-from quaymaster.memory import (
-    MAX_NODES,
-    MAX_PODS,
-    AdmissionError,
-    make_nodes,
-    place_of,
-)
-from quaymaster.notices import Notice
-from quaymaster.objects import ApiObject
-from quaymaster.registry import PluginRegistry
+from quaymaster._config.model import SchedulerConfig
+from quaymaster._errors import ManifestErrors, one_line
+from quaymaster._inmemory.admission.problems import AdmissionError, place_of
+from quaymaster._inmemory.limits import MAX_PODS
+from quaymaster._inmemory.nodes_spec import MAX_NODES, make_nodes
+from quaymaster._manifests.custom_kinds import shipped_mappings
+from quaymaster._manifests.load import load
+from quaymaster._manifests.loaded import Loaded, Source
+from quaymaster._manifests.validation import Validation
+from quaymaster._notices import Notice
+from quaymaster._objects import ApiObject
+from quaymaster._registry.registry import PluginRegistry
 
 __all__ = [
     "InputOptions",

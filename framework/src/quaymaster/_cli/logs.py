@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from quaymaster.config import ConfigWatcher
+from quaymaster._config.watcher import ConfigWatcher
 
 __all__ = ["logging_to_stderr"]
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from quaymaster._cli.output import warn
-from quaymaster.notices import Notice
+from quaymaster._notices import Notice
 
 __all__ = ["notice_documents", "print_notices"]
 

@@ -11,6 +11,7 @@ from quaymaster._cli.configuration import read_config
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import print_line, print_table, progress_bar, warn
 from quaymaster._cli.values import config_option
+from quaymaster._errors import Problem
 from quaymaster._perf.child import run_apart
 from quaymaster._perf.errors import PerfErrors
 from quaymaster._perf.load import Workload, find_files, load_workloads
@@ -18,8 +19,7 @@ from quaymaster._perf.model import CreateAny, CreatePods
 from quaymaster._perf.report import COLUMNS, as_document, is_beaten, is_good, rows
 from quaymaster._perf.runner import DONE, Outcome
 from quaymaster._perf.select import select
-from quaymaster.errors import Problem
-from quaymaster.registry import PluginRegistry
+from quaymaster._registry.registry import PluginRegistry
 
 __all__ = ["command"]
 

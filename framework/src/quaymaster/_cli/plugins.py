@@ -10,7 +10,7 @@ from quaymaster._cli.output import (
     print_text,
     warn,
 )
-from quaymaster.registry import PluginRegistry, RegisteredPlugin
+from quaymaster._registry.registry import PluginRegistry, RegisteredPlugin
 
 __all__ = ["group"]
 

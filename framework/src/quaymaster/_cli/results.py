@@ -6,8 +6,8 @@ from typing import Final
 from quaymaster._cli.notices import notice_documents
 from quaymaster._cli.output import print_line, print_table
 from quaymaster._config.duration import format_duration
-from quaymaster.objects import Time
-from quaymaster.simulation import Placement, SimulationResult, UnscheduledPod
+from quaymaster._objects import Time
+from quaymaster._simulation.results import Placement, SimulationResult, UnscheduledPod
 
 __all__ = ["as_document", "counted", "duration", "print_names", "print_result"]
 

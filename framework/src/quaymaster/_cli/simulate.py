@@ -18,10 +18,11 @@ from quaymaster._cli.output import (
 )
 from quaymaster._cli.results import as_document, print_names, print_result
 from quaymaster._cli.sorting import SortKey
-from quaymaster.errors import VerificationError
-from quaymaster.notices import has_missing_pods
-from quaymaster.options import EngineOptions
-from quaymaster.simulation import SimulationResult, simulate
+from quaymaster._contract.options import SchedulerOptions
+from quaymaster._errors import VerificationError
+from quaymaster._notices import has_missing_pods
+from quaymaster._simulation.calls import simulate
+from quaymaster._simulation.results import SimulationResult
 
 __all__ = ["command"]
 
@@ -92,7 +93,7 @@ def command(
                 registry=inputs.registry,
                 seed=options.seed,
                 on_progress=_follow(progress),
-                options=EngineOptions(check_mutations=check_plugins, verify=verify),
+                options=SchedulerOptions(check_mutations=check_plugins, verify=verify),
                 max_pods=options.max_pods,
             )
     except VerificationError as error:

@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 import attrs
 
-from quaymaster.simulation import Placement, SimulationResult, UnscheduledPod
+from quaymaster._simulation.results import Placement, SimulationResult, UnscheduledPod
 
 __all__ = ["SortKey"]
 

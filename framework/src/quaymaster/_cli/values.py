@@ -7,8 +7,8 @@ from typing import Any, Final, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from quaymaster.config import shipped_profiles
-from quaymaster.simulation._kinds import POD_KINDS
+from quaymaster._config.load import shipped_profiles
+from quaymaster._simulation.kinds import POD_KINDS
 
 __all__ = [
     "MANIFEST",

@@ -8,7 +8,7 @@ from quaymaster._config.findings import MISSING, BrokenClassError, Findings
 from quaymaster._config.lookup import usable_plugin
 from quaymaster._config.naming import join_path, show
 from quaymaster._config.records import record_fields
-from quaymaster.registry import PluginRegistry, RegisteredPlugin
+from quaymaster._registry.registry import PluginRegistry, RegisteredPlugin
 
 __all__ = ["args_kind", "resolve_args"]
 

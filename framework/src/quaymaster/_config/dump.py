@@ -13,8 +13,8 @@ from quaymaster._config.duration import format_duration
 from quaymaster._config.model import EnabledPlugin, ProfileConfig, SchedulerConfig
 from quaymaster._config.points import MULTI_POINT, POINTS, WILDCARD
 from quaymaster._config.records import RecordField, is_record, record_fields
-from quaymaster.objects import Time
-from quaymaster.quantity import Quantity
+from quaymaster._objects import Time
+from quaymaster._objects.quantity import Quantity
 
 __all__ = ["dump_config", "plain"]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from quaymaster.errors import Problem, QuaymasterError
+from quaymaster._errors import Problem, QuaymasterError
 
 __all__ = ["ArgsError", "ConfigErrors", "ReloadError"]
 

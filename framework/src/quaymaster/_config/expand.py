@@ -12,8 +12,8 @@ from quaymaster._config.findings import Findings
 from quaymaster._config.merge import Entry, EntrySet, EntrySets
 from quaymaster._config.model import EnabledPlugin
 from quaymaster._config.points import MULTI_POINT, POINTS
-from quaymaster.hookspecs import ExtensionPoint
-from quaymaster.registry import RegisteredPlugin
+from quaymaster._contract.hookspecs import ExtensionPoint
+from quaymaster._registry.registry import RegisteredPlugin
 
 __all__ = ["expand"]
 

@@ -5,13 +5,13 @@ from collections.abc import Iterable
 import attrs
 
 from quaymaster._config.naming import join_path, show
+from quaymaster._errors import Problem
 from quaymaster._raised import (
     class_place,
     describe_exception,
     exception_place,
     located,
 )
-from quaymaster.errors import Problem
 
 __all__ = [
     "MISSING",

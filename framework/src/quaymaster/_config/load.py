@@ -17,9 +17,9 @@ from quaymaster._config.plugin_lists import check_keys
 from quaymaster._config.profiles import percentage, resolve_profiles
 from quaymaster._config.settings_checks import check_settings
 from quaymaster._config.yaml_file import read_content, read_yaml
+from quaymaster._errors import Problem
+from quaymaster._registry.registry import PluginRegistry
 from quaymaster._suggestions import did_you_mean
-from quaymaster.errors import Problem
-from quaymaster.registry import PluginRegistry
 
 __all__ = [
     "default_config",

@@ -1,7 +1,7 @@
 """Finding the plugins that a configuration names."""
 
+from quaymaster._registry.registry import PluginRegistry, RegisteredPlugin
 from quaymaster._suggestions import did_you_mean
-from quaymaster.registry import PluginRegistry, RegisteredPlugin
 
 __all__ = ["usable_plugin"]
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import attrs
 
 from quaymaster._config.settings import ClientConnection, Extender, LeaderElection
-from quaymaster.errors import Problem
+from quaymaster._errors import Problem
 
 __all__ = ["EnabledPlugin", "ProfileConfig", "SchedulerConfig"]
 

@@ -10,8 +10,8 @@ from quaymaster._config.merge import Entry, EntrySets
 from quaymaster._config.model import EnabledPlugin
 from quaymaster._config.naming import join_path
 from quaymaster._config.points import IDLE, LIMITS, PLUGIN_SETS, WILDCARD
+from quaymaster._registry.registry import PluginRegistry, RegisteredPlugin
 from quaymaster._suggestions import did_you_mean
-from quaymaster.registry import PluginRegistry, RegisteredPlugin
 
 __all__ = ["check_keys", "resolve_plugins"]
 

@@ -9,7 +9,7 @@ from quaymaster._config.merge import EntrySets, entry_sets, merge_sets
 from quaymaster._config.model import ProfileConfig
 from quaymaster._config.naming import join_path
 from quaymaster._config.plugin_lists import check_keys, resolve_plugins
-from quaymaster.registry import PluginRegistry
+from quaymaster._registry.registry import PluginRegistry
 
 __all__ = ["DEFAULT_NAME", "percentage", "resolve_profiles"]
 

@@ -12,10 +12,10 @@ import attrs
 
 from quaymaster._config.duration import PATTERN, parse_duration
 from quaymaster._config.findings import Finding, InvalidError
+from quaymaster._errors import QuantityError, TimeError
+from quaymaster._objects import MicroTime, Time
+from quaymaster._objects.quantity import Quantity
 from quaymaster._suggestions import did_you_mean
-from quaymaster.errors import QuantityError, TimeError
-from quaymaster.objects import MicroTime, Time
-from quaymaster.quantity import Quantity
 
 __all__ = ["SCALARS", "Scalar", "read_enum"]
 

@@ -15,7 +15,7 @@ from quaymaster._config.document import (
 )
 from quaymaster._config.points import IDLE, MULTI_POINT, PLUGIN_SETS, POINTS
 from quaymaster._config.type_schema import Definitions, Schema
-from quaymaster.registry import PluginRegistry, RegisteredPlugin
+from quaymaster._registry.registry import PluginRegistry, RegisteredPlugin
 
 __all__ = ["config_schema"]
 

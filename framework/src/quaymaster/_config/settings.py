@@ -14,7 +14,7 @@ from quaymaster._config.duration import format_duration
 from quaymaster._config.errors import ArgsError
 from quaymaster._config.fields import ZERO_MEANS_DEFAULT, integer, qualified_name
 from quaymaster._config.naming import show
-from quaymaster.resources import is_extended_resource
+from quaymaster._objects.resource_names import is_extended_resource
 
 __all__ = [
     "ClientConnection",

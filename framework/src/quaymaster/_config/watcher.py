@@ -20,9 +20,9 @@ from quaymaster._config.errors import ConfigErrors, ReloadError
 from quaymaster._config.load import parse_config, read_source
 from quaymaster._config.model import SchedulerConfig
 from quaymaster._config.yaml_file import read_yaml
-from quaymaster.clock import Clock, Timer
-from quaymaster.errors import QuaymasterError
-from quaymaster.registry import PluginRegistry
+from quaymaster._contract.clock import Clock, Timer
+from quaymaster._errors import QuaymasterError
+from quaymaster._registry.registry import PluginRegistry
 
 __all__ = ["ConfigObserver", "ConfigWatcher", "Reloadable"]
 

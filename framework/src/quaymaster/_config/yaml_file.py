@@ -4,9 +4,10 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from quaymaster._config.errors import ConfigErrors
-from quaymaster._reading import UnreadableError, read_file
-from quaymaster._yaml import YamlError, documents
-from quaymaster.errors import Problem
+from quaymaster._errors import Problem
+from quaymaster._input.reading import UnreadableError, read_file
+from quaymaster._input.yaml.errors import YamlError
+from quaymaster._input.yaml.reading import documents
 
 __all__ = ["read_content", "read_yaml"]
 

@@ -11,8 +11,10 @@ from typing import Final, Protocol, TypeAlias
 import attrs
 import numpy as np
 
+from quaymaster._contract.cycle_state import CycleState
+from quaymaster._contract.status import Status
 from quaymaster._cycle.attempt import Attempt
-from quaymaster._cycle.decisions import Decision, Feasible, NoFit
+from quaymaster._cycle.decisions import Decision, Feasible, FitError
 from quaymaster._cycle.extending import ExtenderStation
 from quaymaster._cycle.filtering import Filters, FilterStation, PlainFilters
 from quaymaster._cycle.nominated import NominatedPods, Nominator
@@ -21,14 +23,12 @@ from quaymaster._cycle.pre_filter import PreFilterStation, restricted_rows
 from quaymaster._cycle.sampling import NodeOrder, nodes_to_find, sample
 from quaymaster._cycle.score_call import PluginScores
 from quaymaster._cycle.scoring import Ranking, Scores, ScoreStation, Ties
-from quaymaster._extenders import NO_EXTENDERS, Extenders
-from quaymaster._runtime import Profile
-from quaymaster.arrays import Rows
-from quaymaster.cycle_state import CycleState
-from quaymaster.node_info import NodeInfo
-from quaymaster.node_table import NodeTable
-from quaymaster.objects import Pod
-from quaymaster.status import Status
+from quaymaster._extenders.chain import NO_EXTENDERS, Extenders
+from quaymaster._objects import Pod
+from quaymaster._runtime.profile import Profile
+from quaymaster._state.arrays import Rows
+from quaymaster._state.node_info import NodeInfo
+from quaymaster._state.node_table import NodeTable
 
 __all__ = ["Algorithm", "Check", "Nominator", "PickNode", "Ties"]
 
@@ -41,7 +41,7 @@ _ALL: Final = 100
 class Check(Protocol):
     """Looks at the two results of every attempt."""
 
-    def found(self, attempt: Attempt, found: Feasible | NoFit, /) -> None:
+    def found(self, attempt: Attempt, found: Feasible | FitError, /) -> None:
         """Look at which nodes are feasible."""
 
     def ranked(self, ranking: Ranking | Status, /) -> None:
@@ -120,18 +120,18 @@ class Algorithm:
 
     def schedule(
         self, state: CycleState, pod: Pod, pick_node: PickNode
-    ) -> Decision | NoFit:
+    ) -> Decision | FitError:
         """Find the best node for a pod, or say why there is none."""
         nodes = self._nodes
         size = len(nodes)
         if not size:
             status = Status.unresolvable("no nodes available to schedule pods")
-            return NoFit(status, no_nodes=True)
+            return FitError(status, no_nodes=True)
         attempt = Attempt.begin(state, pod, nodes)
         found = self.find_feasible(attempt)
         if self._check is not None:
             self._check.found(attempt, found)
-        if isinstance(found, NoFit):
+        if isinstance(found, FitError):
             self._order.advance(_processed(found), size)
             return self._post_filtered(attempt, found)
         count = nodes.count(found.rows)
@@ -143,11 +143,11 @@ class Algorithm:
         if self._check is not None:
             self._check.ranked(ranking)
         if isinstance(ranking, Status):
-            return NoFit(ranking)
+            return FitError(ranking)
         best = pick_node(nodes, ranking.best_rows())
         return Decision(self._node(found, best), count, evaluated)
 
-    def find_feasible(self, attempt: Attempt) -> Feasible | NoFit:
+    def find_feasible(self, attempt: Attempt) -> Feasible | FitError:
         """Run PreFilter, Filter and the extenders that filter."""
         diagnosis = attempt.diagnosis
         outcome = self.filters.prepare(attempt)
@@ -155,9 +155,9 @@ class Algorithm:
             diagnosis.pre_filter_plugins = outcome.restricting_plugins
         if outcome.status is not None:
             if not outcome.status.is_rejected:
-                return NoFit(outcome.status)
+                return FitError(outcome.status)
             diagnosis.reject_all(outcome.status)
-            return NoFit(Status.unschedulable(), diagnosis)
+            return FitError(Status.unschedulable(), diagnosis)
         if attempt.pod.status.nominated_node_name:
             nominated = self._on_nominated_node(attempt)
             if nominated is not None:
@@ -167,11 +167,11 @@ class Algorithm:
             rows = restricted_rows(attempt, outcome)
         passed = self._passing(attempt, rows)
         if isinstance(passed, Status):
-            return NoFit(passed)
+            return FitError(passed)
         if self._asks_extenders:
             return self._extended(attempt, passed)
         if self._nodes.count(passed) == 0:
-            return NoFit(Status.unschedulable(), diagnosis)
+            return FitError(Status.unschedulable(), diagnosis)
         return Feasible(passed, diagnosis)
 
     def judge(self, attempt: Attempt, rows: Rows) -> Rows | Status:
@@ -239,17 +239,17 @@ class Algorithm:
         """What each extender that scores gives the feasible nodes."""
         return self._extenders.scores(pod, self.nodes_of(found), found.rows)
 
-    def _extended(self, attempt: Attempt, rows: Rows) -> Feasible | NoFit:
+    def _extended(self, attempt: Attempt, rows: Rows) -> Feasible | FitError:
         """Ask the extenders about the nodes that passed the plugins."""
         diagnosis = attempt.diagnosis
         left = self._extenders.passing(attempt.pod, rows, diagnosis)
         if isinstance(left, Status):
-            return NoFit(left)
+            return FitError(left)
         if self._nodes.count(left.passed) == 0:
-            return NoFit(Status.unschedulable(), diagnosis)
+            return FitError(Status.unschedulable(), diagnosis)
         return Feasible(left.passed, diagnosis, answered=left.answered)
 
-    def _post_filtered(self, attempt: Attempt, no_fit: NoFit) -> NoFit:
+    def _post_filtered(self, attempt: Attempt, no_fit: FitError) -> FitError:
         diagnosis = no_fit.diagnosis
         if diagnosis is None or not self.post_filter:
             return no_fit
@@ -311,7 +311,7 @@ def _scalar_score(profile: Profile) -> ScoreStation:
     return ScoreStation(scalar.plan("preScore"), scalar.plan("score"))
 
 
-def _processed(no_fit: NoFit) -> int:
+def _processed(no_fit: FitError) -> int:
     """How many nodes an attempt went through, which moves the start of the next."""
     if no_fit.diagnosis is None:
         return 0

@@ -2,10 +2,10 @@
 
 import msgspec
 
+from quaymaster._contract.cycle_state import CycleState
 from quaymaster._cycle.diagnosis import Diagnosis
-from quaymaster.cycle_state import CycleState
-from quaymaster.node_table import NodeTable
-from quaymaster.objects import Pod
+from quaymaster._objects import Pod
+from quaymaster._state.node_table import NodeTable
 
 __all__ = ["Attempt"]
 

@@ -3,14 +3,18 @@
 import attrs
 import msgspec
 
+from quaymaster._contract.results import (
+    NominatingInfo,
+    NominatingMode,
+    PostFilterResult,
+)
+from quaymaster._contract.status import Status
 from quaymaster._cycle.diagnosis import Diagnosis
-from quaymaster.arrays import Rows
-from quaymaster.node_info import NodeInfo
-from quaymaster.node_table import NodeTable
-from quaymaster.results import NominatingInfo, NominatingMode, PostFilterResult
-from quaymaster.status import Status
+from quaymaster._state.arrays import Rows
+from quaymaster._state.node_info import NodeInfo
+from quaymaster._state.node_table import NodeTable
 
-__all__ = ["CLEAR_NOMINATION", "Decision", "Feasible", "NoFit"]
+__all__ = ["CLEAR_NOMINATION", "Decision", "Feasible", "FitError"]
 
 CLEAR_NOMINATION = NominatingInfo("", NominatingMode.OVERRIDE)
 
@@ -47,7 +51,7 @@ class Decision(msgspec.Struct, eq=False):
 
 
 @attrs.frozen(eq=False)
-class NoFit:
+class FitError:
     """No node for a pod.
 
     Attributes:

@@ -12,11 +12,11 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from quaymaster.arrays import BoolArray, Int32Array, RowArray, Rows
-from quaymaster.messages import unfit_message
-from quaymaster.node_table import NodeTable
-from quaymaster.results import NodeVerdicts
-from quaymaster.status import Code, Status
+from quaymaster._contract.messages import unfit_message
+from quaymaster._contract.results import NodeVerdicts
+from quaymaster._contract.status import Code, Status
+from quaymaster._state.arrays import BoolArray, Int32Array, RowArray, Rows
+from quaymaster._state.node_table import NodeTable
 
 __all__ = ["Diagnosis", "PluginRejections", "Rejections", "picked"]
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from quaymaster.status import Code, Status
+from quaymaster._contract.status import Code, Status
 
 __all__ = ["failed", "reasons_of"]
 

@@ -4,17 +4,22 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from quaymaster._contract.cycle_state import CycleState
+from quaymaster._contract.status import Status
 from quaymaster._cycle.algorithm import Algorithm
 from quaymaster._cycle.attempt import Attempt
-from quaymaster._cycle.decisions import Feasible, NoFit
+from quaymaster._cycle.decisions import Feasible, FitError
 from quaymaster._cycle.diagnosis import Diagnosis
+from quaymaster._cycle.explanation import (
+    Explanation,
+    NodeRejection,
+    NodeScores,
+    PluginScore,
+)
 from quaymaster._cycle.score_call import PluginScores
-from quaymaster.arrays import Int64Array, Rows
-from quaymaster.cycle_state import CycleState
-from quaymaster.explanation import Explanation, NodeRejection, NodeScores, PluginScore
-from quaymaster.node_table import NodeTable
-from quaymaster.objects import Pod
-from quaymaster.status import Status
+from quaymaster._objects import Pod
+from quaymaster._state.arrays import Int64Array, Rows
+from quaymaster._state.node_table import NodeTable
 
 __all__ = ["explain"]
 
@@ -28,7 +33,7 @@ def explain(algorithm: Algorithm, pod: Pod, scheduler: str) -> Explanation:
     nodes = algorithm.nodes
     attempt = Attempt.begin(CycleState(), pod, nodes)
     found = algorithm.find_feasible(attempt)
-    if isinstance(found, NoFit):
+    if isinstance(found, FitError):
         return _unfit(nodes, pod, scheduler, found)
     scores = _scores(algorithm, attempt, found)
     return Explanation(
@@ -40,7 +45,7 @@ def explain(algorithm: Algorithm, pod: Pod, scheduler: str) -> Explanation:
     )
 
 
-def _unfit(nodes: NodeTable, pod: Pod, scheduler: str, unfit: NoFit) -> Explanation:
+def _unfit(nodes: NodeTable, pod: Pod, scheduler: str, unfit: FitError) -> Explanation:
     diagnosis = unfit.diagnosis
     if diagnosis is None:
         return Explanation(

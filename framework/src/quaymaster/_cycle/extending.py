@@ -6,13 +6,13 @@ Mirrors ``findNodesThatPassExtenders`` and the second half of ``prioritizeNodes`
 
 from collections.abc import Sequence
 
+from quaymaster._contract.status import Status
 from quaymaster._cycle.diagnosis import Diagnosis
 from quaymaster._cycle.score_call import PluginScores
-from quaymaster._extenders import EXTENDER, Extenders, ExtenderVerdicts
-from quaymaster.arrays import Rows
-from quaymaster.node_table import NodeTable
-from quaymaster.objects import Pod
-from quaymaster.status import Status
+from quaymaster._extenders.chain import EXTENDER, Extenders, ExtenderVerdicts
+from quaymaster._objects import Pod
+from quaymaster._state.arrays import Rows
+from quaymaster._state.node_table import NodeTable
 
 __all__ = ["ExtenderStation"]
 

@@ -8,18 +8,19 @@ from typing import Final
 
 import numpy as np
 
+from quaymaster._contract.cycle_state import CycleState
+from quaymaster._contract.hookspecs import PodUse
+from quaymaster._contract.results import NodeVerdicts
+from quaymaster._contract.status import Status
 from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.diagnosis import PluginRejections, picked
 from quaymaster._cycle.errors import failed
-from quaymaster._runtime import Call, WrongAnswerError
-from quaymaster.arrays import RowArray, Rows
-from quaymaster.cycle_state import CycleState
-from quaymaster.hookspecs import PodUse
-from quaymaster.node_info import NodeInfo
-from quaymaster.node_table import NodeTable
-from quaymaster.objects import Pod
-from quaymaster.results import NodeVerdicts
-from quaymaster.status import Status
+from quaymaster._objects import Pod
+from quaymaster._runtime.failures import WrongAnswerError
+from quaymaster._runtime.profile import Call
+from quaymaster._state.arrays import RowArray, Rows
+from quaymaster._state.node_info import NodeInfo
+from quaymaster._state.node_table import NodeTable
 
 __all__ = ["FilterCall"]
 

@@ -12,19 +12,19 @@ from typing import Protocol
 
 import numpy as np
 
+from quaymaster._contract.cycle_state import CycleState
+from quaymaster._contract.hookspecs import PodUse
+from quaymaster._contract.status import Status
 from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.filter_call import FilterCall
 from quaymaster._cycle.nominated import Ahead, NominatedPods, nominated_ahead
 from quaymaster._cycle.pre_filter import PreFilterOutcome, PreFilterStation
-from quaymaster._runtime import Call
-from quaymaster.arrays import BoolArray, RowArray, Rows
-from quaymaster.cycle_state import CycleState
-from quaymaster.hookspecs import PodUse
-from quaymaster.node_info import NodeInfo
-from quaymaster.node_table import NodeTable
-from quaymaster.objects import Pod
-from quaymaster.resources import pod_usage
-from quaymaster.status import Status
+from quaymaster._objects import Pod
+from quaymaster._objects.resources import pod_usage
+from quaymaster._runtime.profile import Call
+from quaymaster._state.arrays import BoolArray, RowArray, Rows
+from quaymaster._state.node_info import NodeInfo
+from quaymaster._state.node_table import NodeTable
 
 __all__ = ["FilterStation", "Filters", "PlainFilters"]
 

@@ -7,9 +7,9 @@ Mirrors ``addGENominatedPods`` (Kubernetes v1.36,
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol, TypeAlias
 
-from quaymaster.arrays import Rows
-from quaymaster.node_table import NodeTable
-from quaymaster.objects import Pod
+from quaymaster._objects import Pod
+from quaymaster._state.arrays import Rows
+from quaymaster._state.node_table import NodeTable
 
 __all__ = ["Ahead", "NominatedPods", "Nominator", "nominated_ahead"]
 

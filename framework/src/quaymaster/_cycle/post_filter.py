@@ -6,13 +6,17 @@ Mirrors ``RunPostFilterPlugins`` (Kubernetes v1.36,
 
 from collections.abc import Sequence
 
+from quaymaster._contract.cycle_state import CycleState
+from quaymaster._contract.results import (
+    NominatingInfo,
+    NominatingMode,
+    PostFilterResult,
+)
+from quaymaster._contract.status import Code, Status
 from quaymaster._cycle.diagnosis import Diagnosis
 from quaymaster._cycle.errors import failed, reasons_of
-from quaymaster._runtime import Call, HookFunction
-from quaymaster.cycle_state import CycleState
-from quaymaster.objects import Pod
-from quaymaster.results import NominatingInfo, NominatingMode, PostFilterResult
-from quaymaster.status import Code, Status
+from quaymaster._objects import Pod
+from quaymaster._runtime.profile import Call, HookFunction
 
 __all__ = ["PostFilterStation"]
 

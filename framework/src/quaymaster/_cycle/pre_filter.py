@@ -9,15 +9,15 @@ from typing import Final, TypeAlias
 
 import attrs
 
+from quaymaster._contract.cycle_state import CycleState
+from quaymaster._contract.results import PreFilterResult
+from quaymaster._contract.status import Code, Status
 from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.errors import failed
-from quaymaster._runtime import Call, HookFunction
-from quaymaster.arrays import Rows
-from quaymaster.cycle_state import CycleState
-from quaymaster.node_info import NodeInfo
-from quaymaster.objects import Pod
-from quaymaster.results import PreFilterResult
-from quaymaster.status import Code, Status
+from quaymaster._objects import Pod
+from quaymaster._runtime.profile import Call, HookFunction
+from quaymaster._state.arrays import Rows
+from quaymaster._state.node_info import NodeInfo
 
 __all__ = ["Calls", "PreFilterOutcome", "PreFilterStation", "restricted_rows"]
 

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from quaymaster._contract.status import Status
 from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.filtering import Filters
-from quaymaster.arrays import RowArray, Rows
-from quaymaster.node_table import NodeTable
-from quaymaster.status import Status
+from quaymaster._state.arrays import RowArray, Rows
+from quaymaster._state.node_table import NodeTable
 
 __all__ = ["NodeOrder", "nodes_to_find", "sample"]
 

@@ -9,15 +9,22 @@ from typing import Final
 import attrs
 import numpy as np
 
+from quaymaster._contract.cycle_state import CycleState
+from quaymaster._contract.hookspecs import PodUse, Scope
+from quaymaster._contract.status import Status
 from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.errors import failed
-from quaymaster._runtime import Call
-from quaymaster.arrays import Int64Array, Rows, constant, freeze, is_constant, is_frozen
-from quaymaster.cycle_state import CycleState
-from quaymaster.hookspecs import PodUse, Scope
-from quaymaster.node_info import NodeInfo
-from quaymaster.objects import Pod
-from quaymaster.status import Status
+from quaymaster._objects import Pod
+from quaymaster._runtime.profile import Call
+from quaymaster._state.arrays import (
+    Int64Array,
+    Rows,
+    constant,
+    freeze,
+    is_constant,
+    is_frozen,
+)
+from quaymaster._state.node_info import NodeInfo
 
 __all__ = ["MAX_SCORE", "PluginScores", "ScoreCall"]
 

@@ -9,14 +9,14 @@ from typing import Final, Protocol, TypeAlias
 
 import numpy as np
 
+from quaymaster._contract.status import Status
 from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.diagnosis import picked
 from quaymaster._cycle.errors import failed
 from quaymaster._cycle.pre_filter import Calls
 from quaymaster._cycle.score_call import PluginScores, ScoreCall
-from quaymaster._runtime import Call
-from quaymaster.arrays import Int64Array, RowArray, Rows
-from quaymaster.status import Status
+from quaymaster._runtime.profile import Call
+from quaymaster._state.arrays import Int64Array, RowArray, Rows
 
 __all__ = ["Ranking", "ScoreStation", "Scores", "Ties"]
 

@@ -11,8 +11,8 @@ from quaymaster._engine.framework import backoff_policy, queue_profiles
 from quaymaster._engine.pod_patches import PodPatches
 from quaymaster._engine.profile_runner import ProfileRunner
 from quaymaster._engine.progress import Progress
-from quaymaster._queue import SchedulingQueue
-from quaymaster.objects import Pod
+from quaymaster._objects import Pod
+from quaymaster._queue.scheduling_queue import SchedulingQueue
 
 __all__ = ["Engine", "assemble"]
 

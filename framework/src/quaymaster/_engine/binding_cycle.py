@@ -14,23 +14,24 @@ import attrs
 import msgspec
 
 from quaymaster._binding.stations import BindingStations, PausedPreBind
-from quaymaster._cache.cache import AssumeError
-from quaymaster._cycle.decisions import Decision
-from quaymaster._engine.failure import Failure, FailureHandler, FailureKind
-from quaymaster._engine.pod_patches import PodPatches
-from quaymaster._engine.profile_runner import ProfileRunner
-from quaymaster._engine.progress import Progress
-from quaymaster._queue import QueuedPod, SchedulingQueue
-from quaymaster.cluster import (
+from quaymaster._contract.cluster import (
     ApiError,
     EventNote,
     NotFoundError,
     PodStatusPatch,
     UnknownOutcomeError,
 )
-from quaymaster.cycle_state import CycleState
-from quaymaster.objects import Pod
-from quaymaster.status import Status
+from quaymaster._contract.cycle_state import CycleState
+from quaymaster._contract.status import Status
+from quaymaster._cycle.decisions import Decision
+from quaymaster._engine.failure import Failure, FailureHandler, FailureKind
+from quaymaster._engine.pod_patches import PodPatches
+from quaymaster._engine.profile_runner import ProfileRunner
+from quaymaster._engine.progress import Progress
+from quaymaster._objects import Pod
+from quaymaster._queue.queued_pod import QueuedPod
+from quaymaster._queue.scheduling_queue import SchedulingQueue
+from quaymaster._state.cache import AssumeError
 
 __all__ = ["BindingCycle"]
 

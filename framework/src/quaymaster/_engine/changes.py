@@ -9,9 +9,10 @@ from typing import TypeAlias
 
 import msgspec
 
-from quaymaster.cluster_events import ActionType, ClusterEvent, EventResource
-from quaymaster.objects import ApiObject, Node, Pod
-from quaymaster.resources import pod_request_list, pod_usage
+from quaymaster._contract.cluster_events import ActionType, ClusterEvent, EventResource
+from quaymaster._objects import ApiObject, Node, Pod
+from quaymaster._objects.pod_requests import pod_request_list
+from quaymaster._objects.resources import pod_usage
 
 __all__ = ["is_mere_report", "node_changes", "pod_changes"]
 

@@ -6,18 +6,18 @@ Mirrors Kubernetes v1.36, ``pkg/scheduler/eventhandlers.go``.
 from collections.abc import Callable, Container, Mapping
 from typing import Any
 
-from quaymaster._cache.cache import Cache
+from quaymaster._contract.cluster_events import ActionType, ClusterEvent, EventResource
 from quaymaster._engine.changes import is_mere_report, node_changes, pod_changes
 from quaymaster._engine.progress import Progress
-from quaymaster._queue import SchedulingQueue
+from quaymaster._objects import ApiObject, Node, Pod
 from quaymaster._queue.events import (
     ASSIGNED_POD_ADD,
     ASSIGNED_POD_DELETE,
     NODE_ADD,
     NODE_DELETE,
 )
-from quaymaster.cluster_events import ActionType, ClusterEvent, EventResource
-from quaymaster.objects import ApiObject, Node, Pod
+from quaymaster._queue.scheduling_queue import SchedulingQueue
+from quaymaster._state.cache import Cache
 
 __all__ = ["EventHandlers"]
 

@@ -10,15 +10,17 @@ from collections.abc import Callable
 
 import attrs
 
-from quaymaster._cache.cache import Cache
-from quaymaster._cycle.decisions import NoFit
-from quaymaster._queue import PodLookup, QueuedPod, SchedulingQueue
+from quaymaster._contract.clock import Clock
+from quaymaster._contract.cluster import EventNote, PodStatusPatch
+from quaymaster._contract.results import NominatingInfo, NominatingMode
+from quaymaster._contract.status import Code, Status
+from quaymaster._cycle.decisions import FitError
+from quaymaster._objects import Pod, PodCondition, Time
 from quaymaster._queue.events import ASSIGNED_POD_DELETE
-from quaymaster.clock import Clock
-from quaymaster.cluster import EventNote, PodStatusPatch
-from quaymaster.objects import Pod, PodCondition, Time
-from quaymaster.results import NominatingInfo, NominatingMode
-from quaymaster.status import Code, Status
+from quaymaster._queue.nominator import PodLookup
+from quaymaster._queue.queued_pod import QueuedPod
+from quaymaster._queue.scheduling_queue import SchedulingQueue
+from quaymaster._state.cache import Cache
 
 __all__ = ["Failure", "FailureHandler", "FailureKind", "failure_of"]
 
@@ -280,7 +282,7 @@ def _shortened(message: str) -> str:
     return message[: _MAX_NOTE_LENGTH - len(suffix)] + suffix
 
 
-def failure_of(unfit: NoFit) -> Failure:
+def failure_of(unfit: FitError) -> Failure:
     """The failure that an attempt without a node amounts to."""
     diagnosis, nominating = unfit.diagnosis, unfit.nominating
     if unfit.no_nodes:

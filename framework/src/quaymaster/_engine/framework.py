@@ -9,23 +9,24 @@ from collections.abc import Callable, Iterable, Mapping
 import attrs
 
 from quaymaster._binding.stations import BindingStations
+from quaymaster._config.model import ProfileConfig, SchedulerConfig
+from quaymaster._contract.options import SchedulerOptions
+from quaymaster._contract.status import Status
 from quaymaster._cycle.algorithm import Algorithm
 from quaymaster._cycle.sampling import NodeOrder
 from quaymaster._engine.handle import EngineHandle, Services
-from quaymaster._extenders import (
-    EXTENDER,
-    NO_EXTENDERS,
-    Extenders,
-    ignoring_managed_resources,
-)
-from quaymaster._memo import Recheck, Signatures, remember
-from quaymaster._queue import BackoffPolicy, QueueProfile
-from quaymaster._runtime import Call, HookGuards, Profile, build_profile
-from quaymaster.config import ProfileConfig, SchedulerConfig
-from quaymaster.objects import Pod
-from quaymaster.options import EngineOptions
-from quaymaster.registry import PluginRegistry
-from quaymaster.status import Status
+from quaymaster._extenders.chain import EXTENDER, NO_EXTENDERS, Extenders
+from quaymaster._extenders.managed import ignoring_managed_resources
+from quaymaster._memo import remember
+from quaymaster._memo.recheck import Recheck
+from quaymaster._memo.signatures import Signatures
+from quaymaster._objects import Pod
+from quaymaster._queue.backoff import BackoffPolicy
+from quaymaster._queue.profile import QueueProfile
+from quaymaster._registry.registry import PluginRegistry
+from quaymaster._runtime.build import build_profile
+from quaymaster._runtime.guards import HookGuards
+from quaymaster._runtime.profile import Call, Profile
 
 __all__ = [
     "Framework",
@@ -77,7 +78,7 @@ class FrameworkBuilder:
     registry: PluginRegistry
     services: Services
     order: NodeOrder = attrs.field(factory=NodeOrder)
-    options: EngineOptions = attrs.field(factory=EngineOptions)
+    options: SchedulerOptions = attrs.field(factory=SchedulerOptions)
     guards: HookGuards = attrs.field(factory=HookGuards)
 
     def build_all(self, config: SchedulerConfig) -> dict[str, Framework]:

@@ -8,7 +8,7 @@ from typing import TypeVar
 from weakref import WeakSet
 
 from quaymaster._binding.executor import Executor
-from quaymaster.clock import Clock, Timer
+from quaymaster._contract.clock import Clock, Timer
 
 __all__ = ["PluginClock", "run_guarded"]
 
@@ -40,17 +40,17 @@ class PluginClock(Clock):
             timer.cancel()
 
     def now(self) -> float:
-        """See `quaymaster.clock.Clock.now`."""
+        """See `quaymaster.scheduler.Clock.now`."""
         return self._clock.now()
 
     def wait(self, woken: threading.Event) -> bool:
-        """See `quaymaster.clock.Clock.wait`."""
+        """See `quaymaster.scheduler.Clock.wait`."""
         return self._clock.wait(woken)
 
     def call_at(
         self, due: float, callback: Callable[[], None], *, background: bool = False
     ) -> Timer:
-        """See `quaymaster.clock.Clock.call_at`.
+        """See `quaymaster.scheduler.Clock.call_at`.
 
         Raises:
             ValueError: Such a time never comes.
@@ -69,16 +69,16 @@ class PluginClock(Clock):
         return timer
 
     def next_due(self) -> float | None:
-        """See `quaymaster.clock.Clock.next_due`."""
+        """See `quaymaster.scheduler.Clock.next_due`."""
         return self._clock.next_due()
 
     @property
     def has_foreground_timers(self) -> bool:
-        """See `quaymaster.clock.Clock.has_foreground_timers`."""
+        """See `quaymaster.scheduler.Clock.has_foreground_timers`."""
         return self._clock.has_foreground_timers
 
     def run_due(self) -> int:
-        """See `quaymaster.clock.Clock.run_due`."""
+        """See `quaymaster.scheduler.Clock.run_due`."""
         return self._clock.run_due()
 
 
@@ -92,7 +92,7 @@ def run_guarded(
 
     Args:
         executor: Runs it.
-        task: See `quaymaster.handle.Handle.run_in_background`.
+        task: See `quaymaster.Handle.run_in_background`.
         done: The same.
         is_retired: Whether nothing of the plugin may begin any more. What has begun
             comes to its end, so that the plugin can tell what it has done.

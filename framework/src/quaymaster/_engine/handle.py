@@ -7,22 +7,23 @@ from typing import TypeVar
 import attrs
 
 from quaymaster._binding.executor import Executor, InlineExecutor
-from quaymaster._cycle.algorithm import Algorithm, Nominator
+from quaymaster._contract.clock import Clock
+from quaymaster._contract.cluster import Cluster, EventNote
+from quaymaster._contract.cycle_state import CycleState
+from quaymaster._contract.handle import Informers, WaitingPod
+from quaymaster._contract.hookspecs import PodUse
+from quaymaster._contract.results import Candidate, FilteredRows
+from quaymaster._contract.status import Status
+from quaymaster._cycle.algorithm import Algorithm
 from quaymaster._cycle.attempt import Attempt
+from quaymaster._cycle.nominated import Nominator
 from quaymaster._engine.guarded import PluginClock, run_guarded
-from quaymaster._extenders import NO_EXTENDERS, Extenders
-from quaymaster.arrays import Rows
-from quaymaster.clock import Clock
-from quaymaster.cluster import Cluster, EventNote
-from quaymaster.cycle_state import CycleState
-from quaymaster.handle import Informers, WaitingPod
-from quaymaster.hookspecs import PodUse
-from quaymaster.node_info import NodeInfo
-from quaymaster.node_table import NodeTable
-from quaymaster.objects import Pod
-from quaymaster.results import Candidate, FilteredRows
-from quaymaster.snapshot import Snapshot
-from quaymaster.status import Status
+from quaymaster._extenders.chain import NO_EXTENDERS, Extenders
+from quaymaster._objects import Pod
+from quaymaster._state.arrays import Rows
+from quaymaster._state.node_info import NodeInfo
+from quaymaster._state.node_table import NodeTable
+from quaymaster._state.snapshot import Snapshot
 
 __all__ = ["EngineHandle", "Services"]
 
@@ -68,7 +69,7 @@ class Services:
 
 
 class ProfileFilters:
-    """Implements `quaymaster.handle.FilterRunner` for one profile.
+    """Implements `quaymaster._contract.handle.FilterRunner` for one profile.
 
     Args:
         nominator: The nominations of all pods.
@@ -127,7 +128,7 @@ class ProfileFilters:
 
 
 class EngineHandle:
-    """Implements `quaymaster.handle.Handle` for one profile.
+    """Implements `quaymaster.Handle` for one profile.
 
     Args:
         profile_name: The profile's scheduler name.

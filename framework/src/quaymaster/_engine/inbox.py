@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TypeVar
 
-from quaymaster.clock import Clock
+from quaymaster._contract.clock import Clock
 
 __all__ = ["Inbox"]
 

@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, Generic, Protocol, TypeVar
 
-from quaymaster.change_log import ChangeLog
-from quaymaster.cluster import (
+from quaymaster._contract.cluster import (
     ApiError,
     Cluster,
     ResourceExpiredError,
@@ -20,7 +19,7 @@ from quaymaster.cluster import (
     WatchEvent,
     WatchEventType,
 )
-from quaymaster.objects import (
+from quaymaster._objects import (
     ApiObject,
     CSIDriver,
     CSINode,
@@ -39,6 +38,7 @@ from quaymaster.objects import (
     StorageClass,
     VolumeAttachment,
 )
+from quaymaster._state.change_log import ChangeLog
 
 __all__ = ["WATCHED_KINDS", "ChangeHandler", "EngineInformers"]
 
@@ -224,7 +224,7 @@ class _Reflector(Generic[ObjT]):
 
 
 class EngineInformers:
-    """The copies of all watched kinds; implements `quaymaster.handle.Informers`.
+    """The copies of all watched kinds; implements `quaymaster.Informers`.
 
     Args:
         cluster: The cluster to follow.

@@ -4,8 +4,8 @@ import logging
 from collections import deque
 
 from quaymaster._binding.executor import Executor
-from quaymaster.cluster import ApiError, Cluster, PodStatusPatch
-from quaymaster.objects import Pod
+from quaymaster._contract.cluster import ApiError, Cluster, PodStatusPatch
+from quaymaster._objects import Pod
 
 __all__ = ["PodPatches"]
 

@@ -11,24 +11,25 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from quaymaster._binding.executor import Executor, InlineExecutor, Post
 from quaymaster._binding.waiting_pods import WaitingPods
-from quaymaster._cache.cache import Cache
 from quaymaster._config.changes import ConfigChanges, compare
+from quaymaster._config.model import SchedulerConfig
+from quaymaster._contract.clock import Clock
+from quaymaster._contract.cluster import Cluster
+from quaymaster._contract.options import SchedulerOptions
 from quaymaster._cycle.sampling import NodeOrder
 from quaymaster._engine.framework import Framework, FrameworkBuilder, retire
 from quaymaster._engine.handle import Services
 from quaymaster._engine.inbox import Inbox
 from quaymaster._engine.informers import ChangeHandler, EngineInformers
 from quaymaster._engine.reports import Observer, Reports
-from quaymaster._mutations import MutationGuard
-from quaymaster._queue import Nominator
-from quaymaster._runtime import HookGuards, HookTimer, SlowHooks
-from quaymaster.clock import Clock
-from quaymaster.cluster import Cluster
-from quaymaster.config import SchedulerConfig
-from quaymaster.objects import Pod
-from quaymaster.options import EngineOptions
-from quaymaster.registry import PluginRegistry
-from quaymaster.snapshot import Snapshot
+from quaymaster._mutations.guard import MutationGuard
+from quaymaster._objects import Pod
+from quaymaster._queue.nominator import Nominator
+from quaymaster._registry.registry import PluginRegistry
+from quaymaster._runtime.guards import HookGuards, HookTimer
+from quaymaster._runtime.slow_hooks import SlowHooks
+from quaymaster._state.cache import Cache
+from quaymaster._state.snapshot import Snapshot
 
 __all__ = ["ProfileRunner"]
 
@@ -88,12 +89,12 @@ class ProfileRunner:
         make_executor: Callable[[Post], Executor] = InlineExecutor,
         observer: Observer | None = None,
         activate: Callable[[Sequence[Pod]], None] = _nothing,
-        options: EngineOptions | None = None,
+        options: SchedulerOptions | None = None,
         stopwatch: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.clock = clock
         self.cluster = cluster
-        self.options = options or EngineOptions()
+        self.options = options or SchedulerOptions()
         self.inbox = Inbox()
         self.executor = make_executor(self.inbox.post)
         self.random = random.Random(seed)

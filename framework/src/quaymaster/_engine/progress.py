@@ -1,7 +1,7 @@
 """Whether the engine gets anywhere, so that a simulation knows when to end."""
 
-from quaymaster._queue import QueuedPod
-from quaymaster.clock import Clock
+from quaymaster._contract.clock import Clock
+from quaymaster._queue.queued_pod import QueuedPod
 
 __all__ = ["Progress"]
 

@@ -4,11 +4,11 @@ import logging
 from collections.abc import Collection, Mapping, Sequence
 
 from quaymaster._config.changes import ConfigChanges
+from quaymaster._config.model import SchedulerConfig
 from quaymaster._engine.assembly import Engine
 from quaymaster._engine.framework import Framework, backoff_policy, queue_profiles
-from quaymaster._queue import QueuedPod
-from quaymaster.config import SchedulerConfig
-from quaymaster.objects import Pod
+from quaymaster._objects import Pod
+from quaymaster._queue.queued_pod import QueuedPod
 
 __all__ = ["reload"]
 

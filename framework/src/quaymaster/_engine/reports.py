@@ -2,15 +2,15 @@
 
 from typing import Protocol
 
+from quaymaster._contract.clock import Clock
+from quaymaster._contract.cluster import Cluster, EventNote
+from quaymaster._contract.options import HookError, SlowHook
+from quaymaster._contract.status import Status
 from quaymaster._engine.framework import Framework
 from quaymaster._engine.inbox import Inbox
-from quaymaster._runtime import HookErrors
-from quaymaster.clock import Clock
-from quaymaster.cluster import Cluster, EventNote
-from quaymaster.errors import PluginError
-from quaymaster.objects import Pod
-from quaymaster.options import HookError, SlowHook
-from quaymaster.status import Status
+from quaymaster._errors import PluginError
+from quaymaster._objects import Pod
+from quaymaster._runtime.hook_errors import HookErrors
 
 __all__ = ["Observer", "Reports"]
 

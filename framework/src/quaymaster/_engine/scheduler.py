@@ -14,6 +14,12 @@ from concurrent.futures import Future
 
 from quaymaster._binding.executor import Executor, InlineExecutor, Post
 from quaymaster._config.changes import ConfigChanges
+from quaymaster._config.model import SchedulerConfig
+from quaymaster._contract.clock import Clock
+from quaymaster._contract.cluster import Cluster, EventNote
+from quaymaster._contract.cycle_state import CycleState
+from quaymaster._contract.options import SchedulerOptions
+from quaymaster._contract.status import Status
 from quaymaster._cycle.decisions import Decision
 from quaymaster._cycle.scoring import Ties
 from quaymaster._engine.assembly import assemble
@@ -22,18 +28,12 @@ from quaymaster._engine.framework import Framework
 from quaymaster._engine.profile_runner import ProfileRunner
 from quaymaster._engine.reload import reload
 from quaymaster._engine.reports import Observer
-from quaymaster._queue import QueuedPod
+from quaymaster._errors import VerificationError
+from quaymaster._objects import Pod
+from quaymaster._queue.queued_pod import QueuedPod
 from quaymaster._raised import describe_exception
-from quaymaster.clock import Clock
-from quaymaster.cluster import Cluster, EventNote
-from quaymaster.config import SchedulerConfig
-from quaymaster.cycle_state import CycleState
-from quaymaster.errors import VerificationError
-from quaymaster.node_table import NodeTable
-from quaymaster.objects import Pod
-from quaymaster.options import EngineOptions
-from quaymaster.registry import PluginRegistry
-from quaymaster.status import Status
+from quaymaster._registry.registry import PluginRegistry
+from quaymaster._state.node_table import NodeTable
 
 __all__ = ["Observer", "Scheduler"]
 
@@ -80,7 +80,7 @@ class Scheduler:
         make_executor: Callable[[Post], Executor] = InlineExecutor,
         observer: Observer | None = None,
         on_failure: Callable[[Pod, Failure], None] | None = None,
-        options: EngineOptions | None = None,
+        options: SchedulerOptions | None = None,
         stopwatch: Callable[[], float] = time.perf_counter,
     ) -> None:
         runner = ProfileRunner(

@@ -5,8 +5,8 @@ from collections.abc import Sequence, Set
 import attrs
 import numpy as np
 
-from quaymaster.arrays import BoolArray, Int64Array, RowArray, Rows
-from quaymaster.node_table import NodeTable
+from quaymaster._state.arrays import BoolArray, Int64Array, RowArray, Rows
+from quaymaster._state.node_table import NodeTable
 
 __all__ = ["AskedNodes"]
 

@@ -1,7 +1,7 @@
 """What an extender needs to know of its cluster: what runs where."""
 
 from quaymaster._engine.profile_runner import ProfileRunner
-from quaymaster.objects import ApiObject, Node, Pod
+from quaymaster._objects import ApiObject, Node, Pod
 
 __all__ = ["CacheFeed"]
 

@@ -11,6 +11,7 @@ from typing import Final
 
 import attrs
 
+from quaymaster._errors import QuaymasterError
 from quaymaster._extender_server.bodies import Bodies, Body
 from quaymaster._extender_server.connections import Connections
 from quaymaster._extender_server.handler import Handler, Reply
@@ -24,7 +25,6 @@ from quaymaster._extender_server.node_lists import NodeLists
 from quaymaster._extender_server.questions import Questions
 from quaymaster._extender_server.service import ExtenderService
 from quaymaster._extender_server.tls import ServerTLS
-from quaymaster.errors import QuaymasterError
 
 __all__ = ["ExtenderServer", "ServerOptions"]
 

@@ -22,7 +22,7 @@ from quaymaster._extenders.wire import (
     raw_list_of,
     text_of,
 )
-from quaymaster.objects import Pod, decode
+from quaymaster._objects import Pod, decode
 
 __all__ = [
     "NodesRequest",

@@ -13,9 +13,9 @@ from typing import Final
 import attrs
 import msgspec
 
+from quaymaster._errors import ObjectError
 from quaymaster._extender_server.bodies import Body
 from quaymaster._extenders.node_texts import NAME_FIRST, KnownNode, NodeTexts
-from quaymaster.errors import ObjectError
 
 __all__ = ["NodeList", "NodeLists", "ReadNodes"]
 

@@ -10,25 +10,26 @@ from typing import Final
 import attrs
 import numpy as np
 
+from quaymaster._config.changes import ConfigChanges
+from quaymaster._config.model import SchedulerConfig
+from quaymaster._contract.clock import Clock, RealClock
+from quaymaster._contract.cycle_state import CycleState
+from quaymaster._contract.status import Code, Status
 from quaymaster._cycle.algorithm import Algorithm
 from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.score_call import PluginScores
 from quaymaster._engine.framework import Framework
 from quaymaster._engine.profile_runner import ProfileRunner
+from quaymaster._errors import QuaymasterError
 from quaymaster._extender_server.asked_nodes import AskedNodes
 from quaymaster._extender_server.background import BackgroundExecutor
 from quaymaster._extender_server.cache_feed import CacheFeed
 from quaymaster._extender_server.messages import NodesRequest
 from quaymaster._extenders.wire import FilterAnswer
-from quaymaster.clock import Clock, RealClock
-from quaymaster.config import ConfigChanges, SchedulerConfig
-from quaymaster.cycle_state import CycleState
-from quaymaster.errors import QuaymasterError
-from quaymaster.memory import MemoryCluster
-from quaymaster.node_table import NodeTable
-from quaymaster.objects import ApiObject, Node, Pod
-from quaymaster.registry import PluginRegistry
-from quaymaster.status import Code, Status
+from quaymaster._inmemory.cluster import InMemoryCluster
+from quaymaster._objects import ApiObject, Node, Pod
+from quaymaster._registry.registry import PluginRegistry
+from quaymaster._state.node_table import NodeTable
 
 __all__ = ["ExtenderService", "ServiceError", "UnknownNodes"]
 
@@ -85,7 +86,7 @@ class ExtenderService:
         unknown_nodes: UnknownNodes = UnknownNodes.REJECT,
     ) -> None:
         clock = clock or RealClock()
-        cluster = MemoryCluster(clock, kubelet=False, controllers=False)
+        cluster = InMemoryCluster(clock, kubelet=False, controllers=False)
         cluster.load(objects)
         self.config = config
         self._runner = ProfileRunner(

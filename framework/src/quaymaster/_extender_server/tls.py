@@ -7,7 +7,7 @@ from pathlib import Path
 
 import attrs
 
-from quaymaster.errors import QuaymasterError
+from quaymaster._errors import QuaymasterError
 
 __all__ = ["CertificateError", "ServerTLS", "TLSFiles"]
 

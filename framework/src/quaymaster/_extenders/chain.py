@@ -12,17 +12,17 @@ from typing import Final
 import attrs
 import numpy as np
 
+from quaymaster._config.settings import Extender
+from quaymaster._contract.results import Candidate
+from quaymaster._contract.status import Status
 from quaymaster._extenders.client import ExtenderClient
 from quaymaster._extenders.errors import ExtenderError
 from quaymaster._extenders.victims import Victims
 from quaymaster._extenders.wire import FilterAnswer
-from quaymaster.arrays import Int64Array, Rows
-from quaymaster.config import Extender
-from quaymaster.node_info import NodeInfo
-from quaymaster.node_table import NodeTable
-from quaymaster.objects import Pod
-from quaymaster.results import Candidate
-from quaymaster.status import Status
+from quaymaster._objects import Pod
+from quaymaster._state.arrays import Int64Array, Rows
+from quaymaster._state.node_info import NodeInfo
+from quaymaster._state.node_table import NodeTable
 
 __all__ = [
     "EXTENDER",

@@ -10,11 +10,11 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from quaymaster._config.naming import show
+from quaymaster._config.settings import Extender, ExtenderTLS
+from quaymaster._errors import Problem
 from quaymaster._extenders.errors import ExtenderError
 from quaymaster._extenders.tls import tls_context
 from quaymaster._extenders.transport import EXAMPLE_URL, is_url
-from quaymaster.config import Extender, ExtenderTLS
-from quaymaster.errors import Problem
 
 __all__ = ["doubts", "mistakes"]
 

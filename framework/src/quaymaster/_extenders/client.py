@@ -10,6 +10,8 @@ from typing import TypeVar
 
 import msgspec
 
+from quaymaster._config.settings import Extender
+from quaymaster._contract.results import Candidate
 from quaymaster._extenders.errors import ExtenderError, LostAnswerError
 from quaymaster._extenders.node_texts import NodeTexts
 from quaymaster._extenders.transport import Endpoint
@@ -27,10 +29,8 @@ from quaymaster._extenders.wire import (
     read_filter_answer,
     read_scores,
 )
-from quaymaster.config import Extender
-from quaymaster.node_info import NodeInfo
-from quaymaster.objects import Container, Node, Pod, encode
-from quaymaster.results import Candidate
+from quaymaster._objects import Container, Node, Pod, encode
+from quaymaster._state.node_info import NodeInfo
 
 __all__ = ["ExtenderClient"]
 

@@ -1,7 +1,7 @@
 """What goes wrong with extenders."""
 
-from quaymaster.cluster import UnknownOutcomeError
-from quaymaster.errors import QuaymasterError
+from quaymaster._contract.cluster import UnknownOutcomeError
+from quaymaster._errors import QuaymasterError
 
 __all__ = ["ExtenderError", "LostAnswerError"]
 

@@ -10,7 +10,8 @@ from typing import Any, Final
 
 import attrs
 
-from quaymaster.config import Extender, ProfileConfig
+from quaymaster._config.model import ProfileConfig
+from quaymaster._config.settings import Extender
 
 __all__ = ["ignoring_managed_resources"]
 

@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from quaymaster.objects import Node, decode
+from quaymaster._objects import Node, decode
 
 __all__ = ["NAME_FIRST", "KnownNode", "NodeTexts"]
 

@@ -8,8 +8,8 @@ import ssl
 import tempfile
 from pathlib import Path
 
+from quaymaster._config.settings import Extender, ExtenderTLS
 from quaymaster._extenders.errors import ExtenderError
-from quaymaster.config import Extender, ExtenderTLS
 
 __all__ = ["tls_context"]
 

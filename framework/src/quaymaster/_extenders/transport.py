@@ -12,9 +12,9 @@ import time
 from typing import Final
 from urllib.parse import urlsplit
 
+from quaymaster._config.settings import Extender
 from quaymaster._extenders.errors import ExtenderError, LostAnswerError
 from quaymaster._extenders.tls import tls_context
-from quaymaster.config import Extender
 
 __all__ = ["EXAMPLE_URL", "Endpoint", "is_url"]
 

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 import attrs
 import msgspec
 
+from quaymaster._contract.results import Candidate
 from quaymaster._extenders.wire import WireError, decoded, fields_of, list_of, text_of
-from quaymaster.objects import encode
-from quaymaster.results import Candidate
+from quaymaster._objects import encode
 
 __all__ = ["Victims", "preemption_request", "read_preemption_answer"]
 

@@ -10,9 +10,9 @@ from typing import Any, Final, TypeAlias
 import attrs
 import msgspec
 
+from quaymaster._errors import ObjectError, QuaymasterError
 from quaymaster._extenders.node_texts import NodeTexts
-from quaymaster.errors import ObjectError, QuaymasterError
-from quaymaster.objects import Node
+from quaymaster._objects import Node
 
 __all__ = [
     "NULL",

@@ -6,13 +6,13 @@ from typing import Final
 
 import numpy as np
 
+from quaymaster._contract.hookspecs import PodUse
+from quaymaster._contract.status import Code, Status
 from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.diagnosis import picked
 from quaymaster._cycle.filter_call import FilterCall
-from quaymaster.arrays import Int32Array, RowArray, Rows
-from quaymaster.hookspecs import PodUse
-from quaymaster.node_table import NodeTable
-from quaymaster.status import Code, Status
+from quaymaster._state.arrays import Int32Array, RowArray, Rows
+from quaymaster._state.node_table import NodeTable
 
 __all__ = ["FEW_ROWS", "MANY_CHANGED", "FilterMemo"]
 

@@ -3,15 +3,15 @@
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
+from quaymaster._contract.hookspecs import PodUse
+from quaymaster._contract.results import NodeVerdicts
+from quaymaster._contract.status import Status
 from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.diagnosis import PluginRejections
 from quaymaster._cycle.filter_call import FilterCall
 from quaymaster._memo.filter_memo import FilterMemo
 from quaymaster._memo.nominated_memo import NominatedMemo
-from quaymaster.arrays import Rows, is_frozen
-from quaymaster.hookspecs import PodUse
-from quaymaster.results import NodeVerdicts
-from quaymaster.status import Status
+from quaymaster._state.arrays import Rows, is_frozen
 
 __all__ = ["FilterPlan"]
 

@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from quaymaster._contract.status import Status
 from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.filtering import FilterStation, PlainFilters
 from quaymaster._cycle.nominated import Ahead, NominatedPods
@@ -14,8 +15,7 @@ from quaymaster._memo.filter_memo import FEW_ROWS
 from quaymaster._memo.filter_plan import FilterPlan
 from quaymaster._memo.recorded_answers import AnswerRecorder
 from quaymaster._memo.signatures import SignatureMemo, Signatures
-from quaymaster.arrays import Rows
-from quaymaster.status import Status
+from quaymaster._state.arrays import Rows
 
 __all__ = ["RememberedFilters"]
 

@@ -6,11 +6,11 @@ from typing import TypeAlias
 
 import numpy as np
 
+from quaymaster._contract.status import Status
 from quaymaster._cycle.nominated import Ahead
-from quaymaster.arrays import BoolArray, Int32Array, RowArray, Rows
-from quaymaster.node_table import NodeTable
-from quaymaster.objects import Pod
-from quaymaster.status import Status
+from quaymaster._objects import Pod
+from quaymaster._state.arrays import BoolArray, Int32Array, RowArray, Rows
+from quaymaster._state.node_table import NodeTable
 
 __all__ = ["JudgeAhead", "NominatedMemo", "NominatedRejections"]
 

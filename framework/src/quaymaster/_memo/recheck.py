@@ -4,16 +4,16 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from quaymaster._contract.cycle_state import CycleState
+from quaymaster._contract.status import Status
 from quaymaster._cycle.algorithm import Algorithm
 from quaymaster._cycle.attempt import Attempt
-from quaymaster._cycle.decisions import Feasible, NoFit
+from quaymaster._cycle.decisions import Feasible, FitError
 from quaymaster._cycle.diagnosis import Diagnosis
 from quaymaster._cycle.scoring import Ranking
+from quaymaster._errors import VerificationError
 from quaymaster._memo.signatures import Signatures
-from quaymaster.cycle_state import CycleState
-from quaymaster.errors import VerificationError
-from quaymaster.node_table import NodeTable
-from quaymaster.status import Status
+from quaymaster._state.node_table import NodeTable
 
 __all__ = ["Recheck"]
 
@@ -38,7 +38,7 @@ class Recheck:
         self._seen = 0
         self._again: tuple[Attempt, Feasible] | None = None
 
-    def found(self, attempt: Attempt, found: Feasible | NoFit) -> None:
+    def found(self, attempt: Attempt, found: Feasible | FitError) -> None:
         """Compare signatures, which nodes are feasible, and why others are not.
 
         Raises:
@@ -119,7 +119,7 @@ def _best_difference(
 
 
 def _differences(
-    nodes: NodeTable, fast: Feasible | NoFit, slow: Feasible | NoFit
+    nodes: NodeTable, fast: Feasible | FitError, slow: Feasible | FitError
 ) -> Iterator[str]:
     mine, wanted = _verdicts(nodes, fast), _verdicts(nodes, slow)
     if isinstance(mine, Status) or isinstance(wanted, Status):
@@ -133,12 +133,12 @@ def _differences(
 
 
 def _verdicts(
-    nodes: NodeTable, found: Feasible | NoFit
+    nodes: NodeTable, found: Feasible | FitError
 ) -> dict[str, Status | None] | Status:
     """Each node's verdict, None if it is feasible; or the Error."""
     diagnosis: Diagnosis | None = found.diagnosis
     if diagnosis is None:
-        assert isinstance(found, NoFit)
+        assert isinstance(found, FitError)
         return found.status
     verdicts: dict[str, Status | None] = {
         info.name: diagnosis[info.name] for info in nodes

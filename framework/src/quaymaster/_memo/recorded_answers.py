@@ -5,11 +5,11 @@ from typing import Any, Final
 
 import attrs
 
+from quaymaster._contract.cycle_state import CycleState, StateKey
+from quaymaster._contract.results import PreFilterResult
+from quaymaster._contract.status import Status
 from quaymaster._cycle.pre_filter import Calls
-from quaymaster._runtime import HookFunction
-from quaymaster.cycle_state import CycleState, StateKey
-from quaymaster.results import PreFilterResult
-from quaymaster.status import Status
+from quaymaster._runtime.profile import HookFunction
 
 __all__ = ["AnswerRecorder", "RecordedAnswers"]
 

@@ -7,11 +7,11 @@ from typing import Final
 
 import numpy as np
 
+from quaymaster._contract.status import Status
 from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.score_call import MAX_SCORE, ScoreCall
 from quaymaster._memo.filter_memo import FEW_ROWS, MANY_CHANGED, FilterMemo
-from quaymaster.arrays import Int64Array, Rows
-from quaymaster.status import Status
+from quaymaster._state.arrays import Int64Array, Rows
 
 __all__ = ["ScoreMemo"]
 

@@ -2,13 +2,13 @@
 
 from typing import Final
 
+from quaymaster._contract.status import Status
 from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.scoring import Ranking, ScoreStation, Ties
 from quaymaster._memo.recorded_answers import AnswerRecorder
 from quaymaster._memo.score_memo import ScoreMemo
 from quaymaster._memo.signatures import SignatureMemo, Signatures
-from quaymaster.arrays import Int64Array, Rows, is_constant
-from quaymaster.status import Status
+from quaymaster._state.arrays import Int64Array, Rows, is_constant
 
 __all__ = ["RememberedScores"]
 

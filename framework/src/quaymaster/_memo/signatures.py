@@ -11,15 +11,15 @@ from typing import Final
 
 import attrs
 
+from quaymaster._contract.status import Status
 from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.score_call import ScoreCall
 from quaymaster._memo.filter_plan import FilterPlan
 from quaymaster._memo.recorded_answers import RecordedAnswers
 from quaymaster._memo.score_memo import ScoreMemo
-from quaymaster._runtime import HookFunction, Profile
-from quaymaster.node_table import NodeTable
-from quaymaster.objects import Pod, PodSpec, SpecKey
-from quaymaster.status import Status
+from quaymaster._objects import Pod, PodSpec, SpecKey
+from quaymaster._runtime.profile import HookFunction, Profile
+from quaymaster._state.node_table import NodeTable
 
 __all__ = ["SignatureMemo", "Signatures"]
 

@@ -6,6 +6,9 @@ from typing import Final, Protocol
 
 import numpy as np
 
+from quaymaster._contract.cycle_state import CycleState, StateKey
+from quaymaster._contract.status import Status
+from quaymaster._errors import PluginError
 from quaymaster._mutations.objects import PristineObjects
 from quaymaster._mutations.returned import ReturnedArrays
 from quaymaster._mutations.snapshots import (
@@ -15,14 +18,11 @@ from quaymaster._mutations.snapshots import (
     SavedTable,
 )
 from quaymaster._mutations.values import SavedState
-from quaymaster._runtime import HookFunction
-from quaymaster.cycle_state import CycleState, StateKey
-from quaymaster.errors import PluginError
-from quaymaster.node_info import NodeInfo
-from quaymaster.node_table import NodeTable
-from quaymaster.objects import ApiObject, Pod
-from quaymaster.snapshot import Snapshot
-from quaymaster.status import Status
+from quaymaster._objects import ApiObject, Pod
+from quaymaster._runtime.profile import HookFunction
+from quaymaster._state.node_info import NodeInfo
+from quaymaster._state.node_table import NodeTable
+from quaymaster._state.snapshot import Snapshot
 
 __all__ = ["MutationGuard"]
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from quaymaster.objects import ApiObject
+from quaymaster._objects import ApiObject
 
 __all__ = ["PristineObjects"]
 

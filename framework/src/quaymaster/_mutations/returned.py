@@ -7,10 +7,10 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from quaymaster._runtime import HookFunction
-from quaymaster.errors import PluginError
-from quaymaster.results import NodeVerdicts
-from quaymaster.status import Status
+from quaymaster._contract.results import NodeVerdicts
+from quaymaster._contract.status import Status
+from quaymaster._errors import PluginError
+from quaymaster._runtime.profile import HookFunction
 
 __all__ = ["ReturnedArrays"]
 

@@ -5,9 +5,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from quaymaster.node_info import NodeInfo
-from quaymaster.node_table import CodedColumn, NodeTable
-from quaymaster.snapshot import Snapshot
+from quaymaster._state.coded_column import CodedColumn
+from quaymaster._state.node_info import NodeInfo
+from quaymaster._state.node_table import NodeTable
+from quaymaster._state.snapshot import Snapshot
 
 __all__ = ["SavedArray", "SavedNode", "SavedSnapshot", "SavedTable"]
 

@@ -7,8 +7,8 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
-from quaymaster.cycle_state import CycleState, StateKey
-from quaymaster.resources import Resources
+from quaymaster._contract.cycle_state import CycleState, StateKey
+from quaymaster._objects.resources import Resources
 
 __all__ = ["SavedState"]
 

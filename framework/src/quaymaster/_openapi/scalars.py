@@ -11,8 +11,8 @@ import enum
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from quaymaster.errors import QuantityError
-from quaymaster.quantity import Quantity
+from quaymaster._errors import QuantityError
+from quaymaster._objects.quantity import Quantity
 
 __all__ = ["Scalar", "is_scalar", "wanted_instead"]
 

@@ -12,9 +12,9 @@ from multiprocessing.connection import Connection
 
 import attrs
 
+from quaymaster._errors import QuaymasterError
 from quaymaster._perf.load import Workload
 from quaymaster._perf.runner import FAILED, Outcome, run_workload
-from quaymaster.errors import QuaymasterError
 
 __all__ = ["run_apart"]
 

@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from quaymaster.clock import Clock
+from quaymaster._contract.clock import Clock
 
 __all__ = ["PacedClock"]
 

@@ -6,8 +6,8 @@ from typing import Final
 import attrs
 
 from quaymaster._config.findings import Findings
+from quaymaster._config.model import ProfileConfig, SchedulerConfig
 from quaymaster._suggestions import did_you_mean
-from quaymaster.config import ProfileConfig, SchedulerConfig
 
 __all__ = ["apply_gates", "check_gates", "ignored_gates"]
 

@@ -12,6 +12,9 @@ from quaymaster._config.converter import structure
 from quaymaster._config.duration import parse_duration
 from quaymaster._config.findings import Findings
 from quaymaster._config.naming import camel_case, join_path, show
+from quaymaster._errors import Problem
+from quaymaster._input.yaml.errors import YamlError
+from quaymaster._input.yaml.reading import documents
 from quaymaster._perf.errors import PerfErrors
 from quaymaster._perf.gates import check_gates
 from quaymaster._perf.model import (
@@ -25,8 +28,6 @@ from quaymaster._perf.model import (
     WorkloadEntry,
 )
 from quaymaster._suggestions import did_you_mean
-from quaymaster._yaml import YamlError, documents
-from quaymaster.errors import Problem
 
 __all__ = ["FILE_NAME", "Workload", "find_files", "load_workloads"]
 

@@ -8,11 +8,11 @@ from typing import Final
 
 import attrs
 
+from quaymaster._contract.cluster import EventNote
+from quaymaster._contract.options import HookError, SlowHook
 from quaymaster._engine.framework import Framework
+from quaymaster._objects import Pod
 from quaymaster._perf.clock import PacedClock
-from quaymaster.cluster import EventNote
-from quaymaster.objects import Pod
-from quaymaster.options import HookError, SlowHook
 
 __all__ = ["Distribution", "Measurement", "Meter", "Throughput"]
 

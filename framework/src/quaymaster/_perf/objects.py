@@ -9,10 +9,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from quaymaster._perf.load import Workload
-from quaymaster._perf.model import CreateNodes, CreatePods, NodeAllocatable
-from quaymaster._perf.templates import TemplateFiles, in_namespace
-from quaymaster.objects import (
+from quaymaster._objects import (
     ApiObject,
     Container,
     ContainerPort,
@@ -26,14 +23,17 @@ from quaymaster.objects import (
     ObjectReference,
     PersistentVolume,
     PersistentVolumeClaim,
+    PersistentVolumeClaimVolumeSource,
     Pod,
     PodSpec,
     ResourceRequirements,
     Volume,
     VolumeNodeResources,
 )
-from quaymaster.objects.volumes import PersistentVolumeClaimVolumeSource
-from quaymaster.quantity import Quantity
+from quaymaster._objects.quantity import Quantity
+from quaymaster._perf.load import Workload
+from quaymaster._perf.model import CreateNodes, CreatePods, NodeAllocatable
+from quaymaster._perf.templates import TemplateFiles, in_namespace
 
 __all__ = ["make_csi_node", "make_nodes", "make_pods"]
 

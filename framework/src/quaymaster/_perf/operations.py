@@ -14,7 +14,9 @@ from typing import Final, TypeVar
 
 from msgspec.structs import replace
 
-from quaymaster._memory.names import NameMaker
+from quaymaster._contract.cluster import AlreadyExistsError, ApiError
+from quaymaster._inmemory.names import NameMaker
+from quaymaster._objects import ApiObject, Namespace, Node, ObjectMeta, Pod
 from quaymaster._perf import model
 from quaymaster._perf.errors import WorkloadError
 from quaymaster._perf.load import Workload
@@ -22,8 +24,6 @@ from quaymaster._perf.measurement import Measurement
 from quaymaster._perf.objects import make_csi_node, make_nodes, make_pods
 from quaymaster._perf.templates import ObjectTemplate, TemplateFiles, in_namespace
 from quaymaster._perf.world import World
-from quaymaster.cluster import AlreadyExistsError, ApiError
-from quaymaster.objects import ApiObject, Namespace, Node, ObjectMeta, Pod
 
 __all__ = ["Player"]
 

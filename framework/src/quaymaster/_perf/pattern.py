@@ -5,8 +5,9 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
+from quaymaster._input.yaml.errors import YamlError
+from quaymaster._input.yaml.reading import documents
 from quaymaster._perf.gotext import GoTemplate
-from quaymaster._yaml import YamlError, documents
 
 __all__ = ["Pattern", "make_pattern"]
 

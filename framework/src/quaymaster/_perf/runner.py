@@ -7,16 +7,17 @@ from pathlib import Path
 
 import attrs
 
+from quaymaster._config.load import default_config, load_config
+from quaymaster._config.model import SchedulerConfig
+from quaymaster._contract.options import SchedulerOptions
+from quaymaster._errors import VerificationError
 from quaymaster._perf.errors import UnsupportedError, WorkloadError
 from quaymaster._perf.gates import apply_gates, ignored_gates
 from quaymaster._perf.load import Workload
 from quaymaster._perf.measurement import Measurement
 from quaymaster._perf.operations import Player
 from quaymaster._perf.world import World
-from quaymaster.config import SchedulerConfig, default_config, load_config
-from quaymaster.errors import VerificationError
-from quaymaster.options import EngineOptions
-from quaymaster.registry import PluginRegistry
+from quaymaster._registry.registry import PluginRegistry
 
 if sys.platform != "win32":
     import resource
@@ -89,7 +90,7 @@ def run_workload(
     else:
         registry = PluginRegistry.discover()
         config = _config(workload, config_file, registry)
-        options = EngineOptions(verify=verify)
+        options = SchedulerOptions(verify=verify)
         world = World(config, registry, seed, on_progress, options)
         player = Player(workload, world, seed)
         try:

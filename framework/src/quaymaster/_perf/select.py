@@ -3,10 +3,10 @@
 import fnmatch
 from collections.abc import Iterable, Sequence
 
+from quaymaster._errors import Problem
 from quaymaster._perf.errors import PerfErrors
 from quaymaster._perf.load import Workload
 from quaymaster._suggestions import did_you_mean
-from quaymaster.errors import Problem
 
 __all__ = ["select"]
 

@@ -14,12 +14,13 @@ import msgspec
 from msgspec import inspect
 
 from quaymaster._config.naming import show
+from quaymaster._errors import ObjectError, Problem
+from quaymaster._input.yaml.errors import YamlError
+from quaymaster._input.yaml.reading import documents
+from quaymaster._objects import KINDS, ApiObject, Pod, SpecPool, from_wire
 from quaymaster._perf.errors import PerfErrors, UnsupportedError
 from quaymaster._perf.gotext import GoTemplate, GoTemplateError
 from quaymaster._perf.pattern import Pattern, make_pattern
-from quaymaster._yaml import YamlError, documents
-from quaymaster.errors import ObjectError, Problem
-from quaymaster.objects import KINDS, ApiObject, Pod, SpecPool, from_wire
 
 __all__ = ["ObjectTemplate", "TemplateFiles", "in_namespace"]
 

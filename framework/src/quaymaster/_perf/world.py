@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Final
 
+from quaymaster._config.model import SchedulerConfig
+from quaymaster._contract.cluster import NotFoundError
+from quaymaster._contract.options import SchedulerOptions
 from quaymaster._engine.scheduler import Scheduler
+from quaymaster._inmemory.cluster import InMemoryCluster
+from quaymaster._objects import Pod
 from quaymaster._perf.clock import PacedClock
 from quaymaster._perf.errors import WorkloadError
 from quaymaster._perf.measurement import Meter
-from quaymaster.cluster import NotFoundError
-from quaymaster.config import SchedulerConfig
-from quaymaster.memory import MemoryCluster
-from quaymaster.objects import Pod
-from quaymaster.options import EngineOptions
-from quaymaster.registry import PluginRegistry
+from quaymaster._registry.registry import PluginRegistry
 
 __all__ = ["World"]
 
@@ -50,10 +50,10 @@ class World:
         registry: PluginRegistry,
         seed: int,
         on_progress: Callable[[int], None] | None = None,
-        options: EngineOptions | None = None,
+        options: SchedulerOptions | None = None,
     ) -> None:
         self.clock = PacedClock()
-        self.cluster = MemoryCluster(self.clock, seed=seed)
+        self.cluster = InMemoryCluster(self.clock, seed=seed)
         self.meter = Meter(self.clock, self._why_pending)
         self._on_progress = on_progress
         self._told = 0

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from quaymaster.clock import Clock, Timer
+from quaymaster._contract.clock import Clock, Timer
 
 __all__ = ["Alarm"]
 

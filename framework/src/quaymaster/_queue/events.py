@@ -3,7 +3,7 @@
 Mirrors Kubernetes v1.36, ``pkg/scheduler/framework/events.go``.
 """
 
-from quaymaster.cluster_events import ActionType, ClusterEvent, EventResource
+from quaymaster._contract.cluster_events import ActionType, ClusterEvent, EventResource
 
 __all__ = [
     "ASSIGNED_POD_ADD",

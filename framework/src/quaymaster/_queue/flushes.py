@@ -10,8 +10,8 @@ these flushes, and with a virtual clock each costs as much as real work.
 import math
 from collections.abc import Callable
 
+from quaymaster._contract.clock import Clock
 from quaymaster._queue.alarm import Alarm
-from quaymaster.clock import Clock
 
 __all__ = ["Flushes"]
 

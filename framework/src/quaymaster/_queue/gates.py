@@ -8,11 +8,11 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
+from quaymaster._contract.status import Status
+from quaymaster._objects import Pod
 from quaymaster._queue.queued_pod import QueuedPod
 from quaymaster._raised import describe_exception
-from quaymaster._runtime import WrongAnswerError
-from quaymaster.objects import Pod
-from quaymaster.status import Status
+from quaymaster._runtime.failures import WrongAnswerError
 
 __all__ = ["Gate", "passes_gates"]
 

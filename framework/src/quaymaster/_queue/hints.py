@@ -10,10 +10,7 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
-from quaymaster._queue.queued_pod import QueuedPod
-from quaymaster._raised import describe_exception
-from quaymaster._runtime import failure_of
-from quaymaster.cluster_events import (
+from quaymaster._contract.cluster_events import (
     ActionType,
     ClusterEvent,
     ClusterEventWithHint,
@@ -21,7 +18,10 @@ from quaymaster.cluster_events import (
     QueueingHint,
     QueueingHintFn,
 )
-from quaymaster.objects import ApiObject, Pod
+from quaymaster._objects import ApiObject, Pod
+from quaymaster._queue.queued_pod import QueuedPod
+from quaymaster._raised import describe_exception
+from quaymaster._runtime.failures import failure_of
 
 __all__ = ["EventsByPlugin", "HintRegistry", "Question", "Strategy"]
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from quaymaster.cluster_events import ClusterEvent
-from quaymaster.objects import ApiObject
+from quaymaster._contract.cluster_events import ClusterEvent
+from quaymaster._objects import ApiObject
 
 __all__ = ["InFlightPods", "RecordedEvent"]
 

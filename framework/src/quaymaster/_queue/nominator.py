@@ -8,8 +8,8 @@ empty node name. Nobody can tell, since no node has that name.
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
-from quaymaster.objects import Pod
-from quaymaster.results import NominatingInfo, NominatingMode
+from quaymaster._contract.results import NominatingInfo, NominatingMode
+from quaymaster._objects import Pod
 
 __all__ = ["Nominator", "PodLookup"]
 

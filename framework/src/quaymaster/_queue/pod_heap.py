@@ -4,8 +4,8 @@ import heapq
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 
+from quaymaster._contract.queueing import SortKey
 from quaymaster._queue.queued_pod import QueuedPod
-from quaymaster.queueing import SortKey
 
 __all__ = ["PodHeap"]
 

@@ -5,10 +5,10 @@ from typing import TypeAlias
 
 import attrs
 
+from quaymaster._contract.queueing import QueuedPodInfo, SortKey
 from quaymaster._queue.gates import Gate
 from quaymaster._queue.hints import EventsByPlugin
 from quaymaster._queue.sort_keys import SortKeys
-from quaymaster.queueing import QueuedPodInfo, SortKey
 
 __all__ = ["CompiledProfiles", "QueueProfile"]
 

@@ -7,8 +7,8 @@ import math
 
 import msgspec
 
-from quaymaster.objects import Pod
-from quaymaster.queueing import QueueName
+from quaymaster._contract.queueing import QueueName
+from quaymaster._objects import Pod
 
 __all__ = ["NO_PLUGINS", "QueuedPod"]
 

@@ -9,6 +9,10 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+from quaymaster._contract.clock import Clock
+from quaymaster._contract.cluster_events import ActionType, ClusterEvent, EventResource
+from quaymaster._contract.queueing import PendingPod, QueueName
+from quaymaster._objects import ApiObject, Pod
 from quaymaster._queue.backoff import BackoffPolicy
 from quaymaster._queue.events import (
     CONFIG_RELOAD,
@@ -25,10 +29,6 @@ from quaymaster._queue.profile import CompiledProfiles, QueueProfile
 from quaymaster._queue.queued_pod import QueuedPod
 from quaymaster._queue.renewal import renew
 from quaymaster._queue.sub_queues import SubQueues
-from quaymaster.clock import Clock
-from quaymaster.cluster_events import ActionType, ClusterEvent, EventResource
-from quaymaster.objects import ApiObject, Pod
-from quaymaster.queueing import PendingPod, QueueName
 
 __all__ = ["SchedulingQueue"]
 

@@ -4,9 +4,9 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from quaymaster._contract.queueing import QueuedPodInfo, SortKey
+from quaymaster._contract.status import Status
 from quaymaster._raised import describe_exception
-from quaymaster.queueing import QueuedPodInfo, SortKey
-from quaymaster.status import Status
 
 __all__ = ["SortKeys"]
 

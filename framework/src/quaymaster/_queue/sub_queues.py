@@ -9,6 +9,8 @@ import math
 from collections import Counter
 from collections.abc import Callable
 
+from quaymaster._contract.clock import Clock
+from quaymaster._contract.queueing import QueueName
 from quaymaster._queue.backoff import BackoffPolicy
 from quaymaster._queue.events import (
     BACKOFF_COMPLETE,
@@ -24,8 +26,6 @@ from quaymaster._queue.pod_heap import PodHeap
 from quaymaster._queue.profile import CompiledProfiles
 from quaymaster._queue.queued_pod import QueuedPod
 from quaymaster._queue.unschedulable_pods import UnschedulablePods
-from quaymaster.clock import Clock
-from quaymaster.queueing import QueueName
 
 __all__ = ["SubQueues"]
 

@@ -10,11 +10,7 @@ from typing import Any, Final, TypeAlias
 import attrs
 import numpy as np
 
-from quaymaster._runtime.callbacks import guarded_function
-from quaymaster._runtime.failures import unexpected, wrong_answer
-from quaymaster._runtime.parts import PROBLEMS, part_problem
-from quaymaster.errors import PluginError
-from quaymaster.results import (
+from quaymaster._contract.results import (
     NodeVerdicts,
     NominatingInfo,
     PermitWait,
@@ -23,7 +19,11 @@ from quaymaster.results import (
     PreBindWait,
     PreFilterResult,
 )
-from quaymaster.status import Code, Status
+from quaymaster._contract.status import Code, Status
+from quaymaster._errors import PluginError
+from quaymaster._runtime.callbacks import guarded_function
+from quaymaster._runtime.failures import unexpected, wrong_answer
+from quaymaster._runtime.parts import PROBLEMS, part_problem
 
 __all__ = ["EXPECTED", "NAMES_IN_GOOD", "ExpectedAnswer", "checked_answer"]
 

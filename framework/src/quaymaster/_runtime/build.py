@@ -10,26 +10,26 @@ from typing import Final
 
 import pluggy
 
-from quaymaster._plugin_checks import unmarked_hooks
-from quaymaster._raised import describe_exception
-from quaymaster._runtime.calls import Implementations
-from quaymaster._runtime.events import event_problem
-from quaymaster._runtime.guards import HookGuards
-from quaymaster._runtime.manager import hooks_of
-from quaymaster._runtime.profile import Call, HookFunction, Profile
-from quaymaster.cluster_events import ClusterEventWithHint
-from quaymaster.config import EnabledPlugin, ProfileConfig
-from quaymaster.errors import QuaymasterError
-from quaymaster.handle import Handle
-from quaymaster.hookspecs import (
+from quaymaster._config.model import EnabledPlugin, ProfileConfig
+from quaymaster._contract.cluster_events import ClusterEventWithHint
+from quaymaster._contract.handle import Handle
+from quaymaster._contract.hookspecs import (
     EXTENSION_POINTS,
     PROJECT,
     ExtensionPoint,
     PodUse,
     Scope,
 )
-from quaymaster.registry import PluginRegistry
-from quaymaster.status import Status
+from quaymaster._contract.status import Status
+from quaymaster._errors import QuaymasterError
+from quaymaster._raised import describe_exception
+from quaymaster._registry.plugin_checks import unmarked_hooks
+from quaymaster._registry.registry import PluginRegistry
+from quaymaster._runtime.calls import Implementations
+from quaymaster._runtime.events import event_problem
+from quaymaster._runtime.guards import HookGuards
+from quaymaster._runtime.manager import hooks_of
+from quaymaster._runtime.profile import Call, HookFunction, Profile
 
 __all__ = ["ProfileError", "build_profile"]
 

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
+from quaymaster._contract.status import Status
+from quaymaster._errors import PluginError
 from quaymaster._runtime.failures import failure_of, raised, unexpected
 from quaymaster._runtime.parts import part_problem
-from quaymaster.errors import PluginError
-from quaymaster.status import Status
 
 __all__ = ["guarded_function"]
 

@@ -2,7 +2,7 @@
 
 import inspect
 
-from quaymaster.cluster_events import (
+from quaymaster._contract.cluster_events import (
     ActionType,
     ClusterEvent,
     ClusterEventWithHint,

@@ -4,9 +4,9 @@ import signal
 import threading
 from types import CodeType, FunctionType, MethodType
 
+from quaymaster._contract.status import Code, Status
+from quaymaster._errors import PluginError
 from quaymaster._raised import describe_exception
-from quaymaster.errors import PluginError
-from quaymaster.status import Code, Status
 
 __all__ = ["WrongAnswerError", "failure_of", "raised", "unexpected", "wrong_answer"]
 

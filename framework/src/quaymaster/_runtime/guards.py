@@ -24,12 +24,12 @@ from typing import Any, Final, Protocol, TypeAlias
 
 import attrs
 
+from quaymaster._contract.cycle_state import StateNotFoundError
+from quaymaster._contract.status import Status
 from quaymaster._runtime.answers import EXPECTED, NAMES_IN_GOOD, checked_answer
 from quaymaster._runtime.failures import failure_of, raised
 from quaymaster._runtime.generated import compiled
 from quaymaster._runtime.profile import HookFunction
-from quaymaster.cycle_state import StateNotFoundError
-from quaymaster.status import Status
 
 __all__ = ["HookGuards", "HookTimer", "Watch", "unguarded"]
 

@@ -4,9 +4,9 @@ import logging
 from collections.abc import Callable
 from typing import Final
 
+from quaymaster._contract.options import HookError
+from quaymaster._errors import PluginError
 from quaymaster._raised import describe_exception
-from quaymaster.errors import PluginError
-from quaymaster.options import HookError
 
 __all__ = ["HookErrors"]
 

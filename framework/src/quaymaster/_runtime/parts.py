@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from quaymaster.results import (
+from quaymaster._contract.results import (
     NodeVerdicts,
     NominatingInfo,
     NominatingMode,
@@ -18,7 +18,7 @@ from quaymaster.results import (
     PreBindWait,
     PreFilterResult,
 )
-from quaymaster.status import Code, Status
+from quaymaster._contract.status import Code, Status
 
 __all__ = ["PROBLEMS", "part_problem"]
 

@@ -5,9 +5,9 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from quaymaster.cluster_events import ClusterEventWithHint
-from quaymaster.config import ProfileConfig
-from quaymaster.hookspecs import EXTENSION_POINTS, PodUse, Scope
+from quaymaster._config.model import ProfileConfig
+from quaymaster._contract.cluster_events import ClusterEventWithHint
+from quaymaster._contract.hookspecs import EXTENSION_POINTS, PodUse, Scope
 
 __all__ = ["Call", "HookFunction", "Profile"]
 

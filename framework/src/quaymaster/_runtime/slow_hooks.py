@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable
 from typing import Final
 
-from quaymaster.options import SlowHook
+from quaymaster._contract.options import SlowHook
 
 __all__ = ["SlowHooks"]
 

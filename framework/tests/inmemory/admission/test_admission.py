@@ -5,11 +5,9 @@ from collections.abc import Sequence
 import pytest
 from msgspec.structs import replace
 
-from quaymaster.memory import (
-    AdmissionError,
-)
+from quaymaster import ApiObject, Node, Pod
+from quaymaster.inmemory import AdmissionError
 from quaymaster.objects import (
-    ApiObject,
     Container,
     ContainerPort,
     Deployment,
@@ -18,21 +16,19 @@ from quaymaster.objects import (
     JobSpec,
     LabelSelector,
     LabelSelectorRequirement,
-    Node,
     NodeStatus,
     ObjectMeta,
     PersistentVolumeClaim,
-    Pod,
     PodSpec,
     PodTemplateSpec,
     PriorityClass,
+    Quantity,
     ReplicationController,
     ReplicationControllerSpec,
     ResourceRequirements,
     StorageClass,
     Toleration,
 )
-from quaymaster.quantity import Quantity
 from quaymaster.testing import (
     make_affinity_term,
     make_persistent_volume_claim,

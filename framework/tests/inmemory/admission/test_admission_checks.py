@@ -5,13 +5,9 @@ from collections.abc import Sequence
 import pytest
 from msgspec.structs import replace
 
-from quaymaster.memory import (
-    RUN_SECONDS_ANNOTATION,
-    AdmissionError,
-    find_stray_pods,
-)
+from quaymaster import ApiObject, Node, Pod
+from quaymaster.inmemory import RUN_SECONDS_ANNOTATION, AdmissionError, find_stray_pods
 from quaymaster.objects import (
-    ApiObject,
     Container,
     ContainerPort,
     DaemonSet,
@@ -22,14 +18,13 @@ from quaymaster.objects import (
     JobSpec,
     LabelSelector,
     LabelSelectorRequirement,
-    Node,
     NodeSelector,
     NodeSelectorRequirement,
     NodeSelectorTerm,
     ObjectMeta,
-    Pod,
     PodSpec,
     PodTemplateSpec,
+    Quantity,
     ReplicationController,
     ResourceRequirements,
     StatefulSet,
@@ -38,7 +33,6 @@ from quaymaster.objects import (
     Taint,
     Toleration,
 )
-from quaymaster.quantity import Quantity
 from quaymaster.testing import (
     make_affinity_term,
     make_container,

@@ -7,16 +7,9 @@ from typing import Any, TypeVar
 
 import pytest
 
-from quaymaster.memory import AdmissionError
-from quaymaster.objects import (
-    KINDS,
-    ApiObject,
-    Deployment,
-    Node,
-    PersistentVolumeClaim,
-    Pod,
-    from_wire,
-)
+from quaymaster import ApiObject, Node, Pod
+from quaymaster.inmemory import AdmissionError
+from quaymaster.objects import KINDS, Deployment, PersistentVolumeClaim, from_wire
 from tests.kit.clusters import make_cluster
 
 Tree = dict[str, Any]

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from quaymaster.memory import AdmissionError
+from quaymaster import Pod
+from quaymaster.inmemory import AdmissionError
 from quaymaster.objects import (
     Job,
     LimitRange,
     PersistentVolumeClaim,
-    Pod,
     from_wire,
     to_wire,
 )

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from quaymaster.clock import VirtualClock
-from quaymaster.memory import AdmissionError, MemoryCluster
-from quaymaster.notices import NoticeReason
-from quaymaster.objects import Deployment, Pod, RuntimeClass, from_wire, to_wire
+from quaymaster import Pod
+from quaymaster.inmemory import AdmissionError, InMemoryCluster
+from quaymaster.manifests import NoticeReason
+from quaymaster.objects import Deployment, RuntimeClass, from_wire, to_wire
+from quaymaster.scheduler import VirtualClock
 from quaymaster.testing import make_node
 from tests.kit.clusters import make_cluster
 
@@ -187,7 +188,7 @@ def test_a_workload_of_an_unknown_class_gets_its_pods_when_the_class_comes() -> 
     spec = {"replicas": 2, "selector": {"matchLabels": labels}, "template": template}
     web = from_wire({"metadata": {"name": "web"}, "spec": spec}, Deployment)
     clock = VirtualClock()
-    cluster = MemoryCluster(clock)
+    cluster = InMemoryCluster(clock)
     cluster.load([make_node(), web])
     (notice,) = cluster.notices()
     assert notice.reason is NoticeReason.MISSING_PODS

@@ -5,17 +5,9 @@ from collections.abc import Callable, Iterable
 import pytest
 from msgspec.structs import replace
 
-from quaymaster.memory import MemoryCluster
-from quaymaster.objects import (
-    ApiObject,
-    DaemonSet,
-    Deployment,
-    Job,
-    Node,
-    Pod,
-    ReplicaSet,
-    StatefulSet,
-)
+from quaymaster import ApiObject, Node, Pod
+from quaymaster.inmemory import InMemoryCluster
+from quaymaster.objects import DaemonSet, Deployment, Job, ReplicaSet, StatefulSet
 from quaymaster.testing import make_pod
 from tests.kit.clusters import make_cluster, names_of, pods_of, react, schedule
 from tests.kit.workloads import (
@@ -96,7 +88,7 @@ def keys_of_pods(objects: Iterable[ApiObject]) -> set[str]:
     return {obj.key for obj in objects if isinstance(obj, Pod)}
 
 
-def check_owners(cluster: MemoryCluster) -> None:
+def check_owners(cluster: InMemoryCluster) -> None:
     """Every pod names a workload that is there, by its uid."""
     kinds = (ReplicaSet, StatefulSet, DaemonSet, Job)
     uids = {each.uid for kind in kinds for each in cluster.list(kind).items}

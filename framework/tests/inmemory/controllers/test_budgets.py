@@ -3,16 +3,16 @@
 import pytest
 from msgspec.structs import replace
 
-from quaymaster.clock import VirtualClock
+from quaymaster import Pod
 from quaymaster.objects import (
     Deployment,
     LabelSelector,
     ObjectMeta,
-    Pod,
     PodDisruptionBudget,
     PodDisruptionBudgetSpec,
     PodDisruptionBudgetStatus,
 )
+from quaymaster.scheduler import VirtualClock
 from tests.kit.clusters import make_cluster, pods_of, react, schedule
 from tests.kit.workloads import (
     SELECTOR,

@@ -3,15 +3,15 @@
 import pytest
 from msgspec.structs import replace
 
+from quaymaster import Pod
 from quaymaster.cluster import NotFoundError
-from quaymaster.memory import MemoryCluster
+from quaymaster.inmemory import InMemoryCluster
 from quaymaster.objects import (
     CSINode,
     EphemeralVolumeSource,
     PersistentVolume,
     PersistentVolumeClaim,
     PersistentVolumeClaimTemplate,
-    Pod,
     StorageClass,
     Volume,
 )
@@ -26,7 +26,7 @@ from quaymaster.testing import (
 from quaymaster.volumes import (
     NO_PROVISIONER,
     SELECTED_NODE,
-    Reach,
+    VolumeTopology,
     is_bound_to,
     is_fully_bound,
 )
@@ -37,11 +37,11 @@ IMMEDIATE = make_storage_class(volume_binding_mode="Immediate")
 NODE = make_node(labels={ZONE: "a", "rack": "r1"})
 
 
-def claim_in(cluster: MemoryCluster, name: str = "claim") -> PersistentVolumeClaim:
+def claim_in(cluster: InMemoryCluster, name: str = "claim") -> PersistentVolumeClaim:
     return cluster.get(PersistentVolumeClaim, f"default/{name}")
 
 
-def volume_of(cluster: MemoryCluster, name: str = "claim") -> PersistentVolume:
+def volume_of(cluster: InMemoryCluster, name: str = "claim") -> PersistentVolume:
     """The volume of a claim, both of which must agree."""
     claim = claim_in(cluster, name)
     assert is_fully_bound(claim)
@@ -52,7 +52,7 @@ def volume_of(cluster: MemoryCluster, name: str = "claim") -> PersistentVolume:
     return volume
 
 
-def select(cluster: MemoryCluster, node: str) -> None:
+def select(cluster: InMemoryCluster, node: str) -> None:
     """Write the selected node to the claim, as the scheduler does."""
     claim = claim_in(cluster)
     annotations = claim.annotations | {SELECTED_NODE: node}
@@ -67,7 +67,7 @@ def test_immediate_claim_gets_a_new_volume_at_once() -> None:
     assert volume.spec.capacity["storage"].value == 3 * 2**30
     assert volume.spec.csi is not None
     assert volume.spec.csi.driver == "csi.example.com"
-    assert Reach(volume).includes({})
+    assert VolumeTopology(volume).includes({})
 
 
 def test_immediate_claim_prefers_a_volume_that_exists() -> None:
@@ -98,7 +98,7 @@ def test_delayed_claim_waits_for_its_node() -> None:
     cluster = make_cluster(NODE, make_storage_class(), make_persistent_volume_claim())
     assert not is_fully_bound(claim_in(cluster))
     select(cluster, "node")
-    reach = Reach(volume_of(cluster))
+    reach = VolumeTopology(volume_of(cluster))
     assert reach.includes({ZONE: "a"})
     assert not reach.includes({ZONE: "b"})
 
@@ -139,7 +139,7 @@ def test_drivers_own_labels_say_where_a_new_volume_is() -> None:
         NODE, csi_node, make_storage_class(), make_persistent_volume_claim()
     )
     select(cluster, "node")
-    reach = Reach(volume_of(cluster))
+    reach = VolumeTopology(volume_of(cluster))
     assert reach.includes({"rack": "r1"})
     assert not reach.includes({ZONE: "a"})
 
@@ -148,7 +148,7 @@ def test_allowed_topologies_say_where_a_new_volume_is() -> None:
     storage_class = make_storage_class(allowed_topologies=[{"rack": ["r1", "r2"]}])
     cluster = make_cluster(NODE, storage_class, make_persistent_volume_claim())
     select(cluster, "node")
-    assert Reach(volume_of(cluster)).label_keys == {"rack"}
+    assert VolumeTopology(volume_of(cluster)).label_keys == {"rack"}
 
 
 def test_a_lost_node_is_given_back_to_the_scheduler() -> None:
@@ -199,7 +199,7 @@ def test_a_cluster_without_classes_has_a_default_one() -> None:
     assert storage_class.volume_binding_mode == "WaitForFirstConsumer"
     assert claim_in(cluster).spec.storage_class_name == "standard"
     select(cluster, "node")
-    assert Reach(volume_of(cluster)).includes({ZONE: "a"})
+    assert VolumeTopology(volume_of(cluster)).includes({ZONE: "a"})
 
 
 @pytest.mark.parametrize("name", ["standard", "other"])

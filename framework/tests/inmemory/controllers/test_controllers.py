@@ -2,16 +2,10 @@
 
 from msgspec.structs import replace
 
-from quaymaster.clock import VirtualClock
-from quaymaster.memory import MemoryCluster
-from quaymaster.objects import (
-    ApiObject,
-    Deployment,
-    OwnerReference,
-    Pod,
-    PodTemplateSpec,
-    ReplicaSet,
-)
+from quaymaster import ApiObject, Pod
+from quaymaster.inmemory import InMemoryCluster
+from quaymaster.objects import Deployment, OwnerReference, PodTemplateSpec, ReplicaSet
+from quaymaster.scheduler import VirtualClock
 from quaymaster.testing import make_node
 from tests.kit.clusters import make_cluster, pods_of, react, schedule
 from tests.kit.workloads import (
@@ -157,7 +151,7 @@ def test_same_input_gives_the_same_cluster() -> None:
 
 def test_without_controllers_nothing_happens() -> None:
     clock = VirtualClock()
-    cluster = MemoryCluster(clock, controllers=False)
+    cluster = InMemoryCluster(clock, controllers=False)
     cluster.load([make_deployment(3), make_node(name="n")])
     clock.advance(60.0)
     assert pods_of(cluster) == []

@@ -2,14 +2,9 @@
 
 from msgspec.structs import replace
 
-from quaymaster.clock import VirtualClock
-from quaymaster.objects import (
-    DaemonSet,
-    Node,
-    Pod,
-    PodSpec,
-    Taint,
-)
+from quaymaster import Node, Pod
+from quaymaster.objects import DaemonSet, PodSpec, Taint
+from quaymaster.scheduler import VirtualClock
 from quaymaster.testing import make_node, make_pod
 from tests.kit.clusters import make_cluster, pods_of, react, schedule, target_of
 from tests.kit.workloads import LABELS, make_daemon_set, make_template

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from quaymaster._memory.controllers.index_ranges import IndexRanges
-from quaymaster.objects import Job, Pod, from_wire
+from quaymaster import Pod
+from quaymaster._inmemory.controllers.index_ranges import IndexRanges
+from quaymaster.objects import Job, from_wire
 from quaymaster.testing import make_node
 from tests.kit.clusters import make_cluster
 

@@ -4,17 +4,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from quaymaster.clock import VirtualClock
-from quaymaster.memory import MemoryCluster
-from quaymaster.objects import (
-    Job,
-    Pod,
-)
+from quaymaster import Pod
+from quaymaster.inmemory import InMemoryCluster
+from quaymaster.objects import Job
+from quaymaster.scheduler import VirtualClock
 from tests.kit.clusters import make_cluster, names_of, pods_of, react, schedule
 from tests.kit.workloads import LABELS, make_job
 
 
-def run_jobs(cluster: MemoryCluster, seconds: float) -> list[int]:
+def run_jobs(cluster: InMemoryCluster, seconds: float) -> list[int]:
     """Let time pass, binding what waits; how many pods ran in each second."""
     running = []
     assert isinstance(cluster.clock, VirtualClock)

@@ -2,10 +2,9 @@
 
 from msgspec.structs import replace
 
-from quaymaster.clock import VirtualClock
+from quaymaster import Pod
 from quaymaster.objects import (
     ObjectMeta,
-    Pod,
     PodSpec,
     PriorityClass,
     ReplicaSet,
@@ -13,6 +12,7 @@ from quaymaster.objects import (
     ReplicationController,
     ReplicationControllerSpec,
 )
+from quaymaster.scheduler import VirtualClock
 from tests.kit.clusters import make_cluster, names_of, pods_of, react, schedule
 from tests.kit.workloads import SELECTOR, make_replica_set, make_template, scale
 

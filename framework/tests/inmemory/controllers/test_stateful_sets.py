@@ -2,15 +2,10 @@
 
 from msgspec.structs import replace
 
-from quaymaster.clock import VirtualClock
-from quaymaster.objects import (
-    PersistentVolumeClaim,
-    Pod,
-    StatefulSet,
-)
-from quaymaster.testing import (
-    make_pod,
-)
+from quaymaster import Pod
+from quaymaster.objects import PersistentVolumeClaim, StatefulSet
+from quaymaster.scheduler import VirtualClock
+from quaymaster.testing import make_pod
 from tests.kit.clusters import make_cluster, names_of, pods_of, react, schedule
 from tests.kit.workloads import LABELS, make_stateful_set, scale
 

@@ -8,12 +8,7 @@ Mirrors ``DefaultBinder`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/defaultbinder/default_binder.go``).
 """
 
-from quaymaster import (
-    Handle,
-    Pod,
-    Status,
-    hookimpl,
-)
+from quaymaster import Handle, Pod, Status, hookimpl
 from quaymaster.cluster import ApiError
 
 __all__ = ["DefaultBinder"]

@@ -20,7 +20,9 @@ from quaymaster import (
     Code,
     CycleState,
     Handle,
+    NodeStatuses,
     NominatingInfo,
+    NominatingMode,
     Pod,
     PostFilterResult,
     QueueingHint,
@@ -28,8 +30,6 @@ from quaymaster import (
     hookimpl,
     on_pod,
 )
-from quaymaster.hookspecs import NodeStatuses
-from quaymaster.messages import unfit_message
 from quaymaster.objects import PodDisruptionBudget
 from quaymaster.preemption import (
     Candidate,
@@ -37,8 +37,8 @@ from quaymaster.preemption import (
     Evictions,
     best_candidates,
     is_preempted,
+    unfit_message,
 )
-from quaymaster.results import NominatingMode
 from quaymaster_default_preemption.args import DefaultPreemptionArgs
 from quaymaster_default_preemption.search import Search, candidates_wanted, search
 

@@ -8,8 +8,8 @@ what makes an extended resource a claim.
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from quaymaster.objects import DeviceClass, Pod
-from quaymaster.resources import is_extended_resource
+from quaymaster import Pod
+from quaymaster.objects import DeviceClass, is_extended_resource
 
 __all__ = ["may_need_devices", "why_devices_are_needed"]
 

@@ -15,29 +15,28 @@ from typing import Final
 import numpy as np
 
 from quaymaster import (
+    ApiObject,
     Change,
     ClusterEventWithHint,
     CycleState,
     EventResource,
     EventsOf,
     Handle,
+    Int64Array,
     NodeTable,
     Pod,
     PodUse,
     QueueingHint,
+    Rows,
     Scope,
     StateKey,
     Status,
+    default_normalize,
     hookimpl,
     on_node,
     on_pod,
 )
-from quaymaster.arrays import Int64Array, Rows
-from quaymaster.objects import (
-    ApiObject,
-    DeviceClass,
-)
-from quaymaster.scores import default_normalize
+from quaymaster.objects import DeviceClass
 from quaymaster_dynamic_resources.args import DynamicResourcesArgs
 from quaymaster_dynamic_resources.claims import may_need_devices, why_devices_are_needed
 

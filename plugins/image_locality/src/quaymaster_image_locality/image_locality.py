@@ -13,11 +13,19 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from quaymaster import Handle, NodeInfo, NodeTable, Pod, Scope, SpecKey, hookimpl
-from quaymaster.arrays import Int64Array, Rows, freeze
-from quaymaster.node_info import ImageState
-from quaymaster.objects import PodSpec
-from quaymaster.scores import MAX_NODE_SCORE
+from quaymaster import (
+    MAX_NODE_SCORE,
+    Handle,
+    Int64Array,
+    NodeInfo,
+    NodeTable,
+    Pod,
+    Rows,
+    Scope,
+    hookimpl,
+)
+from quaymaster.columns import ImageState, freeze
+from quaymaster.objects import PodSpec, SpecKey
 
 __all__ = ["ImageLocality"]
 

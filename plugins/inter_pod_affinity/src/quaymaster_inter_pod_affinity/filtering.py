@@ -10,11 +10,15 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from quaymaster import Node, NodeInfo, NodeVerdicts, Pod, Status
-from quaymaster.arrays import BoolArray, Rows
-from quaymaster.counting import CarriedTerm, PodCounts, PodGroup, PodQuery
-from quaymaster.namespaces import Namespaces
-from quaymaster.topology import Domains
+from quaymaster import BoolArray, Node, NodeInfo, NodeVerdicts, Pod, Rows, Status
+from quaymaster.counting import (
+    Domains,
+    ExistingPodTerm,
+    Namespaces,
+    PodCount,
+    PodCounts,
+    PodQuery,
+)
 from quaymaster_inter_pod_affinity.hosts import HostVerdicts
 from quaymaster_inter_pod_affinity.tally import Tally
 from quaymaster_inter_pod_affinity.terms import (
@@ -86,7 +90,7 @@ class FilterState:
             self._add_existing(*item)
         self._hosts = self._host_verdicts()
 
-    def _add_existing(self, carried: CarriedTerm, group: PodGroup) -> None:
+    def _add_existing(self, carried: ExistingPodTerm, group: PodCount) -> None:
         domains = self._counts.domains(carried.term.topology_key)
         self._existing.add(group.by_domain(domains))
 

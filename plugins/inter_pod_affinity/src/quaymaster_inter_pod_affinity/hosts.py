@@ -10,7 +10,8 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from quaymaster.arrays import Int64Array, Rows, constant, freeze
+from quaymaster import Int64Array, Rows
+from quaymaster.columns import constant, freeze
 from quaymaster.counting import DomainCounts
 from quaymaster_inter_pod_affinity.scale import scale, scale_one
 

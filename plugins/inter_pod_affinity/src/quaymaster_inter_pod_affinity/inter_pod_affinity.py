@@ -17,12 +17,14 @@ from quaymaster import (
     ClusterEventWithHint,
     CycleState,
     Handle,
+    Int64Array,
     Node,
     NodeInfo,
     NodeTable,
     NodeVerdicts,
     Pod,
     QueueingHint,
+    Rows,
     Scope,
     StateKey,
     Status,
@@ -30,9 +32,7 @@ from quaymaster import (
     on_node,
     on_pod,
 )
-from quaymaster.arrays import Int64Array, Rows
-from quaymaster.counting import Kept
-from quaymaster.namespaces import Namespaces
+from quaymaster.counting import Namespaces, PerTemplate
 from quaymaster_inter_pod_affinity.args import InterPodAffinityArgs
 from quaymaster_inter_pod_affinity.filtering import FilterState
 from quaymaster_inter_pod_affinity.hints import node_change_helps, pod_change_helps
@@ -75,8 +75,8 @@ class InterPodAffinity:
         self._args = args
         self._handle = handle
         self._namespaces = Namespaces(handle.informers)
-        self._filter_states: Kept[FilterState] = Kept()
-        self._score_sources: Kept[ScoreSource] = Kept()
+        self._filter_states: PerTemplate[FilterState] = PerTemplate()
+        self._score_sources: PerTemplate[ScoreSource] = PerTemplate()
 
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:

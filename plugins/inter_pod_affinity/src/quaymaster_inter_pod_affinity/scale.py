@@ -9,8 +9,8 @@ from typing import Final
 
 import numpy as np
 
-from quaymaster.arrays import Float64Array, Int64Array
-from quaymaster.scores import MAX_NODE_SCORE
+from quaymaster import MAX_NODE_SCORE, Int64Array
+from quaymaster.columns import Float64Array
 
 __all__ = ["scale", "scale_one"]
 

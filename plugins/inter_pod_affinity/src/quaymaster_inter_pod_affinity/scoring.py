@@ -8,11 +8,9 @@ ways: those of the pod about others, and those of others about the pod.
 from collections.abc import Sequence
 from typing import Final
 
-from quaymaster import NodeInfo, NodeTable, Pod
-from quaymaster.arrays import Int64Array, Rows, constant, is_constant
-from quaymaster.counting import DomainCounts, PodCounts
-from quaymaster.namespaces import Namespaces
-from quaymaster.topology import OUTSIDE, Domains
+from quaymaster import Int64Array, NodeInfo, NodeTable, Pod, Rows
+from quaymaster.columns import constant, is_constant
+from quaymaster.counting import OUTSIDE, DomainCounts, Domains, Namespaces, PodCounts
 from quaymaster_inter_pod_affinity.hosts import HostScores, Part
 from quaymaster_inter_pod_affinity.scale import scale
 from quaymaster_inter_pod_affinity.terms import (

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from quaymaster.arrays import Int64Array
+from quaymaster import Int64Array
 from quaymaster.counting import DomainCounts
 
 __all__ = ["Tally"]

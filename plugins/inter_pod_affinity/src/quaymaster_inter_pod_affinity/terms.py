@@ -9,20 +9,26 @@ from typing import Final
 
 import attrs
 
-from quaymaster import Pod, SpecKey
-from quaymaster.counting import CarriedTerm, PodQuery
+from quaymaster import Pod
+from quaymaster.counting import (
+    ExistingPodTerm,
+    Namespaces,
+    PodQuery,
+    PodTerm,
+    compile_pod_terms,
+)
 from quaymaster.errors import SelectorError
-from quaymaster.namespaces import Namespaces
 from quaymaster.objects import (
+    EVERYTHING,
     Affinity,
     PodAffinity,
     PodAffinityTerm,
     PodAntiAffinity,
     PodSpec,
+    Selector,
+    SpecKey,
     WeightedPodAffinityTerm,
 )
-from quaymaster.pod_terms import PodTerm, compile_pod_terms
-from quaymaster.selectors import EVERYTHING, Selector
 
 __all__ = [
     "HARD",
@@ -96,8 +102,8 @@ class AffinityTerms:
     preferences: tuple[tuple[int, PodTerm], ...] = ()
     has_preferences: bool = False
     problems: tuple[str, ...] = ()
-    carried_anti: tuple[CarriedTerm, ...] = ()
-    carried_preferences: tuple[CarriedTerm, ...] = ()
+    carried_anti: tuple[ExistingPodTerm, ...] = ()
+    carried_preferences: tuple[ExistingPodTerm, ...] = ()
     queries: Queries = attrs.field(factory=Queries)
 
     @property
@@ -137,12 +143,12 @@ def _terms(affinity: Affinity, namespace: str) -> AffinityTerms:
     return _compile(affinity, namespace)
 
 
-def carried_anti_affinity(pod: Pod) -> Sequence[CarriedTerm]:
+def carried_anti_affinity(pod: Pod) -> Sequence[ExistingPodTerm]:
     """The terms of a running pod that keep others away."""
     return affinity_terms(pod).carried_anti
 
 
-def carried_preferences(pod: Pod) -> Sequence[CarriedTerm]:
+def carried_preferences(pod: Pod) -> Sequence[ExistingPodTerm]:
     """The terms of a running pod that make others more or less welcome."""
     return affinity_terms(pod).carried_preferences
 
@@ -197,9 +203,9 @@ def _compile(affinity: Affinity, namespace: str) -> AffinityTerms:
         preferences=preferences,
         has_preferences=bool(liked or disliked),
         problems=tuple(problems),
-        carried_anti=tuple(CarriedTerm(term) for term in must_not),
+        carried_anti=tuple(ExistingPodTerm(term) for term in must_not),
         carried_preferences=(
-            *(CarriedTerm(term, kind=HARD) for term in must),
-            *(CarriedTerm(term, weight=weight) for weight, term in preferences),
+            *(ExistingPodTerm(term, kind=HARD) for term in must),
+            *(ExistingPodTerm(term, weight=weight) for weight, term in preferences),
         ),
     )

@@ -10,11 +10,8 @@ import attrs
 
 from quaymaster import objects
 from quaymaster.config import ArgsError
-from quaymaster.selectors import (
-    SelectorError,
-    compile_node_selector,
-    compile_preferred_terms,
-)
+from quaymaster.errors import SelectorError
+from quaymaster.objects import compile_node_selector, compile_preferred_terms
 
 __all__ = ["NodeAffinityArgs"]
 

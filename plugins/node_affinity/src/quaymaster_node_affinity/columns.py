@@ -1,13 +1,12 @@
 """Node selectors, evaluated for many nodes at once.
 
-The same answers as the compiled selectors of `quaymaster.selectors` give node by node.
+The same answers as the compiled selectors of `quaymaster.objects` give node by node.
 """
 
 import numpy as np
 
-from quaymaster import NodeTable
-from quaymaster.arrays import BoolArray, Int64Array, Rows
-from quaymaster.selectors import (
+from quaymaster import BoolArray, Int64Array, NodeTable, Rows
+from quaymaster.objects import (
     FieldRequirement,
     NodeMatcher,
     NodeTerm,

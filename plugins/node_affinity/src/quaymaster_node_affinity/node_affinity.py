@@ -15,6 +15,7 @@ from quaymaster import (
     Change,
     ClusterEventWithHint,
     Handle,
+    Int64Array,
     Node,
     NodeInfo,
     NodeTable,
@@ -23,14 +24,14 @@ from quaymaster import (
     PodUse,
     PreFilterResult,
     QueueingHint,
+    Rows,
     Scope,
     Status,
+    default_normalize,
     hookimpl,
     on_node,
 )
-from quaymaster.arrays import Int64Array, Rows
-from quaymaster.scores import default_normalize
-from quaymaster.selectors import (
+from quaymaster.objects import (
     NodeMatcher,
     PreferredTerms,
     RequiredNodeAffinity,

@@ -11,8 +11,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from quaymaster.objects import NodeSelectorRequirement, PreferredSchedulingTerm
-from quaymaster.selectors import parse_int64
+from quaymaster.objects import (
+    NodeSelectorRequirement,
+    PreferredSchedulingTerm,
+    parse_int64,
+)
 
 __all__ = ["preference_problem"]
 

@@ -5,22 +5,26 @@ from typing import Final
 
 import attrs
 
-from quaymaster import Pod, SpecKey
-from quaymaster.objects import NodeAffinity, NodeSelector, NodeSelectorTerm, PodSpec
-from quaymaster.selectors import (
+from quaymaster import Pod
+from quaymaster.errors import SelectorError
+from quaymaster.objects import (
+    NodeAffinity,
+    NodeSelector,
+    NodeSelectorTerm,
+    PodSpec,
     PreferredTerms,
     RequiredNodeAffinity,
-    SelectorError,
+    SpecKey,
     compile_preferred_terms,
     required_node_affinity,
 )
 from quaymaster_node_affinity.problems import preference_problem
 
-__all__ = ["NodeWishes", "node_wishes"]
+__all__ = ["NodeAffinityTerms", "node_wishes"]
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class NodeWishes:
+class NodeAffinityTerms:
     """A pod's node selector and node affinity.
 
     Attributes:
@@ -41,12 +45,12 @@ class NodeWishes:
     fragment: Hashable
 
 
-def node_wishes(pod: Pod) -> NodeWishes:
+def node_wishes(pod: Pod) -> NodeAffinityTerms:
     """What a pod says about nodes."""
     return _WISHES.of(pod)
 
 
-def _compile(spec: PodSpec) -> NodeWishes:
+def _compile(spec: PodSpec) -> NodeAffinityTerms:
     selector = spec.node_selector
     affinity = _node_affinity(spec)
     required = affinity.required_during_scheduling_ignored_during_execution
@@ -57,7 +61,7 @@ def _compile(spec: PodSpec) -> NodeWishes:
     except SelectorError as error:
         # What no API server would have stored, upstream has no words for.
         problem = preference_problem(terms) or str(error)
-    return NodeWishes(
+    return NodeAffinityTerms(
         required=required_node_affinity(Pod(spec=spec)),
         has_required=bool(selector) or required is not None,
         node_names=None if required is None else _node_names(required),

@@ -8,8 +8,7 @@ only.
 from collections.abc import Callable
 from typing import Final
 
-from quaymaster import SpecKey
-from quaymaster.objects import PodSpec
+from quaymaster.objects import PodSpec, SpecKey
 
 __all__ = ["required_features"]
 

@@ -17,12 +17,12 @@ from quaymaster import (
     NodeVerdicts,
     Pod,
     PodUse,
+    Rows,
     Scope,
     Status,
     hookimpl,
     on_node,
 )
-from quaymaster.arrays import Rows
 
 __all__ = ["NodeName"]
 

@@ -13,6 +13,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from quaymaster import (
+    BoolArray,
     Change,
     ClusterEventWithHint,
     CycleState,
@@ -22,6 +23,7 @@ from quaymaster import (
     NodeVerdicts,
     Pod,
     QueueingHint,
+    Rows,
     Scope,
     StateKey,
     Status,
@@ -29,10 +31,8 @@ from quaymaster import (
     on_node,
     on_pod,
 )
-from quaymaster.arrays import BoolArray, Rows
-from quaymaster.node_info import HostPorts
-from quaymaster.objects import ContainerPort
-from quaymaster.resources import host_ports
+from quaymaster.columns import HostPorts
+from quaymaster.objects import ContainerPort, host_ports
 
 __all__ = ["NodePorts"]
 

@@ -11,10 +11,8 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from quaymaster import NodeInfo, NodeTable
-from quaymaster.allocation import Capacity, ResourceGauge
-from quaymaster.arrays import Float64Array, Int32Array, Rows
-from quaymaster.scores import MAX_NODE_SCORE
+from quaymaster import MAX_NODE_SCORE, NodeInfo, NodeTable, Rows
+from quaymaster.columns import Capacity, Float64Array, Int32Array, ResourceColumn
 
 __all__ = [
     "BalanceColumn",
@@ -27,7 +25,7 @@ __all__ = [
 _FEW: Final = 16
 """So many rows one by one take about as long as all 5,000 together."""
 
-Demand: TypeAlias = tuple[ResourceGauge, int]
+Demand: TypeAlias = tuple[ResourceColumn, int]
 """A resource that plays a part, and how much more of it is requested."""
 
 
@@ -87,7 +85,7 @@ class BalanceColumn:
         gauges: The resources that play a part.
     """
 
-    def __init__(self, gauges: Sequence[ResourceGauge]) -> None:
+    def __init__(self, gauges: Sequence[ResourceColumn]) -> None:
         self._demands = [(gauge, 0) for gauge in gauges]
         self._column: Int32Array = np.empty(0, dtype=np.int32)
         self._nodes: NodeTable | None = None
@@ -120,7 +118,7 @@ class BalanceColumn:
         return balance_of([used_fraction(used, has) for has, used in states if has])
 
 
-_Part: TypeAlias = tuple[ResourceGauge, int, Capacity]
+_Part: TypeAlias = tuple[ResourceColumn, int, Capacity]
 
 
 def _uniform_balance(
@@ -137,7 +135,11 @@ def _uniform_balance(
 
 
 def _fraction(
-    nodes: NodeTable, rows: Rows, gauge: ResourceGauge, request: int, capacity: Capacity
+    nodes: NodeTable,
+    rows: Rows,
+    gauge: ResourceColumn,
+    request: int,
+    capacity: Capacity,
 ) -> Float64Array:
     used = gauge.usage(nodes, rows)
     if request:

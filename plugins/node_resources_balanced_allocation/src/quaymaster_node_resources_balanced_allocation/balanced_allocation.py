@@ -11,20 +11,21 @@ from typing import Final
 import numpy as np
 
 from quaymaster import (
+    MAX_NODE_SCORE,
     CycleState,
     Handle,
+    Int64Array,
     NodeInfo,
     NodeTable,
     Pod,
+    Rows,
     Scope,
     StateKey,
     Status,
     hookimpl,
 )
-from quaymaster.allocation import ResourceGauge
-from quaymaster.arrays import Int32Array, Int64Array, Rows
-from quaymaster.resources import pod_usage
-from quaymaster.scores import MAX_NODE_SCORE
+from quaymaster.columns import Int32Array, ResourceColumn
+from quaymaster.objects import pod_usage
 from quaymaster_node_resources_balanced_allocation.args import (
     NodeResourcesBalancedAllocationArgs,
 )
@@ -59,7 +60,7 @@ class NodeResourcesBalancedAllocation:
     def __init__(
         self, args: NodeResourcesBalancedAllocationArgs, _handle: Handle
     ) -> None:
-        self._gauges = tuple(ResourceGauge(spec.name) for spec in args.resources)
+        self._gauges = tuple(ResourceColumn(spec.name) for spec in args.resources)
         self._before: dict[tuple[str, ...], BalanceColumn] = {}
 
     @hookimpl

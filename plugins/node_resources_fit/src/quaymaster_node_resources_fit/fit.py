@@ -17,26 +17,25 @@ from quaymaster import (
     CycleState,
     EventsOf,
     Handle,
+    Int64Array,
     NodeInfo,
     NodeTable,
     NodeVerdicts,
     Pod,
     PodUse,
+    Rows,
     Scope,
-    SpecKey,
     StateKey,
     Status,
     hookimpl,
     on_node,
     on_pod,
 )
-from quaymaster.arrays import Int64Array, Rows
 from quaymaster.objects import (
     DeviceClass,
     PodSpec,
-)
-from quaymaster.resources import (
     Resources,
+    SpecKey,
     is_extended_resource,
     pod_requests,
     score_requests,

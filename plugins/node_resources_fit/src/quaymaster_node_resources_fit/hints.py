@@ -7,8 +7,13 @@ Mirrors the queueing hints in ``fit.go`` (kube-scheduler 1.36.2,
 from typing import Final
 
 from quaymaster import Node, NodeInfo, Pod, QueueingHint
-from quaymaster.objects import DeviceClass
-from quaymaster.resources import Resources, node_allocatable, pod_requests, pod_usage
+from quaymaster.objects import (
+    DeviceClass,
+    Resources,
+    node_allocatable,
+    pod_requests,
+    pod_usage,
+)
 from quaymaster_node_resources_fit.shortage import find_shortages
 
 __all__ = ["after_device_class_change", "after_node_change", "after_pod_change"]

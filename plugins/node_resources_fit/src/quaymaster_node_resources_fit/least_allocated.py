@@ -6,8 +6,7 @@ Mirrors ``least_allocated.go`` (kube-scheduler 1.36.2,
 
 from collections.abc import Sequence
 
-from quaymaster.arrays import Int64Array
-from quaymaster.scores import MAX_NODE_SCORE
+from quaymaster import MAX_NODE_SCORE, Int64Array
 from quaymaster_node_resources_fit.shares import Share, ShareColumn, weighted_means
 
 __all__ = ["LeastAllocated"]

@@ -10,8 +10,8 @@ from typing import Final
 
 import numpy as np
 
-from quaymaster.arrays import Int32Array, Int64Array
-from quaymaster.scores import MAX_NODE_SCORE
+from quaymaster import MAX_NODE_SCORE, Int64Array
+from quaymaster.columns import Int32Array
 from quaymaster_node_resources_fit.args import UtilizationShapePoint
 from quaymaster_node_resources_fit.shares import Share, ShareColumn
 

@@ -13,10 +13,9 @@ from typing import TypeAlias
 import attrs
 import numpy as np
 
-from quaymaster import NodeInfo, NodeTable
-from quaymaster.allocation import Capacity, ResourceGauge
-from quaymaster.arrays import Int32Array, Int64Array, Rows
-from quaymaster.resources import Resources
+from quaymaster import Int64Array, NodeInfo, NodeTable, Rows
+from quaymaster.columns import Capacity, Int32Array, ResourceColumn
+from quaymaster.objects import Resources
 from quaymaster_node_resources_fit.args import ResourceSpec
 
 __all__ = [
@@ -29,7 +28,7 @@ __all__ = [
     "weighted_means",
 ]
 
-Demand: TypeAlias = tuple[int, ResourceGauge, int]
+Demand: TypeAlias = tuple[int, ResourceColumn, int]
 """A resource that plays a part: its weight, its gauge, and how much is requested."""
 
 Share: TypeAlias = tuple[int, int, int]
@@ -85,7 +84,7 @@ class ScoredResources:
 
     def __init__(self, specs: Sequence[ResourceSpec]) -> None:
         self._parts = [
-            (spec.weight, ResourceGauge(spec.name, non_zero=True)) for spec in specs
+            (spec.weight, ResourceColumn(spec.name, non_zero=True)) for spec in specs
         ]
 
     def demands(self, requests: Resources) -> tuple[Demand, ...]:

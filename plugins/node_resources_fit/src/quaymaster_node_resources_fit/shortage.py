@@ -10,10 +10,17 @@ from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from quaymaster import NodeInfo, NodeTable, NodeVerdicts, Status
-from quaymaster.arrays import BoolArray, Int64Array, Rows
-from quaymaster.node_table import CPU, EPHEMERAL_STORAGE, MEMORY
-from quaymaster.resources import Resources
+from quaymaster import (
+    BoolArray,
+    Int64Array,
+    NodeInfo,
+    NodeTable,
+    NodeVerdicts,
+    Rows,
+    Status,
+)
+from quaymaster.columns import CPU, EPHEMERAL_STORAGE, MEMORY
+from quaymaster.objects import Resources
 
 __all__ = [
     "IsIgnored",

@@ -21,15 +21,14 @@ from quaymaster import (
     Pod,
     PodUse,
     QueueingHint,
+    Rows,
     Scope,
     Status,
     hookimpl,
     on_node,
     on_pod,
 )
-from quaymaster.arrays import Rows
-from quaymaster.objects import Taint
-from quaymaster.selectors import is_tolerated
+from quaymaster.objects import Taint, is_tolerated
 
 __all__ = ["NodeUnschedulable"]
 

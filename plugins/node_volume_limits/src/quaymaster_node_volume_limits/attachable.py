@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from typing import NamedTuple, Protocol, TypeVar
 
-from quaymaster import Pod
+from quaymaster import ApiObject, Pod
 from quaymaster.errors import QuaymasterError
 from quaymaster.objects import (
-    ApiObject,
     CSINode,
     PersistentVolume,
     PersistentVolumeClaim,

@@ -1,7 +1,7 @@
 """What VolumeAttachments say is attached to each node, kept up to date."""
 
-from quaymaster.change_log import ChangeLog
-from quaymaster.handle import Informers
+from quaymaster import Informers
+from quaymaster.columns import ChangeLog
 from quaymaster.objects import PersistentVolume, VolumeAttachment
 from quaymaster_node_volume_limits.attachable import Attachable
 

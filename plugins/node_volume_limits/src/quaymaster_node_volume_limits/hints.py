@@ -3,12 +3,7 @@
 from collections.abc import Mapping
 
 from quaymaster import Pod, QueueingHint
-from quaymaster.objects import (
-    CSINode,
-    PersistentVolumeClaim,
-    Volume,
-    VolumeAttachment,
-)
+from quaymaster.objects import CSINode, PersistentVolumeClaim, Volume, VolumeAttachment
 from quaymaster.volumes import (
     TranslationError,
     claim_name,

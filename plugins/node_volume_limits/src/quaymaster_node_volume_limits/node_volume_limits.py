@@ -15,27 +15,25 @@ from typing import Final
 import numpy as np
 
 from quaymaster import (
+    BoolArray,
     Change,
     ClusterEventWithHint,
     CycleState,
     EventsOf,
     Handle,
+    Int64Array,
     NodeInfo,
     NodeTable,
     NodeVerdicts,
     Pod,
+    Rows,
     Scope,
     StateKey,
     Status,
     hookimpl,
     on_pod,
 )
-from quaymaster.arrays import BoolArray, Int64Array, Rows
-from quaymaster.objects import (
-    CSINode,
-    PersistentVolumeClaim,
-    VolumeAttachment,
-)
+from quaymaster.objects import CSINode, PersistentVolumeClaim, VolumeAttachment
 from quaymaster.volumes import volumes_fragment, volumes_of
 from quaymaster_node_volume_limits.attachable import (
     Attachable,

@@ -6,11 +6,8 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from quaymaster import NodeTable
-from quaymaster.arrays import BoolArray, Int64Array, Rows
-from quaymaster.handle import Informers
-from quaymaster.node_table import CodedColumn
-from quaymaster.object_column import ObjectColumn
+from quaymaster import BoolArray, Informers, Int64Array, NodeTable, Rows
+from quaymaster.columns import CodedColumn, ObjectColumn
 from quaymaster.objects import CSINode
 from quaymaster_node_volume_limits.attachable import (
     Attachable,

@@ -9,12 +9,9 @@ from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 
-from quaymaster import NodeInfo, NodeTable, Pod
-from quaymaster.arrays import Int64Array
-from quaymaster.change_log import RowReader
-from quaymaster.handle import Informers
+from quaymaster import ApiObject, Informers, Int64Array, NodeInfo, NodeTable, Pod
+from quaymaster.columns import RowReader
 from quaymaster.objects import (
-    ApiObject,
     PersistentVolume,
     PersistentVolumeClaim,
     PodSpec,

@@ -11,13 +11,16 @@ from typing import Final, TypeAlias
 
 import attrs
 
-from quaymaster import Node, Pod, SpecKey
+from quaymaster import Node, Pod
 from quaymaster.counting import PodQuery
-from quaymaster.objects import PodSpec, Toleration, TopologySpreadConstraint
-from quaymaster.selectors import (
+from quaymaster.objects import (
     NOTHING,
     NodeTerm,
+    PodSpec,
     Selector,
+    SpecKey,
+    Toleration,
+    TopologySpreadConstraint,
     compile_label_selector,
     find_untolerated_taint,
     required_node_affinity,

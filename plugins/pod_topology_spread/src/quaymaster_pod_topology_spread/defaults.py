@@ -7,22 +7,18 @@ Mirrors ``DefaultSelector`` (kube-scheduler 1.36.2,
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from quaymaster import Pod
-from quaymaster.handle import Informers
+from quaymaster import ApiObject, Informers, Pod
+from quaymaster.errors import SelectorError
 from quaymaster.objects import (
-    ApiObject,
+    EVERYTHING,
     LabelSelector,
     OwnerReference,
     ReplicaSet,
     ReplicationController,
+    Selector,
     Service,
     StatefulSet,
     TopologySpreadConstraint,
-)
-from quaymaster.selectors import (
-    EVERYTHING,
-    Selector,
-    SelectorError,
     compile_label_selector,
     selector_from_labels,
 )

@@ -11,8 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from quaymaster import Node, NodeInfo, NodeVerdicts, Pod, Status
-from quaymaster.arrays import Int64Array, Rows
+from quaymaster import Int64Array, Node, NodeInfo, NodeVerdicts, Pod, Rows, Status
 from quaymaster.counting import DomainCounts, PodCounts
 from quaymaster_pod_topology_spread.constraints import Constraint
 

@@ -17,12 +17,14 @@ from quaymaster import (
     ClusterEventWithHint,
     CycleState,
     Handle,
+    Int64Array,
     Node,
     NodeInfo,
     NodeTable,
     NodeVerdicts,
     Pod,
     QueueingHint,
+    Rows,
     Scope,
     StateKey,
     Status,
@@ -30,8 +32,7 @@ from quaymaster import (
     on_node,
     on_pod,
 )
-from quaymaster.arrays import Int64Array, Rows
-from quaymaster.counting import DomainCounts, Kept
+from quaymaster.counting import DomainCounts, PerTemplate
 from quaymaster.errors import SelectorError
 from quaymaster_pod_topology_spread.args import DefaultingType, PodTopologySpreadArgs
 from quaymaster_pod_topology_spread.constraints import (
@@ -78,8 +79,8 @@ class PodTopologySpread:
     def __init__(self, args: PodTopologySpreadArgs, handle: Handle) -> None:
         self._handle = handle
         self._selectors = DefaultSelectors(handle.informers)
-        self._filtered: Kept[Sequence[DomainCounts]] = Kept()
-        self._scored: Kept[Sequence[Counted]] = Kept()
+        self._filtered: PerTemplate[Sequence[DomainCounts]] = PerTemplate()
+        self._scored: PerTemplate[Sequence[Counted]] = PerTemplate()
         self._is_system = args.defaulting_type is DefaultingType.SYSTEM
         defaults = SYSTEM_CONSTRAINTS if self._is_system else args.default_constraints
         self._defaults = {

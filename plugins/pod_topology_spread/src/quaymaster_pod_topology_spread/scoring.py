@@ -11,18 +11,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from quaymaster import NodeInfo, NodeTable
-from quaymaster.arrays import (
-    BoolArray,
-    Float64Array,
-    Int64Array,
-    Rows,
-    constant,
-    freeze,
-)
-from quaymaster.counting import PodCounts, PodGroup
-from quaymaster.scores import MAX_NODE_SCORE
-from quaymaster.topology import OUTSIDE, Domains
+from quaymaster import MAX_NODE_SCORE, BoolArray, Int64Array, NodeInfo, NodeTable, Rows
+from quaymaster.columns import Float64Array, constant, freeze
+from quaymaster.counting import OUTSIDE, Domains, PodCount, PodCounts
 from quaymaster_pod_topology_spread.constraints import HOSTNAME, Constraint
 from quaymaster_pod_topology_spread.logarithm import size_weight
 
@@ -44,7 +35,7 @@ class Counted(NamedTuple):
 
     constraint: Constraint
     domains: Domains
-    group: PodGroup
+    group: PodCount
 
 
 def counted(constraints: Iterable[Constraint], counts: PodCounts) -> Sequence[Counted]:

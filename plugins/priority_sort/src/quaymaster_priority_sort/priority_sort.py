@@ -7,11 +7,7 @@ Mirrors ``PrioritySort`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/queuesort/priority_sort.go``).
 """
 
-from quaymaster import (
-    Handle,
-    hookimpl,
-)
-from quaymaster.queueing import QueuedPodInfo
+from quaymaster import Handle, QueuedPodInfo, hookimpl
 
 __all__ = ["PrioritySort"]
 

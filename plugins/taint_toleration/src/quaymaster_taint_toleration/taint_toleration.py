@@ -15,6 +15,7 @@ from quaymaster import (
     ClusterEventWithHint,
     CycleState,
     Handle,
+    Int64Array,
     Node,
     NodeInfo,
     NodeTable,
@@ -22,17 +23,16 @@ from quaymaster import (
     Pod,
     PodUse,
     QueueingHint,
+    Rows,
     Scope,
     StateKey,
     Status,
+    default_normalize,
     hookimpl,
     on_node,
     on_pod,
 )
-from quaymaster.arrays import Int64Array, Rows
-from quaymaster.objects import Taint, Toleration
-from quaymaster.scores import default_normalize
-from quaymaster.selectors import find_untolerated_taint, is_tolerated
+from quaymaster.objects import Taint, Toleration, find_untolerated_taint, is_tolerated
 
 __all__ = ["TaintToleration"]
 

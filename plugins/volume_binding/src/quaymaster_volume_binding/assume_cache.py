@@ -7,10 +7,9 @@ object stands for the informer's one as long as that is the one it was made from
 
 from typing import Generic, TypeVar
 
-from quaymaster import QuaymasterError
-from quaymaster.change_log import ChangeLog
-from quaymaster.handle import Informers
-from quaymaster.objects import ApiObject
+from quaymaster import ApiObject, Informers
+from quaymaster.columns import ChangeLog
+from quaymaster.errors import QuaymasterError
 
 __all__ = ["AssumeCache", "OutOfSyncError"]
 

@@ -3,12 +3,13 @@
 import attrs
 from msgspec.structs import replace
 
-from quaymaster import Handle, Node, Pod, QuaymasterError
-from quaymaster.objects import ApiObject, PersistentVolume, PersistentVolumeClaim
+from quaymaster import ApiObject, Handle, Node, Pod
+from quaymaster.errors import QuaymasterError
+from quaymaster.objects import PersistentVolume, PersistentVolumeClaim
 from quaymaster.volumes import (
     BOUND_BY_CONTROLLER,
     SELECTED_NODE,
-    Reach,
+    VolumeTopology,
     is_bound_to,
     is_fully_bound,
     reference_to,
@@ -184,7 +185,7 @@ def _is_provisioned(
 
 def _check_reach(lookup: Lookup, volume: PersistentVolume, node: Node) -> None:
     handled = as_handled(volume, lookup.migrated_on(node.name))
-    if not Reach(handled).includes(node.labels):
+    if not VolumeTopology(handled).includes(node.labels):
         raise BindingError(
             f'pv "{volume.name}" node affinity doesn\'t match node "{node.name}": '
             "no matching NodeSelectorTerms"

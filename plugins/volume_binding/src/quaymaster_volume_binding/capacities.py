@@ -2,12 +2,10 @@
 
 from collections.abc import Mapping
 
-from quaymaster import NodeTable
-from quaymaster.arrays import BoolArray, Rows
-from quaymaster.handle import Informers
-from quaymaster.objects import CSIStorageCapacity
-from quaymaster.selectors import SelectorError, compile_label_selector
-from quaymaster.volumes import Reach, ReachTally
+from quaymaster import BoolArray, Informers, NodeTable, Rows
+from quaymaster.errors import SelectorError
+from quaymaster.objects import CSIStorageCapacity, compile_label_selector
+from quaymaster.volumes import VolumeTopology, VolumeTopologyCounts
 
 __all__ = ["Capacities", "Room"]
 
@@ -23,8 +21,8 @@ class Room:
 
     def __init__(self, size_bytes: int) -> None:
         self._size_bytes = size_bytes
-        self._reaches: dict[str, Reach] = {}
-        self._tally = ReachTally()
+        self._reaches: dict[str, VolumeTopology] = {}
+        self._tally = VolumeTopologyCounts()
 
     def includes(self, labels: Mapping[str, str]) -> bool:
         """Whether one can be made for a node with these labels."""
@@ -45,7 +43,7 @@ class Room:
             self._reaches[key] = new
             self._tally.add(new)
 
-    def _reach(self, capacity: CSIStorageCapacity) -> Reach | None:
+    def _reach(self, capacity: CSIStorageCapacity) -> VolumeTopology | None:
         """Where a volume of the size can be made; None if nowhere."""
         limit = capacity.maximum_volume_size
         if limit is None:
@@ -54,7 +52,7 @@ class Room:
         if limit is None or limit.value < self._size_bytes or topology is None:
             return None
         try:
-            return Reach(compile_label_selector(topology))
+            return VolumeTopology(compile_label_selector(topology))
         except SelectorError:
             return None
 

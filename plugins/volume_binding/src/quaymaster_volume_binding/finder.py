@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from quaymaster import NodeTable
-from quaymaster.node_table import CodedColumn
+from quaymaster.columns import CodedColumn
 from quaymaster.objects import PersistentVolume, PersistentVolumeClaim
-from quaymaster.volumes import NO_PROVISIONER, Reach, allows_topology
+from quaymaster.volumes import NO_PROVISIONER, VolumeTopology, allows_topology
 from quaymaster_volume_binding.lookup import Lookup, as_handled
 from quaymaster_volume_binding.plans import NOTHING_TO_DO, StaticBinding, VolumePlan
 from quaymaster_volume_binding.pod_claims import DelayedClaim, PodClaims
@@ -50,7 +50,7 @@ class Finder:
 
     def __init__(self, lookup: Lookup, claims: PodClaims) -> None:
         self._lookup = lookup
-        self._reaches: dict[tuple[str, str], Reach] = {}
+        self._reaches: dict[tuple[str, str], VolumeTopology] = {}
         self._needs_migration = any(claim.is_in_tree for claim in claims.bound)
         self.claims = claims
         self.selected_nodes = {
@@ -103,7 +103,7 @@ class Finder:
                 return True, False
         return False, False
 
-    def reach(self, volume: PersistentVolume, migrated: str) -> Reach:
+    def reach(self, volume: PersistentVolume, migrated: str) -> VolumeTopology:
         """From where a volume can be reached.
 
         Args:
@@ -116,7 +116,7 @@ class Finder:
         key = volume.metadata.name, migrated
         known = self._reaches.get(key)
         if known is None:
-            known = self._reaches[key] = Reach(as_handled(volume, migrated))
+            known = self._reaches[key] = VolumeTopology(as_handled(volume, migrated))
         return known
 
     def _plan(self, node_name: str, labels: Mapping[str, str]) -> VolumePlan | Problem:

@@ -6,9 +6,9 @@ from quaymaster.objects import (
     CSINode,
     CSIStorageCapacity,
     PersistentVolumeClaim,
+    Quantity,
     StorageClass,
 )
-from quaymaster.quantity import Quantity
 from quaymaster.volumes import MIGRATED_PLUGINS, claim_name, volumes_of
 
 __all__ = [

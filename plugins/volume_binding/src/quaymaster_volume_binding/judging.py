@@ -9,8 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from quaymaster import NodeTable, NodeVerdicts, Status
-from quaymaster.arrays import BoolArray, Int64Array, Rows
+from quaymaster import BoolArray, Int64Array, NodeTable, NodeVerdicts, Rows, Status
 from quaymaster.objects import PersistentVolume, TopologySelectorTerm
 from quaymaster.volumes import NO_PROVISIONER, in_tree_plugin
 from quaymaster_volume_binding.finder import Finder, Problem, reasons_of

@@ -1,7 +1,7 @@
 """What the plugin looks up of volumes: claims, volumes, classes, drivers, capacity."""
 
-from quaymaster.handle import Informers
-from quaymaster.object_column import ObjectColumn
+from quaymaster import Informers
+from quaymaster.columns import ObjectColumn
 from quaymaster.objects import (
     CSIDriver,
     CSINode,

@@ -4,12 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import attrs
 
-from quaymaster import Pod, QuaymasterError
-from quaymaster.objects import (
-    PersistentVolume,
-    PersistentVolumeClaim,
-    StorageClass,
-)
+from quaymaster import Pod
+from quaymaster.errors import QuaymasterError
+from quaymaster.objects import PersistentVolume, PersistentVolumeClaim, StorageClass
 from quaymaster.volumes import (
     Candidates,
     claim_key,

@@ -16,6 +16,7 @@ import attrs
 import numpy as np
 
 from quaymaster import (
+    BoolArray,
     Change,
     ClusterEventWithHint,
     CycleState,
@@ -26,14 +27,15 @@ from quaymaster import (
     NodeVerdicts,
     Pod,
     PodUse,
+    PreBindPreFlightResult,
     PreBindWait,
+    Rows,
     Scope,
     StateKey,
     Status,
     hookimpl,
     on_node,
 )
-from quaymaster.arrays import BoolArray, Rows
 from quaymaster.cluster import ApiError
 from quaymaster.objects import (
     CSIDriver,
@@ -43,7 +45,6 @@ from quaymaster.objects import (
     PersistentVolumeClaim,
     StorageClass,
 )
-from quaymaster.results import PreBindPreFlightResult
 from quaymaster.volumes import (
     TranslationError,
     claim_key,

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Iterable
 
 from quaymaster import NodeInfo, NodeTable
-from quaymaster.change_log import RowReader
+from quaymaster.columns import RowReader
 from quaymaster.objects import Volume
 from quaymaster.volumes import volumes_of
 from quaymaster_volume_restrictions.disks import disk_keys

@@ -15,6 +15,7 @@ import attrs
 import numpy as np
 
 from quaymaster import (
+    BoolArray,
     Change,
     ClusterEventWithHint,
     CycleState,
@@ -25,6 +26,7 @@ from quaymaster import (
     NodeVerdicts,
     Pod,
     QueueingHint,
+    Rows,
     Scope,
     StateKey,
     Status,
@@ -32,11 +34,7 @@ from quaymaster import (
     on_node,
     on_pod,
 )
-from quaymaster.arrays import BoolArray, Rows
-from quaymaster.objects import (
-    PersistentVolumeClaim,
-    Volume,
-)
+from quaymaster.objects import PersistentVolumeClaim, Volume
 from quaymaster.volumes import claim_key, volumes_fragment, volumes_of
 from quaymaster_volume_restrictions.disks import conflict, exclusive_disks
 from quaymaster_volume_restrictions.users import DiskUsers

@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 
 from quaymaster import (
+    BoolArray,
     Change,
     ClusterEventWithHint,
     CycleState,
@@ -24,18 +25,14 @@ from quaymaster import (
     Pod,
     PodUse,
     QueueingHint,
+    Rows,
     Scope,
     StateKey,
     Status,
     hookimpl,
     on_node,
 )
-from quaymaster.arrays import BoolArray, Rows
-from quaymaster.objects import (
-    PersistentVolume,
-    PersistentVolumeClaim,
-    StorageClass,
-)
+from quaymaster.objects import PersistentVolume, PersistentVolumeClaim, StorageClass
 from quaymaster.volumes import (
     claim_key,
     class_of_claim,

@@ -1,1 +1,0 @@
-"""The engine's own view of what runs where, assumed pods included."""

@@ -1,0 +1,1 @@
+"""What plugins see: hooks, results, state and handle."""

@@ -1,0 +1,309 @@
+"""What happens in a cluster, as the scheduling queue sees it.
+
+A plugin that rejects pods registers the events that may change its mind, each with an
+optional queueing hint. Mirrors k8s.io/kube-scheduler v0.36, ``framework/types.go``.
+"""
+
+import enum
+from collections.abc import Callable
+from typing import Any, ClassVar, Final, Generic, TypeAlias, TypeVar, cast, overload
+
+import attrs
+
+from quaymaster._objects import ApiObject, Node, Pod
+
+__all__ = [
+    "ActionType",
+    "Change",
+    "ClusterEvent",
+    "ClusterEventWithHint",
+    "EventResource",
+    "EventsOf",
+    "QueueingHint",
+    "QueueingHintFn",
+    "on_node",
+    "on_pod",
+]
+
+
+class ActionType(enum.IntFlag):
+    """Kinds of change; several may be OR-ed into one registration."""
+
+    ADD = 1
+    DELETE = 2
+    UPDATE_NODE_ALLOCATABLE = 4
+    UPDATE_NODE_LABEL = 8
+    UPDATE_NODE_TAINT = 16
+    UPDATE_NODE_CONDITION = 32
+    UPDATE_NODE_ANNOTATION = 64
+    UPDATE_NODE_DECLARED_FEATURE = 128
+    UPDATE_POD_LABEL = 256
+    UPDATE_POD_SCALE_DOWN = 512
+    UPDATE_POD_TOLERATION = 1024
+    UPDATE_POD_SCHEDULING_GATES_ELIMINATED = 2048
+    UPDATE_POD_GENERATED_RESOURCE_CLAIM = 4096
+    UPDATE = 8188
+    ALL = 8191
+
+    @property
+    def label(self) -> str:
+        """Upstream's name of a single action, ``Update`` or ``All``; else empty."""
+        return _ACTION_LABELS.get(self, "")
+
+
+_ACTION_LABELS = {
+    action: "".join(word.capitalize() for word in name.split("_"))
+    for name, action in ActionType.__members__.items()
+}
+
+
+class EventResource(enum.StrEnum):
+    """What an event is about. ``WILDCARD`` stands for every resource."""
+
+    POD = "Pod"
+    ASSIGNED_POD = "AssignedPod"
+    UNSCHEDULABLE_POD = "UnschedulablePod"
+    NODE = "Node"
+    PERSISTENT_VOLUME = "PersistentVolume"
+    PERSISTENT_VOLUME_CLAIM = "PersistentVolumeClaim"
+    CSI_NODE = "storage.k8s.io/CSINode"
+    CSI_DRIVER = "storage.k8s.io/CSIDriver"
+    CSI_STORAGE_CAPACITY = "storage.k8s.io/CSIStorageCapacity"
+    STORAGE_CLASS = "storage.k8s.io/StorageClass"
+    VOLUME_ATTACHMENT = "storage.k8s.io/VolumeAttachment"
+    RESOURCE_CLAIM = "resource.k8s.io/ResourceClaim"
+    RESOURCE_SLICE = "resource.k8s.io/ResourceSlice"
+    DEVICE_CLASS = "resource.k8s.io/DeviceClass"
+    WILDCARD = "*"
+
+
+_POD_RESOURCES = frozenset(
+    {EventResource.ASSIGNED_POD, EventResource.UNSCHEDULABLE_POD}
+)
+
+
+class QueueingHint(enum.Enum):
+    """Whether an event may make a rejected pod schedulable."""
+
+    SKIP = "QueueSkip"
+    QUEUE = "Queue"
+
+
+QueueingHintFn: TypeAlias = Callable[
+    [Pod, ApiObject | None, ApiObject | None], QueueingHint
+]
+"""``(rejected pod, old object, new object) -> hint``; an exception counts as QUEUE."""
+
+
+@attrs.frozen(cache_hash=True)
+class ClusterEvent:
+    """One change in the cluster, or one registration for such changes.
+
+    Attributes:
+        resource: What changed.
+        action: How; a registration may OR several.
+        custom_label: Overrides `label` for the queue's own events.
+    """
+
+    resource: EventResource
+    action: ActionType
+    custom_label: str = ""
+
+    @property
+    def label(self) -> str:
+        """The name of this event in logs and metrics, as upstream's ``Label()``."""
+        return self.custom_label or f"{self.resource.value}{self.action.label}"
+
+    @property
+    def is_wildcard(self) -> bool:
+        """Whether this stands for every change of every resource."""
+        return self.resource is EventResource.WILDCARD and self.action == ActionType.ALL
+
+    def matches(self, incoming: "ClusterEvent") -> bool:
+        """Whether a registration for this event is interested in ``incoming``.
+
+        The incoming action must be covered: ``Update`` as a whole is no answer to
+        a registration for one of its parts.
+        """
+        if self.is_wildcard:
+            return True
+        same = (
+            self.resource is EventResource.WILDCARD
+            or self.resource is incoming.resource
+            or (
+                self.resource is EventResource.POD
+                and incoming.resource in _POD_RESOURCES
+            )
+        )
+        return (
+            same
+            and bool(self.action & incoming.action)
+            and incoming.action <= self.action
+        )
+
+
+@attrs.frozen
+class ClusterEventWithHint:
+    """What ``events_to_register`` returns: an event, and a hint to narrow it.
+
+    `on_pod`, `on_node` and `EventsOf` make these, and let type checkers see that the
+    hint fits the event.
+
+    Attributes:
+        event: The changes that may help a pod which this plugin rejected.
+        hint: Asked for each such change and pod; None means always QUEUE.
+    """
+
+    event: ClusterEvent
+    hint: QueueingHintFn | None = None
+
+
+class Added:
+    """Marks, for type checkers, a `Change` after which an object is there."""
+
+
+class Updated:
+    """Marks a `Change` before and after which an object is there."""
+
+
+class Deleted:
+    """Marks a `Change` before which an object was there."""
+
+
+KindT_co = TypeVar("KindT_co", covariant=True)
+OtherT = TypeVar("OtherT")
+ObjT = TypeVar("ObjT", bound=ApiObject)
+
+
+class Change(Generic[KindT_co]):
+    """What happens to an object; several are OR-ed: ``Change.ADD | Change.DELETE``.
+
+    These are the flags of `ActionType`, which type checkers know apart: from them
+    follows whether a hint gets an old and a new object, see `EventsOf`.
+
+    Args:
+        action: The flags.
+    """
+
+    __slots__ = ("action",)
+
+    ADD: ClassVar["Change[Added]"]
+    DELETE: ClassVar["Change[Deleted]"]
+    UPDATE: ClassVar["Change[Updated]"]
+    UPDATE_NODE_ALLOCATABLE: ClassVar["Change[Updated]"]
+    UPDATE_NODE_LABEL: ClassVar["Change[Updated]"]
+    UPDATE_NODE_TAINT: ClassVar["Change[Updated]"]
+    UPDATE_NODE_CONDITION: ClassVar["Change[Updated]"]
+    UPDATE_NODE_ANNOTATION: ClassVar["Change[Updated]"]
+    UPDATE_NODE_DECLARED_FEATURE: ClassVar["Change[Updated]"]
+    UPDATE_POD_LABEL: ClassVar["Change[Updated]"]
+    UPDATE_POD_SCALE_DOWN: ClassVar["Change[Updated]"]
+    UPDATE_POD_TOLERATION: ClassVar["Change[Updated]"]
+    UPDATE_POD_SCHEDULING_GATES_ELIMINATED: ClassVar["Change[Updated]"]
+    UPDATE_POD_GENERATED_RESOURCE_CLAIM: ClassVar["Change[Updated]"]
+    ALL: ClassVar["Change[Added | Updated | Deleted]"]
+
+    def __init__(self, action: ActionType) -> None:
+        self.action = action
+
+    def __or__(self, other: "Change[OtherT]") -> "Change[KindT_co | OtherT]":
+        return Change(self.action | other.action)
+
+    def __repr__(self) -> str:
+        return f"Change({self.action!r})"
+
+
+for _name, _action in ActionType.__members__.items():
+    setattr(Change, _name, Change(_action))
+
+
+def _resource_of(kind: type[ApiObject]) -> EventResource:
+    """What upstream calls the resource of a class: its group, if any, and its kind."""
+    group, _, _ = kind.api_version.rpartition("/")
+    return EventResource(f"{group}/{kind.kind}" if group else kind.kind)
+
+
+class EventsOf(Generic[ObjT]):
+    """Registers for changes of one resource: ``on_node(Change.ADD, hint)``.
+
+    The hint is asked about each change, for each pod that this plugin rejected:
+    ``hint(pod, old, new)``. ``old`` is None for what was added, ``new`` is None for
+    what was deleted, and neither is ever anything but None or an object of this
+    resource; so a hint for ``Change.ADD | Change.UPDATE`` takes an ``old`` that may be
+    None, and a ``new`` that is not. Without a hint, each change wakes the pod.
+
+    `on_pod` and `on_node` are made already. Others are registered for by the class of
+    their objects: ``EventsOf(StorageClass)(Change.ADD)``.
+
+    Args:
+        of: The resource, or the class of its objects.
+
+    Raises:
+        ValueError: The scheduler follows no objects of this class.
+    """
+
+    def __init__(self, of: type[ObjT] | EventResource) -> None:
+        self._resource = of if isinstance(of, EventResource) else _resource_of(of)
+
+    @overload
+    def __call__(
+        self, change: Change[Added | Updated | Deleted], hint: None = None
+    ) -> ClusterEventWithHint: ...
+
+    @overload
+    def __call__(
+        self, change: Change[Added], hint: Callable[[Pod, None, ObjT], QueueingHint]
+    ) -> ClusterEventWithHint: ...
+
+    @overload
+    def __call__(
+        self, change: Change[Updated], hint: Callable[[Pod, ObjT, ObjT], QueueingHint]
+    ) -> ClusterEventWithHint: ...
+
+    @overload
+    def __call__(
+        self, change: Change[Deleted], hint: Callable[[Pod, ObjT, None], QueueingHint]
+    ) -> ClusterEventWithHint: ...
+
+    @overload
+    def __call__(
+        self,
+        change: Change[Added | Updated],
+        hint: Callable[[Pod, ObjT | None, ObjT], QueueingHint],
+    ) -> ClusterEventWithHint: ...
+
+    @overload
+    def __call__(
+        self,
+        change: Change[Updated | Deleted],
+        hint: Callable[[Pod, ObjT, ObjT | None], QueueingHint],
+    ) -> ClusterEventWithHint: ...
+
+    @overload
+    def __call__(
+        self,
+        change: Change[Added | Updated | Deleted],
+        hint: Callable[[Pod, ObjT | None, ObjT | None], QueueingHint],
+    ) -> ClusterEventWithHint: ...
+
+    def __call__(
+        self,
+        change: Change[Added | Updated | Deleted],
+        # Any: which types go together, the overloads say.
+        hint: Callable[[Pod, Any, Any], QueueingHint] | None = None,
+    ) -> ClusterEventWithHint:
+        """Register for changes of this resource.
+
+        Args:
+            change: What must happen.
+            hint: Asked for each pod whether this may help it.
+        """
+        event = ClusterEvent(self._resource, change.action)
+        return ClusterEventWithHint(event, cast("QueueingHintFn | None", hint))
+
+
+on_pod: Final = EventsOf(Pod)
+"""Registers for changes of pods: ``on_pod(Change.DELETE, hint)``."""
+
+on_node: Final = EventsOf(Node)
+"""Registers for changes of nodes: ``on_node(Change.ADD, hint)``."""

@@ -1,0 +1,162 @@
+"""Scratch space that the plugins share during one attempt to schedule a pod.
+
+Mirrors ``CycleState`` (k8s.io/kube-scheduler v0.36, ``framework/cycle_state.go``).
+"""
+
+import copy
+from collections.abc import Mapping
+from typing import Any, Generic, Protocol, TypeVar, cast
+
+import msgspec
+
+from quaymaster._errors import QuaymasterError
+
+__all__ = [
+    "Cloneable",
+    "CycleState",
+    "StateCloneError",
+    "StateKey",
+    "StateNotFoundError",
+]
+
+T = TypeVar("T")
+
+
+class StateNotFoundError(QuaymasterError, KeyError):
+    """A key that no earlier hook of this cycle wrote.
+
+    Attributes:
+        name: The key's name.
+        missing: What the key says of that, see `StateKey`; empty if it says nothing.
+    """
+
+    def __init__(self, name: str, missing: str = "") -> None:
+        super().__init__(missing or "not found")
+        self.name = name
+        self.missing = missing
+
+    def __str__(self) -> str:
+        return self.missing or "not found"
+
+
+class StateCloneError(QuaymasterError):
+    """A value that cannot be cloned although it says that it can.
+
+    Attributes:
+        name: The name of its key.
+    """
+
+    def __init__(self, name: str, value: object, error: Exception) -> None:
+        owner = f"{type(value).__module__}.{type(value).__qualname__}"
+        problem = f"{owner}.clone failed: {type(error).__name__}: {error}"
+        super().__init__(f"cycle state '{name}': {problem}")
+        self.name = name
+
+
+class StateKey(Generic[T]):
+    """Names one value in a `CycleState` and carries its type.
+
+    Make one per value, at module level: ``_PORTS = StateKey[Ports]("PreFilterPorts")``.
+    Two keys are never equal, so plugins cannot overwrite each other by accident; a
+    plugin that wants to share a value exports its key.
+
+    A hook that reads what an earlier one of its plugin writes takes ``state[_PORTS]``:
+    that nothing is there means that the earlier hook is disabled in the profile. With
+    ``missing``, the hook's answer is then an Error status with this text; without, it
+    is reported like any other exception, with its type and place.
+
+    Args:
+        name: Identifies the value to those who read logs.
+        missing: The whole text of the status, as in ``reading "PreFilterPorts" from
+            cycleState: not found``.
+    """
+
+    __slots__ = ("missing", "name")
+
+    def __init__(self, name: str, *, missing: str = "") -> None:
+        self.name = name
+        self.missing = missing
+
+    def __repr__(self) -> str:
+        return f"StateKey({self.name!r})"
+
+
+class Cloneable(Protocol):
+    """A state value that must be copied when a cycle is tried out on the side."""
+
+    def clone(self) -> object:
+        """A copy that may be changed without changing this one."""
+
+
+class CycleState(msgspec.Struct, eq=False):
+    """The values that plugins wrote for one pod in one scheduling attempt.
+
+    Attributes:
+        skip_filter_plugins: Plugins whose PreFilter returned Skip.
+        skip_score_plugins: Plugins whose PreScore returned Skip.
+        skip_pre_bind_plugins: Plugins whose PreBind pre-flight returned Skip.
+        pods_to_activate: Keys (``namespace/name``) of pods that a plugin wants moved
+            to the active queue when this attempt succeeds.
+    """
+
+    # Any: only the keys know the types, and casts are calls.
+    _values: dict[StateKey[Any], Any] = {}
+    skip_filter_plugins: frozenset[str] = frozenset()
+    skip_score_plugins: frozenset[str] = frozenset()
+    skip_pre_bind_plugins: frozenset[str] = frozenset()
+    pods_to_activate: list[str] = []
+
+    def __getitem__(self, key: StateKey[T]) -> T:
+        """The value of ``key``.
+
+        Raises:
+            StateNotFoundError: Nothing was written under this key.
+        """
+        try:
+            value: T = self._values[key]
+        except KeyError:
+            raise StateNotFoundError(key.name, key.missing) from None
+        return value
+
+    def __setitem__(self, key: StateKey[T], value: T) -> None:
+        self._values[key] = value
+
+    def __delitem__(self, key: StateKey[T]) -> None:
+        self._values.pop(key, None)
+
+    def __contains__(self, key: StateKey[T]) -> bool:
+        return key in self._values
+
+    def get(self, key: StateKey[T]) -> T | None:
+        """The value of ``key``, or None."""
+        value: T | None = self._values.get(key)
+        return value
+
+    def values(self) -> Mapping[StateKey[object], object]:
+        """A copy of all values, by key."""
+        return dict(self._values)
+
+    def update(self, values: Mapping[StateKey[object], object]) -> None:
+        """Write many values at once."""
+        self._values.update(values)
+
+    def clone(self) -> "CycleState":
+        """A copy for trying something out, as preemption does.
+
+        Values with a ``clone`` method (`Cloneable`) are cloned, others are shared.
+
+        Raises:
+            StateCloneError: A value's ``clone`` failed.
+        """
+        other = copy.copy(self)
+        other._values = values = {}
+        for key, value in self._values.items():
+            try:
+                # Not isinstance with a Protocol: that takes longer than all the rest.
+                if hasattr(value, "clone"):
+                    value = cast(Cloneable, value).clone()  # noqa: PLW2901
+            except Exception as error:
+                raise StateCloneError(key.name, value, error) from error
+            values[key] = value
+        other.pods_to_activate = list(self.pods_to_activate)
+        return other

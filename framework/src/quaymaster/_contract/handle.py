@@ -1,0 +1,217 @@
+"""What a plugin gets from the framework besides its arguments.
+
+Mirrors ``Handle`` (k8s.io/kube-scheduler v0.36, ``framework/interface.go``).
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from random import Random
+from typing import Protocol, TypeVar
+
+from quaymaster._contract.clock import Clock
+from quaymaster._contract.cluster import Cluster, EventNote
+from quaymaster._contract.cycle_state import CycleState
+from quaymaster._contract.hookspecs import PodUse
+from quaymaster._contract.results import Candidate, FilteredRows
+from quaymaster._contract.status import Status
+from quaymaster._objects import ApiObject, Pod
+from quaymaster._state.arrays import Rows
+from quaymaster._state.change_log import ChangeLog
+from quaymaster._state.node_info import NodeInfo
+from quaymaster._state.node_table import NodeTable
+from quaymaster._state.snapshot import Snapshot
+
+__all__ = ["FilterRunner", "Handle", "Informers", "WaitingPod"]
+
+ObjT = TypeVar("ObjT", bound=ApiObject)
+T = TypeVar("T")
+
+
+class Informers(Protocol):
+    """The engine's own copy of the cluster's objects, kept up to date by watches."""
+
+    def get(self, kind: type[ObjT], key: str) -> ObjT | None:
+        """One object by its key, or None."""
+
+    def list(self, kind: type[ObjT], namespace: str | None = None) -> Sequence[ObjT]:
+        """All objects of a kind, of one namespace if given, in order of arrival."""
+
+    def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
+        """Which objects of a kind came, changed and went, for indexes over them.
+
+        Kept from the first call on; read it within hooks.
+        """
+
+
+class WaitingPod(Protocol):
+    """An assumed pod that Permit plugins keep waiting."""
+
+    @property
+    def pod(self) -> Pod:
+        """The pod."""
+
+    @property
+    def pending_plugins(self) -> frozenset[str]:
+        """The plugins that have not allowed it yet."""
+
+    def allow(self, plugin: str) -> None:
+        """Withdraw the objection of one plugin; the last one lets the pod go on.
+
+        Of two in a row the second does nothing, nor does one that comes too late.
+
+        Args:
+            plugin: The plugin's name in the profile.
+
+        Raises:
+            UnknownObjectionError: The pod has never waited for this plugin.
+        """
+
+    def reject(self, plugin: str, message: str) -> None:
+        """Refuse the pod in the name of a plugin; it goes back to the queue.
+
+        Only events that this plugin registered wake it there, so the name must be one
+        that a profile has; it need not be one that the pod waits for.
+
+        Args:
+            plugin: The plugin's name in the profile.
+            message: Why.
+
+        Raises:
+            UnknownObjectionError: No profile has this plugin, nor did the pod wait for
+                it.
+        """
+
+
+class FilterRunner(Protocol):
+    """Runs the filters of one profile, for a plugin that imagines other clusters.
+
+    Preemption asks so which node would do if some pods were gone. Works once all
+    plugins of the profile have been built, so within hooks.
+    """
+
+    def run(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
+        """Run the Filter plugins on one node; the first rejection."""
+
+    def run_with_nominated_pods(
+        self, state: CycleState, pod: Pod, node: NodeInfo
+    ) -> Status | None:
+        """The same, with the nominated pods of equal or higher priority in place."""
+
+    def run_on_rows(
+        self,
+        state: CycleState,
+        pod: Pod,
+        nodes: NodeTable,
+        rows: Rows,
+        pod_use: PodUse | None = None,
+    ) -> FilteredRows | Status:
+        """Run the Filter plugins on many nodes, without nominated pods.
+
+        Args:
+            state: The pod's scratch space.
+            pod: The pod being scheduled.
+            nodes: The snapshot's table, or an imagined one (`NodeTable.imagined`). The
+                latter needs `pod_use` below PODS.
+            rows: The rows to judge.
+            pod_use: If given, only the plugins that look so much at pods are run.
+
+        Returns:
+            What passed and what did not, or the Error of a plugin.
+        """
+
+    def pod_use(self, state: CycleState) -> PodUse:
+        """How much the Filter plugins that take part in an attempt look at pods."""
+
+    def add_pod(
+        self, state: CycleState, pod: Pod, pod_to_add: Pod, node: NodeInfo
+    ) -> Status | None:
+        """Run ``add_pod`` of the PreFilter plugins: one more pod is on the node."""
+
+    def remove_pod(
+        self, state: CycleState, pod: Pod, pod_to_remove: Pod, node: NodeInfo
+    ) -> Status | None:
+        """Run ``remove_pod`` of the PreFilter plugins: a pod has left the node."""
+
+
+class Handle(Protocol):
+    """The framework, seen from one profile's plugins.
+
+    A plugin stores it when it is built, and uses it from within its hooks. `allow` and
+    `reject` of a waiting pod, and `activate`, may be called from any thread; everything
+    else belongs to the scheduling thread.
+    """
+
+    @property
+    def profile_name(self) -> str:
+        """The scheduler name of this profile."""
+
+    @property
+    def clock(self) -> Clock:
+        """The engine's time; never read another one.
+
+        Timers are cancelled when a reload replaces the plugins of this handle, when
+        their profile cannot be built, and when the scheduler stops; one that is set
+        after that never rings.
+        """
+
+    @property
+    def random(self) -> Random:
+        """The engine's seeded generator; never use another one."""
+
+    @property
+    def cluster(self) -> Cluster:
+        """The cluster itself, for PreBind, Bind and PostFilter."""
+
+    @property
+    def informers(self) -> Informers:
+        """The engine's copy of the cluster's objects."""
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """All nodes with their pods, assumed ones included."""
+
+    def waiting_pods(self) -> Iterable[WaitingPod]:
+        """The pods that wait on Permit, in the order in which they began to wait."""
+
+    def waiting_pod(self, uid: str) -> WaitingPod | None:
+        """One waiting pod by its uid, or None."""
+
+    def activate(self, pods: Iterable[Pod]) -> None:
+        """Move pods to the active queue at once, whatever their backoff."""
+
+    def nominated_pods(self, node_name: str) -> Sequence[Pod]:
+        """The pods that are nominated to a node, in the order of nomination."""
+
+    @property
+    def filters(self) -> FilterRunner:
+        """This profile's own filters, to be run on what a plugin imagines."""
+
+    def run_preemption_extenders(
+        self, pod: Pod, candidates: Sequence[Candidate]
+    ) -> Sequence[Candidate] | Status:
+        """Let extenders drop candidates for preemption, or change their victims.
+
+        Args:
+            pod: The pod that needs room.
+            candidates: Where room could be made.
+
+        Returns:
+            The candidates that are left, or the Error of an extender.
+        """
+
+    def record(self, note: EventNote) -> None:
+        """Write an Event about an object."""
+
+    def run_in_background(
+        self, task: Callable[[], T], done: Callable[[T], None]
+    ) -> None:
+        """Make calls that may have to wait for the cluster, off this thread.
+
+        In a simulation both run at once, before this returns. Once the plugins of this
+        handle have been replaced by a reload, or the scheduler has stopped, a task that
+        has not begun never does, and neither does a new one.
+
+        Args:
+            task: Makes the calls, on a worker: it must touch nothing else of the
+                handle than `cluster`, and must not raise.
+            done: Takes the result, on the scheduling thread.
+        """

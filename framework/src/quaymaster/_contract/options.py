@@ -1,0 +1,106 @@
+"""What can be set about an engine that no ``KubeSchedulerConfiguration`` says."""
+
+from typing import Any, cast
+
+import attrs
+
+__all__ = ["HookError", "SchedulerOptions", "SlowHook"]
+
+
+def _check_seconds(
+    options: object, attribute: "attrs.Attribute[Any]", seconds: object
+) -> None:
+    """Refuse what can be no limit."""
+    number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
+    if number and cast(float, seconds) > 0:  # which NaN is not
+        return
+    where = f"{type(options).__name__}.{attribute.name}"
+    raise ValueError(f"{where}: expected seconds above 0, got {seconds!r}")
+
+
+def _check_seconds_or_none(
+    options: object, attribute: "attrs.Attribute[Any]", seconds: object
+) -> None:
+    if seconds is not None:
+        _check_seconds(options, attribute, seconds)
+
+
+def _check_count(
+    options: object, attribute: "attrs.Attribute[Any]", count: object
+) -> None:
+    if isinstance(count, int) and not isinstance(count, bool) and count >= 0:
+        return
+    where = f"{type(options).__name__}.{attribute.name}"
+    raise ValueError(f"{where}: expected a number from 0, got {count!r}")
+
+
+@attrs.frozen(kw_only=True)
+class SchedulerOptions:
+    """Options of a scheduler, a simulation or a harness.
+
+    Attributes:
+        max_in_unschedulable_seconds: How long a rejected pod waits for an event that
+            helps it; after that, the next flush lets it try again. Upstream's flag
+            ``--pod-max-in-unschedulable-pods-duration``.
+        flush_gated_pods: Whether that flush asks PreEnqueue about gated pods, too.
+            Kubernetes v1.36.2 does not: a gate that no event opens stays closed
+            (kubernetes/kubernetes#139162). It helps against plugins that forget to
+            register an event.
+        check_mutations: Whether each hook of a plugin is followed by a search for what
+            it changed but may only read; slow, for tests and for debugging.
+        verify: If above 0, every so manieth decision is made a second time, by scalar
+            hooks alone and with nothing remembered; a difference is a
+            `VerificationError`, and ends the run.
+        slow_hook_seconds: How long a hook may take before it is reported; None for as
+            long as it likes. The default leaves room for a machine that is busy.
+            PreBind and Bind may wait for servers, and are not timed.
+
+    Raises:
+        ValueError: A number of seconds is not above 0, or one of decisions below 0.
+    """
+
+    max_in_unschedulable_seconds: float = attrs.field(
+        default=300.0, validator=_check_seconds
+    )
+    flush_gated_pods: bool = False
+    check_mutations: bool = False
+    verify: int = attrs.field(default=0, validator=_check_count)
+    slow_hook_seconds: float | None = attrs.field(
+        default=1.0, validator=_check_seconds_or_none
+    )
+
+
+@attrs.frozen(kw_only=True)
+class SlowHook:
+    """A hook that took too long; the call itself went its way.
+
+    Attributes:
+        plugin: The plugin's name.
+        hook: The hook.
+        pod: The key of the pod that it was called for.
+        seconds: How long it took.
+        limit_seconds: How long it may take.
+    """
+
+    plugin: str
+    hook: str
+    pod: str
+    seconds: float
+    limit_seconds: float
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class HookError:
+    """A hook that raised an exception, or whose answer broke its contract.
+
+    Attributes:
+        plugin: The plugin's name.
+        hook: The hook.
+        pod: The key of the pod that it was called for.
+        error: The exception, with its traceback.
+    """
+
+    plugin: str
+    hook: str
+    pod: str
+    error: BaseException

@@ -1,0 +1,77 @@
+"""Why a pod went where it went, node by node and plugin by plugin."""
+
+from collections.abc import Mapping
+
+import attrs
+
+from quaymaster._contract.status import Code, Status
+
+__all__ = ["Explanation", "NodeRejection", "NodeScores", "PluginScore"]
+
+
+@attrs.frozen(kw_only=True)
+class NodeRejection:
+    """Why one node was out of the question.
+
+    Attributes:
+        node: The node's name.
+        plugin: The first plugin that rejected it; empty if PreFilter left it out.
+        code: The plugin's verdict.
+        reasons: Why.
+    """
+
+    node: str
+    plugin: str
+    code: Code
+    reasons: tuple[str, ...]
+
+
+@attrs.frozen(kw_only=True)
+class PluginScore:
+    """What one plugin gave one node.
+
+    Attributes:
+        raw: As its ``score`` said.
+        normalized: From 0 to 100.
+        weighted: Normalised, times the plugin's weight: its part of the total.
+    """
+
+    raw: int
+    normalized: int
+    weighted: int
+
+
+@attrs.frozen(kw_only=True)
+class NodeScores:
+    """How one feasible node was rated.
+
+    Attributes:
+        node: The node's name.
+        plugins: Plugin name -> its score; plugins that skipped the pod are missing.
+        total: The sum of the weighted scores.
+    """
+
+    node: str
+    plugins: Mapping[str, PluginScore]
+    total: int
+
+
+@attrs.frozen(kw_only=True)
+class Explanation:
+    """One attempt to schedule one pod, taken apart.
+
+    Attributes:
+        pod: The pod's key, ``namespace/name``.
+        scheduler: The profile that tried it.
+        rejections: The nodes that were rejected, in row order.
+        scores: The feasible nodes, the best first.
+        status: The Error that ended the attempt early, or None.
+        message: The whole sentence of a pod that fits nowhere; empty otherwise.
+    """
+
+    pod: str
+    scheduler: str
+    rejections: tuple[NodeRejection, ...] = ()
+    scores: tuple[NodeScores, ...] = ()
+    status: Status | None = None
+    message: str = ""

@@ -1,0 +1,197 @@
+"""The errors that the framework raises on purpose.
+
+Every one derives from `QuaymasterError`, reads as one line (where, what was expected,
+what came) and carries its parts as attributes.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+import attrs
+
+__all__ = [
+    "ManifestErrors",
+    "ObjectError",
+    "PluginError",
+    "Problem",
+    "QuantityError",
+    "QuaymasterError",
+    "SelectorError",
+    "TimeError",
+    "UnknownObjectionError",
+    "VerificationError",
+    "one_line",
+]
+
+_LONGEST_PART: Final = 1000
+_SHOWN: Final = 5
+"""So many differences are told; nodes can be many."""
+
+
+class QuaymasterError(Exception):
+    """Anything that the framework itself finds wrong."""
+
+
+class PluginError(QuaymasterError):
+    """A plugin broke the contract of one of its hooks.
+
+    Attributes:
+        plugin: The plugin's name.
+        hook: The hook.
+    """
+
+    def __init__(self, plugin: str, hook: str, problem: str) -> None:
+        super().__init__(f"plugin '{plugin}': {hook} {problem}")
+        self.plugin = plugin
+        self.hook = hook
+
+
+class UnknownObjectionError(ValueError, QuaymasterError):
+    """A waiting pod, allowed or rejected in the name of a plugin without a say in it.
+
+    Attributes:
+        pod: The pod's key.
+        plugin: The name that was given.
+        expected: The names that can be given.
+    """
+
+    def __init__(
+        self, pod: str, verb: str, plugin: str, expected: Iterable[str]
+    ) -> None:
+        self.pod = pod
+        self.plugin = plugin
+        self.expected = tuple(sorted(expected))
+        names = ", ".join(self.expected)
+        super().__init__(
+            f"{verb}: pod {pod} does not wait for plugin {plugin!r}, "
+            f"expected one of: {names}"
+        )
+
+
+class QuantityError(ValueError, QuaymasterError):
+    """A text that is no Kubernetes quantity.
+
+    Attributes:
+        text: What came.
+    """
+
+    def __init__(self, text: object) -> None:
+        super().__init__(
+            "expected a quantity (a number with an optional suffix, such as 500m, 2, "
+            f"1.5Gi or 1e3), got {text!r}"
+        )
+        self.text = text
+
+
+class TimeError(ValueError, QuaymasterError):
+    """A text that is no RFC 3339 time.
+
+    Attributes:
+        text: What came.
+    """
+
+    def __init__(self, text: object) -> None:
+        super().__init__(
+            f"expected a time such as 2026-01-31T12:00:00Z (RFC 3339), got {text!r}"
+        )
+        self.text = text
+
+
+class SelectorError(ValueError, QuaymasterError):
+    """A selector that Kubernetes could not evaluate.
+
+    Attributes:
+        problems: Everything that is wrong with it, one line each.
+    """
+
+    def __init__(self, problems: Iterable[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("; ".join(self.problems))
+
+
+@attrs.frozen(kw_only=True)
+class Problem:
+    """One thing that is wrong with what the user gave.
+
+    Attributes:
+        where: The file, and the document and object in it, as far as they are known.
+        path: The field, such as ``spec.containers[0].image``; may be empty.
+        message: What was expected and what came.
+    """
+
+    where: str = ""
+    path: str = ""
+    message: str
+
+    def __str__(self) -> str:
+        return one_line(self.where, self.path, self.message)
+
+
+def one_line(*parts: str) -> str:
+    """The parts that are not empty, each cut to a readable length.
+
+    What would end the line, or tell a terminal something, is shown as Python's texts
+    have it.
+    """
+    return ": ".join(_shown(part) for part in parts if part)
+
+
+def _shown(part: str) -> str:
+    if len(part) > _LONGEST_PART:
+        part = f"{part[:_LONGEST_PART]}..."
+    if part.isprintable():
+        return part
+    return "".join(
+        letter if letter.isprintable() else repr(letter)[1:-1] for letter in part
+    )
+
+
+class _Problems(QuaymasterError):
+    """Several problems, told at once."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(map(str, self.problems)))
+
+
+class ObjectError(_Problems, ValueError):
+    """An object with fields of the wrong type or form.
+
+    Attributes:
+        problems: Everything that is wrong with it, one `Problem` per field.
+    """
+
+
+class ManifestErrors(_Problems):
+    """Files that could not be loaded; nothing of them was.
+
+    Attributes:
+        problems: Everything that is wrong, in the order of the files.
+    """
+
+
+class VerificationError(QuaymasterError):
+    """A decision that depends on how it was made; see ``SchedulerOptions.verify``.
+
+    Some plugin's batch twin does not say what its scalar hook says, its answers depend
+    on more than its scope and its ``sign_pod`` tell, or ``sign_pod`` itself depends on
+    more than the pod.
+
+    Attributes:
+        pod: The pod's key.
+        differences: What differs, one line for each node.
+    """
+
+    def __init__(
+        self,
+        pod: str,
+        differences: Iterable[str],
+        what: str = "the decision is not the one of the scalar hooks",
+    ) -> None:
+        self.pod = pod
+        self.differences = tuple(differences)
+        more = len(self.differences) - _SHOWN
+        shown = list(self.differences[:_SHOWN])
+        if more > 0:
+            shown.append(f"and {more} more")
+        super().__init__(f"pod '{pod}': {what}: " + "; ".join(shown))

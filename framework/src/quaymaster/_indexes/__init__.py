@@ -1,0 +1,1 @@
+"""Indexes that plugins keep of the objects of the cluster."""

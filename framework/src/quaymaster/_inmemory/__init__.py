@@ -1,0 +1,1 @@
+"""The in-memory cluster behind `quaymaster.inmemory`."""

@@ -1,0 +1,163 @@
+"""What an API server fills into objects before it stores them.
+
+Mirrors ``pkg/apis/core/v1/defaults.go``, ``pkg/apis/apps/v1/defaults.go``,
+``pkg/apis/batch/v1/defaults.go`` and
+``plugin/pkg/admission/defaulttolerationseconds`` (Kubernetes v1.36).
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from msgspec.structs import replace
+
+from quaymaster._inmemory.admission.rounding import round_amounts
+from quaymaster._inmemory.admission.volume_defaults import default_volume
+from quaymaster._objects import (
+    Container,
+    ContainerPort,
+    Pod,
+    PodSpec,
+    ResourceRequirements,
+    Toleration,
+)
+from quaymaster._objects.pod_requests import pod_request_list
+from quaymaster._objects.quantity import Quantity, ResourceList
+from quaymaster._objects.resource_names import is_overcommit_allowed
+
+__all__ = [
+    "container_limits",
+    "default_pod_spec",
+    "default_template_spec",
+]
+
+_HUGE_PAGES: Final = "hugepages-"
+_DEFAULT_TOLERATIONS: Final = tuple(
+    Toleration(
+        key=f"node.kubernetes.io/{trouble}",
+        operator="Exists",
+        effect="NoExecute",
+        toleration_seconds=300,
+    )
+    for trouble in ("not-ready", "unreachable")
+)
+
+
+def default_template_spec(spec: PodSpec) -> PodSpec:
+    """A pod spec with what is filled in wherever it stands, in templates, too."""
+    resources = spec.resources
+    return replace(
+        spec,
+        volumes=tuple(map(default_volume, spec.volumes)),
+        containers=tuple(map(_container, spec.containers)),
+        init_containers=tuple(map(_container, spec.init_containers)),
+        restart_policy=spec.restart_policy or "Always",
+        termination_grace_period_seconds=_grace(spec.termination_grace_period_seconds),
+        scheduler_name=spec.scheduler_name or "default-scheduler",
+        overhead=round_amounts(spec.overhead),
+        resources=None if resources is None else _round(resources),
+    )
+
+
+def default_pod_spec(spec: PodSpec) -> PodSpec:
+    """A pod spec with all that follows from the spec itself filled in."""
+    spec = default_template_spec(spec)
+    spec = replace(
+        spec,
+        containers=tuple(_requesting(c, spec) for c in spec.containers),
+        init_containers=tuple(_requesting(c, spec) for c in spec.init_containers),
+        tolerations=_tolerations(spec.tolerations),
+    )
+    if spec.resources is not None:
+        spec = replace(spec, resources=_pod_level(spec, spec.resources))
+    return spec
+
+
+def _container(container: Container) -> Container:
+    return replace(
+        container,
+        ports=tuple(map(_port, container.ports)),
+        resources=_round(container.resources),
+    )
+
+
+def _grace(seconds: int | None) -> int:
+    """How long a pod may take to end; nobody can have less than no time."""
+    if seconds is None:
+        return 30
+    return 1 if seconds < 0 else seconds
+
+
+def _round(resources: ResourceRequirements) -> ResourceRequirements:
+    return replace(
+        resources,
+        requests=round_amounts(resources.requests),
+        limits=round_amounts(resources.limits),
+    )
+
+
+def _port(port: ContainerPort) -> ContainerPort:
+    return port if port.protocol else replace(port, protocol="TCP")
+
+
+def _requesting(container: Container, spec: PodSpec) -> Container:
+    """A container that requests what it limits, and takes its ports on the host."""
+    resources = container.resources
+    if resources.limits.keys() - resources.requests.keys():
+        requests = {**resources.limits, **resources.requests}
+        resources = replace(resources, requests=requests)
+        container = replace(container, resources=resources)
+    if spec.host_network:
+        ports = tuple(
+            port if port.host_port else replace(port, host_port=port.container_port)
+            for port in container.ports
+        )
+        container = replace(container, ports=ports)
+    return container
+
+
+def _tolerations(tolerations: tuple[Toleration, ...]) -> tuple[Toleration, ...]:
+    """The tolerations, and those of lost nodes for five minutes where none is given."""
+    missing = (
+        default
+        for default in _DEFAULT_TOLERATIONS
+        if not any(
+            own.key in ("", default.key) and own.effect in ("", "NoExecute")
+            for own in tolerations
+        )
+    )
+    return (*tolerations, *missing)
+
+
+def _pod_level(spec: PodSpec, resources: ResourceRequirements) -> ResourceRequirements:
+    """The resources of the pod as a whole, completed by those of its containers."""
+    limits, requests = dict(resources.limits), dict(resources.requests)
+    if limits or requests:
+        for name, amount in container_limits(spec).items():
+            if name.startswith(_HUGE_PAGES) and name not in requests:
+                limits.setdefault(name, amount)
+    if limits:
+        own = pod_request_list(Pod(spec=spec), pod_level=False, overhead=False)
+        usual = {k: v for k, v in own.items() if is_overcommit_allowed(k)}
+        _complete(requests, usual)
+        _complete(requests, limits)
+    return replace(resources, limits=limits, requests=requests)
+
+
+def _complete(amounts: ResourceList, more: Mapping[str, Quantity]) -> None:
+    for name, amount in more.items():
+        if name in ("cpu", "memory") or name.startswith(_HUGE_PAGES):
+            amounts.setdefault(name, amount)
+
+
+def container_limits(spec: PodSpec) -> ResourceList:
+    """What the limits of all containers come to, by the rule for their requests."""
+
+    def limiting(container: Container) -> Container:
+        limits = ResourceRequirements(requests=container.resources.limits)
+        return replace(container, resources=limits)
+
+    limited = PodSpec(
+        containers=tuple(map(limiting, spec.containers)),
+        init_containers=tuple(map(limiting, spec.init_containers)),
+    )
+    return pod_request_list(Pod(spec=limited), pod_level=False, overhead=False)

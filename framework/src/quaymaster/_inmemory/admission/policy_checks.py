@@ -1,0 +1,48 @@
+"""What is wrong with disruption budgets and priority classes.
+
+Mirrors ``pkg/apis/policy/validation`` and ``pkg/apis/scheduling/validation``
+(Kubernetes v1.36).
+"""
+
+from typing import Final
+
+from quaymaster._inmemory.admission.classes import SYSTEM_PRIORITY_CLASSES
+from quaymaster._inmemory.admission.placement_checks import check_selector
+from quaymaster._inmemory.admission.problems import Report
+from quaymaster._inmemory.admission.syntax import PERCENTAGE
+from quaymaster._objects import PodDisruptionBudget, PriorityClass
+
+__all__ = ["check_budget", "check_priority_class"]
+
+_MAX_USER_PRIORITY: Final = 1_000_000_000
+_SYSTEM_VALUES: Final = {c.name: c.value for c in SYSTEM_PRIORITY_CLASSES}
+
+
+def check_budget(budget: PodDisruptionBudget, report: Report) -> None:
+    """At most one of two limits, each a number or a percentage."""
+    spec = budget.spec
+    if spec.min_available is not None and spec.max_unavailable is not None:
+        report.add("spec", "expected minAvailable or maxUnavailable, got both")
+    for path, limit in (
+        ("spec.minAvailable", spec.min_available),
+        ("spec.maxUnavailable", spec.max_unavailable),
+    ):
+        if isinstance(limit, str):
+            report.formed(limit, PERCENTAGE, path)
+        else:
+            report.at_least(limit, path)
+    check_selector(spec.selector, "spec.selector", report)
+
+
+def check_priority_class(priority_class: PriorityClass, report: Report) -> None:
+    """The highest priorities, and the names that begin so, are the system's own."""
+    name, value = priority_class.metadata.name, priority_class.value
+    if not name.startswith("system-"):
+        expected = f"at most {_MAX_USER_PRIORITY}"
+        report.expect(value <= _MAX_USER_PRIORITY, "value", expected, value)
+    elif _SYSTEM_VALUES.get(name) != value or priority_class.global_default:
+        expected = "a name that does not begin with system-"
+        report.expect(False, "metadata.name", expected, name)
+    policy = priority_class.preemption_policy
+    if policy is not None:
+        report.one_of(policy, ("PreemptLowerPriority", "Never"), "preemptionPolicy")

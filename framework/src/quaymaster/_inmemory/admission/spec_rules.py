@@ -1,0 +1,114 @@
+"""What admission does to the specs of pods and templates: whose they are decides.
+
+Each set of rules is one object, so that what came of a spec can be kept with it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from quaymaster._inmemory.admission.classes import resolve_priority
+from quaymaster._inmemory.admission.defaults import (
+    default_pod_spec,
+    default_template_spec,
+)
+from quaymaster._inmemory.admission.limit_ranges import check_limits, with_limits
+from quaymaster._inmemory.admission.pod_checks import (
+    check_pod_spec,
+    check_template_spec,
+)
+from quaymaster._inmemory.admission.problems import Report
+from quaymaster._inmemory.admission.runtime_classes import apply_runtime_class
+from quaymaster._objects import LimitRange, PodSpec, PriorityClass, RuntimeClass
+
+__all__ = ["NewPodRules", "SpecRules", "StandingPodRules", "TemplateRules"]
+
+
+class SpecRules(Protocol):
+    """What is done to specs."""
+
+    def fill_in(self, spec: PodSpec, report: Report) -> PodSpec:
+        """The spec with everything filled in.
+
+        Raises:
+            Refusal: It cannot be let in.
+        """
+
+    def check(self, spec: PodSpec, report: Report) -> None:
+        """Note what is wrong with a spec that is filled in.
+
+        Raises:
+            Refusal: Nothing is, but it cannot be let in.
+        """
+
+
+class TemplateRules:
+    """For templates: what their pods need is looked up when there are pods."""
+
+    def fill_in(self, spec: PodSpec, _: Report) -> PodSpec:
+        """The spec with what is filled in everywhere."""
+        return default_template_spec(spec)
+
+    def check(self, spec: PodSpec, report: Report) -> None:
+        """Hold the spec to the rules for templates."""
+        check_template_spec(spec, report)
+
+
+class StandingPodRules:
+    """For pods that a cluster let in before: they keep the priority they have.
+
+    Args:
+        classes: The priority classes.
+    """
+
+    def __init__(self, classes: Iterable[PriorityClass]) -> None:
+        self._classes = tuple(classes)
+
+    def fill_in(self, spec: PodSpec, report: Report) -> PodSpec:
+        """The spec with its defaults and a priority."""
+        spec = default_pod_spec(spec)
+        if spec.priority is None:
+            return resolve_priority(spec, self._classes, report)
+        if spec.preemption_policy is None:
+            return replace(spec, preemption_policy="PreemptLowerPriority")
+        return spec
+
+    def check(self, spec: PodSpec, report: Report) -> None:
+        """Hold the spec to the rules for pods."""
+        check_pod_spec(spec, report)
+
+
+class NewPodRules:
+    """For pods that are about to be created in one namespace.
+
+    Mirrors the order of ``pkg/kubeapiserver/options/plugins.go`` (Kubernetes v1.36):
+    LimitRanger, Priority, RuntimeClass.
+
+    Args:
+        priority_classes: The priority classes.
+        runtime_classes: The runtime classes by name.
+        limit_ranges: The limit ranges of the namespace.
+    """
+
+    def __init__(
+        self,
+        priority_classes: Iterable[PriorityClass],
+        runtime_classes: Mapping[str, RuntimeClass],
+        limit_ranges: Sequence[LimitRange],
+    ) -> None:
+        self._priority_classes = tuple(priority_classes)
+        self._runtime_classes = runtime_classes
+        self._limit_ranges = limit_ranges
+
+    def fill_in(self, spec: PodSpec, report: Report) -> PodSpec:
+        """The spec with its defaults, limits, a priority, and what its class adds."""
+        spec = with_limits(default_pod_spec(spec), self._limit_ranges)
+        spec = resolve_priority(spec, self._priority_classes, report)
+        return apply_runtime_class(spec, self._runtime_classes)
+
+    def check(self, spec: PodSpec, report: Report) -> None:
+        """Hold the spec to the rules for pods, then to the limits of its namespace."""
+        check_pod_spec(spec, report)
+        if not report:
+            check_limits(spec, self._limit_ranges)

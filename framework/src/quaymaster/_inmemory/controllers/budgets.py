@@ -1,0 +1,192 @@
+"""PodDisruptionBudgets: how many pods may go, for preemption to read.
+
+Mirrors ``pkg/controller/disruption`` (Kubernetes v1.36). What budgets count is kept up
+to date pod by pod.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from quaymaster._inmemory.controllers.ownership import Ownership
+from quaymaster._inmemory.controllers.pods import is_ready
+from quaymaster._inmemory.workbench import Workbench
+from quaymaster._objects import (
+    Deployment,
+    Pod,
+    PodDisruptionBudget,
+    PodDisruptionBudgetStatus,
+    ReplicaSet,
+    ReplicationController,
+    StatefulSet,
+)
+from quaymaster._objects.selectors import Selector, compile_label_selector
+
+__all__ = ["BudgetController"]
+
+
+class BudgetController:
+    """Keeps up the status of budgets.
+
+    Args:
+        bench: The cluster.
+        ownership: Who owns the pods.
+        mark: Called with a budget's key when its status may have changed.
+    """
+
+    def __init__(
+        self, bench: Workbench, ownership: Ownership, mark: Callable[[str], None]
+    ) -> None:
+        self._bench = bench
+        self._ownership = ownership
+        self._mark = mark
+        self._tallies: dict[str, dict[str, _Tally]] = {}
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there are no budgets at all."""
+        return not self._tallies
+
+    def budget_changed(self, budget: PodDisruptionBudget) -> None:
+        """A budget is new, or selects other pods than before."""
+        selector = compile_label_selector(budget.spec.selector)
+        tallies = self._tallies.setdefault(budget.namespace, {})
+        known = tallies.get(budget.key)
+        if known is None or known.selector != selector:
+            tally = tallies[budget.key] = _Tally(selector)
+            for pod in self._bench.objects(Pod).values():
+                if pod.metadata.namespace == budget.namespace:
+                    tally.update(pod, is_there=True)
+        self._mark(budget.key)
+
+    def budget_removed(self, budget: PodDisruptionBudget) -> None:
+        """A budget is gone."""
+        tallies = self._tallies.get(budget.namespace, {})
+        tallies.pop(budget.key, None)
+        if not tallies:
+            self._tallies.pop(budget.namespace, None)
+
+    def pod_changed(self, old: Pod | None, new: Pod | None) -> None:
+        """A pod was created, changed or removed."""
+        pod = old if new is None else new
+        if pod is None:
+            return
+        for key, tally in self._tallies.get(pod.metadata.namespace, {}).items():
+            if tally.update(pod, is_there=new is not None):
+                self._mark(key)
+
+    def scale_changed(self, namespace: str) -> None:
+        """A workload of a namespace wants another number of pods than before."""
+        for key in self._tallies.get(namespace, ()):
+            self._mark(key)
+
+    def sync(self, budget: PodDisruptionBudget) -> None:
+        """Write down how many pods may go."""
+        tally = self._tallies[budget.namespace][budget.key]
+        counts = self._counts(budget, tally)
+        if counts is None:
+            return
+        expected, desired = counts
+        allowed = tally.healthy - desired if expected > 0 else 0
+        status = PodDisruptionBudgetStatus(
+            observed_generation=budget.metadata.generation,
+            disrupted_pods=budget.status.disrupted_pods,
+            disruptions_allowed=max(0, allowed),
+            current_healthy=tally.healthy,
+            desired_healthy=desired,
+            expected_pods=expected,
+        )
+        if status != budget.status:
+            self._bench.change(budget, replace(budget, status=status))
+
+    def _counts(
+        self, budget: PodDisruptionBudget, tally: "_Tally"
+    ) -> tuple[int, int] | None:
+        """How many pods there should be, and how many must be healthy.
+
+        None if some pod's controller has no size, as upstream has no answer then; and
+        if the budget names no limit, so that one with only a status keeps it.
+        """
+        least, most_gone = budget.spec.min_available, budget.spec.max_unavailable
+        if most_gone is None and isinstance(least, int):
+            return len(tally.members), least
+        if most_gone is None and least is None:
+            return None
+        scales = [self._scale(uid) for uid in tally.controllers]
+        if None in scales:
+            return None
+        expected = sum(scale for scale in scales if scale is not None)
+        if most_gone is not None:
+            return expected, max(0, expected - _scaled(most_gone, expected))
+        return expected, _scaled(least or 0, expected)
+
+    def _scale(self, uid: str) -> int | None:
+        identity = self._ownership.get(uid)
+        owner = identity and self._bench.objects(identity.kind).get(identity.key)
+        if isinstance(owner, ReplicaSet) and owner.metadata.controller is not None:
+            above = self._scale(owner.metadata.controller.uid)
+            if above is not None:
+                return above
+        if isinstance(
+            owner, Deployment | ReplicaSet | ReplicationController | StatefulSet
+        ):
+            return 1 if owner.spec.replicas is None else owner.spec.replicas
+        return None
+
+
+class _Tally:
+    """The pods that a budget selects.
+
+    Attributes:
+        selector: Which pods.
+        members: Their keys, each with the uid of its controller and whether it is
+            healthy.
+        controllers: How many of them each controller has, by its uid.
+        healthy: How many are healthy.
+    """
+
+    __slots__ = ("controllers", "healthy", "members", "selector")
+
+    def __init__(self, selector: Selector) -> None:
+        self.selector = selector
+        self.members: dict[str, tuple[str, bool]] = {}
+        self.controllers: Counter[str] = Counter()
+        self.healthy = 0
+
+    def update(self, pod: Pod, *, is_there: bool) -> bool:
+        """Take over the change of a pod; whether it changes anything."""
+        metadata = pod.metadata
+        key = pod.key
+        before = self.members.get(key)
+        after = None
+        if is_there and self.selector.matches(metadata.labels):
+            controller = metadata.controller
+            is_healthy = metadata.deletion_timestamp is None and is_ready(pod)
+            after = ("" if controller is None else controller.uid, is_healthy)
+        if before == after:
+            return False
+        self._count(before, -1)
+        self._count(after, 1)
+        if after is None:
+            del self.members[key]
+        else:
+            self.members[key] = after
+        return True
+
+    def _count(self, member: tuple[str, bool] | None, sign: int) -> None:
+        if member is None:
+            return
+        uid, is_healthy = member
+        self.healthy += sign * is_healthy
+        if uid:
+            self.controllers[uid] += sign
+            if not self.controllers[uid]:
+                del self.controllers[uid]
+
+
+def _scaled(limit: int | str, total: int) -> int:
+    """A number, or that percentage of a total, rounded up."""
+    if isinstance(limit, int):
+        return limit
+    return -(-int(limit.rstrip("%")) * total // 100)

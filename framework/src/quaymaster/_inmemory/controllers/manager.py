@@ -1,0 +1,354 @@
+"""Runs the controllers: which workloads must be looked at again, and when.
+
+A change only marks workloads. The marked ones are looked at when the clock runs its
+timers, at the same moment of virtual time, in the order in which they were marked.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from quaymaster._contract.clock import Timer
+from quaymaster._inmemory.controllers.budgets import BudgetController
+from quaymaster._inmemory.controllers.claims import ClaimController
+from quaymaster._inmemory.controllers.daemon_sets import DaemonSetController
+from quaymaster._inmemory.controllers.deployments import DeploymentController
+from quaymaster._inmemory.controllers.ephemeral import (
+    add_claims,
+    has_ephemeral_volumes,
+    remove_claims,
+)
+from quaymaster._inmemory.controllers.families import Families
+from quaymaster._inmemory.controllers.garbage import remove_pods_later
+from quaymaster._inmemory.controllers.jobs import JobController
+from quaymaster._inmemory.controllers.ownership import OwnerId, Ownership
+from quaymaster._inmemory.controllers.quotas import sync_quota
+from quaymaster._inmemory.controllers.replicas import ReplicaController
+from quaymaster._inmemory.controllers.set_index import SetIndex
+from quaymaster._inmemory.controllers.stateful_sets import StatefulSetController
+from quaymaster._inmemory.workbench import Workbench
+from quaymaster._objects import (
+    ApiObject,
+    DaemonSet,
+    Deployment,
+    Job,
+    LimitRange,
+    Node,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    PodDisruptionBudget,
+    PriorityClass,
+    ReplicaSet,
+    ReplicationController,
+    ResourceQuota,
+    RuntimeClass,
+    StatefulSet,
+    StorageClass,
+)
+
+__all__ = ["Controllers"]
+
+_RULES: Final = (PriorityClass, RuntimeClass, LimitRange)
+"""What admission looks up for new pods."""
+
+
+class Controllers:
+    """All controllers of one cluster.
+
+    Args:
+        bench: The cluster.
+    """
+
+    def __init__(self, bench: Workbench) -> None:
+        self._bench = bench
+        self._families = Families()
+        self._ownership = Ownership(bench)
+        self._budgets = BudgetController(bench, self._ownership, self._mark_budget)
+        self._daemon_sets = DaemonSetController(bench, self._families)
+        self._jobs = JobController(bench, self._families)
+        self._claims = ClaimController(bench)
+        self._sets = SetIndex(bench, self._ownership)
+        replicas = ReplicaController(bench, self._families)
+        deployments = DeploymentController(
+            bench, self._families, self._ownership, self._sets
+        )
+        self._syncs: dict[type[ApiObject], Callable[[Any], None]] = {
+            Deployment: deployments.sync,
+            ReplicaSet: replicas.sync,
+            ReplicationController: replicas.sync,
+            StatefulSet: StatefulSetController(bench, self._families).sync,
+            DaemonSet: self._daemon_sets.sync,
+            Job: self._jobs.sync,
+            PodDisruptionBudget: self._budgets.sync,
+            PersistentVolumeClaim: self._claims.sync,
+            PersistentVolume: self._claims.sync_volume,
+            Pod: lambda pod: add_claims(bench, pod),
+            ResourceQuota: lambda quota: sync_quota(bench, quota),
+        }
+        self._marked: dict[OwnerId, None] = {}
+        self._marked_sets: dict[OwnerId, None] = {}
+        self._gone: list[ApiObject] = []
+        self._has_new_volumes = False
+        self._timer: Timer | None = None
+        self._is_settling = False
+
+    def pod_changed(self, old: Pod | None, new: Pod | None) -> None:
+        """A pod was created (no old), changed, or removed (no new)."""
+        if not self._budgets.is_idle:
+            self._budgets.pod_changed(old, new)
+        if old is None or new is None:
+            self._ephemeral_changed(old, new)
+        if old is not None and new is not None and _is_same_owner(old, new):
+            before, after = old.metadata, new.metadata
+            reference = after.controller if after.owner_references else None
+            if reference is not None:
+                self._member_changed(reference.uid, old, new)
+                return
+            if after.labels is before.labels or after.labels == before.labels:
+                return
+        if old is not None:
+            self._left(old)
+        if new is not None:
+            self._came(new)
+
+    def object_changed(self, old: ApiObject | None, new: ApiObject | None) -> None:
+        """The same, of any other kind."""
+        obj = old if new is None else new
+        if isinstance(obj, Node):
+            self._node_changed(old, new)
+        elif isinstance(obj, PodDisruptionBudget):
+            self._budget_changed(obj, is_there=new is not None)
+        elif isinstance(obj, PersistentVolumeClaim):
+            self._claim_changed(obj, is_there=new is not None)
+        elif isinstance(obj, PersistentVolume):
+            # Both are volumes, or None.
+            self._volume_changed(old, new)  # type: ignore[arg-type]
+        elif isinstance(obj, StorageClass):
+            self._volumes_came()
+        elif isinstance(obj, ResourceQuota):
+            self._quota_changed(old, new)
+        elif isinstance(obj, _RULES):
+            self._retry(obj.namespace)
+        elif obj is not None and type(obj) in self._syncs:
+            self._workload_changed(old, new)
+
+    def usage_changed(self, namespace: str, *, is_less: bool) -> None:
+        """A namespace uses another amount, or less, of what its quotas limit."""
+        for key in self._bench.quotas.quotas_of(namespace):
+            self._mark(OwnerId(ResourceQuota, key))
+        if is_less:
+            self._retry(namespace)
+
+    def _quota_changed(self, old: ApiObject | None, new: ApiObject | None) -> None:
+        quota = old if new is None else new
+        is_status = (
+            isinstance(old, ResourceQuota)
+            and isinstance(new, ResourceQuota)
+            and old.spec == new.spec
+        )
+        if quota is not None and not is_status:
+            self._mark(OwnerId(ResourceQuota, quota.key))
+            self._retry(quota.namespace)
+
+    def _retry(self, namespace: str) -> None:
+        """Let workloads try again whose pods were refused; an empty one means all."""
+        for shortfall in self._bench.shortfalls:
+            owner = shortfall.owner
+            if shortfall.refusal and namespace in ("", owner.namespace):
+                self._mark(OwnerId(type(owner), owner.key))
+
+    def settle(self) -> None:
+        """Let the controllers work until there is nothing left for them to do."""
+        if self._is_settling:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._is_settling = True
+        try:
+            while (
+                self._ownership.adopt()
+                or self._collect()
+                or self._offer_volumes()
+                or self._sync_next()
+            ):
+                pass
+        finally:
+            self._is_settling = False
+
+    def _sync_next(self) -> bool:
+        # The ReplicaSet of a Deployment goes first, so that the pods of workloads come
+        # in the order of the workloads.
+        marked = self._marked_sets or self._marked
+        if not marked:
+            return False
+        identity = next(iter(marked))
+        del marked[identity]
+        obj = self._bench.objects(identity.kind).get(identity.key)
+        self._bench.shortfalls.clear(identity.kind, identity.key)
+        if obj is not None:
+            self._syncs[identity.kind](obj)
+        return True
+
+    def _collect(self) -> bool:
+        """Delete what belonged to workloads that are gone."""
+        gone, self._gone = self._gone, []
+        for owner in gone:
+            pods = self._bench.objects(Pod)
+            for key in list(self._families.of(owner.uid)):
+                self._bench.delete(pods[key])
+            for replica_set in self._sets.of(owner.uid):
+                self._bench.delete(replica_set)
+        return bool(gone)
+
+    def _mark(self, identity: OwnerId) -> None:
+        is_set = identity.kind is ReplicaSet
+        (self._marked_sets if is_set else self._marked)[identity] = None
+        self._wake()
+
+    def _mark_budget(self, key: str) -> None:
+        self._mark(OwnerId(PodDisruptionBudget, key))
+
+    def _wake(self) -> None:
+        if self._timer is None and not self._is_settling:
+            clock = self._bench.clock
+            self._timer = clock.call_at(clock.now(), self.settle)
+
+    def _came(self, pod: Pod) -> None:
+        reference = pod.metadata.controller
+        if reference is None:
+            self._ownership.orphan_added(pod)
+        else:
+            if self._ownership.get(reference.uid) is None:
+                self._ownership.stranger_added(pod, reference)
+            self._member_changed(reference.uid, None, pod)
+        if self._ownership.has_adoptions:
+            self._wake()
+
+    def _left(self, pod: Pod) -> None:
+        reference = pod.metadata.controller
+        if reference is None:
+            self._ownership.orphan_removed(pod)
+        else:
+            self._ownership.stranger_removed(pod, reference)
+            self._member_changed(reference.uid, pod, None)
+
+    def _member_changed(self, uid: str, old: Pod | None, new: Pod | None) -> None:
+        if not uid:
+            return
+        concerns_owner = self._families.update(uid, old, new)
+        owner = self._ownership.get(uid)
+        if owner is None:
+            return
+        if owner.kind is Job:
+            self._jobs.pod_changed(uid, old, new)
+        elif owner.kind is DaemonSet and concerns_owner:
+            self._daemon_sets.pod_changed(uid, old, new)
+        if concerns_owner:
+            self._mark(owner)
+            if owner.kind is ReplicaSet and self._families.of(uid).wants_starts:
+                deployment = self._owner_of(self._bench.objects(ReplicaSet)[owner.key])
+                if deployment is not None:
+                    self._mark(deployment)
+
+    def _owner_of(self, obj: ApiObject) -> OwnerId | None:
+        reference = obj.metadata.controller
+        return None if reference is None else self._ownership.get(reference.uid)
+
+    def _workload_changed(self, old: ApiObject | None, new: ApiObject | None) -> None:
+        workload = old if new is None else new
+        if workload is None:
+            return
+        if isinstance(old, ReplicaSet) or isinstance(new, ReplicaSet):
+            # Both are ReplicaSets, or None.
+            self._set_changed(old, new)  # type: ignore[arg-type]
+        if new is None:
+            self._ownership.owner_removed(workload)
+            self._bench.shortfalls.clear(type(workload), workload.key)
+            self._jobs.forget(workload.uid)
+            self._daemon_sets.forget(workload.uid)
+            self._gone.append(workload)
+            self._wake()
+            return
+        if old is None:
+            self._ownership.owner_added(new)
+        self._mark(OwnerId(type(new), new.key))
+        self._budgets.scale_changed(new.namespace)
+
+    def _set_changed(self, old: ReplicaSet | None, new: ReplicaSet | None) -> None:
+        self._sets.update(old, new)
+        replica_set = old if new is None else new
+        if replica_set is None:
+            return
+        owner = self._owner_of(replica_set)
+        if owner is not None:
+            self._mark(owner)
+        elif new is not None and old is None:
+            for deployment in self._bench.objects(Deployment).values():
+                self._mark(OwnerId(Deployment, deployment.key))
+
+    def _budget_changed(self, budget: PodDisruptionBudget, *, is_there: bool) -> None:
+        if is_there:
+            self._budgets.budget_changed(budget)
+        else:
+            self._budgets.budget_removed(budget)
+
+    def _ephemeral_changed(self, old: Pod | None, new: Pod | None) -> None:
+        pod = old if new is None else new
+        if pod is None or not pod.spec.volumes or not has_ephemeral_volumes(pod):
+            return
+        if new is None:
+            remove_claims(self._bench, pod)
+        else:
+            self._mark(OwnerId(Pod, pod.key))
+
+    def _claim_changed(self, claim: PersistentVolumeClaim, *, is_there: bool) -> None:
+        if is_there:
+            self._claims.claim_changed(claim)
+            self._mark(OwnerId(PersistentVolumeClaim, claim.key))
+        else:
+            self._claims.claim_removed(claim)
+
+    def _volume_changed(
+        self, old: PersistentVolume | None, new: PersistentVolume | None
+    ) -> None:
+        self._claims.volume_changed(old, new)
+        if new is None:
+            return
+        self._mark(OwnerId(PersistentVolume, new.key))
+        claim = self._claims.claim_of(new)
+        if claim is not None:
+            self._mark(OwnerId(PersistentVolumeClaim, claim))
+        else:
+            self._volumes_came()
+
+    def _volumes_came(self) -> None:
+        """Volumes that nobody has, or their classes, are new: claims may want them."""
+        self._has_new_volumes = True
+        self._wake()
+
+    def _offer_volumes(self) -> bool:
+        had, self._has_new_volumes = self._has_new_volumes, False
+        if had:
+            for key in self._claims.open_claims:
+                self._mark(OwnerId(PersistentVolumeClaim, key))
+        return had
+
+    def _node_changed(self, old: ApiObject | None, new: ApiObject | None) -> None:
+        node = old if new is None else new
+        if node is None:
+            return
+        if isinstance(old, Node) and isinstance(new, Node):
+            same_labels = old.metadata.labels == new.metadata.labels
+            if same_labels and old.spec.taints == new.spec.taints:
+                return
+        if new is None:
+            remove_pods_later(self._bench, node.name)
+        self._daemon_sets.node_changed(node.name)
+        for key in self._bench.objects(DaemonSet):
+            self._mark(OwnerId(DaemonSet, key))
+
+
+def _is_same_owner(old: Pod, new: Pod) -> bool:
+    before, after = old.metadata.owner_references, new.metadata.owner_references
+    return before is after or before == after

@@ -1,0 +1,43 @@
+"""ReplicaSets and ReplicationControllers: so many equal pods.
+
+Mirrors ``pkg/controller/replicaset/replica_set.go`` (Kubernetes v1.36), but for pods
+that have succeeded because of ``simulation.quaymaster.io/run-seconds``: their work is
+done, so they are not replaced.
+"""
+
+from quaymaster._inmemory.controllers.families import Families
+from quaymaster._inmemory.controllers.pods import (
+    add_pods,
+    deletion_order,
+    has_run_time,
+    pod_of_template,
+)
+from quaymaster._inmemory.workbench import Workbench
+from quaymaster._objects import Pod, ReplicaSet, ReplicationController
+
+__all__ = ["ReplicaController"]
+
+
+class ReplicaController:
+    """Keeps up the number of pods of ReplicaSets and ReplicationControllers."""
+
+    def __init__(self, bench: Workbench, families: Families) -> None:
+        self._bench = bench
+        self._families = families
+
+    def sync(self, owner: ReplicaSet | ReplicationController) -> None:
+        """Create what is missing, delete what is too much."""
+        template = owner.spec.template
+        if template is None or owner.metadata.deletion_timestamp is not None:
+            return
+        family = self._families.of(owner.uid)
+        wanted = 1 if owner.spec.replicas is None else owner.spec.replicas
+        done = len(family.succeeded) if has_run_time(template.metadata) else 0
+        missing = wanted - len(family.active) - done
+        if missing > 0:
+            add_pods(self._bench, owner, pod_of_template(owner, template), missing)
+        elif missing < 0 and family.active:
+            pods = self._bench.objects(Pod)
+            active = [pods[key] for key in family.active]
+            for pod in deletion_order(active, self._bench.clock.now())[:-missing]:
+                self._bench.delete(pod)

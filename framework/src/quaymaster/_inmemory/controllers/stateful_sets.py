@@ -1,0 +1,183 @@
+"""StatefulSets: numbered pods with lasting names, and claims of their own.
+
+Mirrors ``pkg/controller/statefulset`` (Kubernetes v1.36). A changed template is used
+for pods that are made from then on; pods that exist are not restarted for it.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from msgspec.structs import replace
+
+from quaymaster._contract.cluster import ForbiddenError, InvalidError
+from quaymaster._inmemory.controllers.families import Families
+from quaymaster._inmemory.controllers.index_ranges import parse_index
+from quaymaster._inmemory.controllers.pods import (
+    add_pods,
+    has_run_time,
+    is_ready,
+    pod_of_template,
+    record_failure,
+)
+from quaymaster._inmemory.names import safe_hash
+from quaymaster._inmemory.workbench import Workbench
+from quaymaster._objects import (
+    PersistentVolumeClaim,
+    PersistentVolumeClaimVolumeSource,
+    Pod,
+    StatefulSet,
+    Volume,
+)
+from quaymaster._objects.codec import ENCODER
+
+__all__ = ["StatefulSetController"]
+
+_NAME_LABEL: Final = "statefulset.kubernetes.io/pod-name"
+_INDEX_LABEL: Final = "apps.kubernetes.io/pod-index"
+_REVISION_LABEL: Final = "controller-revision-hash"
+
+
+class StatefulSetController:
+    """Keeps up the numbered pods of StatefulSets."""
+
+    def __init__(self, bench: Workbench, families: Families) -> None:
+        self._bench = bench
+        self._families = families
+
+    def sync(self, owner: StatefulSet) -> None:
+        """Create the next pod, or all of them, and delete those beyond the end."""
+        if owner.metadata.deletion_timestamp is not None:
+            return
+        family = self._families.of(owner.uid)
+        is_ordered = owner.spec.pod_management_policy != "Parallel"
+        family.wants_starts = is_ordered
+        pods = self._bench.objects(Pod)
+        by_ordinal = {_ordinal(key): pods[key] for key in family}
+        start = 0 if owner.spec.ordinals is None else owner.spec.ordinals.start
+        count = 1 if owner.spec.replicas is None else owner.spec.replicas
+        wanted = range(start, start + count)
+        for ordinal in wanted:
+            pod = self._present(owner, ordinal, by_ordinal.get(ordinal))
+            if is_ordered and not _is_up(pod):
+                self._wait(owner, ordinal, by_ordinal, wanted)
+                return
+        # As upstream has it, pods without an ordinal are nobody's business.
+        numbered = {ordinal for ordinal in by_ordinal if ordinal >= 0}
+        surplus = sorted(numbered - set(wanted), reverse=True)
+        self._condemn([by_ordinal[ordinal] for ordinal in surplus], is_ordered)
+
+    def _wait(
+        self,
+        owner: StatefulSet,
+        ordinal: int,
+        by_ordinal: Mapping[int, Pod],
+        wanted: range,
+    ) -> None:
+        """Note the pods that are not made before another one is ready."""
+        there = sum(ordinal < other < wanted.stop for other in by_ordinal)
+        missing = wanted.stop - ordinal - 1 - there
+        name = f"{owner.name}-{ordinal}"
+        self._bench.shortfalls.add(owner, missing, waits_for=name)
+
+    def _present(self, owner: StatefulSet, ordinal: int, pod: Pod | None) -> Pod | None:
+        """The pod of an ordinal, made if it is not there; None if that has just been.
+
+        As upstream, a pod that has ended makes room for a new one, once it is gone.
+        """
+        if pod is not None and _has_ended(pod):
+            self._bench.delete(pod)
+            pod = self._bench.objects(Pod).get(pod.key)
+            if pod is not None:
+                self._bench.shortfalls.add(owner, 1, waits_for=pod.name)
+        if pod is not None:
+            return pod
+        self._create(owner, ordinal)
+        return None
+
+    def _create(self, owner: StatefulSet, ordinal: int) -> None:
+        name = f"{owner.name}-{ordinal}"
+        try:
+            self._add_claims(owner, ordinal)
+        except (ForbiddenError, InvalidError) as error:
+            record_failure(self._bench, owner, error, 1)
+            return
+        revision = safe_hash(ENCODER.encode(owner.spec.template))
+        pod = pod_of_template(
+            owner,
+            owner.spec.template,
+            name=name,
+            labels={
+                _INDEX_LABEL: str(ordinal),
+                _REVISION_LABEL: f"{owner.name}-{revision}",
+                _NAME_LABEL: name,
+            },
+        )
+        if owner.spec.volume_claim_templates:
+            volumes = _volumes(owner, ordinal, pod.spec.volumes)
+            pod = replace(pod, spec=replace(pod.spec, volumes=volumes))
+        add_pods(self._bench, owner, pod)
+
+    def _add_claims(self, owner: StatefulSet, ordinal: int) -> None:
+        existing = self._bench.objects(PersistentVolumeClaim)
+        selector = owner.spec.selector
+        labels = {} if selector is None else selector.match_labels
+        for template in owner.spec.volume_claim_templates:
+            metadata = replace(
+                template.metadata,
+                name=_claim_name(template, owner, ordinal),
+                uid="",
+                namespace=owner.namespace,
+                labels=template.metadata.labels | labels,
+            )
+            claim = replace(template, metadata=metadata)
+            if claim.key not in existing:
+                self._bench.add(self._bench.admit(claim))
+
+    def _condemn(self, surplus: Iterable[Pod], is_ordered: bool) -> None:
+        for pod in surplus:
+            if not pod.is_terminating:
+                self._bench.delete(pod)
+            if is_ordered:
+                return
+
+
+def _has_ended(pod: Pod) -> bool:
+    """Whether a pod has ended, and not because its work was done."""
+    is_done = pod.status.phase == "Succeeded" and has_run_time(pod.metadata)
+    return pod.is_finished and not is_done
+
+
+def _is_up(pod: Pod | None) -> bool:
+    """Whether a pod no longer keeps the next one waiting."""
+    if pod is None or pod.is_terminating:
+        return False
+    return pod.status.phase == "Succeeded" or (
+        pod.status.phase == "Running" and is_ready(pod)
+    )
+
+
+def _ordinal(key: str) -> int:
+    ordinal = parse_index(key.rpartition("-")[2])
+    return -1 if ordinal is None else ordinal
+
+
+def _claim_name(
+    template: PersistentVolumeClaim, owner: StatefulSet, ordinal: int
+) -> str:
+    return f"{template.name}-{owner.name}-{ordinal}"
+
+
+def _volumes(
+    owner: StatefulSet, ordinal: int, volumes: tuple[Volume, ...]
+) -> tuple[Volume, ...]:
+    claimed = {
+        template.name: Volume(
+            name=template.name,
+            persistent_volume_claim=PersistentVolumeClaimVolumeSource(
+                claim_name=_claim_name(template, owner, ordinal)
+            ),
+        )
+        for template in owner.spec.volume_claim_templates
+    }
+    others = (volume for volume in volumes if volume.name not in claimed)
+    return (*claimed.values(), *others)

@@ -1,0 +1,5 @@
+"""Resource quotas: what they count, and what they keep out."""
+
+from quaymaster._inmemory.quotas.ledger import QuotaLedger
+
+__all__ = ["QuotaLedger"]

@@ -1,0 +1,53 @@
+"""What the controllers may do to the cluster that they belong to."""
+
+from collections.abc import Mapping
+from typing import Protocol, TypeVar
+
+from quaymaster._contract.clock import Clock
+from quaymaster._contract.cluster import EventNote
+from quaymaster._inmemory.names import NameMaker
+from quaymaster._inmemory.quotas.ledger import QuotaLedger
+from quaymaster._inmemory.shortfalls import Shortfalls
+from quaymaster._objects import ApiObject
+
+__all__ = ["Workbench"]
+
+ObjT = TypeVar("ObjT", bound=ApiObject)
+
+
+class Workbench(Protocol):
+    """The cluster, seen from its controllers."""
+
+    @property
+    def clock(self) -> Clock:
+        """The cluster's time."""
+
+    @property
+    def names(self) -> NameMaker:
+        """Where names and uids come from."""
+
+    @property
+    def quotas(self) -> QuotaLedger:
+        """What namespaces may use, and do."""
+
+    @property
+    def shortfalls(self) -> Shortfalls:
+        """The pods that workloads lack."""
+
+    def objects(self, kind: type[ObjT]) -> Mapping[str, ObjT]:
+        """The stored objects of a kind by key, in the order of their creation."""
+
+    def admit(self, obj: ObjT) -> ObjT:
+        """A new object as it would be stored."""
+
+    def add(self, obj: ObjT) -> ObjT:
+        """Store a new object that has been admitted."""
+
+    def change(self, old: ObjT, new: ObjT) -> ObjT:
+        """Replace a stored object by one that needs no admission."""
+
+    def delete(self, obj: ApiObject, grace_period_seconds: float | None = None) -> None:
+        """Delete a stored object; a pod on a node gets its grace period first."""
+
+    def record(self, note: EventNote) -> None:
+        """Write an Event."""

@@ -1,0 +1,1 @@
+"""Text that comes in: files, streams, JSON and YAML."""

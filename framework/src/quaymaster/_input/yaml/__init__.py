@@ -1,0 +1,25 @@
+"""YAML as Kubernetes' tools read it.
+
+Mirrors sigs.k8s.io/yaml v1.6 on go.yaml.in/yaml v2.4: the booleans of YAML 1.1, times
+and numbers in base 60 (``12:30``) as strings, every key a string, of a key that comes
+twice the last value, merged mappings taken where they stand. Two differences: digits
+that are grouped by underscores (``1_000``) stay a string, and tags that Kubernetes
+does not use are errors.
+"""
+
+from quaymaster._input.yaml.errors import YamlError
+from quaymaster._input.yaml.reading import Document, documents, read
+from quaymaster._input.yaml.streams import LongList, Piece, find_list, split_documents
+from quaymaster._input.yaml.values import Duplicate
+
+__all__ = [
+    "Document",
+    "Duplicate",
+    "LongList",
+    "Piece",
+    "YamlError",
+    "documents",
+    "find_list",
+    "read",
+    "split_documents",
+]

@@ -1,0 +1,120 @@
+"""Checking the fields of all objects of a load, as strictly as was asked for."""
+
+import re
+from collections.abc import Callable, Collection
+from typing import Final
+
+from quaymaster._errors import Problem
+from quaymaster._manifests.fields import (
+    FieldFinding,
+    is_stored,
+    odd_fields,
+    odd_spec_fields,
+    wrong_values,
+)
+from quaymaster._manifests.texts import ObjectText
+from quaymaster._manifests.types import ObjectType
+from quaymaster._manifests.validation import Validation
+from quaymaster._notices import Notice, NoticeReason
+from quaymaster._objects import ApiObject, Pod, SpecPool
+
+__all__ = ["FieldCheck"]
+
+_INDEX: Final = re.compile(r"\[\d+\]")
+
+
+class FieldCheck:
+    """Tells unknown and duplicate fields, as errors or as warnings, and wrong types.
+
+    Args:
+        validation: How strict to be; None for strict with what people write. Of what a
+            server has stored then only the spec is looked at, and what is unknown there
+            is a warning: a server stores no unknown fields, but it may be newer. A
+            value of a wrong type is an error in any case, as a server cannot read it.
+        pool: What the objects share; of specs with the same text one is looked at.
+        name: How to call an object in messages.
+    """
+
+    def __init__(
+        self,
+        validation: Validation | None,
+        pool: SpecPool,
+        name: Callable[[ObjectText], str],
+    ) -> None:
+        self._validation = validation
+        self._pool = pool
+        self._name = name
+        self._notices: dict[tuple[ObjectType, str, str], Notice] = {}
+        pool.forget_texts()
+        self._texts_read = pool.texts_read
+
+    def check(
+        self,
+        one: ObjectText,
+        made: ApiObject | None = None,
+        *,
+        told: Collection[str] = (),
+    ) -> list[Problem]:
+        """What is wrong with an object's fields; the rest is noted.
+
+        Args:
+            one: The object's text.
+            made: What was made of it; None if it was not, or could not be.
+            told: The paths of values whose types have been found wrong already.
+
+        Raises:
+            ValueError: It is no JSON.
+            RecursionError: It is nested too deeply.
+        """
+        texts_read, self._texts_read = self._texts_read, self._pool.texts_read
+        spec_is_known = isinstance(made, Pod) and texts_read == self._texts_read
+        if self._validation in (None, Validation.IGNORE) and _is_stored(one, made):
+            # A server has found its values right already.
+            if self._validation is None and not spec_is_known:
+                self._note(one, odd_spec_fields(one))
+            return []
+        findings = self._odd_fields(one, spec_is_known)
+        findings += (
+            wrong
+            for wrong in wrong_values(one, spec_is_known=spec_is_known)
+            if wrong.path not in told
+        )
+        if not findings:
+            return []
+        # The same is to be said of the next pod with this spec.
+        self._pool.forget_texts()
+        where = self._name(one)
+        return [
+            Problem(where=where, path=path, message=text) for path, text in findings
+        ]
+
+    def notices(self) -> list[Notice]:
+        """What was noted, once for each kind and place."""
+        return list(self._notices.values())
+
+    def _odd_fields(self, one: ObjectText, spec_is_known: bool) -> list[FieldFinding]:
+        """The unknown and duplicate fields that are errors; or they are noted."""
+        if self._validation is Validation.IGNORE:
+            return []
+        findings = odd_fields(one, spec_is_known=spec_is_known)
+        if self._validation is Validation.WARN:
+            self._note(one, findings)
+            return []
+        return findings
+
+    def _note(self, one: ObjectText, findings: list[FieldFinding]) -> None:
+        for path, message in findings:
+            key = (one.typed, _INDEX.sub("[]", path), message)
+            if key not in self._notices:
+                self._notices[key] = Notice(
+                    reason=NoticeReason.ODD_FIELDS,
+                    where=self._name(one),
+                    path=path,
+                    message=message,
+                )
+
+
+def _is_stored(one: ObjectText, made: ApiObject | None) -> bool:
+    if made is None:
+        return is_stored(one.text)
+    return bool(made.metadata.uid or made.metadata.resource_version)

@@ -1,0 +1,159 @@
+"""Finding the fields of an object that are unknown, there twice, or of a wrong type.
+
+Mirrors the strict decoding of the API server (k8s.io/apimachinery v0.36,
+``pkg/runtime/serializer/json``).
+"""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final, NamedTuple
+
+import msgspec
+
+from quaymaster._input.json_values import JsonText, json_tree
+from quaymaster._manifests.texts import ObjectText
+from quaymaster._objects.check import complaint
+from quaymaster._openapi.duplicates import find_duplicates, path_text
+from quaymaster._openapi.table import Reference, fields_of, structure_of
+from quaymaster._openapi.unknown import find_unknown
+from quaymaster._openapi.wrong import find_wrong
+
+__all__ = [
+    "FieldFinding",
+    "is_stored",
+    "odd_fields",
+    "odd_spec_fields",
+    "wrong_values",
+]
+
+_MOST: Final = 20
+"""So many are told of one object."""
+
+_DUPLICATE: Final = "duplicate field"
+_SPEC: Final = "spec"
+
+
+class FieldFinding(NamedTuple):
+    """What is wrong with a field.
+
+    Attributes:
+        path: Where it is in its object.
+        message: What is wrong, and what was meant.
+    """
+
+    path: str
+    message: str
+
+
+class _Metadata(msgspec.Struct, gc=False, rename="camel"):
+    uid: str | None = None
+    resource_version: str | None = None
+
+
+class _Stored(msgspec.Struct, gc=False):
+    metadata: _Metadata | None = None
+
+
+class _Spec(msgspec.Struct, gc=False):
+    spec: msgspec.Raw = msgspec.Raw(b"null")
+
+
+_STORED: Final = msgspec.json.Decoder(_Stored)
+_SPEC_DECODER: Final = msgspec.json.Decoder(_Spec)
+
+
+def is_stored(text: JsonText) -> bool:
+    """Whether an object comes from a server, by its uid or its resourceVersion."""
+    try:
+        metadata = _STORED.decode(text).metadata
+    except msgspec.ValidationError:
+        return False
+    return metadata is not None and bool(metadata.uid or metadata.resource_version)
+
+
+def odd_fields(one: ObjectText, *, spec_is_known: bool) -> list[FieldFinding]:
+    """All fields of an object that are unknown or there twice.
+
+    Args:
+        one: The object.
+        spec_is_known: Whether its spec has been looked at before.
+
+    Raises:
+        ValueError: It is no JSON.
+        RecursionError: It is nested too deeply.
+    """
+    return _shortened(_in_object(one, spec_is_known))
+
+
+def odd_spec_fields(one: ObjectText) -> list[FieldFinding]:
+    """Those of the spec alone; what is there twice only if YAML has told it.
+
+    Raises:
+        ValueError: It is no JSON.
+        RecursionError: It is nested too deeply.
+    """
+    return _shortened(_in_spec(one))
+
+
+def wrong_values(one: ObjectText, *, spec_is_known: bool) -> list[FieldFinding]:
+    """All fields that are not of their types; the arguments are the same.
+
+    Raises:
+        ValueError: It is no JSON.
+        RecursionError: It is nested too deeply.
+    """
+    tree = json_tree(_text_of(one, spec_is_known))
+    return _shortened(
+        FieldFinding(found.path, complaint(found.value, found.expected))
+        for found in find_wrong(tree, structure_of(*one.typed))
+    )
+
+
+def _shortened(found: Iterator[FieldFinding]) -> list[FieldFinding]:
+    findings = list(islice(found, _MOST + 1))
+    if len(findings) > _MOST:
+        findings[_MOST:] = [FieldFinding("", "and more fields of this kind")]
+    return findings
+
+
+def _in_object(one: ObjectText, spec_is_known: bool) -> Iterator[FieldFinding]:
+    text = _text_of(one, spec_is_known)
+    if one.duplicates is None:
+        tree, paths = find_duplicates(text)
+        for path in paths:
+            yield FieldFinding(path_text(path), _DUPLICATE)
+    else:
+        tree = json_tree(text)
+        yield from _told_duplicates(one)
+    yield from _unknown(tree, structure_of(*one.typed))
+
+
+def _text_of(one: ObjectText, spec_is_known: bool) -> bytes:
+    """The text of an object, without a spec that has been looked at before."""
+    text = bytes(one.text)
+    if spec_is_known:
+        spec = bytes(_SPEC_DECODER.decode(text).spec)
+        if text.count(b'"spec"') == text.count(spec) == 1:
+            text = text.replace(spec, b"null")
+    return text
+
+
+def _in_spec(one: ObjectText) -> Iterator[FieldFinding]:
+    yield from _told_duplicates(one)
+    reference = fields_of(structure_of(*one.typed)).get(_SPEC, 0)
+    if reference:
+        spec = json_tree(_SPEC_DECODER.decode(one.text).spec)
+        yield from _unknown(spec, reference, _SPEC)
+
+
+def _told_duplicates(one: ObjectText) -> Iterator[FieldFinding]:
+    for found in one.duplicates or ():
+        message = f"{_DUPLICATE}, again in line {found.line}"
+        yield FieldFinding(path_text(found.path), message)
+
+
+def _unknown(
+    tree: object, reference: Reference, path: str = ""
+) -> Iterator[FieldFinding]:
+    for found in find_unknown(tree, reference, path):
+        yield FieldFinding(found.path, f"unknown field{found.hint}")

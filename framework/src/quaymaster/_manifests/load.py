@@ -1,0 +1,75 @@
+"""The one call that loads manifests."""
+
+import gc
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+
+from quaymaster._manifests.collector import Collector
+from quaymaster._manifests.custom_kinds import read_custom_kinds
+from quaymaster._manifests.loaded import Loaded
+from quaymaster._manifests.validation import Validation
+from quaymaster._objects import SpecPool
+
+__all__ = ["load"]
+
+
+def load(
+    paths: Iterable[str | os.PathLike[str]],
+    *,
+    pool: SpecPool | None = None,
+    namespace: str | None = None,
+    custom_kinds: Iterable[str] = (),
+    run_cron_jobs: bool = False,
+    validation: Validation | None = None,
+    on_progress: Callable[[int], None] | None = None,
+) -> Loaded:
+    """Load manifests.
+
+    Directories are searched for ``.yaml``, ``.yml`` and ``.json`` files, with all that
+    is below them but without what begins with a dot, in the order of the paths. The
+    garbage collector pauses meanwhile.
+
+    Args:
+        paths: Files, directories, or ``-`` for standard input.
+        pool: What the objects share their parts with.
+        namespace: Where namespaced objects go that name no namespace; ``default`` if
+            not given. If it is, objects that people write may name no other one, as
+            ``kubectl apply -n`` has it; those that a server has stored may.
+        custom_kinds: Mappings that tell where custom kinds keep their pod templates:
+            files, or names of `shipped_mappings`. Their pods run as Jobs.
+        run_cron_jobs: Whether to make one Job of each CronJob that is not suspended.
+        validation: How to take fields that nobody knows, and keys that come twice. None
+            is strict with what people write, but only tells unknown fields in the specs
+            of what a server has stored, which has a uid or a resourceVersion: that
+            server may be newer.
+        on_progress: Told now and then how many objects there are so far.
+
+    Raises:
+        ConfigErrors: Something is wrong with a mapping of custom kinds.
+        ManifestErrors: Something is wrong; nothing was loaded.
+    """
+    collector = Collector(
+        pool if pool is not None else SpecPool(),
+        namespace=namespace,
+        custom_kinds=read_custom_kinds(custom_kinds),
+        run_cron_jobs=run_cron_jobs,
+        validation=validation,
+        on_progress=on_progress,
+    )
+    with _paused_gc():
+        for path in paths:
+            collector.read_path(os.fspath(path))
+    return collector.result()
+
+
+@contextmanager
+def _paused_gc() -> Iterator[None]:
+    """Keep the collector from looking again and again at all that was loaded."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

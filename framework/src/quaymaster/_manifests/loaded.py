@@ -1,0 +1,57 @@
+"""What loading gives: objects, where each came from, and what there is to know."""
+
+from collections import Counter
+from typing import NamedTuple, TypeVar
+
+import attrs
+
+from quaymaster._notices import Notice
+from quaymaster._objects import ApiObject
+
+__all__ = ["Loaded", "Source"]
+
+ObjT = TypeVar("ObjT", bound=ApiObject)
+
+
+class Source(NamedTuple):
+    """Where an object came from.
+
+    Attributes:
+        path: The file, as it was named; ``-`` is standard input.
+        document: Its number in the file, from 1; 0 if the file has only one.
+        item: Its index in a list; -1 if it is in none.
+    """
+
+    path: str
+    document: int = 0
+    item: int = -1
+
+    def __str__(self) -> str:
+        place = []
+        if self.document:
+            place.append(f"document {self.document}")
+        if self.item >= 0:
+            place.append(f"items[{self.item}]")
+        return f"{self.path}: {', '.join(place)}" if place else self.path
+
+
+@attrs.frozen(kw_only=True)
+class Loaded:
+    """What manifests hold.
+
+    Attributes:
+        objects: In the order of the files, and of the documents in them.
+        sources: Where each of the objects came from, in the same order.
+        skipped: How often each kind that scheduling does not know was there, such as
+            ``Prometheus (monitoring.coreos.com/v1)``.
+        notices: What a user should know of it besides.
+    """
+
+    objects: tuple[ApiObject, ...]
+    sources: tuple[Source, ...] = attrs.field(repr=False)
+    skipped: Counter[str]
+    notices: tuple[Notice, ...] = ()
+
+    def of(self, kind: type[ObjT]) -> list[ObjT]:
+        """The objects of one kind."""
+        return [obj for obj in self.objects if isinstance(obj, kind)]

@@ -1,0 +1,34 @@
+"""What an object says it is: apiVersion and kind."""
+
+from typing import Final, NamedTuple
+
+from quaymaster._objects import KINDS, ApiObject
+
+__all__ = ["UNTYPED", "ObjectType"]
+
+
+class ObjectType(NamedTuple):
+    """What an object says it is."""
+
+    api_version: str
+    kind: str
+
+    @property
+    def item_type(self) -> "ObjectType | None":
+        """What the items of a list are, unless they say so; None if this is no list."""
+        if self.kind in KINDS or not self.kind.endswith("List"):
+            return None
+        kind = self.kind.removesuffix("List")
+        return ObjectType(self.api_version if kind else "", kind)
+
+    @property
+    def object_class(self) -> type[ApiObject] | None:
+        """The class of such objects; None if scheduling does not know it."""
+        cls = KINDS.get(self.kind)
+        return cls if cls is not None and cls.api_version == self.api_version else None
+
+    def __str__(self) -> str:
+        return f"{self.kind} ({self.api_version})"
+
+
+UNTYPED: Final = ObjectType("", "")

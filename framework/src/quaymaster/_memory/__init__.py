@@ -1,1 +1,0 @@
-"""The in-memory cluster behind `quaymaster.memory`."""

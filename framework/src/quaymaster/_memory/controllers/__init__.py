@@ -1,5 +1,0 @@
-"""What keeps workloads at the size they want to have."""
-
-from quaymaster._memory.controllers.manager import Controllers
-
-__all__ = ["Controllers"]

@@ -1,0 +1,72 @@
+"""What a user should know though nothing is wrong enough to stop: warnings."""
+
+import enum
+from collections.abc import Iterable
+
+import attrs
+
+from quaymaster._errors import one_line
+
+__all__ = ["Notice", "NoticeReason", "has_missing_pods"]
+
+
+class NoticeReason(enum.StrEnum):
+    """Why there is a notice, as programs read it."""
+
+    UNKNOWN_KIND = "UnknownKind"
+    """A kind that Kubernetes does not have; probably misspelt."""
+
+    UNKNOWN_VERSION = "UnknownVersion"
+    """A kind that scheduling reads, but under another ``apiVersion``."""
+
+    MISSING_PODS = "MissingPods"
+    """Something asks for pods that the simulation does not have."""
+
+    ENDED_PODS = "EndedPods"
+    """Pods that came in have ended, so they play no part."""
+
+    STRAY_PODS = "StrayPods"
+    """Pods run on nodes that are not known."""
+
+    NOT_READY_NODES = "NotReadyNodes"
+    """Nodes that are not ready are treated as if they were."""
+
+    REFUSED_OBJECTS = "RefusedObjects"
+    """Objects that make no pods were kept out by a quota."""
+
+    IMPLIED_STORAGE_CLASS = "ImpliedStorageClass"
+    """Claims use a StorageClass that nobody gave."""
+
+    OTHER_SCHEDULERS = "OtherSchedulers"
+    """Pods wait for schedulers that do not take part."""
+
+    ODD_FIELDS = "OddFields"
+    """A field is unknown, or there twice."""
+
+    CONFIGURATION = "Configuration"
+    """Something in the scheduler's configuration is probably a mistake."""
+
+
+@attrs.frozen(kw_only=True)
+class Notice:
+    """One thing that was left out, assumed or changed.
+
+    Attributes:
+        reason: What kind of thing it is.
+        where: The file, and the document and object in it, as far as they are known.
+        path: The field, such as ``spec.template``; may be empty.
+        message: What happened, and what can be done about it.
+    """
+
+    reason: NoticeReason
+    where: str = ""
+    path: str = ""
+    message: str
+
+    def __str__(self) -> str:
+        return one_line(self.where, self.path, self.message)
+
+
+def has_missing_pods(notices: Iterable[Notice]) -> bool:
+    """Whether any of them says that pods are missing, so that not all can be placed."""
+    return any(notice.reason is NoticeReason.MISSING_PODS for notice in notices)

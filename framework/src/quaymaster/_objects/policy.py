@@ -1,0 +1,49 @@
+"""Pod disruption budgets.
+
+Mirrors k8s.io/api v0.36, ``policy/v1/types.go``.
+"""
+
+from typing import ClassVar
+
+from quaymaster._objects.meta import ApiObject, ApiValue, LabelSelector
+from quaymaster._objects.numbers import Int32, Int64
+from quaymaster._objects.time import Time
+
+__all__ = [
+    "PodDisruptionBudget",
+    "PodDisruptionBudgetSpec",
+    "PodDisruptionBudgetStatus",
+]
+
+
+class PodDisruptionBudgetSpec(ApiValue, frozen=True, kw_only=True):
+    """How many of which pods must stay; numbers, or texts such as ``30%``."""
+
+    min_available: Int32 | str | None = None
+    selector: LabelSelector | None = None
+    max_unavailable: Int32 | str | None = None
+
+
+class PodDisruptionBudgetStatus(ApiValue, frozen=True, kw_only=True):
+    """How many pods may go right now.
+
+    Attributes:
+        disrupted_pods: Names of pods whose eviction is under way, and since when.
+    """
+
+    observed_generation: Int64 = 0
+    disrupted_pods: dict[str, Time] = {}
+    disruptions_allowed: Int32 = 0
+    current_healthy: Int32 = 0
+    desired_healthy: Int32 = 0
+    expected_pods: Int32 = 0
+
+
+class PodDisruptionBudget(ApiObject, frozen=True, kw_only=True):
+    """Limits how many pods of a set may be evicted at once."""
+
+    api_version: ClassVar[str] = "policy/v1"
+    kind: ClassVar[str] = "PodDisruptionBudget"
+
+    spec: PodDisruptionBudgetSpec = PodDisruptionBudgetSpec()
+    status: PodDisruptionBudgetStatus = PodDisruptionBudgetStatus()

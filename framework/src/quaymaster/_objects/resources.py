@@ -1,0 +1,265 @@
+"""What pods request and nodes offer, in the integers that scheduling counts with.
+
+CPU is in millicores; memory, storage and huge pages are in bytes; everything else is a
+plain number. Sums are made of exact quantities and rounded up once, at the end.
+
+Mirrors ``component-helpers/resource/helpers.go`` (Kubernetes v1.36), and ``Resource``
+and ``CalculateResource`` in ``pkg/scheduler/framework/types.go``, with the feature
+gates at their defaults. Whatever follows from a spec alone is computed once per
+`PodSpec` and kept on it, so treat every result as read-only.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from quaymaster._objects import ContainerPort, Node, Pod, PodSpec, SpecKey
+from quaymaster._objects.pod_requests import (
+    has_pod_level_requests,
+    pod_limit_list,
+    pod_request_list,
+    status_changes_requests,
+)
+from quaymaster._objects.quantity import Quantity, ResourceList
+from quaymaster._objects.resource_names import (
+    CPU,
+    EPHEMERAL_STORAGE,
+    MEMORY,
+    PODS,
+    is_extended_resource,
+    is_overcommit_allowed,
+    is_scalar_resource,
+)
+
+__all__ = [
+    "DEFAULT_MEMORY_REQUEST",
+    "DEFAULT_MILLI_CPU_REQUEST",
+    "PodUsage",
+    "Resources",
+    "host_ports",
+    "is_extended_resource",
+    "is_overcommit_allowed",
+    "is_scalar_resource",
+    "node_allocatable",
+    "pod_limit_list",
+    "pod_request_list",
+    "pod_requests",
+    "pod_usage",
+    "score_requests",
+]
+
+DEFAULT_MILLI_CPU_REQUEST: Final = 100
+"""What a container that requests no CPU counts with, where zero is not wanted."""
+
+DEFAULT_MEMORY_REQUEST: Final = 200 * 1024 * 1024
+"""What a container that requests no memory counts with, where zero is not wanted."""
+
+_NON_ZERO_DEFAULTS: Final[ResourceList] = {
+    CPU: Quantity.from_milli(DEFAULT_MILLI_CPU_REQUEST),
+    MEMORY: Quantity(DEFAULT_MEMORY_REQUEST),
+}
+_ZERO: Final = Quantity(0)
+
+
+class Resources:
+    """Amounts of resources, as plain integers.
+
+    Attributes:
+        milli_cpu: In millicores.
+        memory: In bytes.
+        ephemeral_storage: In bytes.
+        allowed_pods: How many pods a node may have; 0 for pods.
+        scalars: Extended resources, huge pages and attachable volumes, by name.
+    """
+
+    __slots__ = ("allowed_pods", "ephemeral_storage", "memory", "milli_cpu", "scalars")
+
+    def __init__(
+        self,
+        *,
+        milli_cpu: int = 0,
+        memory: int = 0,
+        ephemeral_storage: int = 0,
+        allowed_pods: int = 0,
+        scalars: Mapping[str, int] | None = None,
+    ) -> None:
+        self.milli_cpu = milli_cpu
+        self.memory = memory
+        self.ephemeral_storage = ephemeral_storage
+        self.allowed_pods = allowed_pods
+        self.scalars: dict[str, int] = dict(scalars) if scalars else {}
+
+    @classmethod
+    def from_list(cls, amounts: Mapping[str, Quantity]) -> "Resources":
+        """Round a resource list up to integers; names that are no resource are lost."""
+        resources = cls()
+        for name, quantity in amounts.items():
+            if name == CPU:
+                resources.milli_cpu = quantity.milli_value
+            elif name == MEMORY:
+                resources.memory = quantity.value
+            elif name == EPHEMERAL_STORAGE:
+                resources.ephemeral_storage = quantity.value
+            elif name == PODS:
+                resources.allowed_pods = quantity.value
+            elif is_scalar_resource(name):
+                resources.scalars[name] = quantity.value
+        return resources
+
+    def get(self, name: str) -> int:
+        """The amount of a resource by its Kubernetes name; 0 if there is none."""
+        if name == CPU:
+            return self.milli_cpu
+        if name == MEMORY:
+            return self.memory
+        if name == EPHEMERAL_STORAGE:
+            return self.ephemeral_storage
+        if name == PODS:
+            return self.allowed_pods
+        return self.scalars.get(name, 0)
+
+    def add(self, other: "Resources", sign: int = 1) -> None:
+        """Add other amounts in place, or take them away with ``sign=-1``."""
+        self.milli_cpu += sign * other.milli_cpu
+        self.memory += sign * other.memory
+        self.ephemeral_storage += sign * other.ephemeral_storage
+        self.allowed_pods += sign * other.allowed_pods
+        if other.scalars:
+            mine = self.scalars
+            for name, amount in other.scalars.items():
+                mine[name] = mine.get(name, 0) + sign * amount
+
+    def copy(self) -> "Resources":
+        """Equal amounts that can be changed on their own."""
+        return Resources(
+            milli_cpu=self.milli_cpu,
+            memory=self.memory,
+            ephemeral_storage=self.ephemeral_storage,
+            allowed_pods=self.allowed_pods,
+            scalars=self.scalars,
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # mutable, so no key of a dict
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Resources):
+            return NotImplemented
+        return (
+            self.milli_cpu == other.milli_cpu
+            and self.memory == other.memory
+            and self.ephemeral_storage == other.ephemeral_storage
+            and self.allowed_pods == other.allowed_pods
+            and self.scalars == other.scalars
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"Resources(milli_cpu={self.milli_cpu}, memory={self.memory}, "
+            f"ephemeral_storage={self.ephemeral_storage}, "
+            f"allowed_pods={self.allowed_pods}, scalars={self.scalars})"
+        )
+
+
+class PodUsage:
+    """What a pod takes from the node that it is on.
+
+    Attributes:
+        requests: What it requests.
+        non_zero_milli_cpu: The same for CPU, with the default for each container that
+            requests none.
+        non_zero_memory: The same for memory.
+    """
+
+    __slots__ = ("non_zero_memory", "non_zero_milli_cpu", "requests")
+
+    def __init__(
+        self, requests: Resources, non_zero_milli_cpu: int, non_zero_memory: int
+    ) -> None:
+        self.requests = requests
+        self.non_zero_milli_cpu = non_zero_milli_cpu
+        self.non_zero_memory = non_zero_memory
+
+    def __repr__(self) -> str:
+        return (
+            f"PodUsage({self.requests!r}, {self.non_zero_milli_cpu}, "
+            f"{self.non_zero_memory})"
+        )
+
+
+def pod_requests(pod: Pod) -> Resources:
+    """What an incoming pod must find free on a node; its status does not matter."""
+    return _REQUESTS.of(pod)
+
+
+def pod_usage(pod: Pod) -> PodUsage:
+    """What a pod on a node takes from it, resizes under way included."""
+    status = pod.status
+    if (
+        status.container_statuses
+        or status.init_container_statuses
+        or status.resources is not None
+    ) and status_changes_requests(pod):
+        return _usage(pod)
+    return _USAGE.of(pod)
+
+
+def score_requests(pod: Pod) -> Resources:
+    """What NodeResourcesFit scores a pod with.
+
+    Its scorer knows no pod-level resources (upstream builds it without that flag), and
+    counts containers without a CPU or memory request with the defaults.
+    """
+    return _SCORED.of(pod)
+
+
+def host_ports(pod: Pod) -> tuple[ContainerPort, ...]:
+    """The ports that a pod takes on its node; those of plain init containers do not."""
+    return _PORTS.of(pod)
+
+
+def node_allocatable(node: Node) -> Resources:
+    """What a node offers to pods."""
+    return Resources.from_list(node.status.allocatable)
+
+
+def _requests(spec: PodSpec) -> Resources:
+    return Resources.from_list(pod_request_list(Pod(spec=spec)))
+
+
+def _scored_requests(spec: PodSpec) -> Resources:
+    pod = Pod(spec=spec)
+    return Resources.from_list(
+        pod_request_list(pod, pod_level=False, missing=_NON_ZERO_DEFAULTS)
+    )
+
+
+def _host_ports(spec: PodSpec) -> tuple[ContainerPort, ...]:
+    sidecars = (c for c in spec.init_containers if c.is_sidecar)
+    return tuple(
+        port
+        for container in (*sidecars, *spec.containers)
+        for port in container.ports
+        if port.host_port > 0
+    )
+
+
+def _usage_by_spec(spec: PodSpec) -> PodUsage:
+    return _usage(Pod(spec=spec))
+
+
+_REQUESTS: Final = SpecKey(_requests)
+_SCORED: Final = SpecKey(_scored_requests)
+_PORTS: Final = SpecKey(_host_ports)
+_USAGE: Final = SpecKey(_usage_by_spec)
+
+
+def _usage(pod: Pod) -> PodUsage:
+    requests = pod_request_list(pod, use_status=True)
+    missing: Mapping[str, Quantity] = _NON_ZERO_DEFAULTS
+    if has_pod_level_requests(pod.spec):
+        missing = {k: v for k, v in missing.items() if k not in requests}
+    non_zero = pod_request_list(pod, use_status=True, missing=missing)
+    return PodUsage(
+        Resources.from_list(requests),
+        non_zero.get(CPU, _ZERO).milli_value,
+        non_zero.get(MEMORY, _ZERO).value,
+    )

@@ -1,0 +1,71 @@
+"""Whom disruption budgets protect.
+
+Mirrors ``filterPodsWithPDBViolation`` (Kubernetes v1.36,
+``pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go``).
+"""
+
+from collections.abc import Iterable, Sequence
+
+from quaymaster._errors import SelectorError
+from quaymaster._objects import Pod, PodDisruptionBudget
+from quaymaster._objects.selectors import NOTHING, Selector, compile_label_selector
+
+__all__ = ["is_protected", "split_by_budgets"]
+
+
+def split_by_budgets(
+    pods: Iterable[Pod], budgets: Sequence[PodDisruptionBudget]
+) -> tuple[list[Pod], list[Pod]]:
+    """Tell the pods whose eviction would break a budget from the others.
+
+    Each pod counts against all budgets that select it, in the order given, so the
+    first ones may go within what is allowed, and the next ones no more.
+
+    Args:
+        pods: The pods, in the order in which they use the budgets up.
+        budgets: All budgets.
+
+    Returns:
+        The pods that would break a budget, and those that would not, both in order.
+    """
+    if not budgets:
+        return [], list(pods)
+    selectors = [_selector(budget) for budget in budgets]
+    left = [budget.status.disruptions_allowed for budget in budgets]
+    violating: list[Pod] = []
+    others: list[Pod] = []
+    for pod in pods:
+        broken = False
+        for index, budget in enumerate(budgets):
+            if _counts(pod, budget, selectors[index]):
+                left[index] -= 1
+                broken = broken or left[index] < 0
+        (violating if broken else others).append(pod)
+    return violating, others
+
+
+def is_protected(pod: Pod, budgets: Iterable[PodDisruptionBudget]) -> bool:
+    """Whether any budget selects a pod, whatever it still allows."""
+    return any(_counts(pod, budget, _selector(budget)) for budget in budgets)
+
+
+def _counts(pod: Pod, budget: PodDisruptionBudget, selector: Selector) -> bool:
+    """Whether the eviction of a pod counts against a budget.
+
+    A budget without any requirement selects nobody here. A pod that is being evicted
+    already has been counted by the API server.
+    """
+    return (
+        budget.namespace == pod.namespace
+        and bool(pod.metadata.labels)
+        and not selector.matches_everything
+        and selector.matches(pod.metadata.labels)
+        and pod.name not in budget.status.disrupted_pods
+    )
+
+
+def _selector(budget: PodDisruptionBudget) -> Selector:
+    try:
+        return compile_label_selector(budget.spec.selector)
+    except SelectorError:
+        return NOTHING

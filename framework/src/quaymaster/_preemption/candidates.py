@@ -1,0 +1,76 @@
+"""Nodes that preemption could make room on, and which of them is the best.
+
+Mirrors ``pickOneNodeForPreemption`` (Kubernetes v1.36,
+``pkg/scheduler/framework/preemption/preemption.go``) and ``MoreImportantPod``
+(``pkg/scheduler/util/utils.go``).
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Final
+
+from quaymaster._contract.results import Candidate
+from quaymaster._objects import Pod
+
+__all__ = [
+    "PRIORITY_OFFSET",
+    "Candidates",
+    "best_candidates",
+    "importance",
+]
+
+PRIORITY_OFFSET: Final = 1 << 31
+"""Lifts all priorities to 0 or more, so that more pods always weigh more."""
+
+
+def importance(pod: Pod) -> tuple[int, float]:
+    """A sort key that puts more important pods first.
+
+    More important is who has the higher priority, or the same and started earlier. A
+    pod that has not started comes after those that have, as for upstream, which takes
+    it to start now.
+    """
+    return -pod.priority, _start(pod)
+
+
+class Candidates(Sequence[Candidate], ABC):
+    """Candidates that can tell the best of them without looking at each."""
+
+    @abstractmethod
+    def best(self) -> Sequence[Candidate]:
+        """What `best_candidates` gives."""
+
+
+def best_candidates(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """The candidates that nothing speaks against, by the name of the node.
+
+    That is who has the fewest violations of budgets, then the least important victim
+    to lose, then the smallest sum of priorities, then the fewest victims, and at last
+    the latest start of any victim with the highest priority. Upstream takes a random
+    one of those that are left.
+    """
+    if isinstance(candidates, Candidates):
+        return candidates.best()
+    least = min(map(_cost, candidates))
+    best = (candidate for candidate in candidates if _cost(candidate) == least)
+    return sorted(best, key=lambda candidate: candidate.node_name)
+
+
+def _cost(candidate: Candidate) -> tuple[float, ...]:
+    victims = candidate.victims
+    priorities = [victim.priority for victim in victims]
+    highest = max(priorities)
+    earliest = min(_start(victim) for victim in victims if victim.priority == highest)
+    return (
+        candidate.violations,
+        victims[0].priority,
+        sum(priorities) + len(priorities) * PRIORITY_OFFSET,
+        len(priorities),
+        -earliest,
+    )
+
+
+def _start(pod: Pod) -> float:
+    start = pod.status.start_time
+    return math.inf if start is None else float(start)

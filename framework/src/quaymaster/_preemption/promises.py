@@ -1,0 +1,66 @@
+"""What is requested by pods that are nominated to nodes."""
+
+from collections.abc import Sequence
+
+from quaymaster._contract.handle import Handle
+from quaymaster._objects import Pod
+from quaymaster._objects.resources import PodUsage, pod_usage
+from quaymaster._state.node_info import NodeInfo
+
+__all__ = ["Promises"]
+
+
+class Promises:
+    """Who is nominated to each node; worked out again when it changes.
+
+    Args:
+        handle: The framework.
+    """
+
+    def __init__(self, handle: Handle) -> None:
+        self._handle = handle
+        self._known: dict[str, _Promised] = {}
+
+    def ahead_of(
+        self, pod: Pod, infos: Sequence[NodeInfo]
+    ) -> Sequence[tuple[PodUsage, Sequence[int]]]:
+        """The pods that another must leave room for on some nodes, by their requests.
+
+        Args:
+            pod: The other pod.
+            infos: The nodes.
+
+        Returns:
+            What a pod requests, and the rows that have such a pod. If there are
+            several of a kind on a row, they are told one by one.
+        """
+        nominated_pods, known = self._handle.nominated_pods, self._known
+        priority, uid = pod.priority, pod.uid
+        first: dict[int, tuple[PodUsage, dict[int, None]]] = {}
+        more: list[tuple[PodUsage, Sequence[int]]] = []
+        for info in infos:
+            pods = nominated_pods(info.name)
+            if not pods:
+                continue
+            promised = known.get(info.name)
+            if promised is None or promised.pods is not pods:
+                promised = known[info.name] = _Promised(pods)
+            for its_priority, its_uid, usage in promised.requests:
+                if its_priority < priority or its_uid == uid:
+                    continue
+                rows = first.setdefault(id(usage), (usage, {}))[1]
+                if info.row in rows:
+                    more.append((usage, (info.row,)))
+                else:
+                    rows[info.row] = None
+        return [*((usage, tuple(rows)) for usage, rows in first.values()), *more]
+
+
+class _Promised:
+    """The pods that are nominated to one node; at least one."""
+
+    __slots__ = ("pods", "requests")
+
+    def __init__(self, pods: Sequence[Pod]) -> None:
+        self.pods = pods
+        self.requests = [(pod.priority, pod.uid, pod_usage(pod)) for pod in pods]

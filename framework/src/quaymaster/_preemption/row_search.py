@@ -1,0 +1,176 @@
+"""The search for candidates on columns: the nodes in turn, many at once."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Final, overload
+
+import numpy as np
+
+from quaymaster._contract.cycle_state import CycleState
+from quaymaster._contract.handle import Handle
+from quaymaster._contract.results import Candidate
+from quaymaster._contract.status import Status
+from quaymaster._objects import Pod
+from quaymaster._preemption.candidates import Candidates
+from quaymaster._preemption.columns import VictimColumns
+from quaymaster._preemption.promises import Promises
+from quaymaster._preemption.row_trial import RowTrial
+from quaymaster._state.arrays import RowArray
+from quaymaster._state.node_info import NodeInfo
+
+__all__ = ["RowCandidates", "RowSearch", "RowStatuses"]
+
+_SPARE: Final = 16
+
+
+class RowSearch:
+    """Tries nodes where no filter looks at single pods.
+
+    Args:
+        handle: The framework.
+    """
+
+    def __init__(self, handle: Handle) -> None:
+        self._handle = handle
+        self._columns = VictimColumns()
+        self._promises = Promises(handle)
+        # How many nodes it took to find a candidate, the last time.
+        self._effort = 1.0
+
+    def trial(self, state: CycleState, pod: Pod, infos: Sequence[NodeInfo]) -> RowTrial:
+        """Try some nodes, in any order."""
+        return RowTrial(self._handle, state, pod, infos, self._columns, self._promises)
+
+    def find(
+        self, state: CycleState, pod: Pod, rows: RowArray, wanted: int
+    ) -> tuple["RowCandidates", "RowStatuses"] | None:
+        """Try nodes from the first on, until there are enough candidates.
+
+        Args:
+            state: The pod's scratch space after filtering.
+            pod: The pod that needs room.
+            rows: The nodes, in the order in which they are tried.
+            wanted: With how many candidates the search ends; at least one.
+
+        Returns:
+            What was found; None if only the slow way can tell.
+        """
+        nodes = self._handle.snapshot.nodes
+        parts: list[_Part] = []
+        begun, left = 0, wanted
+        while left and begun < len(rows):
+            size = int(left * self._effort) + _SPARE
+            infos = nodes.infos_at(rows[begun : begun + size])
+            trial = self.trial(state, pod, infos)
+            if not trial.is_certain or (trial.found > trial.victims.any(axis=0)).any():
+                return None
+            parts.append(_Part(infos, trial, left))
+            begun += size
+            left -= len(parts[-1].found)
+            tried = sum(len(part.infos) for part in parts)
+            self._effort = tried / max(1, wanted - left)
+        pairs = [(part, place) for part in parts for place in range(len(part.found))]
+        return RowCandidates(pairs), RowStatuses(parts)
+
+
+class _Part:
+    """Some nodes that were tried together.
+
+    Args:
+        infos: The nodes, in the order in which they are tried.
+        trial: What was found on them.
+        wanted: How many candidates to take at most.
+
+    Attributes:
+        infos: Those up to the last candidate that is wanted.
+        trial: The same.
+        found: Where the candidates are in ``trial.rows``, in the order of trying.
+        nodes: The node of each.
+    """
+
+    def __init__(self, infos: Sequence[NodeInfo], trial: RowTrial, wanted: int) -> None:
+        order = np.array([info.row for info in infos], dtype=np.intp)
+        index = np.searchsorted(trial.rows, order)
+        index[index == len(trial.rows)] = 0
+        is_found = np.zeros(len(order), dtype=np.bool_)
+        if len(trial.rows):
+            is_found = trial.found[index] & (trial.rows[index] == order)
+        places = is_found.nonzero()[0][:wanted]
+        if len(places) == wanted:
+            infos = infos[: places[-1] + 1]
+        self.infos = infos
+        self.trial = trial
+        self.found: RowArray = index[places]
+        self.nodes = [infos[place] for place in places.tolist()]
+        self._made: dict[int, Candidate] = {}
+
+    def candidate(self, place: int) -> Candidate:
+        """One of those that were found."""
+        made = self._made.get(place)
+        if made is None:
+            answer = self.trial.answer(self.nodes[place])
+            assert isinstance(answer, Candidate), "it was found to be one"
+            made = self._made[place] = answer
+        return made
+
+
+class RowCandidates(Candidates):
+    """Candidates that are made when somebody asks for them.
+
+    Args:
+        pairs: What was tried together, and a place in it, for each of the candidates.
+    """
+
+    def __init__(self, pairs: Sequence[tuple[_Part, int]]) -> None:
+        self._pairs = pairs
+
+    def __len__(self) -> int:
+        return len(self._pairs)
+
+    @overload
+    def __getitem__(self, index: int) -> Candidate: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Candidate]: ...
+    def __getitem__(self, index: int | slice) -> Candidate | Sequence[Candidate]:
+        if isinstance(index, slice):
+            return [self[number] for number in range(*index.indices(len(self)))]
+        part, place = self._pairs[index]
+        return part.candidate(place)
+
+    def best(self) -> "RowCandidates":
+        """Those of them that nothing speaks against, by the name of the node."""
+        pairs = self._pairs
+        parts = dict.fromkeys(part for part, _ in pairs)
+        costs = zip(*(part.trial.costs(part.found) for part in parts), strict=True)
+        left: RowArray = np.arange(len(pairs))
+        for column in costs:
+            cost = np.concatenate(column)[left]
+            left = left[cost == cost.min()]
+        best = [pairs[index] for index in left.tolist()]
+        best.sort(key=lambda pair: pair[0].nodes[pair[1]].name)
+        return RowCandidates(best)
+
+
+class RowStatuses(Mapping[str, Status]):
+    """Why nodes that were tried are no candidates; found out when somebody asks."""
+
+    def __init__(self, parts: Sequence[_Part]) -> None:
+        self._parts = parts
+
+    def __getitem__(self, node_name: str) -> Status:
+        return self._all[node_name]
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all)
+
+    @cached_property
+    def _all(self) -> Mapping[str, Status]:
+        answers = (
+            (info.name, part.trial.answer(info))
+            for part in self._parts
+            for info in part.infos
+        )
+        return {name: one for name, one in answers if isinstance(one, Status)}

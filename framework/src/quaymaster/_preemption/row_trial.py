@@ -1,0 +1,239 @@
+"""The dry run on many nodes at once, as long as only sums over pods matter.
+
+Rank by rank, in the order of importance, the next pod of every node is brought back,
+and the filters judge all these nodes together on an imagined table.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import numpy as np
+
+from quaymaster._contract.cycle_state import CycleState
+from quaymaster._contract.handle import Handle
+from quaymaster._contract.hookspecs import PodUse
+from quaymaster._contract.results import Candidate, NodeStatuses
+from quaymaster._contract.status import Status
+from quaymaster._objects import Pod
+from quaymaster._preemption.candidates import PRIORITY_OFFSET
+from quaymaster._preemption.columns import VictimColumns
+from quaymaster._preemption.promises import Promises
+from quaymaster._state.arrays import (
+    BoolArray,
+    Float64Array,
+    Int64Array,
+    RowArray,
+    Rows,
+)
+from quaymaster._state.node_info import NodeInfo
+from quaymaster._state.node_table import NodeTable
+
+__all__ = ["NO_VICTIMS", "RowTrial"]
+
+NO_VICTIMS: Final = Status.unresolvable("No preemption victims found for incoming pod")
+"""What a dry run says of a node without any pod that may be preempted."""
+
+
+class RowTrial:
+    """What many nodes have to lose, if budgets do not matter.
+
+    ``N`` is the number of nodes with pods that may be preempted, ``K`` the number of
+    ranks.
+
+    Args:
+        handle: The framework; no filter that takes part looks at single pods.
+        state: The pod's scratch space after filtering.
+        pod: The pod that needs room.
+        infos: The nodes.
+        columns: The pods on them; it is brought up to date.
+        promises: Who is nominated to them.
+
+    Attributes:
+        is_certain: Whether no filter met an error.
+        rows: Shape ``(N,)``, ascending.
+        found: Shape ``(N,)``: whether the pod fits once the victims have gone.
+        victims: Shape ``(K, N)``: who would have to go, by rank.
+    """
+
+    def __init__(
+        self,
+        handle: Handle,
+        state: CycleState,
+        pod: Pod,
+        infos: Sequence[NodeInfo],
+        columns: VictimColumns,
+        promises: Promises,
+    ) -> None:
+        self._handle = handle
+        self._state = state
+        self._pod = pod
+        nodes = handle.snapshot.nodes
+        columns.bring_up(nodes, infos)
+        rows: RowArray = np.array([info.row for info in infos], dtype=np.intp)
+        rows.sort()
+        # By rank and row: who could go.
+        potential: BoolArray = columns.priority[:, rows] < pod.priority
+        concerned = np.flatnonzero(potential.any(axis=0))
+        self.rows = rows[concerned]
+        self._potential = potential[:, concerned]
+        self._priority = columns.priority[:, self.rows]
+        self._start = columns.start[:, self.rows]
+        self._ranks: list[int] = np.flatnonzero(self._potential.any(axis=1)).tolist()
+        # What matters of what they request: the table's column, and by rank and row.
+        self._requested = _used(columns.requested[:, :, self.rows])
+        self._non_zero = _used(columns.non_zero[:, :, self.rows])
+        numbers = self.rows.tolist()
+        self._uids = [columns.uids(row) for row in numbers]
+        self._index_of = {row: index for index, row in enumerate(numbers)}
+        self._statuses: list[tuple[BoolArray, NodeStatuses]] = []
+        self.found: BoolArray = np.zeros(len(self.rows), dtype=np.bool_)
+        self.victims: BoolArray = np.zeros_like(self._potential)
+        # The first is without nominated pods, the second, if there are any, with.
+        self._tables = [nodes.imagined()]
+        self._is_crowded: BoolArray = np.zeros(len(self.rows), dtype=np.bool_)
+        self.is_certain = self._imagine_nominated(infos, promises)
+        if self.is_certain and len(self.rows):
+            self.is_certain = self._run()
+
+    def answer(self, info: NodeInfo) -> Candidate | Status | None:
+        """The candidate, or why the node is none; None if only the slow way can tell.
+
+        Args:
+            info: One of the nodes.
+        """
+        if not self.is_certain:
+            return None
+        index = self._index_of.get(info.row)
+        if index is None:
+            return NO_VICTIMS
+        if not self.found[index]:
+            return next(
+                statuses[info.name]
+                for rejected, statuses in self._statuses
+                if rejected[index]
+            )
+        uids, pods = self._uids[index], info.pods
+        ranks = self.victims[:, index].nonzero()[0].tolist()
+        if not ranks:
+            return None
+        victims = tuple([pods[uids[rank]] for rank in ranks])
+        return Candidate(node_name=info.name, victims=victims)
+
+    def costs(self, indices: RowArray) -> Sequence[Int64Array | Float64Array]:
+        """What the choice of some candidates would cost, the weightiest first.
+
+        Args:
+            indices: Where they are in ``rows``.
+        """
+        victims, priority = self.victims[:, indices], self._priority[:, indices]
+        first = victims.argmax(axis=0), np.arange(len(indices))
+        return (
+            priority[first],
+            np.where(victims, priority + PRIORITY_OFFSET, 0).sum(axis=0),
+            victims.sum(axis=0),
+            -self._start[:, indices][first],
+        )
+
+    def _imagine_nominated(self, infos: Sequence[NodeInfo], promises: Promises) -> bool:
+        """Count nominated pods in; False if they request what no table knows."""
+        groups = promises.ahead_of(self._pod, infos)
+        if not groups:
+            return True
+        table = self._tables[0].imagined()
+        self._tables.append(table)
+        crowded: BoolArray = np.zeros(table.capacity, dtype=np.bool_)
+        for usage, numbers in groups:
+            rows: RowArray = np.array(numbers, dtype=np.intp)
+            if not table.imagine_pod(rows, usage):
+                return False
+            crowded[rows] = True
+        self._is_crowded = crowded[self.rows]
+        return True
+
+    def _run(self) -> bool:
+        """Try the nodes; False if a filter met an error."""
+        self._remove_all()
+        passed = self._fitting(np.arange(len(self.rows)), None)
+        if passed is None:
+            return False
+        self.found = passed
+        for rank in self._ranks:
+            asked = (self._potential[rank] & passed).nonzero()[0]
+            if not len(asked):
+                continue
+            self._move(rank, asked, 1)
+            fitting = self._fitting(asked, PodUse.SUMS)
+            if fitting is None:
+                return False
+            leaving = asked[~fitting]
+            if len(leaving):
+                self._move(rank, leaving, -1)
+                self.victims[rank, leaving] = True
+        return True
+
+    def _remove_all(self) -> None:
+        going, rows = self._potential, self.rows
+        for table in self._tables:
+            for column, amounts in self._columns(table):
+                column[rows] -= (amounts * going).sum(axis=0)
+            table.pod_count[rows] -= going.sum(axis=0)
+
+    def _move(self, rank: int, indices: RowArray, sign: int) -> None:
+        """Bring the pods of one rank back, or imagine them away."""
+        rows = self.rows[indices]
+        for table in self._tables:
+            for column, amounts in self._columns(table):
+                column[rows] += sign * amounts[rank, indices]
+            table.pod_count[rows] += sign
+
+    def _columns(self, table: NodeTable) -> Iterator[tuple[Int64Array, Int64Array]]:
+        for index, amounts in self._requested:
+            yield table.requested[index], amounts
+        for index, amounts in self._non_zero:
+            yield table.non_zero_requested[index], amounts
+
+    def _fitting(self, indices: RowArray, pod_use: PodUse | None) -> BoolArray | None:
+        """Which of some nodes the pod fits on, nominated pods or not.
+
+        None if a filter met an error. The verdicts of the first time are kept, when
+        everybody has gone.
+        """
+        crowded = self._is_crowded[indices]
+        fitting = self._filtered(self._tables[-1], indices, pod_use)
+        if fitting is None or len(self._tables) == 1:
+            return fitting
+        again = (fitting & crowded).nonzero()[0]
+        if len(again):
+            alone = self._filtered(self._tables[0], indices[again], pod_use)
+            if alone is None:
+                return None
+            fitting[again] = alone
+        return fitting
+
+    def _filtered(
+        self, table: NodeTable, indices: RowArray, pod_use: PodUse | None
+    ) -> BoolArray | None:
+        rows = self.rows[indices]
+        found = self._handle.filters.run_on_rows(
+            self._state, self._pod, table, rows, pod_use
+        )
+        if isinstance(found, Status):
+            return None
+        passed = self._is_among(rows, found.passed)
+        if pod_use is None:
+            rejected: BoolArray = np.zeros(len(self.rows), dtype=np.bool_)
+            rejected[indices] = ~passed
+            self._statuses.append((rejected, found.statuses))
+        return passed
+
+    def _is_among(self, rows: RowArray, passed: Rows) -> BoolArray:
+        """Which of some rows are among others, both ascending."""
+        found: BoolArray = np.zeros(self._tables[0].capacity, dtype=np.bool_)
+        found[passed] = True
+        return found[rows]
+
+
+def _used(amounts: Int64Array) -> Sequence[tuple[int, Int64Array]]:
+    """The resources that any pod requests, with the amounts by rank and row."""
+    used = np.flatnonzero(amounts.any(axis=(0, 2))).tolist()
+    return [(index, np.ascontiguousarray(amounts[:, index])) for index in used]

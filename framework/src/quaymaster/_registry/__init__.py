@@ -1,0 +1,1 @@
+"""The plugins that are installed, and what is wrong with them."""

@@ -1,0 +1,232 @@
+"""What can be seen to be wrong with a plugin's class before it is ever built.
+
+pluggy looks only at what carries the mark of `hookimpl`, and only at what is a routine.
+A method without the mark, a property, or a coroutine would be passed over, or be called
+to no effect, without a word; each of these mistakes is one line here.
+"""
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import FunctionType, MethodType
+from typing import Final
+
+from quaymaster._contract.hookspecs import (
+    EXTENSION_POINTS,
+    PROJECT,
+    ExtensionPoint,
+    PodUse,
+    Scope,
+)
+from quaymaster._suggestions import did_you_mean
+
+__all__ = ["hook_problems", "marked_hooks", "unmarked_hooks"]
+
+_IMPL: Final = f"{PROJECT}_impl"
+_SPEC: Final = f"{PROJECT}_spec"
+
+_HOOKS: Final[Mapping[str, ExtensionPoint]] = {
+    hook: point for point in EXTENSION_POINTS for hook in point.hooks
+}
+
+_ITERATED: Final = frozenset({"events_to_register"})
+"""Hooks whose answer is a sequence, so that a generator gives it as well."""
+
+_METHODS: Final = (FunctionType, MethodType, staticmethod, classmethod)
+"""What pluggy looks for marks on."""
+
+_NOT_GIVEN: Final = object()
+_PASSED_ON: Final = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+def marked_hooks(plugin: type) -> Iterator[str]:
+    """The names of a class's methods that carry the ``hookimpl`` mark."""
+    for name in dir(plugin):
+        if _mark(_class_attribute(plugin, name)) is not None:
+            yield name
+
+
+def hook_problems(plugin: type) -> Iterator[str]:
+    """What is wrong with the hooks of a plugin's class, one line each.
+
+    Args:
+        plugin: The class.
+    """
+    wrong: set[str] = set()
+    for name, value in sorted(_static(plugin).items()):
+        for problem in _problems_with(plugin, name, value):
+            wrong.add(name)
+            yield problem
+    yield from _missing_partners(plugin, wrong)
+    yield from _wrong_attributes(plugin)
+
+
+def unmarked_hooks(plugin: object) -> Iterator[str]:
+    """Functions that a plugin, not its class, holds under a hook's name."""
+    for name, value in getattr(plugin, "__dict__", {}).items():
+        if name in _HOOKS and inspect.isroutine(value) and _mark(value) is None:
+            yield f"attribute {name!r} has the name of a hook, but no @hookimpl"
+
+
+def _static(plugin: type) -> Mapping[str, object]:
+    """What a class and its bases hold, with descriptors as they stand there."""
+    found: dict[str, object] = {}
+    for base in reversed(plugin.__mro__):
+        found.update(vars(base))
+    return {name: found[name] for name in found if not name.startswith("__")}
+
+
+def _problems_with(plugin: type, name: str, value: object) -> Iterator[str]:
+    found = _class_attribute(plugin, name)
+    if callable(found) and _mark(found) is not None and isinstance(value, _METHODS):
+        if name in _HOOKS:
+            yield from _method_problems(name, value, found)
+        else:
+            yield f"unknown hook {name!r}{did_you_mean(name, _HOOKS)}"
+    elif _is_marked(value):
+        yield _unusable(name, value)
+    elif name in _HOOKS and _is_called(value) and not hasattr(found, _SPEC):
+        yield _forgotten(plugin, name, value)
+
+
+def _class_attribute(plugin: type, name: str) -> object:
+    try:
+        return getattr(plugin, name, None)
+    except Exception:  # a descriptor that wants an instance
+        return None
+
+
+def _mark(value: object) -> object:
+    return getattr(value, _IMPL, None)
+
+
+def _is_marked(value: object) -> bool:
+    """Whether there is a mark on a descriptor, or on what is behind it."""
+    return any(_mark(one) is not None for one in (value, *_behind(value)))
+
+
+def _behind(value: object) -> Sequence[object]:
+    names = ("__func__", "fget", "func")
+    return [getattr(value, name) for name in names if hasattr(value, name)]
+
+
+def _is_called(value: object) -> bool:
+    """Whether this is a method, or stands for one; data may have any name."""
+    if isinstance(value, type):
+        return False
+    return callable(value) or isinstance(
+        value,
+        (staticmethod, classmethod, functools.partialmethod),
+    )
+
+
+def _unusable(name: str, value: object) -> str:
+    if isinstance(value, (staticmethod, classmethod)):
+        kind = type(value).__name__
+        return f"hook {name!r}: @{kind} must come above @hookimpl, which marks methods"
+    if isinstance(value, (property, functools.cached_property)):
+        return f"hook {name!r} is a {type(value).__name__}, expected a method"
+    kind = type(value).__name__
+    return f"hook {name!r} is a {kind}, expected a method; which decorator makes it?"
+
+
+def _forgotten(plugin: type, name: str, value: object) -> str:
+    if not isinstance(value, _METHODS):
+        kind = type(value).__name__
+        return f"{name!r} has the name of a hook, but is a {kind}, expected a method"
+    text = f"method {name!r} has the name of a hook, but no @hookimpl"
+    owners = [one for one in plugin.__mro__ if name in vars(one)]
+    if owners[0] is not plugin:
+        text += f" (it is inherited from {owners[0].__name__})"
+    overridden = [one.__name__ for one in owners[1:] if _is_marked(vars(one)[name])]
+    if overridden:
+        text += f" (and overrides the one of {overridden[0]})"
+    return f"{text}; mark it, or rename it if it is none"
+
+
+def _method_problems(
+    name: str, value: object, function: Callable[..., object]
+) -> Iterator[str]:
+    wraps = _wraps(function)
+    is_generator = inspect.isgeneratorfunction(function)
+    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        yield f"hook {name!r} is async, but hooks are called without an event loop"
+    elif wraps and not is_generator:
+        yield f"hook {name!r} is marked as a wrapper, but has no yield"
+    elif is_generator and not wraps and name not in _ITERATED:
+        wrapper = "only hookimpl(wrapper=True) may have"
+        yield f"hook {name!r} has a yield, which {wrapper}"
+    yield from _argument_problems(name, value, function)
+
+
+def _argument_problems(
+    name: str, value: object, function: Callable[..., object]
+) -> Iterator[str]:
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):  # not written in Python
+        return
+    offered = _offered(name)
+    if not isinstance(value, (staticmethod, classmethod, MethodType)):
+        if not parameters or parameters[0].name in offered:
+            yield f"hook {name!r} has no 'self' in front of its arguments"
+            return
+        parameters = parameters[1:]
+    for parameter in parameters:
+        problem = _parameter_problem(parameter, offered)
+        if problem:
+            yield f"hook {name!r}: {problem}"
+
+
+@functools.cache
+def _offered(hook: str) -> Sequence[str]:
+    spec = getattr(_HOOKS[hook].spec, hook)
+    return list(inspect.signature(spec).parameters)[1:]
+
+
+def _parameter_problem(parameter: inspect.Parameter, offered: Sequence[str]) -> str:
+    name, known = parameter.name, parameter.name in offered
+    if parameter.kind in _PASSED_ON:
+        return f"*{name} is never given anything; name the arguments that it needs"
+    has_default = parameter.default is not parameter.empty
+    if has_default and known:
+        return f"argument {name!r} has a default value, so it would never be given"
+    if has_default:
+        return ""  # somebody's own business
+    if not known:
+        hint = did_you_mean(name, offered)
+        listed = ", ".join(offered) or "none"
+        return f"unknown argument {name!r} (there are: {listed}){hint}"
+    if parameter.kind is parameter.KEYWORD_ONLY:
+        return f"argument {name!r} is given by position, and must not follow a *"
+    return ""
+
+
+def _missing_partners(plugin: type, wrong: set[str]) -> Iterator[str]:
+    """Hooks that are never called, since another one makes a plugin of their point."""
+    own = {
+        name
+        for name in marked_hooks(plugin)
+        if name in _HOOKS and not _wraps(getattr(plugin, name))
+    }
+    for point in EXTENSION_POINTS:
+        if point.key and point.hook not in own | wrong:
+            for name in point.hooks:
+                if name in own:
+                    yield f"has {name!r} without {point.hook!r}"
+
+
+def _wraps(function: object) -> bool:
+    options = _mark(function)
+    return isinstance(options, Mapping) and bool(
+        options.get("wrapper") or options.get("hookwrapper")
+    )
+
+
+def _wrong_attributes(plugin: type) -> Iterator[str]:
+    kinds: Mapping[str, type] = {"scope": Scope, "pod_use": PodUse}
+    for name, kind in kinds.items():
+        value = _static(plugin).get(name, _NOT_GIVEN)
+        if isinstance(value, kind) or value is _NOT_GIVEN or hasattr(value, "__get__"):
+            continue  # not given; right; or worked out for each plugin
+        yield f"{name}: expected a {kind.__name__}, got {value!r}"

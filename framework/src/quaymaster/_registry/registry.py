@@ -1,0 +1,284 @@
+"""The plugins that are installed, found through their entry points.
+
+A distribution offers a plugin in the entry-point group ``quaymaster.plugins``: the
+entry's name is the plugin's name in profiles, its value the plugin's class. Nothing is
+imported before it is asked for.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
+from importlib import metadata
+from typing import TypeAlias, cast, get_type_hints
+
+import attrs
+
+from quaymaster._contract.handle import Handle
+from quaymaster._contract.hookspecs import EXTENSION_POINTS, ExtensionPoint
+from quaymaster._errors import QuaymasterError
+from quaymaster._registry.plugin_checks import hook_problems, marked_hooks
+
+__all__ = [
+    "GROUP",
+    "DuplicatePluginError",
+    "PluginClass",
+    "PluginLoadError",
+    "PluginRegistry",
+    "RegisteredPlugin",
+    "UnknownPluginError",
+]
+
+GROUP = "quaymaster.plugins"
+"""The entry-point group that plugins are found in."""
+
+PluginClass: TypeAlias = Callable[[object, Handle], object]
+"""A plugin's class: called with its arguments and the handle, it gives the plugin."""
+
+
+class PluginLoadError(QuaymasterError, ImportError):
+    """An installed plugin that cannot be used.
+
+    Attributes:
+        plugin: The plugin's name.
+        distribution: Who offers it.
+        origin: The entry point's value.
+        problem: What is wrong, without the rest.
+    """
+
+    def __init__(self, plugin: "RegisteredPlugin", problem: str) -> None:
+        super().__init__(f"{plugin}, entry point {plugin.origin!r}: {problem}")
+        self.plugin = plugin.name
+        self.distribution = plugin.distribution
+        self.origin = plugin.origin
+        self.problem = problem
+
+
+class DuplicatePluginError(QuaymasterError):
+    """One plugin name that several installed distributions offer.
+
+    Attributes:
+        plugin: The name.
+        offers: The plugins behind it.
+    """
+
+    def __init__(self, offers: Iterable["RegisteredPlugin"]) -> None:
+        self.offers = tuple(offers)
+        self.plugin = self.offers[0].name
+        owners = " and ".join(
+            f"{offer.owner} ({offer.origin})" for offer in self.offers
+        )
+        super().__init__(
+            f"plugin {self.plugin!r} is offered by {owners}; uninstall all but one"
+        )
+
+
+class UnknownPluginError(QuaymasterError, KeyError):
+    """A plugin name that nothing installed offers.
+
+    Attributes:
+        plugin: The name.
+        installed: The names there are.
+    """
+
+    def __init__(self, plugin: str, installed: Iterable[str]) -> None:
+        self.plugin = plugin
+        self.installed = tuple(installed)
+        super().__init__(plugin)
+
+    def __str__(self) -> str:
+        names = ", ".join(self.installed) or "none"
+        return f"unknown plugin {self.plugin!r} (installed: {names})"
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class RegisteredPlugin:
+    """One plugin that profiles may name; its class is imported when first needed.
+
+    Attributes:
+        name: Its name in profiles.
+        distribution: The distribution that offers it; empty if it was given in code.
+        version: That distribution's version.
+        origin: Where the class is: ``package.module:Class``.
+    """
+
+    name: str
+    distribution: str = ""
+    version: str = ""
+    origin: str
+    _find: Callable[[], object] = attrs.field(repr=False)
+
+    def __str__(self) -> str:
+        return f"plugin {self.name!r} ({self.owner or self.origin})"
+
+    @property
+    def owner(self) -> str:
+        """The distribution with its version, or empty."""
+        return f"{self.distribution} {self.version}".strip()
+
+    def load(self) -> type:
+        """The plugin's class.
+
+        Raises:
+            PluginLoadError: It cannot be imported, or is no plugin class.
+        """
+        if isinstance(self._loaded, PluginLoadError):
+            raise self._loaded
+        return self._loaded
+
+    @property
+    def error(self) -> PluginLoadError | None:
+        """Why the plugin cannot be used, or None."""
+        return self._loaded if isinstance(self._loaded, PluginLoadError) else None
+
+    @property
+    def args_class(self) -> type | None:
+        """The attrs class of its arguments, or None if it takes none."""
+        found: type | None = getattr(self.load(), "Args", None)
+        return found
+
+    @cached_property
+    def extension_points(self) -> tuple[ExtensionPoint, ...]:
+        """The extension points it has hooks for, in the order of the calls."""
+        hooks = set(marked_hooks(self.load()))
+        return tuple(
+            point for point in EXTENSION_POINTS if not hooks.isdisjoint(point.hooks)
+        )
+
+    def extends(self, key: str) -> bool:
+        """Whether it has a hook for the extension point with this key."""
+        return any(point.key == key for point in self.extension_points)
+
+    @cached_property
+    def _loaded(self) -> type | PluginLoadError:
+        try:
+            found = self._find()
+        except Exception as error:
+            # Some errors, such as those of syntax, have several lines.
+            cause = " ".join(str(error).split())
+            problem = f"could not be imported: {type(error).__name__}: {cause}"
+            failure = PluginLoadError(self, problem)
+            failure.__cause__ = error
+            return failure
+        return self._checked(found)
+
+    def _checked(self, found: object) -> type | PluginLoadError:
+        if not isinstance(found, type):
+            return PluginLoadError(
+                self,
+                "expected a class that is built with (args, handle), got "
+                f"{type(found).__name__} {getattr(found, '__name__', found)!r}",
+            )
+        problem = _problem_with_args(found) or "; ".join(hook_problems(found))
+        return PluginLoadError(self, problem) if problem else found
+
+
+def _problem_with_args(plugin: type) -> str:
+    args = getattr(plugin, "Args", None)
+    if args is None:
+        return ""
+    if not (isinstance(args, type) and attrs.has(args)):
+        return f"{plugin.__name__}.Args: expected an attrs class, got {args!r}"
+    try:
+        get_type_hints(args)
+    except Exception as error:
+        remedy = "what its annotations name must be imported at run time"
+        return f"{args.__name__}: {error} ({remedy})"
+    return ""
+
+
+class PluginRegistry(Mapping[str, RegisteredPlugin]):
+    """The plugins that profiles may name, by name, in alphabetical order.
+
+    A registry never changes; `with_plugin` gives another one.
+    """
+
+    def __init__(self, plugins: Iterable[RegisteredPlugin] = ()) -> None:
+        """Hold these plugins.
+
+        Raises:
+            DuplicatePluginError: Two of them have the same name.
+        """
+        by_name: dict[str, list[RegisteredPlugin]] = {}
+        for plugin in plugins:
+            by_name.setdefault(plugin.name, []).append(plugin)
+        for offers in by_name.values():
+            if len(offers) > 1:
+                raise DuplicatePluginError(sorted(offers, key=lambda one: one.owner))
+        self._plugins = {name: by_name[name][0] for name in sorted(by_name)}
+
+    @classmethod
+    def discover(cls) -> "PluginRegistry":
+        """Find the plugins of all installed distributions.
+
+        Raises:
+            DuplicatePluginError: Two distributions offer the same name.
+        """
+        return cls(map(_from_entry_point, metadata.entry_points(group=GROUP)))
+
+    @classmethod
+    def of(cls, plugins: Mapping[str, type]) -> "PluginRegistry":
+        """Hold these classes under these names, and nothing that is installed."""
+        return cls(_from_class(name, plugin) for name, plugin in plugins.items())
+
+    def with_plugin(self, plugin: type, name: str | None = None) -> "PluginRegistry":
+        """The same plugins and one more.
+
+        Args:
+            plugin: The plugin's class.
+            name: Its name in profiles, by default the class's name. A plugin that
+                has this name already is replaced.
+        """
+        added = _from_class(name or plugin.__name__, plugin)
+        return PluginRegistry({**self._plugins, added.name: added}.values())
+
+    def __getitem__(self, name: str) -> RegisteredPlugin:
+        """The plugin of this name.
+
+        Raises:
+            UnknownPluginError: Nothing installed offers it.
+        """
+        try:
+            return self._plugins[name]
+        except KeyError:
+            raise UnknownPluginError(name, self._plugins) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._plugins)
+
+    def __len__(self) -> int:
+        return len(self._plugins)
+
+    def load(self, name: str) -> PluginClass:
+        """The class of a plugin, ready to be called with ``(args, handle)``.
+
+        Raises:
+            UnknownPluginError: Nothing installed offers it.
+            PluginLoadError: It cannot be imported, or is no plugin class.
+        """
+        return cast(PluginClass, self[name].load())
+
+    def describe(self, name: str) -> str:
+        """Name a plugin and who offers it, for messages."""
+        found = self._plugins.get(name)
+        return str(found) if found else f"plugin {name!r} (not installed)"
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """One line for every plugin that cannot be imported. Imports all of them."""
+        return tuple(
+            str(plugin.error) for plugin in self._plugins.values() if plugin.error
+        )
+
+
+def _from_entry_point(entry: metadata.EntryPoint) -> RegisteredPlugin:
+    return RegisteredPlugin(
+        name=entry.name,
+        distribution=entry.dist.name if entry.dist else "",
+        version=entry.dist.version if entry.dist else "",
+        origin=entry.value,
+        find=entry.load,
+    )
+
+
+def _from_class(name: str, plugin: type) -> RegisteredPlugin:
+    origin = f"{plugin.__module__}:{plugin.__qualname__}"
+    return RegisteredPlugin(name=name, origin=origin, find=lambda: plugin)

@@ -1,0 +1,108 @@
+"""Explains the attempts of one pod, as they happen."""
+
+import attrs
+
+from quaymaster._cycle.explain import explain
+from quaymaster._cycle.explanation import Explanation
+from quaymaster._engine.failure import Failure, FailureKind
+from quaymaster._engine.framework import Framework
+from quaymaster._objects import Pod
+from quaymaster._simulation.explained import Attempt, WhichAttempt
+from quaymaster._simulation.names import Wanted
+
+__all__ = ["AttemptLog"]
+
+
+@attrs.define(kw_only=True)
+class _Entry:
+    """An attempt that may not be over."""
+
+    at: float
+    outcome: str = "unfinished"
+    node: str = ""
+    nominated_node: str = ""
+    message: str = ""
+    preempted: list[str] = attrs.field(factory=list)
+    explanation: Explanation | None = None
+
+
+class AttemptLog:
+    """Follows what is tried of the pods that may be the wanted one.
+
+    Args:
+        wanted: Which pods those are.
+        which: The attempts to take apart; a number counts from 1.
+    """
+
+    def __init__(self, wanted: Wanted, which: WhichAttempt | int) -> None:
+        self._wanted = wanted
+        self._which = which
+        self._entries: dict[str, list[_Entry]] = {}
+
+    def begin(self, pod: Pod, framework: Framework, now: float) -> None:
+        """A pod is about to be tried."""
+        if not self._wanted.takes(pod):
+            return
+        entries = self._entries.setdefault(pod.key, [])
+        entry = _Entry(at=now)
+        if self._is_asked_for(len(entries) + 1):
+            name = framework.profile.name
+            entry.explanation = explain(framework.plain, pod, name)
+            if self._which is WhichAttempt.LAST and entries:
+                entries[-1].explanation = None
+        entries.append(entry)
+
+    def fail(self, pod: Pod, failure: Failure) -> None:
+        """The attempt gave the pod no node."""
+        entry = self._current(pod.key)
+        if entry is None:
+            return
+        is_error = failure.kind is FailureKind.ERROR
+        entry.outcome = "error" if is_error else "unschedulable"
+        entry.message = failure.message
+        entry.nominated_node = failure.nominated_node(pod)
+
+    def bind(self, pod: Pod, node_name: str) -> None:
+        """The attempt gave the pod a node."""
+        entry = self._current(pod.key)
+        if entry is not None:
+            entry.outcome, entry.node = "scheduled", node_name
+
+    def preempt(self, victim: str, by: str) -> None:
+        """The attempt had another pod go."""
+        entry = self._current(by)
+        if entry is not None:
+            entry.preempted.append(victim)
+
+    def of(self, key: str) -> tuple[Attempt, ...]:
+        """The attempts of a pod, in their order."""
+        return tuple(
+            Attempt(
+                number=number,
+                at=entry.at,
+                outcome=entry.outcome,
+                node=entry.node,
+                nominated_node=entry.nominated_node,
+                message=entry.message,
+                preempted=tuple(entry.preempted),
+                explanation=_winner_first(entry.explanation, entry.node),
+            )
+            for number, entry in enumerate(self._entries.get(key, ()), 1)
+        )
+
+    def _is_asked_for(self, number: int) -> bool:
+        if self._which is WhichAttempt.FIRST:
+            return number == 1
+        return isinstance(self._which, WhichAttempt) or number == self._which
+
+    def _current(self, key: str) -> _Entry | None:
+        entries = self._entries.get(key)
+        return entries[-1] if entries else None
+
+
+def _winner_first(found: Explanation | None, winner: str) -> Explanation | None:
+    """Put the node that was picked first: others may have the same total."""
+    if found is None or not winner:
+        return found
+    scores = tuple(sorted(found.scores, key=lambda one: one.node != winner))
+    return attrs.evolve(found, scores=scores)

@@ -1,0 +1,164 @@
+"""What a simulation can be asked for."""
+
+from collections.abc import Iterable, Sequence
+
+import attrs
+import msgspec
+
+from quaymaster._config.model import SchedulerConfig
+from quaymaster._contract.options import SchedulerOptions
+from quaymaster._inmemory.limits import MAX_PODS
+from quaymaster._objects import ApiObject, Pod, PodStatus
+from quaymaster._registry.registry import PluginRegistry
+from quaymaster._simulation.attempts import AttemptLog
+from quaymaster._simulation.explained import Attempt, ExplainedPod, WhichAttempt
+from quaymaster._simulation.names import PodNotFoundError, Wanted
+from quaymaster._simulation.results import ProgressFn, SimulationResult
+from quaymaster._simulation.run import Run, filled_cluster
+from quaymaster._simulation.verdicts import OUTCOMES
+
+__all__ = ["explain_pod", "simulate"]
+
+
+def simulate(
+    objects: Iterable[ApiObject],
+    *,
+    config: SchedulerConfig,
+    registry: PluginRegistry,
+    seed: int = 0,
+    on_progress: ProgressFn | None = None,
+    options: SchedulerOptions | None = None,
+    max_pods: int = MAX_PODS,
+) -> SimulationResult:
+    """Put objects into an in-memory cluster and schedule until nothing moves.
+
+    Args:
+        objects: Nodes, pods, workloads and all else, as manifests have them. Pods with
+            a node are bound already.
+        config: The scheduler's configuration.
+        registry: Where plugins are found by name.
+        seed: Decides the choice between equally good nodes, and generated names.
+        on_progress: Told how far it is.
+        options: What else can be set about the scheduler.
+        max_pods: How many pods the workloads may ask for in all.
+
+    Raises:
+        AdmissionError: Some objects break rules, or ask for too many pods.
+        ProfileError: A profile's plugins cannot be built.
+        VerificationError: The options ask for decisions to be verified, and one is not
+            what it has to be.
+    """
+    cluster = filled_cluster(list(objects), seed, max_pods)
+    run = Run(cluster, config, registry, seed=seed, options=options)
+    run.settle(on_progress)
+    return run.result()
+
+
+def explain_pod(
+    pod: str,
+    objects: Iterable[ApiObject],
+    *,
+    config: SchedulerConfig,
+    registry: PluginRegistry,
+    seed: int = 0,
+    attempt: WhichAttempt | int = WhichAttempt.AUTO,
+    namespace: str = "",
+    unbind: bool = False,
+    max_pods: int = MAX_PODS,
+) -> ExplainedPod:
+    """Simulate, and take an attempt of one pod apart.
+
+    Args:
+        pod: ``name``, ``namespace/name``, or ``kind/name`` as kubectl has it: a pod, or
+            a workload, which stands for the first of its pods that is tried.
+        objects: As for `simulate`.
+        config: The scheduler's configuration.
+        registry: Where plugins are found by name.
+        seed: As for `simulate`.
+        attempt: Which attempt, by number or by word. Of several, the last one is what
+            the explanation is about.
+        namespace: Where to look for the pod only; empty for all namespaces.
+        unbind: Whether a pod that came with a node is taken from it before everything
+            begins, so that it is scheduled anew.
+        max_pods: As for `simulate`.
+
+    Raises:
+        PodNotFoundError: Nothing, or too much, has that name, or the pod was not tried
+            that often.
+    """
+    given = list(objects)
+    cluster = filled_cluster(given, seed, max_pods)
+    if unbind:
+        taken = Wanted(pod, namespace, cluster).find()
+        cluster = filled_cluster(_without_node(given, taken), seed, max_pods)
+        pod, namespace = taken.key, ""
+    wanted = Wanted(pod, namespace, cluster)
+    terminating = sum(map(_is_about_to_go, cluster.list(Pod).items))
+    if attempt is WhichAttempt.AUTO:
+        attempt = WhichAttempt.FIRST if terminating else WhichAttempt.LAST
+    log = AttemptLog(wanted, attempt)
+    run = Run(cluster, config, registry, seed=seed, log=log)
+    run.settle()
+    found = wanted.find()
+    attempts = log.of(found.key)
+    shown = _shown(pod, attempts, attempt)
+    explained = _explained(found, run) if shown is None else _of_attempt(found, shown)
+    return attrs.evolve(
+        explained,
+        attempts=attempts,
+        terminating=terminating,
+        notices=run.notices(),
+    )
+
+
+def _shown(
+    name: str, attempts: Sequence[Attempt], which: WhichAttempt | int
+) -> Attempt | None:
+    if isinstance(which, WhichAttempt):
+        index = 0 if which is WhichAttempt.FIRST else -1
+        return attempts[index] if attempts else None
+    if not 1 <= which <= len(attempts):
+        times = "once" if len(attempts) == 1 else f"{len(attempts)} times"
+        problem = f"there is no attempt {which}: it was tried {times}"
+        raise PodNotFoundError(name, [], problem=problem)
+    return attempts[which - 1]
+
+
+def _of_attempt(pod: Pod, shown: Attempt) -> ExplainedPod:
+    return ExplainedPod(
+        pod=pod.key,
+        scheduler=pod.spec.scheduler_name,
+        outcome=shown.outcome,
+        node=shown.node,
+        message=shown.message,
+        explanation=shown.explanation,
+        attempt=shown.number,
+    )
+
+
+def _explained(pod: Pod, run: Run) -> ExplainedPod:
+    """A pod that was never tried."""
+    left = None if pod.node_name else run.unscheduled(pod)
+    return ExplainedPod(
+        pod=pod.key,
+        scheduler=pod.spec.scheduler_name,
+        outcome="bound" if left is None else OUTCOMES[left.reason],
+        node=pod.node_name,
+        message=left.message if left else "",
+        explanation=None,
+    )
+
+
+def _without_node(objects: Sequence[ApiObject], pod: Pod) -> list[ApiObject]:
+    """The objects, one pod of them as if it had been created a moment ago."""
+    return [
+        msgspec.structs.replace(obj, node_name="", status=PodStatus())
+        if isinstance(obj, Pod)
+        and (obj.namespace or "default", obj.name) == (pod.namespace, pod.name)
+        else obj
+        for obj in objects
+    ]
+
+
+def _is_about_to_go(pod: Pod) -> bool:
+    return bool(pod.node_name) and pod.is_terminating and not pod.is_finished

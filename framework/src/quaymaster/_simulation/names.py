@@ -1,0 +1,206 @@
+"""The pod that somebody asks about, by one of its names."""
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from quaymaster._contract.cluster import NotFoundError
+from quaymaster._errors import QuaymasterError
+from quaymaster._inmemory.cluster import InMemoryCluster
+from quaymaster._objects import KINDS, ApiObject, Pod
+from quaymaster._simulation.kinds import POD_KINDS, kind_called, kind_fits
+
+__all__ = ["PodNotFoundError", "Wanted"]
+
+_SHOWN: Final = 5  # names that fit well, in a message of one line
+_NEAR: Final = 3  # names that look like it, in the same
+_DEEPEST: Final = 8
+"""So many owners above each other; uids of a dump may name each other in a circle."""
+
+
+class PodNotFoundError(QuaymasterError):
+    """No pod, or more than one, answers to a name.
+
+    Attributes:
+        wanted: What was asked for.
+        pods: The keys that could have been meant.
+        near: What looks much like it.
+    """
+
+    def __init__(
+        self,
+        wanted: str,
+        pods: Sequence[str],
+        *,
+        problem: str = "no such pod",
+        near: Sequence[str] = (),
+    ) -> None:
+        if len(pods) > 1:
+            problem = f"{len(pods)} pods match: {_listed(pods)}; give the whole name"
+        elif near:
+            problem = f"{problem}; did you mean {' or '.join(near)}?"
+        super().__init__(f"pod '{wanted}': {problem}")
+        self.wanted = wanted
+        self.pods = tuple(pods)
+        self.near = tuple(near)
+
+
+class _Owner(NamedTuple):
+    api_version: str
+    kind: str
+    name: str
+
+
+class Wanted:
+    """A pod by name, or the first pod of a workload; it may not exist yet.
+
+    Args:
+        text: ``name``, ``namespace/name``, or ``kind/name`` as kubectl has it:
+            singular, plural or short, with or without a group.
+        namespace: Where to look only; empty for all namespaces.
+        cluster: Where pods and their owners are.
+
+    Raises:
+        PodNotFoundError: It cannot be a name.
+    """
+
+    def __init__(self, text: str, namespace: str, cluster: InMemoryCluster) -> None:
+        self._text = text
+        self._namespace = namespace
+        self._cluster = cluster
+        first, slash, last = text.partition("/")
+        if "/" in last or not (last if slash else first):
+            expected = "expected NAME, NAMESPACE/NAME or KIND/NAME"
+            raise PodNotFoundError(text, [], problem=expected)
+        self._kind = first if slash else ""
+        self._name = last if slash else first
+        self._tried: dict[str, Pod] = {}
+
+    def takes(self, pod: Pod) -> bool:
+        """Whether a pod that is about to be tried may be the one.
+
+        Of a workload, only the first one in each namespace is.
+        """
+        if pod.key in self._tried:
+            return True
+        if self._namespace not in ("", pod.namespace):
+            return False
+        if not self._is_named(pod):
+            namespaces = {one.namespace for one in self._tried.values()}
+            if pod.namespace in namespaces or not self._is_owned(pod):
+                return False
+        self._tried[pod.key] = pod
+        return True
+
+    def find(self) -> Pod:
+        """The pod among those that there are, and those that were tried.
+
+        Raises:
+            PodNotFoundError: There is none, or more than one.
+        """
+        now = {pod.key: pod for pod in self._cluster.list(Pod).items}
+        pods = [now.get(key, pod) for key, pod in self._tried.items()]
+        pods += [pod for key, pod in now.items() if key not in self._tried]
+        if self._namespace:
+            pods = [pod for pod in pods if pod.namespace == self._namespace]
+        named = [pod for pod in pods if self._is_named(pod)]
+        if len(named) > 1:
+            raise PodNotFoundError(self._text, [pod.key for pod in named])
+        owned = named or [pod for pod in pods if self._is_owned(pod)]
+        if not owned:
+            raise self._not_found(pods)
+        namespaces = list(dict.fromkeys(pod.namespace for pod in owned))
+        if len(namespaces) > 1:
+            listed = _listed(namespaces)
+            problem = f"{len(namespaces)} namespaces have it: {listed}; name one"
+            raise PodNotFoundError(self._text, [], problem=problem)
+        return owned[0]
+
+    def _is_named(self, pod: Pod) -> bool:
+        if pod.name != self._name:
+            return False
+        return self._kind in ("", pod.namespace) or kind_called(self._kind) == "Pod"
+
+    def _is_owned(self, pod: Pod) -> bool:
+        return bool(self._kind) and any(
+            owner.name == self._name
+            and kind_fits(self._kind, owner.kind, owner.api_version)
+            for owner in self._owners(pod)
+        )
+
+    def _owners(self, pod: Pod) -> Iterable[_Owner]:
+        """What manages the pod, what manages that, and so on."""
+        obj: ApiObject = pod
+        for _ in range(_DEEPEST):
+            controller = obj.metadata.controller
+            if controller is None:
+                return
+            owner = _Owner(controller.api_version, controller.kind, controller.name)
+            yield owner
+            above = self._stored(owner.kind, pod.namespace, owner.name)
+            if above is None:
+                yield from _guessed_above(owner)
+                return
+            obj = above
+
+    def _stored(self, kind: str, namespace: str, name: str) -> ApiObject | None:
+        cls = KINDS.get(kind)
+        if cls is None:
+            return None
+        try:
+            return self._cluster.get(cls, f"{namespace}/{name}")
+        except NotFoundError:
+            return None
+
+    def _not_found(self, pods: Sequence[Pod]) -> PodNotFoundError:
+        kind = kind_called(self._kind) or "Pod"
+        workloads = list(self._workloads())
+        if any(obj.kind == kind and obj.name == self._name for obj in workloads):
+            return PodNotFoundError(self._text, [], problem=f"the {kind} has no pods")
+        problem = "no such pod" if kind == "Pod" else f"no such {kind}"
+        near = self._near(
+            {
+                **{obj.name: obj.key for obj in reversed(pods)},
+                **{
+                    obj.name: f"{obj.kind.lower()}/{obj.name}"
+                    for obj in reversed(workloads)
+                    if obj.metadata.controller is None or obj.kind == kind
+                },
+            }
+        )
+        return PodNotFoundError(self._text, [], problem=problem, near=near)
+
+    def _workloads(self) -> Iterable[ApiObject]:
+        for kind in POD_KINDS:
+            cls = KINDS.get(kind, Pod)
+            for obj in () if cls is Pod else self._cluster.list(cls).items:
+                if self._namespace in ("", obj.namespace):
+                    yield obj
+
+    def _near(self, called: Mapping[str, str]) -> Sequence[str]:
+        """What looks like the name.
+
+        Args:
+            called: The names that there are -> what to call each.
+        """
+        begins = [name for name in called if name.startswith(f"{self._name}-")]
+        same = [self._name] if self._name in called else []
+        close = difflib.get_close_matches(self._name, called, n=_NEAR)
+        found = dict.fromkeys([*same, *begins[:1], *close])
+        return [called[name] for name in list(found)[:_NEAR]]
+
+
+def _guessed_above(owner: _Owner) -> Iterable[_Owner]:
+    """Who manages an owner that is not in the input, as far as its name tells."""
+    above: Mapping[str, tuple[str, str]] = {
+        "ReplicaSet": ("apps/v1", "Deployment"),
+        "Job": ("batch/v1", "CronJob"),
+    }
+    if owner.kind in above and "-" in owner.name:
+        api_version, kind = above[owner.kind]
+        yield _Owner(api_version, kind, owner.name.rpartition("-")[0])
+
+
+def _listed(keys: Sequence[str]) -> str:
+    shown = ", ".join(keys[:_SHOWN])
+    return shown if len(keys) <= _SHOWN else f"{shown}, ..."

@@ -1,0 +1,120 @@
+"""What happens in a simulation, noted as it happens."""
+
+from collections import Counter
+
+from quaymaster._contract.cluster import EventNote
+from quaymaster._contract.options import HookError, SlowHook
+from quaymaster._engine.failure import Failure
+from quaymaster._engine.framework import Framework
+from quaymaster._inmemory.cluster import InMemoryCluster
+from quaymaster._objects import Pod
+from quaymaster._simulation.attempts import AttemptLog
+from quaymaster._simulation.results import Placement, Preemption, ProgressFn
+
+__all__ = ["Record"]
+
+_PREEMPTED = "Preempted"
+# Chosen, not measured: a few reports in each second, each of which lists all pods.
+_PODS_PER_REPORT = 256
+
+
+class Record:
+    """Follows a scheduler; implements `Observer`.
+
+    Args:
+        cluster: The scheduler's cluster, as it is before everything begins.
+        log: Follows the attempts of some pods, or None.
+
+    Attributes:
+        started: When everything began.
+        placements: The pods that got a node, each with its uid, in order.
+        preempted: The pods that had to go, in order.
+        attempts: How often each pod was tried, by its uid.
+        reasons: What each pod that waits was rejected for, by its uid.
+        on_progress: Told how far it is, or None.
+    """
+
+    def __init__(self, cluster: InMemoryCluster, log: AttemptLog | None = None) -> None:
+        self._cluster = cluster
+        self._log = log
+        self._given = frozenset(pod.uid for pod in cluster.list(Pod).items)
+        self.started = cluster.clock.now()
+        self.placements: list[tuple[str, Placement]] = []
+        self.preempted: list[Preemption] = []
+        self.attempts: Counter[str] = Counter()
+        self.reasons: dict[str, tuple[str, ...]] = {}
+        self.on_progress: ProgressFn | None = None
+
+    def attempting(self, pod: Pod, framework: Framework) -> None:
+        """Count an attempt, and have it followed."""
+        self.attempts[pod.uid] += 1
+        if self._log is not None:
+            self._log.begin(pod, framework, self._now())
+
+    def bound(self, pod: Pod, node_name: str) -> None:
+        """Note a placement."""
+        self.reasons.pop(pod.uid, None)
+        placement = Placement(
+            pod=pod.key,
+            node=node_name,
+            scheduler=pod.spec.scheduler_name,
+            created=self.created(pod),
+            bound=self._now(),
+            attempts=self.attempts[pod.uid],
+        )
+        self.placements.append((pod.uid, placement))
+        if self._log is not None:
+            self._log.bind(pod, node_name)
+        if len(self.placements) % _PODS_PER_REPORT == 0:
+            self.report_progress()
+
+    def recorded(self, note: EventNote) -> None:
+        """Note a preemption, told by the event that its victim gets.
+
+        Events are taken as they happen: later the cluster may have forgotten some, and
+        a victim's name may belong to the pod that has replaced it.
+        """
+        victim, preemptor = note.regarding, note.related
+        if (
+            note.reason != _PREEMPTED
+            or preemptor is None
+            or not isinstance(victim, Pod)
+        ):
+            return
+        told = Preemption(
+            pod=victim.key, by=preemptor.key, node=victim.node_name, at=self._now()
+        )
+        self.preempted.append(told)
+        if self._log is not None:
+            self._log.preempt(victim.key, preemptor.key)
+
+    def slow(self, hook: SlowHook) -> None:
+        """Leave it to the log: real times would make results differ."""
+
+    def failed(self, error: HookError) -> None:
+        """Leave it to the log, and to the messages of the pods."""
+
+    def gave_no_node(self, pod: Pod, failure: Failure) -> None:
+        """Note why an attempt failed."""
+        self.reasons[pod.uid] = failure.reasons
+        if self._log is not None:
+            self._log.fail(pod, failure)
+
+    def created(self, pod: Pod) -> float:
+        """When a pod came, in seconds since the beginning."""
+        created = pod.metadata.creation_timestamp
+        if created is None or pod.uid in self._given:
+            return 0.0
+        return self.since(created)
+
+    def since(self, moment: float) -> float:
+        """Seconds since the beginning, to the microsecond, as objects tell time."""
+        return round(moment - self.started, 6)
+
+    def report_progress(self) -> None:
+        """Tell how many pods have a node, of how many that there are."""
+        if self.on_progress is not None:
+            self.on_progress(len(self.placements), len(self._cluster.list(Pod).items))
+
+    def _now(self) -> float:
+        return self.since(self._cluster.clock.now())

@@ -1,0 +1,153 @@
+"""One simulation, from the objects to the result."""
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import starmap
+
+import attrs
+
+from quaymaster._config.model import SchedulerConfig
+from quaymaster._contract.clock import VirtualClock
+from quaymaster._contract.cluster import NotFoundError
+from quaymaster._contract.options import SchedulerOptions
+from quaymaster._engine.scheduler import Scheduler
+from quaymaster._inmemory.cluster import InMemoryCluster
+from quaymaster._inmemory.limits import MAX_PODS
+from quaymaster._notices import Notice, NoticeReason
+from quaymaster._objects import ApiObject, Node, Pod
+from quaymaster._registry.registry import PluginRegistry
+from quaymaster._simulation.attempts import AttemptLog
+from quaymaster._simulation.record import Record
+from quaymaster._simulation.results import (
+    Placement,
+    ProgressFn,
+    SimulationResult,
+    UnscheduledPod,
+)
+from quaymaster._simulation.verdicts import unscheduled_pod
+
+__all__ = ["Run", "filled_cluster"]
+
+
+def filled_cluster(
+    objects: Sequence[ApiObject], seed: int, max_pods: int = MAX_PODS
+) -> InMemoryCluster:
+    """An in-memory cluster in virtual time, with these objects.
+
+    Raises:
+        AdmissionError: Some objects break rules.
+    """
+    cluster = InMemoryCluster(VirtualClock(), seed=seed, max_pods=max_pods)
+    cluster.load(objects)
+    return cluster
+
+
+class Run:
+    """One simulation.
+
+    Args:
+        cluster: Where everything is.
+        config: The scheduler's configuration.
+        registry: Where plugins are found by name.
+        seed: Decides the choice between equally good nodes.
+        log: Follows the attempts of some pods, or None.
+        options: What else can be set about the scheduler.
+    """
+
+    def __init__(
+        self,
+        cluster: InMemoryCluster,
+        config: SchedulerConfig,
+        registry: PluginRegistry,
+        *,
+        seed: int = 0,
+        log: AttemptLog | None = None,
+        options: SchedulerOptions | None = None,
+    ) -> None:
+        self._cluster = cluster
+        self._record = Record(cluster, log)
+        self._scheduler = Scheduler(
+            cluster,
+            config,
+            registry,
+            clock=cluster.clock,
+            seed=seed,
+            observer=self._record,
+            on_failure=self._record.gave_no_node,
+            options=options,
+        )
+
+    def settle(self, on_progress: ProgressFn | None = None) -> None:
+        """Schedule until nothing moves any more."""
+        self._record.on_progress = on_progress
+        self._scheduler.start()
+        self._record.report_progress()
+        self._scheduler.settle()
+        self._record.report_progress()
+
+    def result(self) -> SimulationResult:
+        """How it ended."""
+        record, waiting = self._record, self._waiting()
+        return SimulationResult(
+            placements=tuple(starmap(self._ended, record.placements)),
+            unscheduled=tuple(
+                sorted(map(self.unscheduled, waiting), key=lambda one: one.pod)
+            ),
+            preempted=tuple(record.preempted),
+            pods=len(record.placements) + len(waiting),
+            nodes=len(self._cluster.list(Node).items),
+            started=record.started,
+            notices=self.notices(),
+        )
+
+    def notices(self) -> tuple[Notice, ...]:
+        """What the cluster tells, and the pods that are none of these profiles'."""
+        known = self._scheduler.frameworks
+        others = Counter(
+            pod.spec.scheduler_name
+            for pod in self._waiting()
+            if pod.spec.scheduler_name not in known
+        )
+        if not others:
+            return self._cluster.notices()
+        names = ", ".join(f"{name} x{count}" for name, count in sorted(others.items()))
+        message = f"pods wait for schedulers that no profile has the name of: {names}"
+        other = Notice(reason=NoticeReason.OTHER_SCHEDULERS, message=message)
+        return (*self._cluster.notices(), other)
+
+    def _waiting(self) -> list[Pod]:
+        """The pods that somebody should find a node for."""
+        return [
+            pod
+            for pod in self._cluster.list(Pod).items
+            if not (pod.node_name or pod.is_finished or pod.is_terminating)
+        ]
+
+    def unscheduled(self, pod: Pod) -> UnscheduledPod:
+        """What to tell of a pod that has no node."""
+        return attrs.evolve(
+            unscheduled_pod(pod, self._scheduler),
+            scheduler=pod.spec.scheduler_name,
+            created=self._record.created(pod),
+            attempts=self._record.attempts[pod.uid],
+            reasons=self._record.reasons.get(pod.uid, ()),
+        )
+
+    def _ended(self, uid: str, placement: Placement) -> Placement:
+        finished = self._finished(uid, placement.pod)
+        if finished is None:
+            return placement
+        return attrs.evolve(placement, finished=finished)
+
+    def _finished(self, uid: str, key: str) -> float | None:
+        """When its containers had ended, as far as the cluster still knows."""
+        try:
+            pod = self._cluster.get(Pod, key)
+        except NotFoundError:
+            return None
+        if pod.uid != uid or not pod.is_finished:
+            return None
+        for condition in pod.status.conditions:
+            if condition.type == "Ready" and condition.last_transition_time is not None:
+                return self._record.since(condition.last_transition_time)
+        return None

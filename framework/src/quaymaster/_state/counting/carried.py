@@ -1,0 +1,93 @@
+"""Pods by the terms that they carry about other pods."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+from quaymaster._objects import Pod
+from quaymaster._state.counting.groups import PodCount
+from quaymaster._state.counting.indexes import SelectorIndex
+from quaymaster._state.counting.pod_terms import PodTerm
+from quaymaster._state.node_table import NodeTable
+
+__all__ = ["ExistingPodTerm", "ExistingPodTerms", "TermsOf"]
+
+
+class ExistingPodTerm(NamedTuple):
+    """A term that pods carry: it speaks of other pods.
+
+    Attributes:
+        term: Which pods, and how nearness to them is judged.
+        weight: How much it counts, if it is a preference.
+        kind: Whatever the plugin tells its terms apart by.
+    """
+
+    term: PodTerm
+    weight: int = 0
+    kind: str = ""
+
+
+TermsOf: TypeAlias = Callable[[Pod], Iterable[ExistingPodTerm]]
+"""Gives the terms that a pod carries: a plain function, which sees nothing but the pod,
+always answers the same and is quick for pods without any."""
+
+
+class ExistingPodTerms:
+    """The pods that carry terms, found by a pod that the terms are about."""
+
+    __slots__ = ("_groups", "_index", "_nodes", "_terms_of")
+
+    def __init__(self, nodes: NodeTable, terms_of: TermsOf) -> None:
+        self._nodes = nodes
+        self._terms_of = terms_of
+        self._groups: dict[ExistingPodTerm, PodCount] = {}
+        self._index: SelectorIndex[ExistingPodTerm] = SelectorIndex()
+
+    def __len__(self) -> int:
+        """How many different terms there are."""
+        return len(self._groups)
+
+    def about(
+        self, pod: Pod, namespace_labels: Mapping[str, str]
+    ) -> Sequence[tuple[ExistingPodTerm, PodCount]]:
+        """The terms that are about a pod, each with the pods that carry it.
+
+        Args:
+            pod: The pod.
+            namespace_labels: The labels of its namespace.
+        """
+        if not self._groups:
+            return ()
+        namespace, labels = pod.metadata.namespace, pod.metadata.labels
+        return [
+            (carried, self._groups[carried])
+            for carried in self._index.candidates(labels)
+            if carried.term.selects(namespace, namespace_labels, labels)
+        ]
+
+    def __bool__(self) -> bool:
+        """Whether any pod on a node carries a term."""
+        return bool(self._groups)
+
+    def groups(self) -> Iterable[PodCount]:
+        """The pods by the terms that they carry."""
+        return self._groups.values()
+
+    def add(self, pod: Pod, row: int, count: int) -> bool:
+        """Count a pod in or out on a node; only the owner does.
+
+        Returns:
+            Whether there are other terms now than before.
+        """
+        changed = False
+        for carried in self._terms_of(pod):
+            group = self._groups.get(carried)
+            if group is None:
+                group = self._groups[carried] = PodCount(self._nodes, {})
+                self._index.add(carried.term.selector, carried)
+                changed = True
+            group.add(row, count)
+            if not group.rows:
+                del self._groups[carried]
+                self._index.remove(carried.term.selector, carried)
+                changed = True
+        return changed

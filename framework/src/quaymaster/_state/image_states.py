@@ -1,0 +1,32 @@
+"""What the cluster knows about the images on its nodes."""
+
+from quaymaster._state.node_info import ImageState, NodeInfo
+
+__all__ = ["add_images", "remove_images"]
+
+
+def add_images(states: dict[str, ImageState], info: NodeInfo) -> None:
+    """Enter the images of a node that has a row, and let it know their states.
+
+    Args:
+        states: Image name -> what is known, for images on any node.
+        info: The node.
+    """
+    mine: dict[str, ImageState] = {}
+    for image in info.node.status.images:
+        for name in image.names:
+            state = states.get(name)
+            if state is None:
+                state = states[name] = ImageState(image.size_bytes)
+            state.rows.add(info.row)
+            mine[name] = state
+    info.images = mine
+
+
+def remove_images(states: dict[str, ImageState], info: NodeInfo) -> None:
+    """Take out the images of a node; those that no node has any more are forgotten."""
+    for name, state in info.images.items():
+        state.rows.discard(info.row)
+        if not state.rows:
+            states.pop(name, None)
+    info.images = {}

@@ -1,0 +1,196 @@
+"""One node with the pods that run, or are assumed, on it.
+
+Mirrors ``NodeInfo`` (Kubernetes v1.36, ``pkg/scheduler/framework/types.go``).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from quaymaster._objects import Node, Pod, Taint
+from quaymaster._objects.resources import (
+    Resources,
+    host_ports,
+    node_allocatable,
+    pod_usage,
+)
+
+__all__ = ["HostPorts", "ImageState", "NodeInfo"]
+
+_WILDCARD_IP = "0.0.0.0"
+
+
+class HostPorts:
+    """The host ports that are taken on one node.
+
+    Mirrors ``HostPortInfo`` (k8s.io/kube-scheduler v0.36, ``framework/types.go``).
+    """
+
+    __slots__ = ("_ips",)
+
+    def __init__(self) -> None:
+        self._ips: dict[tuple[str, int], set[str]] = {}
+
+    def __len__(self) -> int:
+        return sum(len(ips) for ips in self._ips.values())
+
+    def __iter__(self) -> Iterator[tuple[str, int]]:
+        """The taken ``(protocol, port)`` pairs."""
+        return iter(self._ips)
+
+    def add(self, ip: str, protocol: str, port: int) -> None:
+        """Take a port; an empty IP means all addresses, no protocol means TCP."""
+        if port > 0:
+            key = (protocol or "TCP", port)
+            self._ips.setdefault(key, set()).add(ip or _WILDCARD_IP)
+
+    def remove(self, ip: str, protocol: str, port: int) -> None:
+        """Give a port back."""
+        key = (protocol or "TCP", port)
+        ips = self._ips.get(key)
+        if ips is not None:
+            ips.discard(ip or _WILDCARD_IP)
+            if not ips:
+                del self._ips[key]
+
+    def conflicts(self, ip: str, protocol: str, port: int) -> bool:
+        """Whether somebody else has this port, on this address or on all."""
+        if port <= 0:
+            return False
+        ips = self._ips.get((protocol or "TCP", port))
+        if not ips:
+            return False
+        ip = ip or _WILDCARD_IP
+        return ip == _WILDCARD_IP or ip in ips or _WILDCARD_IP in ips
+
+    __hash__ = None  # type: ignore[assignment]  # mutable, so no key of a dict
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, HostPorts):
+            return NotImplemented
+        return self._ips == other._ips
+
+    def clone(self) -> "HostPorts":
+        """A copy that may be changed without changing this one."""
+        other = HostPorts()
+        other._ips = {key: set(ips) for key, ips in self._ips.items()}
+        return other
+
+
+class ImageState:
+    """What the cluster knows about one image name.
+
+    Attributes:
+        size_bytes: Its size on the first node that was seen to have it.
+        rows: The rows of the nodes that have it.
+    """
+
+    __slots__ = ("rows", "size_bytes")
+
+    def __init__(self, size_bytes: int) -> None:
+        self.size_bytes = size_bytes
+        self.rows: set[int] = set()
+
+
+class NodeInfo:
+    """A node, its pods, and the sums that filters and scores are made of.
+
+    Numbers are plain integers and are the truth; the columns of a `NodeTable` repeat
+    them. A plugin reads; only the framework writes, except on a `clone`.
+
+    Attributes:
+        node: The API object.
+        row: Its row in the `NodeTable`; a clone keeps the row of its original.
+        pods: The pods by uid, in the order of their arrival.
+        allocatable: What the node offers to pods.
+        requested: The sum of what the pods request.
+        non_zero_milli_cpu: The same for CPU, each container that requests none counted
+            with 100 millicores.
+        non_zero_memory: The same for memory, with 200 MiB.
+        used_ports: The host ports taken by the pods.
+        images: Image name -> what the cluster knows about it, for images on this node.
+    """
+
+    __slots__ = (
+        "allocatable",
+        "images",
+        "node",
+        "non_zero_memory",
+        "non_zero_milli_cpu",
+        "pods",
+        "requested",
+        "row",
+        "used_ports",
+    )
+
+    def __init__(self, node: Node, *, row: int = -1, pods: Iterable[Pod] = ()) -> None:
+        self.node = node
+        self.row = row
+        self.pods: dict[str, Pod] = {}
+        self.allocatable = node_allocatable(node)
+        self.requested = Resources()
+        self.non_zero_milli_cpu = 0
+        self.non_zero_memory = 0
+        self.used_ports = HostPorts()
+        self.images: Mapping[str, ImageState] = {}
+        for pod in pods:
+            self.add_pod(pod)
+
+    @property
+    def name(self) -> str:
+        """The node's name."""
+        return self.node.metadata.name
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """The node's labels."""
+        return self.node.metadata.labels
+
+    @property
+    def taints(self) -> tuple[Taint, ...]:
+        """The node's taints."""
+        return self.node.spec.taints
+
+    def set_node(self, node: Node) -> None:
+        """Take over a changed node object; pods stay."""
+        self.node = node
+        self.allocatable = node_allocatable(node)
+
+    def add_pod(self, pod: Pod) -> None:
+        """Count a pod in."""
+        self.pods[pod.metadata.uid] = pod
+        self._count(pod, 1)
+        for port in host_ports(pod):
+            self.used_ports.add(port.host_ip, port.protocol, port.host_port)
+
+    def remove_pod(self, pod: Pod) -> None:
+        """Count a pod out.
+
+        Raises:
+            KeyError: No pod with this uid is here.
+        """
+        known = self.pods.pop(pod.metadata.uid)
+        self._count(known, -1)
+        for port in host_ports(known):
+            self.used_ports.remove(port.host_ip, port.protocol, port.host_port)
+
+    def clone(self) -> "NodeInfo":
+        """A copy whose pods may be added and removed to try something out."""
+        other = NodeInfo.__new__(NodeInfo)
+        other.node = self.node
+        other.row = self.row
+        other.pods = dict(self.pods)
+        other.allocatable = self.allocatable
+        other.requested = self.requested.copy()
+        other.non_zero_milli_cpu = self.non_zero_milli_cpu
+        other.non_zero_memory = self.non_zero_memory
+        other.used_ports = self.used_ports.clone()
+        other.images = self.images
+        return other
+
+    def _count(self, pod: Pod, sign: int) -> None:
+        usage = pod_usage(pod)
+        self.requested.add(usage.requests, sign)
+        self.non_zero_milli_cpu += sign * usage.non_zero_milli_cpu
+        self.non_zero_memory += sign * usage.non_zero_memory
+
+    def __repr__(self) -> str:
+        return f"NodeInfo({self.name!r}, {len(self.pods)} pods)"

@@ -1,0 +1,345 @@
+"""All nodes as numpy columns, for plugins that judge many nodes at once.
+
+The truth about a node is its `NodeInfo`; a `NodeTable` mirrors it, one row per node,
+and is brought up to date one row per change. Rows keep their number while the node
+lives and are reused afterwards.
+"""
+
+import copy
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+import msgspec
+import numpy as np
+
+from quaymaster._objects import Taint
+from quaymaster._objects.resources import PodUsage
+from quaymaster._state.arrays import BoolArray, Int64Array, RowArray, Rows
+from quaymaster._state.change_log import ChangeLog
+from quaymaster._state.coded_column import CodedColumn
+from quaymaster._state.host_port_rows import HostPortRows
+from quaymaster._state.image_states import add_images, remove_images
+from quaymaster._state.node_info import ImageState, NodeInfo
+from quaymaster._state.pod_sums import PodSums
+from quaymaster._state.resource_rows import (
+    CPU,
+    EPHEMERAL_STORAGE,
+    MEMORY,
+    ResourceRows,
+)
+
+__all__ = ["CPU", "EPHEMERAL_STORAGE", "MEMORY", "CodedColumn", "NodeTable"]
+
+# Columns double when they are full: to begin with 16, 64 or 256 rows takes the same.
+_FIRST_CAPACITY: Final = 64
+
+
+class NodeTable:
+    """The columns of all nodes. Plugins read; only the framework writes.
+
+    ``C`` is the number of rows there is room for, ``R`` that of resources.
+    Index columns with `rows` (or what a hook was given), never with names.
+
+    Attributes:
+        infos: The `NodeInfo` of each row; None where a row is free.
+        allocatable: Shape ``(R, C)``, dtype int64: what nodes offer.
+        allowed_pods: Shape ``(C,)``, dtype int64: allocatable pods.
+        unschedulable: Shape ``(C,)``, dtype bool: cordoned nodes.
+        taints: Each node's taints as one value, without the times of their adding.
+        images: What the cluster knows about each image name on any node.
+        changes: The rows that changed: their node came, went or changed itself, or a
+            pod on it came, went or changed.
+        node_changes: The same without the pods: the rows whose node came, went or
+            changed itself.
+        is_imagined: Whether the sums may tell of other pods than ``infos`` do.
+    """
+
+    def __init__(self) -> None:
+        self.infos: list[NodeInfo | None] = []
+        self.allocatable: Int64Array = np.zeros((3, _FIRST_CAPACITY), dtype=np.int64)
+        self.allowed_pods: Int64Array = np.zeros(_FIRST_CAPACITY, dtype=np.int64)
+        self.unschedulable: BoolArray = np.zeros(_FIRST_CAPACITY, dtype=np.bool_)
+        self.taints: CodedColumn[tuple[Taint, ...]] = CodedColumn(_FIRST_CAPACITY)
+        self.images: dict[str, ImageState] = {}
+        self.is_imagined = False
+        self.changes: ChangeLog[int] = ChangeLog()
+        self.node_changes: ChangeLog[int] = ChangeLog()
+        self._row_of: dict[str, int] = {}
+        self._free_rows: list[int] = []
+        self._resources = ResourceRows()
+        self._sums = PodSums(self._resources.index, _FIRST_CAPACITY)
+        self._labels: dict[str, CodedColumn[str]] = {}
+        self._host_ports = HostPortRows()
+        self._rows: Rows | None = None
+
+    def __len__(self) -> int:
+        return len(self._row_of)
+
+    def __iter__(self) -> Iterator[NodeInfo]:
+        """All nodes, in row order."""
+        return (info for info in self.infos if info is not None)
+
+    @property
+    def capacity(self) -> int:
+        """How many rows there is room for: ``C``."""
+        return len(self.allowed_pods)
+
+    @property
+    def requested(self) -> Int64Array:
+        """What pods request, shape ``(R, C)``, dtype int64."""
+        sums = self._sums
+        if sums.unwritten:
+            sums.write()
+        return sums.requested
+
+    @property
+    def non_zero_requested(self) -> Int64Array:
+        """CPU and memory requested, with defaults for containers that request none.
+
+        Shape ``(2, C)``, dtype int64.
+        """
+        sums = self._sums
+        if sums.unwritten:
+            sums.write()
+        return sums.non_zero
+
+    @property
+    def pod_count(self) -> Int64Array:
+        """How many pods there are, shape ``(C,)``, dtype int64."""
+        sums = self._sums
+        if sums.unwritten:
+            sums.write()
+        return sums.pod_count
+
+    @property
+    def rows(self) -> Rows:
+        """All rows that hold a node."""
+        if self._rows is None:
+            self._rows = (
+                np.flatnonzero([info is not None for info in self.infos])
+                if self._free_rows
+                else slice(0, len(self.infos))
+            )
+        return self._rows
+
+    def row_numbers(self, rows: Rows) -> RowArray:
+        """The given rows as an array of numbers, shape ``(N,)``."""
+        if isinstance(rows, slice):
+            return np.arange(rows.start, rows.stop, dtype=np.intp)
+        return rows
+
+    def count(self, rows: Rows) -> int:
+        """How many rows an index stands for."""
+        return rows.stop - rows.start if isinstance(rows, slice) else len(rows)
+
+    def infos_at(self, rows: Rows) -> Sequence[NodeInfo]:
+        """The `NodeInfo` of each of the given rows, in their order."""
+        if isinstance(rows, slice):
+            picked = self.infos[rows]
+        else:
+            infos = self.infos
+            picked = [infos[row] for row in rows.tolist()]
+        return [info for info in picked if info is not None]
+
+    def names_at(self, rows: Rows) -> list[str]:
+        """The names of the nodes in the given rows."""
+        return [info.name for info in self.infos_at(rows)]
+
+    def row_of(self, name: str) -> int | None:
+        """The row of a node, or None."""
+        return self._row_of.get(name)
+
+    def get(self, name: str) -> NodeInfo | None:
+        """A node by its name, or None."""
+        row = self._row_of.get(name)
+        return None if row is None else self.infos[row]
+
+    def rows_of(self, names: Collection[str]) -> RowArray:
+        """The rows of the nodes with these names, ascending; unknown ones left out."""
+        known = self._row_of
+        found = [known[name] for name in names if name in known]
+        found.sort()
+        return np.array(found, dtype=np.intp)
+
+    def rows_in_order(self, names: Iterable[str]) -> list[int | None]:
+        """The row of each name, in their order; None for unknown ones."""
+        return list(map(self._row_of.get, names))
+
+    def resource(self, name: str) -> int | None:
+        """The row of an extended resource in the resource columns.
+
+        None if no node has ever offered it and no pod on a node requested it.
+        """
+        return self._resources.index.get(name)
+
+    def label(self, key: str) -> CodedColumn[str]:
+        """The values of one node label; made when first asked for, then kept."""
+        column = self._labels.get(key)
+        if column is None:
+            column = self._labels[key] = CodedColumn(self.capacity)
+            for info in self:
+                column.set(info.row, info.labels.get(key))
+        return column
+
+    def label_columns(self) -> Mapping[str, CodedColumn[str]]:
+        """The columns of the labels that `label` was asked for so far, by key."""
+        return self._labels
+
+    def rows_with_host_port(self, protocol: str, port: int) -> Collection[int]:
+        """The rows on which some pod has taken a host port on any address."""
+        return self._host_ports.of(protocol, port)
+
+    def imagined(self) -> "NodeTable":
+        """A copy whose sums over pods may be changed, to try something out.
+
+        These are `requested`, `non_zero_requested` and `pod_count`. Everything else is
+        shared with this table and must be left alone.
+        """
+        other = copy.copy(self)
+        other.is_imagined = True
+        other._sums = self._sums.copy()
+        return other
+
+    def imagine_pod(self, row: int | RowArray, usage: PodUsage) -> bool:
+        """Count one more pod in on a row; only for an `imagined` table.
+
+        Args:
+            row: The row, or several different ones: each gets such a pod.
+            usage: What the pod requests.
+
+        Returns:
+            False, and nothing is changed, if the pod requests a resource that the
+            table does not know.
+        """
+        return self._sums.add(row, usage)
+
+    def with_others(self, infos: Iterable[NodeInfo]) -> "NodeTable":
+        """A table of other nodes, as an extender described them.
+
+        A node has the row that this table has for its name. One that is not known here,
+        or that comes a second time, has a row beyond those of this table. No node has
+        any images, since that is how upstream makes a node of an answer.
+
+        Args:
+            infos: The nodes; they get their rows.
+        """
+        other = NodeTable()
+        other._grow(self.capacity)
+        other.infos = [None] * len(self.infos)
+        for info in infos:
+            row = self._row_of.get(info.name)
+            if row is None or other.infos[row] is not None:
+                row = other._new_row()
+            other._put(info, row)
+        other._rows = np.flatnonzero([info is not None for info in other.infos])
+        return other
+
+    def add(self, info: NodeInfo) -> None:
+        """Give a node a row, and write it.
+
+        Raises:
+            ValueError: There is a node of that name already.
+        """
+        if info.name in self._row_of:
+            raise ValueError(f"node {info.name!r} is in the table already")
+        if self._free_rows:
+            row = self._free_rows.pop()
+        else:
+            row = self._new_row()
+        self._rows = None
+        self._put(info, row)
+        add_images(self.images, info)
+        self._host_ports.add(info)
+
+    def remove(self, info: NodeInfo) -> None:
+        """Free a node's row."""
+        row = info.row
+        del self._row_of[info.name]
+        self.infos[row] = None
+        self._free_rows.append(row)
+        self._rows = None
+        self._sums.unwritten.pop(row, None)
+        self.node_changes.note(row)
+        remove_images(self.images, info)
+        self._host_ports.remove(info)
+        self.changes.note(row)
+
+    def set_images(self, info: NodeInfo) -> None:
+        """Take over a changed list of images of a node."""
+        remove_images(self.images, info)
+        add_images(self.images, info)
+
+    def write_node(self, info: NodeInfo) -> None:
+        """Write all that comes from the node object, and the usage."""
+        row, offered = info.row, info.allocatable
+        self.node_changes.note(row)
+        self.allocatable[CPU, row] = offered.milli_cpu
+        self.allocatable[MEMORY, row] = offered.memory
+        self.allocatable[EPHEMERAL_STORAGE, row] = offered.ephemeral_storage
+        index = self._resources.index
+        for name in self._names_at(row, offered.scalars):
+            self.allocatable[index[name], row] = offered.scalars.get(name, 0)
+        self.allowed_pods[row] = offered.allowed_pods
+        self.unschedulable[row] = info.node.spec.unschedulable
+        self.taints.set(row, _without_times(info.taints))
+        for key, column in self._labels.items():
+            column.set(row, info.labels.get(key))
+        self.write_usage(info)
+
+    def write_usage(self, info: NodeInfo) -> None:
+        """Write what the pods on a node request."""
+        row, extended = info.row, info.requested.scalars
+        if extended or self._resources.by_node:
+            self._sums.write_extended(info, self._names_at(row, extended))
+        self._sums.unwritten[row] = info
+        self.changes.note(row)
+
+    def note_pod_change(self, info: NodeInfo) -> None:
+        """Note that a pod on a node has changed in a way that changes no sum."""
+        self.changes.note(info.row)
+
+    def write_host_ports(
+        self, info: NodeInfo, keys: Collection[tuple[str, int]]
+    ) -> None:
+        """Write which of the given ``(protocol, port)`` pairs are taken on a node."""
+        self._host_ports.write(info, keys)
+
+    def _new_row(self) -> int:
+        row = len(self.infos)
+        self.infos.append(None)
+        if row >= self.capacity:
+            self._grow(2 * row)
+        return row
+
+    def _put(self, info: NodeInfo, row: int) -> None:
+        self.infos[row] = info
+        info.row = row
+        self._row_of[info.name] = row
+        self.write_node(info)
+
+    def _names_at(self, row: int, names: Collection[str]) -> Collection[str]:
+        """The extended resources that a row has ever had, those with it."""
+        found = self._resources.names_at(row, names)
+        missing = len(self._resources) - len(self.allocatable)
+        if missing > 0:
+            more = max(missing, len(self.allocatable) - 3)
+            self.allocatable = np.pad(self.allocatable, ((0, more), (0, 0)))
+            self._sums.add_resources(more)
+        return found
+
+    def _grow(self, capacity: int) -> None:
+        more = capacity - self.capacity
+        self.allocatable = np.pad(self.allocatable, ((0, 0), (0, more)))
+        self._sums.grow(more)
+        self.allowed_pods = np.pad(self.allowed_pods, (0, more))
+        self.unschedulable = np.pad(self.unschedulable, (0, more))
+        self.taints.grow(capacity)
+        for column in self._labels.values():
+            column.grow(capacity)
+
+
+def _without_times(taints: tuple[Taint, ...]) -> tuple[Taint, ...]:
+    """Taints that differ in nothing else share a code."""
+    if all(taint.time_added is None for taint in taints):
+        return taints
+    return tuple(msgspec.structs.replace(taint, time_added=None) for taint in taints)

@@ -1,0 +1,95 @@
+"""What the pods on each node request in all, as columns."""
+
+from collections.abc import Collection
+
+import numpy as np
+
+from quaymaster._objects.resources import PodUsage
+from quaymaster._state.arrays import Int64Array, RowArray
+from quaymaster._state.node_info import NodeInfo
+from quaymaster._state.resource_rows import CPU, EPHEMERAL_STORAGE, MEMORY
+
+__all__ = ["PodSums"]
+
+
+class PodSums:
+    """The sums over the pods of each node; ``C`` rows of nodes, ``R`` of resources.
+
+    Most pods come and go without anybody reading a column in between, so a change is
+    put on a list, and what is on it is written when somebody reads. Extended resources
+    are written at once: few nodes have any.
+
+    Args:
+        index: Extended resource -> its row in `requested`; shared with the table.
+        capacity: How many nodes there is room for.
+
+    Attributes:
+        requested: Shape ``(R, C)``, dtype int64: what pods request.
+        non_zero: Shape ``(2, C)``, dtype int64: the same for CPU and memory, with
+            defaults for containers that request none.
+        pod_count: Shape ``(C,)``, dtype int64: how many pods there are.
+        unwritten: Row -> the node whose sums have changed since they were written.
+    """
+
+    __slots__ = ("_index", "non_zero", "pod_count", "requested", "unwritten")
+
+    def __init__(self, index: dict[str, int], capacity: int) -> None:
+        self._index = index
+        self.requested: Int64Array = np.zeros((3, capacity), dtype=np.int64)
+        self.non_zero: Int64Array = np.zeros((2, capacity), dtype=np.int64)
+        self.pod_count: Int64Array = np.zeros(capacity, dtype=np.int64)
+        self.unwritten: dict[int, NodeInfo] = {}
+
+    def write(self) -> None:
+        """Write what is on the list."""
+        requested, non_zero = self.requested, self.non_zero
+        for row, info in self.unwritten.items():
+            used = info.requested
+            requested[CPU, row] = used.milli_cpu
+            requested[MEMORY, row] = used.memory
+            requested[EPHEMERAL_STORAGE, row] = used.ephemeral_storage
+            non_zero[CPU, row] = info.non_zero_milli_cpu
+            non_zero[MEMORY, row] = info.non_zero_memory
+            self.pod_count[row] = len(info.pods)
+        self.unwritten.clear()
+
+    def write_extended(self, info: NodeInfo, names: Collection[str]) -> None:
+        """Write the extended resources with these names on one node."""
+        amounts = info.requested.scalars
+        for name in names:
+            self.requested[self._index[name], info.row] = amounts.get(name, 0)
+
+    def copy(self) -> "PodSums":
+        """The same sums, up to date, in arrays of their own."""
+        self.write()
+        other = PodSums(self._index, 0)
+        other.requested = self.requested.copy()
+        other.non_zero = self.non_zero.copy()
+        other.pod_count = self.pod_count.copy()
+        return other
+
+    def add(self, row: int | RowArray, usage: PodUsage) -> bool:
+        """Count one more pod in; see `NodeTable.imagine_pod`."""
+        requests, index = usage.requests, self._index
+        if not requests.scalars.keys() <= index.keys():
+            return False
+        requested, non_zero = self.requested, self.non_zero
+        requested[CPU, row] += requests.milli_cpu
+        requested[MEMORY, row] += requests.memory
+        requested[EPHEMERAL_STORAGE, row] += requests.ephemeral_storage
+        for name, amount in requests.scalars.items():
+            requested[index[name], row] += amount
+        non_zero[CPU, row] += usage.non_zero_milli_cpu
+        non_zero[MEMORY, row] += usage.non_zero_memory
+        self.pod_count[row] += 1
+        return True
+
+    def add_resources(self, more: int) -> None:
+        """Make room for more extended resources."""
+        self.requested = np.pad(self.requested, ((0, more), (0, 0)))
+
+    def grow(self, more: int) -> None:
+        """Make room for more nodes."""
+        self.requested = np.pad(self.requested, ((0, 0), (0, more)))
+        self.non_zero = np.pad(self.non_zero, ((0, 0), (0, more)))
+        self.pod_count = np.pad(self.pod_count, (0, more))

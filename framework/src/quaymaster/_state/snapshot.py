@@ -1,0 +1,157 @@
+"""The nodes and pods of a cluster, as one scheduling attempt sees them.
+
+There is one writer and one thread (the engine's), so the snapshot is not a copy: it is
+the engine's cache itself, assumed pods included. Mirrors what ``Snapshot`` (Kubernetes
+v1.36, ``pkg/scheduler/backend/cache/snapshot.go``) offers to plugins.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from quaymaster._objects import ContainerPort, Node, Pod
+from quaymaster._objects.resources import host_ports, pod_usage
+from quaymaster._state.claim_users import ClaimUsers
+from quaymaster._state.counting.counts import PodCounts
+from quaymaster._state.node_info import NodeInfo
+from quaymaster._state.node_table import NodeTable
+
+__all__ = ["Snapshot"]
+
+
+class Snapshot:
+    """Every node with its pods. Plugins read; only the framework writes.
+
+    Attributes:
+        nodes: The nodes as columns.
+        counts: How many pods of some kind there are, per node or topology domain.
+        claims: What `claim_users` reads.
+    """
+
+    def __init__(self) -> None:
+        self.nodes = NodeTable()
+        self.counts = PodCounts(self.nodes)
+        self._strays: dict[str, dict[str, Pod]] = {}
+        self.claims = ClaimUsers()
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __iter__(self) -> Iterator[NodeInfo]:
+        """All nodes, in row order."""
+        return iter(self.nodes)
+
+    def get(self, name: str) -> NodeInfo | None:
+        """A node by its name, or None."""
+        return self.nodes.get(name)
+
+    def claim_users(self, key: str) -> int:
+        """How often the pods on all nodes name a claim, ephemeral volumes aside.
+
+        Args:
+            key: The claim's key, ``namespace/name``.
+        """
+        return self.claims.of(key)
+
+    def add_node(self, node: Node) -> None:
+        """Add a node, or take over a changed one.
+
+        Pods that were put on a node of this name before it was known are counted in.
+        """
+        name = node.metadata.name
+        info = self.nodes.get(name)
+        if info is None:
+            pods = self._strays.pop(name, {})
+            info = NodeInfo(node, pods=pods.values())
+            self.nodes.add(info)
+            self.counts.node_changed()
+            for pod in pods.values():
+                self.counts.pod_changed(pod, info.row, 1)
+                self.claims.add(pod, 1)
+            return
+        images_changed = node.status.images != info.node.status.images
+        info.set_node(node)
+        if images_changed:
+            self.nodes.set_images(info)
+        self.nodes.write_node(info)
+        self.counts.node_changed()
+
+    def remove_node(self, name: str) -> None:
+        """Remove a node; its pods are remembered until they are removed themselves."""
+        info = self.nodes.get(name)
+        if info is None:
+            return
+        self.nodes.remove(info)
+        self.counts.node_changed()
+        if info.pods:
+            self._strays[name] = dict(info.pods)
+            for pod in info.pods.values():
+                self.counts.pod_changed(pod, info.row, -1)
+                self.claims.add(pod, -1)
+
+    def add_pod(self, pod: Pod) -> None:
+        """Count a pod in on ``pod.node_name``."""
+        info = self.nodes.get(pod.node_name)
+        if info is None:
+            self._strays.setdefault(pod.node_name, {})[pod.metadata.uid] = pod
+            return
+        info.add_pod(pod)
+        self.counts.pod_changed(pod, info.row, 1)
+        self.nodes.write_usage(info)
+        ports = host_ports(pod)
+        if ports:
+            self._write_host_ports(info, ports)
+        if pod.spec.volumes:
+            self.claims.add(pod, 1)
+
+    def remove_pod(self, pod: Pod) -> None:
+        """Count a pod out on ``pod.node_name``."""
+        info = self.nodes.get(pod.node_name)
+        if info is None:
+            strays = self._strays.get(pod.node_name, {})
+            strays.pop(pod.metadata.uid, None)
+            if not strays:
+                self._strays.pop(pod.node_name, None)
+            return
+        known = info.pods[pod.metadata.uid]
+        info.remove_pod(pod)
+        self.counts.pod_changed(known, info.row, -1)
+        self.nodes.write_usage(info)
+        ports = host_ports(pod)
+        if ports:
+            self._write_host_ports(info, ports)
+        if known.spec.volumes:
+            self.claims.add(known, -1)
+
+    def replace_pod(self, old: Pod, new: Pod) -> None:
+        """Take over a changed object of a pod that is counted in."""
+        info = self.nodes.get(new.node_name)
+        if (
+            info is not None
+            and old.node_name == new.node_name
+            and _counts_the_same(old, new)
+        ):
+            info.pods[new.metadata.uid] = new
+            # Identity: whoever changes a status makes a new one. If it says the same,
+            # one node is looked at again for nothing.
+            if old.status is not new.status:
+                self.nodes.note_pod_change(info)  # its start orders victims
+            return
+        self.remove_pod(old)
+        self.add_pod(new)
+
+    def _write_host_ports(self, info: NodeInfo, ports: Iterable[ContainerPort]) -> None:
+        keys = [(port.protocol or "TCP", port.host_port) for port in ports]
+        self.nodes.write_host_ports(info, keys)
+
+
+def _counts_the_same(old: Pod, new: Pod) -> bool:
+    """Whether nothing has changed that a plugin could have counted the pod by."""
+    before, after = old.metadata, new.metadata
+    # Identity: an update mostly shares the spec, and equal specs become one object when
+    # they enter a cluster (`SpecPool`). If not, the pod is counted out and in again,
+    # which is right as well, and takes five times as long.
+    return (
+        old.spec is new.spec
+        and (before.labels is after.labels or before.labels == after.labels)
+        and before.deletion_timestamp == after.deletion_timestamp
+        and pod_usage(old) is pod_usage(new)
+    )

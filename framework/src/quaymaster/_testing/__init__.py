@@ -1,0 +1,56 @@
+"""What tests of plugins and profiles are made of; public, and tested itself.
+
+Makers make API objects from a few words; `PluginHarness` runs one plugin hook by hook
+on a small cluster; `SchedulerHarness` runs whole profiles in virtual time;
+`FaultyCluster` makes a cluster fail now and then, by a seed.
+"""
+
+from quaymaster._testing.faults import Fault, FaultyCluster
+from quaymaster._testing.harness import ContractError, PluginHarness, PluginStatusError
+from quaymaster._testing.makers import (
+    make_affinity_term,
+    make_container,
+    make_metadata,
+    make_namespace,
+    make_node,
+    make_pod,
+    make_pod_disruption_budget,
+    make_priority_class,
+    make_replica_set,
+    make_service,
+    make_spread_constraint,
+    make_uid,
+)
+from quaymaster._testing.scheduler_harness import PluginNotFoundError, SchedulerHarness
+from quaymaster._testing.storage_makers import (
+    make_csi_node,
+    make_persistent_volume,
+    make_persistent_volume_claim,
+    make_storage_class,
+)
+
+__all__ = [
+    "ContractError",
+    "Fault",
+    "FaultyCluster",
+    "PluginHarness",
+    "PluginNotFoundError",
+    "PluginStatusError",
+    "SchedulerHarness",
+    "make_affinity_term",
+    "make_container",
+    "make_csi_node",
+    "make_metadata",
+    "make_namespace",
+    "make_node",
+    "make_persistent_volume",
+    "make_persistent_volume_claim",
+    "make_pod",
+    "make_pod_disruption_budget",
+    "make_priority_class",
+    "make_replica_set",
+    "make_service",
+    "make_spread_constraint",
+    "make_storage_class",
+    "make_uid",
+]

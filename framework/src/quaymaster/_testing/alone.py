@@ -1,0 +1,96 @@
+"""A profile that has one plugin, and what a profile needs besides."""
+
+from collections.abc import Iterable, Mapping
+
+from quaymaster._config.load import parse_config
+from quaymaster._contract.handle import Handle
+from quaymaster._contract.hookspecs import hookimpl
+from quaymaster._contract.queueing import QueuedPodInfo
+from quaymaster._contract.status import Status
+from quaymaster._engine.framework import Framework, FrameworkBuilder
+from quaymaster._engine.handle import Services
+from quaymaster._registry.registry import PluginRegistry
+from quaymaster._runtime.guards import HookGuards, Watch
+
+__all__ = ["build_alone"]
+
+
+class _FirstComeFirstServed:
+    """The queue sort of a profile whose plugin under test is none."""
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        pass
+
+    @hookimpl
+    def queue_sort(self, queued: QueuedPodInfo) -> float:
+        return queued.timestamp
+
+
+class _NoBinder:
+    """The binder of a profile whose plugin under test is none."""
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        pass
+
+    @hookimpl
+    def bind(self) -> Status | None:
+        return Status.skip()
+
+
+_STAND_INS = (("queueSort", _FirstComeFirstServed), ("bind", _NoBinder))
+"""The points that no profile can do without."""
+
+
+def build_alone(
+    plugin: type,
+    beside: Iterable[type],
+    args: Mapping[str, object] | None,
+    services: Services,
+    watch: Watch,
+) -> Framework:
+    """Build a profile that has one plugin, as a configuration file would have it.
+
+    Args:
+        plugin: The plugin's class.
+        beside: More plugins, which come before it.
+        args: The plugin's arguments; None for its defaults.
+        services: The parts that plugins may use.
+        watch: Looks on while hooks are called.
+
+    Raises:
+        PluginLoadError: A class breaks a hookspec.
+        ConfigErrors: The arguments are wrong, or the plugin has no hook.
+        ProfileError: The plugin cannot be built.
+    """
+    plugins = {one.__name__: one for one in (*beside, plugin)}
+    registry = PluginRegistry.of(plugins)
+    names = list(plugins)
+    for key, stand_in in _STAND_INS:
+        if not any(registry[name].extends(key) for name in plugins):
+            registry = registry.with_plugin(stand_in)
+            names.append(stand_in.__name__)
+    document = _document(names, plugin.__name__, args)
+    config = parse_config(document, registry, source="PluginHarness")
+    guards = HookGuards(watch=watch)
+    builder = FrameworkBuilder(registry=registry, services=services, guards=guards)
+    return builder.build(config.profiles[0])
+
+
+def _document(
+    names: Iterable[str], plugin: str, args: Mapping[str, object] | None
+) -> object:
+    profile: dict[str, object] = {
+        "plugins": {
+            "multiPoint": {
+                "disabled": [{"name": "*"}],
+                "enabled": [{"name": name} for name in names],
+            }
+        }
+    }
+    if args is not None:
+        profile["pluginConfig"] = [{"name": plugin, "args": dict(args)}]
+    return {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [profile],
+    }

@@ -1,0 +1,409 @@
+"""Run one plugin's hooks on a small cluster, as its unit tests want it.
+
+The plugin is configured, built and called as in a real profile. Where it has a batch
+twin, each call runs the scalar hook and the twin, and insists that they agree. A hook
+that writes to an array which the plugin has returned before raises a `PluginError`.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+import numpy as np
+
+from quaymaster._contract.clock import VirtualClock
+from quaymaster._contract.cluster_events import (
+    ClusterEvent,
+    ClusterEventWithHint,
+    QueueingHint,
+)
+from quaymaster._contract.cycle_state import CycleState, StateNotFoundError
+from quaymaster._contract.queueing import QueuedPodInfo, SortKey
+from quaymaster._contract.results import (
+    NodeStatuses,
+    NodeVerdicts,
+    PostFilterResult,
+    PreBindPreFlightResult,
+    PreBindWait,
+    PreFilterResult,
+)
+from quaymaster._contract.status import Status
+from quaymaster._cycle.attempt import Attempt
+from quaymaster._cycle.decisions import Feasible
+from quaymaster._engine.handle import Services
+from quaymaster._errors import PluginError, QuaymasterError
+from quaymaster._inmemory.cluster import InMemoryCluster
+from quaymaster._mutations.returned import ReturnedArrays
+from quaymaster._objects import ApiObject, Node, Pod
+from quaymaster._runtime.guards import unguarded
+from quaymaster._runtime.profile import Call
+from quaymaster._state.arrays import Int64Array, freeze, is_frozen
+from quaymaster._state.snapshot import Snapshot
+from quaymaster._testing.alone import build_alone
+from quaymaster._testing.still import FixedNominations, FixedObjects
+
+__all__ = ["ContractError", "PluginHarness", "PluginStatusError"]
+
+T = TypeVar("T")
+
+
+class ContractError(QuaymasterError, AssertionError):
+    """A scalar hook and its batch twin gave different answers."""
+
+
+class PluginStatusError(QuaymasterError):
+    """A hook gave a status where the harness needs a value.
+
+    Attributes:
+        status: What it said.
+    """
+
+    def __init__(self, status: Status) -> None:
+        super().__init__(f"{status.code.label}: {status.message}")
+        self.status = status
+
+
+class PluginHarness:
+    """One plugin, its arguments, and a cluster that stands still.
+
+    Each hook method starts a fresh attempt (a new `CycleState`) unless it says
+    otherwise; `state` is that of the last one.
+
+    Args:
+        plugin: The plugin's class.
+        args: Its arguments, as they stand in a configuration file.
+        nodes: The cluster's nodes.
+        pods: Pods that are on nodes already (``make_pod(node=...)``).
+        objects: Any other objects that the plugin looks up.
+        nominated: Node name -> pods that are nominated to it.
+        beside: More plugins of the profile, which come before this one.
+
+    Attributes:
+        plugin: The plugin itself.
+        handle: What the plugin was given.
+        snapshot: The nodes and pods.
+        cluster: An in-memory cluster with the same objects, for ``bind``.
+        state: The cycle state of the last attempt.
+
+    Raises:
+        PluginLoadError: The class breaks a hookspec.
+        ConfigErrors: The arguments are wrong, or the plugin has no hook.
+        ProfileError: The plugin cannot be built.
+    """
+
+    def __init__(
+        self,
+        plugin: type,
+        *,
+        args: Mapping[str, object] | None = None,
+        nodes: Iterable[Node] = (),
+        pods: Iterable[Pod] = (),
+        objects: Iterable[ApiObject] = (),
+        nominated: Mapping[str, Sequence[Pod]] | None = None,
+        beside: Iterable[type] = (),
+    ) -> None:
+        self._name = plugin.__name__
+        nodes, pods, objects = list(nodes), list(pods), list(objects)
+        clock = VirtualClock()
+        self.snapshot = Snapshot()
+        for node in nodes:
+            self.snapshot.add_node(node)
+        for pod in pods:
+            self.snapshot.add_pod(pod)
+        self.cluster = InMemoryCluster(clock)
+        self.cluster.load([*nodes, *pods, *objects])
+        self.state = CycleState()
+        self._informers = FixedObjects([*nodes, *pods, *objects])
+        services = Services(
+            clock=clock,
+            cluster=self.cluster,
+            informers=self._informers,
+            snapshot=self.snapshot,
+            nominator=FixedNominations(nominated or {}),
+        )
+        self._twin_scores: Int64Array | None = None
+        self._returned = ReturnedArrays()
+        self._framework = build_alone(plugin, beside, args, services, self._returned)
+        self.plugin = self._framework.profile.plugins[self._name]
+        self.handle = self._framework.handle
+
+    def pre_enqueue(self, pod: Pod) -> Status | None:
+        """What ``pre_enqueue`` says of a pod."""
+        answer: Status | None = self._ask(self._call("preEnqueue"), "pre_enqueue", pod)
+        return answer
+
+    def sort_key(self, queued: QueuedPodInfo) -> SortKey:
+        """The sort key of a queued pod."""
+        key: SortKey = self._ask(self._call("queueSort"), "queue_sort", queued)
+        return key
+
+    def pre_filter(self, pod: Pod) -> PreFilterResult | Status | None:
+        """What ``pre_filter`` says of a pod."""
+        self.state = CycleState()
+        call = self._call("preFilter")
+        answer: PreFilterResult | Status | None = self._ask(
+            call, "pre_filter", self.state, pod, self.snapshot.nodes
+        )
+        return answer
+
+    def filter(self, pod: Pod, *, pre_filter: bool = True) -> dict[str, Status]:
+        """The nodes that ``filter`` rejects, with the reason of each.
+
+        Args:
+            pod: The pod to place.
+            pre_filter: Whether ``pre_filter`` runs first; if it then says Skip, no
+                node is rejected.
+
+        Raises:
+            ContractError: ``filter`` and ``filter_nodes`` differ.
+            PluginStatusError: ``pre_filter`` rejected the pod.
+        """
+        self.state = CycleState()
+        if pre_filter and self._has("preFilter"):
+            answer = self.pre_filter(pod)
+            if isinstance(answer, Status):
+                if answer.is_skip:
+                    return {}
+                raise PluginStatusError(answer)
+        call = self._call("filter")
+        rejected = {}
+        for node in self.snapshot:
+            status = self._ask(call, "filter", self.state, pod, node)
+            if status is not None:
+                rejected[node.name] = status
+        if "filter_nodes" in call.hooks:
+            twin = self._filter_nodes(call, pod)
+            failures = [one for one in twin.values() if one.is_error]
+            if failures and failures[0] in rejected.values():
+                return rejected  # the first Error is the end; nodes do not matter
+            self._compare("filter", rejected, twin)
+        return rejected
+
+    def score(self, pod: Pod, *, pre_score: bool = True) -> dict[str, int]:
+        """The raw score of every node.
+
+        Args:
+            pod: The pod to place.
+            pre_score: Whether ``pre_score`` runs first; if it then says Skip, nothing
+                is scored.
+
+        Raises:
+            ContractError: ``score`` and ``score_nodes`` differ.
+            PluginStatusError: A hook gave a status instead.
+        """
+        self.state = CycleState()
+        self._twin_scores = None
+        nodes = self.snapshot.nodes
+        if pre_score and self._has("preScore"):
+            call = self._call("preScore")
+            status = self._ask(call, "pre_score", self.state, pod, nodes, nodes.rows)
+            if status is not None:
+                if status.is_skip:
+                    return {}
+                raise PluginStatusError(status)
+        call = self._call("score")
+        scores = {
+            node.name: _value(self._ask(call, "score", self.state, pod, node))
+            for node in self.snapshot
+        }
+        if "score_nodes" in call.hooks:
+            twin = _value(
+                self._ask(call, "score_nodes", self.state, pod, nodes, nodes.rows)
+            )
+            names = nodes.names_at(nodes.rows)
+            self._compare("score", scores, dict(zip(names, twin.tolist(), strict=True)))
+            self._twin_scores = twin
+        return scores
+
+    def normalized(self, pod: Pod, *, pre_score: bool = True) -> dict[str, int]:
+        """The score of every node after ``normalize_score``.
+
+        Args:
+            pod: The pod to place.
+            pre_score: Whether ``pre_score`` runs first.
+
+        Raises:
+            ContractError: ``score`` and ``score_nodes`` differ, or what becomes of
+                their scores does.
+            PluginStatusError: A hook gave a status instead.
+        """
+        scores = self.score(pod, pre_score=pre_score)
+        call = self._call("score")
+        if "normalize_score" not in call.hooks or not scores:
+            return scores
+        raw: Int64Array = freeze(np.array(list(scores.values()), dtype=np.int64))
+        normalized = self._normalized(call, pod, raw)
+        twin = self._twin_scores
+        if twin is not None:
+            # As the framework does: what is frozen goes back as the same object.
+            given = twin if is_frozen(twin) else freeze(twin.view())
+            again = self._normalized(call, pod, given)
+            self._compare("normalize_score after score", normalized, again)
+        return normalized
+
+    def _normalized(self, call: Call, pod: Pod, raw: Int64Array) -> dict[str, int]:
+        nodes = self.snapshot.nodes
+        answer = _value(
+            self._ask(call, "normalize_score", self.state, pod, raw, nodes, nodes.rows)
+        )
+        scores = raw if answer is None else answer
+        names = nodes.names_at(nodes.rows)
+        return dict(zip(names, scores.tolist(), strict=True))
+
+    def attempt(self, pod: Pod) -> NodeStatuses:
+        """Run PreFilter and Filter of all plugins for a pod that fits nowhere.
+
+        Returns:
+            Why each node was rejected.
+
+        Raises:
+            ValueError: The pod fits somewhere.
+            PluginStatusError: A plugin failed.
+        """
+        self._informers.put(pod)
+        self.state = CycleState()
+        attempt = Attempt.begin(self.state, pod, self.snapshot.nodes)
+        found = self._framework.plain.find_feasible(attempt)
+        if isinstance(found, Feasible):
+            raise ValueError(f"pod {pod.key} fits")
+        if found.diagnosis is None:
+            raise PluginStatusError(found.status)
+        return found.diagnosis
+
+    def post_filter(self, pod: Pod) -> PostFilterResult:
+        """What ``post_filter`` does for a pod that fits nowhere.
+
+        Raises:
+            ValueError: The pod fits somewhere.
+            PluginStatusError: A plugin failed before.
+        """
+        statuses = self.attempt(pod)
+        call = self._call("postFilter")
+        answer: PostFilterResult | Status | None = self._ask(
+            call, "post_filter", self.state, pod, statuses
+        )
+        if isinstance(answer, PostFilterResult):
+            return answer
+        return PostFilterResult(answer)
+
+    def events(self) -> Sequence[ClusterEventWithHint]:
+        """What ``events_to_register`` gives."""
+        return self._framework.profile.events[self._name] or ()
+
+    def hint(
+        self,
+        pod: Pod,
+        event: ClusterEvent,
+        old: ApiObject | None = None,
+        new: ApiObject | None = None,
+    ) -> QueueingHint:
+        """Whether an event would wake a pod that this plugin rejected.
+
+        Args:
+            pod: The rejected pod.
+            event: What happened.
+            old: The object before, or None.
+            new: The object after, or None.
+        """
+        for registered in self.events():
+            if registered.event.matches(event) and (
+                registered.hint is None
+                or registered.hint(pod, old, new) is QueueingHint.QUEUE
+            ):
+                return QueueingHint.QUEUE
+        return QueueingHint.SKIP
+
+    def reserve(self, pod: Pod, node_name: str) -> Status | None:
+        """Let the plugin reserve a node, in the attempt that `filter` began."""
+        call = self._call("reserve")
+        answer: Status | None = self._ask(
+            call, "reserve", self.state, _on(pod, node_name), node_name
+        )
+        return answer
+
+    def unreserve(self, pod: Pod, node_name: str) -> None:
+        """Let the plugin give back what it reserved."""
+        unreserve = unguarded(self._call("reserve").hooks["unreserve"])
+        unreserve(self.state, _on(pod, node_name), node_name)
+
+    def pre_bind_pre_flight(
+        self, pod: Pod, node_name: str
+    ) -> PreBindPreFlightResult | Status | None:
+        """Whether the plugin has anything to do before the pod is bound."""
+        call = self._call("preBind")
+        answer: PreBindPreFlightResult | Status | None = self._ask(
+            call, "pre_bind_pre_flight", self.state, _on(pod, node_name), node_name
+        )
+        return answer
+
+    def pre_bind(self, pod: Pod, node_name: str) -> PreBindWait | Status | None:
+        """Let the plugin do on `cluster` what must be done before the pod is bound."""
+        call = self._call("preBind")
+        answer: PreBindWait | Status | None = self._ask(
+            call, "pre_bind", self.state, _on(pod, node_name), node_name
+        )
+        return answer
+
+    def bind(self, pod: Pod, node_name: str) -> Status | None:
+        """Let the plugin bind a pod on `cluster`."""
+        call = self._call("bind")
+        answer: Status | None = self._ask(call, "bind", CycleState(), pod, node_name)
+        return answer
+
+    def _ask(self, call: Call, hook: str, *args: object) -> Any:  # noqa: ANN401 - as it says
+        """What a hook gives; unlike in a profile, a test sees what it raises."""
+        own = unguarded(call.hooks[hook])
+        try:
+            answer = self._returned.around(call.plugin, hook, (), own)(*args)
+        except StateNotFoundError as error:
+            if not error.missing:
+                raise
+            return Status.from_error(error)
+        if isinstance(answer, Status) and isinstance(answer.error, PluginError):
+            raise answer.error
+        return answer
+
+    def _call(self, key: str) -> Call:
+        for call in self._framework.profile.plan(key):
+            if call.plugin == self._name:
+                return call
+        raise LookupError(f"{self._name} has no hook at {key}")
+
+    def _has(self, key: str) -> bool:
+        return any(
+            call.plugin == self._name for call in self._framework.profile.plan(key)
+        )
+
+    def _filter_nodes(self, call: Call, pod: Pod) -> dict[str, Status]:
+        nodes = self.snapshot.nodes
+        verdicts = self._ask(call, "filter_nodes", self.state, pod, nodes, nodes.rows)
+        names = nodes.names_at(nodes.rows)
+        if verdicts is None:
+            return {}
+        if isinstance(verdicts, Status):
+            return dict.fromkeys(names, verdicts)
+        assert isinstance(verdicts, NodeVerdicts)
+        codes = zip(names, verdicts.codes.tolist(), strict=True)
+        return {name: verdicts.status_of(code) for name, code in codes if code}
+
+    def _compare(
+        self, hook: str, scalar: Mapping[str, object], twin: Mapping[str, object]
+    ) -> None:
+        for node in self.snapshot:
+            one, other = scalar.get(node.name), twin.get(node.name)
+            if one != other:
+                raise ContractError(
+                    f"plugin '{self._name}': {hook} and {hook}_nodes differ on node "
+                    f"'{node.name}': {one!r} and {other!r}"
+                )
+
+
+def _on(pod: Pod, node_name: str) -> Pod:
+    """A pod as it is assumed on a node."""
+    return msgspec.structs.replace(pod, node_name=node_name)
+
+
+def _value(answer: T | Status) -> T:
+    if isinstance(answer, Status):
+        raise PluginStatusError(answer)
+    return answer

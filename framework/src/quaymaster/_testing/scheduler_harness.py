@@ -1,0 +1,257 @@
+"""Run whole profiles on an in-memory cluster, in virtual time."""
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
+from typing import Final, TypeVar
+
+from quaymaster._config.changes import ConfigChanges
+from quaymaster._config.load import default_config, parse_config
+from quaymaster._config.model import SchedulerConfig
+from quaymaster._contract.clock import VirtualClock
+from quaymaster._contract.cluster import EventNote
+from quaymaster._contract.options import HookError, SchedulerOptions, SlowHook
+from quaymaster._contract.queueing import PendingPod
+from quaymaster._engine.framework import Framework
+from quaymaster._engine.scheduler import Scheduler
+from quaymaster._errors import QuaymasterError
+from quaymaster._inmemory.cluster import InMemoryCluster
+from quaymaster._objects import ApiObject, Pod
+from quaymaster._registry.registry import PluginRegistry
+from quaymaster._testing.faults import Fault, FaultyCluster
+
+__all__ = ["PluginNotFoundError", "SchedulerHarness"]
+
+PluginT = TypeVar("PluginT")
+
+_DEFAULT_NAME: Final = "default-scheduler"
+
+
+class PluginNotFoundError(QuaymasterError, LookupError):
+    """A profile has no plugin of some class.
+
+    Attributes:
+        plugin: The class's name.
+        scheduler_name: The profile's name.
+    """
+
+    def __init__(
+        self, plugin: str, scheduler_name: str, plugins: Iterable[object]
+    ) -> None:
+        known = ", ".join(type(other).__name__ for other in plugins) or "none"
+        super().__init__(
+            f"profile '{scheduler_name}': no plugin of class {plugin} (there: {known})"
+        )
+        self.plugin = plugin
+        self.scheduler_name = scheduler_name
+
+
+class SchedulerHarness:
+    """A scheduler with a cluster of its own, for tests of profiles and plugins.
+
+    Objects go through admission as with a real API server, workloads become pods, and
+    bound pods run. Nothing happens by itself: `schedule_one` makes one attempt,
+    `settle` goes on until nothing moves any more, `advance` lets time pass.
+
+    Args:
+        objects: What the cluster holds at first.
+        plugins: Plugins of the test's own, by name; they come on top of the installed
+            ones, and replace those of their name.
+        config: A ``KubeSchedulerConfiguration`` as plain data; by default the default
+            profile.
+        seed: Decides the choice between equally good nodes, and generated names.
+        options: What else can be set about the scheduler.
+        stopwatch: The time that hooks are measured with, in seconds.
+        faults: How likely each fault of the cluster is, as the scheduler sees it; with
+            a rate of 1, some things never come to an end.
+        max_answer_seconds: How late a call of the scheduler can be, and as much again
+            its answer, if such faults are likely.
+
+    Attributes:
+        cluster: The cluster, which never fails.
+        faulty: The same, as the scheduler sees it.
+        clock: The time of both.
+        registry: The plugins, the test's own included.
+        attempts: The keys of the pods that were tried, in order.
+        slow_hooks: The hooks that took longer than they may, in order.
+        errors: The hooks that raised an exception or broke their contract, in order;
+            what a hook returns as an Error status is none of these.
+
+    Raises:
+        AdmissionError: Some objects break rules.
+        ConfigErrors: The configuration is wrong.
+        ProfileError: A plugin cannot be built.
+    """
+
+    def __init__(
+        self,
+        objects: Iterable[ApiObject] = (),
+        *,
+        plugins: Mapping[str, type] | None = None,
+        config: Mapping[str, object] | None = None,
+        seed: int = 0,
+        options: SchedulerOptions | None = None,
+        stopwatch: Callable[[], float] = time.perf_counter,
+        faults: Mapping[Fault, float] | None = None,
+        max_answer_seconds: float = 5.0,
+    ) -> None:
+        registry = PluginRegistry.discover()
+        for name, plugin in (plugins or {}).items():
+            registry = registry.with_plugin(plugin, name)
+        self.registry = registry
+        self.clock = VirtualClock()
+        self.cluster = InMemoryCluster(self.clock, seed=seed)
+        self.cluster.load(objects)
+        self.faulty = FaultyCluster(
+            self.cluster,
+            clock=self.clock,
+            rates=faults or {},
+            seed=seed,
+            max_answer_seconds=max_answer_seconds,
+        )
+        self.attempts: list[str] = []
+        self.slow_hooks: list[SlowHook] = []
+        self.errors: list[HookError] = []
+        self._scheduler = Scheduler(
+            self.faulty,
+            default_config(registry) if config is None else self._parsed(config),
+            registry,
+            clock=self.clock,
+            seed=seed,
+            make_executor=self.faulty.make_executor,
+            observer=_Log(self.attempts, self.slow_hooks, self.errors),
+            options=options,
+            stopwatch=stopwatch,
+        )
+        self._scheduler.start()
+
+    @property
+    def config(self) -> SchedulerConfig:
+        """The configuration in force."""
+        return self._scheduler.config
+
+    def reload(
+        self, config: SchedulerConfig | Mapping[str, object]
+    ) -> Future[ConfigChanges]:
+        """Have the scheduler go on with another configuration.
+
+        It is swapped in before the next attempt that begins; until then the answer is
+        open.
+
+        Raises:
+            ConfigErrors: The configuration is wrong.
+        """
+        if not isinstance(config, SchedulerConfig):
+            config = self._parsed(config)
+        return self._scheduler.reload(config)
+
+    def plugin(
+        self, kind: type[PluginT], *, scheduler_name: str = _DEFAULT_NAME
+    ) -> PluginT:
+        """A plugin as it is at work, to see what it has noted.
+
+        A reload builds all plugins anew.
+
+        Args:
+            kind: Its class; of several such plugins, the first one is meant.
+            scheduler_name: The profile that it belongs to.
+
+        Raises:
+            PluginNotFoundError: There is no such plugin, or no such profile.
+        """
+        framework = self._scheduler.frameworks.get(scheduler_name)
+        plugins = framework.profile.plugins.values() if framework else ()
+        for plugin in plugins:
+            if isinstance(plugin, kind):
+                return plugin
+        raise PluginNotFoundError(kind.__name__, scheduler_name, plugins)
+
+    def schedule_one(self) -> str | None:
+        """Take one pod through a scheduling and a binding cycle.
+
+        Returns:
+            The key of the pod that was tried, or None if none was ready.
+        """
+        before = len(self.attempts)
+        while self._scheduler.turn():
+            if len(self.attempts) > before:
+                return self.attempts[-1]
+        return None
+
+    def settle(self) -> None:
+        """Schedule until nothing moves any more, however long that takes."""
+        self._scheduler.settle()
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass, and schedule what becomes ready meanwhile."""
+        end = self.clock.now() + seconds
+        self._work()
+        while (due := self.clock.next_due()) is not None and due <= end:
+            self.clock.advance(max(0.0, due - self.clock.now()))
+            self._work()
+        self.clock.advance(max(0.0, end - self.clock.now()))
+        self._work()
+
+    def pod(self, key: str) -> Pod:
+        """A pod as the cluster has it; ``default/`` may be left out.
+
+        Raises:
+            NotFoundError: There is no such pod.
+        """
+        return self.cluster.get(Pod, _key(key))
+
+    def node_of(self, key: str) -> str:
+        """The node of a pod, or empty."""
+        return self.pod(key).node_name
+
+    def message(self, key: str) -> str:
+        """What the pod's PodScheduled condition says, or empty."""
+        for condition in self.pod(key).status.conditions:
+            if condition.type == "PodScheduled":
+                return condition.message
+        return ""
+
+    def why_pending(self, key: str) -> PendingPod | None:
+        """Where a pod waits, and for what; None if it is not in the queue."""
+        return self._scheduler.queue.why_pending(_key(key))
+
+    def waiting_pods(self) -> list[str]:
+        """The keys of the pods that wait on Permit."""
+        return [waiting.pod.key for waiting in self._scheduler.waiting]
+
+    def _parsed(self, config: Mapping[str, object]) -> SchedulerConfig:
+        return parse_config(dict(config), self.registry, source="SchedulerHarness")
+
+    def _work(self) -> None:
+        while self._scheduler.turn():
+            pass
+
+
+class _Log:
+    """Notes which pods are tried; what is bound, the cluster knows."""
+
+    def __init__(
+        self, keys: list[str], slow_hooks: list[SlowHook], errors: list[HookError]
+    ) -> None:
+        self._keys = keys
+        self._slow_hooks = slow_hooks
+        self._errors = errors
+
+    def attempting(self, pod: Pod, _framework: Framework, /) -> None:
+        self._keys.append(pod.key)
+
+    def bound(self, _pod: Pod, _node_name: str, /) -> None:
+        pass
+
+    def recorded(self, _note: EventNote, /) -> None:
+        pass
+
+    def slow(self, hook: SlowHook, /) -> None:
+        self._slow_hooks.append(hook)
+
+    def failed(self, error: HookError, /) -> None:
+        self._errors.append(error)
+
+
+def _key(name: str) -> str:
+    return name if "/" in name else f"default/{name}"

@@ -1,0 +1,87 @@
+"""An executor whose calls and answers take virtual time, without blocking."""
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from quaymaster._binding.executor import Post
+from quaymaster._contract.clock import Clock, Timer
+
+__all__ = ["SlowExecutor"]
+
+T = TypeVar("T")
+
+
+class SlowExecutor:
+    """Runs tasks now or later, and hands over their results now or later still.
+
+    Everything else goes on in between, as it does while workers wait for a server; but
+    all of it happens on one thread, in an order that the delays decide.
+
+    Args:
+        clock: Tells when.
+        post: Puts a call into the engine's inbox.
+        call_delay: Says how long the next task takes to begin, in seconds.
+        answer_delay: Says how long the result of one that has run takes to come.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        post: Post,
+        *,
+        call_delay: Callable[[], float],
+        answer_delay: Callable[[], float],
+    ) -> None:
+        self._clock = clock
+        self._post = post
+        self._call_delay = call_delay
+        self._answer_delay = answer_delay
+        self._numbers = itertools.count()
+        self._timers: dict[int, Timer] = {}
+        self._calls: dict[int, Callable[[], object]] = {}
+
+    def submit(self, task: Callable[[], T], done: Callable[[T], None]) -> None:
+        """Run ``task``, and then ``done`` with its result, each after its delay."""
+        delay = self._call_delay()
+        if delay == 0:
+            self._run(task, done)
+            return
+        number = self._later(delay, lambda: self._run(task, done))
+        self._calls[number] = task
+
+    def close(self) -> None:
+        """Nothing to wait for: what is left is in the clock."""
+
+    def abandon(self) -> Sequence[Callable[[], object]]:
+        """Have nothing happen any more, as when the scheduler's process ends.
+
+        Returns:
+            The tasks that have not begun, in the order in which they came. A server
+            may have got some of these calls.
+        """
+        calls = list(self._calls.values())
+        for timer in self._timers.values():
+            timer.cancel()
+        self._timers.clear()
+        self._calls.clear()
+        return calls
+
+    def _run(self, task: Callable[[], T], done: Callable[[T], None]) -> None:
+        answer = task()
+        delay = self._answer_delay()
+        if delay == 0:
+            done(answer)
+        else:
+            self._later(delay, lambda: self._post(lambda: done(answer)))
+
+    def _later(self, delay: float, call: Callable[[], None]) -> int:
+        number = next(self._numbers)
+
+        def due() -> None:
+            del self._timers[number]
+            self._calls.pop(number, None)
+            call()
+
+        self._timers[number] = self._clock.call_later(delay, due)
+        return number

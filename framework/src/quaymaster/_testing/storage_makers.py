@@ -1,0 +1,184 @@
+"""Makers of volumes, claims and storage classes; like those in `testing.makers`."""
+
+from collections.abc import Iterable, Mapping
+
+from quaymaster._objects import (
+    ApiObject,
+    CSINode,
+    CSINodeDriver,
+    CSINodeSpec,
+    CSIPersistentVolumeSource,
+    NodeSelector,
+    ObjectReference,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    PersistentVolumeClaimSpec,
+    PersistentVolumeClaimStatus,
+    PersistentVolumeSpec,
+    PersistentVolumeStatus,
+    StorageClass,
+    TopologySelectorLabelRequirement,
+    TopologySelectorTerm,
+    VolumeNodeAffinity,
+    VolumeNodeResources,
+    VolumeResourceRequirements,
+)
+from quaymaster._objects.quantity import Quantity
+from quaymaster._testing.makers import make_metadata
+from quaymaster._testing.shorthand import node_selector_term
+
+__all__ = [
+    "make_csi_node",
+    "make_persistent_volume",
+    "make_persistent_volume_claim",
+    "make_storage_class",
+]
+
+
+def make_storage_class(
+    *,
+    name: str = "standard",
+    provisioner: str = "csi.example.com",
+    volume_binding_mode: str = "WaitForFirstConsumer",
+    allowed_topologies: Iterable[Mapping[str, Iterable[str]]] = (),
+) -> StorageClass:
+    """A storage class; ``kubernetes.io/no-provisioner`` makes no volumes by itself.
+
+    Args:
+        name: Its name.
+        provisioner: Who makes its volumes.
+        volume_binding_mode: ``Immediate`` or ``WaitForFirstConsumer``.
+        allowed_topologies: Where they can be made: label -> values, one of the maps.
+    """
+    return StorageClass(
+        metadata=make_metadata(StorageClass, name=name),
+        provisioner=provisioner,
+        volume_binding_mode=volume_binding_mode,
+        reclaim_policy="Delete",
+        allowed_topologies=tuple(
+            TopologySelectorTerm(
+                match_label_expressions=tuple(
+                    TopologySelectorLabelRequirement(key=key, values=tuple(values))
+                    for key, values in term.items()
+                )
+            )
+            for term in allowed_topologies
+        ),
+    )
+
+
+def make_persistent_volume_claim(
+    *,
+    name: str = "claim",
+    namespace: str = "default",
+    storage: str = "1Gi",
+    storage_class: str | None = "standard",
+    access_modes: Iterable[str] = ("ReadWriteOnce",),
+    volume: str = "",
+    annotations: Mapping[str, str] | None = None,
+    owner: ApiObject | None = None,
+) -> PersistentVolumeClaim:
+    """A claim; with the name of a `volume`, one that is bound to it.
+
+    Args:
+        name: Its name.
+        namespace: Its namespace.
+        storage: How much it asks for.
+        storage_class: The class it asks for.
+        access_modes: How it wants to mount the volume.
+        volume: The volume that it is bound to.
+        annotations: Its annotations.
+        owner: The pod that it was made for.
+    """
+    bound = {"pv.kubernetes.io/bind-completed": "yes"} if volume else {}
+    return PersistentVolumeClaim(
+        metadata=make_metadata(
+            PersistentVolumeClaim,
+            name=name,
+            namespace=namespace,
+            annotations={**bound, **(annotations or {})},
+            owner=owner,
+        ),
+        spec=PersistentVolumeClaimSpec(
+            access_modes=tuple(access_modes),
+            resources=VolumeResourceRequirements(
+                requests={"storage": Quantity(storage)}
+            ),
+            storage_class_name=storage_class,
+            volume_name=volume,
+            volume_mode="Filesystem",
+        ),
+        status=PersistentVolumeClaimStatus(phase="Bound" if volume else "Pending"),
+    )
+
+
+def make_persistent_volume(
+    *,
+    name: str = "volume",
+    storage: str = "1Gi",
+    storage_class: str = "standard",
+    access_modes: Iterable[str] = ("ReadWriteOnce",),
+    driver: str = "csi.example.com",
+    labels: Mapping[str, str] | None = None,
+    claim: PersistentVolumeClaim | None = None,
+    node_labels: Mapping[str, str | Iterable[str]] | None = None,
+) -> PersistentVolume:
+    """A CSI volume; with a `claim`, one that is bound to it.
+
+    Args:
+        name: Its name.
+        storage: Its size.
+        storage_class: The name of its class.
+        access_modes: How it can be mounted.
+        driver: Its CSI driver.
+        labels: Its labels.
+        claim: The claim that it is bound to.
+        node_labels: From which nodes it can be reached: label -> value, or values.
+    """
+    affinity = None
+    if node_labels is not None:
+        wanted = {
+            key: values if isinstance(values, str) else tuple(values)
+            for key, values in node_labels.items()
+        }
+        selector = NodeSelector(node_selector_terms=(node_selector_term(wanted),))
+        affinity = VolumeNodeAffinity(required=selector)
+    return PersistentVolume(
+        metadata=make_metadata(PersistentVolume, name=name, labels=labels),
+        spec=PersistentVolumeSpec(
+            capacity={"storage": Quantity(storage)},
+            access_modes=tuple(access_modes),
+            storage_class_name=storage_class,
+            volume_mode="Filesystem",
+            persistent_volume_reclaim_policy="Delete",
+            node_affinity=affinity,
+            claim_ref=None if claim is None else _reference_to(claim),
+            csi=CSIPersistentVolumeSource(driver=driver, volume_handle=name),
+        ),
+        status=PersistentVolumeStatus(phase="Available" if claim is None else "Bound"),
+    )
+
+
+def make_csi_node(
+    *, name: str = "node", limits: Mapping[str, int | None] | None = None
+) -> CSINode:
+    """What is known of a node's CSI drivers: how many volumes of each it can have."""
+    drivers = tuple(
+        CSINodeDriver(
+            name=driver, node_id=name, allocatable=VolumeNodeResources(count=count)
+        )
+        for driver, count in (limits or {}).items()
+    )
+    return CSINode(
+        metadata=make_metadata(CSINode, name=name), spec=CSINodeSpec(drivers=drivers)
+    )
+
+
+def _reference_to(claim: PersistentVolumeClaim) -> ObjectReference:
+    return ObjectReference(
+        api_version=claim.api_version,
+        kind=claim.kind,
+        namespace=claim.namespace,
+        name=claim.name,
+        uid=claim.uid,
+    )

@@ -1,0 +1,305 @@
+"""All volumes of a cluster, filed so that a claim's candidates need no search.
+
+Mirrors ``FindMatchingVolume`` (k8s.io/component-helpers v0.36, ``storage/volume``).
+Claims that ask for the same are offered the same free volumes, so these are listed once
+per such shape, and the lists are kept while volumes come and go.
+"""
+
+from bisect import bisect_left, insort
+from collections.abc import Container, Iterator, Mapping, Sequence
+from itertools import count
+from typing import Final, NamedTuple
+
+import attrs
+
+from quaymaster._objects import (
+    PersistentVolume,
+    PersistentVolumeClaim,
+    VolumeResourceRequirements,
+)
+from quaymaster._objects.quantity import Quantity
+from quaymaster._objects.selectors import Selector, compile_label_selector
+from quaymaster._state.arrays import Int64Array, Rows
+from quaymaster._state.node_table import NodeTable
+from quaymaster._volumes.claims import class_of_claim, class_of_volume, is_bound_to
+from quaymaster._volumes.reach import VolumeTopology, VolumeTopologyCounts
+
+__all__ = ["Candidate", "Candidates", "FreeVolumes", "VolumePool", "storage_of"]
+
+_ZERO: Final = Quantity(0)
+_MAX_SHAPES: Final = 64
+
+
+class _Entry(NamedTuple):
+    """A volume with its place among others: the smallest first, then by arrival."""
+
+    nanos: int
+    arrival: int
+    volume: PersistentVolume
+    reach: VolumeTopology
+
+
+class _Shape(NamedTuple):
+    """All that matters of a claim for which free volumes it could get."""
+
+    storage_class: str
+    nanos: int
+    access_modes: frozenset[str]
+    volume_mode: str
+    attributes_class: str
+    selector: Selector | None
+
+    def fits(self, volume: PersistentVolume) -> bool:
+        """Whether a free volume of the class is one that is asked for."""
+        return (
+            self.is_usable(volume)
+            and volume.status.phase == "Available"
+            and (self.selector is None or self.selector.matches(volume.metadata.labels))
+            and self.access_modes <= set(volume.spec.access_modes)
+        )
+
+    def is_usable(self, volume: PersistentVolume) -> bool:
+        """Whether size, mode and attributes are those that are asked for."""
+        spec = volume.spec
+        return (
+            _size(volume) >= self.nanos
+            and _mode(spec.volume_mode) == self.volume_mode
+            and (spec.volume_attributes_class_name or "") == self.attributes_class
+            and volume.metadata.deletion_timestamp is None
+        )
+
+
+class FreeVolumes:
+    """The volumes nobody has that claims of one shape could get, the best first."""
+
+    def __init__(self) -> None:
+        self._all: list[_Entry] = []
+        self._by_name: dict[str, PersistentVolume] = {}
+        # By label and value, where a volume is only to be reached from nodes with such
+        # a label, as local disks are; and the others.
+        self._by_label: dict[str, dict[str, list[_Entry]]] = {}
+        self._others: list[_Entry] = []
+        self._tally = VolumeTopologyCounts()
+
+    def __iter__(self) -> Iterator[PersistentVolume]:
+        """All of them, the smallest first, then in order of arrival."""
+        return (entry.volume for entry in self._all)
+
+    def get(self, name: str) -> PersistentVolume | None:
+        """One of them by its name, or None."""
+        return self._by_name.get(name)
+
+    def best(
+        self, labels: Mapping[str, str], taken: Container[str] = ()
+    ) -> PersistentVolume | None:
+        """The best that can be reached from a node with these labels, or None.
+
+        Args:
+            labels: The node's labels.
+            taken: The names of volumes that are not to be had.
+        """
+        found = [
+            entry
+            for listed in self._listed_for(labels)
+            if (entry := _first(listed, labels, taken)) is not None
+        ]
+        return min(found).volume if found else None
+
+    def counts(self, nodes: NodeTable, rows: Rows) -> Int64Array:
+        """How many can be reached from each node, shape ``(N,)``."""
+        return self._tally.counts(nodes, rows)
+
+    def put(self, entry: _Entry) -> None:
+        """Add a volume."""
+        self._by_name[entry.volume.metadata.name] = entry.volume
+        self._tally.add(entry.reach)
+        for listed in self._lists_of(entry.reach):
+            insort(listed, entry)
+
+    def drop(self, entry: _Entry) -> None:
+        """Remove a volume."""
+        del self._by_name[entry.volume.metadata.name]
+        self._tally.add(entry.reach, -1)
+        for listed in self._lists_of(entry.reach):
+            del listed[bisect_left(listed, entry[:2])]
+
+    def _lists_of(self, reach: VolumeTopology) -> Iterator[list[_Entry]]:
+        yield self._all
+        anchor = reach.anchor
+        if anchor is None:
+            yield self._others
+            return
+        by_value = self._by_label.setdefault(anchor.key, {})
+        for value in anchor.values:
+            yield by_value.setdefault(value, [])
+
+    def _listed_for(self, labels: Mapping[str, str]) -> Iterator[Sequence[_Entry]]:
+        yield self._others
+        for key, by_value in self._by_label.items():
+            if key in labels:
+                yield by_value.get(labels[key], ())
+
+
+class Candidate(NamedTuple):
+    """A volume that a claim could get, if the node is right.
+
+    Attributes:
+        volume: The volume.
+        reach: From where it can be reached.
+    """
+
+    volume: PersistentVolume
+    reach: VolumeTopology
+
+
+@attrs.frozen(eq=False)
+class Candidates:
+    """The volumes that one claim could get, before any node is looked at.
+
+    Attributes:
+        kept: Those that are bound to the claim, or kept for it, in order of arrival.
+        free: The others; the pool keeps them up to date.
+    """
+
+    kept: Sequence[Candidate]
+    free: FreeVolumes
+
+    def best(
+        self, labels: Mapping[str, str], taken: Container[str] = ()
+    ) -> PersistentVolume | None:
+        """The volume to take for a pod on a node with these labels, or None.
+
+        A volume that is kept for the claim is the only choice, on whatever node.
+
+        Args:
+            labels: The node's labels.
+            taken: The names of volumes that other claims of the pod get.
+        """
+        for volume, reach in self.kept:
+            if volume.metadata.name not in taken:
+                return volume if reach.includes(labels) else None
+        return self.free.best(labels, taken)
+
+
+class VolumePool:
+    """The volumes of a cluster, whoever has them."""
+
+    def __init__(self) -> None:
+        self._arrivals = count()
+        self._entries: dict[str, _Entry] = {}
+        # By claim: those that are bound to it or kept for it. By class: the others.
+        self._kept: dict[str, dict[str, _Entry]] = {}
+        self._free: dict[str, dict[str, _Entry]] = {}
+        self._lists: dict[_Shape, FreeVolumes] = {}
+
+    def put(self, volume: PersistentVolume) -> None:
+        """Add a volume, or take over a changed one, which keeps its place."""
+        name = volume.metadata.name
+        old = self._entries.get(name)
+        arrival = next(self._arrivals)
+        if old is not None:
+            self.drop(name)
+            if old.volume.metadata.uid == volume.metadata.uid:
+                arrival = old.arrival
+        if old is not None and old.volume.spec.node_affinity == (
+            volume.spec.node_affinity
+        ):
+            reach = old.reach
+        else:
+            reach = VolumeTopology(volume)
+        entry = _Entry(_size(volume), arrival, volume, reach)
+        self._entries[name] = entry
+        files, key = self._place_of(volume)
+        files.setdefault(key, {})[name] = entry
+        for free in self._lists_for(volume):
+            free.put(entry)
+
+    def drop(self, name: str) -> None:
+        """Remove a volume, if it is there."""
+        entry = self._entries.pop(name, None)
+        if entry is None:
+            return
+        for free in self._lists_for(entry.volume):
+            free.drop(entry)
+        files, key = self._place_of(entry.volume)
+        del files[key][name]
+        if not files[key]:
+            del files[key]
+
+    def candidates(self, claim: PersistentVolumeClaim) -> Candidates:
+        """The volumes that a claim, which is not bound, could get.
+
+        Raises:
+            SelectorError: The claim's selector cannot be evaluated.
+        """
+        shape = _shape_of(claim)
+        kept = [
+            entry
+            for entry in self._kept.get(claim.key, {}).values()
+            if is_bound_to(entry.volume, claim) and shape.is_usable(entry.volume)
+        ]
+        kept.sort(key=lambda entry: entry.arrival)
+        candidates = [Candidate(entry.volume, entry.reach) for entry in kept]
+        return Candidates(candidates, self._listed(shape))
+
+    def _listed(self, shape: _Shape) -> FreeVolumes:
+        free = self._lists.pop(shape, None)
+        if free is None:
+            free = FreeVolumes()
+            for entry in self._free.get(shape.storage_class, {}).values():
+                if shape.fits(entry.volume):
+                    free.put(entry)
+            if len(self._lists) >= _MAX_SHAPES:
+                del self._lists[next(iter(self._lists))]
+        self._lists[shape] = free  # the last one was asked for last
+        return free
+
+    def _lists_for(self, volume: PersistentVolume) -> Iterator[FreeVolumes]:
+        """The lists that a volume is on."""
+        if volume.spec.claim_ref is None:
+            name = class_of_volume(volume)
+            for shape, free in self._lists.items():
+                if shape.storage_class == name and shape.fits(volume):
+                    yield free
+
+    def _place_of(
+        self, volume: PersistentVolume
+    ) -> tuple[dict[str, dict[str, _Entry]], str]:
+        reference = volume.spec.claim_ref
+        if reference is None:
+            return self._free, class_of_volume(volume)
+        return self._kept, f"{reference.namespace}/{reference.name}"
+
+
+def storage_of(resources: VolumeResourceRequirements) -> Quantity:
+    """How much storage is requested; 0 if that is not said."""
+    return resources.requests.get("storage", _ZERO)
+
+
+def _shape_of(claim: PersistentVolumeClaim) -> _Shape:
+    spec = claim.spec
+    return _Shape(
+        class_of_claim(claim),
+        storage_of(spec.resources).nanos,
+        frozenset(spec.access_modes),
+        _mode(spec.volume_mode),
+        spec.volume_attributes_class_name or "",
+        None if spec.selector is None else compile_label_selector(spec.selector),
+    )
+
+
+def _first(
+    listed: Sequence[_Entry], labels: Mapping[str, str], taken: Container[str]
+) -> _Entry | None:
+    for entry in listed:
+        if entry.volume.metadata.name not in taken and entry.reach.includes(labels):
+            return entry
+    return None
+
+
+def _size(volume: PersistentVolume) -> int:
+    return volume.spec.capacity.get("storage", _ZERO).nanos
+
+
+def _mode(mode: str | None) -> str:
+    return "Filesystem" if mode is None else mode

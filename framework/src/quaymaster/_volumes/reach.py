@@ -1,0 +1,208 @@
+"""From which nodes volumes can be reached, one by one and for many nodes at once.
+
+Mirrors ``CheckNodeAffinity`` (k8s.io/component-helpers v0.36, ``storage/volume``).
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+
+from quaymaster._objects import PersistentVolume
+from quaymaster._objects.requirements import Operator, Requirement
+from quaymaster._objects.selectors import NodeTerm, Selector, compile_node_selector
+from quaymaster._state.arrays import BoolArray, Int64Array, Rows
+from quaymaster._state.coded_column import CodedColumn
+from quaymaster._state.node_table import NodeTable
+
+__all__ = ["VolumeTopology", "VolumeTopologyCounts"]
+
+_NOTHING: Final[frozenset[str]] = frozenset()
+
+
+class VolumeTopology:
+    """From which nodes a volume can be reached, compiled.
+
+    Only labels are asked: conditions on fields of the node always hold, and terms that
+    cannot be evaluated match nothing.
+
+    Args:
+        source: A volume, or a selector of node labels.
+
+    Attributes:
+        terms: Conditions on labels, one of which must hold; None if it can be reached
+            from all nodes.
+    """
+
+    __slots__ = ("terms",)
+
+    def __init__(self, source: PersistentVolume | Selector) -> None:
+        self.terms: tuple[Selector, ...] | None
+        if isinstance(source, Selector):
+            self.terms = (source,)
+            return
+        affinity = source.spec.node_affinity
+        required = None if affinity is None else affinity.required
+        if required is None:
+            self.terms = None
+        else:
+            self.terms = tuple(map(_labels, compile_node_selector(required).terms))
+
+    @property
+    def label_keys(self) -> frozenset[str]:
+        """The node labels that it depends on."""
+        return _NOTHING.union(
+            requirement.key
+            for term in self.terms or ()
+            for requirement in term.requirements
+        )
+
+    @property
+    def anchor(self) -> Requirement | None:
+        """A label that a node must have with one of some values, or None."""
+        if self.terms is None or len(self.terms) != 1:
+            return None
+        for requirement in self.terms[0].requirements:
+            if requirement.operator is Operator.IN:
+                return requirement
+        return None
+
+    def includes(self, labels: Mapping[str, str]) -> bool:
+        """Whether the volume can be reached from a node with these labels."""
+        return self.terms is None or any(term.matches(labels) for term in self.terms)
+
+    def rows(self, nodes: NodeTable, rows: Rows) -> BoolArray | None:
+        """From which nodes it can be reached, shape ``(N,)``; None if from all."""
+        if self.terms is None:
+            return None
+        found: BoolArray = np.zeros(nodes.count(rows), dtype=np.bool_)
+        for term in self.terms:
+            matches: BoolArray = np.full(
+                len(found), not term.matches_nothing, dtype=np.bool_
+            )
+            for requirement in term.requirements:
+                matches &= _matches(requirement, nodes, rows)
+            found |= matches
+        return found
+
+
+class VolumeTopologyCounts:
+    """How many things can be reached from each node, kept while they come and go."""
+
+    def __init__(self) -> None:
+        self._from_everywhere = 0
+        self._by_label: dict[str, _LabelTally] = {}
+        self._others: dict[tuple[Selector, ...], tuple[VolumeTopology, int]] = {}
+
+    def add(self, reach: VolumeTopology, number: int = 1) -> None:
+        """Count things in, or out with a negative number."""
+        if reach.terms is None:
+            self._from_everywhere += number
+            return
+        plain = _plain(reach)
+        if plain is not None:
+            tally = self._by_label.setdefault(plain.key, _LabelTally())
+            for value in plain.values:
+                tally.add(value, number)
+            return
+        count = self._others.get(reach.terms, (reach, 0))[1] + number
+        if count:
+            self._others[reach.terms] = (reach, count)
+        else:
+            del self._others[reach.terms]
+
+    def any_from(self, labels: Mapping[str, str]) -> bool:
+        """Whether anything can be reached from a node with these labels."""
+        return (
+            self._from_everywhere > 0
+            or any(
+                key in labels and tally.count(labels[key]) > 0
+                for key, tally in self._by_label.items()
+            )
+            or any(reach.includes(labels) for reach, _ in self._others.values())
+        )
+
+    def counts(self, nodes: NodeTable, rows: Rows) -> Int64Array:
+        """How many things can be reached from each node, shape ``(N,)``."""
+        counts: Int64Array | None = None
+        for key, tally in self._by_label.items():
+            found = tally.counts(nodes.label(key), rows)
+            counts = found if counts is None else counts + found
+        if counts is None:
+            counts = np.zeros(nodes.count(rows), dtype=np.int64)
+        for reach, number in self._others.values():
+            reached = reach.rows(nodes, rows)
+            counts += number if reached is None else number * reached
+        if self._from_everywhere:
+            counts += self._from_everywhere
+        return counts
+
+
+class _LabelTally:
+    """How many things there are per value of one node label."""
+
+    __slots__ = ("_by_value", "_column", "_known", "_table")
+
+    def __init__(self) -> None:
+        self._by_value: dict[str, int] = {}
+        # By code of the label's column; the last place stays 0, for nodes without it.
+        self._table: Int64Array = np.zeros(1, dtype=np.int64)
+        self._column: CodedColumn[str] | None = None
+        self._known = 0
+
+    def add(self, value: str, number: int) -> None:
+        count = self._by_value.get(value, 0) + number
+        if count:
+            self._by_value[value] = count
+        else:
+            del self._by_value[value]
+        code = -1 if self._column is None else self._column.code(value)
+        if 0 <= code < self._known:
+            self._table[code] = count
+
+    def count(self, value: str) -> int:
+        return self._by_value.get(value, 0)
+
+    def counts(self, column: CodedColumn[str], rows: Rows) -> Int64Array:
+        if column is not self._column:
+            self._column, self._known = column, 0
+        values = column.values
+        if len(values) >= len(self._table):
+            grown: Int64Array = np.zeros(2 * len(values) + 1, dtype=np.int64)
+            grown[: self._known] = self._table[: self._known]
+            self._table = grown
+        for code in range(self._known, len(values)):
+            self._table[code] = self._by_value.get(values[code], 0)
+        self._known = len(values)
+        return self._table.take(column.codes[rows])
+
+
+def _labels(term: NodeTerm) -> Selector:
+    # Upstream asks for a node without a name: there, conditions on fields hold.
+    return term.labels
+
+
+def _plain(reach: VolumeTopology) -> Requirement | None:
+    """The one condition that there is, if it names the values of a label."""
+    anchor = reach.anchor
+    if anchor is None or reach.terms is None or len(reach.terms[0].requirements) != 1:
+        return None
+    return anchor
+
+
+def _matches(requirement: Requirement, nodes: NodeTable, rows: Rows) -> BoolArray:
+    column, operator = nodes.label(requirement.key), requirement.operator
+    if operator is Operator.IN:
+        return column.is_in(requirement.values, rows)
+    if operator is Operator.NOT_IN:
+        return ~column.is_in(requirement.values, rows)
+    if operator is Operator.EXISTS:
+        return column.codes[rows] >= 0
+    if operator is Operator.DOES_NOT_EXIST:
+        return column.codes[rows] < 0
+    return column.test(
+        lambda value: (
+            value is not None and requirement.matches({requirement.key: value})
+        ),
+        rows,
+    )

@@ -1,0 +1,30 @@
+"""The scheduler itself: its loop, options, clocks, executors and observer."""
+
+from quaymaster._binding.executor import Executor, WorkerExecutor
+from quaymaster._contract.clock import Clock, RealClock, Timer, VirtualClock
+from quaymaster._contract.options import HookError, SchedulerOptions, SlowHook
+from quaymaster._contract.queueing import PendingPod, QueueName
+from quaymaster._engine.failure import Failure, FailureKind
+from quaymaster._engine.reports import Observer
+from quaymaster._engine.scheduler import Scheduler
+from quaymaster._registry.registry import PluginRegistry, RegisteredPlugin
+
+__all__ = [
+    "Clock",
+    "Executor",
+    "Failure",
+    "FailureKind",
+    "HookError",
+    "Observer",
+    "PendingPod",
+    "PluginRegistry",
+    "QueueName",
+    "RealClock",
+    "RegisteredPlugin",
+    "Scheduler",
+    "SchedulerOptions",
+    "SlowHook",
+    "Timer",
+    "VirtualClock",
+    "WorkerExecutor",
+]

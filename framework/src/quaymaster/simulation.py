@@ -1,0 +1,36 @@
+"""Simulations of whole clusters, and explanations of single decisions."""
+
+from quaymaster._cycle.explanation import (
+    Explanation,
+    NodeRejection,
+    NodeScores,
+    PluginScore,
+)
+from quaymaster._simulation.calls import explain_pod, simulate
+from quaymaster._simulation.explained import Attempt, ExplainedPod, WhichAttempt
+from quaymaster._simulation.names import PodNotFoundError
+from quaymaster._simulation.results import (
+    Placement,
+    Preemption,
+    ProgressFn,
+    SimulationResult,
+    UnscheduledPod,
+)
+
+__all__ = [
+    "Attempt",
+    "ExplainedPod",
+    "Explanation",
+    "NodeRejection",
+    "NodeScores",
+    "Placement",
+    "PluginScore",
+    "PodNotFoundError",
+    "Preemption",
+    "ProgressFn",
+    "SimulationResult",
+    "UnscheduledPod",
+    "WhichAttempt",
+    "explain_pod",
+    "simulate",
+]

@@ -1,0 +1,63 @@
+"""The floors of the house: imports point down, and there is no circle."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+CORE = Path(__file__).parents[1] / "framework" / "src" / "quaymaster"
+
+FLOORS = (
+    # What has no subject of ours: texts, words, errors.
+    {"_errors", "_raised", "_suggestions", "_input"},
+    {"_notices"},
+    {"_objects"},
+    {"_state"},
+    {"_contract", "_volumes"},
+    {"_registry", "_indexes", "_preemption"},
+    {"_config"},
+    {"_runtime", "_extenders", "_openapi"},
+    {"_cycle", "_queue", "_inmemory", "_manifests"},
+    {"_memo", "_binding", "_mutations"},
+    {"_engine"},
+    {"_simulation", "_testing", "_extender_server", "_perf"},
+    {"_cli"},
+    {"__main__"},
+)
+"""The rooms from the ground up. A room imports from floors below its own."""
+
+ROOMS = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(CORE).with_suffix("").parts[0]
+
+
+def private_files() -> Iterator[Path]:
+    """The files of all rooms; the public modules are the front door around them."""
+    for path in CORE.rglob("*.py"):
+        if room_of(path).startswith("_") and room_of(path) != "__init__":
+            yield path
+
+
+def imported(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            package, *inner = node.module.split(".")
+            if package == "quaymaster":
+                yield from inner[:1] or (alias.name for alias in node.names)
+
+
+def test_every_room_has_its_floor() -> None:
+    assert {room_of(path) for path in private_files()} == set(ROOMS)
+
+
+@pytest.mark.parametrize("room", sorted(ROOMS))
+def test_room_imports_from_floors_below(room: str) -> None:
+    for path in private_files():
+        if room_of(path) != room:
+            continue
+        for other in set(imported(path)) - {room}:
+            assert other in ROOMS, f"{path.name} goes through the front door: {other}"
+            assert ROOMS[other] < ROOMS[room], (path.name, other)

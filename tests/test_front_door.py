@@ -1,0 +1,238 @@
+"""The front door: few public modules, each name in one of them, each with a use."""
+
+import ast
+import builtins
+import importlib
+import inspect
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+CORE = ROOT / "framework" / "src" / "quaymaster"
+MOST_MODULES = 15
+MOST_NAMES_AT_THE_ROOT = 40
+
+
+def facade_files() -> Mapping[str, Path]:
+    """The public modules by name."""
+    found = {"quaymaster": CORE / "__init__.py"}
+    for path in sorted(CORE.iterdir()):
+        if not path.name.startswith("_") and path.suffix in ("", ".py"):
+            found[f"quaymaster.{path.stem}"] = path
+    return found
+
+
+MODULES = facade_files()
+TOPICS = {name.rpartition(".")[2] for name in MODULES}
+
+
+def exports() -> Mapping[str, tuple[str, ...]]:
+    """Module -> the names that it exports."""
+    modules = {name: importlib.import_module(name) for name in MODULES}
+    return {name: tuple(module.__all__) for name, module in modules.items()}
+
+
+EXPORTS = exports()
+NAMES = [(module, name) for module, names in EXPORTS.items() for name in names]
+
+
+def value_of(module: str, name: str) -> object:
+    return getattr(importlib.import_module(module), name)
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def origin(module: str, name: str) -> tuple[Path, ast.stmt, ast.stmt | None]:
+    """Where a name is defined: file, statement, and the statement after it."""
+    while True:
+        path = Path(importlib.import_module(module).__file__ or "")
+        body = parsed(path).body
+        source = None
+        for statement, following in zip(body, [*body[1:], None], strict=True):
+            if name in defined_by(statement):
+                return path, statement, following
+            if isinstance(statement, ast.ImportFrom) and any(
+                (alias.asname or alias.name) == name for alias in statement.names
+            ):
+                source = statement.module
+        assert source is not None, (module, name)
+        module = source
+
+
+def defined_by(statement: ast.stmt) -> set[str]:
+    if isinstance(statement, (ast.ClassDef, ast.FunctionDef)):
+        return {statement.name}
+    if isinstance(statement, ast.Assign):
+        nodes = (node for target in statement.targets for node in ast.walk(target))
+        return {node.id for node in nodes if isinstance(node, ast.Name)}
+    if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+        return {statement.target.id}
+    return set()
+
+
+def test_public_modules_are_few() -> None:
+    assert len(MODULES) <= MOST_MODULES
+
+
+def test_root_fits_one_screen() -> None:
+    assert len(EXPORTS["quaymaster"]) <= MOST_NAMES_AT_THE_ROOT
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_public_module_only_says_what_is_public(module: str) -> None:
+    description, *statements = parsed(MODULES[module]).body
+    assert isinstance(description, ast.Expr)
+    *imports, names = statements
+    assert all(isinstance(each, ast.ImportFrom) for each in imports)
+    assert defined_by(names) == {"__all__"}
+
+
+def test_each_name_is_exported_once() -> None:
+    counts = Counter(name for _, name in NAMES)
+    assert [name for name, number in counts.items() if number > 1] == []
+
+
+def test_no_object_is_exported_under_two_names() -> None:
+    owners = Counter(
+        id(value_of(module, name))
+        for module, name in NAMES
+        if inspect.isclass(value_of(module, name))
+    )
+    assert max(owners.values()) == 1
+
+
+@pytest.mark.parametrize(("module", "name"), NAMES)
+def test_each_name_is_documented(module: str, name: str) -> None:
+    _, statement, following = origin(module, name)
+    if isinstance(statement, (ast.ClassDef, ast.FunctionDef)):
+        assert ast.get_docstring(statement)
+    else:
+        is_text = isinstance(following, ast.Expr) and isinstance(
+            following.value, ast.Constant
+        )
+        assert is_text, "a string after the assignment says what it is"
+
+
+def outside_files() -> Iterator[Path]:
+    """All that stands outside the core: plugins, tests, documents."""
+    for folder in ("plugins", "docs", "tests", "framework/tests"):
+        yield from (ROOT / folder).rglob("*.py")
+        yield from (ROOT / folder).rglob("*.md")
+    yield from ROOT.glob("*.md")
+
+
+@cache
+def words_outside() -> frozenset[str]:
+    """The names that are used outside: imported in code, or said in a document."""
+    found: set[str] = set()
+    for path in outside_files():
+        text = path.read_text(encoding="utf-8")
+        if path.suffix == ".py":
+            found.update(public_names_in(ast.parse(text)))
+        elif path.name != "CHANGELOG.md":
+            for fenced, span in re.findall(r"```(.*?)```|`([^`\n]+)`", text, re.DOTALL):
+                found.update(re.findall(r"\w+", fenced or span))
+    return frozenset(found)
+
+
+def public_names_in(tree: ast.Module) -> Iterator[str]:
+    """What a file imports from public modules, by itself or by way of the module."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and is_public(node.module or ""):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.Attribute) and ast.unparse(node.value) in TOPICS:
+            yield node.attr
+
+
+def is_public(module: str) -> bool:
+    package, *inner = module.split(".")
+    return package == "quaymaster" and not any(x.startswith("_") for x in inner)
+
+
+def annotations_of(statement: ast.stmt) -> Iterator[ast.expr]:
+    """What a public definition says of types: of fields, arguments and answers."""
+    for node in ast.walk(statement):
+        if isinstance(node, ast.AnnAssign):
+            yield node.annotation
+            if not isinstance(statement, ast.ClassDef) and node.value is not None:
+                yield node.value
+        elif isinstance(node, ast.FunctionDef):
+            arguments = (*node.args.args, *node.args.kwonlyargs, *node.args.posonlyargs)
+            yield from (each.annotation for each in arguments if each.annotation)
+            if node.returns is not None:
+                yield node.returns
+
+
+@cache
+def words_of_signatures() -> frozenset[str]:
+    """The names that the signatures and fields of other exported names are made of."""
+    found: set[str] = set()
+    for module, name in NAMES:
+        _, statement, _ = origin(module, name)
+        for annotation in annotations_of(statement):
+            words = set(re.findall(r"\w+", ast.unparse(annotation)))
+            found.update(words - {name})
+        if isinstance(statement, ast.ClassDef):
+            found.update(word for base in statement.bases for word in names_in(base))
+    return frozenset(found)
+
+
+def names_in(node: ast.AST) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+
+
+def described_calls(value: object) -> Iterator[str]:
+    """The docstrings of a public callable, and of its public methods."""
+    yield inspect.getdoc(value) or ""
+    if inspect.isclass(value):
+        for name, member in inspect.getmembers(value, inspect.isroutine):
+            if not name.startswith("_"):
+                yield inspect.getdoc(member) or ""
+
+
+def raised(docstring: str) -> set[str]:
+    """The errors that a docstring's section `Raises` names."""
+    section = re.search(r"^Raises:\n((?:[ ].*\n?|\n)+)", docstring, re.MULTILINE)
+    if section is None:
+        return set()
+    text = inspect.cleandoc("\n" + section[1])
+    return set(re.findall(r"^(\w+):", text, re.MULTILINE))
+
+
+@cache
+def raised_by_public_calls() -> frozenset[tuple[str, str]]:
+    """Public callables and the errors that they, or their methods, say they raise."""
+    return frozenset(
+        (name, error)
+        for module, name in NAMES
+        if callable(value_of(module, name))
+        for docstring in described_calls(value_of(module, name))
+        for error in raised(docstring)
+    )
+
+
+@pytest.mark.parametrize(("module", "name"), NAMES)
+def test_each_name_is_used_outside_the_core(module: str, name: str) -> None:
+    errors = {error for _, error in raised_by_public_calls()}
+    assert name in words_outside() | words_of_signatures() | errors
+
+
+def test_every_error_that_a_public_call_raises_can_be_imported() -> None:
+    public = {name for _, name in NAMES} | set(dir(builtins))
+    assert {pair for pair in raised_by_public_calls() if pair[1] not in public} == set()
+
+
+def test_all_errors_derive_from_one() -> None:
+    errors = importlib.import_module("quaymaster.errors")
+    for module, name in NAMES:
+        value = value_of(module, name)
+        if inspect.isclass(value) and issubclass(value, Exception):
+            assert issubclass(value, errors.QuaymasterError), name
