@@ -78,7 +78,8 @@ def _index() -> str:
     intro = _prose(inspect.getdoc(inspect.getmodule(hookspecs.FilterPlugin)) or "")
     return (
         "# Extension points\n\n"
-        "These pages are made from the hookspecs in `quaymaster/_contract/hookspecs.py`.\n\n"
+        "These pages are made from the hookspecs in "
+        "`quaymaster/_contract/hookspecs.py`.\n\n"
         f"{intro}\n\n"
         "| protocol | in a profile | hooks | what it is for |\n"
         "| --- | --- | --- | --- |\n"

@@ -93,7 +93,9 @@ def module_text() -> str:
 
 
 def _specs() -> ast.Module:
-    return ast.parse(Path(inspect.getfile(hookspecs.FilterPlugin)).read_text(encoding="utf-8"))
+    return ast.parse(
+        Path(inspect.getfile(hookspecs.FilterPlugin)).read_text(encoding="utf-8")
+    )
 
 
 def _is_spec(node: ast.FunctionDef) -> bool:
