@@ -24,8 +24,9 @@ from quaymaster._state.node_table import NodeTable
 
 __all__ = ["FilterCall"]
 
-# Up to this many rows are judged one by one. NodeResourcesFit's twin takes as long as
-# twelve scalar calls, those of NodeAffinity and TaintToleration as four to eight.
+# Up to this many rows are judged one by one. For all filters of the default profile,
+# that takes 0.3 of the time of their twins for one row, 0.8 for 4 and 1.6 for 8. With
+# 0, a decision of SchedulingDaemonset takes 1.7 times as long.
 _FEW_ROWS: Final = 4
 
 

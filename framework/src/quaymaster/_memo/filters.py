@@ -21,11 +21,6 @@ __all__ = ["RememberedFilters"]
 
 _NONE: Final[frozenset[str]] = frozenset()
 
-# Attempts that look at fewer than one node in so many ask plugins about those nodes
-# alone: a memo is about all nodes, and judging them takes longer the first time. A
-# DaemonSet's pods look at one node each, and no two have the same signature.
-_WORTH_REMEMBERING: Final = 4
-
 
 class RememberedFilters:
     """Finds the nodes that `PlainFilters` finds; implements `Filters`.
@@ -66,17 +61,17 @@ class RememberedFilters:
         """See `Filters.passing`."""
         memo = self._signatures.of(attempt)
         plan = memo and (memo.filters or self._new_plan(memo))
-        # Identity: a table gives the same rows until a node comes or goes.
-        is_all = rows is attempt.nodes.rows
-        if not plan or attempt.is_sampled or not (is_all or _are_many(attempt, rows)):
+        # Identity: all rows come as the table's own slice. A memo is about all of them:
+        # who looks at some asks about these alone. A DaemonSet's pods look at one node
+        # each, and no two have the same signature.
+        if not plan or attempt.is_sampled or rows is not attempt.nodes.rows:
             return self._plain.passing(attempt, rows)
         ahead = self._nominated.ahead(attempt.pod, rows)
         if not ahead:
             return plan.run(attempt, rows)
-        if is_all:
-            found = self._passing_remembered(plan, attempt, ahead)
-            if found is not None:
-                return found
+        found = self._passing_remembered(plan, attempt, ahead)
+        if found is not None:
+            return found
         left = self._plain.passing_with_nominated(attempt, rows, ahead)
         return left if isinstance(left, Status) else plan.run(attempt, left)
 
@@ -137,8 +132,3 @@ class RememberedFilters:
             ]
             memo.filters = FilterPlan(calls, memo.plugins)
         return memo.filters
-
-
-def _are_many(attempt: Attempt, rows: Rows) -> bool:
-    nodes = attempt.nodes
-    return _WORTH_REMEMBERING * nodes.count(rows) >= len(nodes)

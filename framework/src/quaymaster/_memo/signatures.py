@@ -32,7 +32,8 @@ _BYTES: Final = 128 << 20
 # scores of eight for some signatures.
 _BYTES_PER_NODE: Final = 24
 
-# However many nodes there are, a Deployment's pods find their like.
+# However many nodes there are, the pods of a few Deployments that take turns find their
+# like. This is a bound, and not from a measurement.
 _FEWEST: Final = 16
 
 

@@ -33,6 +33,8 @@ _MIB: Final = 1024 * 1024
 _LOWEST_SUM: Final = 23 * _MIB
 _HIGHEST_SUM_PER_CONTAINER: Final = 1000 * _MIB
 
+# How many columns are kept: 10 MiB at 5,000 nodes. This is a bound, and not from a
+# measurement.
 _MAX_COLUMNS: Final = 256
 
 

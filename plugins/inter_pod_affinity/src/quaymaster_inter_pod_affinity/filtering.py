@@ -35,7 +35,6 @@ _UNWELCOME: Final = Status.unschedulable(
 )
 # What is checked first has the highest code, so that the highest of several decides.
 _UNWELCOME_CODE, _NEAR_CODE, _FAR_CODE = 1, 2, 3
-_FEW_DOMAINS: Final = 64
 _UINT8: Final = tuple(map(np.uint8, range(4)))
 _STATUSES: Final = (None, _UNWELCOME, _NEAR, _FAR)
 
@@ -204,12 +203,9 @@ class FilterState:
             verdicts = _highest(verdicts, far)
             if domains.unlabelled:
                 return verdicts
-        if verdicts is None:
+        if verdicts is None or not verdicts[domains.existing].any():
             return None
-        existing = domains.existing
-        if len(existing) <= _FEW_DOMAINS:
-            return verdicts if verdicts[existing].any() else None
-        return verdicts if verdicts[:-1].any() else None
+        return verdicts
 
     def _has_affinity(self, node: NodeInfo) -> bool:
         if not self._keys:

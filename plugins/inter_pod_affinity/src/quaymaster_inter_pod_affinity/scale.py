@@ -14,6 +14,9 @@ from quaymaster.columns import Float64Array
 
 __all__ = ["scale", "scale_one"]
 
+# Up to this span, what becomes of each score is looked up in a table. Without tables, a
+# decision of SchedulingPreferredPodAffinity takes 1.09 times as long. To make a table
+# takes as long as to score 5,000 nodes without one for a span of 2,048.
 _FEW_SCORES: Final = 512
 
 
@@ -36,7 +39,7 @@ def scale_one(above: int, span: int) -> int:
 
 @functools.lru_cache(maxsize=_FEW_SCORES)
 def _scaled(span: int) -> Int64Array:
-    """What becomes of each score from 0 to the span; to look up takes half the time."""
+    """What becomes of each score from 0 to the span."""
     return _scale(np.arange(span + 1, dtype=np.int64), max(span, 1))
 
 

@@ -22,8 +22,9 @@ __all__ = [
     "used_fraction",
 ]
 
+# Up to this many rows are worked out one by one. With none, a decision of
+# ScalingKinds100 takes 1.22 times as long, with 4 and with 64 1.03 to 1.04 times.
 _FEW: Final = 16
-"""So many rows one by one take about as long as all 5,000 together."""
 
 Demand: TypeAlias = tuple[ResourceColumn, int]
 """A resource that plays a part, and how much more of it is requested."""

@@ -32,6 +32,8 @@ __all__ = ["HOSTNAME", "Action", "Constraint", "compile_constraints", "constrain
 HOSTNAME: Final = "kubernetes.io/hostname"
 
 _HONOR: Final = "Honor"
+# How many answers are kept per spec: pods that share one may differ in namespace and in
+# the labels of matchLabelKeys. This is a bound, and not from a measurement.
 _CACHE_LIMIT: Final = 256
 
 _Cache: TypeAlias = "dict[Hashable, tuple[Constraint, ...]]"

@@ -25,7 +25,11 @@ _NO_LABEL: Final = Status.unresolvable(
 )
 _UNEVEN, _UNLABELLED = 1, 2
 _STATUSES: Final = (None, _TOO_UNEVEN, _NO_LABEL)
+# The counts of up to this many domains become Python's own numbers, of which the least
+# is found more quickly. With 0, a decision of TopologySpreading (3 zones) takes 1.05
+# times as long; from 32 domains on, arrays are as quick.
 _FEW_DOMAINS: Final = 16
+
 _NO_MINIMUM: Final = 2**31 - 1
 
 
@@ -139,7 +143,7 @@ class FilterState:
         """How many pods there are in each existing domain; of many, the extremes."""
         existing = self._counts[index].domains.existing
         counts = self._array(index).take(existing)
-        if len(counts) <= _FEW_DOMAINS:  # Python's own numbers are quicker
+        if len(counts) <= _FEW_DOMAINS:
             numbers: list[int] = counts.tolist()
             return numbers
         return counts.item(counts.argmin()), counts.item(counts.argmax())

@@ -45,7 +45,7 @@ def go_log(x: float) -> float:
     return exponent * _LN2_HIGH - ((half - tail) - f)
 
 
-@functools.lru_cache(maxsize=1024)
+@functools.lru_cache(maxsize=1024)  # a bound; a few sizes come again for pod after pod
 def size_weight(size: int) -> float:
     """How much a constraint counts, by the number of its domains."""
     return go_log(size + 2)

@@ -9,6 +9,8 @@ from quaymaster.volumes import VolumeTopology, VolumeTopologyCounts
 
 __all__ = ["Capacities", "Room"]
 
+# For how many sizes of volumes room is followed. Each takes a look at every capacity of
+# its class that changes. This is a bound, and not from a measurement.
 _MAX_ROOMS = 64
 
 
