@@ -4,14 +4,14 @@ They are kept up to date by the snapshot; a plugin asks for what it counts.
 """
 
 from quaymaster._indexes.namespaces import Namespaces
-from quaymaster._state.counting.carried import (
+from quaymaster._state.counting.counts import PodCounts
+from quaymaster._state.counting.existing_pod_terms import (
     ExistingPodTerm,
     ExistingPodTerms,
     TermsOf,
 )
-from quaymaster._state.counting.counts import PodCounts
-from quaymaster._state.counting.groups import DomainCounts, PodCount, PodQuery
-from quaymaster._state.counting.kept import PerTemplate
+from quaymaster._state.counting.per_template import PerTemplate
+from quaymaster._state.counting.pod_count import DomainCounts, PodCount, PodQuery
 from quaymaster._state.counting.pod_terms import PodTerm, compile_pod_terms
 from quaymaster._state.topology import OUTSIDE, DomainMove, Domains, NodeFilter
 

@@ -30,8 +30,8 @@ from quaymaster._volumes.names import (
     SELECTED_NODE,
 )
 from quaymaster._volumes.pool import Candidates, VolumePool, storage_of
-from quaymaster._volumes.reach import VolumeTopology, VolumeTopologyCounts
 from quaymaster._volumes.topologies import allows_topology
+from quaymaster._volumes.volume_topology import VolumeTopology, VolumeTopologyCounts
 
 __all__ = [
     "BETA_STORAGE_CLASS",

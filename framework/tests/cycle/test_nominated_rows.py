@@ -28,7 +28,7 @@ LONELY = Status.unschedulable("lonely")
 class OneByOne:
     """Rejects nodes that are full, and those that are empty.
 
-    The second rule is what makes both looks at a crowded node necessary.
+    The second rule is what makes both looks at a node with nominated pods necessary.
     """
 
     def __init__(self, _args: object, _handle: Handle) -> None:

@@ -612,7 +612,7 @@ def test_a_missing_certificate_is_found_when_the_scheduler_starts() -> None:
         Extenders([extender])
 
 
-def crowded(
+def full_cluster(
     answer: Answer, **settings: object
 ) -> contextlib.AbstractContextManager[SchedulerHarness]:
     """A pod that only fits where it preempts, and an extender that is asked where."""
@@ -641,7 +641,7 @@ def test_preemption_goes_where_the_extender_lets_it() -> None:
         meta = {"Pods": [{"UID": pod["metadata"]["uid"]}], "NumPDBViolations": 0}
         return {"NodeNameToMetaVictims": {"n1": meta}}
 
-    with crowded(answer) as run:
+    with full_cluster(answer) as run:
         run.settle()
         assert run.node_of("pod") == "n1"
 
@@ -652,7 +652,7 @@ def test_preemption_sends_uids_to_an_extender_with_a_cache() -> None:
         assert [list(pod) for pod in victims["n0"]["Pods"]] == [["UID"]]
         return {"NodeNameToMetaVictims": {"n0": victims["n0"]}}
 
-    with crowded(answer, nodeCacheCapable=True) as run:
+    with full_cluster(answer, nodeCacheCapable=True) as run:
         run.settle()
         assert run.node_of("pod") == "n0"
 
@@ -680,7 +680,7 @@ def test_preemption_sends_uids_to_an_extender_with_a_cache() -> None:
 def test_an_extender_can_keep_preemption_from_happening(
     answer: Answer, text: str
 ) -> None:
-    with crowded(answer) as run:
+    with full_cluster(answer) as run:
         run.schedule_one()
         assert text in run.message("pod")
         assert run.pod("on-n0").metadata.deletion_timestamp is None
@@ -688,6 +688,6 @@ def test_an_extender_can_keep_preemption_from_happening(
 
 
 def test_a_failing_ignorable_extender_does_not_keep_preemption_from_happening() -> None:
-    with crowded(lambda _: 500, ignorable=True) as run:
+    with full_cluster(lambda _: 500, ignorable=True) as run:
         run.settle()
         assert run.node_of("pod") != ""

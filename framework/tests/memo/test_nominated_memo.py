@@ -218,7 +218,7 @@ class Story:
 
 
 @given(data=st.data())
-def test_remembered_verdicts_on_crowded_nodes_are_those_of_asking_anew(
+def test_remembered_verdicts_with_nominated_pods_are_those_of_asking_anew(
     data: st.DataObject,
 ) -> None:
     story = Story(data)

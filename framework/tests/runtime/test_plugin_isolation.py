@@ -402,19 +402,19 @@ def scheduled(
     """A cluster of two nodes on which 'bad' and 'good' were tried."""
     plugin.answer = staticmethod(answer)
     nominated = make_pod(name="other", priority=9, nominated_node="a")
-    crowd = [nominated] if plugin is InAddPod else []
+    nominated_pods = [nominated] if plugin is InAddPod else []
     harness = SchedulerHarness(
         [
             make_node(name="a"),
             make_node(name="b"),
-            *crowd,
+            *nominated_pods,
             make_pod(name="bad", priority=1, scheduler_name="default-scheduler"),
             make_pod(name="good"),
         ],
         plugins={"Faulty": plugin},
         config=config_with(**points),
     )
-    if crowd:  # keeps its nomination, since it is not tried
+    if nominated_pods:  # keeps its nomination, since it is not tried
         harness._scheduler.queue.delete(nominated)
         harness._scheduler.queue.nominator.add(nominated)
     harness.settle()

@@ -35,45 +35,45 @@ def snapshot() -> Snapshot:
         pytest.param(GPU, False, (0, 0), (8, 2), id="extended resource"),
     ],
 )
-def test_gauge_reads_capacity_and_usage(
+def test_resource_column_reads_capacity_and_usage(
     name: str, non_zero: bool, plain: tuple[int, int], gpus: tuple[int, int]
 ) -> None:
     made = snapshot()
-    gauge = ResourceColumn(name, non_zero=non_zero)
-    assert [gauge.read(node) for node in made] == [plain, gpus]
-    capacity = gauge.capacity(made.nodes)
+    resource = ResourceColumn(name, non_zero=non_zero)
+    assert [resource.read(node) for node in made] == [plain, gpus]
+    capacity = resource.capacity(made.nodes)
     assert capacity is not None
     rows = made.nodes.rows
     assert capacity.amounts[rows].tolist() == [plain[0], gpus[0]]
     assert capacity.divisors[rows].tolist() == [plain[0] or 1, gpus[0]]
     assert capacity.is_everywhere is bool(plain[0])
-    assert gauge.usage(made.nodes, rows).tolist() == [plain[1], gpus[1]]
+    assert resource.usage(made.nodes, rows).tolist() == [plain[1], gpus[1]]
 
 
 @pytest.mark.parametrize("name", ["pods", "example.com/foo", "nonsense"])
 def test_what_is_not_offered_by_amount_has_no_capacity(name: str) -> None:
     made = snapshot()
-    gauge = ResourceColumn(name)
-    assert gauge.capacity(made.nodes) is None
-    assert [gauge.read(node) for node in made] == [(0, 0), (0, 0)]
+    resource = ResourceColumn(name)
+    assert resource.capacity(made.nodes) is None
+    assert [resource.read(node) for node in made] == [(0, 0), (0, 0)]
 
 
 def test_capacity_is_measured_again_when_a_node_changes() -> None:
     made = snapshot()
-    gauge = ResourceColumn(GPU)
-    before = gauge.capacity(made.nodes)
+    resource = ResourceColumn(GPU)
+    before = resource.capacity(made.nodes)
     made.add_pod(make_pod(name="another", node="gpus", requests={GPU: "1"}))
-    assert gauge.capacity(made.nodes) is before
+    assert resource.capacity(made.nodes) is before
     made.add_node(make_node(name="plain", capacity={GPU: "4"}))
-    after = gauge.capacity(made.nodes)
+    after = resource.capacity(made.nodes)
     assert after is not None
     assert after.is_everywhere
 
 
 def test_capacity_is_measured_again_for_another_table() -> None:
-    gauge = ResourceColumn(GPU)
-    assert gauge.capacity(snapshot().nodes) is not None
-    assert gauge.capacity(Snapshot().nodes) is None
+    resource = ResourceColumn(GPU)
+    assert resource.capacity(snapshot().nodes) is not None
+    assert resource.capacity(Snapshot().nodes) is None
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_resource_counted_by_name_plays_a_part_only_if_requested(
     assert ResourceColumn(name).counts(amount) is counts
 
 
-def test_gauge_knows_what_a_pod_requests() -> None:
+def test_resource_column_knows_what_a_pod_requests() -> None:
     requests = pod_requests(make_pod(requests={"cpu": "1500m", GPU: "2"}))
     amounts = [ResourceColumn(name).request(requests) for name in ("cpu", GPU, "pods")]
     assert amounts == [1500, 2, 0]

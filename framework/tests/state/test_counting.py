@@ -202,7 +202,7 @@ class CountsMachine(RuleBasedStateMachine):
         self.keys[key, where] = None
         domains = self.snapshot.counts.domains(key, where)
         counts = self.snapshot.counts.pods(query).by_domain(domains)
-        self.snapshot.counts.carried(terms_of)
+        self.snapshot.counts.existing_terms(terms_of)
         self.kept[query] = self.snapshot.counts.revision, counts
 
     @invariant()
@@ -263,18 +263,20 @@ class CountsMachine(RuleBasedStateMachine):
             assert spread.tolist() == [code % domains.slots for code in codes]
 
     @invariant()
-    def carried_terms_are_those_of_the_pods(self) -> None:
+    def existing_terms_are_those_of_the_pods(self) -> None:
         if not self.keys:
             return
         pod = make_pod(namespace="one", labels={"app": "a", "tier": "y"})
-        found = self.snapshot.counts.carried(terms_of).about(pod, {"team": "blue"})
-        got = {carried: dict(group.rows) for carried, group in found}
+        found = self.snapshot.counts.existing_terms(terms_of).about(
+            pod, {"team": "blue"}
+        )
+        got = {existing: dict(group.rows) for existing, group in found}
         want: dict[ExistingPodTerm, dict[int, int]] = {}
         for info in self.snapshot:
             for other in info.pods.values():
-                for carried in terms_of(other):
-                    if carried.term.selects("one", {"team": "blue"}, pod.labels):
-                        rows = want.setdefault(carried, {})
+                for existing in terms_of(other):
+                    if existing.term.selects("one", {"team": "blue"}, pod.labels):
+                        rows = want.setdefault(existing, {})
                         rows[info.row] = rows.get(info.row, 0) + 1
         assert got == want
 
@@ -286,7 +288,7 @@ def test_what_is_kept_is_made_again_only_when_it_may_be_out_of_date() -> None:
     snapshot, template, other = Snapshot(), object(), object()
     snapshot.add_node(make_node(name="x", zone="east"))
     pod, same = make_pod(labels={"app": "a"}), make_pod(labels={"app": "a"})
-    kept: PerTemplate[int] = PerTemplate()
+    per_template: PerTemplate[int] = PerTemplate()
     made: list[int] = []
 
     def of(pod: Pod, subject: object = template, revision: int = 0) -> int:
@@ -294,7 +296,7 @@ def test_what_is_kept_is_made_again_only_when_it_may_be_out_of_date() -> None:
             made.append(len(made))
             return made[-1]
 
-        return kept.of(pod, subject, snapshot.counts, make, revision)
+        return per_template.of(pod, subject, snapshot.counts, make, revision)
 
     assert [of(pod), of(same), of(pod)] == [0, 0, 0]
     assert of(make_pod(labels={"app": "b"})) == 1
@@ -303,7 +305,7 @@ def test_what_is_kept_is_made_again_only_when_it_may_be_out_of_date() -> None:
     assert of(pod, other, revision=1) == 4
     snapshot.add_pod(make_pod(name="p", node="x", labels={"app": "a"}))
     assert of(pod, other, revision=1) == 4
-    snapshot.counts.carried(terms_of)
+    snapshot.counts.existing_terms(terms_of)
     assert of(pod, other, revision=1) == 5
     snapshot.add_pod(make_pod(name="q", node="x", pod_anti_affinity=TERMS[:1]))
     assert of(pod, other, revision=1) == 6

@@ -200,9 +200,9 @@ def test_a_delayed_claim_is_bound_to_a_new_volume_near_the_pod() -> None:
     harness = SchedulerHarness([*objects, pod])
     harness.settle()
     assert harness.node_of("pod") == "nb"
-    reach = VolumeTopology(bound_volume(harness, "claim"))
-    assert reach.includes({ZONE: "b"})
-    assert not reach.includes({ZONE: "a"})
+    topology = VolumeTopology(bound_volume(harness, "claim"))
+    assert topology.includes({ZONE: "b"})
+    assert not topology.includes({ZONE: "a"})
 
 
 def test_a_delayed_claim_is_bound_to_a_volume_that_exists() -> None:
@@ -247,11 +247,11 @@ def test_claims_of_a_stateful_set_end_bound_in_the_zones_of_its_pods() -> None:
     zones = set()
     for ordinal in range(2):
         node = harness.cluster.get(Node, harness.node_of(f"db-{ordinal}"))
-        reach = VolumeTopology(bound_volume(harness, f"data-db-{ordinal}"))
-        assert reach.includes(node.labels)
+        topology = VolumeTopology(bound_volume(harness, f"data-db-{ordinal}"))
+        assert topology.includes(node.labels)
         zones.add(node.labels[ZONE])
         other = {ZONE: "a" if node.labels[ZONE] == "b" else "b"}
-        assert not reach.includes(other)
+        assert not topology.includes(other)
     assert zones == {"a", "b"}
 
 

@@ -90,7 +90,7 @@ class RowTrial:
         self.victims: BoolArray = np.zeros_like(self._potential)
         # The first is without nominated pods, the second, if there are any, with.
         self._tables = [nodes.imagined()]
-        self._is_crowded: BoolArray = np.zeros(len(self.rows), dtype=np.bool_)
+        self._has_nominated: BoolArray = np.zeros(len(self.rows), dtype=np.bool_)
         self.is_certain = self._imagine_nominated(infos, promises)
         if self.is_certain and len(self.rows):
             self.is_certain = self._run()
@@ -141,13 +141,13 @@ class RowTrial:
             return True
         table = self._tables[0].imagined()
         self._tables.append(table)
-        crowded: BoolArray = np.zeros(table.capacity, dtype=np.bool_)
+        nominated: BoolArray = np.zeros(table.capacity, dtype=np.bool_)
         for usage, numbers in groups:
             rows: RowArray = np.array(numbers, dtype=np.intp)
             if not table.imagine_pod(rows, usage):
                 return False
-            crowded[rows] = True
-        self._is_crowded = crowded[self.rows]
+            nominated[rows] = True
+        self._has_nominated = nominated[self.rows]
         return True
 
     def _run(self) -> bool:
@@ -198,11 +198,11 @@ class RowTrial:
         None if a filter met an error. The verdicts of the first time are kept, when
         everybody has gone.
         """
-        crowded = self._is_crowded[indices]
+        nominated = self._has_nominated[indices]
         fitting = self._filtered(self._tables[-1], indices, pod_use)
         if fitting is None or len(self._tables) == 1:
             return fitting
-        again = (fitting & crowded).nonzero()[0]
+        again = (fitting & nominated).nonzero()[0]
         if len(again):
             alone = self._filtered(self._tables[0], indices[again], pod_use)
             if alone is None:

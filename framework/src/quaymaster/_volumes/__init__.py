@@ -45,8 +45,8 @@ from quaymaster._volumes.pool import (
     VolumePool,
     storage_of,
 )
-from quaymaster._volumes.reach import VolumeTopology, VolumeTopologyCounts
 from quaymaster._volumes.topologies import allows_topology
+from quaymaster._volumes.volume_topology import VolumeTopology, VolumeTopologyCounts
 
 __all__ = [
     "BETA_STORAGE_CLASS",

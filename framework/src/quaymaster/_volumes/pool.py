@@ -22,7 +22,7 @@ from quaymaster._objects.selectors import Selector, compile_label_selector
 from quaymaster._state.arrays import Int64Array, Rows
 from quaymaster._state.node_table import NodeTable
 from quaymaster._volumes.claims import class_of_claim, class_of_volume, is_bound_to
-from quaymaster._volumes.reach import VolumeTopology, VolumeTopologyCounts
+from quaymaster._volumes.volume_topology import VolumeTopology, VolumeTopologyCounts
 
 __all__ = ["Candidate", "Candidates", "FreeVolumes", "VolumePool", "storage_of"]
 
@@ -36,7 +36,7 @@ class _Entry(NamedTuple):
     nanos: int
     arrival: int
     volume: PersistentVolume
-    reach: VolumeTopology
+    topology: VolumeTopology
 
 
 class _Shape(NamedTuple):
@@ -112,20 +112,20 @@ class FreeVolumes:
     def put(self, entry: _Entry) -> None:
         """Add a volume."""
         self._by_name[entry.volume.metadata.name] = entry.volume
-        self._tally.add(entry.reach)
-        for listed in self._lists_of(entry.reach):
+        self._tally.add(entry.topology)
+        for listed in self._lists_of(entry.topology):
             insort(listed, entry)
 
     def drop(self, entry: _Entry) -> None:
         """Remove a volume."""
         del self._by_name[entry.volume.metadata.name]
-        self._tally.add(entry.reach, -1)
-        for listed in self._lists_of(entry.reach):
+        self._tally.add(entry.topology, -1)
+        for listed in self._lists_of(entry.topology):
             del listed[bisect_left(listed, entry[:2])]
 
-    def _lists_of(self, reach: VolumeTopology) -> Iterator[list[_Entry]]:
+    def _lists_of(self, topology: VolumeTopology) -> Iterator[list[_Entry]]:
         yield self._all
-        anchor = reach.anchor
+        anchor = topology.anchor
         if anchor is None:
             yield self._others
             return
@@ -145,11 +145,11 @@ class Candidate(NamedTuple):
 
     Attributes:
         volume: The volume.
-        reach: From where it can be reached.
+        topology: From where it can be reached.
     """
 
     volume: PersistentVolume
-    reach: VolumeTopology
+    topology: VolumeTopology
 
 
 @attrs.frozen(eq=False)
@@ -175,9 +175,9 @@ class Candidates:
             labels: The node's labels.
             taken: The names of volumes that other claims of the pod get.
         """
-        for volume, reach in self.kept:
+        for volume, topology in self.kept:
             if volume.metadata.name not in taken:
-                return volume if reach.includes(labels) else None
+                return volume if topology.includes(labels) else None
         return self.free.best(labels, taken)
 
 
@@ -204,10 +204,10 @@ class VolumePool:
         if old is not None and old.volume.spec.node_affinity == (
             volume.spec.node_affinity
         ):
-            reach = old.reach
+            topology = old.topology
         else:
-            reach = VolumeTopology(volume)
-        entry = _Entry(_size(volume), arrival, volume, reach)
+            topology = VolumeTopology(volume)
+        entry = _Entry(_size(volume), arrival, volume, topology)
         self._entries[name] = entry
         files, key = self._place_of(volume)
         files.setdefault(key, {})[name] = entry
@@ -239,7 +239,7 @@ class VolumePool:
             if is_bound_to(entry.volume, claim) and shape.is_usable(entry.volume)
         ]
         kept.sort(key=lambda entry: entry.arrival)
-        candidates = [Candidate(entry.volume, entry.reach) for entry in kept]
+        candidates = [Candidate(entry.volume, entry.topology) for entry in kept]
         return Candidates(candidates, self._listed(shape))
 
     def _listed(self, shape: _Shape) -> FreeVolumes:
@@ -292,7 +292,7 @@ def _first(
     listed: Sequence[_Entry], labels: Mapping[str, str], taken: Container[str]
 ) -> _Entry | None:
     for entry in listed:
-        if entry.volume.metadata.name not in taken and entry.reach.includes(labels):
+        if entry.volume.metadata.name not in taken and entry.topology.includes(labels):
             return entry
     return None
 

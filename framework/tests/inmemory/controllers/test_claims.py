@@ -98,9 +98,9 @@ def test_delayed_claim_waits_for_its_node() -> None:
     cluster = make_cluster(NODE, make_storage_class(), make_persistent_volume_claim())
     assert not is_fully_bound(claim_in(cluster))
     select(cluster, "node")
-    reach = VolumeTopology(volume_of(cluster))
-    assert reach.includes({ZONE: "a"})
-    assert not reach.includes({ZONE: "b"})
+    topology = VolumeTopology(volume_of(cluster))
+    assert topology.includes({ZONE: "a"})
+    assert not topology.includes({ZONE: "b"})
 
 
 def test_delayed_claim_does_not_take_free_volumes_by_itself() -> None:
@@ -139,9 +139,9 @@ def test_drivers_own_labels_say_where_a_new_volume_is() -> None:
         NODE, csi_node, make_storage_class(), make_persistent_volume_claim()
     )
     select(cluster, "node")
-    reach = VolumeTopology(volume_of(cluster))
-    assert reach.includes({"rack": "r1"})
-    assert not reach.includes({ZONE: "a"})
+    topology = VolumeTopology(volume_of(cluster))
+    assert topology.includes({"rack": "r1"})
+    assert not topology.includes({ZONE: "a"})
 
 
 def test_allowed_topologies_say_where_a_new_volume_is() -> None:

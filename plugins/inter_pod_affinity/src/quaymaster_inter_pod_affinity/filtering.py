@@ -23,7 +23,7 @@ from quaymaster_inter_pod_affinity.hosts import HostVerdicts
 from quaymaster_inter_pod_affinity.tally import Tally
 from quaymaster_inter_pod_affinity.terms import (
     affinity_terms,
-    carried_anti_affinity,
+    existing_anti_affinity,
 )
 
 __all__ = ["FilterState"]
@@ -84,13 +84,13 @@ class FilterState:
             self._anti_queries.append((term.topology_key, query))
             domains = counts.domains(term.topology_key)
             self._anti_affinity.add(counts.pods(query).by_domain(domains))
-        carried = counts.carried(carried_anti_affinity)
-        for item in carried.about(pod, self._namespace_labels):
+        existing = counts.existing_terms(existing_anti_affinity)
+        for item in existing.about(pod, self._namespace_labels):
             self._add_existing(*item)
         self._hosts = self._host_verdicts()
 
-    def _add_existing(self, carried: ExistingPodTerm, group: PodCount) -> None:
-        domains = self._counts.domains(carried.term.topology_key)
+    def _add_existing(self, existing: ExistingPodTerm, group: PodCount) -> None:
+        domains = self._counts.domains(existing.term.topology_key)
         self._existing.add(group.by_domain(domains))
 
     def clone(self) -> "FilterState":

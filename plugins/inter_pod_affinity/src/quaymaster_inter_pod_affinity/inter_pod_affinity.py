@@ -44,8 +44,8 @@ from quaymaster_inter_pod_affinity.scoring import (
 from quaymaster_inter_pod_affinity.terms import (
     NO_TERMS,
     affinity_terms,
-    carried_anti_affinity,
-    carried_preferences,
+    existing_anti_affinity,
+    existing_preferences,
 )
 
 __all__ = ["InterPodAffinity"]
@@ -108,7 +108,7 @@ class InterPodAffinity:
         if terms.problems:
             return Status.unresolvable(f"parsing pod: {terms.problem}")
         is_required = terms.affinity or terms.anti_affinity
-        if not is_required and not counts.carried(carried_anti_affinity):
+        if not is_required and not counts.existing_terms(existing_anti_affinity):
             return Status.skip()
         namespaces = self._namespaces
         known = self._filter_states.of(
@@ -145,7 +145,7 @@ class InterPodAffinity:
         if args.ignore_preferred_terms_of_existing_pods and not terms.has_preferences:
             return Status.skip()
         counts = self._handle.snapshot.counts
-        if terms is NO_TERMS and not counts.carried(carried_preferences):
+        if terms is NO_TERMS and not counts.existing_terms(existing_preferences):
             return Status.skip()
         if terms.problems:
             return Status.from_error(f"failed to parse pod: {terms.problem}")

@@ -16,7 +16,7 @@ from quaymaster_inter_pod_affinity.scale import scale
 from quaymaster_inter_pod_affinity.terms import (
     HARD,
     affinity_terms,
-    carried_preferences,
+    existing_preferences,
 )
 
 __all__ = ["ScoreSource", "ScoreState", "normalize", "parts_of"]
@@ -45,10 +45,12 @@ def parts_of(
         domains = counts.domains(term.topology_key)
         parts.append((weight, counts.pods(query).by_domain(domains)))
     labels = namespaces.labels_of(pod.namespace)
-    for carried, group in counts.carried(carried_preferences).about(pod, labels):
-        weight = hard_weight if carried.kind == HARD else carried.weight
+    for existing, group in counts.existing_terms(existing_preferences).about(
+        pod, labels
+    ):
+        weight = hard_weight if existing.kind == HARD else existing.weight
         if weight:
-            domains = counts.domains(carried.term.topology_key)
+            domains = counts.domains(existing.term.topology_key)
             parts.append((weight, group.by_domain(domains)))
     return parts
 

@@ -36,13 +36,13 @@ __all__ = [
     "AffinityTerms",
     "Queries",
     "affinity_terms",
-    "carried_anti_affinity",
-    "carried_preferences",
+    "existing_anti_affinity",
+    "existing_preferences",
     "matches_all",
 ]
 
 HARD: Final = "required affinity"
-"""The kind of a carried term whose weight is up to the profile."""
+"""The kind of an existing pod's term whose weight is up to the profile."""
 
 _NO_LABELS: Final[Mapping[str, str]] = {}
 
@@ -92,8 +92,8 @@ class AffinityTerms:
         has_preferences: Whether the pod has any, be they broken.
         problems: What is wrong with terms that cannot be evaluated; a list with such
             a term counts as empty.
-        carried_anti: What other pods see of the required anti-affinity.
-        carried_preferences: What other pods see of everything else.
+        existing_anti: What other pods see of the required anti-affinity.
+        existing_preferences: What other pods see of everything else.
         queries: The queries for the terms.
     """
 
@@ -102,8 +102,8 @@ class AffinityTerms:
     preferences: tuple[tuple[int, PodTerm], ...] = ()
     has_preferences: bool = False
     problems: tuple[str, ...] = ()
-    carried_anti: tuple[ExistingPodTerm, ...] = ()
-    carried_preferences: tuple[ExistingPodTerm, ...] = ()
+    existing_anti: tuple[ExistingPodTerm, ...] = ()
+    existing_preferences: tuple[ExistingPodTerm, ...] = ()
     queries: Queries = attrs.field(factory=Queries)
 
     @property
@@ -143,14 +143,14 @@ def _terms(affinity: Affinity, namespace: str) -> AffinityTerms:
     return _compile(affinity, namespace)
 
 
-def carried_anti_affinity(pod: Pod) -> Sequence[ExistingPodTerm]:
+def existing_anti_affinity(pod: Pod) -> Sequence[ExistingPodTerm]:
     """The terms of a running pod that keep others away."""
-    return affinity_terms(pod).carried_anti
+    return affinity_terms(pod).existing_anti
 
 
-def carried_preferences(pod: Pod) -> Sequence[ExistingPodTerm]:
+def existing_preferences(pod: Pod) -> Sequence[ExistingPodTerm]:
     """The terms of a running pod that make others more or less welcome."""
-    return affinity_terms(pod).carried_preferences
+    return affinity_terms(pod).existing_preferences
 
 
 def matches_all(terms: Sequence[PodTerm], pod: Pod) -> bool:
@@ -203,8 +203,8 @@ def _compile(affinity: Affinity, namespace: str) -> AffinityTerms:
         preferences=preferences,
         has_preferences=bool(liked or disliked),
         problems=tuple(problems),
-        carried_anti=tuple(ExistingPodTerm(term) for term in must_not),
-        carried_preferences=(
+        existing_anti=tuple(ExistingPodTerm(term) for term in must_not),
+        existing_preferences=(
             *(ExistingPodTerm(term, kind=HARD) for term in must),
             *(ExistingPodTerm(term, weight=weight) for weight, term in preferences),
         ),

@@ -44,7 +44,7 @@ from quaymaster_node_affinity.columns import (
     matcher_matches,
     preference_scores,
 )
-from quaymaster_node_affinity.wishes import node_wishes
+from quaymaster_node_affinity.terms import node_affinity_terms
 
 __all__ = ["NodeAffinity"]
 
@@ -80,26 +80,28 @@ class NodeAffinity:
 
     @hookimpl
     def sign_pod(self, pod: Pod) -> Hashable:
-        return node_wishes(pod).fragment
+        return node_affinity_terms(pod).fragment
 
     @hookimpl
     def pre_filter(self, pod: Pod) -> PreFilterResult | Status | None:
-        wishes = node_wishes(pod)
-        if not wishes.has_required and self._enforced is None:
+        terms = node_affinity_terms(pod)
+        if not terms.has_required and self._enforced is None:
             return Status.skip()
-        if wishes.node_names is None:
+        if terms.node_names is None:
             return None
-        return PreFilterResult(wishes.node_names) if wishes.node_names else _CONFLICT
+        return PreFilterResult(terms.node_names) if terms.node_names else _CONFLICT
 
     @hookimpl
     def filter(self, pod: Pod, node: NodeInfo) -> Status | None:
         if self._enforced is not None and not self._enforced.matches(node.node):
             return _NOT_ENFORCED
-        return None if node_wishes(pod).required.matches(node.node) else _MISMATCH
+        return (
+            None if node_affinity_terms(pod).required.matches(node.node) else _MISMATCH
+        )
 
     @hookimpl
     def filter_nodes(self, pod: Pod, nodes: NodeTable, rows: Rows) -> NodeVerdicts:
-        codes = ~affinity_matches(node_wishes(pod).required, nodes, rows)
+        codes = ~affinity_matches(node_affinity_terms(pod).required, nodes, rows)
         if self._enforced is None:
             return NodeVerdicts.reject_where(codes, _MISMATCH)
         enforced = matcher_matches(self._enforced, nodes, rows)
@@ -110,30 +112,30 @@ class NodeAffinity:
 
     @hookimpl
     def pre_score(self, pod: Pod) -> Status | None:
-        wishes = node_wishes(pod)
-        if wishes.problem is not None:
-            return Status.from_error(wishes.problem)
-        if wishes.preferred is None and self._added_preferences is None:
+        terms = node_affinity_terms(pod)
+        if terms.problem is not None:
+            return Status.from_error(terms.problem)
+        if terms.preferred is None and self._added_preferences is None:
             return Status.skip()
         return None
 
     @hookimpl
     def score(self, pod: Pod, node: NodeInfo) -> int | Status:
-        wishes = node_wishes(pod)
-        if wishes.problem is not None:
-            return Status.from_error(wishes.problem)
-        parts = (self._added_preferences, wishes.preferred)
+        terms = node_affinity_terms(pod)
+        if terms.problem is not None:
+            return Status.from_error(terms.problem)
+        parts = (self._added_preferences, terms.preferred)
         return sum(part.score(node.node) for part in parts if part is not None)
 
     @hookimpl
     def score_nodes(
         self, pod: Pod, nodes: NodeTable, rows: Rows
     ) -> Int64Array | Status:
-        wishes = node_wishes(pod)
-        if wishes.problem is not None:
-            return Status.from_error(wishes.problem)
+        terms = node_affinity_terms(pod)
+        if terms.problem is not None:
+            return Status.from_error(terms.problem)
         scores: Int64Array = np.zeros(nodes.count(rows), dtype=np.int64)
-        for part in (self._added_preferences, wishes.preferred):
+        for part in (self._added_preferences, terms.preferred):
             if part is not None:
                 scores += preference_scores(part, nodes, rows)
         return scores
@@ -149,7 +151,7 @@ class NodeAffinity:
         """
         if self._enforced is not None and not self._enforced.matches(new):
             return QueueingHint.SKIP
-        required = node_wishes(pod).required
+        required = node_affinity_terms(pod).required
         if not required.matches(new):
             return (
                 QueueingHint.QUEUE if _has_failed(required, new) else QueueingHint.SKIP

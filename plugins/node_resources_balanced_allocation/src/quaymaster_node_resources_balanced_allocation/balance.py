@@ -60,9 +60,9 @@ def balance_of_nodes(
         Shape ``(N,)``, in the order of ``rows``.
     """
     found = [
-        (gauge, request, capacity)
-        for gauge, request in demands
-        if (capacity := gauge.capacity(nodes)) is not None
+        (resource, request, capacity)
+        for resource, request in demands
+        if (capacity := resource.capacity(nodes)) is not None
     ]
     if all(capacity.is_everywhere for _, _, capacity in found):
         return _uniform_balance(nodes, rows, found)
@@ -83,11 +83,11 @@ class BalanceColumn:
     """The balance of all nodes as they are, worked out again only where a row moved.
 
     Args:
-        gauges: The resources that play a part.
+        resources: The resources that play a part.
     """
 
-    def __init__(self, gauges: Sequence[ResourceColumn]) -> None:
-        self._demands = [(gauge, 0) for gauge in gauges]
+    def __init__(self, resources: Sequence[ResourceColumn]) -> None:
+        self._demands = [(resource, 0) for resource in resources]
         self._column: Int32Array = np.empty(0, dtype=np.int32)
         self._nodes: NodeTable | None = None
         self._revision = 0
@@ -115,7 +115,7 @@ class BalanceColumn:
     def _balance(self, node: NodeInfo | None) -> int:
         if node is None:
             return 0
-        states = [gauge.read(node) for gauge, _ in self._demands]
+        states = [resource.read(node) for resource, _ in self._demands]
         return balance_of([used_fraction(used, has) for has, used in states if has])
 
 
@@ -138,11 +138,11 @@ def _uniform_balance(
 def _fraction(
     nodes: NodeTable,
     rows: Rows,
-    gauge: ResourceColumn,
+    resource: ResourceColumn,
     request: int,
     capacity: Capacity,
 ) -> Float64Array:
-    used = gauge.usage(nodes, rows)
+    used = resource.usage(nodes, rows)
     if request:
         used = used + request
     fraction = np.minimum(used, capacity.amounts[rows]).astype(np.float64)

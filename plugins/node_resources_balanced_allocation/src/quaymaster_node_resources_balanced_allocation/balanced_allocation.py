@@ -60,7 +60,7 @@ class NodeResourcesBalancedAllocation:
     def __init__(
         self, args: NodeResourcesBalancedAllocationArgs, _handle: Handle
     ) -> None:
-        self._gauges = tuple(ResourceColumn(spec.name) for spec in args.resources)
+        self._resources = tuple(ResourceColumn(spec.name) for spec in args.resources)
         self._before: dict[tuple[str, ...], BalanceColumn] = {}
 
     @hookimpl
@@ -83,8 +83,8 @@ class NodeResourcesBalancedAllocation:
         if not demands:
             return 0
         before, after = [], []
-        for gauge, request in demands:
-            capacity, used = gauge.read(node)
+        for resource, request in demands:
+            capacity, used = resource.read(node)
             if capacity:
                 before.append(used_fraction(used, capacity))
                 after.append(used_fraction(used + request, capacity))
@@ -109,7 +109,7 @@ class NodeResourcesBalancedAllocation:
     def _requests(self, pod: Pod) -> tuple[int, ...]:
         """What the pod requests of each resource, without defaults."""
         requests = pod_usage(pod).requests
-        return tuple([gauge.request(requests) for gauge in self._gauges])
+        return tuple([resource.request(requests) for resource in self._resources])
 
     def _demands(self, pod: Pod) -> list[Demand]:
         """The resources that play a part; none for a pod that requests nothing.
@@ -120,16 +120,16 @@ class NodeResourcesBalancedAllocation:
         if not any(requests):
             return []
         return [
-            (gauge, request)
-            for gauge, request in zip(self._gauges, requests, strict=True)
-            if gauge.counts(request)
+            (resource, request)
+            for resource, request in zip(self._resources, requests, strict=True)
+            if resource.counts(request)
         ]
 
     def _balance_before(self, nodes: NodeTable, demands: list[Demand]) -> Int32Array:
         """The balance of all nodes without the pod, by row number."""
-        gauges = [gauge for gauge, _ in demands]
-        names = tuple([gauge.name for gauge in gauges])
+        resources = [resource for resource, _ in demands]
+        names = tuple([resource.name for resource in resources])
         column = self._before.get(names)
         if column is None:
-            column = self._before[names] = BalanceColumn(gauges)
+            column = self._before[names] = BalanceColumn(resources)
         return column.of(nodes)

@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 Demand: TypeAlias = tuple[int, ResourceColumn, int]
-"""A resource that plays a part: its weight, its gauge, and how much is requested."""
+"""A resource that counts: its weight, its column, and how much the pod requests."""
 
 Share: TypeAlias = tuple[int, int, int]
 """A resource of one node: its weight, what would be in use (at most the capacity), and
@@ -90,7 +90,8 @@ class ScoredResources:
     def demands(self, requests: Resources) -> tuple[Demand, ...]:
         """What a pod requests of the resources that play a part for it."""
         demands = [
-            (weight, gauge, gauge.request(requests)) for weight, gauge in self._parts
+            (weight, resource, resource.request(requests))
+            for weight, resource in self._parts
         ]
         return tuple([demand for demand in demands if demand[1].counts(demand[2])])
 
@@ -103,8 +104,8 @@ def shares_of(node: NodeInfo, demands: Sequence[Demand]) -> list[Share]:
         demands: What the pod requests.
     """
     shares = []
-    for weight, gauge, request in demands:
-        capacity, taken = gauge.read(node)
+    for weight, resource, request in demands:
+        capacity, taken = resource.read(node)
         if capacity:
             used = taken + request
             shares.append((weight, min(used, capacity), capacity))
@@ -116,11 +117,11 @@ def share_columns(
 ) -> list[ShareColumn]:
     """The same for many nodes; resources that no node has are left out."""
     columns = []
-    for weight, gauge, request in demands:
-        offered = gauge.capacity(nodes)
+    for weight, resource, request in demands:
+        offered = resource.capacity(nodes)
         if offered is not None:
             capacity = offered.amounts[rows]
-            used = gauge.usage(nodes, rows) + request
+            used = resource.usage(nodes, rows) + request
             np.minimum(used, capacity, out=used)
             columns.append(ShareColumn(weight, used, capacity, offered, rows))
     return columns

@@ -125,17 +125,17 @@ def judge_nodes(
     requested resource in the order of the reasons.
     """
     demands = _demands(wanted, nodes, is_ignored)
-    crowded = nodes.pod_count[rows] >= nodes.allowed_pods[rows]
+    full = nodes.pod_count[rows] >= nodes.allowed_pods[rows]
     lacking = [
         (bit, demand, short)
         for bit, demand in enumerate(demands, 2)
         if (short := demand.is_lacking(rows)).any()
     ]
-    if not lacking and not crowded.any():
+    if not lacking and not full.any():
         return None
     # Python's own integers take over (dtype object) where 64 bits are not enough.
     dtype = np.min_scalar_type(1 << (len(demands) + 1))
-    codes = crowded.astype(dtype) * 2
+    codes = full.astype(dtype) * 2
     for bit, demand, short in lacking:
         codes |= short.astype(dtype) * (1 << bit)
         codes |= demand.capacity[rows] < demand.amount

@@ -154,7 +154,7 @@ def _is_bound(
         raise BindingError(f"failed to check binding: {gone.kind} {gone.key} not found")
     if _is_older(volume, written.volume):
         return False
-    _check_reach(lookup, volume, node)
+    _check_topology(lookup, volume, node)
     reference = volume.spec.claim_ref
     if reference is None or not reference.uid:
         raise BindingError(f'ClaimRef got reset for pv "{volume.name}"')
@@ -179,11 +179,11 @@ def _is_provisioned(
         volume = handle.informers.get(PersistentVolume, claim.spec.volume_name)
         if volume is None:
             return False
-        _check_reach(lookup, volume, node)
+        _check_topology(lookup, volume, node)
     return is_fully_bound(claim)
 
 
-def _check_reach(lookup: Lookup, volume: PersistentVolume, node: Node) -> None:
+def _check_topology(lookup: Lookup, volume: PersistentVolume, node: Node) -> None:
     handled = as_handled(volume, lookup.migrated_on(node.name))
     if not VolumeTopology(handled).includes(node.labels):
         raise BindingError(

@@ -23,7 +23,7 @@ class Room:
 
     def __init__(self, size_bytes: int) -> None:
         self._size_bytes = size_bytes
-        self._reaches: dict[str, VolumeTopology] = {}
+        self._topologies: dict[str, VolumeTopology] = {}
         self._tally = VolumeTopologyCounts()
 
     def includes(self, labels: Mapping[str, str]) -> bool:
@@ -37,15 +37,15 @@ class Room:
 
     def put(self, key: str, capacity: CSIStorageCapacity | None) -> None:
         """Take over what is said in one place, in place of what was said there."""
-        old = self._reaches.pop(key, None)
+        old = self._topologies.pop(key, None)
         if old is not None:
             self._tally.add(old, -1)
-        new = None if capacity is None else self._reach(capacity)
+        new = None if capacity is None else self._topology(capacity)
         if new is not None:
-            self._reaches[key] = new
+            self._topologies[key] = new
             self._tally.add(new)
 
-    def _reach(self, capacity: CSIStorageCapacity) -> VolumeTopology | None:
+    def _topology(self, capacity: CSIStorageCapacity) -> VolumeTopology | None:
         """Where a volume of the size can be made; None if nowhere."""
         limit = capacity.maximum_volume_size
         if limit is None:

@@ -50,7 +50,7 @@ class Finder:
 
     def __init__(self, lookup: Lookup, claims: PodClaims) -> None:
         self._lookup = lookup
-        self._reaches: dict[tuple[str, str], VolumeTopology] = {}
+        self._topologies: dict[tuple[str, str], VolumeTopology] = {}
         self._needs_migration = any(claim.is_in_tree for claim in claims.bound)
         self.claims = claims
         self.selected_nodes = {
@@ -99,11 +99,11 @@ class Finder:
             if bound.volume is None:
                 return False, True
             listed = migrated if bound.is_in_tree else ""
-            if not self.reach(bound.volume, listed).includes(labels):
+            if not self.topology(bound.volume, listed).includes(labels):
                 return True, False
         return False, False
 
-    def reach(self, volume: PersistentVolume, migrated: str) -> VolumeTopology:
+    def topology(self, volume: PersistentVolume, migrated: str) -> VolumeTopology:
         """From where a volume can be reached.
 
         Args:
@@ -114,9 +114,9 @@ class Finder:
             TranslationError: A CSI driver could not be told of the volume.
         """
         key = volume.metadata.name, migrated
-        known = self._reaches.get(key)
+        known = self._topologies.get(key)
         if known is None:
-            known = self._reaches[key] = VolumeTopology(as_handled(volume, migrated))
+            known = self._topologies[key] = VolumeTopology(as_handled(volume, migrated))
         return known
 
     def _plan(self, node_name: str, labels: Mapping[str, str]) -> VolumePlan | Problem:

@@ -76,7 +76,7 @@ def _reached(
     rejected: BoolArray | None,
 ) -> BoolArray | None:
     """Where a volume can be reached from, of what is not rejected; None: everywhere."""
-    found = finder.reach(volume, "").rows(nodes, rows)
+    found = finder.topology(volume, "").rows(nodes, rows)
     plugin = in_tree_plugin(volume)
     if plugin is None:
         return found
@@ -90,7 +90,7 @@ def _reached(
             there &= ~rejected
         if not there.any():
             continue  # nor must the driver be told of the volume, which may fail
-        moved = finder.reach(volume, listed).rows(nodes, rows)
+        moved = finder.topology(volume, listed).rows(nodes, rows)
         if moved is not None or found is not None:
             found = np.where(there, _or_all(moved), _or_all(found))
     return found
@@ -139,7 +139,7 @@ def _open(
             return unsure
         seen.add(claim.claim.key)
         if kept:
-            found = kept[0].reach.rows(nodes, rows)
+            found = kept[0].topology.rows(nodes, rows)
         else:
             counts = claim.candidates.free.counts(nodes, rows)
             # As many as that may be taken by the claims before this one.

@@ -1,1 +1,1 @@
-"""How `quaymaster.counting` counts: groups, label classes and carried terms."""
+"""What `quaymaster.counting` counts: pods by selectors, and existing pods' terms."""

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from quaymaster._objects import Pod
-from quaymaster._state.counting.carried import ExistingPodTerms, TermsOf
-from quaymaster._state.counting.classes import LabelClasses
-from quaymaster._state.counting.groups import PodCount, PodQuery
+from quaymaster._state.counting.existing_pod_terms import ExistingPodTerms, TermsOf
+from quaymaster._state.counting.label_classes import LabelClasses
+from quaymaster._state.counting.pod_count import PodCount, PodQuery
 from quaymaster._state.node_table import NodeTable
 from quaymaster._state.topology import Domains, NodeFilter
 
@@ -30,9 +30,9 @@ class PodCounts:
     """
 
     __slots__ = (
-        "_carried",
         "_classes",
         "_domains",
+        "_existing",
         "_nodes",
         "revision",
     )
@@ -40,7 +40,7 @@ class PodCounts:
     def __init__(self, nodes: NodeTable) -> None:
         self._nodes = nodes
         self._classes = LabelClasses()
-        self._carried: dict[TermsOf, ExistingPodTerms] = {}
+        self._existing: dict[TermsOf, ExistingPodTerms] = {}
         self._domains: dict[tuple[str, NodeFilter | None], Domains] = {}
         self.revision = 0
 
@@ -58,20 +58,20 @@ class PodCounts:
             classes.reclassify(query, self._nodes)
         return classes.group(query, self._nodes)
 
-    def carried(self, terms_of: TermsOf) -> ExistingPodTerms:
+    def existing_terms(self, terms_of: TermsOf) -> ExistingPodTerms:
         """Count the pods that carry terms about other pods, by their terms.
 
         Args:
             terms_of: Gives a pod's terms; equal functions share their counts.
         """
-        carried = self._carried.get(terms_of)
-        if carried is None:
+        terms = self._existing.get(terms_of)
+        if terms is None:
             self.revision += 1
-            carried = self._carried[terms_of] = ExistingPodTerms(self._nodes, terms_of)
+            terms = self._existing[terms_of] = ExistingPodTerms(self._nodes, terms_of)
             for info in self._nodes:
                 for pod in info.pods.values():
-                    carried.add(pod, info.row, 1)
-        return carried
+                    terms.add(pod, info.row, 1)
+        return terms
 
     def domains(self, key: str, where: NodeFilter | None = None) -> Domains:
         """The values of a node label, over the nodes that a filter admits.
@@ -100,8 +100,8 @@ class PodCounts:
         """A pod came to a node (1) or left it (-1); only the snapshot tells."""
         if self._classes.groups:
             self._classes.add(pod, row, count)
-        for carried in self._carried.values():
-            if carried.add(pod, row, count):
+        for terms in self._existing.values():
+            if terms.add(pod, row, count):
                 self.revision += 1
 
     def contents(self) -> Mapping[object, object]:
@@ -120,7 +120,7 @@ class PodCounts:
         """Count everything anew when it is asked for; only the framework does."""
         self.revision += 1
         self._classes = LabelClasses()
-        self._carried.clear()
+        self._existing.clear()
         self._domains.clear()
 
     def _follow_nodes(self, domains: Domains) -> None:
@@ -132,8 +132,8 @@ class PodCounts:
 
     def _groups(self) -> Iterator[PodCount]:
         yield from self._classes.groups.values()
-        for carried in self._carried.values():
-            yield from carried.groups()
+        for terms in self._existing.values():
+            yield from terms.groups()
 
     def _forget_domains(self, question: tuple[str, NodeFilter | None]) -> None:
         domains = self._domains.pop(question)

@@ -94,22 +94,22 @@ class VolumeTopologyCounts:
         self._by_label: dict[str, _LabelTally] = {}
         self._others: dict[tuple[Selector, ...], tuple[VolumeTopology, int]] = {}
 
-    def add(self, reach: VolumeTopology, number: int = 1) -> None:
+    def add(self, topology: VolumeTopology, number: int = 1) -> None:
         """Count things in, or out with a negative number."""
-        if reach.terms is None:
+        if topology.terms is None:
             self._from_everywhere += number
             return
-        plain = _plain(reach)
+        plain = _plain(topology)
         if plain is not None:
             tally = self._by_label.setdefault(plain.key, _LabelTally())
             for value in plain.values:
                 tally.add(value, number)
             return
-        count = self._others.get(reach.terms, (reach, 0))[1] + number
+        count = self._others.get(topology.terms, (topology, 0))[1] + number
         if count:
-            self._others[reach.terms] = (reach, count)
+            self._others[topology.terms] = (topology, count)
         else:
-            del self._others[reach.terms]
+            del self._others[topology.terms]
 
     def any_from(self, labels: Mapping[str, str]) -> bool:
         """Whether anything can be reached from a node with these labels."""
@@ -119,7 +119,7 @@ class VolumeTopologyCounts:
                 key in labels and tally.count(labels[key]) > 0
                 for key, tally in self._by_label.items()
             )
-            or any(reach.includes(labels) for reach, _ in self._others.values())
+            or any(topology.includes(labels) for topology, _ in self._others.values())
         )
 
     def counts(self, nodes: NodeTable, rows: Rows) -> Int64Array:
@@ -130,8 +130,8 @@ class VolumeTopologyCounts:
             counts = found if counts is None else counts + found
         if counts is None:
             counts = np.zeros(nodes.count(rows), dtype=np.int64)
-        for reach, number in self._others.values():
-            reached = reach.rows(nodes, rows)
+        for topology, number in self._others.values():
+            reached = topology.rows(nodes, rows)
             counts += number if reached is None else number * reached
         if self._from_everywhere:
             counts += self._from_everywhere
@@ -182,10 +182,14 @@ def _labels(term: NodeTerm) -> Selector:
     return term.labels
 
 
-def _plain(reach: VolumeTopology) -> Requirement | None:
+def _plain(topology: VolumeTopology) -> Requirement | None:
     """The one condition that there is, if it names the values of a label."""
-    anchor = reach.anchor
-    if anchor is None or reach.terms is None or len(reach.terms[0].requirements) != 1:
+    anchor = topology.anchor
+    if (
+        anchor is None
+        or topology.terms is None
+        or len(topology.terms[0].requirements) != 1
+    ):
         return None
     return anchor
 

@@ -20,7 +20,7 @@ from quaymaster.objects import (
 )
 from quaymaster_node_affinity.problems import preference_problem
 
-__all__ = ["NodeAffinityTerms", "node_wishes"]
+__all__ = ["NodeAffinityTerms", "node_affinity_terms"]
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -45,9 +45,9 @@ class NodeAffinityTerms:
     fragment: Hashable
 
 
-def node_wishes(pod: Pod) -> NodeAffinityTerms:
+def node_affinity_terms(pod: Pod) -> NodeAffinityTerms:
     """What a pod says about nodes."""
-    return _WISHES.of(pod)
+    return _TERMS.of(pod)
 
 
 def _compile(spec: PodSpec) -> NodeAffinityTerms:
@@ -71,7 +71,7 @@ def _compile(spec: PodSpec) -> NodeAffinityTerms:
     )
 
 
-_WISHES: Final = SpecKey(_compile)
+_TERMS: Final = SpecKey(_compile)
 
 
 def _node_affinity(spec: PodSpec) -> NodeAffinity:

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from quaymaster._objects import Pod
-from quaymaster._state.counting.groups import PodCount
 from quaymaster._state.counting.indexes import SelectorIndex
+from quaymaster._state.counting.pod_count import PodCount
 from quaymaster._state.counting.pod_terms import PodTerm
 from quaymaster._state.node_table import NodeTable
 
@@ -59,9 +59,9 @@ class ExistingPodTerms:
             return ()
         namespace, labels = pod.metadata.namespace, pod.metadata.labels
         return [
-            (carried, self._groups[carried])
-            for carried in self._index.candidates(labels)
-            if carried.term.selects(namespace, namespace_labels, labels)
+            (existing, self._groups[existing])
+            for existing in self._index.candidates(labels)
+            if existing.term.selects(namespace, namespace_labels, labels)
         ]
 
     def __bool__(self) -> bool:
@@ -79,15 +79,15 @@ class ExistingPodTerms:
             Whether there are other terms now than before.
         """
         changed = False
-        for carried in self._terms_of(pod):
-            group = self._groups.get(carried)
+        for existing in self._terms_of(pod):
+            group = self._groups.get(existing)
             if group is None:
-                group = self._groups[carried] = PodCount(self._nodes, {})
-                self._index.add(carried.term.selector, carried)
+                group = self._groups[existing] = PodCount(self._nodes, {})
+                self._index.add(existing.term.selector, existing)
                 changed = True
             group.add(row, count)
             if not group.rows:
-                del self._groups[carried]
-                self._index.remove(carried.term.selector, carried)
+                del self._groups[existing]
+                self._index.remove(existing.term.selector, existing)
                 changed = True
         return changed

@@ -7,8 +7,8 @@ value on each pod makes no classes, unless somebody selects by it.
 from collections.abc import Mapping
 
 from quaymaster._objects import Pod
-from quaymaster._state.counting.groups import PodCount, PodQuery
 from quaymaster._state.counting.indexes import LabelIndex, SelectorIndex
+from quaymaster._state.counting.pod_count import PodCount, PodQuery
 from quaymaster._state.node_table import NodeTable
 
 __all__ = ["LabelClasses"]
