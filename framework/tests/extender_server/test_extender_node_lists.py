@@ -1,5 +1,6 @@
 """Requests that are compared with what is known mean what a parser finds in them."""
 
+import io
 import json
 import random
 from collections.abc import Sequence
@@ -7,10 +8,16 @@ from typing import Any, TypeAlias
 
 import pytest
 
+<<<<<<< HEAD
 from quaymaster import Node, Pod
 from quaymaster._extender_server.bodies import Bodies, Body
+=======
+from quaymaster._extender_server import receiving
+from quaymaster._extender_server.bodies import Bodies, Body, Piece
+>>>>>>> b6bacde (extender: compare lists of nodes as they come)
 from quaymaster._extender_server.messages import NodesRequest, read_nodes_request
-from quaymaster._extender_server.node_lists import NodeLists
+from quaymaster._extender_server.node_lists import NodeLists, ReadNodes
+from quaymaster._extender_server.receiving import Receiver
 from quaymaster._extenders import node_texts
 from quaymaster._extenders.node_texts import KnownNode
 from quaymaster._extenders.wire import WireError
@@ -55,32 +62,42 @@ def read(text: bytes | bytearray, lists: NodeLists | None = None) -> NodesReques
 
 
 class Server:
-    """Receives requests in buffers that are used again, as the server does."""
+    """Receives requests in memory that is used again, as the server does."""
 
     def __init__(self) -> None:
         self.lists = NodeLists()
-        self._bodies = Bodies()
+        self._receiver = Receiver(self.lists)
 
-    def received(self, text: bytes | bytearray) -> Body:
-        body = self._bodies.take(len(text))
-        body.text[:] = text
-        return body
+    def receive(self, text: bytes | bytearray, length: int = 0) -> Body | ReadNodes:
+        read = io.BytesIO(text).readinto
+        return self._receiver.receive(read, length or len(text))
 
     def read(self, text: bytes | bytearray) -> NodesRequest:
-        body = self.received(text)
-        try:
-            return read_nodes_request(body, self.lists)
-        finally:
-            self.release(body)
-
-    def release(self, body: Body) -> None:
-        spare = self.lists.release(body)
-        if spare is not None:
-            spare[:] = b"?" * len(spare)  # whoever looks at it now is wrong
-            self._bodies.give(spare)
+        return read_nodes_request(self.receive(text), self.lists)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.fixture(autouse=True)
+def spoilt_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever looks at a body that has ended finds nothing there."""
+    end = Body.__del__
+
+    def spoil(self: Body) -> None:
+        self.buffer[:] = b"?" * len(self.buffer)
+        end(self)
+
+    monkeypatch.setattr(Body, "__del__", spoil)
+
+
+@pytest.fixture(params=[50, 100, 333, 1 << 18])
+def window(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """How much of a request is compared at once."""
+    size: int = request.param
+    monkeypatch.setattr(receiving, "_WINDOW", size)
+    return size
+
+
+@pytest.mark.usefixtures("window")
+@pytest.mark.parametrize("seed", range(3))
 def test_any_sequence_of_requests_is_read_as_a_parser_reads_it(seed: int) -> None:
     rng, server = random.Random(seed), Server()
     nodes = {f"n{index}": node(f"n{index}") for index in range(8)}
@@ -94,52 +111,71 @@ def test_any_sequence_of_requests_is_read_as_a_parser_reads_it(seed: int) -> Non
         if step % 3 or not some:  # otherwise it asks of the same list again
             some = rng.sample(list(nodes.values()), rng.randint(1, len(nodes)))
         asked = request(some, {"metadata": {"name": f"p{step}"}})
-        body = server.received(compact(asked))
-        assert server.lists.read(body) is not None
-        server.release(body)
-        spaced = json.dumps(asked).encode()
-        assert meaning(server.read(compact(asked))) == meaning(read(spaced))
+        body = server.receive(compact(asked))
+        assert isinstance(body, ReadNodes) or server.lists.read(body) is not None
+        expected = meaning(read(json.dumps(asked).encode()))
+        assert meaning(server.read(compact(asked))) == expected
 
 
-def test_lists_that_differ_in_one_byte_are_told_apart() -> None:
+def test_a_list_that_comes_again_is_compared_as_it_comes(window: int) -> None:
     server = Server()
-    for zone in "abbaab":
-        found = server.read(compact(request([node("n", zone=zone), node("m")])))
-        labels = [one.metadata.labels for one in meaning(found)[1]]
-        assert labels == [{"zone": zone}, {}]
+    listed = [node(f"n{index}") for index in range(20)]
+    text = compact(request(listed))
+    first = server.read(text)
+    again = server.receive(text)
+    holds_head = window > text.index(b"[")
+    assert isinstance(again, ReadNodes) == (holds_head and window < len(text))
+    assert read_nodes_request(again, server.lists).nodes is first.nodes
+
+
+@pytest.mark.usefixtures("window")
+def test_any_byte_that_differs_is_seen() -> None:
+    server = Server()
+    before = compact(request([node("n", zone="a"), node("m", zone="a")]))
+    server.read(before)
+    for place in range(len(before)):
+        text = bytearray(before)
+        text[place] ^= 1
+        body = server.receive(text)
+        if isinstance(body, ReadNodes):  # it is in the pod
+            assert place < text.index(b',"Nodes"')
+            assert bytes(body.pod) in text
+        else:
+            assert body.text == text
+
+
+@pytest.mark.usefixtures("window")
+def test_a_body_that_ends_too_early_is_an_error() -> None:
+    server = Server()
+    text = compact(request([node("n"), node("m")]))
+    server.read(text)
+    for length in range(len(text)):
+        with pytest.raises(ConnectionError, match="ended too early"):
+            server.receive(text[:length], len(text))
 
 
 def test_what_a_buffer_held_before_is_not_read() -> None:
     lists, end = NodeLists(), b']},"NodeNames":null}'
     odd = {**node("n"), "status": {"unknown": {"items": []}, "NodeNames": None}}
-    buffer = compact(request([odd]))
-    assert lists.read(Body(buffer, len(buffer))) is not None
+    text = compact(request([odd]))
+    assert lists.read(Body.of(text)) is not None
     # One that ends within the node: the rest is from the earlier request.
-    length = buffer.index(end) + len(end)
-    assert length < len(buffer)
-    assert lists.read(Body(buffer, length)) is None
+    shorter = Body.of(text)
+    shorter.length = text.index(end) + len(end)
+    assert shorter.length < len(text)
+    assert lists.read(shorter) is None
 
 
-def test_a_buffer_is_kept_as_long_as_the_next_list_is_compared_with_it() -> None:
-    lists = NodeLists()
-    one, same, other = (
-        Body.of(compact(request([node(name)]))) for name in ("n", "n", "m")
-    )
-    lists.read(one)
-    assert lists.release(one) is None
-    lists.read(same)
-    assert lists.release(same) is same.buffer
-    lists.read(other)
-    assert lists.release(other) is one.buffer
-
-
-def test_buffers_are_used_again_if_they_are_long_enough() -> None:
+def test_a_buffer_is_used_again_when_nobody_holds_its_body() -> None:
     bodies = Bodies()
-    first = bodies.take(1000)
-    assert len(first.text) == 1000
-    bodies.give(first.buffer)
-    assert bodies.take(900).buffer is first.buffer
-    assert bodies.take(900).buffer is not first.buffer
+    body = bodies.take(1000)
+    buffer, piece = body.buffer, Piece(body, body.text[10:20])
+    assert len(body.text) == 1000
+    del body
+    assert bodies.take(900).buffer is not buffer
+    del piece
+    assert buffer in (bodies.take(900).buffer, bodies.take(900).buffer)
+    assert len(bodies.take(5000).text) == 5000
 
 
 def test_a_node_whose_text_means_the_same_is_the_same_object() -> None:

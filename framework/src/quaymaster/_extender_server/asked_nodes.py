@@ -11,7 +11,7 @@ from quaymaster._state.node_table import NodeTable
 __all__ = ["AskedNodes"]
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, kw_only=True)
 class AskedNodes:
     """Nodes that are known, and the names that nobody knows.
 
@@ -24,8 +24,10 @@ class AskedNodes:
     names: Sequence[str]
     strangers: Set[str]
     rows: Rows
+    _asked: Sequence[str]
     _row_of_each: RowArray
     _capacity: int
+    _revision: int
 
     @classmethod
     def locate(cls, names: Sequence[str], nodes: NodeTable) -> "AskedNodes":
@@ -35,17 +37,30 @@ class AskedNodes:
             names: The nodes in question; a name may come twice.
             nodes: The table.
         """
-        found = nodes.rows_in_order(names)
+        known, found = names, nodes.rows_in_order(names)
         strangers: Set[str] = frozenset()
         if None in found:
             both = list(zip(names, found, strict=True))
             strangers = {name for name, row in both if row is None}
-            names = [name for name, row in both if row is not None]
+            known = [name for name, row in both if row is not None]
             found = [row for row in found if row is not None]
         row_of_each = np.array(found, dtype=np.intp)
         distinct = _flags(row_of_each, nodes.capacity).nonzero()[0]
-        rows = nodes.rows if len(distinct) == len(nodes) else distinct
-        return cls(names, strangers, rows, row_of_each, nodes.capacity)
+        return cls(
+            names=known,
+            strangers=strangers,
+            rows=nodes.rows if len(distinct) == len(nodes) else distinct,
+            asked=names,
+            row_of_each=row_of_each,
+            capacity=nodes.capacity,
+            revision=nodes.node_changes.revision,
+        )
+
+    def stand_for(self, names: Sequence[str], nodes: NodeTable) -> bool:
+        """Whether these names, looked up now, would be found where they were."""
+        # By identity: a list that comes again is read as the same object, and to
+        # compare all names would take as long as to look them up.
+        return names is self._asked and nodes.node_changes.revision == self._revision
 
     def are_among(self, rows: Rows) -> list[bool]:
         """For each name, whether its row is one of these."""

@@ -1,62 +1,87 @@
 """The memory that requests are received in, used again and again."""
 
-import threading
-from typing import Final
+from collections import deque
+from typing import Final, TypeAlias
 
 import attrs
 
-__all__ = ["Bodies", "Body"]
+__all__ = ["Bodies", "Body", "Part", "Piece"]
 
 _MOST_SPARE: Final = 4
 _ROOM: Final = 8
 
 
-@attrs.frozen(eq=False)
 class Body:
     """A request's body, at the beginning of a buffer that may be longer.
 
+    When nobody holds it any more, its buffer receives another one.
+
+    Args:
+        buffer: The buffer.
+        length: How many bytes of it are the body.
+        spare: Where the buffer goes in the end.
+
     Attributes:
-        buffer: What it was received in.
+        buffer: What it is received in.
         length: How many bytes of the buffer are the body.
     """
 
-    buffer: bytearray
-    length: int
+    __slots__ = ("_spare", "buffer", "length")
+
+    def __init__(self, buffer: bytearray, length: int, spare: deque[bytearray]) -> None:
+        self.buffer = buffer
+        self.length = length
+        self._spare = spare
 
     @classmethod
     def of(cls, text: bytes | bytearray) -> "Body":
         """A body in a buffer of its own."""
-        return cls(bytearray(text), len(text))
+        return cls(bytearray(text), len(text), deque(maxlen=0))
+
+    def __del__(self) -> None:
+        self._spare.append(self.buffer)
 
     @property
     def text(self) -> memoryview:
-        """The body alone; it changes if the buffer is used again."""
+        """The body alone; to be looked at only as long as the body itself is held."""
         return memoryview(self.buffer)[: self.length]
 
 
+@attrs.frozen(eq=False)
+class Piece:
+    """A piece of a body, held together with it.
+
+    Attributes:
+        body: The body.
+        text: The piece.
+    """
+
+    body: Body
+    text: memoryview
+
+
+Part: TypeAlias = bytes | Piece
+"""A part of an answer."""
+
+
 class Bodies:
-    """Gives out buffers, and takes them back; from any thread.
+    """Gives out buffers, and gets them back; on any thread.
 
     A fresh buffer of megabytes costs more than to receive a request in one: the kernel
     has to find and to clear every page of it.
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._spare: list[bytearray] = []
+        # No lock: a body may end in the middle of anything, even of what is below.
+        self._spare: deque[bytearray] = deque(maxlen=_MOST_SPARE)
 
     def take(self, length: int) -> Body:
         """A body of this length, to be filled; what is in it is of no account."""
-        with self._lock:
-            fitting = [one for one in self._spare if len(one) >= length]
-            if fitting:
-                buffer = min(fitting, key=len)
-                self._spare = [one for one in self._spare if one is not buffer]
-                return Body(buffer, length)
-        # The next one is seldom of the very same length.
-        return Body(bytearray(length + length // _ROOM), length)
-
-    def give(self, buffer: bytearray) -> None:
-        """Take back a buffer that nobody looks at any more; some are kept."""
-        with self._lock:
-            self._spare = [*self._spare, buffer][-_MOST_SPARE:]
+        while True:
+            try:
+                buffer = self._spare.pop()
+            except IndexError:
+                # The next request is seldom of the very same length.
+                buffer = bytearray(length + length // _ROOM)
+            if len(buffer) >= length:
+                return Body(buffer, length, self._spare)

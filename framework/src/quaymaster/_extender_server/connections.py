@@ -104,7 +104,7 @@ class Connections:
 
 
 def send_parts(
-    connection: socket.socket, parts: Sequence[bytes], seconds: float
+    connection: socket.socket, parts: Sequence[bytes | memoryview], seconds: float
 ) -> None:
     """Send bytes from where they are, without a copy in between.
 

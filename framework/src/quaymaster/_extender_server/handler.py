@@ -10,6 +10,7 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
+from quaymaster._extender_server.bodies import Part, Piece
 from quaymaster._extender_server.connections import TimedReader, send_parts
 from quaymaster._extender_server.messages import filter_error
 from quaymaster._extender_server.service import ServiceError
@@ -19,7 +20,7 @@ if TYPE_CHECKING:  # it needs this module
 
 __all__ = ["Handler", "Reply"]
 
-Reply: TypeAlias = tuple[HTTPStatus, Sequence[bytes]]
+Reply: TypeAlias = tuple[HTTPStatus, Sequence[Part]]
 """A status, and the parts of a body."""
 
 _JSON: Final = "application/json"
@@ -121,14 +122,9 @@ class Handler(BaseHTTPRequestHandler):
         return bool(self.connection.getpeercert())
 
     def _answer(self, verb: str, length: int) -> None:
-        body = self._extender.bodies.take(length)
         try:
-            if self._buffered.readinto(body.text) < length:
-                raise ConnectionError("the request ended too early")
-        except OSError as error:
-            self._extender.bodies.give(body.buffer)
-            if not isinstance(error, TimeoutError):
-                raise
+            body = self._extender.receiver.receive(self._buffered.readinto, length)
+        except TimeoutError:
             seconds = self._extender.options.read_seconds
             problem = f"expected the whole request within {seconds:g} s"
             self._refuse(HTTPStatus.REQUEST_TIMEOUT, problem)
@@ -174,14 +170,15 @@ class Handler(BaseHTTPRequestHandler):
             return
 
     def _send(
-        self, status: HTTPStatus, body: Sequence[bytes], kind: str = _JSON
+        self, status: HTTPStatus, body: Sequence[Part], kind: str = _JSON
     ) -> None:
         seconds = self._extender.options.read_seconds
+        parts = [one.text if isinstance(one, Piece) else one for one in body]
         self.connection.settimeout(seconds)
         self.send_response(status)
         self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(sum(map(len, body))))
+        self.send_header("Content-Length", str(sum(map(len, parts))))
         if self.close_connection:
             self.send_header("Connection", "close")
         self.end_headers()
-        send_parts(self.connection, body, seconds)
+        send_parts(self.connection, parts, seconds)

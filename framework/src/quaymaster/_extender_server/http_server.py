@@ -2,6 +2,7 @@
 
 import logging
 import threading
+from collections.abc import Sequence
 from concurrent.futures import Future
 from http import HTTPStatus
 from http.server import HTTPServer
@@ -12,7 +13,7 @@ from typing import Final
 import attrs
 
 from quaymaster._errors import QuaymasterError
-from quaymaster._extender_server.bodies import Bodies, Body
+from quaymaster._extender_server.bodies import Body, Part
 from quaymaster._extender_server.connections import Connections
 from quaymaster._extender_server.handler import Handler, Reply
 from quaymaster._extender_server.messages import (
@@ -21,8 +22,9 @@ from quaymaster._extender_server.messages import (
     read_nodes_request,
     scores_answer,
 )
-from quaymaster._extender_server.node_lists import NodeLists
+from quaymaster._extender_server.node_lists import NodeLists, ReadNodes
 from quaymaster._extender_server.questions import Questions
+from quaymaster._extender_server.receiving import Receiver
 from quaymaster._extender_server.service import ExtenderService
 from quaymaster._extender_server.tls import ServerTLS
 
@@ -67,6 +69,11 @@ class ExtenderServer(ThreadingMixIn, HTTPServer):
         service: What answers; only the thread that runs `serve_forever` touches it.
         options: How requests are taken.
 
+    Attributes:
+        options: The same.
+        service: The same.
+        receiver: Takes in the bodies of requests, on any thread.
+
     Raises:
         OSError: The address cannot be listened on.
     """
@@ -82,8 +89,8 @@ class ExtenderServer(ThreadingMixIn, HTTPServer):
     ) -> None:
         self.options = options or ServerOptions()
         self.service = service
-        self.bodies = Bodies()
         self._lists = NodeLists()
+        self.receiver = Receiver(self._lists)
         self._questions = Questions(service)
         self._connections = Connections()
         super().__init__(address, Handler)
@@ -128,26 +135,21 @@ class ExtenderServer(ThreadingMixIn, HTTPServer):
             int(self.server_address[1]),
         )
 
-    def ask(self, verb: str, body: Body) -> "Future[Reply]":
-        """Have a request answered on the one thread that does; from any thread.
-
-        Args:
-            verb: ``filter`` or ``prioritize``.
-            body: The request; it must not be looked at any more, since its buffer
-                receives another one as soon as the answer is known.
-        """
-        return self._questions.ask(lambda: self._answer_and_release(verb, body))
+    def ask(self, verb: str, body: Body | ReadNodes) -> "Future[Reply]":
+        """Have a request answered on the one thread that does; from any thread."""
+        return self._questions.ask(lambda: self.answer(verb, body))
 
     def ask_for_a_turn(self) -> "Future[None]":
         """Have that thread say that it goes on; from any thread."""
         return self._questions.ask(lambda: None)
 
-    def answer(self, verb: str, body: Body) -> Reply:
+    def answer(self, verb: str, body: Body | ReadNodes) -> Reply:
         """Answer a request; whatever goes wrong is part of the answer, and logged."""
         pod = "a pod"
         try:
             request = read_nodes_request(body, self._lists)
             pod = f"pod {request.pod.key}"
+            found: Sequence[Part]
             if verb == "filter":
                 found = filter_answer(request, self.service.filter(request))
             else:
@@ -162,14 +164,6 @@ class ExtenderServer(ThreadingMixIn, HTTPServer):
             return HTTPStatus.OK, found
         failed = HTTPStatus.INTERNAL_SERVER_ERROR
         return HTTPStatus.OK if verb == "filter" else failed, [filter_error(problem)]
-
-    def _answer_and_release(self, verb: str, body: Body) -> Reply:
-        try:
-            return self.answer(verb, body)
-        finally:
-            spare = self._lists.release(body)
-            if spare is not None:
-                self.bodies.give(spare)
 
     def get_request(self) -> tuple[socket, object]:
         """Accept a connection; its handshake, if any, comes on its own thread."""

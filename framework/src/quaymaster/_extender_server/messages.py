@@ -10,8 +10,8 @@ from typing import Final
 import attrs
 import msgspec
 
-from quaymaster._extender_server.bodies import Body
-from quaymaster._extender_server.node_lists import NodeList, NodeLists
+from quaymaster._extender_server.bodies import Body, Part
+from quaymaster._extender_server.node_lists import NodeList, NodeLists, ReadNodes
 from quaymaster._extenders.wire import (
     NULL,
     FilterAnswer,
@@ -58,20 +58,21 @@ class _HostPriority(msgspec.Struct, gc=False):
     score: int = msgspec.field(name="Score")
 
 
-def read_nodes_request(body: Body, lists: NodeLists) -> NodesRequest:
+def read_nodes_request(body: Body | ReadNodes, lists: NodeLists) -> NodesRequest:
     """Read a request.
 
     Args:
-        body: The request.
+        body: The request, or what has been found in it already.
         lists: The nodes of earlier requests.
 
     Raises:
         WireError: It is something else.
         ObjectError: The pod or a node is wrong.
     """
-    read = lists.read(body)
+    read = body if isinstance(body, ReadNodes) else lists.read(body)
     if read is not None:
         return _with_nodes(decode(read.pod, Pod), read.nodes)
+    assert isinstance(body, Body)
     fields = raw_fields_of(body.text, "the request")
     pod_text = fields.get("pod", NULL)
     if pod_text == NULL:
@@ -85,7 +86,7 @@ def read_nodes_request(body: Body, lists: NodeLists) -> NodesRequest:
     return _with_nodes(pod, whole)
 
 
-def filter_answer(request: NodesRequest, answer: FilterAnswer) -> Sequence[bytes]:
+def filter_answer(request: NodesRequest, answer: FilterAnswer) -> Sequence[Part]:
     """Write what filter found, in the form in which the scheduler asked.
 
     Returns:
@@ -127,6 +128,4 @@ def _names(text: msgspec.Raw) -> Sequence[str]:
 
 
 def _with_nodes(pod: Pod, nodes: NodeList) -> NodesRequest:
-    if "" in nodes.names:
-        raise WireError("Nodes.items[].metadata.name: expected a name, got none")
     return NodesRequest(pod=pod, names=nodes.names, nodes=nodes)

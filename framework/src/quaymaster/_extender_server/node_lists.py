@@ -14,10 +14,11 @@ import attrs
 import msgspec
 
 from quaymaster._errors import ObjectError
-from quaymaster._extender_server.bodies import Body
+from quaymaster._extender_server.bodies import Body, Part, Piece
 from quaymaster._extenders.node_texts import NAME_FIRST, KnownNode, NodeTexts
+from quaymaster._extenders.wire import WireError
 
-__all__ = ["NodeList", "NodeLists", "ReadNodes"]
+__all__ = ["LatestList", "NodeList", "NodeLists", "ReadNodes", "pod_of"]
 
 _LIST: Final = b',"Nodes":{"metadata":{},"items":['
 _END: Final = b']},"NodeNames":null}'
@@ -30,22 +31,33 @@ class NodeList:
 
     Args:
         nodes: The nodes.
+        text: The JSON between the brackets of their list, if it is at hand.
 
     Attributes:
         nodes: The nodes.
     """
 
-    def __init__(self, nodes: Sequence[KnownNode]) -> None:
+    def __init__(self, nodes: Sequence[KnownNode], text: Piece | None = None) -> None:
         self.nodes = nodes
+        self._text = text
 
     @cached_property
     def names(self) -> Sequence[str]:
-        """Their names."""
-        return [one.name for one in self.nodes]
+        """Their names.
+
+        Raises:
+            WireError: One has none.
+        """
+        names = [one.name for one in self.nodes]
+        if "" in names:
+            raise WireError("Nodes.items[].metadata.name: expected a name, got none")
+        return names
 
     @cached_property
-    def texts(self) -> Sequence[bytes]:
+    def texts(self) -> Sequence[Part]:
         """The JSON that they came as, in parts, with commas between any two nodes."""
+        if self._text is not None:
+            return [self._text]
         parts: list[bytes] = []
         for one in self.nodes:
             parts += (one.text, b",")
@@ -65,22 +77,16 @@ class ReadNodes:
     nodes: NodeList
 
 
-class _Head(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    pod: msgspec.Raw = msgspec.field(name="Pod")
-
-
 @attrs.frozen(eq=False)
-class _Latest:
-    """The last list that was read node by node, and where its text is.
+class LatestList:
+    """The last list that was read node by node, and its text.
 
     Attributes:
-        body: The request.
-        text: The part of it between the brackets of the list.
-        nodes: What it means.
+        rest: All of the request from the list's first node on.
+        nodes: What the list means.
     """
 
-    body: Body
-    text: memoryview
+    rest: Piece
     nodes: NodeList
 
 
@@ -89,12 +95,13 @@ class NodeLists:
 
     Attributes:
         texts: The nodes of earlier requests.
+        latest: The last list that was like none before, if any. Other threads may look
+            at it, too.
     """
 
     def __init__(self) -> None:
         self.texts = NodeTexts()
-        self._latest: _Latest | None = None
-        self._spare: bytearray | None = None
+        self.latest: LatestList | None = None
 
     def read(self, body: Body) -> ReadNodes | None:
         """Read a request with whole nodes, if it has the form that Go gives it.
@@ -103,52 +110,55 @@ class NodeLists:
         what has to be there, so this finds what a parser would find.
 
         Args:
-            body: The request. Its buffer must be left alone until `release` gives it
-                back.
+            body: The request.
 
         Returns:
             The pod and the nodes; None if it has another form, or is wrong: then it
             needs to be parsed.
         """
-        buffer = body.buffer
-        start = buffer.find(_LIST, 0, body.length)
-        end = body.length - len(_END)
-        if start < 0 or not buffer.startswith(_END, end):
+        start = body.buffer.find(_LIST, 0, body.length)
+        if start < 0 or not body.buffer.startswith(_END, body.length - len(_END)):
             return None
-        try:
-            head = msgspec.json.decode(buffer[:start] + b"}", type=_Head)
-            nodes = self._read_list(body, start + len(_LIST), end)
-        except (msgspec.DecodeError, ObjectError):
-            return None
-        return None if nodes is None else ReadNodes(head.pod, nodes)
+        start += len(_LIST)
+        pod = pod_of(bytes(body.text[:start]))
+        nodes = None if pod is None else self._read_list(body, start)
+        return None if pod is None or nodes is None else ReadNodes(pod, nodes)
 
-    def release(self, body: Body) -> bytearray | None:
-        """Be done with a request that was read.
-
-        Returns:
-            A buffer that is free now. That is the request's own, unless the next one
-            is to be compared with it: then what was compared with before, if anything.
-        """
-        if self._latest is None or self._latest.body is not body:
-            return body.buffer
-        spare, self._spare = self._spare, None
-        return spare
-
-    def _read_list(self, body: Body, at: int, end: int) -> NodeList | None:
-        latest, buffer = self._latest, body.buffer
+    def _read_list(self, body: Body, start: int) -> NodeList | None:
+        latest, rest = self.latest, body.text[start:]
         if (
             latest is not None
-            and end - at == len(latest.text)
-            and buffer.startswith(latest.text, at)
+            and len(rest) == len(latest.rest.text)
+            and body.buffer.startswith(latest.rest.text, start)
         ):
             return latest.nodes
-        found = _walk(buffer, at, end, self.texts)
+        try:
+            found = _walk(body.buffer, start, body.length - len(_END), self.texts)
+        except (msgspec.DecodeError, ObjectError):
+            return None
         if found is None:
             return None
-        nodes = NodeList(found)
-        self._spare = None if latest is None else latest.body.buffer
-        self._latest = _Latest(body, body.text[at:end], nodes)
+        nodes = NodeList(found, Piece(body, rest[: -len(_END)]))
+        self.latest = LatestList(Piece(body, rest), nodes)
         return nodes
+
+
+class _Head(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    pod: msgspec.Raw = msgspec.field(name="Pod")
+
+
+def pod_of(head: bytes) -> msgspec.Raw | None:
+    """The text of the pod in all that comes before the first node.
+
+    Returns:
+        None if there is anything else, or another end.
+    """
+    if not head.endswith(_LIST):
+        return None
+    try:
+        return msgspec.json.decode(head[: -len(_LIST)] + b"}", type=_Head).pod
+    except msgspec.DecodeError:
+        return None
 
 
 def _walk(

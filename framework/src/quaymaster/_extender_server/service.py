@@ -25,6 +25,7 @@ from quaymaster._extender_server.asked_nodes import AskedNodes
 from quaymaster._extender_server.background import BackgroundExecutor
 from quaymaster._extender_server.cache_feed import CacheFeed
 from quaymaster._extender_server.messages import NodesRequest
+from quaymaster._extenders.node_texts import KnownNode
 from quaymaster._extenders.wire import FilterAnswer
 from quaymaster._inmemory.cluster import InMemoryCluster
 from quaymaster._objects import ApiObject, Node, Pod
@@ -100,6 +101,7 @@ class ExtenderService:
         self._unknown_nodes = unknown_nodes
         self._told: set[str] = set()
         self._learnt: dict[str, Node] = {}
+        self._latest: AskedNodes | None = None
 
     def catch_up(self) -> None:
         """Let timers ring and reloads happen; on the thread that asks questions."""
@@ -203,23 +205,24 @@ class ExtenderService:
 
     def _asked(self, request: NodesRequest) -> AskedNodes:
         """Learn the nodes that came in full; which of those named are known?"""
-        if request.nodes is not None:
-            learnt = self._learnt
-            # One that means the same as last time is the same object.
-            for one in [
-                one
-                for one in request.nodes.nodes
-                if learnt.get(one.name) is not one.node
-            ]:
-                self._runner.snapshot.add_node(one.node)
-                learnt[one.name] = one.node
-        asked = AskedNodes.locate(request.names, self._nodes())
+        latest = self._latest
+        if latest is not None and latest.stand_for(request.names, self._nodes()):
+            return latest
+        self._learn(() if request.nodes is None else request.nodes.nodes)
+        asked = self._latest = AskedNodes.locate(request.names, self._nodes())
         news = sorted(asked.strangers - self._told)
         if news:
             self._told.update(news)
             listed = ", ".join(news[:3]) + (", ..." if news[3:] else "")
             _log.warning("unknown nodes %s: %s", self._unknown_nodes.told, listed)
         return asked
+
+    def _learn(self, nodes: Iterable[KnownNode]) -> None:
+        learnt = self._learnt
+        # One that means the same as last time is the same object.
+        for one in [one for one in nodes if learnt.get(one.name) is not one.node]:
+            self._runner.snapshot.add_node(one.node)
+            learnt[one.name] = one.node
 
 
 def _served(config: SchedulerConfig) -> SchedulerConfig:
