@@ -74,14 +74,14 @@ class Receiver:
         Returns:
             None if all of it is; otherwise what has been received of it, in parts.
         """
-        expected, size = latest.rest.text, len(latest.rest.text)
-        begin, end = 0, _WINDOW - start
+        expected, piece = latest.rest.text, window.text
+        size, begin, end = len(expected), 0, _WINDOW - start
         while window.buffer.startswith(expected[begin:end], start):
             if end == size:
                 return None
             begin, end, start = end, min(end + _WINDOW, size), 0
-            _fill(read, window.text[: end - begin])
-        return expected[:begin], window.text[start : start + end - begin]
+            _fill(read, piece[: end - begin])
+        return expected[:begin], piece[start : start + end - begin]
 
     def _rest(self, read: Read, length: int, *came: bytes | memoryview) -> Body:
         """Receive what is left of a body, of which some parts have come already."""
