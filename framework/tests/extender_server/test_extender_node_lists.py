@@ -8,14 +8,10 @@ from typing import Any, TypeAlias
 
 import pytest
 
-<<<<<<< HEAD
 from quaymaster import Node, Pod
-from quaymaster._extender_server.bodies import Bodies, Body
-=======
 from quaymaster._extender_server import receiving
 from quaymaster._extender_server.bodies import Bodies, Body, Piece
->>>>>>> b6bacde (extender: compare lists of nodes as they come)
-from quaymaster._extender_server.messages import NodesRequest, read_nodes_request
+from quaymaster._extender_server.messages import NodesRequest, RequestReader
 from quaymaster._extender_server.node_lists import NodeLists, ReadNodes
 from quaymaster._extender_server.receiving import Receiver
 from quaymaster._extenders import node_texts
@@ -57,23 +53,23 @@ def meaning(found: NodesRequest) -> tuple[Pod, Sequence[Node]]:
     return found.pod, [one.node for one in nodes_of(found)]
 
 
-def read(text: bytes | bytearray, lists: NodeLists | None = None) -> NodesRequest:
-    return read_nodes_request(Body.of(text), lists or NodeLists())
+def read(text: bytes | bytearray, reader: RequestReader | None = None) -> NodesRequest:
+    return (reader or RequestReader()).read(Body.of(text))
 
 
 class Server:
     """Receives requests in memory that is used again, as the server does."""
 
     def __init__(self) -> None:
-        self.lists = NodeLists()
-        self._receiver = Receiver(self.lists)
+        self.reader = RequestReader()
+        self._receiver = Receiver(self.reader.lists)
 
     def receive(self, text: bytes | bytearray, length: int = 0) -> Body | ReadNodes:
         read = io.BytesIO(text).readinto
         return self._receiver.receive(read, length or len(text))
 
     def read(self, text: bytes | bytearray) -> NodesRequest:
-        return read_nodes_request(self.receive(text), self.lists)
+        return self.reader.read(self.receive(text))
 
 
 @pytest.fixture(autouse=True)
@@ -112,7 +108,7 @@ def test_any_sequence_of_requests_is_read_as_a_parser_reads_it(seed: int) -> Non
             some = rng.sample(list(nodes.values()), rng.randint(1, len(nodes)))
         asked = request(some, {"metadata": {"name": f"p{step}"}})
         body = server.receive(compact(asked))
-        assert isinstance(body, ReadNodes) or server.lists.read(body) is not None
+        assert isinstance(body, ReadNodes) or server.reader.lists.read(body) is not None
         expected = meaning(read(json.dumps(asked).encode()))
         assert meaning(server.read(compact(asked))) == expected
 
@@ -125,7 +121,7 @@ def test_a_list_that_comes_again_is_compared_as_it_comes(window: int) -> None:
     again = server.receive(text)
     holds_head = window > text.index(b"[")
     assert isinstance(again, ReadNodes) == (holds_head and window < len(text))
-    assert read_nodes_request(again, server.lists).nodes is first.nodes
+    assert server.reader.read(again).nodes is first.nodes
 
 
 @pytest.mark.usefixtures("window")
@@ -179,11 +175,11 @@ def test_a_buffer_is_used_again_when_nobody_holds_its_body() -> None:
 
 
 def test_a_node_whose_text_means_the_same_is_the_same_object() -> None:
-    lists = NodeLists()
-    [before] = nodes_of(read(compact(request([node("n")])), lists))
+    reader = RequestReader()
+    [before] = nodes_of(read(compact(request([node("n")])), reader))
     beaten = node("n")
     beaten["status"]["unknownHere"] = "a heartbeat"
-    [after] = nodes_of(read(compact(request([beaten])), lists))
+    [after] = nodes_of(read(compact(request([beaten])), reader))
     assert after.text != before.text
     assert after.node is before.node
 
@@ -225,35 +221,35 @@ def test_a_pod_may_hold_what_looks_like_a_list_of_nodes(pod: Tree) -> None:
 def test_a_wrong_request_is_an_error(
     before: bytes, after: bytes, is_known: bool
 ) -> None:
-    lists = NodeLists()
+    reader = RequestReader()
     body = compact(request([node("a"), node("b")]))
     if is_known:
-        read(body, lists)
+        read(body, reader)
     wrong = body.replace(before, after)
     assert wrong != body
     with pytest.raises(QuaymasterError):
-        read(wrong, lists)
-    assert read(body, lists).names == ["a", "b"]
+        read(wrong, reader)
+    assert read(body, reader).names == ["a", "b"]
 
 
 def test_names_and_empty_lists_are_read_as_before() -> None:
-    lists = NodeLists()
+    reader = RequestReader()
     named = {**request([]), "Nodes": None, "NodeNames": ["a"]}
-    assert read(compact(named), lists).names == ["a"]
+    assert read(compact(named), reader).names == ["a"]
     nothing = request([])
     nothing["Nodes"]["items"] = None
-    assert nodes_of(read(compact(nothing), lists)) == []
+    assert nodes_of(read(compact(nothing), reader)) == []
     with pytest.raises(WireError, match="expected JSON"):
-        read(b'{"Pod":', lists)
+        read(b'{"Pod":', reader)
 
 
 def test_nodes_that_nobody_sends_any_more_are_forgotten(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(node_texts, "_READS_TO_FORGET", 4)
-    lists = NodeLists()
-    read(compact(request([node("gone")])), lists)
+    reader = RequestReader()
+    read(compact(request([node("gone")])), reader)
     for step in range(8):
-        read(compact(request([node("kept", step=str(step))])), lists)
-    assert lists.texts.get(b"gone") is None
-    assert lists.texts.get(b"kept") is not None
+        read(compact(request([node("kept", step=str(step))])), reader)
+    assert reader.lists.texts.get(b"gone") is None
+    assert reader.lists.texts.get(b"kept") is not None

@@ -17,12 +17,12 @@ from quaymaster._extender_server.bodies import Body, Part
 from quaymaster._extender_server.connections import Connections
 from quaymaster._extender_server.handler import Handler, Reply
 from quaymaster._extender_server.messages import (
+    RequestReader,
     filter_answer,
     filter_error,
-    read_nodes_request,
     scores_answer,
 )
-from quaymaster._extender_server.node_lists import NodeLists, ReadNodes
+from quaymaster._extender_server.node_lists import ReadNodes
 from quaymaster._extender_server.questions import Questions
 from quaymaster._extender_server.receiving import Receiver
 from quaymaster._extender_server.service import ExtenderService
@@ -89,8 +89,8 @@ class ExtenderServer(ThreadingMixIn, HTTPServer):
     ) -> None:
         self.options = options or ServerOptions()
         self.service = service
-        self._lists = NodeLists()
-        self.receiver = Receiver(self._lists)
+        self._reader = RequestReader()
+        self.receiver = Receiver(self._reader.lists)
         self._questions = Questions(service)
         self._connections = Connections()
         super().__init__(address, Handler)
@@ -147,7 +147,7 @@ class ExtenderServer(ThreadingMixIn, HTTPServer):
         """Answer a request; whatever goes wrong is part of the answer, and logged."""
         pod = "a pod"
         try:
-            request = read_nodes_request(body, self._lists)
+            request = self._reader.read(body)
             pod = f"pod {request.pod.key}"
             found: Sequence[Part]
             if verb == "filter":

@@ -22,13 +22,13 @@ from quaymaster._extenders.wire import (
     raw_list_of,
     text_of,
 )
-from quaymaster._objects import Pod, decode
+from quaymaster._objects import Pod, SpecPool, decode
 
 __all__ = [
     "NodesRequest",
+    "RequestReader",
     "filter_answer",
     "filter_error",
-    "read_nodes_request",
     "scores_answer",
 ]
 
@@ -58,32 +58,49 @@ class _HostPriority(msgspec.Struct, gc=False):
     score: int = msgspec.field(name="Score")
 
 
-def read_nodes_request(body: Body | ReadNodes, lists: NodeLists) -> NodesRequest:
-    """Read a request.
+class RequestReader:
+    """Reads requests, by what is known of earlier ones.
 
-    Args:
-        body: The request, or what has been found in it already.
+    Pods of one template share their spec, and so what plugins have found out about it.
+
+    Attributes:
         lists: The nodes of earlier requests.
-
-    Raises:
-        WireError: It is something else.
-        ObjectError: The pod or a node is wrong.
     """
-    read = body if isinstance(body, ReadNodes) else lists.read(body)
-    if read is not None:
-        return _with_nodes(decode(read.pod, Pod), read.nodes)
-    assert isinstance(body, Body)
-    fields = raw_fields_of(body.text, "the request")
-    pod_text = fields.get("pod", NULL)
-    if pod_text == NULL:
-        raise WireError("Pod: expected a pod, got none")
-    pod = decode(pod_text, Pod)
-    nodes = fields.get("nodes", NULL)
-    if nodes == NULL:
-        return NodesRequest(pod=pod, names=_names(fields.get("nodenames", NULL)))
-    items = raw_fields_of(nodes, "Nodes").get("items", NULL)
-    whole = NodeList(lists.texts.read(raw_list_of(items, "Nodes.items")))
-    return _with_nodes(pod, whole)
+
+    def __init__(self) -> None:
+        self.lists = NodeLists()
+        self._pool = SpecPool()
+
+    def read(self, body: Body | ReadNodes) -> NodesRequest:
+        """Read a request.
+
+        Args:
+            body: The request, or what has been found in it already.
+
+        Raises:
+            WireError: It is something else.
+            ObjectError: The pod or a node is wrong.
+        """
+        found = body if isinstance(body, ReadNodes) else self.lists.read(body)
+        if found is not None:
+            return _with_nodes(self._pod(found.pod), found.nodes)
+        assert isinstance(body, Body)
+        return self._parse(body.text)
+
+    def _parse(self, text: memoryview) -> NodesRequest:
+        fields = raw_fields_of(text, "the request")
+        pod_text = fields.get("pod", NULL)
+        if pod_text == NULL:
+            raise WireError("Pod: expected a pod, got none")
+        pod, nodes = self._pod(pod_text), fields.get("nodes", NULL)
+        if nodes == NULL:
+            return NodesRequest(pod=pod, names=_names(fields.get("nodenames", NULL)))
+        items = raw_fields_of(nodes, "Nodes").get("items", NULL)
+        listed = self.lists.texts.read(raw_list_of(items, "Nodes.items"))
+        return _with_nodes(pod, NodeList(listed))
+
+    def _pod(self, text: msgspec.Raw) -> Pod:
+        return decode(text, Pod, pool=self._pool)
 
 
 def filter_answer(request: NodesRequest, answer: FilterAnswer) -> Sequence[Part]:
