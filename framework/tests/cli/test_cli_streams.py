@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,15 @@ def test_ctrl_c_ends_with_130_and_without_a_traceback(
     assert capsys.readouterr().err.strip() == ""
 
 
+@pytest.fixture
+def _ctrl_c_is_heard() -> Iterator[None]:
+    """Children inherit that it is ignored where tests run in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_ctrl_c_is_heard")
 def test_ctrl_c_is_heard_before_everything_is_imported() -> None:
     process = subprocess.Popen(
         [*QUAYMASTER, "version"],
