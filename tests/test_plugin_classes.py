@@ -4,10 +4,10 @@ import logging
 
 import pytest
 
-from quaymaster._registry.plugin_checks import hook_problems
 from quaymaster.config import default_config
 from quaymaster.scheduler import PluginRegistry
 from quaymaster.testing import SchedulerHarness
+from tests.kit.internals.registry import hook_problems
 
 REGISTRY = PluginRegistry.discover()
 

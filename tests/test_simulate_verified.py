@@ -6,8 +6,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from quaymaster import CycleState, NodeInfo, Pod, Status, hookimpl
-from quaymaster._cli.app import app
 from quaymaster_node_unschedulable import NodeUnschedulable
+from tests.kit.internals.cli import app
 
 POD = """
 apiVersion: v1

@@ -9,7 +9,6 @@ from collections.abc import Callable
 import pytest
 
 from quaymaster import ApiObject, Pod
-from quaymaster._engine.informers import EngineInformers
 from quaymaster.config import default_config
 from quaymaster.inmemory import InMemoryCluster
 from quaymaster.objects import Selector
@@ -23,6 +22,7 @@ from quaymaster.testing import (
     make_storage_class,
 )
 from quaymaster.volumes import NO_PROVISIONER
+from tests.kit.internals.engine import EngineInformers
 
 HOST = "kubernetes.io/hostname"
 

@@ -13,8 +13,6 @@ import pytest
 from msgspec.structs import replace
 
 from quaymaster import ApiObject, CycleState, Node, NodeVerdicts, Pod, Status
-from quaymaster._cycle.attempt import Attempt
-from quaymaster._engine.framework import Framework
 from quaymaster.config import default_config
 from quaymaster.inmemory import InMemoryCluster
 from quaymaster.objects import (
@@ -45,6 +43,8 @@ from quaymaster.testing import (
 )
 from quaymaster.volumes import MIGRATED_PLUGINS, NO_PROVISIONER
 from quaymaster_volume_binding import VolumeBinding
+from tests.kit.internals.cycle import Attempt
+from tests.kit.internals.engine import Framework
 
 PLUGINS = ("VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone")
 ZONE = "topology.kubernetes.io/zone"

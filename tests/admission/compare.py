@@ -5,10 +5,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from quaymaster._objects.volumes import UNREAD_SOURCES
 from quaymaster.objects import Volume, encode
 from tests.admission.cases import Case, Tree
 from tests.admission.ours import Outcome, object_of
+from tests.kit.internals.objects import UNREAD_SOURCES
 
 __all__ = ["differences", "is_about_others", "unlike_paths"]
 

@@ -5,10 +5,10 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from quaymaster._engine.failure import FailureHandler
-from quaymaster._queue.queued_pod import QueuedPod
 from quaymaster.scheduler import Failure, FailureKind, HookError
 from tests.chaos.stage import SabotageError, Stage
+from tests.kit.internals.engine import FailureHandler
+from tests.kit.internals.queue import QueuedPod
 
 __all__ = ["Alarms"]
 

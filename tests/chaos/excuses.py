@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 
 from quaymaster import Node, Pod
-from quaymaster._queue.queued_pod import QueuedPod
 from quaymaster.cluster import EventNote
 from quaymaster.inmemory import InMemoryCluster
 from quaymaster.objects import pod_requests
 from quaymaster.scheduler import Scheduler
 from tests.chaos.stage import Stage
+from tests.kit.internals.queue import QueuedPod
 
 __all__ = ["Excuses"]
 

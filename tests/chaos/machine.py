@@ -11,9 +11,6 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from quaymaster import Pod
-from quaymaster._binding.executor import Post
-from quaymaster._engine.framework import Framework
-from quaymaster._testing.slow_executor import SlowExecutor
 from quaymaster.cluster import EventNote
 from quaymaster.inmemory import InMemoryCluster
 from quaymaster.scheduler import (
@@ -42,6 +39,9 @@ from tests.chaos.profiles import SCHEDULERS, installed
 from tests.chaos.sorts import MAIN_SORTS, OTHER_SORT
 from tests.chaos.stage import CrashError, Stage, StagedCluster
 from tests.chaos.steps import AMBUSHES, PHASES, Step, is_large
+from tests.kit.internals.binding import Post
+from tests.kit.internals.engine import Framework
+from tests.kit.internals.testing import SlowExecutor
 
 __all__ = ["RATES", "Machine", "sorts_of"]
 

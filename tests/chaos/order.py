@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterable, Mapping
 import attrs
 
 from quaymaster import Pod
-from quaymaster._queue.queued_pod import QueuedPod
-from quaymaster._queue.scheduling_queue import SchedulingQueue
 from quaymaster.scheduler import Clock, QueueName
 from tests.chaos.sorts import RULES
+from tests.kit.internals.queue import QueuedPod, SchedulingQueue
 
 __all__ = ["OrderWatch"]
 

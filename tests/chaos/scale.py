@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from quaymaster._memo import filter_memo, filters, score_memo
+from tests.kit.internals.memo import filter_memo, filters, score_memo
 
 __all__ = ["few_rows"]
 

@@ -5,12 +5,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quaymaster import Pod
-from quaymaster._state.cache import Cache
 from tests.chaos.__main__ import main
 from tests.chaos.machine import RATES
 from tests.chaos.objects import TRAITS
 from tests.chaos.run import replay, script, shrink
 from tests.chaos.steps import STEPS, Step, draw_steps
+from tests.kit.internals.state import Cache
 
 _RUN = 50
 _SHORT = 200

@@ -8,21 +8,6 @@ from typing import Any, TypeAlias
 import pytest
 
 from quaymaster import ClusterEvent, Node, Rows, Status, hookimpl
-from quaymaster._binding.stations import BindingStations
-from quaymaster._binding.waiting_pods import WaitingPods
-from quaymaster._cycle import score_call
-from quaymaster._cycle.attempt import Attempt
-from quaymaster._engine.binding_cycle import BindingCycle
-from quaymaster._engine.event_handlers import EventHandlers
-from quaymaster._engine.failure import FailureHandler
-from quaymaster._memo.score_memo import ScoreMemo
-from quaymaster._queue.backoff import BackoffPolicy
-from quaymaster._queue.in_flight import InFlightPods
-from quaymaster._queue.pod_heap import PodHeap
-from quaymaster._queue.scheduling_queue import SchedulingQueue
-from quaymaster._queue.sort_keys import SortKeys
-from quaymaster._queue.sub_queues import SubQueues
-from quaymaster._state.cache import Cache
 from quaymaster.columns import is_constant
 from quaymaster.preemption import Evictions
 from quaymaster.scheduler import Clock, Timer
@@ -35,6 +20,19 @@ from quaymaster_volume_binding import VolumeBinding
 from tests.chaos.machine import sorts_of
 from tests.chaos.run import replay
 from tests.chaos.steps import draw_steps
+from tests.kit.internals.binding import BindingStations, WaitingPods
+from tests.kit.internals.cycle import Attempt, score_call
+from tests.kit.internals.engine import BindingCycle, EventHandlers, FailureHandler
+from tests.kit.internals.memo import ScoreMemo
+from tests.kit.internals.queue import (
+    BackoffPolicy,
+    InFlightPods,
+    PodHeap,
+    SchedulingQueue,
+    SortKeys,
+    SubQueues,
+)
+from tests.kit.internals.state import Cache
 
 Function: TypeAlias = Callable[..., Any]
 Mutation: TypeAlias = Callable[[Function], Function]

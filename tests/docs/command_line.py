@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import click
 
-from quaymaster._cli.app import app
 from tests.docs.reference import ROOT
+from tests.kit.internals.cli import app
 
 __all__ = ["PAGE", "command_line"]
 

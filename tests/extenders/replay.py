@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 
 from quaymaster import ApiObject, Pod
-from quaymaster._cycle.explain import explain
-from quaymaster._engine.framework import Framework
 from quaymaster.cluster import EventNote
 from quaymaster.config import SchedulerConfig
 from quaymaster.inmemory import InMemoryCluster
@@ -17,6 +15,8 @@ from quaymaster.scheduler import (
     VirtualClock,
 )
 from quaymaster.simulation import Explanation
+from tests.kit.internals.cycle import explain
+from tests.kit.internals.engine import Framework
 
 __all__ = ["Replay"]
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 from unittest import mock
 
-from quaymaster._cli import main
 from tests.fuzz.mutants import Mutant
+from tests.kit.internals.cli import main
 
 __all__ = ["judge"]
 

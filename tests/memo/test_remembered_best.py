@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quaymaster import Handle, NodeInfo, Status, hookimpl
-from quaymaster._cycle.decisions import Decision
 from quaymaster.scheduler import SchedulerOptions
+from tests.kit.internals.cycle import Decision
 from tests.memo.world import Asked, Rated, World, kind
 
 NODES = 5

@@ -3,8 +3,8 @@
 import pytest
 
 from quaymaster import NodeInfo, Pod, PodUse, Status, hookimpl
-from quaymaster._cycle.decisions import FitError
-from quaymaster._memo import filter_memo
+from tests.kit.internals.cycle import FitError
+from tests.kit.internals.memo import filter_memo
 from tests.memo.world import Asked, Full, World, kind
 
 FEW = filter_memo.FEW_ROWS

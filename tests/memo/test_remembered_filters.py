@@ -16,9 +16,9 @@ from quaymaster import (
     Status,
     hookimpl,
 )
-from quaymaster._cycle.decisions import FitError
-from quaymaster._memo import filter_memo
 from quaymaster.scheduler import SchedulerOptions
+from tests.kit.internals.cycle import FitError
+from tests.kit.internals.memo import filter_memo
 from tests.memo.world import ALL, Asked, Full, World, kind
 
 FEW = filter_memo.FEW_ROWS

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from quaymaster import CycleState, NodeInfo, Pod, PreFilterResult, Status, hookimpl
-from quaymaster._cycle.decisions import FitError
+from tests.kit.internals.cycle import FitError
 from tests.memo.world import Asked, Full, Preparing, World, kind
 
 

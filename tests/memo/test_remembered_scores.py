@@ -17,10 +17,10 @@ from quaymaster import (
     Status,
     hookimpl,
 )
-from quaymaster._cycle.decisions import FitError
-from quaymaster._memo import signatures
 from quaymaster.scheduler import SchedulerOptions
 from quaymaster.testing import SchedulerHarness, make_node
+from tests.kit.internals.cycle import FitError
+from tests.kit.internals.memo import signatures
 from tests.memo.world import ALL, Asked, Full, Rated, World, kind
 
 

@@ -22,8 +22,8 @@ from quaymaster import (
     Scope,
     hookimpl,
 )
-from quaymaster._cycle.decisions import Decision
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.internals.cycle import Decision
 from tests.memo.world import Asked, Full, World, kind
 
 NODES = 100

@@ -21,17 +21,15 @@ from quaymaster import (
     Status,
     hookimpl,
 )
-from quaymaster._cycle.decisions import Decision, FitError
-from quaymaster._cycle.scoring import Ties
-from quaymaster._engine.framework import FrameworkBuilder
-from quaymaster._engine.handle import Services
-from quaymaster._queue.nominator import Nominator
 from quaymaster.columns import ChangeLog
 from quaymaster.config import EnabledPlugin, ProfileConfig
 from quaymaster.hookspecs import EXTENSION_POINTS
 from quaymaster.inmemory import InMemoryCluster
 from quaymaster.scheduler import PluginRegistry, SchedulerOptions, VirtualClock
 from quaymaster.testing import make_node, make_pod
+from tests.kit.internals.cycle import Decision, FitError, Ties
+from tests.kit.internals.engine import FrameworkBuilder, Services
+from tests.kit.internals.queue import Nominator
 
 __all__ = [
     "ALL",

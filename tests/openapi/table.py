@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
-from quaymaster._openapi.scalars import Scalar
+from tests.kit.internals.openapi import Scalar
 
 __all__ = ["make_table"]
 

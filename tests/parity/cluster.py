@@ -9,21 +9,18 @@ import attrs
 import msgspec
 
 from quaymaster import ApiObject, Node, Pod, Snapshot
-from quaymaster._cycle.algorithm import Algorithm
-from quaymaster._cycle.sampling import NodeOrder
-from quaymaster._engine.framework import Framework, FrameworkBuilder
-from quaymaster._engine.handle import Services
-from quaymaster._memo import remember
-from quaymaster._memo.signatures import Signatures
-from quaymaster._queue.nominator import Nominator
-from quaymaster._runtime.profile import Call
-from quaymaster._state.cache import Cache
 from quaymaster.cluster import PodStatusPatch
 from quaymaster.columns import ChangeLog
 from quaymaster.hookspecs import EXTENSION_POINTS
 from quaymaster.inmemory import InMemoryCluster
 from quaymaster.objects import KINDS, SpecPool, decode
 from quaymaster.scheduler import Clock, PluginRegistry, VirtualClock
+from tests.kit.internals.cycle import Algorithm, NodeOrder
+from tests.kit.internals.engine import Framework, FrameworkBuilder, Services
+from tests.kit.internals.memo import Signatures, remember
+from tests.kit.internals.queue import Nominator
+from tests.kit.internals.runtime import Call
+from tests.kit.internals.state import Cache
 from tests.parity.cases import Case, Json
 from tests.parity.configuration import load_configuration
 

@@ -19,12 +19,11 @@ from quaymaster import (
     Pod,
     Status,
 )
-from quaymaster._cycle.decisions import Decision, FitError
-from quaymaster._cycle.scoring import Ties
-from quaymaster._engine.framework import Framework
 from quaymaster.config import ConfigErrors
 from quaymaster.objects import Time
 from quaymaster.scheduler import PluginRegistry
+from tests.kit.internals.cycle import Decision, FitError, Ties
+from tests.kit.internals.engine import Framework
 from tests.parity.cases import Case
 from tests.parity.cluster import CaseCluster, Path
 from tests.parity.examine import Examiner

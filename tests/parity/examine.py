@@ -5,11 +5,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from quaymaster import CycleState, NodeTable, Pod, PreFilterResult, Rows, Status
-from quaymaster._cycle.attempt import Attempt
-from quaymaster._cycle.decisions import Feasible, FitError
-from quaymaster._cycle.filtering import FilterStation
-from quaymaster._cycle.pre_filter import PreFilterOutcome, PreFilterStation
-from quaymaster._engine.framework import Framework
+from tests.kit.internals.cycle import (
+    Attempt,
+    Feasible,
+    FilterStation,
+    FitError,
+    PreFilterOutcome,
+    PreFilterStation,
+)
+from tests.kit.internals.engine import Framework
 from tests.parity.observation import Answers, Examination, Scores
 from tests.parity.volumes import volume_plans
 

@@ -6,9 +6,8 @@ from typing import Literal, TypeAlias
 import attrs
 
 from quaymaster import Int64Array, NodeInfo, PostFilterResult, PreFilterResult, Status
-from quaymaster._cycle.pre_filter import PreFilterOutcome
-from quaymaster._cycle.score_call import PluginScores
 from quaymaster.preemption import Candidate
+from tests.kit.internals.cycle import PluginScores, PreFilterOutcome
 from tests.parity.cases import Json
 
 __all__ = [

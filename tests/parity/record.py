@@ -5,9 +5,9 @@ from collections.abc import Collection, Mapping
 import numpy as np
 
 from quaymaster import Code, NominatingInfo, PreFilterResult, Status
-from quaymaster._engine.framework import Framework
-from quaymaster._runtime.profile import Profile
 from quaymaster.preemption import Candidate, best_candidates
+from tests.kit.internals.engine import Framework
+from tests.kit.internals.runtime import Profile
 from tests.parity.cases import Json
 from tests.parity.driver import Played
 from tests.parity.observation import (

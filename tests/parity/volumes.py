@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 
 from quaymaster import CycleState
-from quaymaster._engine.framework import Framework
 from quaymaster_volume_binding import VolumeBinding, VolumePlan
+from tests.kit.internals.engine import Framework
 from tests.parity.cases import Json
 
 __all__ = ["volume_plans"]

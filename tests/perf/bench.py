@@ -10,17 +10,13 @@ import attrs
 from msgspec.structs import replace
 
 from quaymaster import CycleState, NodeTable, Pod, Snapshot
-from quaymaster._cycle.algorithm import Algorithm
-from quaymaster._cycle.decisions import Decision
-from quaymaster._cycle.sampling import NodeOrder
-from quaymaster._cycle.scoring import Ties
-from quaymaster._engine.framework import FrameworkBuilder
-from quaymaster._memo import remember
-from quaymaster._memo.signatures import Signatures
-from quaymaster._queue.nominator import Nominator
 from quaymaster.config import EnabledPlugin, default_config
 from quaymaster.scheduler import PluginRegistry
 from quaymaster.testing import make_node, make_pod
+from tests.kit.internals.cycle import Algorithm, Decision, NodeOrder, Ties
+from tests.kit.internals.engine import FrameworkBuilder
+from tests.kit.internals.memo import Signatures, remember
+from tests.kit.internals.queue import Nominator
 from tests.memo.world import make_services
 
 __all__ = ["Bench", "median_seconds"]

@@ -10,16 +10,18 @@ from pathlib import Path
 import attrs
 import pytest
 
-from quaymaster._perf.load import Workload, find_files, load_workloads
-from quaymaster._perf.model import (
+from tests.kit.internals.perf import (
     CreateAny,
     CreateNodes,
     CreatePods,
     Operation,
     UpdateAny,
+    Workload,
+    find_files,
+    load_workloads,
+    run_workload,
+    select,
 )
-from quaymaster._perf.runner import run_workload
-from quaymaster._perf.select import select
 
 DATA = Path(__file__).parents[1] / "perf_format" / "data"
 NODES, PODS = 500, 80

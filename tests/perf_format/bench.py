@@ -8,12 +8,9 @@ from typing import Any, TypeAlias
 import attrs
 
 from quaymaster import ApiObject, Node, Pod
-from quaymaster._perf.load import load_workloads
-from quaymaster._perf.measurement import Measurement
-from quaymaster._perf.operations import Player
-from quaymaster._perf.world import World
 from quaymaster.config import default_config
 from quaymaster.scheduler import PluginRegistry
+from tests.kit.internals.perf import Measurement, Player, World, load_workloads
 
 __all__ = ["Bench", "Json"]
 

@@ -10,11 +10,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from quaymaster import CycleState, NodeInfo, Pod, Status, hookimpl
-from quaymaster._cli import main, perf
-from quaymaster._cli.app import app
-from quaymaster._perf.runner import run_workload
 from quaymaster.errors import QuaymasterError
 from quaymaster_node_unschedulable import NodeUnschedulable
+from tests.kit.internals.cli import app, main, perf
+from tests.kit.internals.perf import run_workload
 
 DATA = Path(__file__).parent / "data"
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from quaymaster._perf.errors import PerfErrors, UnsupportedError, WorkloadError
 from quaymaster.objects import (
     CSINode,
     Namespace,
@@ -15,6 +14,7 @@ from quaymaster.objects import (
     Quantity,
     Service,
 )
+from tests.kit.internals.perf import PerfErrors, UnsupportedError, WorkloadError
 from tests.perf_format.bench import Bench
 
 NODES = {"opcode": "createNodes", "count": 2}

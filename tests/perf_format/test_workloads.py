@@ -4,12 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from quaymaster._perf.gates import apply_gates
-from quaymaster._perf.load import Workload, find_files, load_workloads
-from quaymaster._perf.runner import run_workload
-from quaymaster._perf.select import select
 from quaymaster.config import default_config
 from quaymaster.scheduler import PluginRegistry
+from tests.kit.internals.perf import (
+    Workload,
+    apply_gates,
+    find_files,
+    load_workloads,
+    run_workload,
+    select,
+)
 
 DATA = Path(__file__).parent / "data"
 WORKLOADS = load_workloads(find_files([str(DATA)]))

@@ -17,17 +17,18 @@ from quaymaster import (
     Status,
     objects,
 )
-from quaymaster._engine.event_handlers import EventHandlers
-from quaymaster._engine.failure import FailureHandler
-from quaymaster._engine.progress import Progress
-from quaymaster._queue.backoff import BackoffPolicy
-from quaymaster._queue.events import FORCE_ACTIVATE, UNSCHEDULABLE_TIMEOUT
-from quaymaster._queue.nominator import Nominator
-from quaymaster._queue.queued_pod import QueuedPod
-from quaymaster._queue.scheduling_queue import SchedulingQueue
-from quaymaster._state.cache import AssumeError, Cache
 from quaymaster.objects import ObjectMeta, from_wire
 from quaymaster.scheduler import Failure, FailureKind, VirtualClock
+from tests.kit.internals.engine import EventHandlers, FailureHandler, Progress
+from tests.kit.internals.queue import (
+    FORCE_ACTIVATE,
+    UNSCHEDULABLE_TIMEOUT,
+    BackoffPolicy,
+    Nominator,
+    QueuedPod,
+    SchedulingQueue,
+)
+from tests.kit.internals.state import AssumeError, Cache
 from tests.queue.cases import Case, Json
 from tests.queue.profile import RESOURCES, action_of, make_profile
 from tests.queue.view import observe, record_of

@@ -14,10 +14,10 @@ from quaymaster import (
     QueueingHint,
     Status,
 )
-from quaymaster._queue.profile import QueueProfile
 from quaymaster.hookspecs import QueueingHintFn
 from quaymaster_priority_sort import PrioritySort
 from quaymaster_scheduling_gates import SchedulingGates
+from tests.kit.internals.queue import QueueProfile
 from tests.queue.cases import Json
 
 __all__ = ["RESOURCES", "HintError", "action_of", "make_profile"]

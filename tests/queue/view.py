@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from quaymaster._queue.queued_pod import QueuedPod
-from quaymaster._queue.scheduling_queue import SchedulingQueue
+from tests.kit.internals.queue import QueuedPod, SchedulingQueue
 
 __all__ = ["COMPARED", "compared", "observe", "record_of"]
 

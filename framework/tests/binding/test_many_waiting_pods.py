@@ -11,9 +11,9 @@ from functools import partial
 from typing import ClassVar
 
 from quaymaster import Handle, PermitWait, Status, hookimpl
-from quaymaster._binding.waiting_pods import WaitingPods
 from quaymaster.scheduler import VirtualClock
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.internals.binding import WaitingPods
 
 MANY, FEW = 10_000, 1_000
 BYTES_PER_POD = 2_000

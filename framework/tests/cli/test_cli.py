@@ -7,8 +7,7 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
-from quaymaster._cli import main
-from quaymaster._cli.app import app
+from tests.kit.internals.cli import app, main
 
 ONE_NODE = "1:cpu=4,memory=8Gi"
 POD = """

@@ -7,10 +7,8 @@ import pytest
 from click.shell_completion import ShellComplete
 from click.testing import CliRunner, Result
 
-from quaymaster._cli import output
-from quaymaster._cli.app import app
-from quaymaster._cli.notices import print_notices
 from quaymaster.manifests import Notice, NoticeReason
+from tests.kit.internals.cli import app, output, print_notices
 
 POD = """
 apiVersion: v1

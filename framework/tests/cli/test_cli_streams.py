@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from quaymaster._cli import main, simulate, terminal
+from tests.kit.internals.cli import main, simulate, terminal
 
 COMMAND = "from _quaymaster_command import main; main()"
 QUAYMASTER = (sys.executable, "-c", COMMAND)

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quaymaster._cli.tables import Table, folded
+from tests.kit.internals.cli import Table, folded
 
 WORDS = st.text("abcß-.,/字", min_size=1, max_size=30)
 CELLS = st.lists(WORDS, max_size=9).map(" ".join)

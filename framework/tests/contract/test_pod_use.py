@@ -14,10 +14,10 @@ from quaymaster import (
     Status,
     hookimpl,
 )
-from quaymaster._contract.results import FilteredRows
 from quaymaster.columns import CPU
 from quaymaster.errors import PluginLoadError
 from quaymaster.testing import PluginHarness, make_node, make_pod
+from tests.kit.internals.contract import FilteredRows
 
 FULL = Status.unschedulable("full")
 

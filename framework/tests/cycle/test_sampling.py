@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from quaymaster import Snapshot
-from quaymaster._cycle.sampling import NodeOrder, nodes_to_find
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.internals.cycle import NodeOrder, nodes_to_find
 
 
 @pytest.mark.parametrize(

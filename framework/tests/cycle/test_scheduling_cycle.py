@@ -28,24 +28,26 @@ from quaymaster import (
     Status,
     hookimpl,
 )
-from quaymaster._cycle.algorithm import Algorithm
-from quaymaster._cycle.attempt import Attempt
-from quaymaster._cycle.decisions import Decision, FitError
-from quaymaster._cycle.diagnosis import Diagnosis
-from quaymaster._cycle.explain import explain
-from quaymaster._cycle.sampling import NodeOrder
-from quaymaster._cycle.scoring import Ties
-from quaymaster._engine.handle import EngineHandle, Services
-from quaymaster._memo import remember
-from quaymaster._memo.signatures import Signatures
-from quaymaster._queue.nominator import Nominator
-from quaymaster._runtime.build import build_profile
 from quaymaster.columns import ChangeLog
 from quaymaster.config import EnabledPlugin, ProfileConfig
 from quaymaster.hookspecs import EXTENSION_POINTS
 from quaymaster.inmemory import InMemoryCluster
 from quaymaster.scheduler import PluginRegistry, VirtualClock
 from quaymaster.testing import make_node, make_pod
+from tests.kit.internals.cycle import (
+    Algorithm,
+    Attempt,
+    Decision,
+    Diagnosis,
+    FitError,
+    NodeOrder,
+    Ties,
+    explain,
+)
+from tests.kit.internals.engine import EngineHandle, Services
+from tests.kit.internals.memo import Signatures, remember
+from tests.kit.internals.queue import Nominator
+from tests.kit.internals.runtime import build_profile
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
 

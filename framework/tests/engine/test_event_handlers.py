@@ -18,15 +18,6 @@ from quaymaster import (
     QueueingHint,
     Snapshot,
 )
-from quaymaster._engine.changes import node_changes, pod_changes
-from quaymaster._engine.event_handlers import EventHandlers
-from quaymaster._engine.informers import WATCHED_KINDS, ChangeHandler
-from quaymaster._engine.progress import Progress
-from quaymaster._queue.nominator import Nominator
-from quaymaster._queue.profile import QueueProfile
-from quaymaster._queue.queued_pod import QueuedPod
-from quaymaster._queue.scheduling_queue import SchedulingQueue
-from quaymaster._state.cache import Cache
 from quaymaster.objects import (
     Namespace,
     NodeCondition,
@@ -39,6 +30,21 @@ from quaymaster.objects import (
 )
 from quaymaster.scheduler import QueueName, VirtualClock
 from quaymaster.testing import make_namespace, make_node, make_pod, make_service
+from tests.kit.internals.engine import (
+    WATCHED_KINDS,
+    ChangeHandler,
+    EventHandlers,
+    Progress,
+    node_changes,
+    pod_changes,
+)
+from tests.kit.internals.queue import (
+    Nominator,
+    QueuedPod,
+    QueueProfile,
+    SchedulingQueue,
+)
+from tests.kit.internals.state import Cache
 
 _: type[ChangeHandler] = EventHandlers
 

@@ -14,17 +14,19 @@ from quaymaster import (
     Snapshot,
     Status,
 )
-from quaymaster._engine.failure import FailureHandler
-from quaymaster._queue.events import ASSIGNED_POD_DELETE
-from quaymaster._queue.nominator import Nominator
-from quaymaster._queue.profile import QueueProfile
-from quaymaster._queue.queued_pod import QueuedPod
-from quaymaster._queue.scheduling_queue import SchedulingQueue
-from quaymaster._state.cache import Cache
 from quaymaster.cluster import EventNote, PodStatusPatch
 from quaymaster.objects import PodCondition, Time
 from quaymaster.scheduler import Failure, FailureKind, QueueName, VirtualClock
 from quaymaster.testing import make_node, make_pod
+from tests.kit.internals.engine import FailureHandler
+from tests.kit.internals.queue import (
+    ASSIGNED_POD_DELETE,
+    Nominator,
+    QueuedPod,
+    QueueProfile,
+    SchedulingQueue,
+)
+from tests.kit.internals.state import Cache
 
 START = 1_767_225_600.0
 MESSAGE = "0/1 nodes are available: 1 Insufficient cpu."

@@ -5,8 +5,8 @@ from functools import partial
 
 import pytest
 
-from quaymaster._engine.inbox import Inbox
 from quaymaster.scheduler import RealClock, VirtualClock
+from tests.kit.internals.engine import Inbox
 
 HOUR = 3600.0
 

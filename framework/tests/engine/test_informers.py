@@ -6,7 +6,6 @@ from typing import Generic, TypeVar
 import pytest
 
 from quaymaster import ApiObject, Node, Pod
-from quaymaster._engine.informers import WATCHED_KINDS, EngineInformers
 from quaymaster.cluster import (
     ApiError,
     ListResult,
@@ -20,6 +19,7 @@ from quaymaster.objects import Lease
 from quaymaster.scheduler import Clock, VirtualClock
 from quaymaster.testing import make_node, make_pod
 from tests.kit.clusters import make_cluster
+from tests.kit.internals.engine import WATCHED_KINDS, EngineInformers
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
 

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from quaymaster import Handle, PermitWait, Pod, hookimpl
-from quaymaster._binding.executor import Post
-from quaymaster._engine.pod_patches import PodPatches
 from quaymaster.cluster import PodStatusPatch
 from quaymaster.config import parse_config
 from quaymaster.inmemory import InMemoryCluster
 from quaymaster.scheduler import PluginRegistry, Scheduler, VirtualClock
 from quaymaster.testing import make_node, make_pod
+from tests.kit.internals.binding import Post
+from tests.kit.internals.engine import PodPatches
 
 T = TypeVar("T")
 

@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 import pytest
 
 from quaymaster import Handle, PermitWait, hookimpl
-from quaymaster._binding.executor import Post
 from quaymaster.config import parse_config
 from quaymaster.errors import ProfileError, UnknownObjectionError
 from quaymaster.inmemory import InMemoryCluster
 from quaymaster.scheduler import PluginRegistry, Scheduler, VirtualClock
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.internals.binding import Post
 
 
 class Ticking:

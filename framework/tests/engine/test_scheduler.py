@@ -16,7 +16,6 @@ from quaymaster import (
     Status,
     hookimpl,
 )
-from quaymaster._engine.framework import Framework
 from quaymaster.cluster import ApiError, ConflictError, EventNote, UnknownOutcomeError
 from quaymaster.config import default_config
 from quaymaster.inmemory import InMemoryCluster
@@ -30,6 +29,7 @@ from quaymaster.scheduler import (
     WorkerExecutor,
 )
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.internals.engine import Framework
 
 
 class Plugin:

@@ -5,7 +5,6 @@ from collections.abc import Callable
 import pytest
 
 from quaymaster import Pod
-from quaymaster._testing.slow_executor import SlowExecutor
 from quaymaster.inmemory import InMemoryCluster
 from quaymaster.scheduler import Scheduler, VirtualClock
 from quaymaster.testing import (
@@ -15,6 +14,7 @@ from quaymaster.testing import (
     make_node,
     make_pod,
 )
+from tests.kit.internals.testing import SlowExecutor
 
 
 class World:

@@ -16,13 +16,18 @@ from typing import Any
 import pytest
 
 from quaymaster import Handle, NodeInfo, Status, hookimpl
-from quaymaster._extender_server.http_server import ExtenderServer, ServerOptions
-from quaymaster._extender_server.service import ExtenderService
-from quaymaster._extender_server.tls import CertificateError, ServerTLS, TLSFiles
 from quaymaster.config import parse_config
 from quaymaster.objects import to_wire
 from quaymaster.scheduler import PluginRegistry
 from quaymaster.testing import make_node, make_pod
+from tests.kit.internals.extender_server import (
+    CertificateError,
+    ExtenderServer,
+    ExtenderService,
+    ServerOptions,
+    ServerTLS,
+    TLSFiles,
+)
 
 QUESTION = json.dumps(
     {"Pod": to_wire(make_pod()), "Nodes": None, "NodeNames": ["n"]}

@@ -15,13 +15,16 @@ from typing import Any
 import pytest
 
 from quaymaster import Code, Node, Pod
-from quaymaster._extender_server.bodies import Body, Piece
-from quaymaster._extender_server.http_server import ExtenderServer
-from quaymaster._extender_server.service import ExtenderService
 from quaymaster.config import default_config
 from quaymaster.objects import from_wire
 from quaymaster.scheduler import PluginRegistry
 from quaymaster.simulation import explain_pod
+from tests.kit.internals.extender_server import (
+    Body,
+    ExtenderServer,
+    ExtenderService,
+    Piece,
+)
 
 _FILE = Path(__file__).with_name("data") / "extender_exchanges.jsonl.gz"
 

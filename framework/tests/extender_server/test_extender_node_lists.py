@@ -9,15 +9,19 @@ from typing import Any, TypeAlias
 import pytest
 
 from quaymaster import Node, Pod
-from quaymaster._extender_server import receiving
-from quaymaster._extender_server.bodies import Bodies, Body, Piece
-from quaymaster._extender_server.messages import NodesRequest, RequestReader
-from quaymaster._extender_server.node_lists import NodeLists, ReadNodes
-from quaymaster._extender_server.receiving import Receiver
-from quaymaster._extenders import node_texts
-from quaymaster._extenders.node_texts import KnownNode
-from quaymaster._extenders.wire import WireError
 from quaymaster.errors import QuaymasterError
+from tests.kit.internals.extender_server import (
+    Bodies,
+    Body,
+    NodeLists,
+    NodesRequest,
+    Piece,
+    ReadNodes,
+    Receiver,
+    RequestReader,
+    receiving,
+)
+from tests.kit.internals.extenders import KnownNode, WireError, node_texts
 
 Tree: TypeAlias = dict[str, Any]
 

@@ -17,13 +17,16 @@ import pytest
 from click.testing import CliRunner
 
 from quaymaster import ApiObject, NodeInfo, Pod, Status, hookimpl
-from quaymaster._cli.app import app
-from quaymaster._extender_server.http_server import ExtenderServer
-from quaymaster._extender_server.service import ExtenderService, UnknownNodes
 from quaymaster.config import parse_config
 from quaymaster.objects import to_wire
 from quaymaster.scheduler import PluginRegistry
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.internals.cli import app
+from tests.kit.internals.extender_server import (
+    ExtenderServer,
+    ExtenderService,
+    UnknownNodes,
+)
 
 PROFILE = {
     "schedulerName": "python",

@@ -12,13 +12,15 @@ from typing import Any, TypeAlias
 import pytest
 
 from quaymaster import Node
-from quaymaster._extender_server import receiving
-from quaymaster._extender_server.http_server import ExtenderServer
-from quaymaster._extender_server.service import ExtenderService
 from quaymaster.config import default_config
 from quaymaster.objects import to_wire
 from quaymaster.scheduler import PluginRegistry
 from quaymaster.testing import make_node, make_pod
+from tests.kit.internals.extender_server import (
+    ExtenderServer,
+    ExtenderService,
+    receiving,
+)
 
 Tree: TypeAlias = Any
 """JSON, whatever is in it."""

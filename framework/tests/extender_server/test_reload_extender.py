@@ -15,12 +15,11 @@ from typing import Any
 import pytest
 
 from quaymaster import NodeInfo, Status, hookimpl
-from quaymaster._extender_server.messages import NodesRequest
-from quaymaster._extender_server.service import ExtenderService
 from quaymaster.config import ConfigWatcher, load_config
 from quaymaster.objects import to_wire
 from quaymaster.scheduler import PluginRegistry, VirtualClock
 from quaymaster.testing import make_node, make_pod
+from tests.kit.internals.extender_server import ExtenderService, NodesRequest
 
 HEADER = (
     "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"

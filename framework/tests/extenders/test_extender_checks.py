@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from quaymaster._cli.configuration import read_config
 from quaymaster.config import ConfigErrors
 from quaymaster.scheduler import PluginRegistry
+from tests.kit.internals.cli import read_config
 
 REGISTRY = PluginRegistry.discover()
 GOOD: dict[str, object] = {"urlPrefix": "http://127.0.0.1:8888", "filterVerb": "filter"}

@@ -17,13 +17,13 @@ import attrs
 import pytest
 
 from quaymaster import Node, Pod
-from quaymaster._extenders.chain import Extenders
 from quaymaster.config import Extender, ExtenderTLS, parse_config
 from quaymaster.errors import QuaymasterError
 from quaymaster.objects import from_wire
 from quaymaster.scheduler import PluginRegistry
 from quaymaster.simulation import explain_pod
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.internals.extenders import Extenders
 
 Request: TypeAlias = dict[str, Any]
 Answer: TypeAlias = Callable[[Request], object]

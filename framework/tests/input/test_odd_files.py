@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from quaymaster._input.reading import UnreadableError, read_file
 from quaymaster.manifests import ManifestErrors, load
+from tests.kit.internals.input import UnreadableError, read_file
 
 NODE = "apiVersion: v1\nkind: Node\nmetadata: {name: a}\n"
 JSON = '{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}}'

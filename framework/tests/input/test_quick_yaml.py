@@ -6,11 +6,15 @@ import textwrap
 
 import pytest
 
-from quaymaster._input.reading import UnreadableError
-from quaymaster._input.yaml.blocks import NotPlainError, read_block
-from quaymaster._input.yaml.reading import documents, read
-from quaymaster._input.yaml.shapes import Shapes
-from quaymaster._manifests.texts import object_texts
+from tests.kit.internals.input import (
+    NotPlainError,
+    Shapes,
+    UnreadableError,
+    documents,
+    read,
+    read_block,
+)
+from tests.kit.internals.manifests import object_texts
 
 POD = """\
 apiVersion: v1

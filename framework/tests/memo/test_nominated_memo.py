@@ -24,21 +24,17 @@ from quaymaster import (
     Status,
     hookimpl,
 )
-from quaymaster._cycle.algorithm import Algorithm
-from quaymaster._cycle.decisions import Decision, FitError
-from quaymaster._cycle.sampling import NodeOrder
-from quaymaster._cycle.scoring import Ties
-from quaymaster._engine.handle import EngineHandle, Services
-from quaymaster._memo import remember
-from quaymaster._memo.signatures import Signatures
-from quaymaster._queue.nominator import Nominator
-from quaymaster._runtime.build import build_profile
 from quaymaster.columns import CPU
 from quaymaster.config import EnabledPlugin, ProfileConfig
 from quaymaster.inmemory import InMemoryCluster
 from quaymaster.objects import pod_requests
 from quaymaster.scheduler import PluginRegistry, VirtualClock
 from quaymaster.testing import make_node, make_pod
+from tests.kit.internals.cycle import Algorithm, Decision, FitError, NodeOrder, Ties
+from tests.kit.internals.engine import EngineHandle, Services
+from tests.kit.internals.memo import Signatures, remember
+from tests.kit.internals.queue import Nominator
+from tests.kit.internals.runtime import build_profile
 
 T = TypeVar("T")
 

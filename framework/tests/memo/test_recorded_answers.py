@@ -5,8 +5,8 @@ import weakref
 from collections.abc import Hashable
 
 from quaymaster import CycleState, Handle, Pod, Scope, StateKey, Status, hookimpl
-from quaymaster._memo.signatures import Signatures
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.internals.memo import Signatures
 
 KEY = StateKey[bool]("Late")
 

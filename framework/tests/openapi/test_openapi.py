@@ -5,11 +5,16 @@ import json
 import pytest
 from msgspec import inspect
 
-from quaymaster._openapi.duplicates import find_duplicates, path_text
-from quaymaster._openapi.table import Reference, fields_of, structure_of
-from quaymaster._openapi.unknown import find_unknown
-from quaymaster._openapi.wrong import find_wrong
 from quaymaster.objects import KINDS
+from tests.kit.internals.openapi import (
+    Reference,
+    fields_of,
+    find_duplicates,
+    find_unknown,
+    find_wrong,
+    path_text,
+    structure_of,
+)
 
 # A pod keeps its node beside its spec, and only volumes of the cluster have the other.
 ELSEWHERE = ("Pod.nodeName", "azureFile.secretNamespace")

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from quaymaster._perf.clock import PacedClock
+from tests.kit.internals.perf import PacedClock
 
 
 class Stopwatch:

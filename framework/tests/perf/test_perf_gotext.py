@@ -2,7 +2,7 @@
 
 import pytest
 
-from quaymaster._perf.gotext import GoTemplate, GoTemplateError
+from tests.kit.internals.perf import GoTemplate, GoTemplateError
 
 
 @pytest.mark.parametrize(

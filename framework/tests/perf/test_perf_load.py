@@ -4,11 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from quaymaster._perf.errors import PerfErrors
-from quaymaster._perf.gates import ignored_gates
-from quaymaster._perf.load import find_files, load_workloads
-from quaymaster._perf.model import CreateNodes, CreatePods
-from quaymaster._perf.select import select
+from tests.kit.internals.perf import (
+    CreateNodes,
+    CreatePods,
+    PerfErrors,
+    find_files,
+    ignored_gates,
+    load_workloads,
+    select,
+)
 
 CASE = """
 - name: Basic

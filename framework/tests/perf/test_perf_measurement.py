@@ -5,10 +5,9 @@ from typing import cast
 import pytest
 
 from quaymaster import Pod
-from quaymaster._engine.framework import Framework
-from quaymaster._perf.clock import PacedClock
-from quaymaster._perf.measurement import Distribution, Measurement, Meter
 from quaymaster.objects import ObjectMeta, Time
+from tests.kit.internals.engine import Framework
+from tests.kit.internals.perf import Distribution, Measurement, Meter, PacedClock
 
 NO_FRAMEWORK = cast(Framework, None)
 START = 1000.0

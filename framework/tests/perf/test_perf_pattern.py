@@ -2,10 +2,8 @@
 
 import pytest
 
-from quaymaster._input.yaml.errors import YamlError
-from quaymaster._input.yaml.reading import documents
-from quaymaster._perf.gotext import GoTemplate
-from quaymaster._perf.pattern import make_pattern
+from tests.kit.internals.input import YamlError, documents
+from tests.kit.internals.perf import GoTemplate, make_pattern
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,6 @@ from typing import Any, TypeVar
 import pytest
 
 from quaymaster import ApiObject, Pod, Snapshot, WaitingPod
-from quaymaster._engine.handle import EngineHandle, Services
-from quaymaster._queue.nominator import Nominator
 from quaymaster.cluster import ApiError, EventNote, PodStatusPatch
 from quaymaster.columns import ChangeLog
 from quaymaster.inmemory import InMemoryCluster
@@ -15,6 +13,8 @@ from quaymaster.objects import PodCondition
 from quaymaster.preemption import Candidate, Evictions, is_preempted
 from quaymaster.scheduler import VirtualClock
 from quaymaster.testing import make_node, make_pod
+from tests.kit.internals.engine import EngineHandle, Services
+from tests.kit.internals.queue import Nominator
 
 T = TypeVar("T")
 

@@ -24,25 +24,23 @@ from quaymaster import (
     Snapshot,
     Status,
 )
-from quaymaster._engine.event_handlers import EventHandlers
-from quaymaster._engine.failure import FailureHandler
-from quaymaster._engine.progress import Progress
-from quaymaster._queue.backoff import BackoffPolicy
-from quaymaster._queue.events import (
-    ASSIGNED_POD_ADD,
-    FORCE_ACTIVATE,
-    NODE_ADD,
-    UNSCHEDULABLE_TIMEOUT,
-)
-from quaymaster._queue.nominator import Nominator
-from quaymaster._queue.profile import QueueProfile
-from quaymaster._queue.queued_pod import QueuedPod
-from quaymaster._queue.scheduling_queue import SchedulingQueue
-from quaymaster._state.cache import Cache
 from quaymaster.hookspecs import QueueingHintFn
 from quaymaster.objects import PodResourceClaimStatus, PodSchedulingGate
 from quaymaster.scheduler import Failure, FailureKind, QueueName, VirtualClock
 from quaymaster.testing import make_node, make_pod
+from tests.kit.internals.engine import EventHandlers, FailureHandler, Progress
+from tests.kit.internals.queue import (
+    ASSIGNED_POD_ADD,
+    FORCE_ACTIVATE,
+    NODE_ADD,
+    UNSCHEDULABLE_TIMEOUT,
+    BackoffPolicy,
+    Nominator,
+    QueuedPod,
+    QueueProfile,
+    SchedulingQueue,
+)
+from tests.kit.internals.state import Cache
 
 START = 1_767_225_600.0  # a whole second
 

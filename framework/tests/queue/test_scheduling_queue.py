@@ -15,16 +15,21 @@ from quaymaster import (
     QueueingHint,
     Status,
 )
-from quaymaster._engine.changes import pod_changes
-from quaymaster._queue.events import ASSIGNED_POD_ADD, FORCE_ACTIVATE, NODE_ADD
-from quaymaster._queue.nominator import Nominator
-from quaymaster._queue.profile import CompiledProfiles, QueueProfile
-from quaymaster._queue.queued_pod import QueuedPod
-from quaymaster._queue.scheduling_queue import SchedulingQueue
-from quaymaster._runtime.guards import HookGuards
 from quaymaster.hookspecs import SortKey
 from quaymaster.scheduler import PendingPod, QueueName, VirtualClock
 from quaymaster.testing import make_node, make_pod
+from tests.kit.internals.engine import pod_changes
+from tests.kit.internals.queue import (
+    ASSIGNED_POD_ADD,
+    FORCE_ACTIVATE,
+    NODE_ADD,
+    CompiledProfiles,
+    Nominator,
+    QueuedPod,
+    QueueProfile,
+    SchedulingQueue,
+)
+from tests.kit.internals.runtime import HookGuards
 
 START = 1_767_225_600.0
 HOUR = 3600.0

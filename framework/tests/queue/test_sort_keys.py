@@ -15,13 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quaymaster import Pod
-from quaymaster._queue.nominator import Nominator
-from quaymaster._queue.profile import QueueProfile
-from quaymaster._queue.scheduling_queue import SchedulingQueue
-from quaymaster._runtime.guards import HookGuards
 from quaymaster.objects import MicroTime, Time
 from quaymaster.scheduler import VirtualClock
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.internals.queue import Nominator, QueueProfile, SchedulingQueue
+from tests.kit.internals.runtime import HookGuards
 
 
 class Level(enum.IntEnum):

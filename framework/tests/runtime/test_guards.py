@@ -23,12 +23,16 @@ from quaymaster import (
     Status,
     hookimpl,
 )
-from quaymaster._runtime.answers import EXPECTED
-from quaymaster._runtime.failures import WrongAnswerError
-from quaymaster._runtime.guards import HookGuards, HookTimer, unguarded
 from quaymaster.errors import PluginError, ProfileError
 from quaymaster.hookspecs import EXTENSION_POINTS
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.internals.runtime import (
+    EXPECTED,
+    HookGuards,
+    HookTimer,
+    WrongAnswerError,
+    unguarded,
+)
 
 ARGUMENTS = {
     hook: getattr(point.spec, hook).__code__.co_varnames[

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quaymaster import Int64Array
-from quaymaster._cycle.score_call import PluginScores
 from quaymaster.columns import constant, is_constant
+from tests.kit.internals.cycle import PluginScores
 
 EMPTY: dict[str, Int64Array] = {
     "made": np.empty(0, dtype=np.int64),

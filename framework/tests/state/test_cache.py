@@ -7,9 +7,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from msgspec.structs import replace
 
 from quaymaster import Pod, Snapshot
-from quaymaster._state.cache import AssumeError, Cache
 from quaymaster.columns import CPU
 from quaymaster.testing import make_node, make_pod
+from tests.kit.internals.state import AssumeError, Cache
 
 NODES = ("n1", "n2", "n3")
 

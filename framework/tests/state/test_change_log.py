@@ -1,12 +1,12 @@
 """Logs of changes, which let an index be kept up to date."""
 
 from quaymaster import Node, Pod, Snapshot
-from quaymaster._engine.informers import EngineInformers
 from quaymaster.columns import ChangeLog, RowReader
 from quaymaster.inmemory import InMemoryCluster
 from quaymaster.objects import PersistentVolume
 from quaymaster.scheduler import VirtualClock
 from quaymaster.testing import make_node, make_persistent_volume, make_pod
+from tests.kit.internals.engine import EngineInformers
 
 
 class Deaf:

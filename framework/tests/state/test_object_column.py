@@ -1,12 +1,12 @@
 """Columns of what objects beside the nodes say."""
 
 from quaymaster import Snapshot
-from quaymaster._engine.informers import EngineInformers
 from quaymaster.columns import ObjectColumn
 from quaymaster.inmemory import InMemoryCluster
 from quaymaster.objects import CSINode
 from quaymaster.scheduler import VirtualClock
 from quaymaster.testing import make_csi_node, make_node
+from tests.kit.internals.engine import EngineInformers
 
 
 class Deaf:

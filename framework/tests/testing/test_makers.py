@@ -3,11 +3,6 @@
 import pytest
 
 from quaymaster import Pod
-from quaymaster._testing.shorthand import (
-    parse_host_port,
-    parse_taint,
-    parse_toleration,
-)
 from quaymaster.errors import QuantityError
 from quaymaster.objects import (
     Container,
@@ -39,6 +34,7 @@ from quaymaster.testing import (
     make_storage_class,
     make_uid,
 )
+from tests.kit.internals.testing import parse_host_port, parse_taint, parse_toleration
 
 
 def test_pod_without_arguments_is_one_that_waits_to_be_scheduled() -> None:

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from quaymaster import Pod
-from quaymaster._inmemory.controllers.index_ranges import IndexRanges
 from quaymaster.objects import Job, from_wire
 from quaymaster.testing import make_node
 from tests.kit.clusters import make_cluster
+from tests.kit.internals.inmemory import IndexRanges
 
 TEMPLATE: dict[str, Any] = {
     "metadata": {"labels": {"job-name": "sum"}},

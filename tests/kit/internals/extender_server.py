@@ -1,0 +1,29 @@
+"""What tests see of ``quaymaster._extender_server``."""
+
+from quaymaster._extender_server import receiving
+from quaymaster._extender_server.bodies import Bodies, Body, Piece
+from quaymaster._extender_server.http_server import ExtenderServer, ServerOptions
+from quaymaster._extender_server.messages import NodesRequest, RequestReader
+from quaymaster._extender_server.node_lists import NodeLists, ReadNodes
+from quaymaster._extender_server.receiving import Receiver
+from quaymaster._extender_server.service import ExtenderService, UnknownNodes
+from quaymaster._extender_server.tls import CertificateError, ServerTLS, TLSFiles
+
+__all__ = [
+    "Bodies",
+    "Body",
+    "CertificateError",
+    "ExtenderServer",
+    "ExtenderService",
+    "NodeLists",
+    "NodesRequest",
+    "Piece",
+    "ReadNodes",
+    "Receiver",
+    "RequestReader",
+    "ServerOptions",
+    "ServerTLS",
+    "TLSFiles",
+    "UnknownNodes",
+    "receiving",
+]

@@ -1,0 +1,5 @@
+"""What tests see of ``quaymaster._objects``."""
+
+from quaymaster._objects.volumes import UNREAD_SOURCES
+
+__all__ = ["UNREAD_SOURCES"]

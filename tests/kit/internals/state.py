@@ -1,0 +1,5 @@
+"""What tests see of ``quaymaster._state``."""
+
+from quaymaster._state.cache import AssumeError, Cache
+
+__all__ = ["AssumeError", "Cache"]
