@@ -243,6 +243,11 @@ class WhenRegistering(Leaving):
         exits()
 
 
+class WhenBuilt(Leaving):
+    def __init__(self, args: object, handle: Handle) -> None:
+        exits()
+
+
 class WhenSigning(Leaving):
     @hookimpl
     def sign_pod(self) -> Any:  # noqa: ANN401 - that is what is tested
@@ -277,6 +282,11 @@ def test_a_plugin_that_exits_while_it_registers_keeps_its_profile_from_loading()
 ):
     with pytest.raises(ProfileError, match=r"events_to_register called sys\.exit\(3\)"):
         harness_for(WhenRegistering, "p")
+
+
+def test_a_plugin_that_exits_while_it_is_built_keeps_its_profile_from_loading() -> None:
+    with pytest.raises(ProfileError, match="could not be built: SystemExit: 3"):
+        harness_for(WhenBuilt, "p")
 
 
 def test_a_plugin_that_exits_while_it_signs_is_told_and_the_pod_scheduled() -> None:

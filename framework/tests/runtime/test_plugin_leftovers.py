@@ -154,6 +154,10 @@ def interrupts() -> object:
     raise KeyboardInterrupt
 
 
+def exits() -> object:
+    sys.exit(3)
+
+
 def is_told_to_stop() -> object:
     """A signal arrives while the plugin works, and its handler ends the process."""
     signal.raise_signal(signal.SIGTERM)
@@ -281,6 +285,9 @@ LATER: Mapping[str, Callable[[Any], object]] = {
     "timer": lambda handle: handle.clock.call_later(1.0, raises),
     "task": lambda handle: handle.run_in_background(raises, print),
     "done": lambda handle: handle.run_in_background(int, lambda _: raises()),
+    "timer that exits": lambda handle: handle.clock.call_later(1.0, exits),
+    "task that exits": lambda handle: handle.run_in_background(exits, print),
+    "done that exits": lambda handle: handle.run_in_background(int, lambda _: exits()),
 }
 REFUSED: Mapping[str, Callable[[Any], object]] = {
     "timer at NaN": lambda handle: handle.clock.call_at(math.nan, raises),

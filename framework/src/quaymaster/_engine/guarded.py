@@ -9,6 +9,7 @@ from weakref import WeakSet
 
 from quaymaster._binding.executor import Executor
 from quaymaster._contract.clock import Clock, Timer
+from quaymaster._runtime import is_from_outside
 
 __all__ = ["PluginClock", "run_guarded"]
 
@@ -105,7 +106,9 @@ def run_guarded(
             return None
         try:
             return (task(),)
-        except Exception:
+        except BaseException as error:
+            if is_from_outside(error):
+                raise
             _log_failure(task)
             return None
 
@@ -122,7 +125,9 @@ def _logging_errors(
     def call() -> None:
         try:
             callback()
-        except Exception:
+        except BaseException as error:
+            if is_from_outside(error):
+                raise
             _log_failure(named or callback)
 
     return call

@@ -1,7 +1,11 @@
 """Profiles: plugins, built from a configuration and compiled into plans of calls."""
 
 from quaymaster._runtime.build import ProfileError, build_profile
-from quaymaster._runtime.failures import WrongAnswerError, failure_of
+from quaymaster._runtime.failures import (
+    WrongAnswerError,
+    failure_of,
+    is_from_outside,
+)
 from quaymaster._runtime.guards import HookGuards, HookTimer, Watch, unguarded
 from quaymaster._runtime.hook_errors import HookErrors
 from quaymaster._runtime.profile import Call, HookFunction, Profile
@@ -20,5 +24,6 @@ __all__ = [
     "WrongAnswerError",
     "build_profile",
     "failure_of",
+    "is_from_outside",
     "unguarded",
 ]

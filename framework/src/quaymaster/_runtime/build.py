@@ -27,6 +27,7 @@ from quaymaster._registry.plugin_checks import unmarked_hooks
 from quaymaster._registry.registry import PluginRegistry
 from quaymaster._runtime.calls import Implementations
 from quaymaster._runtime.events import event_problem
+from quaymaster._runtime.failures import is_from_outside
 from quaymaster._runtime.guards import HookGuards
 from quaymaster._runtime.manager import hooks_of
 from quaymaster._runtime.profile import Call, HookFunction, Profile
@@ -146,7 +147,9 @@ class _Builder:
             return make(self._config.plugin_args.get(name), self._handle)
         except QuaymasterError:
             raise
-        except Exception as error:
+        except BaseException as error:
+            if is_from_outside(error):
+                raise
             problem = f"could not be built: {describe_exception(error)}"
             raise self._error(name, problem) from error
 

@@ -8,7 +8,14 @@ from quaymaster._contract.status import Code, Status
 from quaymaster._errors import PluginError
 from quaymaster._raised import describe_exception
 
-__all__ = ["WrongAnswerError", "failure_of", "raised", "unexpected", "wrong_answer"]
+__all__ = [
+    "WrongAnswerError",
+    "failure_of",
+    "is_from_outside",
+    "raised",
+    "unexpected",
+    "wrong_answer",
+]
 
 
 class WrongAnswerError(PluginError):
@@ -51,17 +58,27 @@ def failure_of(plugin: str, hook: str, error: BaseException) -> Exception | None
     """
     if isinstance(error, Exception):
         return error
-    if isinstance(error, SystemExit):
-        if _is_from_signal(error):
-            return None
-        problem = f"called sys.exit({error.code!r})"
-    elif type(error).__name__ == "CancelledError":  # importing asyncio takes 30 ms
-        problem = "raised CancelledError"
-    else:
+    if is_from_outside(error):
         return None
+    problem = f"raised {type(error).__name__}"
+    if isinstance(error, SystemExit):
+        problem = f"called sys.exit({error.code!r})"
     failure = PluginError(plugin, hook, problem)
     failure.__context__ = error
     return failure
+
+
+def is_from_outside(error: BaseException) -> bool:
+    """Whether this is no failure of the plugin that happened to run.
+
+    Args:
+        error: What was caught.
+    """
+    if isinstance(error, SystemExit):
+        return _is_from_signal(error)
+    if isinstance(error, Exception):
+        return False
+    return type(error).__name__ != "CancelledError"  # importing asyncio takes 30 ms
 
 
 def _is_from_signal(error: SystemExit) -> bool:
