@@ -20,6 +20,7 @@ __all__ = [
     "TimeError",
     "UnknownObjectionError",
     "VerificationError",
+    "counted",
     "one_line",
 ]
 
@@ -134,6 +135,11 @@ def one_line(*parts: str) -> str:
     have it.
     """
     return ": ".join(_shown(part) for part in parts if part)
+
+
+def counted(count: int, what: str) -> str:
+    """``1 node`` or ``2 nodes``."""
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _shown(part: str) -> str:

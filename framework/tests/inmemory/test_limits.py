@@ -135,3 +135,11 @@ def test_too_many_nodes_are_not_made(spec: str) -> None:
 def test_number_of_nodes_that_is_absurdly_long_is_no_number() -> None:
     with pytest.raises(NodesSpecError, match="expected COUNT"):
         make_nodes(["9" * 5000 + ":cpu=4,memory=8Gi"])
+
+
+def test_one_pod_is_told_in_the_singular() -> None:
+    [problem] = refused(make("Deployment"), max_pods=0)
+    assert "asks for 1 pod, more than the limit of 0" in problem
+    both = [make("Deployment", name) for name in "ab"]
+    [problem] = refused(*both, max_pods=1)
+    assert "asks for 1 pod, and all workloads together for 2" in problem

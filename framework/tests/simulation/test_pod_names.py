@@ -1,5 +1,7 @@
 """The names under which a pod is found: kubectl's, and what comes near."""
 
+from collections.abc import Mapping
+
 import msgspec
 import pytest
 
@@ -28,10 +30,12 @@ def workload(
     api_version: str,
     name: str,
     namespace: str = "default",
+    pod: Mapping[str, object] | None = None,
     **settings: object,
 ) -> ApiObject:
     labels = {"app": name}
-    pod = {"containers": [{"name": "main", "image": "nginx"}]}
+    containers = [{"name": "main", "image": "nginx"}]
+    pod = {"containers": containers, **(pod or {})}
     spec: dict[str, object] = {
         "template": {"metadata": {"labels": labels}, "spec": pod},
         **settings,
@@ -149,3 +153,49 @@ def test_what_is_not_found_is_told_with_what_comes_near(
     ]
     with pytest.raises(PodNotFoundError, match=message):
         found(name, *objects)
+
+
+@pytest.mark.parametrize(
+    ("name", "namespace", "message"),
+    [
+        (
+            "db-4",
+            "",
+            "pod 'db-4': it waits: StatefulSet db makes it once db-0 is ready",
+        ),
+        ("po/db-1", "default", "it waits: StatefulSet db makes it once db-0 is ready"),
+        ("default/db-1", "", "it waits: StatefulSet db makes it once db-0 is ready"),
+        ("db-5", "", "no such pod; did you mean"),
+        ("db-01", "", "no such pod; did you mean"),
+        ("db-1", "red", "no such pod"),
+        ("red/db-1", "", "no such pod"),
+        ("sts/db-1", "", "no such StatefulSet"),
+    ],
+)
+def test_replica_that_waits_is_told_with_what_it_waits_for(
+    name: str, namespace: str, message: str
+) -> None:
+    needy = {"nodeSelector": {"disk": "none"}}
+    db = workload("StatefulSet", "apps/v1", "db", pod=needy, replicas=5)
+    with pytest.raises(PodNotFoundError, match=message):
+        found(name, db, namespace=namespace)
+
+
+@pytest.mark.parametrize(
+    ("name", "policy", "message"),
+    [
+        ("db-0", "OrderedReady", "pod 'db-0': it was not created: exceeded quota: q"),
+        ("db-1", "OrderedReady", "once db-0 is ready; db-0 was not created: exceeded"),
+        ("db-1", "Parallel", "pod 'db-1': it was not created: exceeded quota: q"),
+    ],
+)
+def test_replica_that_was_refused_is_told_with_the_reason(
+    name: str, policy: str, message: str
+) -> None:
+    quota = from_wire(
+        {"metadata": {"name": "q"}, "spec": {"hard": {"pods": "0"}}},
+        KINDS["ResourceQuota"],
+    )
+    settings = {"replicas": 2, "podManagementPolicy": policy}
+    with pytest.raises(PodNotFoundError, match=message):
+        found(name, quota, workload("StatefulSet", "apps/v1", "db", **settings))

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from quaymaster._cli.output import print_line, print_table
-from quaymaster._cli.results import counted, duration
+from quaymaster._cli.results import duration
 from quaymaster._cycle.explanation import Explanation, NodeRejection, NodeScores
+from quaymaster._errors import counted
 from quaymaster._simulation.explained import Attempt, ExplainedPod
 
 __all__ = ["as_document", "print_explained"]

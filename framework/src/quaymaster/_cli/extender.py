@@ -91,7 +91,8 @@ def command(
     The verbs are "filter" (the profile's PreFilter and Filter plugins) and "prioritize"
     (PreScore and Score). PATH is a file, a directory, or - for standard input, with the
     nodes and pods to begin with; a kube-scheduler that sends only the names of nodes
-    (nodeCacheCapable) needs them here. It runs until SIGINT or SIGTERM.
+    (nodeCacheCapable) needs them here. It runs until SIGINT (Ctrl-C) or SIGTERM,
+    and exits with 0 then: a server has no other end.
 
     A changed configuration file comes into force within seconds, or at once after the
     signal SIGHUP; one that is wrong is reported, and the old configuration stays.

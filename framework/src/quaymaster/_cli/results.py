@@ -6,14 +6,16 @@ from typing import Final
 from quaymaster._cli.notices import notice_documents
 from quaymaster._cli.output import print_line, print_table
 from quaymaster._config.duration import format_duration
+from quaymaster._errors import counted
 from quaymaster._objects import Time
 from quaymaster._simulation.results import Placement, SimulationResult, UnscheduledPod
 
-__all__ = ["as_document", "counted", "duration", "print_names", "print_result"]
+__all__ = ["as_document", "duration", "print_names", "print_result"]
 
 _REASONS: Final = 10
+"""How many reasons are listed; there may be a different one for every pod."""
 _LONGEST: Final = timedelta.max.total_seconds() / 2
-"""So many reasons are told; there may be a different one for every pod."""
+"""Longer times are shown as this one, which a timedelta can hold."""
 
 
 def as_document(result: SimulationResult) -> dict[str, object]:
@@ -76,11 +78,6 @@ def print_result(result: SimulationResult, *, wide: bool) -> None:
 def duration(seconds: float) -> str:
     """A length of time such as ``1m30s``."""
     return format_duration(timedelta(seconds=min(seconds, _LONGEST)))
-
-
-def counted(count: int, what: str) -> str:
-    """``1 node`` or ``2 nodes``."""
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _print_placements(result: SimulationResult, wide: bool) -> None:

@@ -23,6 +23,7 @@ from quaymaster._inmemory.kubelet import with_condition
 from quaymaster._inmemory.limits import MAX_PODS, find_too_many
 from quaymaster._inmemory.loading import admit_all, collector_paused
 from quaymaster._inmemory.telling import (
+    missing_replica,
     notices_of_cluster,
     notices_of_input,
     notices_of_refused,
@@ -165,6 +166,18 @@ class InMemoryCluster:
     def notices(self) -> tuple[Notice, ...]:
         """What a user should know: what was assumed or left out, and missing pods."""
         return (*self._notices, *notices_of_cluster(self._core))
+
+    def why_missing(self, name: str, namespace: str = "") -> str:
+        """Say why a pod that a StatefulSet is to have is not there.
+
+        Args:
+            name: The pod's name, such as ``db-4``.
+            namespace: Where to look; empty for all namespaces.
+
+        Returns:
+            The reason, or empty if no StatefulSet is to have such a pod.
+        """
+        return missing_replica(self._core, name, namespace)
 
     def events(self) -> tuple[Event, ...]:
         """The Events that were recorded, in the order in which they came first.

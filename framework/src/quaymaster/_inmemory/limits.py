@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from quaymaster._errors import Problem
+from quaymaster._errors import Problem, counted
 from quaymaster._inmemory.admission.problems import place_of
 from quaymaster._inmemory.durations import RUN_SECONDS_ANNOTATION
 from quaymaster._objects import (
@@ -47,7 +47,7 @@ def find_too_many(
     for obj in everything:
         count, field = _demand(obj, nodes)
         if count > limit:
-            message = f"asks for {count} pods, {_more_than(limit)}"
+            message = f"asks for {counted(count, 'pod')}, {_more_than(limit)}"
             problems.append(Problem(where=place_of(obj), path=field, message=message))
         owner = obj.metadata.controller
         if owner is None or owner.uid not in uids:
@@ -56,7 +56,8 @@ def find_too_many(
             largest, where, path = count, place_of(obj), field
     if total > limit and not problems:
         message = (
-            f"asks for {largest} pods, and all workloads together for {total}, "
+            f"asks for {counted(largest, 'pod')}, and all workloads together for "
+            f"{total}, "
             f"{_more_than(limit)}"
         )
         problems.append(Problem(where=where, path=path, message=message))

@@ -7,8 +7,13 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Final
 
+from quaymaster._errors import counted
 from quaymaster._inmemory.admission.classes import IMPLIED_STORAGE_CLASS
 from quaymaster._inmemory.admission.problems import place_of
+from quaymaster._inmemory.controllers.stateful_sets import (
+    has_replica,
+    starts_in_order,
+)
 from quaymaster._inmemory.core import ClusterCore
 from quaymaster._inmemory.loading import stray_pods
 from quaymaster._inmemory.shortfalls import Shortfall
@@ -30,7 +35,12 @@ from quaymaster._objects import (
 from quaymaster._volumes.claims import class_of_claim, is_fully_bound
 from quaymaster._volumes.names import PROVISIONED_BY
 
-__all__ = ["notices_of_cluster", "notices_of_input", "notices_of_refused"]
+__all__ = [
+    "missing_replica",
+    "notices_of_cluster",
+    "notices_of_input",
+    "notices_of_refused",
+]
 
 _MAKERS: Final = frozenset(
     cls.kind
@@ -124,8 +134,40 @@ def notices_of_cluster(core: ClusterCore) -> Iterator[Notice]:
         pods = sum(shortfall.count for shortfall in rest)
         names = [place_of(_workload_of(shortfall, core)) for shortfall in rest]
         yield _missing(
-            "", f"{pods} pods of {len(rest)} more workloads, too: {_examples(names)}"
+            "",
+            f"{counted(pods, 'pod')} of {counted(len(rest), 'more workload')}, too: "
+            f"{_examples(names)}",
         )
+
+
+def missing_replica(core: ClusterCore, name: str, namespace: str = "") -> str:
+    """Say why a pod that a StatefulSet is to have is not there.
+
+    Args:
+        core: The cluster.
+        name: The pod's name, such as ``db-4``.
+        namespace: Where to look; empty for all namespaces.
+
+    Returns:
+        The reason, or empty if no StatefulSet is to have such a pod.
+    """
+    for shortfall in core.shortfalls:
+        owner = shortfall.owner
+        if (
+            isinstance(owner, StatefulSet)
+            and namespace in ("", owner.namespace)
+            and has_replica(owner, name)
+        ):
+            return _why_missing(name, owner, shortfall)
+    return ""
+
+
+def _why_missing(name: str, owner: StatefulSet, shortfall: Shortfall) -> str:
+    first, refusal = shortfall.waits_for, shortfall.refusal
+    if name == first or not starts_in_order(owner):
+        return f"it was not created: {refusal}" if refusal else ""
+    waits = f"it waits: StatefulSet {owner.name} makes it once {first} is ready"
+    return f"{waits}; {first} was not created: {refusal}" if refusal else waits
 
 
 def _missing(where: str, message: str) -> Notice:
@@ -169,7 +211,7 @@ def _is_sick(node: Node) -> bool:
 
 
 def _count(things: Sequence[object], word: str) -> str:
-    return f"1 {word}" if len(things) == 1 else f"{len(things)} {word}s"
+    return counted(len(things), word)
 
 
 def _listed(objects: Iterable[ApiObject]) -> str:

@@ -157,6 +157,9 @@ class Wanted:
         workloads = list(self._workloads())
         if any(obj.kind == kind and obj.name == self._name for obj in workloads):
             return PodNotFoundError(self._text, [], problem=f"the {kind} has no pods")
+        reason = self._why_missing() if kind == "Pod" else ""
+        if reason:
+            return PodNotFoundError(self._text, [], problem=reason)
         problem = "no such pod" if kind == "Pod" else f"no such {kind}"
         near = self._near(
             {
@@ -169,6 +172,13 @@ class Wanted:
             }
         )
         return PodNotFoundError(self._text, [], problem=problem, near=near)
+
+    def _why_missing(self) -> str:
+        """Why a pod that a workload is to have is not there; empty for others."""
+        namespace = "" if kind_called(self._kind) else self._kind
+        if namespace and self._namespace not in ("", namespace):
+            return ""
+        return self._cluster.why_missing(self._name, namespace or self._namespace)
 
     def _workloads(self) -> Iterable[ApiObject]:
         for kind in POD_KINDS:

@@ -30,7 +30,7 @@ from quaymaster._objects import (
 )
 from quaymaster._objects.codec import ENCODER
 
-__all__ = ["StatefulSetController"]
+__all__ = ["StatefulSetController", "has_replica", "starts_in_order"]
 
 _NAME_LABEL: Final = "statefulset.kubernetes.io/pod-name"
 _INDEX_LABEL: Final = "apps.kubernetes.io/pod-index"
@@ -49,13 +49,11 @@ class StatefulSetController:
         if owner.metadata.deletion_timestamp is not None:
             return
         family = self._families.of(owner.uid)
-        is_ordered = owner.spec.pod_management_policy != "Parallel"
+        is_ordered = starts_in_order(owner)
         family.wants_starts = is_ordered
         pods = self._bench.objects(Pod)
         by_ordinal = {_ordinal(key): pods[key] for key in family}
-        start = 0 if owner.spec.ordinals is None else owner.spec.ordinals.start
-        count = 1 if owner.spec.replicas is None else owner.spec.replicas
-        wanted = range(start, start + count)
+        wanted = _ordinals(owner)
         for ordinal in wanted:
             pod = self._present(owner, ordinal, by_ordinal.get(ordinal))
             if is_ordered and not _is_up(pod):
@@ -139,6 +137,24 @@ class StatefulSetController:
                 self._bench.delete(pod)
             if is_ordered:
                 return
+
+
+def starts_in_order(owner: StatefulSet) -> bool:
+    """Whether each pod waits until the one before it is ready."""
+    return owner.spec.pod_management_policy != "Parallel"
+
+
+def has_replica(owner: StatefulSet, name: str) -> bool:
+    """Whether a StatefulSet is to have a pod of this name."""
+    prefix, _, ordinal = name.rpartition("-")
+    is_name = prefix == owner.name and str(parse_index(ordinal)) == ordinal
+    return is_name and int(ordinal) in _ordinals(owner)
+
+
+def _ordinals(owner: StatefulSet) -> range:
+    start = 0 if owner.spec.ordinals is None else owner.spec.ordinals.start
+    count = 1 if owner.spec.replicas is None else owner.spec.replicas
+    return range(start, start + count)
 
 
 def _has_ended(pod: Pod) -> bool:
