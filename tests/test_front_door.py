@@ -6,76 +6,34 @@ import importlib
 import inspect
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+from tests.kit.front_door import (
+    EXPORTS,
+    MODULES,
+    defined_by,
+    docstring_of,
+    origin,
+    parsed,
+)
+
 ROOT = Path(__file__).parents[1]
-CORE = ROOT / "framework" / "src" / "quaymaster"
 MOST_MODULES = 15
 MOST_NAMES_AT_THE_ROOT = 40
+LISTS = ("CHANGELOG.md", "modules.md")
+"""Documents that name what there is, which is no use of it."""
 
 
-def facade_files() -> Mapping[str, Path]:
-    """The public modules by name."""
-    found = {"quaymaster": CORE / "__init__.py"}
-    for path in sorted(CORE.iterdir()):
-        if not path.name.startswith("_") and path.suffix in ("", ".py"):
-            found[f"quaymaster.{path.stem}"] = path
-    return found
-
-
-MODULES = facade_files()
 TOPICS = {name.rpartition(".")[2] for name in MODULES}
-
-
-def exports() -> Mapping[str, tuple[str, ...]]:
-    """Module -> the names that it exports."""
-    modules = {name: importlib.import_module(name) for name in MODULES}
-    return {name: tuple(module.__all__) for name, module in modules.items()}
-
-
-EXPORTS = exports()
 NAMES = [(module, name) for module, names in EXPORTS.items() for name in names]
 
 
 def value_of(module: str, name: str) -> object:
     return getattr(importlib.import_module(module), name)
-
-
-@cache
-def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
-def origin(module: str, name: str) -> tuple[Path, ast.stmt, ast.stmt | None]:
-    """Where a name is defined: file, statement, and the statement after it."""
-    while True:
-        path = Path(importlib.import_module(module).__file__ or "")
-        body = parsed(path).body
-        source = None
-        for statement, following in zip(body, [*body[1:], None], strict=True):
-            if name in defined_by(statement):
-                return path, statement, following
-            if isinstance(statement, ast.ImportFrom) and any(
-                (alias.asname or alias.name) == name for alias in statement.names
-            ):
-                source = statement.module
-        assert source is not None, (module, name)
-        module = source
-
-
-def defined_by(statement: ast.stmt) -> set[str]:
-    if isinstance(statement, (ast.ClassDef, ast.FunctionDef)):
-        return {statement.name}
-    if isinstance(statement, ast.Assign):
-        nodes = (node for target in statement.targets for node in ast.walk(target))
-        return {node.id for node in nodes if isinstance(node, ast.Name)}
-    if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-        return {statement.target.id}
-    return set()
 
 
 def test_public_modules_are_few() -> None:
@@ -111,14 +69,8 @@ def test_no_object_is_exported_under_two_names() -> None:
 
 @pytest.mark.parametrize(("module", "name"), NAMES)
 def test_each_name_is_documented(module: str, name: str) -> None:
-    _, statement, following = origin(module, name)
-    if isinstance(statement, (ast.ClassDef, ast.FunctionDef)):
-        assert ast.get_docstring(statement)
-    else:
-        is_text = isinstance(following, ast.Expr) and isinstance(
-            following.value, ast.Constant
-        )
-        assert is_text, "a string after the assignment says what it is"
+    said = "a docstring, or a string after the assignment, says what it is"
+    assert docstring_of(module, name), said
 
 
 def outside_files() -> Iterator[Path]:
@@ -137,7 +89,7 @@ def words_outside() -> frozenset[str]:
         text = path.read_text(encoding="utf-8")
         if path.suffix == ".py":
             found.update(public_names_in(ast.parse(text)))
-        elif path.name != "CHANGELOG.md":
+        elif path.name not in LISTS:
             for fenced, span in re.findall(r"```(.*?)```|`([^`\n]+)`", text, re.DOTALL):
                 found.update(re.findall(r"\w+", fenced or span))
     return frozenset(found)

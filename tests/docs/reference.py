@@ -1,4 +1,4 @@
-"""Makes the reference pages: extension points from the hookspecs, built-in plugins.
+"""Makes the reference pages: extension points, public modules, built-in plugins.
 
 ``python -m tests.docs.reference`` writes them; a test holds them up to date.
 """
@@ -13,12 +13,14 @@ from pathlib import Path
 from quaymaster import hookspecs
 from quaymaster.hookspecs import EXTENSION_POINTS, ExtensionPoint
 from quaymaster.scheduler import PluginRegistry
+from tests.docs.modules import modules_page
 
-__all__ = ["FOLDER", "PLUGINS", "pages", "plugin_index"]
+__all__ = ["FOLDER", "MODULES", "PLUGINS", "modules_page", "pages", "plugin_index"]
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "reference" / "extension-points"
 PLUGINS = ROOT / "docs" / "reference" / "plugins.md"
+MODULES = ROOT / "docs" / "reference" / "modules.md"
 
 _SECTION = re.compile(r"^(Args|Returns|Raises|Attributes):$")
 
@@ -53,6 +55,7 @@ def plugin_index() -> str:
 def write() -> None:
     """Write all pages, and remove what is no page any more."""
     PLUGINS.write_text(plugin_index(), encoding="utf-8")
+    MODULES.write_text(modules_page(), encoding="utf-8")
     FOLDER.mkdir(parents=True, exist_ok=True)
     for old in FOLDER.glob("*.md"):
         old.unlink()

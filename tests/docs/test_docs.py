@@ -12,7 +12,14 @@ from pathlib import Path
 import pytest
 
 from tests.docs.command_line import PAGE, command_line
-from tests.docs.reference import FOLDER, PLUGINS, pages, plugin_index
+from tests.docs.reference import (
+    FOLDER,
+    MODULES,
+    PLUGINS,
+    modules_page,
+    pages,
+    plugin_index,
+)
 from tests.docs.snippets import Command, Page, read_page
 
 ROOT = Path(__file__).parents[2]
@@ -29,6 +36,11 @@ def test_reference_pages_are_up_to_date() -> None:
     there = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.iterdir()}
     assert there == dict(pages())
     assert PLUGINS.read_text(encoding="utf-8") == plugin_index()
+
+
+def test_page_of_the_modules_is_up_to_date() -> None:
+    """Run ``python -m tests.docs.reference`` after a change of docstrings."""
+    assert MODULES.read_text(encoding="utf-8") == modules_page()
 
 
 def test_every_link_between_pages_leads_somewhere() -> None:

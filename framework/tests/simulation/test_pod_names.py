@@ -196,6 +196,8 @@ def test_replica_that_was_refused_is_told_with_the_reason(
         {"metadata": {"name": "q"}, "spec": {"hard": {"pods": "0"}}},
         KINDS["ResourceQuota"],
     )
-    settings = {"replicas": 2, "podManagementPolicy": policy}
+    db = workload(
+        "StatefulSet", "apps/v1", "db", replicas=2, podManagementPolicy=policy
+    )
     with pytest.raises(PodNotFoundError, match=message):
-        found(name, quota, workload("StatefulSet", "apps/v1", "db", **settings))
+        found(name, quota, db)

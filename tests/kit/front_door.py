@@ -1,0 +1,85 @@
+"""The public modules of the framework, and where each of their names is defined."""
+
+import ast
+import importlib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+__all__ = [
+    "CORE",
+    "EXPORTS",
+    "MODULES",
+    "defined_by",
+    "docstring_of",
+    "origin",
+    "parsed",
+]
+
+CORE = Path(__file__).parents[2] / "framework" / "src" / "quaymaster"
+
+
+def _files() -> Mapping[str, Path]:
+    found = {"quaymaster": CORE / "__init__.py"}
+    for path in sorted(CORE.iterdir()):
+        if not path.name.startswith("_") and path.suffix in ("", ".py"):
+            found[f"quaymaster.{path.stem}"] = path
+    return found
+
+
+MODULES = _files()
+"""The public modules by name."""
+
+
+def _exports() -> Mapping[str, tuple[str, ...]]:
+    modules = {name: importlib.import_module(name) for name in MODULES}
+    return {name: tuple(module.__all__) for name, module in modules.items()}
+
+
+EXPORTS = _exports()
+"""Module -> the names that it exports."""
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    """The syntax tree of a file."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def origin(module: str, name: str) -> tuple[Path, ast.stmt, ast.stmt | None]:
+    """Where a name is defined: file, statement, and the statement after it."""
+    while True:
+        path = Path(importlib.import_module(module).__file__ or "")
+        body = parsed(path).body
+        source = None
+        for statement, following in zip(body, [*body[1:], None], strict=True):
+            if name in defined_by(statement):
+                return path, statement, following
+            if isinstance(statement, ast.ImportFrom) and any(
+                (alias.asname or alias.name) == name for alias in statement.names
+            ):
+                source = statement.module
+        assert source is not None, (module, name)
+        module = source
+
+
+def defined_by(statement: ast.stmt) -> set[str]:
+    """The names that a statement of a module defines."""
+    if isinstance(statement, (ast.ClassDef, ast.FunctionDef)):
+        return {statement.name}
+    if isinstance(statement, ast.Assign):
+        nodes = (node for target in statement.targets for node in ast.walk(target))
+        return {node.id for node in nodes if isinstance(node, ast.Name)}
+    if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+        return {statement.target.id}
+    return set()
+
+
+def docstring_of(module: str, name: str) -> str:
+    """What is said of a name: its docstring, or the string after an assignment."""
+    _, statement, following = origin(module, name)
+    if isinstance(statement, (ast.ClassDef, ast.FunctionDef)):
+        return ast.get_docstring(statement) or ""
+    if isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant):
+        return str(following.value.value)
+    return ""
