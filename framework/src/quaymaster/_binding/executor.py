@@ -31,14 +31,14 @@ class InlineExecutor:
     """Runs everything at once on the calling thread: the simulator's executor."""
 
     def __init__(self, _post: Post | None = None) -> None:
-        """Need no inbox."""
+        """Ignore the inbox: nothing comes from other threads."""
 
     def submit(self, task: Callable[[], T], done: Callable[[T], None]) -> None:
         """Run the task and hand over its result before returning."""
         done(task())
 
     def close(self) -> None:
-        """Nothing is left to wait for."""
+        """Do nothing: no task is left to wait for."""
 
 
 class WorkerExecutor:
@@ -73,8 +73,8 @@ def run_and_post(post: Post, task: Callable[[], T], done: Callable[[T], None]) -
     try:
         result = task()
     except BaseException as error:
-        # Whoever keeps threads keeps what their tasks raise to himself; the engine must
-        # not wait for a result that never comes.
+        # A pool of threads hides what its tasks raise, and the engine would wait for a
+        # result that never comes.
         post(_raising(error))
         return
     post(lambda: done(result))

@@ -51,7 +51,7 @@ class PausedPreBind:
         return answer
 
     def expired(self) -> Status:
-        """What ends the attempt when the time is over."""
+        """Return the status that ends the attempt when the time is over."""
         return _rejected_or_failed("PreBind", self.plugin, self.wait.timed_out)
 
 
@@ -123,7 +123,7 @@ class BindingStations:
         """Ask every PreBind plugin whether it has anything to do.
 
         Returns:
-            None if some plugin has; Skip if none has; an Error.
+            None if some plugin has; Skip if none has; an Error if one failed.
         """
         skipped = []
         for plugin, function in self._pre_flight:

@@ -21,7 +21,7 @@ Resolve = Callable[[Status | None], None]
 
 
 class _WaitingPod:
-    """One entry; implements `quaymaster.WaitingPod`."""
+    """One waiting pod; implements `quaymaster.WaitingPod`."""
 
     __slots__ = ("_owner", "objecting", "pod", "resolve", "timers")
 
@@ -35,7 +35,7 @@ class _WaitingPod:
         self._owner = owner
         self.pod = pod
         self.resolve = resolve
-        # Who objected at first: what may be asked from any thread never changes.
+        # The plugins that objected at first: any thread may ask, so this never changes.
         self.objecting = objecting
         self.timers: dict[str, Timer] = {}
 
@@ -85,7 +85,7 @@ class WaitingPods:
         return iter(list(self._entries.values()))
 
     def get(self, uid: str) -> _WaitingPod | None:
-        """One waiting pod, or None."""
+        """Return one waiting pod, or None."""
         return self._entries.get(uid)
 
     def add(self, pod: Pod, timeouts: Mapping[str, float], resolve: Resolve) -> None:
@@ -143,6 +143,6 @@ def _too_late(plugin: str, seconds: float) -> Status:
 
 
 def _check_text(what: str, value: object) -> None:
-    """Refuse now, in the plugin that says it, what would fail later."""
+    """Raise in the plugin's own call what would fail later otherwise."""
     if not isinstance(value, str):
         raise TypeError(f"{what}: expected a text, got {type(value).__name__}")

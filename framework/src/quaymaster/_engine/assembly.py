@@ -27,7 +27,7 @@ class Engine:
         handlers: Take every change of the cluster to the cache and the queue.
         failures: Sends failed pods back to the queue.
         binding: Takes pods that have a node to the end.
-        progress: Whether the engine gets anywhere.
+        progress: Tells whether the engine makes progress.
     """
 
     runner: ProfileRunner

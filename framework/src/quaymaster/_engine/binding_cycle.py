@@ -63,10 +63,10 @@ class _AssumedPod(msgspec.Struct, eq=False):
 
 @attrs.frozen(eq=False)
 class _Doubt:
-    """A bind whose answer was lost, and the pod cannot be read to find out, either.
+    """A bind whose answer was lost, of a pod that cannot be read to find out.
 
     Attributes:
-        status: The failure that it is if the pod was not bound.
+        status: What ends the attempt if the pod was not bound.
     """
 
     status: Status
@@ -159,13 +159,13 @@ class BindingCycle:
             self._bind(assumed)
 
     def _refuse(self, assumed: _AssumedPod, status: Status) -> None:
-        """Reserve or Permit failed at once."""
+        """Give up a pod that Reserve or Permit refused at once."""
         self._unreserve(assumed)
         self._reports.broken_contract(assumed.pod, status)
         self._failures.refused(assumed.queued, assumed.pod, Failure.on_node(status))
 
     def _fail(self, assumed: _AssumedPod, failure: Failure, status: Status) -> None:
-        """A later station failed; others may have been told of the node."""
+        """Give up a pod after a later station failed; others may know of its node."""
         self._unreserve(assumed)
         self._reports.broken_contract(assumed.pod, status)
         self._failures.binding_failed(
@@ -312,7 +312,7 @@ def _scheduled(assumed: _AssumedPod) -> EventNote:
         type="Normal",
         reason="Scheduled",
         action="Binding",
-        # Not a function: to make this text costs less than to keep what makes it.
+        # Made at once: that takes less time than to keep what would make it later.
         note=f"Successfully assigned {pod.key} to {node_name}",
         reporter=pod.spec.scheduler_name,
     )

@@ -20,7 +20,7 @@ _Event: TypeAlias = Mapping[ActionType, ClusterEvent]
 
 
 def pod_changes(old: Pod, new: Pod) -> Sequence[ClusterEvent]:
-    """What an update of a pod amounts to, as one event per changed property.
+    """Return an update of a pod as one event per changed property.
 
     Without any such property it is one general update, which only wakes plugins that
     registered for updates of pods as a whole.
@@ -31,7 +31,7 @@ def pod_changes(old: Pod, new: Pod) -> Sequence[ClusterEvent]:
 
 
 def node_changes(old: Node, new: Node) -> Sequence[ClusterEvent]:
-    """What an update of a node amounts to: one event per changed property, or none."""
+    """Return an update of a node as one event per changed property, if any."""
     return [_NODE[action] for action, changed in _NODE_CHECKS if changed(old, new)]
 
 
@@ -130,7 +130,7 @@ _NODE_CHECKS: Sequence[tuple[ActionType, Callable[[Node, Node], bool]]] = (
 
 
 def _events(resource: EventResource, actions: Sequence[ActionType]) -> _Event:
-    """Make the events once, since the queue remembers by event who wants to hear it."""
+    """Make the events once: the queue remembers by event which plugins want them."""
     return {action: ClusterEvent(resource, action) for action in actions}
 
 

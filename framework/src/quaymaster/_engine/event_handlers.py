@@ -49,8 +49,8 @@ class EventHandlers:
     Args:
         cache: What runs where.
         queue: The pending pods.
-        scheduler_names: The names of the profiles, which may change: other schedulers'
-            pods are none of the queue's business until they are on a node.
+        scheduler_names: The names of the profiles, which may change. Pods of other
+            schedulers do not enter the queue.
         reject_waiting: Rejects a pod, by uid, if it waits on Permit, and says whether
             it did. The failure that follows may be handled then or later.
         progress: Is told of every change but mere reports.

@@ -1,4 +1,4 @@
-"""What becomes of a pod whose attempt, or whose binding, failed.
+"""Handles pods whose attempt, or whose binding, failed.
 
 Mirrors ``handleSchedulingFailure`` and ``handleBindingCycleError`` (Kubernetes v1.36,
 ``pkg/scheduler/schedule_one.go``).
@@ -66,7 +66,7 @@ class Failure:
 
     @classmethod
     def on_node(cls, status: Status) -> "Failure":
-        """Reserve or Permit refused the chosen node at once."""
+        """Make the failure of a pod whose node Reserve or Permit refused at once."""
         if not status.is_rejected:
             return cls(kind=FailureKind.ERROR, message=status.message)
         plugins = frozenset({status.plugin} - {""})
@@ -81,7 +81,7 @@ class Failure:
 
     @classmethod
     def on_permit(cls, status: Status) -> "Failure":
-        """A pod that waited on Permit was rejected, or ran out of time."""
+        """Make the failure of a pod that was rejected, or timed out, on Permit."""
         if not status.is_rejected:
             return cls(kind=FailureKind.ERROR, message=status.message)
         return cls(
@@ -93,7 +93,7 @@ class Failure:
 
     @classmethod
     def on_binding(cls, status: Status) -> "Failure":
-        """PreBind or Bind failed.
+        """Make the failure of a pod for which PreBind or Bind failed.
 
         No event can be said to help against that, so even a rejection names no plugin,
         and the pod is retried like one that met an error.
@@ -109,7 +109,7 @@ class Failure:
         return "Unschedulable"
 
     def nominated_node(self, pod: Pod) -> str:
-        """The node that the pod is nominated to afterwards, or empty."""
+        """Return the node that the pod is nominated to afterwards, or empty."""
         nominating = self.nominating
         if nominating is None or nominating.mode is NominatingMode.NOOP:
             return pod.status.nominated_node_name
@@ -121,8 +121,8 @@ class FailureHandler:
 
     Args:
         clock: Tells the time.
-        queue: Where the pods go.
-        cache: What forgets them.
+        queue: Takes the pods back.
+        cache: Forgets the pods that lose their node.
         lookup: The informers' pods.
         patch_status: Sends a patch of a pod's status to the cluster.
         record: Writes an Event.
@@ -151,7 +151,7 @@ class FailureHandler:
     def attempt_failed(
         self, queued: QueuedPod, failure: Failure, *, was_nominated: bool = False
     ) -> None:
-        """A pod in flight got no node: requeue it if it still wants one.
+        """Requeue a pod in flight that got no node, if it still wants one.
 
         Args:
             queued: The record that was popped.
@@ -178,7 +178,7 @@ class FailureHandler:
             self._report(stored, failure, was_nominated)
 
     def refused(self, queued: QueuedPod, assumed: Pod, failure: Failure) -> None:
-        """Reserve or Permit refused an assumed pod: give its place back, requeue it.
+        """Give back the place of a pod that Reserve or Permit refused, and requeue it.
 
         Args:
             queued: The record that was popped.
@@ -196,7 +196,7 @@ class FailureHandler:
         *,
         was_nominated: bool = False,
     ) -> None:
-        """The binding cycle failed: give the pod's place back, wake others, requeue it.
+        """Give back the place of a pod whose binding failed, wake others, requeue it.
 
         The place that becomes free is an event. After an error the pod itself may see
         it, too; after a rejection it must not, or it would always be tried again.
@@ -240,7 +240,7 @@ class FailureHandler:
             self._patch_status(pod, patch)
 
     def _condition(self, pod: Pod, failure: Failure) -> PodCondition | None:
-        """The pod's new condition; None if it says the same already."""
+        """Return the pod's new condition; None if the pod has the same already."""
         since = None
         for known in pod.status.conditions:
             if known.type == _POD_SCHEDULED and known.status == "False":
@@ -269,7 +269,7 @@ def _changed_nomination(
 
 
 def _unfit_message(status: Status) -> str:
-    """Upstream's sentence for a pod that only had this one node to go to."""
+    """Return upstream's sentence for a pod that only had this one node."""
     counts = Counter(status.reasons)
     reasons = ", ".join(sorted(f"{count} {reason}" for reason, count in counts.items()))
     return f"0/1 nodes are available: {reasons}." if reasons else _NO_REASON
@@ -283,7 +283,7 @@ def _shortened(message: str) -> str:
 
 
 def failure_of(unfit: FitError) -> Failure:
-    """The failure that an attempt without a node amounts to."""
+    """Return the failure of an attempt that found no node."""
     diagnosis, nominating = unfit.diagnosis, unfit.nominating
     if unfit.no_nodes:
         message = unfit.status.message

@@ -71,8 +71,8 @@ class FrameworkBuilder:
         registry: Where plugins are found by name.
         services: The engine's parts.
         order: The engine's sampling order, shared by its profiles as upstream does.
-        options: What is set about the engine.
-        guards: Who is told of hooks that fail or take long.
+        options: The options of the engine.
+        guards: Compile the hooks, and tell of those that fail or take long.
     """
 
     registry: PluginRegistry
@@ -141,9 +141,9 @@ class FrameworkBuilder:
     def _with_memory(
         self, plain: Algorithm, profile: Profile, percentage: int, extenders: Extenders
     ) -> Algorithm:
-        """The algorithm with a memory around its stations, and checks if asked for."""
+        """Put a memory around the stations of an algorithm, and checks if asked for."""
         algorithm, signatures = plain, None
-        # Whoever looks for mutations wants to see every call.
+        # A search for mutations has to see every call.
         if not self.options.check_mutations:
             signatures = Signatures(profile, plain.nodes)
             algorithm = remember(plain, signatures)
@@ -172,7 +172,7 @@ def retire(frameworks: Iterable[Framework]) -> None:
 
 
 def backoff_policy(config: SchedulerConfig) -> BackoffPolicy:
-    """How long failed pods wait."""
+    """Return how long failed pods wait."""
     return BackoffPolicy(
         initial_seconds=config.pod_initial_backoff_seconds,
         max_seconds=config.pod_max_backoff_seconds,
@@ -182,7 +182,7 @@ def backoff_policy(config: SchedulerConfig) -> BackoffPolicy:
 def queue_profiles(
     frameworks: Mapping[str, Framework], config: SchedulerConfig
 ) -> Mapping[str, QueueProfile]:
-    """What the queue needs to know of the profiles, by scheduler name."""
+    """Return what the queue needs to know of the profiles, by scheduler name."""
     # Nobody can say what would change an extender's mind, so everything may.
     extended = bool(config.extenders)
     return {

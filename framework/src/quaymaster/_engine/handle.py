@@ -155,13 +155,13 @@ class EngineHandle:
     def retire(self) -> None:
         """Cancel the timers and tasks of the plugins, and take no new ones.
 
-        For plugins that have been replaced, or were never put to work.
+        This is for plugins that have been replaced, or were never put to work.
         """
         self._clock.retire()
         self._is_retired = True
 
     def attach(self, algorithm: Algorithm) -> None:
-        """Let plugins run the profile's own filters; once they have all been built."""
+        """Let plugins run the profile's own filters, now that all have been built."""
         self.filters.attach(algorithm)
 
     @property

@@ -65,7 +65,7 @@ what pods refer to comes before the pods."""
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
 
-# To look a member up in its enumeration is a call.
+# A lookup in the enumeration costs a call for each event.
 _DELETED: Final = WatchEventType.DELETED
 
 _log = logging.getLogger(__name__)
@@ -96,7 +96,7 @@ class _Reflector(Generic[ObjT]):
     """Follows one kind.
 
     Attributes:
-        objects: Key -> object, as far as has been told.
+        objects: Key -> object, as the handler knows them.
         is_listed: Whether they have ever been listed.
     """
 
@@ -121,7 +121,7 @@ class _Reflector(Generic[ObjT]):
         self._log: ChangeLog[str] | None = None
 
     def changes(self) -> ChangeLog[str]:
-        """The log of the changes, which is kept from the first call on."""
+        """Return the log of the changes, which is kept from the first call on."""
         if self._log is None:
             self._log = ChangeLog()
         return self._log
@@ -175,7 +175,7 @@ class _Reflector(Generic[ObjT]):
         return bool(events)
 
     def recover(self) -> None:
-        """Watch again, after a fresh list if need be; if that fails, rest first."""
+        """Watch again, after a fresh list if need be; if that fails, retry later."""
         try:
             if not self._must_list:
                 try:
@@ -216,7 +216,7 @@ class _Reflector(Generic[ObjT]):
     def _tell(
         self, key: str, old: ObjT | None, new: ObjT | None, *, missed: bool = False
     ) -> None:
-        """Write a change down, if anybody reads about it later, and pass it on."""
+        """Note a change in the log, if there is one, and pass it on."""
         if self._log is not None:
             self._log.note(key, is_new=old is None)
         assert self._handler is not None, "it was started"
@@ -281,18 +281,18 @@ class EngineInformers:
         return any(synced)
 
     def get(self, kind: type[ObjT], key: str) -> ObjT | None:
-        """One object by its key, or None."""
+        """Return one object by its key, or None."""
         return self._reflector(kind).objects.get(key)
 
     def list(self, kind: type[ObjT], namespace: str | None = None) -> Sequence[ObjT]:
-        """All objects of a kind, of one namespace if given."""
+        """Return all objects of a kind, of one namespace if given."""
         objects = self._reflector(kind).objects.values()
         if namespace is None:
             return list(objects)
         return [obj for obj in objects if obj.namespace == namespace]
 
     def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
-        """What came, changed and went of a kind; kept from the first call on."""
+        """Return what came, changed and went of a kind; kept from the first call on."""
         return self._reflector(kind).changes()
 
     def _tell_news(self, reflector: _Reflector[Any]) -> None:

@@ -61,7 +61,7 @@ class ProfileRunner:
         clock: The same.
         cluster: The same.
         options: The same, or the default.
-        inbox: What other threads have to say.
+        inbox: The calls that other threads leave for the engine.
         executor: Runs calls that may wait for the cluster.
         random: The engine's generator.
         informers: The copies of the cluster's objects.
@@ -142,7 +142,7 @@ class ProfileRunner:
         self.executor.close()
 
     def stored_pod(self, key: str) -> Pod | None:
-        """A pod as the informers have it, or None."""
+        """Return a pod as the informers have it, or None."""
         return self.informers.get(Pod, key)
 
     def build(self, config: SchedulerConfig) -> dict[str, Framework]:
@@ -193,7 +193,7 @@ class ProfileRunner:
         return changes
 
     def _services_with(self, activate: Callable[[Sequence[Pod]], None]) -> Services:
-        """The parts that plugins may use."""
+        """Return the parts that plugins may use."""
         return Services(
             clock=self.clock,
             cluster=self.cluster,
@@ -209,7 +209,7 @@ class ProfileRunner:
         )
 
     def _guards(self) -> HookGuards:
-        """Who is told of hooks that fail or take long, or looks on."""
+        """Return the guards, which tell of hooks that fail or take long."""
         stopwatch, reports = self._stopwatch, self.reports
         limit = self.options.slow_hook_seconds
         limit = math.inf if limit is None else limit

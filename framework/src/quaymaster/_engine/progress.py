@@ -1,4 +1,4 @@
-"""Whether the engine gets anywhere, so that a simulation knows when to end."""
+"""Tells whether the engine makes progress, so that a simulation knows when to end."""
 
 from quaymaster._contract.clock import Clock
 from quaymaster._queue.queued_pod import QueuedPod
@@ -25,22 +25,22 @@ class Progress:
         self._attempts_since = 0
 
     def note_change(self) -> None:
-        """The cluster has changed: a pod that was rejected may fit now."""
+        """Note that the cluster has changed: a pod that was rejected may fit now."""
         self._changes += 1
         self._attempts_since = 0
 
     def note_attempt(self, queued: QueuedPod) -> None:
-        """A pod is about to be tried."""
+        """Note that a pod is about to be tried."""
         queued.attempted_at_change = self._changes
         if not self._clock.has_foreground_timers:
             self._attempts_since += 1
 
     def is_stuck(self, pending: int) -> bool:
-        """Whether so many pods have been tried again and again to no effect."""
+        """Whether that many pods have been tried again and again to no effect."""
         return self._attempts_since > _TRIES_TO_GIVE_UP_AFTER * (pending + 1)
 
     def has_had_its_chance(self, queued: QueuedPod) -> bool:
-        """Whether to try this pod once more would change nothing."""
+        """Whether one more try of this pod would change nothing."""
         if queued.is_gated:
             return True
         errors = queued.consecutive_errors_count

@@ -1,4 +1,4 @@
-"""Another configuration in place of the one in force, between two attempts."""
+"""Puts another configuration into force, between two attempts."""
 
 import logging
 from collections.abc import Collection, Mapping, Sequence

@@ -19,19 +19,19 @@ class Observer(Protocol):
     """Is told what the scheduler does, as it does it, on its thread."""
 
     def attempting(self, pod: Pod, framework: Framework, /) -> None:
-        """A pod is about to be tried."""
+        """Called when a pod is about to be tried."""
 
     def bound(self, pod: Pod, node_name: str, /) -> None:
-        """A pod was bound."""
+        """Called when a pod was bound."""
 
     def recorded(self, note: EventNote, /) -> None:
-        """A plugin wrote an Event."""
+        """Called when a plugin wrote an Event."""
 
     def slow(self, hook: SlowHook, /) -> None:
-        """A hook took longer than it may."""
+        """Called when a hook took longer than it may."""
 
     def failed(self, error: HookError, /) -> None:
-        """A hook raised an exception, or broke its contract."""
+        """Called when a hook raised an exception, or broke its contract."""
 
 
 class Reports:
@@ -53,7 +53,7 @@ class Reports:
         self._hook_errors = HookErrors(clock.now, self._failed)
 
     def bound(self, pod: Pod, node_name: str) -> None:
-        """A pod was bound."""
+        """Report that a pod was bound."""
         if self._observer is not None:
             self._observer.bound(pod, node_name)
 
@@ -64,7 +64,7 @@ class Reports:
             self._observer.recorded(note)
 
     def slow(self, hook: SlowHook) -> None:
-        """A hook took longer than it may."""
+        """Report that a hook took longer than it may."""
         if self._observer is not None:
             self._observer.slow(hook)
 
@@ -77,7 +77,7 @@ class Reports:
     def broken_contract(self, pod: Pod, status: Status | None) -> None:
         """Report the end of an attempt if a hook has ended it with a wrong answer.
 
-        Guards do not tell of such an answer: it counts if an attempt ends with it.
+        Guards do not report such an answer, since it counts only if it ends an attempt.
         """
         error = status.error if status is not None else None
         if isinstance(error, PluginError):

@@ -103,7 +103,7 @@ class Scheduler:
         self._observer = observer
         self._runner = runner
         self._engine = engine
-        # What every attempt needs, at one step.
+        # Each attempt needs these: one step to each of them, not two.
         self._clock = clock
         self._cluster = cluster
         self._informers = runner.informers
@@ -198,7 +198,7 @@ class Scheduler:
         return self._runner.inbox.ask(lambda: reload(self._engine, config))
 
     def gate_of(self, pod: Pod) -> Status | None:
-        """What keeps a pod out of the queue, or None if nothing does."""
+        """Return what keeps a pod out of the queue, or None if nothing does."""
         queued = self.queue.get(pod.key)
         if queued is None or not queued.gating_plugin:
             return None
@@ -225,7 +225,7 @@ class Scheduler:
     def _find_node(
         self, framework: Framework, state: CycleState, pod: Pod
     ) -> Decision | Failure:
-        """Run the algorithm; whatever breaks in it breaks this attempt only."""
+        """Run the algorithm; an error in it fails this attempt only."""
         try:
             found = framework.algorithm.schedule(state, pod, self._pick_node)
             if isinstance(found, Decision):

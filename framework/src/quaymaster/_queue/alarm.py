@@ -8,7 +8,7 @@ __all__ = ["Alarm"]
 
 
 class Alarm:
-    """One background timer, set for the earliest of all wishes since it last rang.
+    """One background timer, set for the earliest time asked for since it last rang.
 
     Args:
         clock: Keeps the timer.

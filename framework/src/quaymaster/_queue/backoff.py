@@ -29,16 +29,16 @@ class BackoffPolicy:
     max_seconds: float = 10.0
 
     def duration(self, failures: int) -> float:
-        """The wait after so many failures, in seconds."""
+        """Return the wait after a number of failures, in seconds."""
         doublings = failures - 1
         if self.initial_seconds > math.ldexp(self.max_seconds, -doublings):
             return self.max_seconds
         return math.ldexp(self.initial_seconds, doublings)
 
     def expiration(self, queued: QueuedPod) -> float | None:
-        """The last whole second of a pod's backoff; None if it has none.
+        """Return the last whole second of a pod's backoff; None if it has none.
 
-        Worked out once after each failure, and kept in the record.
+        It is worked out once after each failure, and stored in the record.
         """
         if not self.max_seconds:
             return None
@@ -51,6 +51,6 @@ class BackoffPolicy:
         return queued.backoff_expiration
 
     def is_backing_off(self, queued: QueuedPod, now: float) -> bool:
-        """Whether a pod still has to wait; through its last second it does."""
+        """Whether a pod still has to wait; it does through its last second."""
         expiration = self.expiration(queued)
         return expiration is not None and expiration >= math.floor(now)

@@ -1,4 +1,4 @@
-"""When the queue is flushed: at upstream's instants, but only if it would do anything.
+"""Flushes the queue at upstream's instants, but only if a flush would do anything.
 
 Upstream flushes its backoff queues at every whole second of the wall clock, and looks
 for pods that have been unschedulable for too long every 30 seconds
@@ -24,7 +24,7 @@ class Flushes:
 
     Args:
         clock: Keeps the timers.
-        max_in_unschedulable_seconds: How old an unschedulable pod gets.
+        max_in_unschedulable_seconds: How long a pod stays unschedulable at most.
         flush_backoff: Makes the pods active whose backoff is over.
         flush_unschedulable: Moves the pods from before a given time.
     """
@@ -51,22 +51,22 @@ class Flushes:
         self._flush_unschedulable(-math.inf)
 
     def expect_backoff(self, expiration: float) -> None:
-        """A pod is in backoff through the second ``expiration``."""
+        """Expect to flush a pod that backs off through the second ``expiration``."""
         if self._started_at is not None:
             self._backoff_alarm.set(self.backoff_at(expiration))
 
     def expect_unschedulable(self, timestamp: float) -> None:
-        """A pod from ``timestamp`` is unschedulable."""
+        """Expect to flush a pod that has been unschedulable since ``timestamp``."""
         due = self.unschedulable_at(timestamp)
         if due is not None:
             self._unschedulable_alarm.set(due)
 
     def backoff_at(self, expiration: float) -> float:
-        """When such a pod becomes active: a pod waits through its last second."""
+        """Return when a pod becomes active: it waits through the last second."""
         return expiration + 1.0
 
     def unschedulable_at(self, timestamp: float) -> float | None:
-        """The next flush at which such a pod is too old; None before the start."""
+        """Return the next flush at which a pod is too old; None before the start."""
         start = self._started_at
         if start is None:
             return None

@@ -55,10 +55,10 @@ def _with_first(first: str, gates: Iterable[Gate]) -> Sequence[Gate]:
 
 
 def _complain(plugin: str, pod: Pod, error: BaseException) -> None:
-    """Say why a gate is closed that does not say so itself."""
+    """Log why a plugin's gate is closed if the plugin failed."""
     if isinstance(error, WrongAnswerError):
         _log.error("%s, for pod %s", error, pod.key)
         return
-    # One line for each; of tracebacks, the hook's guard logs a few.
+    # Each failure gets a line; the guard of the hook logs a few of the tracebacks.
     text = "pre_enqueue of plugin %r failed for pod %s: %s"
     _log.error(text, plugin, pod.key, describe_exception(error))

@@ -1,4 +1,4 @@
-"""Which plugins want to hear of which events, and what they make of them.
+"""Which plugins want to hear of which events, and what their hints say of them.
 
 Mirrors ``buildQueueingHintMap`` (Kubernetes v1.36, ``pkg/scheduler/scheduler.go``), and
 ``isEventOfInterest`` and ``isPodWorthRequeuing`` in
@@ -26,7 +26,7 @@ from quaymaster._runtime.failures import failure_of
 __all__ = ["EventsByPlugin", "HintRegistry", "Question", "Strategy"]
 
 EventsByPlugin: TypeAlias = Mapping[str, Sequence[ClusterEventWithHint] | None]
-"""Plugin name -> what it registered; None if it does not say."""
+"""Plugin name -> what it registered; None if it registers nothing of its own."""
 
 _log = logging.getLogger(__name__)
 
@@ -45,8 +45,9 @@ _EVERYTHING = tuple(
         EventResource.DEVICE_CLASS,
     )
 )
-"""What a plugin hears of that does not say; upstream leaves volume attachments and
-resource slices out, too. Not the wildcard: only kinds that are named are followed."""
+"""What a plugin hears of that registers nothing of its own. As upstream's, the list
+leaves volume attachments and resource slices out. It is not the wildcard, since only
+kinds that are named are followed."""
 
 _NODE_TAINT = ClusterEvent(EventResource.NODE, ActionType.UPDATE_NODE_TAINT)
 
@@ -76,7 +77,7 @@ class _ProfileHints:
         self._matching: dict[ClusterEvent, _Hints] = {}
 
     def matching(self, event: ClusterEvent) -> _Hints:
-        """The plugins that want to hear of an event, with their hints."""
+        """Return the plugins that want to hear of an event, with their hints."""
         found = self._matching.get(event)
         if found is None:
             found = self._matching[event] = tuple(
@@ -103,7 +104,7 @@ class HintRegistry:
         self._watched: dict[tuple[EventResource, ActionType], bool] = {}
 
     def interested(self, event: ClusterEvent) -> Sequence[str]:
-        """The plugins, of any profile, that want to hear of an event."""
+        """Return the plugins, of any profile, that want to hear of an event."""
         found = self._interested.get(event)
         if found is None:
             found = self._interested[event] = tuple(
@@ -139,7 +140,7 @@ class HintRegistry:
         return answer
 
     def matching(self, scheduler_name: str, event: ClusterEvent) -> _Hints | None:
-        """One profile's plugins that want to hear of an event; None if unknown."""
+        """Return a profile's plugins that want to hear of an event; None if unknown."""
         profile = self._profiles.get(scheduler_name)
         return None if profile is None else profile.matching(event)
 
@@ -152,7 +153,7 @@ class Question:
     """One event, put to the plugins that rejected pods.
 
     Args:
-        registry: Who wants to hear of it.
+        registry: Knows which plugins want to hear of it.
         event: The event.
         old: The object before the change, or None.
         new: The object after the change, or None.
@@ -175,7 +176,7 @@ class Question:
         self._by_profile: dict[str, _Hints | None] = {}
 
     def strategy(self, queued: QueuedPod) -> Strategy:
-        """What the event means for one pod that at least one plugin rejected."""
+        """Return what the event means for one pod that at least one plugin rejected."""
         if self._is_wildcard:
             return self._wildcard_strategy(queued)
         rejectors = queued.rejectors
@@ -196,7 +197,7 @@ class Question:
         return strategy
 
     def _wildcard_strategy(self, queued: QueuedPod) -> Strategy:
-        """A wildcard with an object is aimed at that pod alone."""
+        """Say what a wildcard means; one with an object is aimed at that pod alone."""
         target = self._new
         if target is None:
             return Strategy.AFTER_BACKOFF
@@ -213,7 +214,7 @@ class Question:
             return hints
 
     def _helps(self, pod: Pod, plugin: str, hint: QueueingHintFn | None) -> bool:
-        """Whether one plugin thinks so; one that fails might have."""
+        """Whether a plugin's hint says that the event helps; a failure says so."""
         if hint is None:
             return True
         try:

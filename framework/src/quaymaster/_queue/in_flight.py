@@ -27,7 +27,7 @@ class RecordedEvent(NamedTuple):
 class InFlightPods:
     """Pods between pop and done, with the events that they will have to look at.
 
-    An event is kept while a pod is in flight that was popped before it.
+    An event is stored for as long as a pod is in flight that was popped before it.
     """
 
     __slots__ = ("_events", "_forgotten", "_order", "_started")
@@ -51,11 +51,11 @@ class InFlightPods:
 
     @property
     def event_count(self) -> int:
-        """How many events are kept."""
+        """How many events are stored."""
         return len(self._events)
 
     def start(self, uid: str) -> bool:
-        """A pod was popped; False if it is in flight already."""
+        """Begin to follow a popped pod; return False if it is in flight already."""
         if uid in self._started:
             return False
         position = self._forgotten + len(self._events)
@@ -66,12 +66,12 @@ class InFlightPods:
     def record(
         self, event: ClusterEvent, old: ApiObject | None, new: ApiObject | None
     ) -> None:
-        """Keep an event for all pods in flight, if there are any."""
+        """Store an event for all pods in flight, if there are any."""
         if self._started:
             self._events.append(RecordedEvent(event, old, new))
 
     def events_since(self, uid: str) -> Iterator[RecordedEvent]:
-        """What has been recorded since a pod was popped, oldest first.
+        """Return the events recorded since a pod was popped, oldest first.
 
         Raises:
             KeyError: The pod is not in flight.
@@ -79,7 +79,7 @@ class InFlightPods:
         return islice(self._events, self._started[uid] - self._forgotten, None)
 
     def done(self, uid: str) -> None:
-        """A pod is not in flight any more; forget events that nobody needs."""
+        """Stop to follow a pod, and forget the events that no other one needs."""
         started = self._started
         if started.pop(uid, None) is None:
             return

@@ -1,4 +1,4 @@
-"""Pods that have been promised a node, and not been assumed on it yet.
+"""Pods that are nominated to a node, and not assumed on it yet.
 
 Mirrors Kubernetes v1.36, ``pkg/scheduler/backend/queue/nominator.go``, with one
 difference: a nomination that is cleared is removed, where upstream keeps it under an
@@ -79,9 +79,9 @@ class Nominator:
             self._remove(pod.metadata.uid)
 
     def pods_on(self, node_name: str) -> Sequence[Pod]:
-        """The pods that are nominated to a node, in the order of nomination.
+        """Return the pods that are nominated to a node, in the order of nomination.
 
-        The same object as before, if nothing has changed.
+        It is the same object as before if nothing has changed.
         """
         told = self._told.get(node_name)
         if told is None:
@@ -92,11 +92,11 @@ class Nominator:
         return told
 
     def nodes(self) -> Sequence[str]:
-        """The nodes that any pod is nominated to."""
+        """Return the nodes that any pod is nominated to."""
         return tuple(self._by_node)
 
     def by_node(self) -> Mapping[str, Sequence[Pod]]:
-        """Node name -> the pods that are nominated to it."""
+        """Return the pods that are nominated to each node, by its name."""
         return {name: tuple(pods.values()) for name, pods in self._by_node.items()}
 
     def _remove(self, uid: str) -> None:

@@ -63,7 +63,7 @@ class PodHeap:
         self._drop_dead()
 
     def peek(self) -> QueuedPod | None:
-        """The first pod, or None."""
+        """Return the first pod, or None."""
         heap = self._first_heap()
         return heap[0][2] if heap else None
 
@@ -85,7 +85,7 @@ class PodHeap:
             yield min(heaps, key=self._rank_of_first).popleft()[2]
 
     def _first_heap(self) -> list[_Entry]:
-        """The heap of the group whose turn it is, with a live entry on top if any."""
+        """Return the heap of the group that is next, a live entry on top if any."""
         heaps = self._heaps
         for heap in heaps:
             while heap and not _is_live(heap[0]):

@@ -21,8 +21,8 @@ class QueueProfile:
 
     Attributes:
         sort_key: The profile's ``queue_sort``.
-        pre_enqueue: Its PreEnqueue plugins, in order.
-        events: What its plugins registered.
+        pre_enqueue: The PreEnqueue plugins, in order.
+        events: What the plugins registered.
         sort_group: Profiles with equal groups have keys that compare with each other;
             it need not be hashable.
             Upstream insists on one queue sort plugin for all; here, pods of different

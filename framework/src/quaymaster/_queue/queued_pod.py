@@ -75,7 +75,7 @@ class QueuedPod(msgspec.Struct, eq=False):
 
     @property
     def unhelped_since(self) -> float:
-        """From when on its time among the unschedulable pods is counted."""
+        """Since when its time among the unschedulable pods is counted."""
         return max(self.timestamp, self.asked_at)
 
     @property

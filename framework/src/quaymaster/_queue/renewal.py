@@ -1,4 +1,4 @@
-"""The queue under new profiles: what comes from them is renewed, the pods stay."""
+"""Renews the queue for new profiles: keys, gates and backoffs change, the pods stay."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Pods that wait to be scheduled: who is next, who waits, and what wakes whom.
+"""Pods that wait to be scheduled: which is next, and what wakes the others.
 
 Mirrors ``PriorityQueue`` (Kubernetes v1.36,
 ``pkg/scheduler/backend/queue/scheduling_queue.go``) with the feature gates at their
@@ -39,8 +39,8 @@ class SchedulingQueue:
     """All pending pods of all profiles.
 
     A pod is in one of four queues, by its key, or *in flight*, by its uid: popped, and
-    not done yet. Whatever happens while it is in flight is kept, and asked about when
-    it comes back, so that no event is lost.
+    not done yet. The events that happen while it is in flight are stored, and its
+    plugins are asked about them when it comes back, so that none is lost.
 
     Args:
         clock: Tells the time and runs the flushes.
@@ -106,7 +106,7 @@ class SchedulingQueue:
             The pods that left, because no profile has their scheduler name any more.
         """
         hints, compiled = _hint_registry(profiles), CompiledProfiles(profiles)
-        # Whatever can fail has not: from here on all of it happens.
+        # Everything that can fail is done: the rest happens as a whole.
         self._hints, self._profiles = hints, compiled
         gone = renew(self._queues, compiled, backoff)
         for queued in gone:
@@ -133,7 +133,7 @@ class SchedulingQueue:
         return None
 
     def done(self, uid: str) -> None:
-        """A popped pod has got a node, or is gone; calling it twice does no harm."""
+        """Let go of a popped pod that has a node or is gone; again it does nothing."""
         self._in_flight.done(uid)
 
     def add_unschedulable(self, queued: QueuedPod) -> None:
@@ -186,7 +186,7 @@ class SchedulingQueue:
     def activate(self, pods: Iterable[Pod]) -> None:
         """Make pods active at once, whatever their backoff; gates still hold.
 
-        A pod that is in flight is told when it comes back.
+        A pod that is in flight becomes active when it comes back.
         """
         for pod in pods:
             if not self._activate(pod) and pod.metadata.uid in self._in_flight:
@@ -241,23 +241,23 @@ class SchedulingQueue:
         return key in self._queues.pods
 
     def get(self, key: str) -> QueuedPod | None:
-        """A queued pod by its ``namespace/name``, or None."""
+        """Return a queued pod by its ``namespace/name``, or None."""
         return self._queues.pods.get(key)
 
     def active(self) -> Sequence[QueuedPod]:
-        """The active pods, in the order in which they will be tried."""
+        """Return the active pods, in the order in which they will be tried."""
         return list(self._queues.active)
 
     def backing_off(self) -> Sequence[QueuedPod]:
-        """The pods in backoff after a rejection, in the order of their return."""
+        """Return the pods in backoff after a rejection, the first to return first."""
         return list(self._queues.backoff)
 
     def backing_off_after_error(self) -> Sequence[QueuedPod]:
-        """The pods in backoff after an error, in the order of their return."""
+        """Return the pods in backoff after an error, the first to return first."""
         return list(self._queues.error_backoff)
 
     def unschedulable(self) -> Sequence[QueuedPod]:
-        """The rejected and the gated pods."""
+        """Return the rejected and the gated pods."""
         return list(self._queues.unschedulable)
 
     @property
@@ -271,7 +271,7 @@ class SchedulingQueue:
         return self._in_flight.event_count
 
     def why_pending(self, key: str) -> PendingPod | None:
-        """Why one pod is pending; None if it is not queued."""
+        """Return why a pod is pending; None if it is not queued."""
         queued = self._queues.pods.get(key)
         return None if queued is None else self._explain(queued)
 
@@ -304,7 +304,7 @@ class SchedulingQueue:
         self._queues.requeue(queued, strategy, SCHEDULE_ATTEMPT_FAILURE)
 
     def _strategy_after_attempt(self, queued: QueuedPod) -> Strategy:
-        """What all events together mean that happened during the attempt."""
+        """Return what the events mean together that happened during the attempt."""
         if not queued.rejectors:
             return Strategy.AFTER_BACKOFF
         uid = queued.pod.metadata.uid
@@ -327,7 +327,7 @@ class SchedulingQueue:
     ) -> None:
         """Ask about each change of the pod itself until one moves it.
 
-        Unlike other events, these are not kept from gated pods.
+        Gated pods hear of these, too, unlike of other events.
         """
         for event in changes:
             question = Question(self._hints, event, old, queued.pod)

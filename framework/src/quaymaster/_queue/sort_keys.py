@@ -34,14 +34,14 @@ class SortKeys:
         self._are_tuples: bool | None = None
         # The first part that was seen at each place.
         self._samples: list[Any] = []
-        # What tuples that need no guard are made of: the first of them, and all.
+        # The types of the parts of tuples that need no guard: of the first, and of all.
         self._usual: list[type] = []
         self._known: set[tuple[type, ...]] = set()
 
     def reliable(
         self, name: str, sort_key: Callable[[QueuedPodInfo], Any]
     ) -> Callable[[QueuedPodInfo], SortKey]:
-        """A profile's ``queue_sort``, whose keys compare with all others of these.
+        """Return a profile's ``queue_sort`` whose keys compare with all others here.
 
         Args:
             name: The profile's scheduler name, for the log.
@@ -70,7 +70,7 @@ class SortKeys:
         return key_of
 
     def _fitted(self, key: object) -> SortKey:
-        """The key as the heap gets it.
+        """Return a key in the form that heaps get.
 
         Raises:
             Exception: It does not compare with those seen before.
@@ -90,7 +90,7 @@ class SortKeys:
         return False, *[part if _word(part) else _Guarded(part) for part in parts]
 
     def _learn(self, parts: Sequence[Any]) -> None:
-        """Take keys of these types as they are from now on, if none needs a guard."""
+        """Let keys of these types pass unguarded from now on, if no part needs it."""
         compared = (*parts, *self._samples[: len(parts)])
         if not self._are_tuples or not all(map(_word, compared)):
             return
@@ -101,7 +101,7 @@ class SortKeys:
 
 
 def _parts(key: object) -> Sequence[Any] | None:
-    """The parts of a tuple, named or not; None if the key is something else."""
+    """Return the parts of a tuple, named or not; None if the key is something else."""
     if not _compares_as(type(key), tuple):
         return None
     assert isinstance(key, tuple)
@@ -109,7 +109,7 @@ def _parts(key: object) -> Sequence[Any] | None:
 
 
 def _word(part: object) -> str:
-    """What a part compares with; empty if its type does not tell."""
+    """Return the word of what a part compares with; empty if its type does not say."""
     kind = type(part)  # an object may claim to be of another class
     for base, word in _PLAIN.items():
         if _compares_as(kind, base):
@@ -125,7 +125,7 @@ def _compares_as(kind: type, base: type) -> bool:
 
 
 def _compare(part: Any, sample: Any) -> None:  # noqa: ANN401 - whatever a plugin gives
-    """Find out whether two parts compare.
+    """Check that two parts compare.
 
     Raises:
         Exception: They do not.
@@ -140,7 +140,7 @@ def _compare(part: Any, sample: Any) -> None:  # noqa: ANN401 - whatever a plugi
 
 
 class _Guarded:
-    """A part of some other kind: as good as equal where it does not compare."""
+    """A part of another kind; it counts as equal to what it does not compare with."""
 
     __slots__ = ("_part",)
 
@@ -155,7 +155,7 @@ class _Guarded:
             return False
 
     def __gt__(self, other: object) -> bool:
-        """What Python asks when the other part is a plain one."""
+        """Compare as Python does when the other part is a plain one."""
         try:
             return bool(_bare(other) < self._part)
         except Exception:

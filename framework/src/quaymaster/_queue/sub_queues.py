@@ -43,7 +43,7 @@ class SubQueues:
         profiles: Sort keys and gates.
         policy: How long failed pods wait.
         nominator: Learns the nominations of new pods.
-        max_in_unschedulable_seconds: How old an unschedulable pod gets.
+        max_in_unschedulable_seconds: How long a pod stays unschedulable at most.
         flush_unschedulable: Moves the unschedulable pods from before a given time.
 
     Attributes:
@@ -115,7 +115,7 @@ class SubQueues:
         return True
 
     def requeue(self, queued: QueuedPod, strategy: Strategy, label: str) -> None:
-        """Put a pod where an event, or a failure, says.
+        """Put a pod into the queue that a strategy calls for.
 
         Args:
             queued: The pod.
@@ -133,7 +133,7 @@ class SubQueues:
         """Take the next pod out, or None.
 
         If no pod is active, the first one in backoff comes before its time, but not
-        after an error: then something outside is in trouble, and gets its rest.
+        after an error: that says that something outside is in trouble.
         """
         queued = self.active.pop()
         if queued is None:
@@ -170,7 +170,7 @@ class SubQueues:
             heap.push(queued, key, group)
 
     def retry_at(self, queued: QueuedPod) -> float | None:
-        """When a queued pod will be tried again though no event has helped it."""
+        """Return when a pod is retried without an event; None if active or gated."""
         if queued.queue is _ACTIVE or queued.is_gated:
             return None
         if queued.queue is _UNSCHEDULABLE:
@@ -213,7 +213,7 @@ class SubQueues:
         self.flushes.expect_unschedulable(queued.unhelped_since)
 
     def _enter(self, queued: QueuedPod, queue: QueueName) -> None:
-        """Let a record into a queue, and nothing else of its name stay anywhere."""
+        """Put a record into a queue, in place of any other record of its name."""
         known = self.pods.get(queued.key)
         if known is not None:
             self.leave(known)
@@ -243,7 +243,7 @@ class SubQueues:
 
 
 def _rank(queued: QueuedPod) -> tuple[float, float, int]:
-    """The order of pods whose own keys cannot be compared."""
+    """Return the rank of a pod among pods whose own keys cannot be compared."""
     return (-queued.pod.priority, queued.timestamp, queued.ticket)
 
 

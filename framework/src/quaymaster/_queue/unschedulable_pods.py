@@ -28,7 +28,7 @@ class UnschedulablePods:
         return iter(self._pods.values())
 
     def put(self, queued: QueuedPod) -> None:
-        """Add a pod; again whenever it or its plugins have changed in here."""
+        """Add a pod, or add it again when it or its plugins have changed."""
         key = queued.key
         self._pods[key] = queued
         for plugin in queued.rejectors:
@@ -45,7 +45,7 @@ class UnschedulablePods:
                 del self._by_plugin[plugin]
 
     def rejected_by(self, plugins: Iterable[str]) -> Sequence[QueuedPod]:
-        """The pods that at least one of these plugins rejected."""
+        """Return the pods that at least one of these plugins rejected."""
         groups = [pods for plugin in plugins if (pods := self._by_plugin.get(plugin))]
         if not groups:
             return ()
