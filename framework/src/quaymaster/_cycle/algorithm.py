@@ -39,13 +39,13 @@ _ALL: Final = 100
 
 
 class Check(Protocol):
-    """Looks at the two results of every attempt."""
+    """Sees the two results of every attempt: the feasible nodes, and their ranking."""
 
     def found(self, attempt: Attempt, found: Feasible | FitError, /) -> None:
-        """Look at which nodes are feasible."""
+        """See which nodes are feasible."""
 
     def ranked(self, ranking: Ranking | Status, /) -> None:
-        """Look at how the feasible nodes of the same attempt were ranked."""
+        """See how the feasible nodes of the same attempt were ranked."""
 
 
 class Algorithm:
@@ -103,17 +103,17 @@ class Algorithm:
 
     @property
     def nominated(self) -> NominatedPods:
-        """The pods that others leave room for."""
+        """The nominated pods, for which other pods leave room."""
         return self._nominated
 
     def with_stations(self, filters: Filters, scores: Scores) -> "Algorithm":
-        """The same algorithm, whose nodes are found and ranked in another way."""
+        """Return the same algorithm with other stations that find and rank nodes."""
         other = copy.copy(self)
         other.filters, other.scores = filters, scores
         return other
 
     def checked_by(self, check: Check) -> "Algorithm":
-        """The same algorithm, with somebody who looks at what it finds."""
+        """Return the same algorithm with a check that sees what it finds."""
         other = copy.copy(self)
         other._check = check
         return other
@@ -175,7 +175,7 @@ class Algorithm:
         return Feasible(passed, diagnosis)
 
     def judge(self, attempt: Attempt, rows: Rows) -> Rows | Status:
-        """Run PreFilter and Filter on some nodes, for somebody who asks about these.
+        """Run PreFilter and Filter on the given nodes only.
 
         Unlike in `find_feasible` each node is judged as it stands: there is no
         sampling, nominated pods are not there, and no extender is asked.
@@ -222,11 +222,11 @@ class Algorithm:
         return Ranking(rows, total)
 
     def nodes_of(self, found: Feasible) -> NodeTable:
-        """The nodes that feasible ones are scored as, which the rows are rows of."""
+        """Return the table that the feasible rows are rows of."""
         return self._nodes if found.answered is None else found.answered
 
     def score_of(self, found: Feasible) -> ScoreStation:
-        """The plain station that scores these nodes.
+        """Return the plain station that scores these nodes.
 
         Plugins are asked about nodes of extenders one by one: batch twins may rely on
         what they keep of the snapshot's nodes.
@@ -236,7 +236,7 @@ class Algorithm:
         return self._score_of_answered
 
     def extender_scores(self, pod: Pod, found: Feasible) -> Sequence[PluginScores]:
-        """What each extender that scores gives the feasible nodes."""
+        """Ask each extender that scores about the feasible nodes."""
         return self._extenders.scores(pod, self.nodes_of(found), found.rows)
 
     def _extended(self, attempt: Attempt, rows: Rows) -> Feasible | FitError:
@@ -259,7 +259,7 @@ class Algorithm:
         return attrs.evolve(no_fit, nominating=result.nominating, post_filter=result)
 
     def _on_nominated_node(self, attempt: Attempt) -> Feasible | None:
-        """Evaluate the pod's own nominated node first; None if it does not fit there.
+        """Try the pod's own nominated node; None if it does not fit there.
 
         Mirrors ``evaluateNominatedNode``.
         """
@@ -283,7 +283,7 @@ class Algorithm:
         )
 
     def _passing(self, attempt: Attempt, rows: Rows) -> Rows | Status:
-        """Filter all rows, or as many as are wanted."""
+        """Filter all rows, or until there are as many feasible ones as are wanted."""
         nodes = self._nodes
         # Identity: a short cut for most pods. What follows comes to the same.
         if self._looks_at_all and rows is nodes.rows:
@@ -296,7 +296,7 @@ class Algorithm:
         return sample(self.filters, attempt, self._order.rotated(nodes), rows, wanted)
 
     def _node(self, found: Feasible, row: int) -> NodeInfo:
-        """The node of a feasible row, as the snapshot knows it if it does."""
+        """Return the node of a feasible row, if possible as the snapshot has it."""
         nodes = self._nodes if found.answered is None else found.answered
         info = nodes.infos[row]
         assert info is not None, "only rows with nodes are feasible"
@@ -306,13 +306,13 @@ class Algorithm:
 
 
 def _scalar_score(profile: Profile) -> ScoreStation:
-    """The Score station of a profile that calls no batch twin."""
+    """Build the Score station of a profile without its batch twins."""
     scalar = profile.without_twins()
     return ScoreStation(scalar.plan("preScore"), scalar.plan("score"))
 
 
 def _processed(no_fit: FitError) -> int:
-    """How many nodes an attempt went through, which moves the start of the next."""
+    """Count the nodes that an attempt tried; the next sample begins after them."""
     if no_fit.diagnosis is None:
         return 0
     filtered = no_fit.diagnosis.filtered

@@ -31,13 +31,13 @@ class Attempt(msgspec.Struct, eq=False):
 
     @classmethod
     def begin(cls, state: CycleState, pod: Pod, nodes: NodeTable) -> "Attempt":
-        """Begin an attempt of which nothing is known yet."""
+        """Begin an attempt with an empty diagnosis."""
         return cls(state, pod, nodes, Diagnosis(nodes))
 
     def on(self, nodes: NodeTable) -> "Attempt":
-        """The same attempt on other nodes, such as imagined ones."""
+        """Return the same attempt on other nodes, such as imagined ones."""
         return Attempt(self.state, self.pod, nodes, self.diagnosis, self.is_sampled)
 
     def with_own_diagnosis(self) -> "Attempt":
-        """The same attempt with an empty diagnosis, which nobody else reads."""
+        """Return the same attempt with an empty diagnosis that nobody else reads."""
         return Attempt.begin(self.state, self.pod, self.nodes)

@@ -1,4 +1,4 @@
-"""What an attempt to find a node ends with."""
+"""The results of an attempt: a node, or the reasons why there is none."""
 
 import attrs
 import msgspec
@@ -37,7 +37,7 @@ class Feasible(msgspec.Struct, eq=False):
 
 
 class Decision(msgspec.Struct, eq=False):
-    """The node for a pod.
+    """The node that an attempt found for a pod.
 
     Attributes:
         node: The chosen node; if an extender made it up, as it described it.
@@ -52,7 +52,7 @@ class Decision(msgspec.Struct, eq=False):
 
 @attrs.frozen(eq=False)
 class FitError:
-    """No node for a pod.
+    """An attempt found no node for a pod.
 
     Attributes:
         status: Unschedulable, or the Error that ended the attempt.

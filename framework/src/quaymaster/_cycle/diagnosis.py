@@ -44,7 +44,7 @@ class Rejections(Protocol):
 
 
 class PluginRejections:
-    """The nodes that one plugin rejected, as its batch twin said it.
+    """The nodes that the batch twin of one plugin rejected.
 
     Args:
         plugin: The plugin's name.
@@ -81,7 +81,7 @@ class PluginRejections:
         return self._verdicts.codes[self._found]
 
     def status(self, code: int) -> Status:
-        """The plugin's status; its rejection stands even if it cannot explain it."""
+        """Return the plugin's status for a code, or one that stands in for it."""
         status = self._verdicts.status_of(code)
         if not status.is_rejected:
             text = f"plugin '{self._plugin}' gave no reason: {status.message}"
@@ -128,7 +128,7 @@ class Diagnosis:
         self._by_node = None
 
     def override(self, rejections: Rejections) -> None:
-        """Note the rejections of some nodes in place of what was noted of them."""
+        """Replace what was noted of some nodes by these rejections."""
         if self._batches:
             apart: BoolArray = np.zeros(self.nodes.capacity, dtype=np.bool_)
             apart[rejections.rows] = True
@@ -161,11 +161,11 @@ class Diagnosis:
         return self.by_node().get(node_name, self.absent)
 
     def nodes_with(self, *codes: int) -> Sequence[str]:
-        """The names of the nodes whose status has one of these codes."""
+        """Name the nodes whose status has one of these codes."""
         return self.nodes.names_at(self.rows_with(*codes))
 
     def rows_with(self, *codes: int) -> RowArray:
-        """The rows of the nodes whose status has one of these codes, ascending."""
+        """Find the rows whose status has one of these codes, ascending."""
         found: BoolArray = np.zeros(self.nodes.capacity, dtype=np.bool_)
         found[self.nodes.rows] = self.absent.code in codes
         for batch in self._batches:
@@ -179,7 +179,7 @@ class Diagnosis:
         return found.nonzero()[0]
 
     def by_node(self) -> Mapping[str, Status]:
-        """Node name -> its status, for the nodes that have one of their own."""
+        """Map the name of each node that has a status of its own to that status."""
         if self._by_node is None:
             merged: dict[str, Status] = {}
             for batch in self._batches:
@@ -194,13 +194,13 @@ class Diagnosis:
         return self._by_node
 
     def processed(self) -> int:
-        """How many nodes were filtered and rejected."""
+        """Count the nodes that were filtered and rejected."""
         batched = sum(map(len, self._batches))
         return batched + len(self._explicit)
 
     @property
     def unschedulable_plugins(self) -> frozenset[str]:
-        """The plugins whose change of mind could help this pod."""
+        """The plugins that rejected the pod; their events may help it."""
         rejecting = self._plugins(
             Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.PENDING
         )
@@ -208,15 +208,15 @@ class Diagnosis:
 
     @property
     def pending_plugins(self) -> frozenset[str]:
-        """Those of them that wait for something outside."""
+        """Those of the plugins whose status is Pending."""
         return self._plugins(Code.PENDING)
 
     def message(self) -> str:
-        """The whole sentence, as it stands in the pod's condition and event."""
+        """Return the whole sentence, as the pod's condition and event have it."""
         return self.told()[0]
 
     def told(self) -> tuple[str, tuple[str, ...]]:
-        """The whole sentence, and the reasons in it, each once and without counts."""
+        """Return the whole sentence, and each reason in it once, without counts."""
         reasons: tuple[str, ...]
         if self.pre_filter_message:
             reasons = (self.pre_filter_message,)
@@ -270,7 +270,7 @@ class Diagnosis:
 
 
 def picked(rows: Rows, positions: RowArray) -> RowArray:
-    """The rows at some positions among these rows."""
+    """Return the rows at some positions among the given rows."""
     if not isinstance(rows, slice):
         return rows.take(positions)
     return positions + rows.start if rows.start else positions
@@ -304,11 +304,11 @@ def _less(batch: Rejections, apart: BoolArray) -> Rejections:
 
 
 def _counted(batch: Rejections) -> Mapping[int, int]:
-    """How many nodes got each code."""
+    """Count the nodes that got each code."""
     codes, counts = np.unique(batch.codes, return_counts=True)
     return dict(zip(codes.tolist(), counts.tolist(), strict=True))
 
 
 def _statuses(batch: Rejections) -> Mapping[int, Status]:
-    """The status behind each code that some node got."""
+    """Map each code that some node got to its status."""
     return {code: batch.status(code) for code in np.unique(batch.codes).tolist()}

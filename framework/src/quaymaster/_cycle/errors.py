@@ -1,4 +1,4 @@
-"""What goes wrong in plugins, in upstream's words."""
+"""Error statuses for what goes wrong in plugins, in upstream's words."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -14,7 +14,7 @@ _WITHOUT_REASONS: Final[Mapping[Code, str]] = {
 
 
 def failed(prefix: str, plugin: str, status: Status) -> Status:
-    """An Error status in upstream's form: ``running <what> "<plugin>": <why>``.
+    """Make an Error status in upstream's form: ``running <what> "<plugin>": <why>``.
 
     Args:
         prefix: The text in front of the reasons.
@@ -26,7 +26,7 @@ def failed(prefix: str, plugin: str, status: Status) -> Status:
 
 
 def reasons_of(status: Status) -> tuple[str, ...]:
-    """The reasons of a status that ends an attempt; if it has none, what it means."""
+    """Return the reasons of a status that ends an attempt, or what its code means."""
     code = status.code
     meaning = _WITHOUT_REASONS.get(code, f"{code.label} is no answer to this hook")
     return status.reasons or (meaning,)

@@ -38,7 +38,7 @@ class ExtenderStation:
     def passing(
         self, pod: Pod, rows: Rows, diagnosis: Diagnosis
     ) -> ExtenderVerdicts | Status:
-        """Ask about the nodes that passed the plugins, and note what was said."""
+        """Ask about the nodes that passed the plugins, and note the answers."""
         if self._extenders is None:
             return ExtenderVerdicts(rows)
         before = self._nodes.count(rows)
@@ -51,7 +51,7 @@ class ExtenderStation:
     def judge(
         self, pod: Pod, rows: Rows, diagnosis: Diagnosis
     ) -> ExtenderVerdicts | Status:
-        """Ask about some nodes, and note the rejections alone."""
+        """Ask about some nodes, and note nothing but the rejections."""
         if self._extenders is None:
             return ExtenderVerdicts(rows)
         verdicts = self._extenders.filter(pod, self._nodes, rows)
@@ -61,7 +61,7 @@ class ExtenderStation:
         return verdicts
 
     def scores(self, pod: Pod, nodes: NodeTable, rows: Rows) -> Sequence[PluginScores]:
-        """What each extender that scores gives the feasible nodes.
+        """Ask each extender that scores about the feasible nodes.
 
         Args:
             pod: The pod.

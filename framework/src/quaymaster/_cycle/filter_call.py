@@ -31,7 +31,7 @@ _FEW_ROWS: Final = 4
 
 
 class FilterCall:
-    """Calls ``filter`` and ``filter_nodes`` of one plugin: nobody else calls them.
+    """Calls ``filter`` and ``filter_nodes`` of one plugin; nobody else calls them.
 
     Args:
         call: The plugin and its hooks.
@@ -57,7 +57,7 @@ class FilterCall:
             self.pod_use = PodUse.PODS
 
     def judge(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """The verdict on one node: None, a rejection, or an Error."""
+        """Return the verdict on one node: None, a rejection, or an Error."""
         status: Status | None = self._scalar(state, pod, node)
         if status is None:
             return None
@@ -90,7 +90,7 @@ class FilterCall:
     def _split(
         self, rows: Rows, verdicts: NodeVerdicts
     ) -> tuple[Rows, PluginRejections | None]:
-        """The rows that pass, and what is said of the others if there are any."""
+        """Split rows into those that pass and the rejections, if there are any."""
         codes = verdicts.codes
         rejected = int(np.count_nonzero(codes))
         if not rejected:
@@ -101,7 +101,7 @@ class FilterCall:
     def _verdicts_on(
         self, attempt: Attempt, rows: Rows
     ) -> NodeVerdicts | Status | None:
-        """What the twin says, if that is of use: verdicts, None, or an Error."""
+        """Call the twin, and check its answer: verdicts, None, or an Error."""
         assert self._twin is not None
         nodes = attempt.nodes
         verdicts: NodeVerdicts | Status | None

@@ -32,13 +32,13 @@ _POD_USES = tuple(PodUse)
 
 
 class Filters(Protocol):
-    """Finds the nodes that can run a pod; either by the rules, or by what is known."""
+    """Finds the nodes that can run a pod, by asking every plugin or with a memo."""
 
     def prepare(self, attempt: Attempt, /) -> PreFilterOutcome:
         """Run PreFilter."""
 
     def passing(self, attempt: Attempt, rows: Rows, /) -> Rows | Status:
-        """Run Filter, with nominated pods in mind.
+        """Run Filter, and leave room for nominated pods.
 
         Args:
             attempt: The attempt; its diagnosis takes the rejections.
@@ -66,7 +66,7 @@ class FilterStation:
         return [call.plugin for call in self.calls]
 
     def pod_use(self, state: CycleState) -> PodUse:
-        """How much the plugins that take part look at the pods on a node, at most."""
+        """Return how much the plugins that take part look at the pods on a node."""
         skipped = state.skip_filter_plugins
         used = {call.pod_use for call in self.calls if call.plugin not in skipped}
         return max(used, key=_POD_USES.index, default=PodUse.NONE)
@@ -137,7 +137,7 @@ class FilterStation:
     def run_with_pods(
         self, state: CycleState, pod: Pod, node: NodeInfo, others: Sequence[Pod]
     ) -> Status | None:
-        """Run the plugins as if other pods ran on a node, too; it is not changed."""
+        """Run the plugins on a copy of a node on which other pods run, too."""
         imagined, imagined_state = node.clone(), state.clone()
         for other in others:
             imagined.add_pod(other)
@@ -177,7 +177,7 @@ class FilterStation:
         return np.array(fitting, dtype=np.intp)
 
     def _imagined(self, attempt: Attempt, ahead: Ahead) -> NodeTable | None:
-        """The table with nominated pods counted in, if sums are all that matters."""
+        """Count nominated pods in on a copy of the table; None if that does not do."""
         if not ahead or self.pod_use(attempt.state) is PodUse.PODS:
             return None
         imagined = attempt.nodes.imagined()
@@ -221,7 +221,7 @@ class PlainFilters:
     def passing_with_nominated(
         self, attempt: Attempt, rows: Rows, ahead: Ahead
     ) -> Rows | Status:
-        """Drop the rows that are no good if nominated pods come.
+        """Drop the rows that do not pass if nominated pods come.
 
         Args:
             attempt: The attempt.

@@ -1,4 +1,4 @@
-"""Pods that wait with a nomination: other pods leave room for them.
+"""Nominated pods: other pods of the same or lower priority leave room for them.
 
 Mirrors ``addGENominatedPods`` (Kubernetes v1.36,
 ``pkg/scheduler/framework/runtime/framework.go``).
@@ -21,7 +21,7 @@ class Nominator(Protocol):
     """Knows the nominations of all pods."""
 
     def pods_on(self, node_name: str, /) -> Sequence[Pod]:
-        """The pods that are nominated to a node, in the order of nomination.
+        """Return the pods that are nominated to a node, in the order of nomination.
 
         Returns:
             The same object as before if nothing has changed: `NominatedPods` then does
@@ -29,7 +29,7 @@ class Nominator(Protocol):
         """
 
     def nodes(self) -> Sequence[str]:
-        """The names of the nodes that any pod is nominated to."""
+        """Return the names of the nodes that any pod is nominated to."""
 
 
 class NominatedPods:
@@ -46,11 +46,11 @@ class NominatedPods:
         self._known: dict[str, _OnNode] = {}
 
     def on(self, node_name: str) -> Sequence[Pod]:
-        """The pods that are nominated to a node."""
+        """Return the pods that are nominated to a node."""
         return self._nominator.pods_on(node_name)
 
     def ahead(self, pod: Pod, rows: Rows) -> Ahead:
-        """The rows among these where nominated pods come before a pod."""
+        """Find the rows where a pod must leave room for nominated pods."""
         names = self._nominator.nodes()
         if not names:
             self._known.clear()
@@ -98,7 +98,7 @@ class _OnNode:
 
 
 def nominated_ahead(pod: Pod, nominated: Iterable[Pod]) -> Sequence[Pod]:
-    """The nominated pods that a pod must leave room for."""
+    """Return the nominated pods that a pod must leave room for."""
     return [
         other
         for other in nominated

@@ -1,4 +1,4 @@
-"""The PostFilter station: what can be done for a pod that fits nowhere.
+"""The PostFilter station: plugins try to make room for a pod that fits nowhere.
 
 Mirrors ``RunPostFilterPlugins`` (Kubernetes v1.36,
 ``pkg/scheduler/framework/runtime/framework.go``).
@@ -33,7 +33,7 @@ class PostFilterStation:
     def run(
         self, state: CycleState, pod: Pod, diagnosis: Diagnosis
     ) -> PostFilterResult:
-        """Run the plugins until one succeeds or fails badly."""
+        """Run the plugins until one succeeds or fails with an Error."""
         nominating: NominatingInfo | None = None
         reasons: list[str] = []
         rejector = ""

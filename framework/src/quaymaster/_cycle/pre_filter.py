@@ -1,4 +1,4 @@
-"""The PreFilter station: one look at the pod before any node is filtered.
+"""The PreFilter station: plugins look at the pod before any node is filtered.
 
 Mirrors ``RunPreFilterPlugins`` (Kubernetes v1.36,
 ``pkg/scheduler/framework/runtime/framework.go``).
@@ -77,7 +77,7 @@ class PreFilterStation:
 
     @property
     def imagining_plugins(self) -> frozenset[str]:
-        """The plugins that want to be told of pods which come or go."""
+        """The plugins that implement ``add_pod`` or ``remove_pod``."""
         return frozenset({*self._add_pod, *self._remove_pod})
 
     def add_pod(
@@ -156,7 +156,7 @@ class PreFilterStation:
 
 
 def restricted_rows(attempt: Attempt, outcome: PreFilterOutcome) -> Rows:
-    """The rows that are worth filtering; the diagnosis learns why others are not."""
+    """Return the rows that PreFilter left, and note why the others are out."""
     if outcome.node_names is None:
         return attempt.nodes.rows
     listed = " ".join(sorted(outcome.restricting_plugins))

@@ -1,4 +1,4 @@
-"""Looking at fewer than all nodes, the way upstream does when it is asked to.
+"""Sampling: filter fewer than all nodes, as many and in the order that upstream does.
 
 Mirrors ``numFeasibleNodesToFind`` (Kubernetes v1.36, ``pkg/scheduler/schedule_one.go``)
 and ``nodeTree.list`` (``pkg/scheduler/backend/cache/node_tree.go``).
@@ -28,7 +28,7 @@ _ZONE_LABELS = (
 
 
 def nodes_to_find(percentage: int, nodes: int) -> int:
-    """How many feasible nodes are enough, never fewer than 100 where there are so many.
+    """Return how many feasible nodes are enough: at least 100, if there are so many.
 
     Args:
         percentage: ``percentageOfNodesToScore``, 1 to 100.
@@ -40,7 +40,7 @@ def nodes_to_find(percentage: int, nodes: int) -> int:
 
 
 class NodeOrder:
-    """The order of sampling: from each zone in turn, beginning where the last ended."""
+    """The order of sampling: zones take turns, from where the last attempt ended."""
 
     def __init__(self) -> None:
         self._revision = -1
@@ -48,7 +48,7 @@ class NodeOrder:
         self._start = 0
 
     def rotated(self, nodes: NodeTable) -> RowArray:
-        """All rows, beginning where the last attempt stopped."""
+        """Return all rows, beginning where the last attempt ended."""
         revision = nodes.node_changes.revision
         if self._revision != revision:
             self._order = _interleaved(nodes)
@@ -56,7 +56,7 @@ class NodeOrder:
         return np.roll(self._order, -self._start)
 
     def advance(self, processed: int, nodes: int) -> None:
-        """Begin the next attempt behind the nodes that this one looked at."""
+        """Begin the next attempt after the nodes that this one tried."""
         self._start = (self._start + processed) % nodes if nodes else 0
 
 

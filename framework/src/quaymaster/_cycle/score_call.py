@@ -92,7 +92,7 @@ class ScoreCall:
         self.normalizes = self._normalize is not None
 
     def run(self, attempt: Attempt, rows: Rows) -> PluginScores | Status:
-        """Score some rows: all that are feasible."""
+        """Score rows, and normalise the scores; the rows are all that are feasible."""
         raw = self._raw(attempt, rows)
         if isinstance(raw, Status):
             return self._failed(raw)
@@ -101,7 +101,7 @@ class ScoreCall:
     def normalized(
         self, attempt: Attempt, rows: Rows, raw: Int64Array
     ) -> PluginScores | Status:
-        """Finish the raw scores of some rows: all that are feasible."""
+        """Normalise the raw scores of all feasible rows, and check their range."""
         normalized = self._normalized(attempt, rows, raw)
         if isinstance(normalized, Status):
             prefix = (
@@ -120,7 +120,7 @@ class ScoreCall:
         return PluginScores(self.plugin, self.weight, raw, normalized)
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """The raw score of one node."""
+        """Return the raw score of one node, or an Error."""
         score: int | Status = self._scalar(state, pod, node)
         return self._failed(score) if isinstance(score, Status) else score
 
@@ -158,7 +158,7 @@ class ScoreCall:
         return failed(prefix, self.plugin, status)
 
     def out_of_range(self, wrong: int) -> Status:
-        """The Error for a final score that is not between 0 and 100."""
+        """Make the Error for a final score that is not between 0 and 100."""
         return Status.from_error(
             "applying score defaultWeights on Score plugins: "
             f'plugin "{self.plugin}" returns an invalid score {wrong}, it should in '

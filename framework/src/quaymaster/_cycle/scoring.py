@@ -50,14 +50,14 @@ class Ranking:
         return self._totals
 
     def best_rows(self) -> Ties:
-        """The rows with the highest total, ascending."""
+        """Return the rows with the highest total, ascending."""
         totals = self.totals
         best = (totals == totals[totals.argmax()]).nonzero()[0]
         return picked(self.rows, best)
 
 
 class Scores(Protocol):
-    """Ranks the feasible nodes; either by the rules, or by what is known."""
+    """Ranks the feasible nodes, by asking every plugin or with a memo."""
 
     def prepare(self, attempt: Attempt, rows: Rows, /) -> Status | None:
         """Run PreScore, and note in the state which scores may be skipped."""
@@ -102,14 +102,14 @@ class ScoreStation:
         return totals if isinstance(totals, Status) else Ranking(rows, totals)
 
     def totals(self, attempt: Attempt, rows: Rows) -> Int64Array | Status:
-        """The weighted sums of all plugins' scores, shape ``(N,)``, after `prepare`."""
+        """Add up the weighted scores of all plugins, shape ``(N,)``."""
         scores = self.by_plugin(attempt, rows)
         if isinstance(scores, Status):
             return scores
         return self.summed(scores, attempt.nodes.count(rows))
 
     def summed(self, scores: Sequence[PluginScores], count: int) -> Int64Array:
-        """The sum of what plugins gave to so many nodes.
+        """Add up the weighted scores of some plugins for a number of nodes.
 
         Without any Score plugin every node has 1.
         """
@@ -121,12 +121,12 @@ class ScoreStation:
         return total
 
     def run(self, attempt: Attempt, rows: Rows) -> list[PluginScores] | Status:
-        """Run PreScore and Score, and tell each plugin's scores on their own."""
+        """Run PreScore and Score, and return the scores of each plugin."""
         status = self.prepare(attempt, rows)
         return self.by_plugin(attempt, rows) if status is None else status
 
     def by_plugin(self, attempt: Attempt, rows: Rows) -> list[PluginScores] | Status:
-        """Each plugin's scores on their own, after `prepare`."""
+        """Return the scores of each plugin, after `prepare`."""
         found = []
         skipped = attempt.state.skip_score_plugins
         for call in self.calls:

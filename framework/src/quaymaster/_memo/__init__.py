@@ -1,4 +1,4 @@
-"""The memory of answers: what plugins said of earlier pods that they take for the same.
+"""The memo: what plugins said of earlier pods of the same signature.
 
 Nothing in here is a rule. `remember` puts it around the stations of an `Algorithm`,
 which finds the same nodes without it, only more slowly.
@@ -14,7 +14,7 @@ __all__ = ["Recheck", "Signatures", "remember"]
 
 
 def remember(plain: Algorithm, signatures: Signatures) -> Algorithm:
-    """The same algorithm, which asks plugins only what they have not said yet.
+    """Return the same algorithm, which asks plugins only what the memo does not have.
 
     Args:
         plain: The algorithm; it goes on as it is.

@@ -1,4 +1,4 @@
-"""The verdicts of some filters on all nodes, kept up to date node by node."""
+"""The verdicts of some filters on all nodes, updated node by node."""
 
 from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
@@ -30,7 +30,7 @@ _PASSED: Final = Status(Code.SUCCESS)
 
 
 class FilterMemo:
-    """What the filters of one group said of every node, for one signature.
+    """Keeps what a group of filters said of every node, for one signature.
 
     Args:
         calls: The filters; either all look at the pods on a node, or none does.
@@ -66,7 +66,7 @@ class FilterMemo:
         self._passing: Rows | None = None
 
     def refresh(self, attempt: Attempt) -> Status | None:
-        """Ask again about the nodes that have changed.
+        """Ask the filters again about the nodes that have changed.
 
         Returns:
             None, or the Error that a plugin met: then nothing is remembered.
@@ -86,11 +86,11 @@ class FilterMemo:
         return self._revision == changes.revision
 
     def rejects(self, row: int) -> bool:
-        """Whether one row does not pass."""
+        """Return whether a row does not pass."""
         return bool(self._rejected and self._codes[row])
 
     def among(self, nodes: NodeTable, rows: Rows) -> Rows:
-        """Those of some rows that pass."""
+        """Return those of some rows that pass."""
         if not self._rejected:
             return rows
         # Identity: all rows come as the table's own slice, and that answer is kept.
@@ -101,7 +101,7 @@ class FilterMemo:
         return passing
 
     def passing(self, nodes: NodeTable) -> Rows:
-        """All rows that pass."""
+        """Return all rows that pass."""
         if not self._rejected:
             return nodes.rows
         rows = nodes.rows
@@ -112,7 +112,7 @@ class FilterMemo:
         return self._passing
 
     def narrow(self, attempt: Attempt, rows: Rows) -> Rows:
-        """Leave those of some rows that pass, and note the others."""
+        """Return those of some rows that pass, and note the other rejections."""
         if not self._rejected:
             return rows
         nodes = attempt.nodes
@@ -167,7 +167,7 @@ class FilterMemo:
         return None
 
     def _judge_rows(self, attempt: Attempt, rows: Rows) -> Status | None:
-        """Judge rows whose codes are 0, in an array that is nobody else's."""
+        """Judge rows whose codes are 0; nobody else has the array of codes."""
         apart = attempt.with_own_diagnosis()
         for call in self.calls:
             if attempt.nodes.count(rows) == 0:
@@ -204,7 +204,7 @@ class FilterMemo:
 
 
 class _Remembered:
-    """Rejections that are read from a memo when somebody asks for more than a number.
+    """The rejections in a memo; only their number is found out at once.
 
     Args:
         statuses: The status of each code.

@@ -1,4 +1,4 @@
-"""A profile's filters for one signature: some are remembered, the others are asked."""
+"""A profile's filters for one signature: each is remembered, or asked every time."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,7 +17,7 @@ __all__ = ["FilterPlan"]
 
 
 class FilterPlan:
-    """The filters of a profile, without those that skip pods of a signature.
+    """The filters of a profile for one signature, without those that skip its pods.
 
     Args:
         calls: The filters, in profile order.
@@ -39,14 +39,14 @@ class FilterPlan:
         self.nominated = NominatedMemo()
 
     def remembers_all(self, skipped: frozenset[str]) -> bool:
-        """Whether nothing is left to ask but plugins that skip."""
+        """Return whether each filter is remembered, or skips the pod."""
         return all(
             isinstance(step, FilterMemo) or step.plugin in skipped
             for step in self._steps
         )
 
     def run(self, attempt: Attempt, rows: Rows) -> Rows | Status:
-        """The same as `FilterStation.run_on_rows`; plugins are asked what is not known.
+        """Filter as `FilterStation.run_on_rows` does; ask only what is not remembered.
 
         Args:
             attempt: The attempt.
@@ -82,7 +82,7 @@ class FilterPlan:
 def _steps(
     calls: Iterable[FilterCall], remembered: frozenset[str]
 ) -> Iterator[FilterCall | FilterMemo]:
-    """Group neighbours that are remembered: one array of verdicts for each group."""
+    """Group neighbouring filters that are remembered: they share an array of codes."""
     kinds = itertools.groupby(
         calls, lambda call: (call.plugin in remembered, call.pod_use is PodUse.NONE)
     )
@@ -94,7 +94,7 @@ def _steps(
 
 
 class _RepeatedCall(FilterCall):
-    """A filter that is asked every time, and may give the same array again."""
+    """A filter that is asked every time, and may return the same array again."""
 
     __slots__ = ("_codes", "_rows", "_split_before")
 

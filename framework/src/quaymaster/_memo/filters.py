@@ -1,4 +1,4 @@
-"""PreFilter and Filter, where plugins are asked only what they have not said yet."""
+"""PreFilter and Filter with a memo."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -23,7 +23,7 @@ _NONE: Final[frozenset[str]] = frozenset()
 
 
 class RememberedFilters:
-    """Finds the nodes that `PlainFilters` finds; implements `Filters`.
+    """Finds the same nodes as `PlainFilters`, with a memo; implements `Filters`.
 
     Args:
         station: The plain station, asked about what is not known.
@@ -78,7 +78,7 @@ class RememberedFilters:
     def _passing_remembered(
         self, plan: FilterPlan, attempt: Attempt, ahead: Ahead
     ) -> Rows | Status | None:
-        """The feasible ones of all rows, some of which have nominated pods.
+        """Filter all rows, of which some have nominated pods, from memos alone.
 
         Returns:
             The rows, or an Error; None, and nothing is noted, if not everything that
@@ -102,7 +102,7 @@ class RememberedFilters:
     def _judge_ahead(
         self, attempt: Attempt, ahead: Ahead
     ) -> Mapping[int, Status] | Status:
-        """The rows that are rejected with nominated pods on them, or an Error."""
+        """Judge rows with their nominated pods; return the rejected ones."""
         nodes, station = attempt.nodes, self._station
         if len(ahead) > FEW_ROWS:
             apart = attempt.with_own_diagnosis()

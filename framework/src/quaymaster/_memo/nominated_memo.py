@@ -1,4 +1,4 @@
-"""What filters said of nodes with nominated pods, for one signature."""
+"""What filters said of nodes on which nominated pods were imagined."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -19,7 +19,7 @@ JudgeAhead: TypeAlias = Callable[[Ahead], Mapping[int, Status] | Status]
 
 
 class NominatedRejections:
-    """The nodes that are no good if the pods come that are nominated there.
+    """The nodes that are rejected if the pods come that are nominated there.
 
     Args:
         by_row: Row -> its code.
@@ -34,7 +34,7 @@ class NominatedRejections:
         return len(self._by_row)
 
     def are(self, by_row: Mapping[int, int]) -> bool:
-        """Whether these are the rejections."""
+        """Return whether exactly these rows are rejected, with these codes."""
         return self._by_row == by_row
 
     @cached_property
@@ -54,7 +54,7 @@ class NominatedRejections:
 
 
 class NominatedMemo:
-    """What the filters said of nodes with nominated pods, for one signature.
+    """Keeps what filters said of nodes with nominated pods, for one signature.
 
     All filters must be remembered for that signature: then nothing but the node and
     the pods that are nominated to it decides.
@@ -74,7 +74,7 @@ class NominatedMemo:
     def without(
         self, nodes: NodeTable, rows: Rows, rejections: NominatedRejections
     ) -> RowArray:
-        """Rows less those that are rejected.
+        """Return rows without those that are rejected.
 
         Args:
             nodes: The columns of all nodes.
@@ -94,7 +94,7 @@ class NominatedMemo:
     def rejections(
         self, nodes: NodeTable, ahead: Ahead, judge: JudgeAhead
     ) -> NominatedRejections | Status:
-        """Find the rejected rows, asking only about those that have changed.
+        """Find the rejected rows, and ask only about those that have changed.
 
         Args:
             nodes: The columns of all nodes.
@@ -117,7 +117,7 @@ class NominatedMemo:
         return self._last
 
     def _look_up(self, ahead: Ahead) -> tuple[dict[int, int], Ahead]:
-        """The rows that are known to be rejected, and those of which nothing is."""
+        """Find the rows that are known to be rejected, and those that are not known."""
         known = self._known
         rejected: dict[int, int] = {}
         unknown: dict[int, Sequence[Pod]] = {}

@@ -1,4 +1,4 @@
-"""Decisions made a second time, the slow way: whatever is fast must not change one."""
+"""The recheck: decisions made again by scalar hooks alone, and compared."""
 
 from collections.abc import Iterator, Sequence
 
@@ -39,7 +39,7 @@ class Recheck:
         self._again: tuple[Attempt, Feasible] | None = None
 
     def found(self, attempt: Attempt, found: Feasible | FitError) -> None:
-        """Compare signatures, which nodes are feasible, and why others are not.
+        """Compare the signature, the feasible nodes, and why the others were rejected.
 
         Raises:
             VerificationError: They differ.
@@ -62,7 +62,7 @@ class Recheck:
             self._again = again, expected
 
     def ranked(self, ranking: Ranking | Status) -> None:
-        """Compare the totals, up to what all nodes have in common, and who is best.
+        """Compare the totals, apart from what all nodes share, and the best nodes.
 
         Raises:
             VerificationError: They differ.
@@ -135,7 +135,7 @@ def _differences(
 def _verdicts(
     nodes: NodeTable, found: Feasible | FitError
 ) -> dict[str, Status | None] | Status:
-    """Each node's verdict, None if it is feasible; or the Error."""
+    """Map each node to its verdict, None if it is feasible; or return the Error."""
     diagnosis: Diagnosis | None = found.diagnosis
     if diagnosis is None:
         assert isinstance(found, FitError)

@@ -1,4 +1,4 @@
-"""What PreFilter and PreScore plugins said of a pod, to be said again for its like."""
+"""Answers of PreFilter and PreScore plugins, recorded to be given again."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
@@ -18,7 +18,7 @@ _NOTHING: Final = object()
 
 @attrs.frozen(eq=False)
 class RecordedAnswers:
-    """An extension point without the calls whose answers are known.
+    """The recorded answers of one extension point, and the calls that are left.
 
     Attributes:
         calls: The calls that are left. A recorded answer that decides something is
@@ -35,7 +35,7 @@ class RecordedAnswers:
     _activated: Sequence[str]
 
     def write(self, state: CycleState) -> None:
-        """Write into a state what the recorded plugins wrote."""
+        """Write to a state what the recorded plugins wrote."""
         state.update(self._written)
         if self._activated:
             state.pods_to_activate.extend(self._activated)
@@ -45,7 +45,7 @@ class RecordedAnswers:
             state[key] = self._written[key].clone()  # type: ignore[attr-defined]
 
     def take_back(self, state: CycleState, last: str) -> frozenset[str]:
-        """Take back what the plugins wrote that come after the one that ended it all.
+        """Delete what plugins wrote that come after the one which ended it.
 
         Returns:
             The plugins among them that said Skip.
@@ -58,7 +58,7 @@ class RecordedAnswers:
 
 
 class AnswerRecorder:
-    """Listens to some plugins at an extension point, to record their answers.
+    """Calls the plugins of an extension point, and records answers of some of them.
 
     Args:
         calls: All calls of the point.
@@ -88,7 +88,7 @@ class AnswerRecorder:
         ]
 
     def recorded(self, calls: Calls) -> RecordedAnswers | None:
-        """The answers of an attempt; None if it ended before every plugin was asked.
+        """Return the answers of an attempt; None if not every plugin was asked.
 
         Args:
             calls: All calls of the point, as they were before.
@@ -152,7 +152,7 @@ def _is_skip(answer: object) -> bool:
 
 
 def _kept(value: object) -> object:
-    """The value, or a copy if it may be changed in the course of the attempt."""
+    """Return the value, or a copy if the attempt may change it."""
     return value.clone() if hasattr(value, "clone") else value
 
 

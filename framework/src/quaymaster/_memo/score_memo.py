@@ -1,4 +1,4 @@
-"""The scores that some plugins gave to all nodes, kept up to date node by node."""
+"""The scores that some plugins gave to all nodes, updated node by node."""
 
 import bisect
 from array import array
@@ -20,7 +20,7 @@ _INFEASIBLE: Final = -1
 
 
 class ScoreMemo:
-    """How some plugins scored every node that passes, for one signature.
+    """Keeps how some plugins scored every node that passes, for one signature.
 
     Args:
         calls: The plugins.
@@ -62,7 +62,7 @@ class ScoreMemo:
         self.totals: Int64Array = np.zeros(0, dtype=np.int64)
 
     def refresh(self, attempt: Attempt) -> Status | None:
-        """Ask again about the nodes that have changed; the filters are up to date.
+        """Score the nodes again that have changed; the filter memos are up to date.
 
         Returns:
             None, or the Error that a plugin met: then nothing is remembered.
@@ -80,7 +80,7 @@ class ScoreMemo:
         return status
 
     def varying(self) -> Sequence[tuple[ScoreCall, Int64Array]]:
-        """The plugins beside the `totals`, with their raw scores, shape ``(C,)``.
+        """Return the plugins beside the `totals`, with raw scores of shape ``(C,)``.
 
         Those that score all nodes alike are left out: they decide nothing.
         """
@@ -91,7 +91,7 @@ class ScoreMemo:
         ]
 
     def best_rows(self) -> Sequence[int]:
-        """The rows with the highest of the `totals`, ascending."""
+        """Return the rows with the highest of the `totals`, ascending."""
         totals = self.totals
         if self._highest is None:
             self._highest = int(totals[totals.argmax()])
@@ -125,7 +125,7 @@ class ScoreMemo:
         return self._score_rows(attempt, np.array(live, dtype=np.intp))
 
     def _fill_columns(self, attempt: Attempt) -> Status | None:
-        """Ask the plugins anew that look at nodes only, about all of them."""
+        """Ask the plugins that look at nodes only about all nodes again."""
         nodes = attempt.nodes
         rows = nodes.rows
         for memo in self._filters:
@@ -162,7 +162,7 @@ class ScoreMemo:
         return None
 
     def _write(self, row: int, total: int) -> None:
-        """Set one total, and let the ties that are known follow."""
+        """Set one total, and update the rows that share it or shared the old one."""
         totals, ties = self.totals, self._ties
         before = totals.item(row)
         if before == total:
@@ -222,7 +222,7 @@ def _fill(
 
 
 class _Column:
-    """The raw scores of one plugin; an array only once they differ.
+    """The raw scores of one plugin; they become an array only when they differ.
 
     Attributes:
         call: The plugin.

@@ -1,4 +1,4 @@
-"""PreScore and Score, where plugins are asked only what they have not said yet."""
+"""PreScore and Score with a memo."""
 
 from typing import Final
 
@@ -16,7 +16,7 @@ _NONE: Final[frozenset[str]] = frozenset()
 
 
 class RememberedScores:
-    """Ranks nodes as a `ScoreStation` does; implements `Scores`.
+    """Ranks nodes as `ScoreStation` does, with a memo; implements `Scores`.
 
     Args:
         station: The plain station, asked about what is not known.
@@ -63,7 +63,7 @@ class RememberedScores:
         return Ranking(rows, _at(scores.totals, rows))
 
     def _scores(self, attempt: Attempt, memo: SignatureMemo) -> ScoreMemo | None:
-        """The remembered scores, up to date; None if there are none to rely on."""
+        """Return the remembered scores, up to date; None if they cannot be used."""
         known, filters = memo.pre_score, memo.filters
         if known is None or filters is None:
             return None
@@ -86,7 +86,7 @@ class RememberedScores:
 
 
 class _RememberedRanking(Ranking):
-    """All nodes that were scored, with their totals remembered.
+    """A ranking of all feasible nodes by remembered totals.
 
     Args:
         rows: Their rows.
@@ -110,7 +110,7 @@ class _RememberedRanking(Ranking):
 def _parts(
     attempt: Attempt, rows: Rows, memo: SignatureMemo, scores: ScoreMemo
 ) -> list[Int64Array] | Status:
-    """What is to be added to the remembered totals, as far as it differs."""
+    """Return what is added to the remembered totals, as far as nodes differ in it."""
     parts: list[Int64Array] = []
     for call, raw in scores.varying():
         found = call.normalized(attempt, rows, _at(raw, rows))

@@ -1,4 +1,4 @@
-"""What is remembered of earlier pods, for pods that plugins cannot tell from them.
+"""Signatures of pods, and what is remembered for each.
 
 A plugin that signs pods and answers for one node at a time is asked only once per
 signature and node, until the node changes. A pod's *signature* is made of what each
@@ -39,7 +39,7 @@ _FEWEST: Final = 16
 
 @attrs.define(eq=False)
 class SignatureMemo:
-    """All that is remembered for one signature; stations fill it in as they go.
+    """Everything that is remembered for one signature; the stations fill it in.
 
     Attributes:
         signature: What they all signed, in the order of `Signatures`.
@@ -63,7 +63,7 @@ class SignatureMemo:
 
 
 class Signatures:
-    """The signatures of one profile's pods; the oldest are forgotten first.
+    """Finds what is remembered for a pod of one profile; the oldest is forgotten first.
 
     Args:
         profile: The profile.
@@ -88,7 +88,7 @@ class Signatures:
         self._last = SpecKey(_LastSigned)
 
     def of(self, attempt: Attempt) -> SignatureMemo | None:
-        """What is remembered for an attempt's pod; None if no plugin signs it."""
+        """Return what is remembered for an attempt's pod; None if nobody signs it."""
         # Identity: all stations of one attempt get the same object, and one lookup.
         if self._attempt is not attempt:
             self._memo = self.recall(attempt.pod)
@@ -96,7 +96,7 @@ class Signatures:
         return self._memo
 
     def recall(self, pod: Pod) -> SignatureMemo | None:
-        """What is remembered for a pod's signature; None if no plugin signs it."""
+        """Return what is remembered for a pod; None if nobody signs it."""
         last, traits = self._last.of(pod), _traits(pod)
         if last.traits == traits:
             memo = last.memo()
@@ -108,7 +108,7 @@ class Signatures:
         return memo
 
     def outdated(self, attempt: Attempt) -> Iterator[str]:
-        """Where a pod's signature is not what plugins say when they are asked anew."""
+        """Say where a pod's signature is not what plugins sign when asked again."""
         pod, memo = attempt.pod, self.of(attempt)
         if memo is None:
             return
@@ -170,7 +170,7 @@ def _nothing() -> None:
 
 
 def _traits(pod: Pod) -> tuple[object, ...]:
-    """What plugins may sign a pod by, beside its spec."""
+    """Return what plugins may sign a pod by, beside its spec."""
     metadata = pod.metadata
     return (
         pod.status,
@@ -190,6 +190,6 @@ def _are_equal(fragment: Hashable, other: Hashable) -> bool:
 
 
 def _fragment(answer: Hashable | Status) -> Hashable:
-    """A plugin's fragment; None, which remembers nothing, if it gives none of use."""
+    """Return a plugin's fragment; None, which remembers nothing, if it is of no use."""
     # Identity: `isinstance` may run code of a fragment, which is the plugin's object.
     return None if type(answer) is Status else answer

@@ -128,7 +128,7 @@ class DefaultPreemption:
         return search((*nodes[offset:], *nodes[:offset]), wanted, trial)
 
     def choose(self, candidates: Sequence[Candidate]) -> Candidate:
-        """The best candidate; the generator decides between equals."""
+        """Return the best candidate; the generator decides between equal ones."""
         best = best_candidates(candidates)
         if len(best) == 1:
             return best[0]

@@ -1,4 +1,4 @@
-"""Which nodes are tried, and what was found on them."""
+"""The search for nodes on which preemption makes room."""
 
 from collections.abc import Mapping, Sequence
 
@@ -31,7 +31,7 @@ class Search:
 
 
 def candidates_wanted(args: DefaultPreemptionArgs, nodes: int) -> int:
-    """With how many candidates the search may end.
+    """Return how many candidates are enough.
 
     Args:
         args: The limits.

@@ -1,4 +1,4 @@
-"""Whether a pod claims devices.
+"""Which pods need devices: those with claims, or with resources of a device class.
 
 Mirrors ``preFilterExtendedResources`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/dynamicresources/extendeddynamicresources.go``) in
@@ -17,7 +17,7 @@ _CLASS_PREFIX: Final = "deviceclass.resource.kubernetes.io/"
 
 
 def why_devices_are_needed(pod: Pod, classes: Sequence[DeviceClass]) -> str:
-    """What of a pod can only be had by allocating devices; empty if nothing is.
+    """Say which claims or resources of a pod need devices; empty if none does.
 
     Args:
         pod: The pod.
@@ -37,12 +37,12 @@ def why_devices_are_needed(pod: Pod, classes: Sequence[DeviceClass]) -> str:
 
 
 def may_need_devices(pod: Pod) -> bool:
-    """Whether it depends on the device classes what is said of the pod."""
+    """Return whether a pod has claims, or resources that a device class may back."""
     return bool(pod.spec.resource_claims) or any(_requested_names(pod))
 
 
 def _requested_names(pod: Pod) -> Iterator[str]:
-    """The extended resources that the pod's containers request any of."""
+    """Yield the extended resources that the pod's containers request."""
     for container in (*pod.spec.init_containers, *pod.spec.containers):
         for name, amount in container.resources.requests.items():
             is_of_class = name.startswith(_CLASS_PREFIX)

@@ -39,7 +39,7 @@ _MAX_COLUMNS: Final = 256
 
 
 class _Images(NamedTuple):
-    """What a pod's scores depend on.
+    """The images and containers of a pod, on which its scores depend.
 
     Attributes:
         names: The images, sorted; one that is used twice is here twice.
@@ -81,14 +81,14 @@ class ImageLocality:
 
 
 class _Columns:
-    """The scores of all nodes, by images; good until some node changes."""
+    """Keeps the scores of all nodes by images, until some node changes."""
 
     def __init__(self) -> None:
         self._revision = -1
         self._columns: dict[_Images, Int64Array] = {}
 
     def get(self, wanted: _Images, nodes: NodeTable) -> Int64Array:
-        """The scores of all rows of the table; frozen."""
+        """Return the scores of all rows of the table; frozen."""
         revision = nodes.node_changes.revision
         if self._revision != revision:
             self._revision = revision
@@ -117,7 +117,7 @@ def _score_column(wanted: _Images, nodes: NodeTable) -> Int64Array:
 
 
 def _spread_size(image: ImageState, node_count: int) -> int:
-    """What an image counts with, in bytes."""
+    """Return an image's size in bytes, times the part of all nodes that have it."""
     return int(image.size_bytes * (len(image.rows) / node_count))
 
 
@@ -141,5 +141,5 @@ _IMAGES: Final = SpecKey(_find_images)
 
 
 def _with_tag(name: str) -> str:
-    """The name under which a node lists an image."""
+    """Return the name under which a node lists an image."""
     return name if name.rfind(":") > name.rfind("/") else f"{name}:latest"

@@ -1,4 +1,4 @@
-"""Whether a pod may be where others are.
+"""Required affinity and anti-affinity: the nodes on which a pod may run.
 
 Mirrors ``preFilterState`` and ``Filter`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/interpodaffinity/filtering.go``).
@@ -42,7 +42,7 @@ Codes = npt.NDArray[np.uint8]
 
 
 class FilterState:
-    """The pod's required terms, and those of others that are about it, with counts.
+    """The required terms that decide about a pod, with counts of the pods they match.
 
     Args:
         pod: The pod being scheduled.
@@ -94,7 +94,7 @@ class FilterState:
         self._existing.add(group.by_domain(domains))
 
     def clone(self) -> "FilterState":
-        """A copy in which other pods may be imagined."""
+        """Return a copy in which other pods may be imagined."""
         other = FilterState.__new__(FilterState)
         self._is_shared = other._is_shared = True
         other._pod = self._pod
@@ -111,7 +111,7 @@ class FilterState:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nobody wants anything of anybody, so that every node passes."""
+        """Whether no required term concerns the pod, so that every node passes."""
         return (
             self._all_terms is None
             and not self._anti_queries
@@ -139,7 +139,7 @@ class FilterState:
                 self._existing.imagine(key, labels.get(key), change)
 
     def judge(self, node: NodeInfo) -> Status | None:
-        """What is wrong with a node: the first of three reasons."""
+        """Return the first of three reasons why a node does not pass, or None."""
         if not self._has_affinity(node):
             return _FAR
         if _is_near(self._anti_affinity, node):
@@ -149,7 +149,7 @@ class FilterState:
         return None
 
     def judge_rows(self, rows: Rows) -> NodeVerdicts | None:
-        """What `judge` says of many nodes."""
+        """Judge many nodes as `judge` does."""
         if self._hosts is not None:
             return NodeVerdicts(self._hosts.codes(rows), _status_of)
         codes: Codes | None = None
@@ -164,7 +164,7 @@ class FilterState:
         return None if codes is None else NodeVerdicts(codes, _status_of)
 
     def _host_verdicts(self) -> HostVerdicts | None:
-        """What is said of each host, if nothing matters but pods that repel others."""
+        """Return verdicts by host, if only anti-affinity over host names decides."""
         groups = [
             *((_UNWELCOME_CODE, counts) for counts in self._existing.groups),
             *((_NEAR_CODE, counts) for counts in self._anti_affinity.groups),
@@ -180,7 +180,7 @@ class FilterState:
     def _judge_domains(
         self, key: str, domains: Domains, is_first: bool
     ) -> Codes | None:
-        """A verdict per domain, shape ``(slots,)``; None if all pass."""
+        """Give each domain a verdict, shape ``(slots,)``; None if all pass."""
         verdicts: Codes | None = None
         for tally, code in (
             (self._existing, _UNWELCOME_CODE),
@@ -219,7 +219,7 @@ class FilterState:
         return found or self._is_first()
 
     def _is_first(self) -> bool:
-        """Whether the pod is the first of a group that wants to be together."""
+        """Return whether the pod is the first of a group that wants to be together."""
         return (
             self._affinity.is_empty
             and self._all_terms is not None
@@ -228,7 +228,7 @@ class FilterState:
 
 
 def _codes(flags: BoolArray, code: int) -> Codes:
-    """The code where a flag is set, else 0; an array of its own."""
+    """Return the code where a flag is set, else 0, as a new array."""
     return flags.view(np.uint8) * _UINT8[code]
 
 

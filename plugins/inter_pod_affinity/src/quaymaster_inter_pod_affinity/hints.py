@@ -1,4 +1,4 @@
-"""Which changes may help a pod that was rejected for the company it would keep.
+"""The changes that may help a pod which InterPodAffinity rejected.
 
 Mirrors ``isSchedulableAfterPodChange`` and ``isSchedulableAfterNodeChange``
 (kube-scheduler 1.36.2,
@@ -13,11 +13,11 @@ __all__ = ["BrokenTermsError", "node_change_helps", "pod_change_helps"]
 
 
 class BrokenTermsError(QuaymasterError):
-    """Terms that cannot be evaluated; the pod is then woken to be on the safe side."""
+    """A pod's terms cannot be evaluated; the queue then wakes the rejected pod."""
 
 
 def pod_change_helps(pod: Pod, old: Pod | None, new: Pod | None) -> bool:
-    """Whether a change to some pod may help.
+    """Return whether a change to some pod may help.
 
     Args:
         pod: The rejected pod.
@@ -50,7 +50,7 @@ def pod_change_helps(pod: Pod, old: Pod | None, new: Pod | None) -> bool:
 
 
 def node_change_helps(pod: Pod, old: Node | None, new: Node) -> bool:
-    """Whether a new or a changed node may help.
+    """Return whether a new or a changed node may help.
 
     Args:
         pod: The rejected pod.
@@ -75,7 +75,7 @@ def node_change_helps(pod: Pod, old: Node | None, new: Node) -> bool:
 
 
 def _is_nowhere(pod: Pod | None) -> bool:
-    """Whether a pod is on no node, and about to be on none."""
+    """Return whether a pod is on no node, and nominated to none."""
     return pod is not None and not pod.node_name and not pod.status.nominated_node_name
 
 

@@ -1,4 +1,4 @@
-"""Verdicts and scores by host name, kept from pod to pod.
+"""Verdicts and scores by host name, updated from pod to pod.
 
 A pod that comes to a node changes what is said of one host. So this is not worked out
 anew for every pod, but followed host by host.
@@ -33,7 +33,7 @@ _FEW_SUMS: Final = 1 << 12
 
 
 class _Followed:
-    """Some counts, and how far they have been followed.
+    """Finds the hosts whose counts have changed since it was asked last.
 
     Args:
         counts: The counts.
@@ -46,7 +46,7 @@ class _Followed:
         self._revisions = [one.changes.revision for one in counts]
 
     def moved(self) -> Collection[int] | None:
-        """The hosts whose counts have changed since the last call; None for many."""
+        """Return the hosts whose counts have changed; None for many."""
         moved: set[int] | None = set()
         for index, counts in enumerate(self._counts):
             changes, revision = counts.changes, self._revisions[index]
@@ -60,7 +60,7 @@ class _Followed:
 
 
 class HostVerdicts:
-    """Who has pods that are not to be near.
+    """Keeps a code for each host: which pods there forbid the pod to come.
 
     Args:
         groups: Codes, and the pods that have them said of their hosts, the highest
@@ -75,7 +75,7 @@ class HostVerdicts:
         self._codes = self._all()
 
     def codes(self, rows: Rows) -> npt.NDArray[np.uint8]:
-        """The highest code of each row, 0 without any; never changed any more."""
+        """Return the highest code of each row, 0 without any; it never changes."""
         moved = self._followed.moved()
         if moved is None:
             self._codes = self._all()
@@ -103,7 +103,7 @@ class HostVerdicts:
 
 
 class HostScores:
-    """The sums of weights on each host, and the scores that they come to.
+    """Keeps the sum of weights on each host, and the scores of these sums.
 
     Args:
         parts: What they are made of; at least one, all with the same domains, whose
@@ -142,7 +142,7 @@ class HostScores:
         self._add_up()
 
     def refresh(self) -> None:
-        """Follow the pods that came and went."""
+        """Update the sums of the hosts whose pods have changed."""
         moved = self._followed.moved()
         if moved is None:
             self._rows = self._given = None
@@ -153,7 +153,7 @@ class HostScores:
                 self._move(host)
 
     def raw(self, rows: Rows) -> Int64Array:
-        """The sums on some rows, shape ``(N,)``, frozen.
+        """Return the sums on some rows, shape ``(N,)``, frozen.
 
         Args:
             rows: The rows. For the same ones as before, only the hosts whose pods
@@ -168,7 +168,7 @@ class HostScores:
         return self._given
 
     def scores(self, raw: Int64Array) -> Int64Array | None:
-        """The scores of the rows, from 0 to 100, if all of them are compared.
+        """Return the scores of the rows, from 0 to 100.
 
         Args:
             raw: What `raw` gave; None is returned for anything else.
@@ -201,7 +201,7 @@ class HostScores:
             self.sums += counts.array() * weight
 
     def _begin_anew(self) -> None:
-        """Go on with copies of what was handed out, which is frozen."""
+        """Copy what was handed out, which is frozen, before it changes."""
         if self._rows is None:
             return
         self._given = None
@@ -242,7 +242,7 @@ class HostScores:
             self._find_range()
 
     def _index(self, host: int) -> int | None:
-        """Where a host is among the rows, or None."""
+        """Return the position of a host among the rows, or None."""
         rows = self._rows
         if rows is None:
             return None
@@ -258,7 +258,7 @@ class HostScores:
 
 
 def _numbers_of(values: Int64Array) -> dict[int, int]:
-    """How often each value is there."""
+    """Count how often each value occurs."""
     lowest = int(values[values.argmin()])
     if int(values[values.argmax()]) - lowest > _FEW_SUMS:
         found, numbers = np.unique(values, return_counts=True)

@@ -21,7 +21,7 @@ _FEW_SCORES: Final = 512
 
 
 def scale(above: Int64Array, span: int) -> Int64Array:
-    """Spread what is between the lowest and the highest over 0 to 100.
+    """Scale sums so that the lowest becomes 0 and the highest 100.
 
     Args:
         above: Shape ``(N,)``: by how much each is above the lowest.
@@ -33,13 +33,13 @@ def scale(above: Int64Array, span: int) -> Int64Array:
 
 
 def scale_one(above: int, span: int) -> int:
-    """The same for one; the span is not 0."""
+    """Scale one sum as `scale` does; the span is not 0."""
     return int(above / span * float(MAX_NODE_SCORE))
 
 
 @functools.lru_cache(maxsize=_FEW_SCORES)
 def _scaled(span: int) -> Int64Array:
-    """What becomes of each score from 0 to the span."""
+    """Make the table of the scores of 0 to the span."""
     return _scale(np.arange(span + 1, dtype=np.int64), max(span, 1))
 
 

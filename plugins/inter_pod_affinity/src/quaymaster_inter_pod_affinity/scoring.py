@@ -1,4 +1,4 @@
-"""How welcome a pod is on each node, and how much it likes to be there.
+"""Preferred terms, the pod's and those of existing pods: how nodes are ranked.
 
 Mirrors ``preScoreState``, ``Score`` and ``NormalizeScore`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/interpodaffinity/scoring.go``). Preferences go both
@@ -30,7 +30,7 @@ _FEW_DOMAINS: Final = 64
 def parts_of(
     pod: Pod, counts: PodCounts, namespaces: Namespaces, hard_weight: int
 ) -> Sequence[Part]:
-    """What a pod's scores are made of.
+    """Find the counts, with their weights, whose sums are a pod's scores.
 
     Args:
         pod: The pod being scheduled.
@@ -56,7 +56,7 @@ def parts_of(
 
 
 class ScoreSource:
-    """What the scores of pods of a kind are made of.
+    """The weighted counts for pods of a kind, and their sums by host.
 
     Args:
         parts: See `parts_of`.
@@ -72,7 +72,7 @@ class ScoreSource:
         self._hosts: HostScores | None = None
 
     def hosts(self) -> HostScores | None:
-        """The scores by host, up to date; None if other values than hosts matter."""
+        """Return the sums by host, up to date; None if another topology key matters."""
         if self._hosts is not None:
             self._hosts.refresh()
         elif self.parts:
@@ -107,11 +107,11 @@ class ScoreState:
 
     @property
     def is_idle(self) -> bool:
-        """Whether there is no pod around that anybody has a preference about."""
+        """Whether no preferred term matches any existing pod."""
         return not self._sums
 
     def score(self, node: NodeInfo) -> int:
-        """The raw score of one node; it may be negative."""
+        """Return the raw score of one node; it may be negative."""
         score = 0
         for key, (domains, sums) in self._sums.items():
             value = node.labels.get(key)
@@ -122,7 +122,7 @@ class ScoreState:
         return score
 
     def score_rows(self, nodes: NodeTable, rows: Rows) -> Int64Array:
-        """The raw scores of many nodes."""
+        """Return the raw scores of many nodes."""
         if self._hosts is not None:
             return self._hosts.raw(rows)
         everywhere = 0
@@ -158,7 +158,7 @@ class ScoreState:
 
 
 def _common(domains: Domains, sums: Int64Array) -> int | None:
-    """What all nodes have in common; None if they differ, or may."""
+    """Return the sum that all nodes have; None if they differ, or may."""
     existing = domains.existing
     if domains.unlabelled or not 0 < len(existing) <= _FEW_DOMAINS:
         return None

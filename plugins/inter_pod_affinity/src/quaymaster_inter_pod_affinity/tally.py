@@ -1,4 +1,4 @@
-"""Pods per topology pair: a node label and its value."""
+"""Counts of pods by topology pair: a topology key and a value."""
 
 from collections.abc import Iterable
 
@@ -9,7 +9,7 @@ __all__ = ["Tally"]
 
 
 class Tally:
-    """How many pods there are around each value of some topology keys.
+    """Counts the pods around each value of some topology keys.
 
     The counts are the snapshot's own; what `imagine` adds to them is this tally's.
     """
@@ -21,7 +21,7 @@ class Tally:
         self._imagined: dict[str, dict[str, int]] = {}
 
     def clone(self) -> "Tally":
-        """A copy in which other pods may be imagined."""
+        """Return a copy in which other pods may be imagined."""
         other = Tally()
         other._counts = self._counts
         other._imagined = {
@@ -30,7 +30,7 @@ class Tally:
         return other
 
     def add(self, counts: DomainCounts) -> None:
-        """Add up the counts of one more group of pods."""
+        """Add the counts of one more group of pods."""
         self._counts.setdefault(counts.domains.key, []).append(counts)
 
     def imagine(self, key: str, value: str | None, change: int) -> None:
@@ -41,7 +41,7 @@ class Tally:
 
     @property
     def groups(self) -> Iterable[DomainCounts]:
-        """What was added up, imagined pods left out."""
+        """The counts that were added, without imagined pods."""
         return (counts for groups in self._counts.values() for counts in groups)
 
     @property
@@ -51,7 +51,7 @@ class Tally:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is no pod around any value of any key."""
+        """Whether there are no pods around any value."""
         if not self._imagined:
             for group in self._counts.values():
                 for counts in group:
@@ -65,14 +65,14 @@ class Tally:
         )
 
     def at(self, key: str, value: str) -> int:
-        """How many pods there are around one value."""
+        """Return how many pods there are around one value."""
         count = self._imagined.get(key, {}).get(value, 0)
         for counts in self._counts.get(key, ()):
             count += counts.at(counts.domains.number(value))
         return count
 
     def array(self, key: str) -> Int64Array | None:
-        """The same for all domains of a key, shape ``(slots,)``; None if all are 0.
+        """Return the counts by domain of a key, shape ``(slots,)``; None if all are 0.
 
         Pods on nodes without the label are not to be relied upon: the last element
         has no meaning. Never write to it.

@@ -1,4 +1,4 @@
-"""What a pod says about other pods, compiled once per template and namespace.
+"""A pod's affinity and anti-affinity terms, compiled once per spec and namespace.
 
 Mirrors ``PodInfo.Update`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/types.go``).
@@ -48,7 +48,7 @@ _NO_LABELS: Final[Mapping[str, str]] = {}
 
 
 class Queries:
-    """The queries for a pod's own terms; they follow the labels of namespaces."""
+    """Makes the queries for a pod's terms; they follow the labels of namespaces."""
 
     __slots__ = ("_known",)
 
@@ -56,7 +56,7 @@ class Queries:
         self._known: dict[tuple[PodTerm, ...], PodQuery] = {}
 
     def of(self, terms: tuple[PodTerm, ...], namespaces: Namespaces) -> PodQuery:
-        """The query for pods that match all of some terms; deleted ones count."""
+        """Return the query for pods that match all of some terms, also deleted ones."""
         where = _common(terms, namespaces)
         query = self._known.get(terms)
         if query is None or query.namespaces != where:
@@ -83,7 +83,7 @@ def _common(
 
 @attrs.frozen(kw_only=True, eq=False)
 class AffinityTerms:
-    """What a pod says about other pods.
+    """The affinity and anti-affinity terms of a pod.
 
     Attributes:
         affinity: Required: some pod that matches all of them must be near.
@@ -119,7 +119,7 @@ NO_TERMS: Final = AffinityTerms()
 
 
 def affinity_terms(pod: Pod) -> AffinityTerms:
-    """What a pod says about other pods."""
+    """Return the affinity and anti-affinity terms of a pod."""
     spec = pod.spec
     if spec.affinity is None:
         return NO_TERMS
@@ -154,7 +154,7 @@ def existing_preferences(pod: Pod) -> Sequence[ExistingPodTerm]:
 
 
 def matches_all(terms: Sequence[PodTerm], pod: Pod) -> bool:
-    """Whether a pod matches all terms, of which there is one at least.
+    """Return whether a pod matches all terms, of which there is one at least.
 
     As upstream's hints do, this takes it that namespaces have no labels.
     """

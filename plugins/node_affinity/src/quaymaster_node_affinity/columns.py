@@ -23,7 +23,7 @@ __all__ = ["affinity_matches", "matcher_matches", "preference_scores"]
 def affinity_matches(
     required: RequiredNodeAffinity, nodes: NodeTable, rows: Rows
 ) -> BoolArray:
-    """Where a pod may run by its node selector and required node affinity.
+    """Find the nodes that match a node selector and required node affinity.
 
     Returns:
         Shape ``(N,)``, in the order of ``rows``.
@@ -35,7 +35,7 @@ def affinity_matches(
 
 
 def matcher_matches(matcher: NodeMatcher, nodes: NodeTable, rows: Rows) -> BoolArray:
-    """Where some term of a node selector matches, shape ``(N,)``."""
+    """Find the nodes that match a term of a node selector, shape ``(N,)``."""
     matches: BoolArray = np.zeros(nodes.count(rows), dtype=np.bool_)
     for term in matcher.terms:
         matches |= _term_matches(term, nodes, rows)
@@ -45,7 +45,7 @@ def matcher_matches(matcher: NodeMatcher, nodes: NodeTable, rows: Rows) -> BoolA
 def preference_scores(
     preferred: PreferredTerms, nodes: NodeTable, rows: Rows
 ) -> Int64Array:
-    """The sum of the weights of the terms that match, shape ``(N,)``."""
+    """Add up the weights of the terms that each node matches, shape ``(N,)``."""
     scores: Int64Array = np.zeros(nodes.count(rows), dtype=np.int64)
     for weight, term in preferred.terms:
         scores += weight * _term_matches(term, nodes, rows)

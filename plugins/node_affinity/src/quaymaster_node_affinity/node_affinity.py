@@ -58,7 +58,7 @@ _CONFLICT: Final = Status.unresolvable("pod affinity terms conflict")
 
 
 class NodeAffinity:
-    """Rejects nodes that a pod does not want, and prefers those that it likes.
+    """Rejects nodes that do not match a pod's node affinity, and ranks the others.
 
     Args:
         args: What every pod of the profile wants besides.
@@ -162,7 +162,7 @@ class NodeAffinity:
 
 
 def _has_failed(required: RequiredNodeAffinity, node: Node) -> bool:
-    """Whether a node that does not match was held against terms with problems."""
+    """Return whether only the node affinity, which has problems, rejected a node."""
     affinity = required.affinity
     if affinity is None or not affinity.problems:
         return False

@@ -1,4 +1,4 @@
-"""What upstream says of preferences that it cannot evaluate.
+"""Upstream's messages for preferences that cannot be evaluated.
 
 The API server stores two kinds of them: a ``Gt`` or ``Lt`` with a value that is no
 integer, and values that no label can have. Mirrors ``NewRequirement``
@@ -32,7 +32,7 @@ _NO_INTEGER: Final = "for 'Gt', 'Lt' operators, the value must be an integer"
 
 
 def preference_problem(terms: Iterable[PreferredSchedulingTerm]) -> str:
-    """The message of the error; empty if all of them can be evaluated."""
+    """Return the message for preferences; empty if all of them can be evaluated."""
     found: dict[str, None] = {}
     for index, term in enumerate(terms):
         if not term.weight:
@@ -60,7 +60,7 @@ def _problems_of(condition: NodeSelectorRequirement, path: str) -> Iterator[str]
 
 
 def _reasons(value: str) -> Iterator[str]:
-    """Why a text cannot be the value of a label."""
+    """Say why a text cannot be the value of a label."""
     if len(value.encode()) > _MAX_LENGTH:
         yield _TOO_LONG
     if not _LABEL.fullmatch(value):

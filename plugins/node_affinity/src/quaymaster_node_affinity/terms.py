@@ -1,4 +1,4 @@
-"""What a pod says about nodes, compiled once per template."""
+"""A pod's node selector and node affinity, compiled once per spec."""
 
 from collections.abc import Hashable
 from typing import Final
@@ -46,7 +46,7 @@ class NodeAffinityTerms:
 
 
 def node_affinity_terms(pod: Pod) -> NodeAffinityTerms:
-    """What a pod says about nodes."""
+    """Return a pod's node selector and node affinity."""
     return _TERMS.of(pod)
 
 
@@ -82,7 +82,7 @@ def _node_affinity(spec: PodSpec) -> NodeAffinity:
 
 
 def _node_names(selector: NodeSelector) -> frozenset[str] | None:
-    """The names that the terms allow; None if some term allows any."""
+    """Return the names that the terms allow; None if some term allows any."""
     allowed: set[str] = set()
     for term in selector.node_selector_terms:
         names = _names_in_term(term)

@@ -14,7 +14,7 @@ __all__ = ["required_features"]
 
 
 def required_features(spec: PodSpec) -> frozenset[str]:
-    """The names of the features that a pod needs; computed once per template."""
+    """Return the names of the features that a pod needs, found once per spec."""
     return _REQUIRED.of_spec(spec)
 
 
@@ -26,7 +26,7 @@ _REQUIRED: Final = SpecKey(_find_features)
 
 
 def _restarts_all_containers(spec: PodSpec) -> bool:
-    """Whether the exit of one container may restart all of them."""
+    """Return whether the exit of one container may restart all of them."""
     return any(
         rule.action == "RestartAllContainers"
         for container in (*spec.containers, *spec.init_containers)
@@ -35,7 +35,7 @@ def _restarts_all_containers(spec: PodSpec) -> bool:
 
 
 def _has_own_users_in_host_network(spec: PodSpec) -> bool:
-    """Whether the pod has users of its own, but the node's network."""
+    """Return whether the pod has its own users, but the node's network."""
     return spec.host_network and spec.host_users is False
 
 

@@ -31,7 +31,7 @@ Demand: TypeAlias = tuple[ResourceColumn, int]
 
 
 def balance_of(fractions: Sequence[float]) -> int:
-    """The balance of one node: ``100 * (1 - deviation)`` without the decimals.
+    """Return the balance of one node: ``100 * (1 - deviation)`` without the decimals.
 
     Args:
         fractions: How much of each resource is in use, see `used_fraction`.
@@ -44,7 +44,7 @@ def balance_of(fractions: Sequence[float]) -> int:
 
 
 def used_fraction(used: int, capacity: int) -> float:
-    """How much of a capacity, which is not 0, is in use; at most 1."""
+    """Return which part of a capacity is in use, at most 1; the capacity is not 0."""
     # Made floats before the division, as upstream.
     return float(used) / float(capacity) if used < capacity else 1.0
 
@@ -52,7 +52,7 @@ def used_fraction(used: int, capacity: int) -> float:
 def balance_of_nodes(
     nodes: NodeTable, rows: Rows, demands: Sequence[Demand]
 ) -> Int32Array:
-    """The balance of many nodes on which so much more is requested.
+    """Return the balance of many nodes with some more requests on each.
 
     Resources that a node has none of are left out.
 
@@ -80,7 +80,7 @@ def balance_of_nodes(
 
 
 class BalanceColumn:
-    """The balance of all nodes as they are, worked out again only where a row moved.
+    """Keeps the balance of all nodes as they are, updated where a row changed.
 
     Args:
         resources: The resources that play a part.
@@ -93,7 +93,7 @@ class BalanceColumn:
         self._revision = 0
 
     def of(self, nodes: NodeTable) -> Int32Array:
-        """The balances by row number; meaningless where there is no node."""
+        """Return the balances by row number; a row without a node has any number."""
         changed = self._changed(nodes)
         if changed is None or len(changed) > _FEW:
             rows = nodes.rows
@@ -106,7 +106,7 @@ class BalanceColumn:
         return self._column
 
     def _changed(self, nodes: NodeTable) -> Collection[int] | None:
-        """The rows to look at again; None for all."""
+        """Return the rows that have changed; None for all."""
         # Identity: which table it is. An imagined one has other rows that moved.
         if nodes is self._nodes and nodes.capacity == len(self._column):
             return nodes.changes.since(self._revision)
@@ -125,7 +125,7 @@ _Part: TypeAlias = tuple[ResourceColumn, int, Capacity]
 def _uniform_balance(
     nodes: NodeTable, rows: Rows, parts: Sequence[_Part]
 ) -> Int32Array:
-    """The balance of nodes that have all of the resources."""
+    """Return the balance of nodes that all have the same resources."""
     if len(parts) < 2:
         return np.full(nodes.count(rows), MAX_NODE_SCORE, dtype=np.int32)
     fractions = [_fraction(nodes, rows, *part) for part in parts]

@@ -107,7 +107,7 @@ class NodeResourcesBalancedAllocation:
         return scores.astype(np.int64)
 
     def _requests(self, pod: Pod) -> tuple[int, ...]:
-        """What the pod requests of each resource, without defaults."""
+        """Return what the pod requests of each resource, without defaults."""
         requests = pod_usage(pod).requests
         return tuple([resource.request(requests) for resource in self._resources])
 

@@ -32,7 +32,7 @@ _GROUP: Final = r"(?=.{1,63}$)[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?"
 
 
 class ScoringStrategyType(enum.StrEnum):
-    """How the scored resources of a node become one score."""
+    """The ways in which the resources of a node become one score."""
 
     LEAST_ALLOCATED = "LeastAllocated"
     MOST_ALLOCATED = "MostAllocated"
@@ -72,7 +72,7 @@ class UtilizationShapePoint:
 
 @attrs.frozen(kw_only=True)
 class RequestedToCapacityRatioParam:
-    """What RequestedToCapacityRatio needs to know.
+    """The line that RequestedToCapacityRatio scores by.
 
     Attributes:
         shape: The corners of the line, by rising utilization; it is level outside them.

@@ -1,4 +1,4 @@
-"""Which changes of the cluster may make room for a pod.
+"""The changes of the cluster that may make room for a pod.
 
 Mirrors the queueing hints in ``fit.go`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/noderesources``).
@@ -22,7 +22,7 @@ _CLASS_PREFIX: Final = "deviceclass.resource.kubernetes.io/"
 
 
 def after_pod_change(pod: Pod, old: Pod, new: Pod | None) -> QueueingHint:
-    """Whether a pod was deleted, or scaled down, that gives back what this one needs.
+    """Queue the pod if it has changed, or if another one gives back what it needs.
 
     Args:
         pod: The rejected pod.
@@ -37,7 +37,7 @@ def after_pod_change(pod: Pod, old: Pod, new: Pod | None) -> QueueingHint:
 
 
 def after_node_change(pod: Pod, old: Node | None, new: Node) -> QueueingHint:
-    """Whether a node was added, or has grown, and would fit the pod if it were empty.
+    """Queue the pod if a node is new or has grown, and would fit it when empty.
 
     As upstream, this looks at the resources that the filter is told to ignore, too.
 
@@ -57,7 +57,7 @@ def after_node_change(pod: Pod, old: Node | None, new: Node) -> QueueingHint:
 def after_device_class_change(
     pod: Pod, old: DeviceClass | None, new: DeviceClass
 ) -> QueueingHint:
-    """Whether a class of devices has come to stand for a resource that the pod wants.
+    """Queue the pod if a device class has come to back a resource that it requests.
 
     Args:
         pod: The rejected pod.

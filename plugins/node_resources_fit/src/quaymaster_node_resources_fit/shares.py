@@ -1,4 +1,4 @@
-"""What the strategies score: how much of each resource a node would have in use.
+"""The shares of resources that strategies score: what a node would have in use.
 
 Mirrors ``resourceAllocationScorer`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/noderesources/resource_allocation.go``) as Fit uses
@@ -55,7 +55,7 @@ class ShareColumn:
     rows: Rows
 
     def percent(self, part: Int64Array) -> Int32Array:
-        """``100 * part // capacity``, shape ``(N,)``; 0 where the capacity is 0.
+        """Return ``100 * part // capacity``, shape ``(N,)``; 0 where the capacity is 0.
 
         Args:
             part: Shape ``(N,)``, from 0 to the capacity.
@@ -88,7 +88,7 @@ class ScoredResources:
         ]
 
     def demands(self, requests: Resources) -> tuple[Demand, ...]:
-        """What a pod requests of the resources that play a part for it."""
+        """Return what a pod requests of each resource that is scored for it."""
         demands = [
             (weight, resource, resource.request(requests))
             for weight, resource in self._parts
@@ -97,7 +97,7 @@ class ScoredResources:
 
 
 def shares_of(node: NodeInfo, demands: Sequence[Demand]) -> list[Share]:
-    """What there is to score on a node.
+    """Return the shares of one node.
 
     Args:
         node: The node with its pods.
@@ -115,7 +115,7 @@ def shares_of(node: NodeInfo, demands: Sequence[Demand]) -> list[Share]:
 def share_columns(
     nodes: NodeTable, rows: Rows, demands: Sequence[Demand]
 ) -> list[ShareColumn]:
-    """The same for many nodes; resources that no node has are left out."""
+    """Return the shares of many nodes, without resources that no node has."""
     columns = []
     for weight, resource, request in demands:
         offered = resource.capacity(nodes)
@@ -130,7 +130,7 @@ def share_columns(
 def weighted_means(
     shares: Sequence[ShareColumn], scores: Sequence[Int32Array]
 ) -> Int64Array:
-    """The means of resource scores, without the fraction; 0 without any resource.
+    """Return the weighted means of scores, without the decimals; 0 without resources.
 
     Args:
         shares: The resources; at least one.

@@ -1,4 +1,4 @@
-"""Whether a pod's requests fit into what is left of a node.
+"""Whether a node has room for a pod's requests, and what it lacks.
 
 Mirrors ``fitsRequest`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/noderesources/fit.go``), except that the reasons come
@@ -51,7 +51,7 @@ _TOO_MANY_PODS: Final = Shortage("Too many pods", False)
 
 
 def has_room(wanted: Resources, node: NodeInfo) -> bool:
-    """Whether a look at the usual amounts is enough to see that a pod fits.
+    """Return whether the resources that every node has show already that a pod fits.
 
     Args:
         wanted: What the pod requests.
@@ -76,7 +76,7 @@ def has_room(wanted: Resources, node: NodeInfo) -> bool:
 def find_shortages(
     wanted: Resources, node: NodeInfo, is_ignored: IsIgnored
 ) -> list[Shortage]:
-    """Everything that a node has too little of.
+    """Return everything that a node has too little of.
 
     Args:
         wanted: What the pod requests.
@@ -107,7 +107,7 @@ def find_shortages(
 
 
 def rejection(shortages: Sequence[Shortage]) -> Status | None:
-    """The status for what was found; no preemption helps if a resource never fits."""
+    """Make the status for shortages; unresolvable if an empty node has some too."""
     if not shortages:
         return None
     reasons = (shortage.reason for shortage in shortages)
@@ -119,7 +119,7 @@ def rejection(shortages: Sequence[Shortage]) -> Status | None:
 def judge_nodes(
     wanted: Resources, nodes: NodeTable, rows: Rows, is_ignored: IsIgnored
 ) -> NodeVerdicts | None:
-    """What `rejection` says of `find_shortages`, for many nodes.
+    """Judge many nodes as `find_shortages` and `rejection` do.
 
     A code is a set of bits: 0 for unresolvable, 1 for too many pods, then one for each
     requested resource in the order of the reasons.
@@ -152,7 +152,7 @@ class _Demand(NamedTuple):
     taken: Int64Array
 
     def is_lacking(self, rows: Rows) -> BoolArray:
-        """Where too little is left, shape (N,)."""
+        """Return where too little is left, shape (N,)."""
         return self.capacity[rows] - self.taken[rows] < self.amount
 
 

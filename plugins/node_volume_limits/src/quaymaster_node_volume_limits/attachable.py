@@ -1,4 +1,4 @@
-"""Which volumes of CSI drivers a pod needs attached to its node."""
+"""The volumes of CSI drivers that a pod needs attached to its node."""
 
 from collections.abc import Mapping
 from typing import NamedTuple, Protocol, TypeVar
@@ -41,14 +41,14 @@ ObjT = TypeVar("ObjT", bound=ApiObject)
 
 
 class Objects(Protocol):
-    """Where claims, volumes and classes are looked up."""
+    """Looks up claims, volumes and classes."""
 
     def get(self, kind: type[ObjT], key: str) -> ObjT | None:
-        """One object by its key, or None."""
+        """Return one object by its key, or None."""
 
 
 class Attachable(NamedTuple):
-    """What tells one attached volume from another.
+    """The identity of an attached volume: a driver, and a handle.
 
     Attributes:
         driver: The CSI driver.
@@ -63,15 +63,15 @@ class Attachable(NamedTuple):
 
 
 class VolumeError(QuaymasterError):
-    """A volume of a pod that makes no sense."""
+    """A volume of a pod cannot be resolved."""
 
 
 class ClaimNotFoundError(VolumeError):
-    """A claim of a new pod that does not exist."""
+    """A claim of a new pod does not exist."""
 
 
 def needs_attaching(pod: Pod) -> bool:
-    """Whether a pod may have volumes of CSI drivers at all."""
+    """Return whether a pod may have volumes of CSI drivers at all."""
     return any(
         volume.persistent_volume_claim is not None
         or volume.ephemeral is not None
@@ -81,12 +81,12 @@ def needs_attaching(pod: Pod) -> bool:
 
 
 def volume_limits(csi_node: CSINode | None) -> Mapping[str, int]:
-    """How many volumes of each driver a node can have; others have no limit."""
+    """Return how many volumes of each driver a node can have; others have no limit."""
     return {} if csi_node is None else dict(listed_limits(csi_node))
 
 
 def listed_limits(csi_node: CSINode) -> tuple[tuple[str, int], ...]:
-    """The same as pairs; of two for one driver the last counts."""
+    """Return the limits as pairs; of two for one driver the last counts."""
     return tuple(
         (driver.name, driver.allocatable.count)
         for driver in csi_node.spec.drivers
@@ -97,7 +97,7 @@ def listed_limits(csi_node: CSINode) -> tuple[tuple[str, int], ...]:
 def volumes_to_attach(
     objects: Objects, pod: Pod, *, has_csi_node: bool, is_new: bool
 ) -> set[Attachable]:
-    """The volumes of a pod that a CSI driver attaches to its node.
+    """Return the volumes of a pod that CSI drivers attach to its node.
 
     Args:
         objects: Where claims, volumes and classes are looked up.
@@ -126,7 +126,7 @@ def volumes_to_attach(
 
 
 def _inline(volume: Volume) -> Attachable | None:
-    """A volume that stands in the pod itself."""
+    """Return a volume that stands in the pod itself."""
     plugin = in_tree_plugin(volume)
     if plugin is None or not is_migrated(plugin.name):
         return None
@@ -160,7 +160,7 @@ def _claim_of(
 def _claimed(
     objects: Objects, claim: PersistentVolumeClaim, has_csi_node: bool
 ) -> Attachable | None:
-    """The volume of a claim; the claim itself while it has none."""
+    """Return the volume of a claim, or the claim itself while it has none."""
     name = claim.spec.volume_name
     volume = objects.get(PersistentVolume, name) if name else None
     if volume is None:

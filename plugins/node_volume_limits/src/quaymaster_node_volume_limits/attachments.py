@@ -1,4 +1,4 @@
-"""What VolumeAttachments say is attached to each node, kept up to date."""
+"""The volumes that VolumeAttachments attach to each node, kept up to date."""
 
 from quaymaster import Informers
 from quaymaster.columns import ChangeLog
@@ -25,7 +25,7 @@ class Attachments:
         self._forget()
 
     def of(self, node_name: str) -> frozenset[Attachable]:
-        """What is attached to a node, as of the last `sync`."""
+        """Return what was attached to a node at the last `sync`."""
         keys = self._on_node.get(node_name, ())
         listed = (self._attached[key] for key in keys)
         return frozenset(one for one in listed if one is not None)

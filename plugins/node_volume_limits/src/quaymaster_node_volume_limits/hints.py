@@ -1,4 +1,4 @@
-"""Which events may help a pod that exceeded a limit of volumes."""
+"""The events that may help a pod which exceeded a limit of volumes."""
 
 from collections.abc import Mapping
 
@@ -22,13 +22,13 @@ __all__ = [
 
 
 def after_pod_deleted(_pod: Pod, old: Pod, _new: None) -> QueueingHint:
-    """A pod with volumes has left, or was about to come to, a node."""
+    """Queue the pod if the deleted one had volumes, and a node or a nomination."""
     had_place = bool(old.node_name or old.status.nominated_node_name)
     return _hint(had_place and needs_attaching(old))
 
 
 def after_claim_added(pod: Pod, _old: None, new: PersistentVolumeClaim) -> QueueingHint:
-    """A claim of the pod has come."""
+    """Queue the pod if the claim is one of its own."""
     names = {claim_name(pod, volume) for volume in volumes_of(pod)}
     return _hint(new.namespace == pod.namespace and new.name in names)
 
@@ -36,7 +36,7 @@ def after_claim_added(pod: Pod, _old: None, new: PersistentVolumeClaim) -> Queue
 def after_attachment_deleted(
     pod: Pod, old: VolumeAttachment, _new: None
 ) -> QueueingHint:
-    """A volume was detached, maybe of a driver that the pod needs.
+    """Queue the pod if the detached volume may be of a driver that it needs.
 
     As upstream, a pod with any claim is tried again, and one whose own volume cannot
     be translated, too; claims of ephemeral volumes are not looked at.
@@ -53,7 +53,7 @@ def after_attachment_deleted(
 
 
 def after_csi_node_updated(_pod: Pod, old: CSINode, new: CSINode) -> QueueingHint:
-    """A limit has been raised; none at all counts as 0 here, as upstream."""
+    """Queue the pod if a limit was raised; no limit counts as 0, as upstream."""
     before = _counts(old)
     raised = any(count > before.get(name, 0) for name, count in _counts(new).items())
     return _hint(raised)

@@ -65,7 +65,7 @@ _EVENTS: Final = (
 
 
 class _Lookups:
-    """What is the same for all nodes of one attempt, found out once."""
+    """The volumes that a pod needs attached, looked up once per attempt."""
 
     def __init__(self, handle: Handle, pod: Pod) -> None:
         self._informers = handle.informers
@@ -73,7 +73,7 @@ class _Lookups:
         self._wanted: dict[bool, set[Attachable] | Status] = {}
 
     def wanted(self, *, has_csi_node: bool) -> set[Attachable] | Status:
-        """What the new pod needs attached, or what is wrong with its volumes."""
+        """Return what the new pod needs attached, or what is wrong with its volumes."""
         known = self._wanted.get(has_csi_node)
         if known is None:
             known = self._wanted[has_csi_node] = self._find(has_csi_node)
@@ -91,7 +91,7 @@ class _Lookups:
 
 
 def _is_far_from(limits: Mapping[str, int], node: NodeInfo, count: int) -> bool:
-    """Whether no limit is near, even if all volumes were different and of one driver.
+    """Return whether no limit is exceeded even if all volumes were of one driver.
 
     Args:
         limits: The limits of the node.
@@ -108,7 +108,7 @@ def _is_far_from(limits: Mapping[str, int], node: NodeInfo, count: int) -> bool:
 
 
 class _Verdicts:
-    """Rejections of some nodes, and errors, of which the first one counts."""
+    """Collects rejections of nodes, and errors, of which the first row's counts."""
 
     def __init__(self, count: int) -> None:
         self._count = count
@@ -117,7 +117,7 @@ class _Verdicts:
         self.errors: dict[int, Status] = {}
 
     def add(self, rejected: BoolArray | None, status: Status) -> None:
-        """Give some nodes a status, at least one of them; None are none."""
+        """Give a status to the rejected nodes; None rejects none."""
         if rejected is None:
             return
         if status.is_error:
@@ -219,7 +219,7 @@ class NodeVolumeLimits:
         return verdicts.result()
 
     def _in_use(self, node: NodeInfo) -> set[Attachable]:
-        """What the pods on a node have attached to it."""
+        """Return what the pods on a node have attached to it."""
         found: set[Attachable] = set()
         for pod in node.pods.values():
             found |= volumes_to_attach(

@@ -1,4 +1,4 @@
-"""Limits of volumes, compared for many nodes at once."""
+"""Limits of volumes and volumes in use, compared for many nodes at once."""
 
 from collections.abc import Collection
 from functools import partial
@@ -25,7 +25,7 @@ _NO_LIMIT: Final = 1 << 62
 
 
 class VolumeRows:
-    """What is attached to all nodes, and how much may be.
+    """Keeps, as columns, the volumes in use on all nodes and their limits.
 
     Args:
         informers: The engine's copy of the cluster.
@@ -41,7 +41,7 @@ class VolumeRows:
         self._allowed: dict[str, Int64Array] = {}
 
     def sync(self, nodes: NodeTable) -> None:
-        """Take over what has changed of the limits; of the rest when it is needed."""
+        """Take over changes of limits; volumes in use follow when they are needed."""
         self._limits = self._column.of(nodes)
         if self._column.revision != self._limits_revision:
             self._limits_revision = self._column.revision
@@ -49,14 +49,14 @@ class VolumeRows:
             self._allowed.clear()
 
     def has_csi_node(self, rows: Rows) -> BoolArray:
-        """Which nodes have a CSINode, shape ``(N,)``."""
+        """Return which nodes have a CSINode, shape ``(N,)``."""
         found: BoolArray = self._has_csi_node[rows]
         return found
 
     def exceeded(
         self, wanted: Collection[Attachable], nodes: NodeTable, rows: Rows
     ) -> BoolArray | None:
-        """Where a pod's volumes would exceed a limit, shape ``(N,)``; None if nowhere.
+        """Find the nodes where a pod's volumes exceed a limit; None if there is none.
 
         Args:
             wanted: The volumes that the pod needs attached.
@@ -83,7 +83,7 @@ class VolumeRows:
     def first_problem(
         self, nodes: NodeTable, rows: Rows
     ) -> tuple[int, VolumeError] | None:
-        """The first position with limits and with pods whose volumes make no sense."""
+        """Find the first node with limits on which a pod's volumes are broken."""
         self._usage.sync(nodes)
         problems, limits = self._usage.problems, self._limits
         if not problems:
@@ -105,7 +105,7 @@ class VolumeRows:
     def _added(
         self, volumes: Collection[Attachable], nodes: NodeTable, rows: Rows
     ) -> Int64Array | int:
-        """How many volumes are not in use yet, by row; one number if for all."""
+        """Count the volumes that are not in use yet, by row; one number if for all."""
         users = [self._usage.users.get(volume) for volume in volumes]
         if not any(users):
             return len(volumes)

@@ -1,4 +1,4 @@
-"""Which volumes are attached to which node, counted per driver and kept up to date.
+"""The volumes attached to each node, counted per driver and kept up to date.
 
 The pods of a node are looked at when the node has moved, and what was found for a pod
 is forgotten when one of the objects changes that it was found from.
@@ -40,7 +40,7 @@ _NONE: Final[frozenset[Attachable]] = frozenset()
 
 
 class _PodUse(NamedTuple):
-    """What one pod has attached to its node, and the objects that say so."""
+    """The volumes that one pod has attached, and the objects that they follow from."""
 
     spec: PodSpec
     found: frozenset[Attachable] | VolumeError
@@ -48,7 +48,7 @@ class _PodUse(NamedTuple):
 
 
 class _RowUse:
-    """What was found for one row."""
+    """The volumes that the pods of one row use."""
 
     __slots__ = ("counted", "in_use", "pods")
 
@@ -59,7 +59,7 @@ class _RowUse:
 
 
 class _Noting:
-    """Looks objects up, and notes which."""
+    """Looks objects up, and notes which ones it was asked for."""
 
     def __init__(self, informers: Informers) -> None:
         self._informers = informers
@@ -71,7 +71,7 @@ class _Noting:
 
 
 class VolumeUsage:
-    """The volumes attached to all nodes that have a CSINode.
+    """Counts the volumes attached to all nodes that have a CSINode.
 
     Args:
         informers: The engine's copy of the cluster.
@@ -99,7 +99,7 @@ class VolumeUsage:
         self.problems: dict[int, VolumeError] = {}
 
     def counts(self, driver: str) -> Int64Array | None:
-        """How many volumes of a driver there are, by row; None if there are none."""
+        """Return the number of volumes of a driver by row; None if there are none."""
         return self._counts.get(driver)
 
     def sync(self, nodes: NodeTable) -> None:
@@ -135,7 +135,7 @@ class VolumeUsage:
     def _outdated(
         self, kind: type[ApiObject], keys: Collection[str] | None
     ) -> Collection[int]:
-        """Forget what was found from objects that have changed; the rows of that."""
+        """Forget what follows from objects that have changed, and return its rows."""
         if keys is None:
             keys = [key for source, key in self._found_from if source is kind]
         rows: dict[int, None] = {}

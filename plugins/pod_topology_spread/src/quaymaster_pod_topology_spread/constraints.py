@@ -1,4 +1,4 @@
-"""Spread constraints, compiled once per template.
+"""Spread constraints, compiled once per spec.
 
 Mirrors ``topologySpreadConstraint`` and ``filterTopologySpreadConstraints``
 (kube-scheduler 1.36.2,
@@ -63,7 +63,7 @@ class CountedNodes:
     tolerations: tuple[Toleration, ...] | None = None
 
     def matches(self, node: Node) -> bool:
-        """Whether a node counts."""
+        """Return whether a node counts."""
         name, labels = node.metadata.name, node.metadata.labels
         if not self.keys <= labels.keys():
             return False
@@ -107,7 +107,7 @@ class Constraint:
 
 
 def constraints_of(pod: Pod, action: Action) -> tuple[Constraint, ...]:
-    """The pod's own constraints with this action.
+    """Return the pod's own constraints with this action.
 
     Raises:
         SelectorError: Some selector cannot be evaluated.

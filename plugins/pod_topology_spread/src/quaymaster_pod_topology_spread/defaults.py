@@ -1,4 +1,4 @@
-"""Which pods belong together, for a pod that does not say so itself.
+"""Default constraints: the pods that belong together, by services and controllers.
 
 Mirrors ``DefaultSelector`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/helper/spread.go``).
@@ -40,7 +40,7 @@ SYSTEM_CONSTRAINTS: Final = (
 
 
 class DefaultSelectors:
-    """Knows which services lead to a pod, and what controls it.
+    """Finds the services that lead to a pod, and the controller of it.
 
     Args:
         informers: Where services and controllers come from.
@@ -53,7 +53,7 @@ class DefaultSelectors:
         self._services: dict[str, list[Service]] = {}
 
     def of(self, pod: Pod) -> Selector:
-        """The selector of the services that lead to a pod, and of its controller."""
+        """Return the selector of a pod's services and of its controller."""
         owner = pod.metadata.controller
         services = self._in_namespace(pod.metadata.namespace)
         if owner is None and not services:

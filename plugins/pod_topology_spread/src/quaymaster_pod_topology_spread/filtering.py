@@ -1,4 +1,4 @@
-"""Whether one more pod on a node would make the spread too uneven.
+"""Hard constraints: whether one more pod on a node makes the spread too uneven.
 
 Mirrors ``preFilterState`` and ``Filter`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/podtopologyspread/filtering.go``), except that the
@@ -36,7 +36,7 @@ _NO_MINIMUM: Final = 2**31 - 1
 def counts_for(
     constraints: Iterable[Constraint], counts: PodCounts
 ) -> Sequence[DomainCounts]:
-    """The counts that each constraint looks at."""
+    """Return the counts that each constraint limits."""
     return [
         counts.pods(one.query).by_domain(counts.domains(one.topology_key, one.where))
         for one in constraints
@@ -44,7 +44,7 @@ def counts_for(
 
 
 class FilterState:
-    """The pod's hard constraints, with the counts that they are held against.
+    """The pod's hard constraints, with the counts that they limit.
 
     Args:
         pod: The pod being scheduled.
@@ -67,7 +67,7 @@ class FilterState:
         self._minima: list[int | None] = [None] * len(constraints)
 
     def clone(self) -> "FilterState":
-        """A copy in which other pods may be imagined."""
+        """Return a copy in which other pods may be imagined."""
         other = FilterState.__new__(FilterState)
         other._pod = self._pod
         other._constraints = self._constraints
@@ -94,7 +94,7 @@ class FilterState:
             self._minima[index] = None
 
     def judge(self, node: NodeInfo) -> Status | None:
-        """What is wrong with a node; the first constraint in order decides."""
+        """Return why a node does not pass, or None; the first constraint decides."""
         labels = node.labels
         for index, one in enumerate(self._constraints):
             value = labels.get(one.topology_key)
@@ -108,7 +108,7 @@ class FilterState:
         return None
 
     def judge_rows(self, rows: Rows) -> NodeVerdicts | None:
-        """What `judge` says of many nodes."""
+        """Judge many nodes as `judge` does."""
         codes = None
         for index, counts in enumerate(self._counts):
             domains, limit = counts.domains, self._limit(index)
@@ -122,7 +122,7 @@ class FilterState:
         return None if codes is None else NodeVerdicts(codes, _status_of)
 
     def _limit(self, index: int) -> int:
-        """How many pods a domain may have that is to take one more."""
+        """Return how many pods a domain may have to take one more."""
         one = self._constraints[index]
         itself = one.selector.matches(self._pod.metadata.labels)
         return one.max_skew + self._minimum(index) - itself
@@ -140,7 +140,7 @@ class FilterState:
         return min(self._numbers(index), default=_NO_MINIMUM)
 
     def _numbers(self, index: int) -> Iterable[int]:
-        """How many pods there are in each existing domain; of many, the extremes."""
+        """Return the counts of existing domains; of many, the least and the highest."""
         existing = self._counts[index].domains.existing
         counts = self._array(index).take(existing)
         if len(counts) <= _FEW_DOMAINS:

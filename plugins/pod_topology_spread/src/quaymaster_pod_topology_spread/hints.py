@@ -1,4 +1,4 @@
-"""Which changes may help a pod that was rejected for its spread constraints.
+"""The changes that may help a pod which PodTopologySpread rejected.
 
 Mirrors ``isSchedulableAfterPodChange`` and ``isSchedulableAfterNodeChange``
 (kube-scheduler 1.36.2,
@@ -14,7 +14,7 @@ __all__ = ["is_involved", "node_change_helps", "pod_change_helps"]
 
 
 def is_involved(other: Pod, pod: Pod) -> bool:
-    """Whether another pod can be one that the rejected pod is spread with.
+    """Return whether another pod may count for the rejected pod's constraints.
 
     It is in the same namespace and on a node, or about to be, or the rejected one.
     """
@@ -28,7 +28,7 @@ def is_involved(other: Pod, pod: Pod) -> bool:
 def pod_change_helps(
     pod: Pod, old: Pod | None, new: Pod | None, constraints: Sequence[Constraint]
 ) -> bool:
-    """Whether a change to some involved pod may help.
+    """Return whether a change to some involved pod may help.
 
     Args:
         pod: The rejected pod.
@@ -63,7 +63,7 @@ def _update_helps(
 def node_change_helps(
     old: Node | None, new: Node | None, constraints: Sequence[Constraint]
 ) -> bool:
-    """Whether a change to a node may help.
+    """Return whether a change to a node may help.
 
     Args:
         old: The node before, or None.

@@ -29,7 +29,7 @@ _C: Final = (
 
 
 def go_log(x: float) -> float:
-    """The natural logarithm of a positive, finite number."""
+    """Return the natural logarithm of a positive, finite number."""
     fraction, exponent = math.frexp(x)
     if fraction < _HALF_ROOT:
         fraction *= 2
@@ -47,5 +47,5 @@ def go_log(x: float) -> float:
 
 @functools.lru_cache(maxsize=1024)  # a bound; a few sizes come again for pod after pod
 def size_weight(size: int) -> float:
-    """How much a constraint counts, by the number of its domains."""
+    """Return the weight of a constraint by the number of its domains."""
     return go_log(size + 2)

@@ -196,7 +196,7 @@ class PodTopologySpread:
         return state[_SCORE_STATE].normalize(scores, rows)
 
     def _constraints(self, pod: Pod, action: Action) -> tuple[Constraint, ...]:
-        """The pod's own constraints; if it has none at all, the default ones."""
+        """Return the pod's own constraints, or the default ones if it has none."""
         if pod.spec.topology_spread_constraints:
             return constraints_of(pod, action)
         defaults = self._defaults[action]
@@ -231,7 +231,7 @@ class PodTopologySpread:
 
 
 def _broken(pod: Pod, doing: str, kind: str, error: SelectorError) -> Status:
-    """Selectors of default constraints are valid, so the pod's own ones are not."""
+    """Make the Error for the pod's own selectors; those of default ones are valid."""
     assert pod.spec.topology_spread_constraints
     texts = {
         "hard": "obtaining pod's hard topology spread constraints",

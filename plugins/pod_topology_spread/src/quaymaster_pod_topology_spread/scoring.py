@@ -1,4 +1,4 @@
-"""How evenly the pods would be spread with one more on a node.
+"""Soft constraints: how evenly pods are spread with one more on a node.
 
 Mirrors ``preScoreState``, ``Score`` and ``NormalizeScore`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/podtopologyspread/scoring.go``). The raw score of a
@@ -29,7 +29,7 @@ _FEW_DOMAINS: Final = 16
 
 
 class Counted(NamedTuple):
-    """A constraint with the pods that it is about.
+    """A constraint with the domains and the pods that it counts.
 
     Attributes:
         constraint: The constraint.
@@ -43,7 +43,7 @@ class Counted(NamedTuple):
 
 
 def counted(constraints: Iterable[Constraint], counts: PodCounts) -> Sequence[Counted]:
-    """Look up what each constraint is about."""
+    """Find the domains and the pods of each constraint."""
     return [
         Counted(
             one, counts.domains(one.topology_key, one.where), counts.pods(one.query)
@@ -53,7 +53,7 @@ def counted(constraints: Iterable[Constraint], counts: PodCounts) -> Sequence[Co
 
 
 class ScoreState:
-    """The pod's soft constraints, with the counts that nodes are compared by.
+    """The pod's soft constraints, with the counts that rank nodes.
 
     Args:
         constraints: What `counted` gives for them; at least one.
@@ -111,7 +111,7 @@ class ScoreState:
                 part.weigh_listed(nodes, kept)
 
     def score(self, node: NodeInfo) -> int:
-        """The raw score of one node."""
+        """Return the raw score of one node."""
         labels = node.labels
         if self._require_all_keys and any(
             one.constraint.topology_key not in labels for one in self._constraints
@@ -125,7 +125,7 @@ class ScoreState:
         return _round(score)
 
     def score_rows(self, rows: Rows) -> Int64Array:
-        """The raw scores of many nodes."""
+        """Return the raw scores of many nodes."""
         ignored, values = self.ignored(rows), self._only_values
         if values is None:
             scores = _round_all(self._sum(rows))
@@ -139,7 +139,7 @@ class ScoreState:
         return scores
 
     def normalize(self, scores: Int64Array, rows: Rows) -> Int64Array:
-        """Turn raw scores around, so that the smallest becomes the best."""
+        """Turn raw scores around, so that the least becomes the best."""
         # Identity: frozen scores of `score_nodes` come back as the same object.
         if self._few is not None and scores is self._few.raw:
             return self._few.normalized()
@@ -155,7 +155,7 @@ class ScoreState:
         return normalized
 
     def ignored(self, rows: Rows) -> BoolArray | None:
-        """Which rows lack a topology key that they need; None if none does."""
+        """Find the rows that lack a required topology key; None if none does."""
         if not self._require_all_keys:
             return None
         lacking: BoolArray | None = None
@@ -167,7 +167,7 @@ class ScoreState:
         return lacking if lacking is not None and lacking.any() else None
 
     def _unlabelled(self, domains: Domains, rows: Rows) -> BoolArray | None:
-        """Which rows have no label of a key; None if all are known to have it."""
+        """Find the rows without a label; None if all are known to have it."""
         if not self._is_snapshot:
             return self._nodes.label(domains.key).codes[rows] < 0
         if domains.where is None and not domains.unlabelled:
@@ -184,7 +184,7 @@ class ScoreState:
 
 
 class _Hosts:
-    """A constraint over host names: each node is asked for its own pods.
+    """A constraint over host names: each node counts its own pods.
 
     Nodes that share a host name are not added up, and inclusion policies do not apply.
     """
@@ -213,7 +213,7 @@ class _Hosts:
 
 
 class _Values:
-    """A constraint over any other node label: the pods of a domain are added up."""
+    """A constraint over any other label: the pods of a domain are added up."""
 
     def __init__(self, counted: Counted, require_all_keys: bool) -> None:
         self.constraint, self.domains, group = counted
@@ -255,7 +255,7 @@ class _Values:
         return self.domains.spread(self.domain_costs(), rows)
 
     def are_few(self, rows: Rows) -> bool:
-        """Whether each of the rows is in one of a few domains, which all have some."""
+        """Return whether the rows are all nodes, each in one of a few domains."""
         domains = self.domains
         return (
             isinstance(rows, slice)
@@ -265,12 +265,12 @@ class _Values:
         )
 
     def few_costs(self) -> list[float]:
-        """The cost of each existing domain."""
+        """Return the cost of each existing domain."""
         counts: list[int] = self._counts.take(self.domains.existing).tolist()
         return [self.cost(count) for count in counts]
 
     def spread_few(self, by_domain: Sequence[int], rows: Rows) -> Int64Array:
-        """Give each row what its domain has."""
+        """Give each row the value of its domain."""
         domains, existing = self.domains, self.domains.existing
         values: Int64Array = np.array(by_domain, dtype=np.int64)
         if existing[-1] + 1 > len(existing):  # some domain has no node any more
@@ -287,7 +287,7 @@ class _Values:
 
 
 class _FewScores:
-    """The scores of nodes in a few domains, worked out domain by domain.
+    """The scores of nodes in a few domains, computed once per domain.
 
     Args:
         values: The only constraint.
@@ -306,7 +306,7 @@ class _FewScores:
         self.raw = freeze(values.spread_few(self._by_domain, rows))
 
     def normalized(self) -> Int64Array:
-        """The same turned around; see `ScoreState.normalize`."""
+        """Turn the scores around as `ScoreState.normalize` does."""
         lowest, highest = min(self._by_domain), max(self._by_domain)
         if highest == 0:
             return constant(MAX_NODE_SCORE, len(self.raw))
@@ -320,7 +320,7 @@ class _FewScores:
 
 
 def _range(scores: Int64Array) -> tuple[int, int]:
-    """The lowest and the highest score; 0 if there are none."""
+    """Return the lowest and the highest score; 0 if there are none."""
     if not len(scores):
         return 0, 0
     # To find where the highest is takes half as long as what it is.

@@ -1,4 +1,4 @@
-"""Objects as they will be once the API server has heard of what was decided.
+"""Assumed objects: objects as decided, before the informers know of them.
 
 Mirrors ``passiveAssumeCache`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/volumebinding/passive_assume_cache.go``): an assumed
@@ -17,11 +17,11 @@ ObjT = TypeVar("ObjT", bound=ApiObject)
 
 
 class OutOfSyncError(QuaymasterError):
-    """An object that has changed since the decision about it was made."""
+    """An object has changed since the decision about it was made."""
 
 
 class AssumeCache(Generic[ObjT]):
-    """The informer's objects of one kind, with assumed ones over them.
+    """Keeps the informer's objects of one kind, with assumed ones in their place.
 
     Args:
         kind: The class of the objects.
@@ -38,12 +38,12 @@ class AssumeCache(Generic[ObjT]):
         self.changes: ChangeLog[str] = ChangeLog()
 
     def get(self, key: str) -> ObjT | None:
-        """One object, assumed if it is; None if there is none."""
+        """Return one object, the assumed one if there is one; None if there is none."""
         stored = self._informers.get(self._kind, key)
         return self._overlaid(key, stored) if key in self._assumed else stored
 
     def assume(self, obj: ObjT) -> None:
-        """Let an object stand for the informer's one from now on.
+        """Put an object in the place of the informer's one.
 
         Raises:
             OutOfSyncError: The informer has a newer one, or none any more.
@@ -60,14 +60,14 @@ class AssumeCache(Generic[ObjT]):
         self.changes.note(key)
 
     def restore(self, obj: ObjT) -> None:
-        """Take back what `assume` did, if it still stands."""
+        """Take an assumed object back, if it has not been replaced."""
         # Identity: another pod may have assumed an equal object since.
         if self._assumed.get(obj.key) is obj:
             del self._assumed[obj.key]
             self.changes.note(obj.key)
 
     def __len__(self) -> int:
-        """How many objects are assumed and may still stand."""
+        """Count the objects that are assumed and may still be valid."""
         return len(self._assumed)
 
     def _overlaid(self, key: str, stored: ObjT | None) -> ObjT | None:

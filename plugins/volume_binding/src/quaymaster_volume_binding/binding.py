@@ -1,4 +1,4 @@
-"""Writing down what was decided, and waiting until it is done."""
+"""Bindings of volumes: assume them, write them, and wait until they are complete."""
 
 import attrs
 from msgspec.structs import replace
@@ -22,12 +22,12 @@ __all__ = ["BindingError", "Reservation", "WrittenBindings"]
 
 
 class BindingError(QuaymasterError):
-    """Volumes that will not be bound to a pod's claims."""
+    """The volumes of a pod will not be bound to its claims."""
 
 
 @attrs.define(eq=False)
 class Reservation:
-    """What was decided for one pod, assumed, and then written.
+    """The volumes and claims that were decided for one pod, and how many are written.
 
     Attributes:
         bindings: The claims and their volumes, as they are to be.
@@ -73,7 +73,7 @@ class Reservation:
             lookup.claims.restore(claim)
 
     def write(self, handle: Handle) -> "WrittenBindings":
-        """Tell the cluster; what is done then is up to its binder and provisioners.
+        """Write everything to the cluster; its binder and provisioners do the rest.
 
         Raises:
             ApiError: The cluster refused, or did not answer. What was written stays.
@@ -91,7 +91,7 @@ class Reservation:
 
 @attrs.define(eq=False)
 class WrittenBindings:
-    """What the cluster was told, as it was stored.
+    """What was written to the cluster, as the cluster stored it.
 
     Attributes:
         bindings: The claims and their volumes.
@@ -102,7 +102,7 @@ class WrittenBindings:
     claims: list[PersistentVolumeClaim] = attrs.field(factory=list)
 
     def are_complete(self, handle: Handle, lookup: Lookup, pod: Pod) -> bool:
-        """Whether every claim is bound by now.
+        """Return whether every claim is bound by now.
 
         Looks at the objects of the cluster, not at assumed ones.
 
@@ -123,7 +123,7 @@ class WrittenBindings:
 
 
 def _bound_volume(binding: StaticBinding) -> PersistentVolume:
-    """The volume, bound to the claim; the same object if it is already."""
+    """Return the volume, bound to the claim; the same object if it is bound already."""
     volume, claim = binding.volume, binding.claim
     was_kept = is_bound_to(volume, claim)
     reference = volume.spec.claim_ref
@@ -193,7 +193,7 @@ def _check_topology(lookup: Lookup, volume: PersistentVolume, node: Node) -> Non
 
 
 def _is_older(known: ApiObject, written: ApiObject) -> bool:
-    """Whether the informer has not heard of a write yet."""
+    """Return whether the informer has not heard of a write yet."""
     return _version(known) < _version(written)
 
 

@@ -1,4 +1,4 @@
-"""Where there is room for new volumes of a class, as its driver keeps track."""
+"""The room for new volumes of each class, from CSIStorageCapacity objects."""
 
 from collections.abc import Mapping
 
@@ -15,7 +15,7 @@ _MAX_ROOMS = 64
 
 
 class Room:
-    """From which nodes volumes of one class and size can be made.
+    """The nodes for which volumes of one class and size can be made.
 
     Args:
         size_bytes: The size.
@@ -27,16 +27,16 @@ class Room:
         self._tally = VolumeTopologyCounts()
 
     def includes(self, labels: Mapping[str, str]) -> bool:
-        """Whether one can be made for a node with these labels."""
+        """Return whether a volume can be made for a node with these labels."""
         return self._tally.any_from(labels)
 
     def rows(self, nodes: NodeTable, rows: Rows) -> BoolArray:
-        """For which nodes one can be made, shape ``(N,)``."""
+        """Return for which nodes a volume can be made, shape ``(N,)``."""
         found: BoolArray = self._tally.counts(nodes, rows) > 0
         return found
 
     def put(self, key: str, capacity: CSIStorageCapacity | None) -> None:
-        """Take over what is said in one place, in place of what was said there."""
+        """Replace what one CSIStorageCapacity says."""
         old = self._topologies.pop(key, None)
         if old is not None:
             self._tally.add(old, -1)
@@ -46,7 +46,7 @@ class Room:
             self._tally.add(new)
 
     def _topology(self, capacity: CSIStorageCapacity) -> VolumeTopology | None:
-        """Where a volume of the size can be made; None if nowhere."""
+        """Return where one capacity allows a volume of the size; None if nowhere."""
         limit = capacity.maximum_volume_size
         if limit is None:
             limit = capacity.capacity
@@ -60,7 +60,7 @@ class Room:
 
 
 class Capacities:
-    """All room that drivers keep track of, by class.
+    """Keeps all CSIStorageCapacity objects by class.
 
     Args:
         informers: The engine's copy of the cluster.
@@ -74,7 +74,7 @@ class Capacities:
         self._rooms: dict[tuple[str, int], Room] = {}
 
     def room(self, storage_class: str, size_bytes: int) -> Room:
-        """Where volumes of a class and size can be made."""
+        """Return where volumes of a class and size can be made."""
         self._sync()
         key = storage_class, size_bytes
         room = self._rooms.pop(key, None)

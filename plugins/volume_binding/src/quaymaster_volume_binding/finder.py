@@ -1,4 +1,4 @@
-"""Whether a pod's volumes are there, or can be made, for a node."""
+"""Plans for a pod's volumes on a node: volumes that exist, or that can be made."""
 
 import enum
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ _VOLUME_MISSING: Final = (
 
 
 class Problem(enum.IntEnum):
-    """What is wrong with claims that wait for the pod's node."""
+    """A problem with claims that are bound once the pod has a node."""
 
     NONE = 0
     BIND_CONFLICT = 1
@@ -60,11 +60,11 @@ class Finder:
         }
 
     def migrated_on(self, node_name: str) -> str:
-        """What has moved to CSI drivers on a node; empty if it does not matter."""
+        """Return the plugins that CSI drivers replace on a node, if any matters."""
         return self._lookup.migrated_on(node_name) if self._needs_migration else ""
 
     def migrated_by_row(self, nodes: NodeTable) -> CodedColumn[str]:
-        """The same for all nodes; no value where nothing is listed."""
+        """Return the same for all nodes; no value for nodes that list none."""
         return self._lookup.migrated.of(nodes)
 
     def find(self, node_name: str, labels: Mapping[str, str]) -> VolumePlan | Reasons:
@@ -87,14 +87,14 @@ class Finder:
         return plan if isinstance(plan, VolumePlan) and not reasons else reasons
 
     def problem(self, node_name: str, labels: Mapping[str, str]) -> Problem:
-        """What is wrong with the claims that wait, on one node."""
+        """Return the problem with delayed claims on one node."""
         plan = self._plan(node_name, labels)
         return Problem.NONE if isinstance(plan, VolumePlan) else plan
 
     def _check_bound(
         self, labels: Mapping[str, str], migrated: str
     ) -> tuple[bool, bool]:
-        """Whether a volume cannot be reached, or does not exist: the first problem."""
+        """Return whether a volume is out of reach, or missing: the first problem."""
         for bound in self.claims.bound:
             if bound.volume is None:
                 return False, True
@@ -104,7 +104,7 @@ class Finder:
         return False, False
 
     def topology(self, volume: PersistentVolume, migrated: str) -> VolumeTopology:
-        """From where a volume can be reached.
+        """Return from which nodes a volume can be reached.
 
         Args:
             volume: The volume.
@@ -145,7 +145,7 @@ class Finder:
 
 
 def reasons_of(*, conflict: bool, problem: Problem, missing: bool) -> Reasons:
-    """Why a node will not do, in upstream's words and order; empty if it will.
+    """Return the reasons against a node in upstream's words and order, if any.
 
     Args:
         conflict: Whether a volume cannot be reached from there.

@@ -1,4 +1,4 @@
-"""Which events may help a pod whose volumes could not be had."""
+"""The events that may help a pod which VolumeBinding rejected."""
 
 from quaymaster import Pod, QueueingHint
 from quaymaster.objects import (
@@ -23,7 +23,7 @@ __all__ = [
 def after_claim_changed(
     pod: Pod, _old: PersistentVolumeClaim | None, new: PersistentVolumeClaim
 ) -> QueueingHint:
-    """A claim of the pod has come, or has changed."""
+    """Queue the pod if the claim is its own, and is new or has changed."""
     names = {claim_name(pod, volume) for volume in volumes_of(pod)}
     return _hint(new.namespace == pod.namespace and new.name in names)
 
@@ -31,7 +31,7 @@ def after_claim_changed(
 def after_class_changed(
     _pod: Pod, old: StorageClass | None, new: StorageClass
 ) -> QueueingHint:
-    """A class has come, or its volumes can be made in other places."""
+    """Queue the pod if a class is new, or allows other places."""
     if old is None:
         return QueueingHint.QUEUE
     return _hint(old.allowed_topologies != new.allowed_topologies)
@@ -40,7 +40,7 @@ def after_class_changed(
 def after_csi_node_changed(
     _pod: Pod, old: CSINode | None, new: CSINode
 ) -> QueueingHint:
-    """Other plugins than before have moved to CSI drivers on a node."""
+    """Queue the pod if a node lists other plugins that CSI drivers replace."""
     if old is None:
         return QueueingHint.QUEUE
     before = old.annotations.get(MIGRATED_PLUGINS, "")
@@ -48,7 +48,7 @@ def after_csi_node_changed(
 
 
 def after_csi_driver_changed(pod: Pod, old: CSIDriver, new: CSIDriver) -> QueueingHint:
-    """The driver of a volume in the pod itself no longer keeps track of its room."""
+    """Queue the pod if a driver of its inline volumes no longer tracks its room."""
     drivers = {
         volume.csi.driver for volume in volumes_of(pod) if volume.csi is not None
     }
@@ -59,7 +59,7 @@ def after_csi_driver_changed(pod: Pod, old: CSIDriver, new: CSIDriver) -> Queuei
 def after_capacity_changed(
     _pod: Pod, old: CSIStorageCapacity | None, new: CSIStorageCapacity
 ) -> QueueingHint:
-    """Larger volumes than before can be made somewhere."""
+    """Queue the pod if larger volumes than before can be made somewhere."""
     if old is None:
         return QueueingHint.QUEUE
     before, after = _limit(old), _limit(new)

@@ -1,4 +1,4 @@
-"""What a `Finder` says of each node, found for many nodes at once.
+"""The verdicts of a `Finder`, for many nodes at once.
 
 Claims that compete for the same few volumes are the exception: the nodes where that
 matters are looked at one by one.
@@ -21,7 +21,7 @@ _CONFLICT, _MISSING = 4, 8  # in a code, beside the Problem
 
 
 def judge(finder: Finder, nodes: NodeTable, rows: Rows) -> NodeVerdicts | None:
-    """Say of many nodes whether a pod's volumes are, or can be made, for them.
+    """Judge for many nodes whether a pod's volumes exist, or can be made.
 
     Args:
         finder: What knows the pod's claims.
@@ -54,7 +54,7 @@ def _status(code: int) -> Status:
 
 
 def _bound(finder: Finder, nodes: NodeTable, rows: Rows) -> Int64Array | None:
-    """The first problem with the bound claims, by row; None if there is none at all."""
+    """Return the first problem with bound claims, by row; None if there is none."""
     rejected: BoolArray | None = None
     for claim in finder.claims.bound:
         if claim.volume is None:
@@ -75,7 +75,7 @@ def _reached(
     rows: Rows,
     rejected: BoolArray | None,
 ) -> BoolArray | None:
-    """Where a volume can be reached from, of what is not rejected; None: everywhere."""
+    """Return which rows, not rejected yet, reach a volume; None if all do."""
     found = finder.topology(volume, "").rows(nodes, rows)
     plugin = in_tree_plugin(volume)
     if plugin is None:
@@ -104,7 +104,7 @@ def _or_all(found: BoolArray | None) -> BoolArray | bool:
 
 
 def _waiting(finder: Finder, nodes: NodeTable, rows: Rows) -> Int64Array | None:
-    """What is wrong with the claims that wait, by row; None if none do."""
+    """Return the problems with delayed claims, by row; None without such claims."""
     claims = finder.claims
     if not claims.selected and not claims.open:
         return None
@@ -128,7 +128,7 @@ def _waiting(finder: Finder, nodes: NodeTable, rows: Rows) -> Int64Array | None:
 def _open(
     claims: Sequence[DelayedClaim], nodes: NodeTable, rows: Rows, problems: Int64Array
 ) -> BoolArray:
-    """Write down what is wrong; give the rows that must be looked at one by one."""
+    """Note the problems; return the rows that must be judged one by one."""
     unsure: BoolArray = np.zeros(len(problems), dtype=np.bool_)
     earlier: Counter[str] = Counter()
     seen: set[str] = set()
@@ -155,7 +155,7 @@ def _open(
 
 
 def _problem_of_making(claim: DelayedClaim, nodes: NodeTable, rows: Rows) -> Int64Array:
-    """Why no volume can be made for a claim, by row."""
+    """Return why no volume can be made for a claim, by row."""
     storage_class = claim.storage_class
     problems: Int64Array = np.zeros(nodes.count(rows), dtype=np.int64)
     if storage_class.provisioner in ("", NO_PROVISIONER):
@@ -172,7 +172,7 @@ def _problem_of_making(claim: DelayedClaim, nodes: NodeTable, rows: Rows) -> Int
 def _allowed(
     terms: Sequence[TopologySelectorTerm], nodes: NodeTable, rows: Rows
 ) -> BoolArray:
-    """Where some term of a class allows volumes; an empty one allows nothing."""
+    """Return where a term of a class allows volumes; an empty one allows none."""
     allowed: BoolArray = np.zeros(nodes.count(rows), dtype=np.bool_)
     for term in terms:
         expressions = term.match_label_expressions

@@ -1,4 +1,4 @@
-"""What the plugin looks up of volumes: claims, volumes, classes, drivers, capacity."""
+"""Looks up what VolumeBinding needs: claims, volumes, classes, drivers, capacity."""
 
 from quaymaster import Informers
 from quaymaster.columns import ObjectColumn
@@ -25,7 +25,7 @@ __all__ = ["Lookup", "as_handled"]
 
 
 class Lookup:
-    """The cluster's objects, with what was decided and is not written yet.
+    """Looks objects up, with assumed ones in the place of the informer's.
 
     Args:
         informers: The engine's copy of the cluster.
@@ -47,16 +47,16 @@ class Lookup:
         self._revisions = (-1, -1)
 
     def storage_class(self, name: str) -> StorageClass | None:
-        """A class by its name, or None."""
+        """Return a class by its name, or None."""
         return self.informers.get(StorageClass, name)
 
     def migrated_on(self, node_name: str) -> str:
-        """The in-tree plugins that CSI drivers have taken over on a node, as listed."""
+        """Return the in-tree plugins that CSI drivers replace on a node, as listed."""
         csi_node = self.informers.get(CSINode, node_name)
         return "" if csi_node is None else _migrated(csi_node) or ""
 
     def room(self, storage_class: StorageClass, size_bytes: int) -> Room | None:
-        """Where a volume of a class can be made; None if nobody keeps track."""
+        """Return where a volume of a class can be made; None if nobody keeps track."""
         driver = self.informers.get(CSIDriver, storage_class.provisioner)
         if driver is None or not driver.spec.storage_capacity:
             return None
@@ -65,7 +65,7 @@ class Lookup:
     def candidates(
         self, claim: PersistentVolumeClaim, storage_class: StorageClass
     ) -> Candidates:
-        """The volumes of its class that a claim could get, assumed ones aside.
+        """Return the volumes of its class that a claim could get, without assumed ones.
 
         Raises:
             SelectorError: The claim's selector cannot be evaluated.
@@ -99,7 +99,7 @@ class Lookup:
 
 
 def as_handled(volume: PersistentVolume, listed: str) -> PersistentVolume:
-    """A volume as it is handled on a node: by a CSI driver if that has taken over.
+    """Return a volume as a node sees it: as the CSI driver's if that has taken over.
 
     Args:
         volume: The volume.

@@ -1,4 +1,4 @@
-"""What is to be done for a pod's volumes on a node."""
+"""Plans: what must be done for a pod's volumes on a node."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -12,7 +12,7 @@ __all__ = ["NOTHING_TO_DO", "StaticBinding", "VolumePlan"]
 
 @attrs.frozen(eq=False)
 class StaticBinding:
-    """A claim, and the volume that exists for it.
+    """A claim, and an existing volume for it.
 
     Attributes:
         claim: The claim.
@@ -25,7 +25,7 @@ class StaticBinding:
 
 @attrs.frozen(eq=False)
 class VolumePlan:
-    """What a pod needs done on one node before it can run there.
+    """The bindings and claims that a pod needs done before it can run on a node.
 
     Attributes:
         static: The claims that get volumes which exist.

@@ -1,4 +1,4 @@
-"""A pod's claims, and all that can be found out about them before looking at a node."""
+"""A pod's claims, sorted by what is known of them before any node is looked at."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -27,7 +27,7 @@ __all__ = ["BoundClaim", "ClaimError", "DelayedClaim", "PodClaims", "claims_of"]
 
 
 class ClaimError(QuaymasterError):
-    """A claim that no node could satisfy as it is."""
+    """A claim cannot be satisfied by any node as it is."""
 
 
 @attrs.frozen(eq=False)
@@ -114,7 +114,7 @@ class PodClaims:
 
 
 def claims_of(lookup: Lookup, pod: Pod) -> Sequence[PersistentVolumeClaim]:
-    """The claims behind a pod's volumes, as they are or are assumed to be.
+    """Return the claims of a pod's volumes, assumed ones as they are assumed.
 
     Raises:
         ClaimError: One is missing, lost, being deleted or another pod's.

@@ -97,7 +97,7 @@ _NO_ROWS: Final[BoolArray] = np.zeros(0, dtype=np.bool_)
 
 @attrs.define(eq=False)
 class _Volumes:
-    """What is known of a pod's volumes during an attempt.
+    """The plans and the reservation for a pod's volumes during an attempt.
 
     Attributes:
         finder: Makes the plans; None if the pod has no claims.
@@ -126,7 +126,7 @@ _NOTHING_LEFT: Final = _Volumes(all_bound=True)
 
 
 class VolumeBinding:
-    """Rejects nodes without the pod's volumes, and sees to it that these are bound.
+    """Rejects nodes without the pod's volumes, and has these bound.
 
     Args:
         args: How long to wait for volumes.
@@ -143,7 +143,7 @@ class VolumeBinding:
         self._lookup = Lookup(handle.informers)
 
     def plan(self, state: CycleState, node_name: str) -> VolumePlan | None:
-        """What an attempt would do for the pod's volumes on a node that passed."""
+        """Return what is to be done for the pod's volumes on a node that passed."""
         volumes = state.get(_VOLUMES)
         return None if volumes is None else self._plan(volumes, node_name)
 

@@ -1,4 +1,4 @@
-"""Which disks two pods on one node must not both mount."""
+"""Disks that two pods on one node must not both mount."""
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
@@ -10,7 +10,7 @@ __all__ = ["conflict", "disk_keys", "exclusive_disks"]
 
 
 def exclusive_disks(pod: Pod) -> Sequence[Volume]:
-    """The volumes of a pod that cannot always be shared."""
+    """Return the volumes of a pod that cannot always be shared."""
     return [
         volume
         for volume in volumes_of(pod)
@@ -22,7 +22,7 @@ def exclusive_disks(pod: Pod) -> Sequence[Volume]:
 
 
 def disk_keys(volumes: Iterable[Volume]) -> Iterator[Hashable]:
-    """Something that volumes have in common if pods must not share them."""
+    """Yield keys of volumes: those that pods must not share have one in common."""
     for volume in volumes:
         if volume.gce_persistent_disk is not None:
             yield "gce", volume.gce_persistent_disk.pd_name
@@ -35,7 +35,7 @@ def disk_keys(volumes: Iterable[Volume]) -> Iterator[Hashable]:
 
 
 def conflict(disks: Iterable[Volume], pod: Pod) -> bool:
-    """Whether a pod mounts one of the disks in a way that rules out others."""
+    """Return whether a pod mounts one of the disks in a way that excludes others."""
     theirs = volumes_of(pod)
     return bool(theirs) and any(
         _clash(mine, their) for mine in disks for their in theirs

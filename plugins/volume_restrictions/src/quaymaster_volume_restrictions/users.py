@@ -1,4 +1,4 @@
-"""On which nodes pods mount which disks, kept up to date."""
+"""The rows on which pods mount disks, kept up to date."""
 
 from collections.abc import Hashable, Iterable
 
@@ -14,7 +14,7 @@ _NONE: frozenset[Hashable] = frozenset()
 
 
 class DiskUsers:
-    """The rows of the nodes on which disks are mounted that cannot be shared."""
+    """Keeps the rows on which disks are mounted that cannot be shared."""
 
     def __init__(self) -> None:
         self._reader = RowReader()
@@ -22,7 +22,7 @@ class DiskUsers:
         self._on_row: dict[int, frozenset[Hashable]] = {}
 
     def rows(self, disks: Iterable[Volume], nodes: NodeTable) -> list[int]:
-        """The rows where pods mount any of some disks, in whatever way, ascending."""
+        """Return the rows where pods mount any of some disks in any way, ascending."""
         for row in self._reader.changed(nodes):
             self._follow(row, _keys_on(nodes.infos[row]))
         found: dict[int, None] = {}

@@ -50,7 +50,7 @@ _CLAIM_IN_USE: Final = Status.unschedulable(
 
 @attrs.define(eq=False)
 class _Wanted:
-    """What PreFilter found.
+    """The disks and claims that PreFilter found.
 
     Attributes:
         disks: The pod's volumes that cannot always be shared.
@@ -73,7 +73,7 @@ _WANTED = StateKey[_Wanted](
 
 
 class VolumeRestrictions:
-    """Rejects nodes where a volume of the pod is in use in a way that excludes it."""
+    """Rejects nodes where pods use a volume that they must not share with the pod."""
 
     scope = Scope.NODE
 
