@@ -17,12 +17,12 @@ _FEW_CANCELLED = 64
 
 
 class Timer:
-    """One call that is due at a time; `cancel` makes it never happen.
+    """A call that is due at some time, unless `cancel` stops it.
 
     Attributes:
-        due: When, in seconds since the Unix epoch.
+        due: The time, in seconds since the Unix epoch.
         background: Whether it is mere housekeeping (a periodic flush): a simulation
-            that has nothing but background timers left does not call it work.
+            that has nothing but background timers left has no more work.
     """
 
     __slots__ = ("__weakref__", "_clock", "background", "callback", "due")
@@ -47,8 +47,8 @@ class Timer:
 class Clock(ABC):
     """Tells the time and keeps the timers of one engine and its cluster.
 
-    Timers run on the thread that calls `run_due`, in order of their due time, then of
-    their making.
+    Timers run on the thread that calls `run_due`, in the order of their due times, and
+    those of one time in the order in which they were set.
     """
 
     def __init__(self) -> None:
@@ -59,7 +59,7 @@ class Clock(ABC):
 
     @abstractmethod
     def now(self) -> float:
-        """Seconds since the Unix epoch."""
+        """Return the time, in seconds since the Unix epoch."""
 
     @abstractmethod
     def wait(self, woken: threading.Event) -> bool:
@@ -87,7 +87,7 @@ class Clock(ABC):
         return self.call_at(self.now() + delay, callback, background=background)
 
     def next_due(self) -> float | None:
-        """When the next timer is due, or None."""
+        """Return when the next timer is due, or None."""
         while self._timers and self._timers[0][2].callback is None:
             heapq.heappop(self._timers)
             self._cancelled -= 1
@@ -111,7 +111,7 @@ class Clock(ABC):
         return ran
 
     def _cancel(self, timer: Timer) -> None:
-        """Forget a timer; its place in the heap is freed with those of many others."""
+        """Forget a timer; its entry in the heap is freed later, with many others."""
         if self._take(timer) is None:
             return
         self._cancelled += 1
@@ -123,7 +123,7 @@ class Clock(ABC):
             self._cancelled = 0
 
     def _take(self, timer: Timer) -> Callable[[], None] | None:
-        """Take a timer's call out of it; None if it has been taken already."""
+        """Take the call out of a timer; return None if it has been taken already."""
         callback, timer.callback = timer.callback, None
         if callback is not None and not timer.background:
             self._foreground -= 1
@@ -134,7 +134,7 @@ class RealClock(Clock):
     """The machine's clock. `wait` blocks the calling thread."""
 
     def now(self) -> float:
-        """Seconds since the Unix epoch."""
+        """Return the time, in seconds since the Unix epoch."""
         return time.time()
 
     def wait(self, woken: threading.Event) -> bool:
@@ -157,7 +157,7 @@ class VirtualClock(Clock):
         self._now = float(start)
 
     def now(self) -> float:
-        """Seconds since the Unix epoch, virtual ones."""
+        """Return the virtual time, in seconds since the Unix epoch."""
         return self._now
 
     def wait(self, woken: threading.Event) -> bool:

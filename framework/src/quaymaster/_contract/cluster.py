@@ -1,4 +1,4 @@
-"""The port to a cluster: all that the engine and its plugins may ask of one.
+"""The port: the calls that the engine and its plugins may make to a cluster.
 
 Two kinds of cluster can stand behind it: the one of `quaymaster.inmemory`, and a real
 API server. Nothing that uses this port may assume that a call is instant, that
@@ -92,7 +92,7 @@ class ForbiddenError(ApiError):
 
 
 class UnknownOutcomeError(ApiError):
-    """No answer came: the call may or may not have taken effect. Read to find out."""
+    """No answer came, so the call may have taken effect or not: read to find out."""
 
     status = 0
 
@@ -114,7 +114,7 @@ class WatchEvent(msgspec.Struct, Generic[ObjT_co], eq=False, gc=False):
 
     Attributes:
         type: What happened.
-        object: The object after the change; as it last was, if it is deleted.
+        object: The object after the change; if it was deleted, as it was last.
         resource_version: The cluster's version right after the change.
     """
 
@@ -140,7 +140,7 @@ class Watch(Protocol[ObjT_co]):
     """A stream of changes of one kind, read in batches."""
 
     def take(self) -> Sequence[WatchEvent[ObjT_co]]:
-        """All changes that arrived since the last call; never blocks.
+        """Return all changes that arrived since the last call; never blocks.
 
         Raises:
             ResourceExpiredError: Changes were lost: list again and watch from there.
@@ -165,7 +165,7 @@ class PodStatusPatch:
 
 
 class EventNote(msgspec.Struct, eq=False):
-    """What `Cluster.record` writes down: an Event before it is one.
+    """What `Cluster.record` makes an Event of.
 
     Attributes:
         regarding: The object that the event is about.
@@ -190,14 +190,14 @@ class Cluster(Protocol):
     """A cluster's API server, as far as scheduling needs one."""
 
     def list(self, kind: type[ObjT]) -> ListResult[ObjT]:
-        """All objects of a kind.
+        """Return all objects of a kind.
 
         Raises:
             ApiError: The cluster did not answer.
         """
 
     def get(self, kind: type[ObjT], key: str) -> ObjT:
-        """One object by its key (``namespace/name``, or ``name`` if cluster-wide).
+        """Return an object by its key: ``namespace/name``, or ``name`` if cluster-wide.
 
         Raises:
             NotFoundError: There is no such object.
@@ -268,7 +268,7 @@ class Cluster(Protocol):
         Raises:
             ConflictError: The pod is bound already, or is another one by now.
             NotFoundError: The pod or the node is gone.
-            UnknownOutcomeError: Nobody knows; read the pod.
+            UnknownOutcomeError: The bind may have happened or not; read the pod.
         """
 
     def patch_pod_status(self, pod: Pod, patch: PodStatusPatch) -> None:

@@ -122,8 +122,8 @@ class ClusterEvent:
     def matches(self, incoming: "ClusterEvent") -> bool:
         """Whether a registration for this event is interested in ``incoming``.
 
-        The incoming action must be covered: ``Update`` as a whole is no answer to
-        a registration for one of its parts.
+        The registration has to cover the incoming action: a registration for one kind
+        of update does not cover ``Update`` as a whole.
         """
         if self.is_wildcard:
             return True
@@ -218,7 +218,7 @@ for _name, _action in ActionType.__members__.items():
 
 
 def _resource_of(kind: type[ApiObject]) -> EventResource:
-    """What upstream calls the resource of a class: its group, if any, and its kind."""
+    """Return upstream's name of a class's resource: its group, if any, and its kind."""
     group, _, _ = kind.api_version.rpartition("/")
     return EventResource(f"{group}/{kind.kind}" if group else kind.kind)
 
@@ -228,12 +228,12 @@ class EventsOf(Generic[ObjT]):
 
     The hint is asked about each change, for each pod that this plugin rejected:
     ``hint(pod, old, new)``. ``old`` is None for what was added, ``new`` is None for
-    what was deleted, and neither is ever anything but None or an object of this
-    resource; so a hint for ``Change.ADD | Change.UPDATE`` takes an ``old`` that may be
+    what was deleted, and both are otherwise objects of this
+    resource. So a hint for ``Change.ADD | Change.UPDATE`` takes an ``old`` that may be
     None, and a ``new`` that is not. Without a hint, each change wakes the pod.
 
-    `on_pod` and `on_node` are made already. Others are registered for by the class of
-    their objects: ``EventsOf(StorageClass)(Change.ADD)``.
+    For pods and nodes there are `on_pod` and `on_node`. For other objects, give their
+    class: ``EventsOf(StorageClass)(Change.ADD)``.
 
     Args:
         of: The resource, or the class of its objects.
@@ -289,7 +289,7 @@ class EventsOf(Generic[ObjT]):
     def __call__(
         self,
         change: Change[Added | Updated | Deleted],
-        # Any: which types go together, the overloads say.
+        # Any: the overloads say which types go together.
         hint: Callable[[Pod, Any, Any], QueueingHint] | None = None,
     ) -> ClusterEventWithHint:
         """Register for changes of this resource.

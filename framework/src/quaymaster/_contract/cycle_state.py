@@ -27,7 +27,7 @@ class StateNotFoundError(QuaymasterError, KeyError):
 
     Attributes:
         name: The key's name.
-        missing: What the key says of that, see `StateKey`; empty if it says nothing.
+        missing: The text that the key has for this, see `StateKey`; or empty.
     """
 
     def __init__(self, name: str, missing: str = "") -> None:
@@ -60,10 +60,10 @@ class StateKey(Generic[T]):
     Two keys are never equal, so plugins cannot overwrite each other by accident; a
     plugin that wants to share a value exports its key.
 
-    A hook that reads what an earlier one of its plugin writes takes ``state[_PORTS]``:
-    that nothing is there means that the earlier hook is disabled in the profile. With
-    ``missing``, the hook's answer is then an Error status with this text; without, it
-    is reported like any other exception, with its type and place.
+    A hook reads what an earlier hook of its plugin wrote by ``state[_PORTS]``. If there
+    is nothing, the profile has the earlier hook disabled. With ``missing``, the hook's
+    answer is then an Error status with this text; without it, the error is reported
+    like any other exception, with its type and place.
 
     Args:
         name: Identifies the value to those who read logs.
@@ -85,7 +85,7 @@ class Cloneable(Protocol):
     """A state value that must be copied when a cycle is tried out on the side."""
 
     def clone(self) -> object:
-        """A copy that may be changed without changing this one."""
+        """Return a copy that may be changed without changing this one."""
 
 
 class CycleState(msgspec.Struct, eq=False):
@@ -99,7 +99,7 @@ class CycleState(msgspec.Struct, eq=False):
             to the active queue when this attempt succeeds.
     """
 
-    # Any: only the keys know the types, and casts are calls.
+    # Any: only the keys know the types, and each cast would be a call.
     _values: dict[StateKey[Any], Any] = {}
     skip_filter_plugins: frozenset[str] = frozenset()
     skip_score_plugins: frozenset[str] = frozenset()
@@ -128,12 +128,12 @@ class CycleState(msgspec.Struct, eq=False):
         return key in self._values
 
     def get(self, key: StateKey[T]) -> T | None:
-        """The value of ``key``, or None."""
+        """Return the value of ``key``, or None."""
         value: T | None = self._values.get(key)
         return value
 
     def values(self) -> Mapping[StateKey[object], object]:
-        """A copy of all values, by key."""
+        """Return a copy of all values, by key."""
         return dict(self._values)
 
     def update(self, values: Mapping[StateKey[object], object]) -> None:
@@ -141,7 +141,7 @@ class CycleState(msgspec.Struct, eq=False):
         self._values.update(values)
 
     def clone(self) -> "CycleState":
-        """A copy for trying something out, as preemption does.
+        """Return a copy for trying something out, as preemption does.
 
         Values with a ``clone`` method (`Cloneable`) are cloned, others are shared.
 

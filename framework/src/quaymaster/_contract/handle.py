@@ -30,15 +30,16 @@ class Informers(Protocol):
     """The engine's own copy of the cluster's objects, kept up to date by watches."""
 
     def get(self, kind: type[ObjT], key: str) -> ObjT | None:
-        """One object by its key, or None."""
+        """Return one object by its key, or None."""
 
     def list(self, kind: type[ObjT], namespace: str | None = None) -> Sequence[ObjT]:
-        """All objects of a kind, of one namespace if given, in order of arrival."""
+        """Return the objects of a kind, of one namespace if given, as they arrived."""
 
     def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
-        """Which objects of a kind came, changed and went, for indexes over them.
+        """Return the log of which objects of a kind came, changed and went.
 
-        Kept from the first call on; read it within hooks.
+        Indexes over these objects follow it. It is kept from the first call on; read
+        it within hooks.
         """
 
 
@@ -56,7 +57,7 @@ class WaitingPod(Protocol):
     def allow(self, plugin: str) -> None:
         """Withdraw the objection of one plugin; the last one lets the pod go on.
 
-        Of two in a row the second does nothing, nor does one that comes too late.
+        A second call does nothing, nor does one that comes too late.
 
         Args:
             plugin: The plugin's name in the profile.
@@ -84,17 +85,17 @@ class WaitingPod(Protocol):
 class FilterRunner(Protocol):
     """Runs the filters of one profile, for a plugin that imagines other clusters.
 
-    Preemption asks so which node would do if some pods were gone. Works once all
-    plugins of the profile have been built, so within hooks.
+    Preemption asks it on which node a pod would fit if some pods were gone. It works
+    once all plugins of the profile have been built, so within hooks.
     """
 
     def run(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Run the Filter plugins on one node; the first rejection."""
+        """Run the Filter plugins on one node; return the first rejection."""
 
     def run_with_nominated_pods(
         self, state: CycleState, pod: Pod, node: NodeInfo
     ) -> Status | None:
-        """The same, with the nominated pods of equal or higher priority in place."""
+        """Run them with the nominated pods of equal or higher priority in place."""
 
     def run_on_rows(
         self,
@@ -115,11 +116,11 @@ class FilterRunner(Protocol):
             pod_use: If given, only the plugins that look so much at pods are run.
 
         Returns:
-            What passed and what did not, or the Error of a plugin.
+            The rows that passed and why others did not, or the Error of a plugin.
         """
 
     def pod_use(self, state: CycleState) -> PodUse:
-        """How much the Filter plugins that take part in an attempt look at pods."""
+        """Return how much the Filter plugins of an attempt look at pods."""
 
     def add_pod(
         self, state: CycleState, pod: Pod, pod_to_add: Pod, node: NodeInfo
@@ -146,7 +147,7 @@ class Handle(Protocol):
 
     @property
     def clock(self) -> Clock:
-        """The engine's time; never read another one.
+        """The engine's clock; read no other one.
 
         Timers are cancelled when a reload replaces the plugins of this handle, when
         their profile cannot be built, and when the scheduler stops; one that is set
@@ -155,7 +156,7 @@ class Handle(Protocol):
 
     @property
     def random(self) -> Random:
-        """The engine's seeded generator; never use another one."""
+        """The engine's seeded random generator; use no other one."""
 
     @property
     def cluster(self) -> Cluster:
@@ -170,16 +171,16 @@ class Handle(Protocol):
         """All nodes with their pods, assumed ones included."""
 
     def waiting_pods(self) -> Iterable[WaitingPod]:
-        """The pods that wait on Permit, in the order in which they began to wait."""
+        """Return the pods that wait on Permit, the one that waits longest first."""
 
     def waiting_pod(self, uid: str) -> WaitingPod | None:
-        """One waiting pod by its uid, or None."""
+        """Return one waiting pod by its uid, or None."""
 
     def activate(self, pods: Iterable[Pod]) -> None:
         """Move pods to the active queue at once, whatever their backoff."""
 
     def nominated_pods(self, node_name: str) -> Sequence[Pod]:
-        """The pods that are nominated to a node, in the order of nomination."""
+        """Return the pods that are nominated to a node, in the order of nomination."""
 
     @property
     def filters(self) -> FilterRunner:

@@ -1,4 +1,4 @@
-"""The sentences that kube-scheduler says to users, for whoever has to say them, too."""
+"""Upstream's sentences to users that more than one part of the framework says."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What can be set about an engine that no ``KubeSchedulerConfiguration`` says."""
+"""Options of an engine that are not part of a ``KubeSchedulerConfiguration``."""
 
 from typing import Any, cast
 
@@ -10,7 +10,7 @@ __all__ = ["HookError", "SchedulerOptions", "SlowHook"]
 def _check_seconds(
     options: object, attribute: "attrs.Attribute[Any]", seconds: object
 ) -> None:
-    """Refuse what can be no limit."""
+    """Refuse a limit that is no number above 0."""
     number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
     if number and cast(float, seconds) > 0:  # which NaN is not
         return
@@ -48,15 +48,15 @@ class SchedulerOptions:
             register an event.
         check_mutations: Whether each hook of a plugin is followed by a search for what
             it changed but may only read; slow, for tests and for debugging.
-        verify: If above 0, every so manieth decision is made a second time, by scalar
-            hooks alone and with nothing remembered; a difference is a
-            `VerificationError`, and ends the run.
-        slow_hook_seconds: How long a hook may take before it is reported; None for as
-            long as it likes. The default leaves room for a machine that is busy.
+        verify: With N above 0, every Nth decision is made a second time, by scalar
+            hooks alone and with nothing remembered. A difference ends the run with a
+            `VerificationError`.
+        slow_hook_seconds: How long a hook may take before it is reported; None for no
+            limit. The default leaves room for a machine that is busy.
             PreBind and Bind may wait for servers, and are not timed.
 
     Raises:
-        ValueError: A number of seconds is not above 0, or one of decisions below 0.
+        ValueError: A number of seconds is not above 0, or ``verify`` is below 0.
     """
 
     max_in_unschedulable_seconds: float = attrs.field(
@@ -72,7 +72,7 @@ class SchedulerOptions:
 
 @attrs.frozen(kw_only=True)
 class SlowHook:
-    """A hook that took too long; the call itself went its way.
+    """A hook that took too long. The call itself was not ended.
 
     Attributes:
         plugin: The plugin's name.

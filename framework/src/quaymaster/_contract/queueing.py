@@ -15,7 +15,7 @@ __all__ = ["PendingPod", "QueueName", "QueuedPodInfo", "SortKey"]
 
 
 class SortKey(Protocol):
-    """Whatever a ``queue_sort`` orders pods by: numbers, texts, tuples of them."""
+    """What a ``queue_sort`` orders pods by: numbers, texts, tuples of them."""
 
     def __lt__(self, other: Any, /) -> bool:  # noqa: ANN401 - of its own kind
         """Whether this one comes first."""
@@ -28,10 +28,10 @@ class QueueName(enum.Enum):
     """About to be tried."""
 
     BACKOFF = "backoff"
-    """To be tried again at the end of its backoff, or when nothing else is left."""
+    """To be tried again at the end of its backoff, or when no pod is active."""
 
     ERROR_BACKOFF = "error backoff"
-    """The same after an error: never tried before the end of its backoff."""
+    """To be tried again after an error: never before the end of its backoff."""
 
     UNSCHEDULABLE = "unschedulable"
     """Rejected or gated, until an event helps it."""
@@ -47,11 +47,11 @@ class PendingPod:
         queue: Where it is.
         gated_by: The PreEnqueue plugin that holds it back, or empty.
         rejected_by: The plugins that rejected it, sorted; empty after an error.
-        waits_for: Those of them that wait for something outside, sorted.
+        waits_for: The plugins among them that said Pending, sorted.
         attempts: How often it has been tried.
         since: When it arrived or last failed, seconds since the Unix epoch.
-        retry_at: When it will be tried again though no event has helped it, seconds
-            since the Unix epoch; None if it is active or gated.
+        retry_at: When it will be tried again if no event helps it, in seconds since
+            the Unix epoch; None if it is active or gated.
     """
 
     key: str
@@ -98,7 +98,7 @@ class QueuedPodInfo(Protocol):
 
     @property
     def pending_plugins(self) -> AbstractSet[str]:
-        """Those of them that said Pending."""
+        """The plugins among them that said Pending."""
 
     @property
     def gating_plugin(self) -> str:

@@ -37,15 +37,15 @@ class NodeStatuses(Protocol):
         """The status of a node; for one that was never filtered, the absent status."""
 
     def nodes_with(self, *codes: int) -> Sequence[str]:
-        """The names of the nodes whose status has one of these codes, in row order."""
+        """Return the nodes whose status has one of these codes, in row order."""
 
     def rows_with(self, *codes: int) -> RowArray:
-        """The same as rows of the snapshot's columns."""
+        """Return the same nodes as rows of the snapshot's columns."""
 
 
 @attrs.frozen(eq=False)
 class FilteredRows:
-    """What a profile's filters say of some rows.
+    """What the filters of a profile say of some rows.
 
     Attributes:
         passed: The rows that pass, ascending.
@@ -109,7 +109,7 @@ class Candidate:
     Attributes:
         node_name: The node.
         victims: The pods, the most important first; at least one.
-        violations: How many of them a disruption budget would have kept.
+        violations: How many of them a disruption budget protects.
     """
 
     node_name: str
@@ -120,7 +120,7 @@ class Candidate:
 def _check_seconds(
     wait: object, attribute: "attrs.Attribute[float]", seconds: object
 ) -> None:
-    """Refuse what no timer can be set to, in the plugin that asks for it."""
+    """Refuse a time that no timer can be set to, in the plugin that asks for it."""
     number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
     if number and not math.isnan(cast(float, seconds)):
         return
@@ -129,7 +129,7 @@ def _check_seconds(
 
 
 _MIN_INTERVAL = 0.001
-"""A shorter time may be too short to make a clock show a later one."""
+"""With a shorter time, a clock may show the same time as before."""
 
 
 @attrs.frozen
@@ -151,7 +151,7 @@ class PreBindWait:
         check: Asked on the scheduling thread, so it may read informers: True lets the
             pod go on, False has it asked again, a `Status` ends the attempt.
         timeout_seconds: How long to ask at most.
-        timed_out: What ends the attempt after that.
+        timed_out: The status that ends the attempt after that.
         interval_seconds: How long to wait before each time that it is asked; at least
             a millisecond.
     """

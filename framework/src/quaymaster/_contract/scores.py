@@ -1,4 +1,4 @@
-"""The range of scores, and how plugins bring theirs into it."""
+"""The range of scores, and a way to bring scores into it."""
 
 from typing import Final
 

@@ -91,7 +91,7 @@ class Status:
     @property
     def message(self) -> str:
         """The reasons joined as upstream shows them."""
-        # Type checkers see to it that reasons are strings; plugins need not use any.
+        # Reasons of plugins that no type checker has seen may be no strings.
         return ", ".join(map(str, self.reasons))
 
     @property
@@ -115,14 +115,14 @@ class Status:
         return self.code in _REJECTIONS
 
     def with_plugin(self, plugin: str) -> "Status":
-        """The same answer with the name of the plugin that gave it."""
+        """Return the same answer with the name of the plugin that gave it."""
         if self.plugin == plugin:
             return self
         return Status(self.code, self.reasons, plugin, self.error)
 
 
 def _text_of(error: BaseException) -> str:
-    """What an exception says; it is a plugin's, and may fail even at that."""
+    """Return the text of an exception; a plugin's may fail even at this."""
     try:
         return str(error) or type(error).__name__
     except Exception:

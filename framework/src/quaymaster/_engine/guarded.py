@@ -54,8 +54,8 @@ class PluginClock(Clock):
         """See `quaymaster.scheduler.Clock.call_at`.
 
         Raises:
-            ValueError: Such a time never comes.
-            TypeError: It is no time at all.
+            ValueError: The time is NaN.
+            TypeError: The time is no number.
         """
         if not isinstance(due, (int, float)):
             raise TypeError(f"call_at: expected a time, got {due!r}")

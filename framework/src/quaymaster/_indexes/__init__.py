@@ -1,1 +1,1 @@
-"""Indexes that plugins keep of the objects of the cluster."""
+"""Indexes over objects of the cluster, for plugins."""

@@ -40,14 +40,14 @@ class Namespaces:
         return self._changes.revision
 
     def labels_of(self, name: str) -> Mapping[str, str]:
-        """The labels of a namespace; none if it is not known."""
+        """Return the labels of a namespace; none if it is not known."""
         namespace = self._informers.get(Namespace, name)
         return _NO_LABELS if namespace is None else namespace.metadata.labels
 
     def select(self, selector: Selector) -> frozenset[str]:
-        """The names of the namespaces that a selector matches."""
+        """Return the names of the namespaces that a selector matches."""
         listed = self._informers.list(Namespace)
-        # Objects are replaced, never changed: this compares identities, mostly.
+        # Identity, mostly: objects are replaced and never changed.
         if listed != self._known:
             self._known = listed
             self._selected.clear()
@@ -61,12 +61,12 @@ class Namespaces:
         return found
 
     def of(self, term: PodTerm) -> frozenset[str] | None:
-        """Name the namespaces that a term selects; None means all, known or not.
+        """Return the namespaces that a term selects; None means all, known or not.
 
-        As upstream, a selector that also matches a namespace without labels (by
-        ``NotIn`` or ``DoesNotExist``) selects all of them: the names of those that it
-        matches are added to the term, but it is asked again about each pod, and then
-        nothing is known of the labels of the pod's namespace.
+        A selector that also matches a namespace without labels (by ``NotIn`` or
+        ``DoesNotExist``) selects all namespaces, as it does upstream. There, the names
+        of the matching namespaces are added to the term, but the selector is asked
+        again about each pod, and without the labels of the pod's namespace.
         """
         if term.namespace_selector.matches(_NO_LABELS):
             return None

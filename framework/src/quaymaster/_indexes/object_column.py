@@ -1,7 +1,7 @@
-"""What objects that go with nodes say, as a column beside those of the nodes.
+"""A column of values that are read from objects named like nodes.
 
-A CSINode, for one, has the name of its node. Reading it for each of thousands of nodes
-takes longer than all arithmetic on columns, so it is read once per change.
+A CSINode, for example, has the name of its node. To read it for each of thousands of
+nodes takes longer than all arithmetic on columns, so it is read once per change.
 """
 
 from collections.abc import Callable, Collection
@@ -25,7 +25,7 @@ class ObjectColumn(Generic[ObjT, V]):
     Args:
         informers: The engine's copy of the cluster.
         kind: The class of the objects.
-        read: What an object says, as a hashable value; None counts as no object.
+        read: Returns the value of an object, which is hashable; None is like no object.
 
     Attributes:
         revision: Grows with every change of a row.
@@ -46,14 +46,14 @@ class ObjectColumn(Generic[ObjT, V]):
         self.revision = 0
 
     def of(self, nodes: NodeTable) -> CodedColumn[V]:
-        """The column, up to date, with one row for each of the table's rows."""
+        """Return the column, up to date, with one row for each of the table's rows."""
         # Identity: a table and its imagined copies share one list of nodes.
         if nodes.infos is not self._nodes:
             self._start(nodes)
         try:
             self._sync(nodes)
         except BaseException:
-            self._nodes = None  # what was not read must be read next time
+            self._nodes = None  # what has not been read is read next time
             raise
         return self._column
 
@@ -75,7 +75,7 @@ class ObjectColumn(Generic[ObjT, V]):
             self._node_revision = revision
 
     def _take_over(self, nodes: NodeTable, names: Collection[str] | None) -> None:
-        """Read what has changed; everything, if nobody knows what has."""
+        """Read the objects with these names again; all of them if that is None."""
         if names is None:
             names = [info.name for info in nodes]
         for name in names:
@@ -84,7 +84,7 @@ class ObjectColumn(Generic[ObjT, V]):
                 self._write(row, name)
 
     def _follow_rows(self, nodes: NodeTable) -> None:
-        """Read for the rows that have another node than before."""
+        """Read the objects of rows that have another node than before."""
         if len(self._column.codes) < nodes.capacity:
             self._column.grow(nodes.capacity)
             self.revision += 1

@@ -1,1 +1,1 @@
-"""What is where: nodes, pods and counts, as columns and as objects."""
+"""What runs where: nodes, pods and counts, as columns and as objects."""

@@ -1,7 +1,7 @@
 """How much of a resource nodes have, and how much of it is taken.
 
-For plugins that score nodes by resources which are offered by amount: CPU, memory,
-ephemeral storage and whatever is counted by its name; the number of pods is none.
+This is for plugins that score nodes by resources: CPU, memory, ephemeral storage and
+extended resources. The number of pods is not among them.
 Mirrors ``calculateResourceAllocatableRequest`` (Kubernetes v1.36,
 ``pkg/scheduler/framework/plugins/noderesources/resource_allocation.go``).
 """
@@ -63,16 +63,16 @@ class Capacity:
 
 
 class ResourceColumn:
-    """Reads one resource off nodes.
+    """Reads the capacity and the usage of one resource.
 
     Args:
         name: The resource.
         non_zero: Whether containers that request no CPU or memory count with the
-            defaults; other resources have none.
+            defaults; other resources have no defaults.
 
     Attributes:
         name: The resource.
-        read: Gives the capacity of a node, and how much of it is taken.
+        read: Returns the capacity of a node, and how much of it is taken.
     """
 
     __slots__ = (
@@ -95,20 +95,23 @@ class ResourceColumn:
         self._revision = -1
 
     def request(self, requests: Resources) -> int:
-        """How much of the resource is requested."""
+        """Return how much of the resource is requested."""
         return 0 if self.name == "pods" else requests.get(self.name)
 
     def counts(self, request: int) -> bool:
-        """Whether a pod that requests so much is scored by this resource.
+        """Whether this resource takes part in the score of a pod.
 
-        A scalar resource (one counted by its name) is not, if the pod requests none.
+        A scalar resource (one counted by its name) does only if the pod requests it.
+
+        Args:
+            request: How much the pod requests.
         """
         return request != 0 or not self._is_scalar
 
     def capacity(self, nodes: NodeTable) -> Capacity | None:
-        """What all nodes offer; None if none of them has any.
+        """Return what all nodes offer; None if no node offers any.
 
-        It is made again only when a node was added, removed or changed itself.
+        It is the same object until a node is added, removed or changed itself.
         """
         # Identity: another table has other nodes, and revisions of its own.
         revision = nodes.node_changes.revision
@@ -118,7 +121,7 @@ class ResourceColumn:
         return self._capacity
 
     def usage(self, nodes: NodeTable, rows: Rows) -> Int64Array:
-        """How much is taken; ask only if there is a `capacity`.
+        """Return how much is taken on each node; only if there is a `capacity`.
 
         Returns:
             Shape ``(N,)``, dtype int64, in the order of ``rows``. Do not write to it.

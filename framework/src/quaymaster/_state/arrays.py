@@ -21,7 +21,7 @@ __all__ = [
 ArrayT = TypeVar("ArrayT", bound=npt.NDArray[Any])
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
-"""A truth value per node: which of some rows pass."""
+"""A truth value per node, such as whether it passes."""
 
 Int32Array: TypeAlias = npt.NDArray[np.int32]
 """A small number per node, such as the code of a label's value."""
@@ -43,8 +43,8 @@ a slice, which costs no copy; `NodeTable.row_numbers` makes it explicit."""
 def freeze(array: ArrayT) -> ArrayT:
     """Make an array read-only, as a promise that what it holds never changes.
 
-    Whoever freezes an array writes to its memory no more, not even through another
-    array that shares it. NumPy does not hold them to that: the promise does.
+    After that, nobody may write to its memory, not even through another array that
+    shares it. NumPy does not enforce this; who freezes an array promises it.
 
     Args:
         array: The array, which need not own its memory.
@@ -57,31 +57,31 @@ def freeze(array: ArrayT) -> ArrayT:
 
 
 def is_frozen(array: npt.NDArray[Any]) -> bool:
-    """Whether what an array holds never changes: whoever gave it promised so.
+    """Whether an array that a hook returned is frozen: its contents never change.
 
-    Ask this of arrays that hooks return. Of those, read-only means frozen.
+    For arrays that hooks return, read-only means frozen.
     """
     return not array.flags.writeable
 
 
 def constant(value: int, count: int) -> Int64Array:
-    """The same value many times over, in the memory of one; frozen.
+    """Make a frozen array of one value, in the memory of a single element.
 
-    A score that does not tell nodes apart costs nothing when it comes as this.
+    A score that is the same for all nodes costs nothing when it is given like this.
 
     Args:
         value: The value.
         count: How many times.
     """
-    # As np.broadcast_to does it, in a tenth of the time. Bytes are read-only.
+    # As `np.broadcast_to` does, in a tenth of the time. Bytes make it read-only.
     held = np.int64(value).tobytes()
     return np.ndarray((count,), np.int64, held, strides=(0,))
 
 
 def is_constant(array: npt.NDArray[np.generic]) -> bool:
-    """Whether an array is one that `constant` made, or a view of one; none is empty.
+    """Whether an array that is not empty was made by `constant`, or is a view of one.
 
-    What it says of an array of one element is as good as the other answer.
+    For an array of one element, either answer is right.
     """
-    # An array without elements may have no strides either, and has no value to ask for.
+    # An array without elements may have strides of 0, too, but has no value.
     return array.strides == (0,) and len(array) > 0

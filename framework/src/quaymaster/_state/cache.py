@@ -62,7 +62,7 @@ class Cache:
         return len(self._assumed)
 
     def get(self, uid: str) -> Pod | None:
-        """The pod as it is counted on its node, or None."""
+        """Return the pod as it is counted on its node, or None."""
         return self._pods.get(uid)
 
     def is_assumed(self, uid: str) -> bool:
@@ -87,8 +87,8 @@ class Cache:
         """Count a pod out that was assumed on ``pod.node_name``.
 
         Returns:
-            Whether it is out of the cache now. False if a watch has confirmed it, or
-            has told of another node: then it stays.
+            Whether it was removed. It is not if a watch has confirmed it, or has told
+            of another node.
         """
         uid = pod.metadata.uid
         known = self._pods.get(uid)
@@ -100,9 +100,9 @@ class Cache:
         return True
 
     def add_pod(self, pod: Pod) -> None:
-        """A watch tells of a pod on a node; this confirms it if it was assumed.
+        """Take over a pod that a watch has seen on a node; confirm an assumed one.
 
-        A pod that was assumed on another node moves.
+        If it was assumed on another node, it moves.
         """
         uid = pod.metadata.uid
         known = self._pods.get(uid)
@@ -114,23 +114,23 @@ class Cache:
             self._snapshot.replace_pod(known, pod)
 
     def update_pod(self, old: Pod, new: Pod) -> None:
-        """A watch tells of a change to a pod on a node."""
+        """Take over a change that a watch has seen of a pod on a node."""
         if old.metadata.uid != new.metadata.uid:
             self.remove_pod(old)
         self.add_pod(new)
 
     def remove_pod(self, pod: Pod) -> None:
-        """A watch tells that a pod is gone; what it says of the node may be stale."""
+        """Remove a pod that is gone; the node that the watch tells may be stale."""
         known = self._pods.get(pod.metadata.uid)
         if known is not None:
             self._remove(pod.metadata.uid, known)
 
     def add_node(self, node: Node) -> None:
-        """A watch tells of a new or a changed node."""
+        """Take over a new or a changed node."""
         self._snapshot.add_node(node)
 
     def remove_node(self, node: Node) -> None:
-        """A watch tells that a node is gone; its pods stay known until they go too."""
+        """Remove a node; its pods stay known until they go, too."""
         self._snapshot.remove_node(node.name)
 
     def _remove(self, uid: str, known: Pod) -> None:

@@ -1,4 +1,4 @@
-"""What has changed since somebody looked last."""
+"""Logs of changes: what has changed since a reader looked last."""
 
 from bisect import bisect_left
 from collections.abc import Collection, Hashable
@@ -9,18 +9,18 @@ __all__ = ["ChangeLog"]
 
 K = TypeVar("K", bound=Hashable)
 
-# A bound on memory: twice as many are kept at most, in 8 bytes each.
+# A bound on memory: at most twice as many are stored, in 8 bytes each.
 _LIMIT: Final = 1 << 16
 
 
 class ChangeLog(Generic[K]):
     """The keys of things that came, changed and went, in order.
 
-    Whoever reads it remembers a `revision`, and asks later what changed `since`. Only
-    the last changes are kept, so a reader that comes too late starts all over.
+    A reader remembers a `revision`, and asks later what changed `since`. Only the last
+    changes are stored, so a reader that comes too late has to start all over.
 
     Args:
-        limit: How many changes are kept at least.
+        limit: How many changes are stored at least.
 
     Attributes:
         revision: How many changes there have been; grows with each of them.
@@ -36,16 +36,16 @@ class ChangeLog(Generic[K]):
         self._most = 2 * limit
 
     def since(self, revision: int) -> Collection[K] | None:
-        """The keys of what changed after an earlier `revision`, each once.
+        """Return the keys of what changed after an earlier `revision`, each once.
 
         They are in the order in which they changed first; those of new things are in
         the order of their arrival.
 
         Args:
-            revision: The earlier one; a negative one is always too long ago.
+            revision: The earlier revision; one below 0 is always too old.
 
         Returns:
-            None if that is too long ago: take it that everything changed.
+            The keys; None if the revision is too old, and everything may have changed.
         """
         missed = self.revision - revision
         if not missed:

@@ -1,4 +1,4 @@
-"""How often pods on nodes name a claim."""
+"""Counts how often pods on nodes name a claim."""
 
 from collections.abc import Mapping
 
@@ -16,7 +16,7 @@ class ClaimUsers:
         self._users: dict[str, int] = {}
 
     def of(self, key: str) -> int:
-        """How often pods name a claim, ephemeral volumes aside.
+        """Return how often pods name a claim, ephemeral volumes aside.
 
         Args:
             key: The claim's key, ``namespace/name``.
@@ -36,7 +36,7 @@ class ClaimUsers:
                 del users[key]
 
     def contents(self) -> Mapping[str, int]:
-        """A copy of all counts, by the claims' keys."""
+        """Return a copy of all counts, by the claims' keys."""
         return dict(self._users)
 
     def restore(self, contents: Mapping[str, int]) -> None:

@@ -13,13 +13,13 @@ V = TypeVar("V")
 
 
 class CodedColumn(Generic[V]):
-    """A column of few distinct values, kept as small integers.
+    """A column of few distinct values, stored as small integers.
 
     Attributes:
         codes: Shape ``(capacity,)``, dtype int32: an index into ``values``, -1 where
             the node has no value.
-        values: The distinct values, in order of first sight; one that no node has any
-            more keeps its code.
+        values: The distinct values, in the order in which they came. A value that no
+            node has any more keeps its code.
     """
 
     __slots__ = ("_code_of", "codes", "values")
@@ -30,7 +30,7 @@ class CodedColumn(Generic[V]):
         self._code_of: dict[V, int] = {}
 
     def code(self, value: V) -> int:
-        """The code of a value; -2, which no row has, for one never seen."""
+        """Return the code of a value, or -2, which no row has, if it never came."""
         return self._code_of.get(value, -2)
 
     def set(self, row: int, value: V | None) -> None:
@@ -44,7 +44,7 @@ class CodedColumn(Generic[V]):
         self.codes[row] = code
 
     def test(self, predicate: Callable[[V | None], bool], rows: Rows) -> BoolArray:
-        """Ask a question of each distinct value, and spread the answers to rows.
+        """Test each distinct value once, and spread the answers to the rows.
 
         Args:
             predicate: Called once per distinct value, and with None for rows without.
@@ -59,7 +59,7 @@ class CodedColumn(Generic[V]):
         return answers.take(self.codes[rows])
 
     def map(self, function: Callable[[V | None], int], rows: Rows) -> Int64Array:
-        """The same for a function with integer values."""
+        """Return an integer for each row; the function is called as in `test`."""
         table = [function(value) for value in self.values]
         table.append(function(None))
         answers: Int64Array = np.array(table, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Which nodes have pods with a host port."""
+"""Finds the nodes on which a host port is taken."""
 
 from collections.abc import Collection
 
@@ -16,7 +16,7 @@ class HostPortRows:
         self._rows: dict[tuple[str, int], dict[int, None]] = {}
 
     def of(self, protocol: str, port: int) -> Collection[int]:
-        """The rows on which some pod has taken a port."""
+        """Return the rows on which some pod has taken a port."""
         return self._rows.get((protocol or "TCP", port), {}).keys()
 
     def add(self, info: NodeInfo) -> None:

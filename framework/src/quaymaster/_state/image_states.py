@@ -6,7 +6,7 @@ __all__ = ["add_images", "remove_images"]
 
 
 def add_images(states: dict[str, ImageState], info: NodeInfo) -> None:
-    """Enter the images of a node that has a row, and let it know their states.
+    """Add the images of a node that has a row, and give the node their states.
 
     Args:
         states: Image name -> what is known, for images on any node.
@@ -24,7 +24,7 @@ def add_images(states: dict[str, ImageState], info: NodeInfo) -> None:
 
 
 def remove_images(states: dict[str, ImageState], info: NodeInfo) -> None:
-    """Take out the images of a node; those that no node has any more are forgotten."""
+    """Remove the images of a node, and forget those that no node has any more."""
     for name, state in info.images.items():
         state.rows.discard(info.row)
         if not state.rows:

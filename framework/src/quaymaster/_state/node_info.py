@@ -52,7 +52,7 @@ class HostPorts:
                 del self._ips[key]
 
     def conflicts(self, ip: str, protocol: str, port: int) -> bool:
-        """Whether somebody else has this port, on this address or on all."""
+        """Whether a pod has this port already, on this address or on all."""
         if port <= 0:
             return False
         ips = self._ips.get((protocol or "TCP", port))
@@ -69,7 +69,7 @@ class HostPorts:
         return self._ips == other._ips
 
     def clone(self) -> "HostPorts":
-        """A copy that may be changed without changing this one."""
+        """Return a copy that may be changed without changing this one."""
         other = HostPorts()
         other._ips = {key: set(ips) for key, ips in self._ips.items()}
         return other
@@ -93,8 +93,8 @@ class ImageState:
 class NodeInfo:
     """A node, its pods, and the sums that filters and scores are made of.
 
-    Numbers are plain integers and are the truth; the columns of a `NodeTable` repeat
-    them. A plugin reads; only the framework writes, except on a `clone`.
+    Its numbers are plain integers, and they are the truth; the columns of a `NodeTable`
+    repeat them. A plugin may write to a `clone` only; to others, only the framework.
 
     Attributes:
         node: The API object.
@@ -102,9 +102,10 @@ class NodeInfo:
         pods: The pods by uid, in the order of their arrival.
         allocatable: What the node offers to pods.
         requested: The sum of what the pods request.
-        non_zero_milli_cpu: The same for CPU, each container that requests none counted
-            with 100 millicores.
-        non_zero_memory: The same for memory, with 200 MiB.
+        non_zero_milli_cpu: The CPU that they request; each container that requests none
+            counts with 100 millicores.
+        non_zero_memory: The memory that they request; each container that requests none
+            counts with 200 MiB.
         used_ports: The host ports taken by the pods.
         images: Image name -> what the cluster knows about it, for images on this node.
     """
@@ -150,7 +151,7 @@ class NodeInfo:
         return self.node.spec.taints
 
     def set_node(self, node: Node) -> None:
-        """Take over a changed node object; pods stay."""
+        """Take over a changed node object, and keep the pods."""
         self.node = node
         self.allocatable = node_allocatable(node)
 
@@ -173,7 +174,7 @@ class NodeInfo:
             self.used_ports.remove(port.host_ip, port.protocol, port.host_port)
 
     def clone(self) -> "NodeInfo":
-        """A copy whose pods may be added and removed to try something out."""
+        """Return a copy on which changes of the pods may be tried out."""
         other = NodeInfo.__new__(NodeInfo)
         other.node = self.node
         other.row = self.row

@@ -37,7 +37,7 @@ _FIRST_CAPACITY: Final = 64
 class NodeTable:
     """The columns of all nodes. Plugins read; only the framework writes.
 
-    ``C`` is the number of rows there is room for, ``R`` that of resources.
+    ``C`` is the number of rows that there is room for, ``R`` the number of resources.
     Index columns with `rows` (or what a hook was given), never with names.
 
     Attributes:
@@ -47,10 +47,8 @@ class NodeTable:
         unschedulable: Shape ``(C,)``, dtype bool: cordoned nodes.
         taints: Each node's taints as one value, without the times of their adding.
         images: What the cluster knows about each image name on any node.
-        changes: The rows that changed: their node came, went or changed itself, or a
-            pod on it came, went or changed.
-        node_changes: The same without the pods: the rows whose node came, went or
-            changed itself.
+        changes: The log of rows whose node, or a pod on it, came, went or changed.
+        node_changes: The log of rows whose node came, went or changed itself.
         is_imagined: Whether the sums may tell of other pods than ``infos`` do.
     """
 
@@ -123,17 +121,17 @@ class NodeTable:
         return self._rows
 
     def row_numbers(self, rows: Rows) -> RowArray:
-        """The given rows as an array of numbers, shape ``(N,)``."""
+        """Return the given rows as an array of numbers, shape ``(N,)``."""
         if isinstance(rows, slice):
             return np.arange(rows.start, rows.stop, dtype=np.intp)
         return rows
 
     def count(self, rows: Rows) -> int:
-        """How many rows an index stands for."""
+        """Return how many rows an index stands for."""
         return rows.stop - rows.start if isinstance(rows, slice) else len(rows)
 
     def infos_at(self, rows: Rows) -> Sequence[NodeInfo]:
-        """The `NodeInfo` of each of the given rows, in their order."""
+        """Return the `NodeInfo` of each of the given rows, in their order."""
         if isinstance(rows, slice):
             picked = self.infos[rows]
         else:
@@ -142,38 +140,38 @@ class NodeTable:
         return [info for info in picked if info is not None]
 
     def names_at(self, rows: Rows) -> list[str]:
-        """The names of the nodes in the given rows."""
+        """Return the names of the nodes in the given rows."""
         return [info.name for info in self.infos_at(rows)]
 
     def row_of(self, name: str) -> int | None:
-        """The row of a node, or None."""
+        """Return the row of a node, or None."""
         return self._row_of.get(name)
 
     def get(self, name: str) -> NodeInfo | None:
-        """A node by its name, or None."""
+        """Return a node by its name, or None."""
         row = self._row_of.get(name)
         return None if row is None else self.infos[row]
 
     def rows_of(self, names: Collection[str]) -> RowArray:
-        """The rows of the nodes with these names, ascending; unknown ones left out."""
+        """Return the rows of nodes by their names, ascending; skip unknown names."""
         known = self._row_of
         found = [known[name] for name in names if name in known]
         found.sort()
         return np.array(found, dtype=np.intp)
 
     def rows_in_order(self, names: Iterable[str]) -> list[int | None]:
-        """The row of each name, in their order; None for unknown ones."""
+        """Return the row of each name, in their order; None for unknown ones."""
         return list(map(self._row_of.get, names))
 
     def resource(self, name: str) -> int | None:
-        """The row of an extended resource in the resource columns.
+        """Return the row of an extended resource in the resource columns.
 
         None if no node has ever offered it and no pod on a node requested it.
         """
         return self._resources.index.get(name)
 
     def label(self, key: str) -> CodedColumn[str]:
-        """The values of one node label; made when first asked for, then kept."""
+        """Return the values of one node label; made when first asked for, then kept."""
         column = self._labels.get(key)
         if column is None:
             column = self._labels[key] = CodedColumn(self.capacity)
@@ -182,18 +180,18 @@ class NodeTable:
         return column
 
     def label_columns(self) -> Mapping[str, CodedColumn[str]]:
-        """The columns of the labels that `label` was asked for so far, by key."""
+        """Return the columns of the labels that `label` has been called for, by key."""
         return self._labels
 
     def rows_with_host_port(self, protocol: str, port: int) -> Collection[int]:
-        """The rows on which some pod has taken a host port on any address."""
+        """Return the rows on which some pod has taken a host port on any address."""
         return self._host_ports.of(protocol, port)
 
     def imagined(self) -> "NodeTable":
-        """A copy whose sums over pods may be changed, to try something out.
+        """Return a copy whose sums over pods may be changed, to try something out.
 
-        These are `requested`, `non_zero_requested` and `pod_count`. Everything else is
-        shared with this table and must be left alone.
+        The sums are `requested`, `non_zero_requested` and `pod_count`. Everything else
+        is shared with this table and must be left alone.
         """
         other = copy.copy(self)
         other.is_imagined = True
@@ -204,21 +202,21 @@ class NodeTable:
         """Count one more pod in on a row; only for an `imagined` table.
 
         Args:
-            row: The row, or several different ones: each gets such a pod.
+            row: The row, or several rows, each of which gets such a pod.
             usage: What the pod requests.
 
         Returns:
-            False, and nothing is changed, if the pod requests a resource that the
-            table does not know.
+            Whether that was possible. False if the table has no column for a resource
+            that the pod requests; then nothing has changed.
         """
         return self._sums.add(row, usage)
 
     def with_others(self, infos: Iterable[NodeInfo]) -> "NodeTable":
-        """A table of other nodes, as an extender described them.
+        """Make a table of nodes as an extender sent them back.
 
         A node has the row that this table has for its name. One that is not known here,
         or that comes a second time, has a row beyond those of this table. No node has
-        any images, since that is how upstream makes a node of an answer.
+        images, since upstream makes nodes of an answer without them.
 
         Args:
             infos: The nodes; they get their rows.
@@ -318,7 +316,7 @@ class NodeTable:
         self.write_node(info)
 
     def _names_at(self, row: int, names: Collection[str]) -> Collection[str]:
-        """The extended resources that a row has ever had, those with it."""
+        """Return the extended resources that a row has, or has had, a value for."""
         found = self._resources.names_at(row, names)
         missing = len(self._resources) - len(self.allocatable)
         if missing > 0:
@@ -339,7 +337,7 @@ class NodeTable:
 
 
 def _without_times(taints: tuple[Taint, ...]) -> tuple[Taint, ...]:
-    """Taints that differ in nothing else share a code."""
+    """Drop the times of taints, so that equal taints share a code."""
     if all(taint.time_added is None for taint in taints):
         return taints
     return tuple(msgspec.structs.replace(taint, time_added=None) for taint in taints)

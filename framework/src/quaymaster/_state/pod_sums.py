@@ -1,4 +1,4 @@
-"""What the pods on each node request in all, as columns."""
+"""The sums of what the pods on each node request, as columns."""
 
 from collections.abc import Collection
 
@@ -15,9 +15,9 @@ __all__ = ["PodSums"]
 class PodSums:
     """The sums over the pods of each node; ``C`` rows of nodes, ``R`` of resources.
 
-    Most pods come and go without anybody reading a column in between, so a change is
-    put on a list, and what is on it is written when somebody reads. Extended resources
-    are written at once: few nodes have any.
+    Most pods come and go while nobody reads a column. So a change is put on a list, and
+    written when a column is read. Extended resources are written at once, since few
+    nodes have any.
 
     Args:
         index: Extended resource -> its row in `requested`; shared with the table.
@@ -60,7 +60,7 @@ class PodSums:
             self.requested[self._index[name], info.row] = amounts.get(name, 0)
 
     def copy(self) -> "PodSums":
-        """The same sums, up to date, in arrays of their own."""
+        """Return the same sums, up to date, in new arrays."""
         self.write()
         other = PodSums(self._index, 0)
         other.requested = self.requested.copy()

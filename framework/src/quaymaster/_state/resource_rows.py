@@ -1,4 +1,4 @@
-"""Which row of the resource columns is which resource."""
+"""The rows of the resource columns: one for each resource."""
 
 from collections.abc import Collection
 from typing import Final
@@ -12,12 +12,12 @@ _FIXED: Final = 3
 
 
 class ResourceRows:
-    """Gives each extended resource a row, and knows which of them each node ever had.
+    """Gives each extended resource a row, and knows which of them each node has had.
 
     Attributes:
         index: Extended resource -> its row.
-        by_node: Row of a node -> the extended resources that it, or a pod on it, ever
-            had.
+        by_node: Row of a node -> the extended resources that it, or a pod on it, has
+            or has had.
     """
 
     __slots__ = ("by_node", "index")
@@ -27,15 +27,15 @@ class ResourceRows:
         self.by_node: dict[int, set[str]] = {}
 
     def __len__(self) -> int:
-        """How many rows there are, those that every table has included."""
+        """How many rows there are, the three that every table has included."""
         return _FIXED + len(self.index)
 
     def names_at(self, node_row: int, names: Collection[str]) -> Collection[str]:
-        """All extended resources that a node ever had: those in its columns.
+        """Return all extended resources that a node has, or has had, a value for.
 
         Args:
             node_row: The row of the node.
-            names: Those that it has now; each of them has a row afterwards.
+            names: The ones that it has now; those without a row get one.
         """
         known = self.by_node.get(node_row)
         if known is None:

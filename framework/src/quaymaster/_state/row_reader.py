@@ -1,4 +1,4 @@
-"""What has changed since somebody looked last, for indexes that plugins keep.
+"""Tells indexes that plugins keep which rows have changed.
 
 Such an index is kept up to date instead of being made again: the informers have a log
 for each kind of object (`Informers.changes`), and a `NodeTable` has two for its rows.
@@ -13,7 +13,7 @@ __all__ = ["ChangeLog", "RowReader"]
 
 
 class RowReader:
-    """Tells which rows of a `NodeTable` changed since it was asked last."""
+    """Returns the rows of a `NodeTable` that have changed since the last call."""
 
     __slots__ = ("_changes", "_revision")
 
@@ -22,9 +22,9 @@ class RowReader:
         self._revision = -1
 
     def changed(self, nodes: NodeTable) -> Collection[int]:
-        """The rows that changed; all of them the first time, or for another table.
+        """Return the changed rows; all rows the first time, or for another table.
 
-        Some may be free by now.
+        Some of them may be free by now.
         """
         changes = nodes.changes
         rows: Collection[int] | None = None

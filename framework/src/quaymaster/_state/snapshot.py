@@ -1,4 +1,4 @@
-"""The nodes and pods of a cluster, as one scheduling attempt sees them.
+"""The nodes and pods of a cluster, as a scheduling attempt sees them.
 
 There is one writer and one thread (the engine's), so the snapshot is not a copy: it is
 the engine's cache itself, assumed pods included. Mirrors what ``Snapshot`` (Kubernetes
@@ -22,8 +22,8 @@ class Snapshot:
 
     Attributes:
         nodes: The nodes as columns.
-        counts: How many pods of some kind there are, per node or topology domain.
-        claims: What `claim_users` reads.
+        counts: How many pods there are, per node or topology domain.
+        claims: The counts behind `claim_users`.
     """
 
     def __init__(self) -> None:
@@ -40,11 +40,11 @@ class Snapshot:
         return iter(self.nodes)
 
     def get(self, name: str) -> NodeInfo | None:
-        """A node by its name, or None."""
+        """Return a node by its name, or None."""
         return self.nodes.get(name)
 
     def claim_users(self, key: str) -> int:
-        """How often the pods on all nodes name a claim, ephemeral volumes aside.
+        """Return how often the pods on all nodes name a claim, ephemeral volumes aside.
 
         Args:
             key: The claim's key, ``namespace/name``.
@@ -54,7 +54,7 @@ class Snapshot:
     def add_node(self, node: Node) -> None:
         """Add a node, or take over a changed one.
 
-        Pods that were put on a node of this name before it was known are counted in.
+        Pods of a node of this name that came before the node are counted in.
         """
         name = node.metadata.name
         info = self.nodes.get(name)
@@ -122,7 +122,7 @@ class Snapshot:
             self.claims.add(known, -1)
 
     def replace_pod(self, old: Pod, new: Pod) -> None:
-        """Take over a changed object of a pod that is counted in."""
+        """Take over the changed object of a pod that is counted in."""
         info = self.nodes.get(new.node_name)
         if (
             info is not None
@@ -144,7 +144,7 @@ class Snapshot:
 
 
 def _counts_the_same(old: Pod, new: Pod) -> bool:
-    """Whether nothing has changed that a plugin could have counted the pod by."""
+    """Whether nothing has changed by which a plugin may count the pod."""
     before, after = old.metadata, new.metadata
     # Identity: an update mostly shares the spec, and equal specs become one object when
     # they enter a cluster (`SpecPool`). If not, the pod is counted out and in again,

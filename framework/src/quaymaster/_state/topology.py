@@ -22,12 +22,12 @@ UNLABELLED: Final = -1
 OUTSIDE: Final = -2
 """The domain of a node that is not admitted, and of a row without a node."""
 
-# Room for new values, so that arrays by domain seldom grow: 4, 16 and 64 take the same.
+# Room for new values, so that arrays by domain seldom grow; 4, 16 and 64 are as fast.
 _FIRST_SLOTS: Final = 16
 
-# Answers for up to so many domains are kept. For 5,000 rows, to look one up takes a
-# tenth (16 domains) to a fifth (128) of the time that it takes to make it; with 2,000
-# domains, it would take longer.
+# `Domains.spread` remembers answers for up to this many domains. For 5,000 rows, a
+# look-up takes a tenth (16 domains) to a fifth (128) of the time of making the answer;
+# with 2,000 domains, it would take longer.
 _FEW_SLOTS: Final = 128
 
 # The flags of three zones have eight values. In TopologySpreading, 395 of 401 answers
@@ -41,7 +41,7 @@ DomainMove = tuple[int, int, int]
 
 
 class NodeFilter(Protocol):
-    """Says which nodes count. Immutable, hashable, and compared by value."""
+    """Says which nodes count. It is immutable, hashable, and compared by value."""
 
     def matches(self, node: Node) -> bool:
         """Whether a node counts; it must depend on the node object alone."""
@@ -59,7 +59,7 @@ class Domains:
         key: The node label.
         where: Which nodes count; None for all of them.
         sizes: Shape ``(slots,)``, dtype int64: how many nodes that count are in each
-            domain. Only domains with some exist.
+            domain. A domain without any does not exist.
         codes: Shape ``(C,)``, dtype intp: the domain of each row's value, or
             `UNLABELLED`, whether the node counts or not.
         domain_of: Row -> the domain that the node counts in, `UNLABELLED` or
@@ -97,7 +97,7 @@ class Domains:
 
     @property
     def slots(self) -> int:
-        """How long arrays by domain are: more than there are values."""
+        """The length of arrays by domain, which is above the number of values."""
         return len(self.sizes)
 
     @property
@@ -114,7 +114,7 @@ class Domains:
 
     @property
     def is_by_row(self) -> bool:
-        """Whether each row's domain has the row's number, as hosts mostly do."""
+        """Whether each row's domain has the number of the row, as hosts mostly have."""
         if self._is_identity is None:
             count = len(self._nodes.infos)
             numbers = np.arange(count, dtype=np.intp)
@@ -124,11 +124,11 @@ class Domains:
         return self._is_identity
 
     def number(self, value: str) -> int:
-        """The domain of a value; `OUTSIDE` for one that no node ever had."""
+        """Return the domain of a value; `OUTSIDE` if no node has ever had it."""
         return self._nodes.label(self.key).code(value)
 
     def spread(self, values: npt.NDArray[ScalarT], rows: Rows) -> npt.NDArray[ScalarT]:
-        """Give each row the value of its domain.
+        """Return for each row the value of its domain.
 
         Args:
             values: Shape ``(slots,)``: a value per domain, the last one for rows
@@ -147,7 +147,7 @@ class Domains:
         if rows != self._rows or len(self._answers) > _KEPT_ANSWERS:
             self._answers.clear()
             self._rows = rows
-        # The same few values come again for pod after pod: mostly flags of zones.
+        # Pod after pod asks with the same few values, mostly flags of zones.
         question = (values.dtype.char, values.tobytes())
         answer = self._answers.get(question)
         if answer is None:
@@ -156,13 +156,13 @@ class Domains:
         return answer  # type: ignore[return-value]  # the question holds the dtype
 
     def seen_at(self, rows: Rows) -> npt.NDArray[np.bool_]:
-        """Which domains the given rows are in, shape ``(slots,)``."""
+        """Return which domains the given rows are in, shape ``(slots,)``."""
         seen: npt.NDArray[np.bool_] = np.zeros(self.slots, dtype=np.bool_)
         seen[self.codes[rows]] = True
         return seen
 
     def catch_up(self) -> Sequence[DomainMove]:
-        """Read the rows again whose nodes came, went or changed.
+        """Follow the rows whose nodes came, went or changed.
 
         Only `PodCounts` calls this; it moves the pods of these nodes along.
 

@@ -12,21 +12,21 @@ from quaymaster._state.topology import Domains, NodeFilter
 
 __all__ = ["PodCounts"]
 
-# Bounds on memory, far above what clusters ask for: a group of few pods takes 1.1 KB, a
-# label over 5,000 nodes 142 KB. Full, they hold 72 and 145 MB.
+# Bounds on memory, far above what clusters need: counts of few pods take 1.1 KB, the
+# domains of a label of 5,000 nodes 142 KB; at the bounds, all take 72 and 145 MB.
 _MOST_GROUPS: Final = 1 << 16
 _MOST_DOMAINS: Final = 1 << 10
 
 
 class PodCounts:
-    """Counts the pods of a snapshot. Plugins ask; only the snapshot writes.
+    """The counts of a snapshot's pods. Plugins read; only the snapshot writes.
 
     Args:
         nodes: The nodes, and the pods on them.
 
     Attributes:
-        revision: Grows whenever a count that was handed out may no longer be kept up to
-            date, or an answer may be made of other counts.
+        revision: Grows whenever counts that were handed out may have been replaced by
+            others, or may not be up to date any more.
     """
 
     __slots__ = (
@@ -49,7 +49,7 @@ class PodCounts:
         classes = self._classes
         group = classes.groups.pop(query, None)
         if group is not None:
-            classes.groups[query] = group  # the longest unasked goes first
+            classes.groups[query] = group  # in order of use: the first is dropped
             return group
         self.revision += 1
         if len(classes.groups) >= _MOST_GROUPS:
@@ -74,11 +74,11 @@ class PodCounts:
         return terms
 
     def domains(self, key: str, where: NodeFilter | None = None) -> Domains:
-        """The values of a node label, over the nodes that a filter admits.
+        """Return the domains of a node label, over the nodes that a filter admits.
 
         Args:
             key: The label.
-            where: Which nodes count; None for all of them.
+            where: The filter; None admits all nodes.
         """
         question = key, where
         domains = self._domains.pop(question, None)
@@ -89,15 +89,15 @@ class PodCounts:
             domains = Domains(self._nodes, key, where)
         elif domains.revision != self._nodes.node_changes.revision:
             self._follow_nodes(domains)
-        self._domains[question] = domains  # the longest unasked goes first
+        self._domains[question] = domains  # in order of use: the first is dropped
         return domains
 
     def node_changed(self) -> None:
-        """A node came, went or changed; only the snapshot tells."""
+        """Note that a node came, went or changed; only the snapshot calls this."""
         self.revision += 1
 
     def pod_changed(self, pod: Pod, row: int, count: int) -> None:
-        """A pod came to a node (1) or left it (-1); only the snapshot tells."""
+        """Count a pod in (1) or out (-1) on a node; only the snapshot calls this."""
         if self._classes.groups:
             self._classes.add(pod, row, count)
         for terms in self._existing.values():
@@ -105,19 +105,19 @@ class PodCounts:
                 self.revision += 1
 
     def contents(self) -> Mapping[object, object]:
-        """All counts by what holds them, to be compared with those of later on.
+        """Return all counts by what holds them, to compare them with later ones.
 
-        What is counted for the first time later on is there beside them.
+        What is counted for the first time later is added then.
         """
         for key, where in list(self._domains):
-            self.domains(key, where)  # nothing is left to be brought up to date later
+            self.domains(key, where)  # else a later call would bring them up to date
         found: dict[object, object] = {}
         for group in self._groups():
             found |= group.contents()
         return found
 
     def forget(self) -> None:
-        """Count everything anew when it is asked for; only the framework does."""
+        """Forget all counts, to count anew on demand; only the framework calls this."""
         self.revision += 1
         self._classes = LabelClasses()
         self._existing.clear()

@@ -1,4 +1,4 @@
-"""Pods by the terms that they carry about other pods."""
+"""Counts the existing pods by the terms that they have about other pods."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
@@ -13,12 +13,12 @@ __all__ = ["ExistingPodTerm", "ExistingPodTerms", "TermsOf"]
 
 
 class ExistingPodTerm(NamedTuple):
-    """A term that pods carry: it speaks of other pods.
+    """A term of pods on nodes that is about other pods.
 
     Attributes:
-        term: Which pods, and how nearness to them is judged.
+        term: The other pods, and the topology key that says which are near.
         weight: How much it counts, if it is a preference.
-        kind: Whatever the plugin tells its terms apart by.
+        kind: A name by which the plugin tells its terms apart.
     """
 
     term: PodTerm
@@ -27,12 +27,12 @@ class ExistingPodTerm(NamedTuple):
 
 
 TermsOf: TypeAlias = Callable[[Pod], Iterable[ExistingPodTerm]]
-"""Gives the terms that a pod carries: a plain function, which sees nothing but the pod,
-always answers the same and is quick for pods without any."""
+"""Returns the terms of a pod. It is a plain function of the pod alone, which always
+returns the same, and is quick for pods without any."""
 
 
 class ExistingPodTerms:
-    """The pods that carry terms, found by a pod that the terms are about."""
+    """The terms of all pods on nodes, found by a pod that they are about."""
 
     __slots__ = ("_groups", "_index", "_nodes", "_terms_of")
 
@@ -49,7 +49,7 @@ class ExistingPodTerms:
     def about(
         self, pod: Pod, namespace_labels: Mapping[str, str]
     ) -> Sequence[tuple[ExistingPodTerm, PodCount]]:
-        """The terms that are about a pod, each with the pods that carry it.
+        """Return the terms that are about a pod, each with the count of its owners.
 
         Args:
             pod: The pod.
@@ -65,18 +65,18 @@ class ExistingPodTerms:
         ]
 
     def __bool__(self) -> bool:
-        """Whether any pod on a node carries a term."""
+        """Whether any pod on a node has a term."""
         return bool(self._groups)
 
     def groups(self) -> Iterable[PodCount]:
-        """The pods by the terms that they carry."""
+        """Return the counts of all terms."""
         return self._groups.values()
 
     def add(self, pod: Pod, row: int, count: int) -> bool:
-        """Count a pod in or out on a node; only the owner does.
+        """Count a pod in or out on a node; only `PodCounts` calls this.
 
         Returns:
-            Whether there are other terms now than before.
+            Whether a term was added or removed.
         """
         changed = False
         for existing in self._terms_of(pod):

@@ -1,8 +1,8 @@
-"""Finding the selectors that match some labels, and the labels that a selector matches.
+"""Indexes that find selectors by labels, and labels by a selector.
 
-Most selectors ask some label for a value. Both indexes are keyed by such pairs of key
-and value, so that thousands of selectors with different values do not meet; whatever
-asks for no value is tried one by one.
+Most selectors ask for a value of some label. Both indexes are keyed by such pairs of
+key and value, so thousands of selectors with different values are never tried
+together. Selectors that ask for no value are tried one by one.
 """
 
 from collections.abc import Hashable, Iterator, Mapping
@@ -18,7 +18,7 @@ T = TypeVar("T", bound=Hashable)
 
 
 class SelectorIndex(Generic[T]):
-    """Items that belong to selectors, to be found by labels."""
+    """Items with a selector each, which are found by labels."""
 
     __slots__ = ("_by_pair", "_others")
 
@@ -47,14 +47,14 @@ class SelectorIndex(Generic[T]):
             _drop(self._by_pair, (wanted.key, value), item)
 
     def candidates(self, labels: Mapping[str, str]) -> Iterator[T]:
-        """The items whose selectors may match; all that match are among them."""
+        """Return the items whose selectors may match; all that match are included."""
         for pair in labels.items():
             yield from self._by_pair.get(pair, ())
         yield from self._others
 
 
 class LabelIndex(Generic[T]):
-    """Items that have labels, to be found by selectors."""
+    """Items with labels, which are found by a selector."""
 
     __slots__ = ("_all", "_by_pair")
 
@@ -75,7 +75,7 @@ class LabelIndex(Generic[T]):
             _drop(self._by_pair, pair, item)
 
     def candidates(self, selector: Selector) -> Iterator[T]:
-        """The items that the selector may match; all that it matches are among them."""
+        """Return the items that a selector may match; all that match are included."""
         if selector.matches_nothing:
             return iter(())
         wanted = _narrowest(selector)
@@ -86,7 +86,7 @@ class LabelIndex(Generic[T]):
 
 
 def _narrowest(selector: Selector) -> Requirement | None:
-    """The requirement of the fewest values, if any asks for values."""
+    """Return the requirement with the fewest values, if any has values."""
     asking = (r for r in selector.requirements if r.operator is Operator.IN)
     return min(asking, key=lambda r: len(r.values), default=None)
 

@@ -1,7 +1,7 @@
-"""Sorts pods into classes by labels, to match a class with a selector only once.
+"""Sorts pods into classes by labels, so that a selector is matched once per class.
 
-A class depends only on labels that some query asks for. So a label that has another
-value on each pod makes no classes, unless somebody selects by it.
+A class depends only on labels that some query asks for. So a label with another value
+on each pod makes no classes, unless some query selects by it.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ __all__ = ["LabelClasses"]
 
 
 class _LabelClass:
-    """The pods of a namespace with equal values of all labels that queries ask for."""
+    """The pods of a namespace that have equal values of all labels of queries."""
 
     __slots__ = ("groups", "labels", "namespace", "rows", "terminating")
 
@@ -38,7 +38,7 @@ class _LabelClass:
 
 
 class LabelClasses:
-    """All pods by their label classes, and the groups that each class is in."""
+    """All pods by label class, and the counts that each class is part of."""
 
     __slots__ = ("_by_labels", "_by_selector", "_classes", "_keys", "groups")
 
@@ -50,13 +50,13 @@ class LabelClasses:
         self._by_selector: SelectorIndex[PodQuery] = SelectorIndex()
 
     def knows_keys_of(self, query: PodQuery) -> bool:
-        """Whether pods are sorted by all labels that a query asks for."""
+        """Whether pods are sorted by all labels of a query."""
         return bool(self._classes) and all(
             requirement.key in self._keys for requirement in query.selector.requirements
         )
 
     def reclassify(self, query: PodQuery, nodes: NodeTable) -> None:
-        """Sort all pods anew, by the labels that a query asks for as well."""
+        """Sort all pods anew, also by the labels of a query."""
         for requirement in query.selector.requirements:
             self._keys[requirement.key] = None
         self._classes.clear()
@@ -68,7 +68,7 @@ class LabelClasses:
                 rows[info.row] = rows.get(info.row, 0) + 1
 
     def group(self, query: PodQuery, nodes: NodeTable) -> PodCount:
-        """Begin to count for a query."""
+        """Start to count the pods of a query."""
         rows: dict[int, int] = {}
         members = [
             label_class
@@ -85,7 +85,7 @@ class LabelClasses:
         return group
 
     def drop(self, query: PodQuery) -> None:
-        """Stop to count for a query."""
+        """Stop to count the pods of a query."""
         del self.groups[query]
         self._by_selector.remove(query.selector, query)
         for label_class in self._by_labels.candidates(query.selector):

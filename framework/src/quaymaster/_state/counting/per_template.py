@@ -1,4 +1,4 @@
-"""Keeps what plugins make of counts, for all pods that are alike."""
+"""Remembers what plugins make of counts, for all pods of a template."""
 
 from collections.abc import Callable, Mapping
 from typing import Final, Generic, NamedTuple, TypeVar
@@ -10,8 +10,8 @@ __all__ = ["PerTemplate"]
 
 T = TypeVar("T")
 
-# A bound on memory: an entry takes 225 bytes and what is made. More templates than this
-# do not take turns; if they do, things are made anew as for a first pod.
+# A bound on memory: an entry takes 225 bytes and what was made. Fewer templates than
+# this take turns; with more, things are made anew as for a first pod.
 _MOST: Final = 1 << 10
 
 
@@ -27,7 +27,7 @@ class _Entry(NamedTuple, Generic[T]):
 class PerTemplate(Generic[T]):
     """Makes something once for all pods of a namespace with equal labels and subject.
 
-    What is made may hold on to anything that `PodCounts` hands out: it is made anew
+    What is made may refer to anything that `PodCounts` hands out, since it is made anew
     when that may have been replaced.
     """
 
@@ -44,15 +44,15 @@ class PerTemplate(Generic[T]):
         make: Callable[[], T],
         revision: int = 0,
     ) -> T:
-        """Give what was made for pods like this one, or make it.
+        """Return what was made for pods like this one, or make it.
 
         Args:
             pod: The pod.
-            subject: What is made of it, beside its namespace and labels: an object
-                that pods of one template share, and that never changes.
-            counts: Where ``make`` looks things up.
-            make: Makes it.
-            revision: The revision of whatever else ``make`` looks at.
+            subject: What ``make`` depends on, beside the pod's namespace and labels:
+                an object that the pods of one template share, and that never changes.
+            counts: The counts that ``make`` reads.
+            make: Makes the thing.
+            revision: The revision of whatever else ``make`` reads.
         """
         metadata = pod.metadata
         # Identity: pods of one template share the subject, and it need not be hashable.
@@ -71,7 +71,7 @@ class PerTemplate(Generic[T]):
         made = make()
         if len(self._known) >= _MOST:
             self._known.clear()
-        # Making it may have brought something about that the counts had not yet.
+        # Read the revision after `make`, which may have had the counts count more.
         self._known[key] = _Entry(
             counts, counts.revision, revision, subject, metadata.labels, made
         )

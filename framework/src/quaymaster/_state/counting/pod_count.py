@@ -1,4 +1,4 @@
-"""Groups of pods, counted on each node and in each topology domain."""
+"""Counts pods on each node and in each topology domain."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -19,9 +19,9 @@ __all__ = ["DomainCounts", "PodCount", "PodQuery"]
 # of as many entries as below, and `array` gives it in a twentieth of the time.
 _DENSE_SLOTS: Final = 256
 
-# Counts of many domains become an array once there are more than so many that are not
-# 0. To make an array of a dict of 48 takes 5 us instead of 0.1, of 192 already 22; but
-# for 5,000 hosts, the dict takes a thirteenth of the memory.
+# Counts of many domains become an array once more than this many are not 0. `array`
+# makes one of a dict of 48 in 5 us instead of 0.1, and of 192 in 22 already; but for
+# 5,000 hosts, the dict takes a thirteenth of the memory.
 _SPARSE_ENTRIES: Final = 48
 
 
@@ -30,8 +30,8 @@ class PodQuery:
     """Which pods to count.
 
     Attributes:
-        selector: By their labels.
-        namespaces: Where they are; None for everywhere.
+        selector: Matches the labels of the pods.
+        namespaces: The namespaces of the pods; None for all.
         terminating: Whether pods that are being deleted count, too.
     """
 
@@ -49,7 +49,7 @@ class PodQuery:
 
 
 class DomainCounts:
-    """How many pods of a group there are in each domain of a topology key.
+    """How many pods of a `PodCount` there are in each domain of a topology key.
 
     Attributes:
         domains: The domains.
@@ -71,7 +71,7 @@ class DomainCounts:
             self.add(domain_of[row] if row < len(domain_of) else OUTSIDE, count)
 
     def at(self, domain: int) -> int:
-        """The count of one domain; 0 for `OUTSIDE`."""
+        """Return the count of one domain; 0 for `OUTSIDE`."""
         if domain == OUTSIDE:
             return 0
         dense = self._dense
@@ -80,7 +80,7 @@ class DomainCounts:
         return int(dense[domain]) if domain < len(dense) - 1 else 0
 
     def array(self) -> Int64Array:
-        """The counts of all domains, shape ``(slots,)``, the last for no label.
+        """Return the counts of all domains, shape ``(slots,)``, the last for no label.
 
         Never write to it, and do not keep it beyond this scheduling cycle.
         """
@@ -99,14 +99,14 @@ class DomainCounts:
     def changes(self) -> ChangeLog[int]:
         """The domains whose count has changed.
 
-        They are noted from the first time on that somebody asks for them.
+        They are noted from the first call on.
         """
         if self._changes is None:
             self._changes = ChangeLog()
         return self._changes
 
     def add(self, domain: int, count: int) -> None:
-        """Count pods in or out; only the owner does."""
+        """Count pods in or out; only `PodCount` calls this."""
         if domain == OUTSIDE:
             return
         if self._changes is not None:
@@ -130,10 +130,10 @@ class DomainCounts:
 
 
 class PodCount:
-    """Some pods, counted on each node.
+    """The pods of one query or one term, counted on each node.
 
     Attributes:
-        rows: Row -> how many; only rows with some.
+        rows: Row -> how many pods; rows without any are left out.
     """
 
     __slots__ = ("_by_domain", "_by_row", "_nodes", "rows")
@@ -145,7 +145,7 @@ class PodCount:
         self._by_domain: dict[Domains, DomainCounts] = {}
 
     def by_row(self) -> Int64Array:
-        """The counts of all rows, shape ``(C,)``, dtype int64; never write to it."""
+        """Return the counts of all rows, shape ``(C,)``, int64; never write to it."""
         capacity, counts = self._nodes.capacity, self._by_row
         if counts is None or len(counts) < capacity:
             counts = np.zeros(capacity, dtype=np.int64)
@@ -156,14 +156,14 @@ class PodCount:
         return counts
 
     def by_domain(self, domains: Domains) -> DomainCounts:
-        """The counts per domain; of the nodes that count for ``domains`` only."""
+        """Return the counts per domain, of the nodes that ``domains`` admits."""
         counts = self._by_domain.get(domains)
         if counts is None:
             counts = self._by_domain[domains] = DomainCounts(domains, self.rows)
         return counts
 
     def add(self, row: int, count: int) -> None:
-        """Count pods in or out on a node; only the owner does."""
+        """Count pods in or out on a node; only `PodCounts` calls this."""
         left = self.rows.get(row, 0) + count
         if left:
             self.rows[row] = left
@@ -180,14 +180,14 @@ class PodCount:
                 counts.add(domain_of[row], count)
 
     def move(self, domains: Domains, row: int, old: int, new: int) -> None:
-        """Follow a node into another domain; only the owner does."""
+        """Follow a node into another domain; only `PodCounts` calls this."""
         count, counts = self.rows.get(row), self._by_domain.get(domains)
         if count and counts is not None:
             counts.add(old, -count)
             counts.add(new, count)
 
     def contents(self) -> Mapping[object, object]:
-        """All counts by what holds them, to be compared with those of later on."""
+        """Return all counts by what holds them, to compare them with later ones."""
         found: dict[object, object] = {id(self): dict(self.rows)}
         if self._by_row is not None:
             found[id(self), "rows"] = self.by_row().tobytes()
@@ -196,12 +196,12 @@ class PodCount:
         return found
 
     def forget(self, domains: Domains) -> None:
-        """Stop to count by some domains; only the owner does."""
+        """Stop to count by some domains; only `PodCounts` calls this."""
         self._by_domain.pop(domains, None)
 
 
 def _with_slots(counts: Int64Array, slots: int) -> Int64Array:
-    """The same counts with room for more domains; the last element stays the last."""
+    """Return the counts with room for more domains; the last stays the last."""
     grown: Int64Array = np.zeros(slots, dtype=np.int64)
     grown[: len(counts) - 1] = counts[:-1]
     grown[-1] = counts[-1]

@@ -1,7 +1,7 @@
 """Terms of pod affinity and anti-affinity, compiled.
 
-A `PodTerm` selects pods: by their labels, in namespaces that it names or selects by
-their labels. Mirrors ``AffinityTerm`` (k8s.io/kube-scheduler v0.36,
+A `PodTerm` selects pods by their labels, in namespaces that it names or selects by
+labels. Mirrors ``AffinityTerm`` (k8s.io/kube-scheduler v0.36,
 ``framework/types.go``).
 """
 
@@ -17,12 +17,12 @@ __all__ = ["PodTerm", "compile_pod_terms"]
 
 @attrs.frozen(kw_only=True, cache_hash=True)
 class PodTerm:
-    """Some pods, and the node label by whose value nearness to them is judged.
+    """Selects pods, and names the node label whose equal values mean "near".
 
     Attributes:
-        selector: By the pods' labels.
+        selector: Matches the labels of the pods.
         namespaces: The namespaces that the term names.
-        namespace_selector: More namespaces, by their labels.
+        namespace_selector: Selects more namespaces by their labels.
         topology_key: The node label.
     """
 
@@ -55,9 +55,9 @@ def compile_pod_terms(
 ) -> tuple[PodTerm, ...]:
     """Compile the terms of a pod in a namespace.
 
-    A term that neither names nor selects namespaces is about the pod's own. The label
-    keys to match or to mismatch are not read: the API server has merged them into the
-    selectors.
+    A term that neither names nor selects namespaces is about the pod's own. The fields
+    ``matchLabelKeys`` and ``mismatchLabelKeys`` are not read: the API server has merged
+    them into the selectors.
 
     Raises:
         SelectorError: Some selector cannot be evaluated.
