@@ -43,6 +43,7 @@ from quaymaster.testing import (
 )
 from quaymaster.volumes import MIGRATED_PLUGINS, NO_PROVISIONER
 from quaymaster_volume_binding import VolumeBinding
+from tests.kit.engine import binding_of, build_anew
 from tests.kit.internals.cycle import Attempt
 from tests.kit.internals.engine import Framework
 
@@ -90,7 +91,7 @@ class World:
 
     def fresh(self) -> Framework:
         """Plugins that know nothing yet."""
-        built = self.scheduler._runner.build(self.config)
+        built = build_anew(self.scheduler, self.config)
         return next(iter(built.values()))
 
     def live(self) -> Framework:
@@ -361,7 +362,7 @@ def test_memory_of_volumes_follows_the_cluster(seed: int) -> None:
     for _ in range(80):
         world.step()
         fresh = world.fresh()
-        is_at_rest = not world.scheduler._binding.in_flight
+        is_at_rest = not binding_of(world.scheduler).in_flight
         for pod in probes(world):
             for plugin in PLUGINS:
                 expected = one_by_one(world.live(), plugin, pod)

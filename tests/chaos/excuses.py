@@ -8,6 +8,7 @@ from quaymaster.inmemory import InMemoryCluster
 from quaymaster.objects import pod_requests
 from quaymaster.scheduler import Scheduler
 from tests.chaos.stage import Stage
+from tests.kit.engine import cache_of
 from tests.kit.internals.queue import QueuedPod
 
 __all__ = ["Excuses"]
@@ -86,7 +87,7 @@ class Excuses:
         Hints are shown what was told last, and take it for a pod that took no room
         (``deletePod``, ``pkg/scheduler/eventhandlers.go``).
         """
-        if not pod.node_name and scheduler._cache.get(pod.uid) is not None:
+        if not pod.node_name and cache_of(scheduler).get(pod.uid) is not None:
             self._outdone |= _uids(scheduler.queue)
 
     def _is_outgrown(self, scheduler: Scheduler) -> bool:
@@ -96,7 +97,7 @@ class Excuses:
         hint takes that for room (``updatePodInSchedulingQueue`` and
         ``addAssignedPodToCache``, ``pkg/scheduler/eventhandlers.go``).
         """
-        cache = scheduler._cache
+        cache = cache_of(scheduler)
         assumed = (
             (cache.get(stored.uid), stored)
             for stored in self._cluster.list(Pod).items

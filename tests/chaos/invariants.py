@@ -10,6 +10,7 @@ from quaymaster.objects import Namespace, PersistentVolume, PersistentVolumeClai
 from quaymaster.scheduler import Scheduler
 from tests.chaos.ledger import Ledger
 from tests.chaos.rules import World, cpu_of, evictable, why_not
+from tests.kit.engine import binding_of, cache_of, informers_of
 
 __all__ = [
     "Chance",
@@ -58,9 +59,9 @@ def check_nodes(cluster: InMemoryCluster, ledger: Ledger) -> None:
 
 def check_places(scheduler: Scheduler) -> None:
     """Every live pod, as the scheduler knows it, is in exactly one place."""
-    queue, cache = scheduler.queue, scheduler._cache
+    queue, cache = scheduler.queue, cache_of(scheduler)
     in_flight = set(queue.in_flight)
-    for pod in scheduler._informers.list(Pod):
+    for pod in informers_of(scheduler).list(Pod):
         if pod.is_finished:
             continue
         uid = pod.uid
@@ -84,11 +85,11 @@ def check_places(scheduler: Scheduler) -> None:
 def check_at_rest(scheduler: Scheduler, ledger: Ledger) -> None:
     """Nothing is left of any attempt."""
     queue = scheduler.queue
-    if scheduler._cache.assumed_count or queue.in_flight:
+    if cache_of(scheduler).assumed_count or queue.in_flight:
         raise ViolationError("pods are assumed or in flight for ever")
     if queue.in_flight_event_count:
         raise ViolationError("events are kept for nobody")
-    if scheduler._binding.in_flight or len(scheduler.waiting):
+    if binding_of(scheduler).in_flight or len(scheduler.waiting):
         raise ViolationError("a binding or a wait on Permit does not end")
     for decision in ledger.open_decisions():
         raise ViolationError(f"{decision.pod.key} was never given back")
@@ -96,7 +97,7 @@ def check_at_rest(scheduler: Scheduler, ledger: Ledger) -> None:
 
 def check_agreement(scheduler: Scheduler, cluster: InMemoryCluster) -> None:
     """The scheduler knows the cluster as it is."""
-    cache = scheduler._cache
+    cache = cache_of(scheduler)
     live = [pod for pod in cluster.list(Pod).items if not pod.is_finished]
     bound = {pod.uid: pod for pod in live if pod.node_name}
     for pod in bound.values():

@@ -6,9 +6,10 @@ from typing import Any
 import attrs
 
 from quaymaster import ApiObject, Pod
-from quaymaster.scheduler import Scheduler
+from quaymaster.scheduler import Clock
 from tests.chaos.alarms import Alarms
 from tests.chaos.order import OrderWatch
+from tests.kit.engine import TappedScheduler
 
 __all__ = ["Ears", "ListenedScheduler"]
 
@@ -30,24 +31,23 @@ class Ears:
     alarms: Alarms
 
 
-class ListenedScheduler(Scheduler):
+class ListenedScheduler(TappedScheduler):
     """A scheduler with somebody to listen to it.
 
     Args:
         ears: Who does.
         arguments: What `Scheduler` takes.
+        clock: Its time.
         options: What else it takes.
     """
 
-    def __init__(self, ears: Ears, *arguments: Any, **options: Any) -> None:
+    def __init__(
+        self, ears: Ears, *arguments: Any, clock: Clock, **options: Any
+    ) -> None:
         self._ears = ears
-        super().__init__(*arguments, **options)
-        ears.alarms.watch(self._failures)
-        OrderWatch(self.queue, self._clock, ears.sorts, ears.out_of_turn)
-
-    def start(self) -> None:
-        self._runner.start(self)
-        self.queue.start()
+        super().__init__(*arguments, clock=clock, **options)
+        ears.alarms.watch(self.failures)
+        OrderWatch(self.queue, clock, ears.sorts, ears.out_of_turn)
 
     def changed(
         self,
@@ -59,4 +59,4 @@ class ListenedScheduler(Scheduler):
     ) -> None:
         if missed and isinstance(old, Pod):
             self._ears.missed(old)
-        self._engine.handlers.changed(kind, old, new, missed=missed)
+        super().changed(kind, old, new, missed=missed)

@@ -13,7 +13,13 @@ import attrs
 from quaymaster import Pod
 from quaymaster.scheduler import Clock, QueueName
 from tests.chaos.sorts import RULES
-from tests.kit.internals.queue import QueuedPod, SchedulingQueue
+from tests.kit.internals.queue import (
+    QueuedPod,
+    SchedulingQueue,
+    backing_off,
+    hear_of_backoff,
+    sub_queues_of,
+)
 
 __all__ = ["OrderWatch"]
 
@@ -63,9 +69,9 @@ class OrderWatch:
         self._watch()
 
     def _watch(self) -> None:
-        queue, queues = self._queue, self._queue._queues
+        queue, queues = self._queue, sub_queues_of(self._queue)
         pop, take_back = queue.pop, queue.add_unschedulable
-        to_active, to_backoff = queues.to_active, queues._to_backoff
+        to_active, to_backoff = queues.to_active, backing_off(queues)
         reposition = queues.reposition
 
         def popped() -> QueuedPod | None:
@@ -105,9 +111,8 @@ class OrderWatch:
 
         # Nobody else hears of all that goes in and out.
         vars(queue).update(pop=popped, add_unschedulable=came_back)
-        vars(queues).update(
-            to_active=became_active, _to_backoff=backs_off, reposition=moved
-        )
+        vars(queues).update(to_active=became_active, reposition=moved)
+        hear_of_backoff(queues, backs_off)
 
     def _of(self, queued: QueuedPod) -> _Seen:
         if queued not in self._seen:

@@ -3,11 +3,9 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tests.kit.internals.memo import filter_memo, filters, score_memo
+from tests.kit.internals.memo import FEW_ROWS, set_few_rows
 
 __all__ = ["few_rows"]
-
-_HOLDERS = (filter_memo, filters, score_memo)
 
 
 @contextmanager
@@ -19,14 +17,8 @@ def few_rows(count: int | None) -> Iterator[None]:
     Args:
         count: How many; None leaves it.
     """
-    before = filter_memo.FEW_ROWS
     try:
-        _set(before if count is None else count)
+        set_few_rows(FEW_ROWS if count is None else count)
         yield
     finally:
-        _set(before)
-
-
-def _set(count: int) -> None:
-    for holder in _HOLDERS:
-        vars(holder)["FEW_ROWS"] = count
+        set_few_rows(FEW_ROWS)

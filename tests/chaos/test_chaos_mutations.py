@@ -1,16 +1,15 @@
 """An engine that is broken on purpose is found out: no check is there for nothing."""
 
-import heapq
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 import pytest
 
-from quaymaster import ClusterEvent, Node, Rows, Status, hookimpl
+from quaymaster import ClusterEvent, Node, hookimpl
 from quaymaster.columns import is_constant
 from quaymaster.preemption import Evictions
-from quaymaster.scheduler import Clock, Timer
+from quaymaster.scheduler import Clock
 from quaymaster_inter_pod_affinity import InterPodAffinity
 from quaymaster_node_resources_fit import NodeResourcesFit
 from quaymaster_node_unschedulable import NodeUnschedulable
@@ -21,9 +20,19 @@ from tests.chaos.machine import sorts_of
 from tests.chaos.run import replay
 from tests.chaos.steps import draw_steps
 from tests.kit.internals.binding import BindingStations, WaitingPods
-from tests.kit.internals.cycle import Attempt, score_call
+from tests.kit.internals.cycle import IS_CONSTANT
 from tests.kit.internals.engine import BindingCycle, EventHandlers, FailureHandler
 from tests.kit.internals.memo import ScoreMemo
+from tests.kit.internals.mutants import (
+    ASKING,
+    FINISHING,
+    READING_LATER,
+    RESOLVING,
+    asking_about_none,
+    backwards,
+    last_first,
+    with_times_as_they_are,
+)
 from tests.kit.internals.queue import (
     BackoffPolicy,
     InFlightPods,
@@ -50,17 +59,6 @@ def twice(original: Function) -> Function:
     def changed(*args: object) -> object:
         original(*args)
         return original(*args)
-
-    return changed
-
-
-def backwards(original: Function) -> Function:
-    def changed(self: BindingStations, *args: object) -> object:
-        self._unreserve = self._unreserve[::-1]
-        try:
-            return original(self, *args)
-        finally:
-            self._unreserve = self._unreserve[::-1]
 
     return changed
 
@@ -99,16 +97,6 @@ def deaf_to_what_was_missed(original: Function) -> Function:
     return changed
 
 
-def last_first(original: Function) -> Function:
-    def changed(self: PodHeap, *args: Any) -> None:
-        ahead = self._next_ticket
-        self._next_ticket = lambda: -ahead()
-        original(self, *args)
-        self._next_ticket = ahead
-
-    return changed
-
-
 def always_brief(_original: Function) -> Function:
     return lambda _self, _failures: 1.0
 
@@ -131,36 +119,8 @@ def by_exact_types(_original: Function) -> Function:
     return reliable
 
 
-def with_times_as_they_are(_original: Function) -> Function:
-    """A virtual clock takes over whatever class of number a timer is due at."""
-
-    def call_at(
-        self: Clock, due: float, callback: Function, *, background: bool = False
-    ) -> Timer:
-        timer = Timer(self, due, callback, background)
-        self._foreground += not background
-        heapq.heappush(self._timers, (due, next(self._sequence), timer))
-        return timer
-
-    return call_at
-
-
 def as_strides_say(_original: Function) -> Function:
     return lambda array: array.strides == (0,)
-
-
-def asking_about_none(original: Function) -> Function:
-    def score_rows(self: ScoreMemo, attempt: Attempt, rows: Rows) -> Status | None:
-        nodes = attempt.nodes
-        for memo in self._filters:
-            rows = memo.among(nodes, rows)
-        for call in () if nodes.count(rows) else self._summed:
-            scores = call.run(attempt, rows)
-            assert isinstance(scores, Status) or not len(scores.weighted)
-        found: Status | None = original(self, attempt, rows)
-        return found
-
-    return score_rows
 
 
 MUTATIONS: Sequence[tuple[type, str, Mutation, str]] = [
@@ -169,9 +129,9 @@ MUTATIONS: Sequence[tuple[type, str, Mutation, str]] = [
     (BindingStations, "unreserve", backwards, "wrong order"),
     (Cache, "forget", no, "queued and assumed|in flight"),
     (Cache, "remove_pod", nothing, "the cache has|waits, but|would be taken"),
-    (BindingCycle, "_resolve", as_failed, "was given back, but is on"),
-    (BindingCycle, "_resolve", as_if_bound, "is said to be on"),
-    (BindingCycle, "_read_later", nothing, "does not end|for ever"),
+    (BindingCycle, RESOLVING, as_failed, "was given back, but is on"),
+    (BindingCycle, RESOLVING, as_if_bound, "is said to be on"),
+    (BindingCycle, READING_LATER, nothing, "does not end|for ever"),
     (SchedulingQueue, "move_all", deaf_to_nodes, "waits, but"),
     (SchedulingQueue, "done", nothing, "in flight"),
     (SchedulingQueue, "delete", nothing, "and|waits, but|the queue does not hold"),
@@ -184,7 +144,7 @@ MUTATIONS: Sequence[tuple[type, str, Mutation, str]] = [
         deaf_to_what_was_missed,
         "the (cache|queue|snap)|for ever|no such node",
     ),
-    (Evictions, "_finish", nothing, "waits, but"),
+    (Evictions, FINISHING, nothing, "waits, but"),
     (SortKeys, "reliable", by_exact_types, "turn"),
     (PodHeap, "push", last_first, "turn"),
     (BackoffPolicy, "duration", always_brief, "turn"),
@@ -229,6 +189,7 @@ def sorted_by(sort: str) -> Iterable[int]:
     return (seed for seed in range(HISTORIES) if sorts_of(seed)[0] == sort)
 
 
+@pytest.mark.long
 def test_priorities_lost_after_graceful_ends_are_found_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -240,6 +201,7 @@ def test_priorities_lost_after_graceful_ends_are_found_out(
     assert "'s turn" in first_violation(sorted_by("PrioritySort"))
 
 
+@pytest.mark.long
 def test_places_that_do_not_follow_labels_are_found_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -247,11 +209,12 @@ def test_places_that_do_not_follow_labels_are_found_out(
     assert "'s turn" in first_violation(sorted_by("ByApp"))
 
 
+@pytest.mark.long
 def test_empty_arrays_that_pass_for_constant_ones_are_found_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(score_call, "is_constant", as_strides_say(is_constant))
-    asking = asking_about_none(ScoreMemo._score_rows)
-    monkeypatch.setattr(ScoreMemo, "_score_rows", asking)
+    monkeypatch.setattr(IS_CONSTANT, as_strides_say(is_constant))
+    asking = asking_about_none(getattr(ScoreMemo, ASKING))
+    monkeypatch.setattr(ScoreMemo, ASKING, asking)
     found = first_violation(range(HISTORIES))
     assert re.search(r"the attempt to schedule pod \S+ broke: IndexError", found)

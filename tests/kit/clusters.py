@@ -10,8 +10,8 @@ from quaymaster.testing import make_node
 
 __all__ = [
     "make_cluster",
-    "names",
     "names_of",
+    "object_names",
     "pods_of",
     "react",
     "schedule",
@@ -47,14 +47,14 @@ def pods_of(cluster: InMemoryCluster) -> list[Pod]:
     return list(cluster.list(Pod).items)
 
 
-def names(objects: Iterable[ApiObject]) -> list[str]:
+def object_names(objects: Iterable[ApiObject]) -> list[str]:
     """The names of some objects, in their order."""
     return [obj.name for obj in objects]
 
 
 def names_of(cluster: InMemoryCluster) -> list[str]:
     """The names of all pods of a cluster."""
-    return names(pods_of(cluster))
+    return object_names(pods_of(cluster))
 
 
 def react(cluster: InMemoryCluster) -> None:

@@ -4,10 +4,10 @@ import pytest
 
 from quaymaster import NodeInfo, Pod, PodUse, Status, hookimpl
 from tests.kit.internals.cycle import FitError
-from tests.kit.internals.memo import filter_memo
+from tests.kit.internals.memo import FEW_ROWS
 from tests.memo.world import Asked, Full, World, kind
 
-FEW = filter_memo.FEW_ROWS
+FEW = FEW_ROWS
 
 
 def _rejecting(name: str, **parts: object) -> type[Asked]:

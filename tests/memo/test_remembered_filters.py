@@ -18,10 +18,10 @@ from quaymaster import (
 )
 from quaymaster.scheduler import SchedulerOptions
 from tests.kit.internals.cycle import FitError
-from tests.kit.internals.memo import filter_memo
+from tests.kit.internals.memo import FEW_ROWS
 from tests.memo.world import ALL, Asked, Full, World, kind
 
-FEW = filter_memo.FEW_ROWS
+FEW = FEW_ROWS
 
 
 class Tainted(Asked):

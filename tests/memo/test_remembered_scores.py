@@ -20,7 +20,7 @@ from quaymaster import (
 from quaymaster.scheduler import SchedulerOptions
 from quaymaster.testing import SchedulerHarness, make_node
 from tests.kit.internals.cycle import FitError
-from tests.kit.internals.memo import signatures
+from tests.kit.internals.memo import FEWEST_SIGNATURES, REMEMBERED_BYTES
 from tests.memo.world import ALL, Asked, Full, Rated, World, kind
 
 
@@ -319,8 +319,8 @@ def test_score_that_is_too_large_to_normalise_fails_the_attempt_each_time() -> N
 def test_the_oldest_kinds_are_forgotten_when_there_are_too_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(signatures, "_BYTES", 0)  # so that only the fewest are kept
-    monkeypatch.setattr(signatures, "_FEWEST", 3)
+    monkeypatch.setattr(REMEMBERED_BYTES, 0)  # so that only the fewest are kept
+    monkeypatch.setattr(FEWEST_SIGNATURES, 3)
     world = World(Full, Rated)
     for name in ("a", "b", "c", "d"):
         world.fits(kind(name))
@@ -335,8 +335,8 @@ def test_the_oldest_kinds_are_forgotten_when_there_are_too_many(
 def test_what_was_forgotten_is_not_read_from_an_old_pod(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(signatures, "_BYTES", 0)
-    monkeypatch.setattr(signatures, "_FEWEST", 1)
+    monkeypatch.setattr(REMEMBERED_BYTES, 0)
+    monkeypatch.setattr(FEWEST_SIGNATURES, 1)
     world = World(Full, Rated)
     first, second = kind("a"), kind("b")
     world.fits(first)

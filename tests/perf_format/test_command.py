@@ -12,8 +12,8 @@ from click.testing import CliRunner, Result
 from quaymaster import CycleState, NodeInfo, Pod, Status, hookimpl
 from quaymaster.errors import QuaymasterError
 from quaymaster_node_unschedulable import NodeUnschedulable
-from tests.kit.internals.cli import app, main, perf
-from tests.kit.internals.perf import run_workload
+from tests.kit.internals.cli import RUN_APART, app, main
+from tests.kit.internals.perf import PLOT, run_workload
 
 DATA = Path(__file__).parent / "data"
 
@@ -52,7 +52,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Run workloads in this process, which starts faster than one of their own."""
-    monkeypatch.setattr(perf, "run_apart", run_workload)
+    monkeypatch.setattr(RUN_APART, run_workload)
 
 
 def run(*arguments: str) -> Result:
@@ -226,7 +226,7 @@ def test_plot_wants_a_format_that_it_knows(file: str) -> None:
 
 
 def test_plot_says_what_to_install(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "quaymaster._perf.plot", None)
+    monkeypatch.setitem(sys.modules, PLOT, None)
     result = run(file, "--plot", "out.png")
     assert str(result.exception).endswith("pip install 'quaymaster[plot]'")
 

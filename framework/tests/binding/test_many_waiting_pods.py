@@ -13,6 +13,7 @@ from typing import ClassVar
 from quaymaster import Handle, PermitWait, Status, hookimpl
 from quaymaster.scheduler import VirtualClock
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.engine import scheduler_of
 from tests.kit.internals.binding import WaitingPods
 
 MANY, FEW = 10_000, 1_000
@@ -82,7 +83,8 @@ def test_waiting_pods_hold_no_thread_and_are_not_looked_through() -> None:
     assert calls(many.clock.run_due) <= calls(few.clock.run_due) + 2
     assert calls(many.clock.next_due) <= calls(few.clock.next_due) + 2
     some, more = (
-        calls(partial(harness._scheduler.waiting.get, "x")) for harness in (few, many)
+        calls(partial(scheduler_of(harness).waiting.get, "x"))
+        for harness in (few, many)
     )
     assert more == some
 

@@ -33,6 +33,7 @@ from quaymaster.testing import (
     make_pod,
     make_storage_class,
 )
+from tests.kit.engine import scheduler_of
 
 LATE = Status.unschedulable("too late")
 ONE_CPU = {"cpu": "1"}
@@ -139,7 +140,7 @@ def test_events_do_not_pile_up_behind_a_stuck_binding() -> None:
     for number in range(50):
         harness.cluster.create(make_node(name=f"n{number}"))
         harness.advance(1.0)
-    queue = harness._scheduler.queue
+    queue = scheduler_of(harness).queue
     assert harness.node_of("slow") == ""
     assert (queue.in_flight, queue.in_flight_event_count) == ([], 0)
 
@@ -185,7 +186,7 @@ def test_nominated_node_is_set_during_a_permit_wait_and_cleared_by_the_bind() ->
     )
     harness.schedule_one()
     assert harness.pod("p").status.nominated_node_name == "a"
-    [waiting] = harness._scheduler.waiting
+    [waiting] = scheduler_of(harness).waiting
     waiting.allow("Asking")
     harness.advance(0.0)
     assert harness.node_of("p") == "a"
@@ -208,7 +209,7 @@ def test_nomination_to_a_node_that_goes_away_does_not_hold_the_pod_up() -> None:
     harness.advance(60.0)
     assert harness.node_of("p") == "b"
     assert harness.pod("p").status.nominated_node_name == ""
-    assert not harness._scheduler.queue.nominator.pods_on("a")
+    assert not scheduler_of(harness).queue.nominator.pods_on("a")
 
 
 @pytest.mark.parametrize("names", [{"gone"}, {"gone", "a"}], ids=["alone", "and a"])

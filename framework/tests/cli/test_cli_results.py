@@ -8,7 +8,7 @@ from click.shell_completion import ShellComplete
 from click.testing import CliRunner, Result
 
 from quaymaster.manifests import Notice, NoticeReason
-from tests.kit.internals.cli import app, output, print_notices
+from tests.kit.internals.cli import LINE_WIDTH, app, print_notices
 
 POD = """
 apiVersion: v1
@@ -202,7 +202,7 @@ def test_no_word_is_broken_on_a_narrow_terminal(
         return run(*arguments, pods, *ONE_NODE).stdout.splitlines()
 
     whole = {word for line in lines() for word in line.split()}
-    monkeypatch.setattr(output, "line_width", lambda _stream: width)
+    monkeypatch.setattr(LINE_WIDTH, lambda _stream: width)
     assert max(map(len, lines())) <= width
     assert {word for line in lines() for word in line.split()} <= whole
 

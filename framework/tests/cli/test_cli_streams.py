@@ -10,7 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit.internals.cli import main, simulate, terminal
+from tests.kit.internals.cli import (
+    SIMULATE,
+    bold,
+    is_styled,
+    line_width,
+    main,
+)
 
 COMMAND = "from _quaymaster_command import main; main()"
 QUAYMASTER = (sys.executable, "-c", COMMAND)
@@ -61,8 +67,8 @@ def test_styles_follow_the_terminal_and_the_usual_variables(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     stream = Terminal(is_one=is_terminal)
-    assert terminal.is_styled(stream) is styled
-    assert terminal.bold("x", stream) == ("\x1b[1mx\x1b[0m" if styled else "x")
+    assert is_styled(stream) is styled
+    assert bold("x", stream) == ("\x1b[1mx\x1b[0m" if styled else "x")
 
 
 def test_lines_are_as_wide_as_the_terminal_and_endless_on_a_pipe(
@@ -70,8 +76,8 @@ def test_lines_are_as_wide_as_the_terminal_and_endless_on_a_pipe(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "66")
     monkeypatch.setenv("FORCE_COLOR", "1")
-    assert terminal.line_width(Terminal(is_one=True)) == 66
-    assert terminal.line_width(Terminal(is_one=False)) is None
+    assert line_width(Terminal(is_one=True)) == 66
+    assert line_width(Terminal(is_one=False)) is None
 
 
 def test_ctrl_c_ends_with_130_and_without_a_traceback(
@@ -83,7 +89,7 @@ def test_ctrl_c_ends_with_130_and_without_a_traceback(
         raise KeyboardInterrupt
 
     (tmp_path / "pod.yaml").write_text(POD)
-    monkeypatch.setattr(simulate, "simulate", interrupted)
+    monkeypatch.setattr(SIMULATE, interrupted)
     monkeypatch.setattr("sys.argv", ["quaymaster", "simulate", f"{tmp_path}/pod.yaml"])
     with pytest.raises(SystemExit) as stop:
         main()

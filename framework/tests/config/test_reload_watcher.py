@@ -13,6 +13,7 @@ import pytest
 from quaymaster import Handle, Pod, Status, hookimpl
 from quaymaster.config import ConfigChanges, ConfigWatcher, ReloadError
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.internals.config import PARSE_CONFIG
 
 HEADER = (
     "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
@@ -282,7 +283,7 @@ def test_an_unforeseen_error_is_logged_with_its_stack(
     def fail(*_: object, **__: object) -> None:
         raise LookupError("nobody thought of this")
 
-    monkeypatch.setattr("quaymaster._config.watcher.parse_config", fail)
+    monkeypatch.setattr(PARSE_CONFIG, fail)
     followed.write(text("Wall"))
     followed.look()
     (error,) = followed.diary.errors

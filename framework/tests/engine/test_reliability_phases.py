@@ -21,6 +21,7 @@ from quaymaster import (
 )
 from quaymaster.scheduler import QueueName
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.engine import is_at_rest, uids_on_nodes
 
 REJECTION = Status.unschedulable("not yet")
 ERROR = Status.from_error("broken")
@@ -143,23 +144,6 @@ def probed(
     return harness
 
 
-def counted(harness: SchedulerHarness) -> list[str]:
-    """The uids of the pods that decisions see on the nodes."""
-    snapshot = harness._scheduler.snapshot
-    return [uid for info in snapshot for uid in info.pods]
-
-
-def is_at_rest(harness: SchedulerHarness) -> bool:
-    """Whether nothing is left of any attempt."""
-    scheduler = harness._scheduler
-    return (
-        scheduler.queue.in_flight == []
-        and scheduler.queue.in_flight_event_count == 0
-        and scheduler._cache.assumed_count == 0
-        and not harness.waiting_pods()
-    )
-
-
 @pytest.mark.parametrize("phase", PHASES)
 def test_event_at_any_phase_of_a_cycle_wakes_the_pod(phase: str) -> None:
     def act(harness: SchedulerHarness) -> Status:
@@ -180,14 +164,14 @@ def test_failure_at_any_point_gives_everything_back_and_requeues(
     harness = probed(phase, lambda _harness: answer)
     harness.schedule_one()
     assert Prober.unreserved == (["p"] if phase in ON_A_NODE else [])
-    assert counted(harness) == []
+    assert uids_on_nodes(harness) == []
     pending = harness.why_pending("p")
     assert pending is not None
     if answer is ERROR and phase != "post_filter":
         assert pending.queue is QueueName.ERROR_BACKOFF
     harness.advance(400.0)
     assert harness.node_of("p")
-    assert counted(harness) == ["first"]
+    assert uids_on_nodes(harness) == ["first"]
     assert is_at_rest(harness)
 
 
@@ -204,7 +188,7 @@ def test_pod_deleted_at_any_phase_is_not_added_again(
     harness.advance(400.0)
     assert harness.why_pending("p") is None
     assert harness.attempts == ["default/p"]
-    assert counted(harness) == []
+    assert uids_on_nodes(harness) == []
     assert is_at_rest(harness)
 
 
@@ -225,5 +209,5 @@ def test_pod_recreated_between_decide_and_bind_is_bound_in_its_new_incarnation(
     harness.advance(400.0)
     assert harness.node_of("p")
     assert harness.attempts == ["default/p", "default/p"]
-    assert counted(harness) == ["second"]
+    assert uids_on_nodes(harness) == ["second"]
     assert is_at_rest(harness)

@@ -24,6 +24,7 @@ from quaymaster import (
 )
 from quaymaster.scheduler import QueueName
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.engine import cache_of, scheduler_of
 
 ONE_CPU = {"cpu": "1"}
 NODE_ADDED = ClusterEvent(EventResource.NODE, ActionType.ADD)
@@ -162,9 +163,9 @@ def test_decisions_see_what_the_cluster_has() -> None:
             for pod in harness.cluster.list(Pod).items
             if pod.node_name and not pod.is_finished
         }
-        snapshot = harness._scheduler.snapshot
+        snapshot = scheduler_of(harness).snapshot
         assert {uid: info.name for info in snapshot for uid in info.pods} == stored
-    assert harness._scheduler._cache.assumed_count == 0
+    assert cache_of(scheduler_of(harness)).assumed_count == 0
 
 
 def test_many_pending_pods_leave_nothing_behind() -> None:
@@ -175,7 +176,7 @@ def test_many_pending_pods_leave_nothing_behind() -> None:
     for pod in pods:
         harness.cluster.delete(Pod, pod.key)
     harness.advance(600.0)
-    queue = harness._scheduler.queue
+    queue = scheduler_of(harness).queue
     assert len(queue) == 0
     assert queue.in_flight_event_count == 0
     assert harness.clock.next_due() is None

@@ -36,6 +36,7 @@ from quaymaster.scheduler import (
     WorkerExecutor,
 )
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.engine import scheduler_of
 
 Document = Mapping[str, object]
 
@@ -198,7 +199,7 @@ def started(config: Document, *objects: ApiObject) -> SchedulerHarness:
 def reload(harness: SchedulerHarness, config: Document) -> ConfigChanges:
     """Swap a configuration in, and make no attempt."""
     answer = harness.reload(config)
-    harness._scheduler.catch_up()
+    scheduler_of(harness).catch_up()
     return answer.result(0)
 
 
@@ -286,9 +287,9 @@ def test_active_pods_are_sorted_by_the_new_plugin() -> None:
 def test_the_old_order_holds_where_the_new_one_says_nothing() -> None:
     pods = [make_pod(name=name, priority=1) for name in "hdakcb"]
     harness = started(document(), *pods)
-    order = [queued.key for queued in harness._scheduler.queue.active()]
+    order = [queued.key for queued in scheduler_of(harness).queue.active()]
     reload(harness, document(podMaxBackoffSeconds=99))
-    assert [queued.key for queued in harness._scheduler.queue.active()] == order
+    assert [queued.key for queued in scheduler_of(harness).queue.active()] == order
 
 
 def test_a_new_gate_holds_back_pods_that_were_active_or_in_backoff() -> None:
@@ -297,7 +298,7 @@ def test_a_new_gate_holds_back_pods_that_were_active_or_in_backoff() -> None:
     reload(harness, document(profile("Wall")))
     harness.cluster.create(make_pod(name="new"))
     harness.cluster.create(make_pod(name="keyed", labels={"key": "1"}))
-    harness._scheduler.catch_up()
+    scheduler_of(harness).catch_up()
     assert [queue_of(harness, name) for name in ("late", "new", "keyed")] == [
         QueueName.BACKOFF,
         QueueName.ACTIVE,
@@ -355,11 +356,11 @@ def test_a_nomination_lives_as_long_as_its_profile() -> None:
     nominated = msgspec.structs.replace(pod.status, nominated_node_name="n")
     harness = started(document(), msgspec.structs.replace(pod, status=nominated))
     reload(harness, document(profile("Door")))
-    assert [pod.name for pod in harness._scheduler.queue.nominator.pods_on("n")] == [
+    assert [pod.name for pod in scheduler_of(harness).queue.nominator.pods_on("n")] == [
         "p"
     ]
     reload(harness, document(profile(name="other")))
-    assert harness._scheduler.queue.nominator.pods_on("n") == ()
+    assert scheduler_of(harness).queue.nominator.pods_on("n") == ()
 
 
 # Profiles that come and go ----------------------------------------------------------
@@ -375,7 +376,7 @@ def test_pods_of_a_new_profile_are_queued() -> None:
     assert harness.attempts == []
     changes = reload(harness, document(profile(), profile(name="other")))
     assert changes == ConfigChanges(added=("other",))
-    assert [queued.key for queued in harness._scheduler.queue] == ["default/p"]
+    assert [queued.key for queued in scheduler_of(harness).queue] == ["default/p"]
     harness.settle()
     assert harness.node_of("p") == "n"
 
@@ -409,7 +410,7 @@ def test_pods_that_change_hands_do_not_hear_of_each_other() -> None:
 
 
 def allow(harness: SchedulerHarness) -> None:
-    for waiting in list(harness._scheduler.waiting):
+    for waiting in list(scheduler_of(harness).waiting):
         waiting.allow("Guard")
 
 
@@ -452,7 +453,7 @@ def test_a_waiting_pod_whose_profile_is_gone_ends_and_does_not_come_back() -> No
     assert Guard.log == ["1 reserve p", "1 unreserve p"]
     assert harness.why_pending("p") is None
     assert harness.attempts == ["default/p"]
-    assert harness._scheduler.queue.in_flight == []
+    assert scheduler_of(harness).queue.in_flight == []
     assert harness.pod("p").status.nominated_node_name == ""
 
 
@@ -461,9 +462,9 @@ def test_a_waiting_pod_that_is_rejected_without_a_profile_is_not_queued() -> Non
     harness = started(both, make_pod(name="p", scheduler_name="other"))
     harness.advance(1.0)
     reload(harness, document())
-    for waiting in harness._scheduler.waiting:
+    for waiting in scheduler_of(harness).waiting:
         waiting.reject("Guard", "no")
-    harness._scheduler.catch_up()
+    scheduler_of(harness).catch_up()
     assert Guard.log == ["1 reserve p", "1 unreserve p"]
     assert harness.why_pending("p") is None
 
@@ -490,7 +491,7 @@ def test_a_deleted_waiting_pod_whose_profile_is_gone_gives_its_place_back() -> N
     harness.advance(1.0)  # long before its time on Permit is over
     assert Guard.log == ["1 reserve p", "1 unreserve p"]
     assert harness.waiting_pods() == []
-    assert [uid for info in harness._scheduler.snapshot for uid in info.pods] == []
+    assert [uid for info in scheduler_of(harness).snapshot for uid in info.pods] == []
 
 
 # What is asked, and what is answered ------------------------------------------------
@@ -544,7 +545,7 @@ def test_what_cannot_be_built_leaves_everything_as_it_was(
 ) -> None:
     harness = started(document(profile("Wall")), make_pod(name="p"))
     harness.settle()
-    scheduler = harness._scheduler
+    scheduler = scheduler_of(harness)
     before = dict(scheduler.frameworks), scheduler.config, harness.why_pending("p")
     with pytest.raises(QuaymasterError, match=problem):
         reload(harness, config)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from quaymaster import Handle, PermitWait, Pod, Status, hookimpl
 from quaymaster.cluster import NotFoundError
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.engine import cache_of, is_at_rest, scheduler_of
 from tests.kit.profiles import fewer
 
 REJECTION = Status.unschedulable("not yet")
@@ -149,16 +150,6 @@ def probed(
     Prober.act = staticmethod(lambda: act(harness))
     harness.cluster.create(make_pod(name="p"))
     return harness
-
-
-def is_at_rest(harness: SchedulerHarness) -> bool:
-    scheduler = harness._scheduler
-    return (
-        scheduler.queue.in_flight == []
-        and scheduler.queue.in_flight_event_count == 0
-        and scheduler._cache.assumed_count == 0
-        and not harness.waiting_pods()
-    )
 
 
 @pytest.mark.parametrize("phase", PHASES)
@@ -334,9 +325,9 @@ class Play:
 
     def is_accounted_for(self, pod: Pod) -> bool:
         """Whether a pod is in exactly the places where it belongs."""
-        scheduler = self.harness._scheduler
+        scheduler = scheduler_of(self.harness)
         queued = scheduler.queue.get(pod.key) is not None
-        assumed = scheduler._cache.is_assumed(pod.uid)
+        assumed = cache_of(scheduler).is_assumed(pod.uid)
         if pod.node_name or pod.is_terminating:
             return not queued
         if pod.spec.scheduler_name in scheduler.frameworks:
@@ -349,7 +340,7 @@ def test_in_any_run_of_events_every_pod_is_accounted_for(
     steps: list[tuple[str, object]],
 ) -> None:
     play = Play()
-    scheduler = play.harness._scheduler
+    scheduler = scheduler_of(play.harness)
     for name, value in steps:
         getattr(play, name)(value)
         scheduler.catch_up()

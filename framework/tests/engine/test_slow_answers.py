@@ -6,7 +6,7 @@ import pytest
 
 from quaymaster import Pod
 from quaymaster.inmemory import InMemoryCluster
-from quaymaster.scheduler import Scheduler, VirtualClock
+from quaymaster.scheduler import VirtualClock
 from quaymaster.testing import (
     Fault,
     FaultyCluster,
@@ -14,6 +14,7 @@ from quaymaster.testing import (
     make_node,
     make_pod,
 )
+from tests.kit.engine import scheduler_of
 from tests.kit.internals.testing import SlowExecutor
 
 
@@ -119,10 +120,6 @@ def make_harness(fault: Fault, *, seed: int = 0) -> SchedulerHarness:
         max_answer_seconds=2.0,
         seed=seed,
     )
-
-
-def scheduler_of(harness: SchedulerHarness) -> Scheduler:
-    return harness._scheduler
 
 
 def test_others_are_scheduled_while_a_bind_is_slow() -> None:

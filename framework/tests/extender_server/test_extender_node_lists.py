@@ -11,6 +11,7 @@ import pytest
 from quaymaster import Node, Pod
 from quaymaster.errors import QuaymasterError
 from tests.kit.internals.extender_server import (
+    WINDOW,
     Bodies,
     Body,
     NodeLists,
@@ -19,9 +20,12 @@ from tests.kit.internals.extender_server import (
     ReadNodes,
     Receiver,
     RequestReader,
-    receiving,
 )
-from tests.kit.internals.extenders import KnownNode, WireError, node_texts
+from tests.kit.internals.extenders import (
+    READS_TO_FORGET,
+    KnownNode,
+    WireError,
+)
 
 Tree: TypeAlias = dict[str, Any]
 
@@ -92,7 +96,7 @@ def spoilt_memory(monkeypatch: pytest.MonkeyPatch) -> None:
 def window(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """How much of a request is compared at once."""
     size: int = request.param
-    monkeypatch.setattr(receiving, "_WINDOW", size)
+    monkeypatch.setattr(WINDOW, size)
     return size
 
 
@@ -250,7 +254,7 @@ def test_names_and_empty_lists_are_read_as_before() -> None:
 def test_nodes_that_nobody_sends_any_more_are_forgotten(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(node_texts, "_READS_TO_FORGET", 4)
+    monkeypatch.setattr(READS_TO_FORGET, 4)
     reader = RequestReader()
     read(compact(request([node("gone")])), reader)
     for step in range(8):

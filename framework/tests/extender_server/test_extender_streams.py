@@ -17,9 +17,9 @@ from quaymaster.objects import to_wire
 from quaymaster.scheduler import PluginRegistry
 from quaymaster.testing import make_node, make_pod
 from tests.kit.internals.extender_server import (
+    WINDOW,
     ExtenderServer,
     ExtenderService,
-    receiving,
 )
 
 Tree: TypeAlias = Any
@@ -43,7 +43,7 @@ def server() -> Iterator[ExtenderServer]:
 @pytest.fixture(autouse=True)
 def narrow_window(monkeypatch: pytest.MonkeyPatch) -> None:
     """Requests of some kilobytes are received as if they were megabytes."""
-    monkeypatch.setattr(receiving, "_WINDOW", 1000)
+    monkeypatch.setattr(WINDOW, 1000)
 
 
 def request(owner: str, size: int = 10, *, unfit: int = 0) -> bytes:

@@ -16,7 +16,7 @@ from quaymaster.inmemory import AdmissionError, InMemoryCluster
 from quaymaster.objects import Container, Namespace, ObjectMeta, PodCondition, PodSpec
 from quaymaster.scheduler import VirtualClock
 from quaymaster.testing import make_namespace, make_node, make_pod
-from tests.kit.clusters import make_cluster, names
+from tests.kit.clusters import make_cluster, object_names
 
 _: type[Cluster] = InMemoryCluster
 
@@ -68,7 +68,7 @@ def test_list_is_in_the_order_of_creation_whatever_changed_since() -> None:
     node = cluster.get(Node, "c")
     cluster.update(replace(node, spec=replace(node.spec, unschedulable=True)))
     listed = cluster.list(Node)
-    assert names(listed.items) == ["c", "a", "b"]
+    assert object_names(listed.items) == ["c", "a", "b"]
     assert listed.resource_version == cluster.resource_version
 
 
@@ -206,7 +206,7 @@ def test_load_takes_all_objects_or_none() -> None:
 
 def test_load_keeps_the_order_within_a_kind() -> None:
     cluster = make_cluster(*(make_pod(name=name) for name in "cab"))
-    assert names(cluster.list(Pod).items) == ["c", "a", "b"]
+    assert object_names(cluster.list(Pod).items) == ["c", "a", "b"]
 
 
 def test_loaded_pod_that_was_terminating_goes_after_its_grace_period() -> None:
@@ -217,7 +217,7 @@ def test_loaded_pod_that_was_terminating_goes_after_its_grace_period() -> None:
         make_node(name="n"), replace(pod, metadata=metadata), clock=clock
     )
     clock.advance(29.0)
-    assert names(cluster.list(Pod).items) == ["a"]
+    assert object_names(cluster.list(Pod).items) == ["a"]
     clock.advance(1.0)
     assert not cluster.list(Pod).items
 

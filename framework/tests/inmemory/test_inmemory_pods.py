@@ -13,7 +13,7 @@ from quaymaster.cluster import (
 from quaymaster.objects import PodCondition, Time
 from quaymaster.scheduler import VirtualClock
 from quaymaster.testing import make_node, make_pod
-from tests.kit.clusters import make_cluster, names
+from tests.kit.clusters import make_cluster, object_names
 
 
 def condition_of(pod: Pod, name: str) -> PodCondition:
@@ -173,7 +173,7 @@ def test_given_grace_period_overrides_the_pods_own() -> None:
     )
     cluster.delete(Pod, "default/a", grace_period_seconds=0)
     cluster.delete(Pod, "default/b", grace_period_seconds=5)
-    assert names(cluster.list(Pod).items) == ["b"]
+    assert object_names(cluster.list(Pod).items) == ["b"]
     clock.advance(5.0)
     assert not cluster.list(Pod).items
 
@@ -253,4 +253,4 @@ def test_pods_of_a_lost_node_are_removed_unless_it_comes_back() -> None:
     clock.advance(39.0)
     cluster.create(make_node(name="back"))
     clock.advance(1.0)
-    assert names(cluster.list(Pod).items) == ["b"]
+    assert object_names(cluster.list(Pod).items) == ["b"]

@@ -10,6 +10,7 @@ from quaymaster.inmemory import InMemoryCluster
 from quaymaster.objects import Namespace, ObjectMeta
 from quaymaster.testing import make_node
 from tests.kit.clusters import make_cluster
+from tests.kit.internals.inmemory import MAX_LAG
 
 
 def add(cluster: InMemoryCluster, name: str) -> None:
@@ -132,7 +133,7 @@ def test_lagging_watch_keeps_its_events() -> None:
 def test_lagging_watch_expires_when_its_events_are_too_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("quaymaster._inmemory.store._MAX_LAG", 50)
+    monkeypatch.setattr(MAX_LAG, 50)
     cluster = make_cluster(history=10)
     watch = cluster.watch(Namespace, cluster.resource_version, ignore)
     for index in range(100):

@@ -54,7 +54,7 @@ def make_pod_of(name: str, *containers: Tree, **spec: Any) -> Pod:
     return from_wire(tree, Pod)
 
 
-def make_deployment(replicas: int, **resources: Any) -> Deployment:
+def deployment_of(replicas: int, **resources: Any) -> Deployment:
     template = {
         "metadata": {"labels": LABELS},
         "spec": {"containers": [container(**resources)]},
@@ -81,7 +81,7 @@ def refusal(cluster: InMemoryCluster, obj: ApiObject) -> str:
 def test_pods_beyond_a_quota_are_not_created_and_told() -> None:
     cluster = make_cluster(
         make_quota({"pods": 2, "requests.cpu": "1500m"}),
-        make_deployment(5, requests={"cpu": "500m"}),
+        deployment_of(5, requests={"cpu": "500m"}),
     )
     assert len(cluster.list(Pod).items) == 2
     assert used(cluster) == {"pods": "2", "requests.cpu": "1"}
@@ -202,7 +202,7 @@ def test_an_indexed_job_counts_all_the_pods_that_it_lacks() -> None:
 
 
 def test_a_larger_quota_lets_the_others_in() -> None:
-    cluster = make_cluster(make_quota({"pods": "1"}), make_deployment(3))
+    cluster = make_cluster(make_quota({"pods": "1"}), deployment_of(3))
     quota = cluster.get(ResourceQuota, "default/q")
     cluster.update(replace(quota, spec=make_quota({"pods": "9"}).spec))
     cluster.clock.run_due()
@@ -211,14 +211,14 @@ def test_a_larger_quota_lets_the_others_in() -> None:
 
 
 def test_a_deleted_quota_limits_nothing() -> None:
-    cluster = make_cluster(make_quota({"pods": "0"}), make_deployment(2))
+    cluster = make_cluster(make_quota({"pods": "0"}), deployment_of(2))
     cluster.delete(ResourceQuota, "default/q")
     cluster.clock.run_due()
     assert len(cluster.list(Pod).items) == 2
 
 
 def test_a_deleted_workload_misses_nothing() -> None:
-    cluster = make_cluster(make_quota({"pods": "0"}), make_deployment(2))
+    cluster = make_cluster(make_quota({"pods": "0"}), deployment_of(2))
     cluster.delete(Deployment, "default/web")
     cluster.clock.run_due()
     assert cluster.notices() == ()
@@ -297,7 +297,7 @@ def test_objects_of_any_kind_can_be_counted() -> None:
     service = from_wire(
         {"metadata": {"name": "web"}, "spec": {"type": "LoadBalancer"}}, Service
     )
-    cluster = make_cluster(quota, make_deployment(2), service)
+    cluster = make_cluster(quota, deployment_of(2), service)
     assert used(cluster) == {
         "count/deployments.apps": "1",
         "count/replicasets.apps": "0",
@@ -440,7 +440,7 @@ def test_the_account_is_what_a_count_of_all_pods_gives(
 ) -> None:
     cluster = make_cluster(
         make_quota({"pods": "6", "requests.cpu": "3", "count/pods": "50"}),
-        make_deployment(2, requests={"cpu": "250m"}),
+        deployment_of(2, requests={"cpu": "250m"}),
     )
     for act, number in acts:
         pods = cluster.list(Pod).items

@@ -7,7 +7,12 @@ from pathlib import Path
 import pytest
 
 from quaymaster.manifests import ManifestErrors, load
-from tests.kit.internals.input import UnreadableError, read_file
+from tests.kit.internals.input import (
+    LONGEST_STREAM,
+    PATIENCE_MS,
+    UnreadableError,
+    read_file,
+)
 
 NODE = "apiVersion: v1\nkind: Node\nmetadata: {name: a}\n"
 JSON = '{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}}'
@@ -134,7 +139,7 @@ def test_device_is_no_file(tmp_path: Path) -> None:
 def test_pipe_that_nobody_writes_to_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("quaymaster._input.reading._PATIENCE_MS", 1)
+    monkeypatch.setattr(PATIENCE_MS, 1)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     assert problems(pipe) == ["pipe: nobody writes to this pipe"]
@@ -161,7 +166,7 @@ def test_pipes_in_a_directory_are_passed_over(tmp_path: Path) -> None:
 def test_stream_without_an_end_is_not_read_for_ever(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("quaymaster._input.reading._LONGEST_STREAM", 1 << 30 >> 20)
+    monkeypatch.setattr(LONGEST_STREAM, 1 << 30 >> 20)
     reader, writer = os.pipe()
     os.write(writer, b"#" * 2000)
     os.close(writer)

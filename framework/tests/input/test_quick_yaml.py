@@ -7,6 +7,7 @@ import textwrap
 import pytest
 
 from tests.kit.internals.input import (
+    BUILD_VALUES,
     NotPlainError,
     Shapes,
     UnreadableError,
@@ -14,7 +15,7 @@ from tests.kit.internals.input import (
     read,
     read_block,
 )
-from tests.kit.internals.manifests import object_texts
+from tests.kit.internals.manifests import LARGE, object_texts
 
 POD = """\
 apiVersion: v1
@@ -92,7 +93,7 @@ def test_spoiled_blocks_are_read_alike_or_not_at_all() -> None:
 
 def texts(content: str, large: int, monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """What a file holds, with its places, and how it ended."""
-    monkeypatch.setattr("quaymaster._manifests.texts._LARGE", large)
+    monkeypatch.setattr(LARGE, large)
     found: list[object] = []
     try:
         for one in object_texts(content.encode(), "f.yaml"):
@@ -153,5 +154,5 @@ def test_items_of_large_lists_need_no_events(monkeypatch: pytest.MonkeyPatch) ->
     content = f"kind: List\nitems:\n{ITEM * 200}".encode()
     texts = object_texts(content, "f.yaml")
     next(texts)  # for which the frame of the list was read
-    monkeypatch.delattr("quaymaster._input.yaml.values.Values.build")
+    monkeypatch.delattr(BUILD_VALUES)
     assert len(list(texts)) == 199

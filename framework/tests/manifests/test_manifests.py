@@ -15,6 +15,7 @@ from quaymaster import ApiObject, Node, Pod
 from quaymaster.errors import QuaymasterError
 from quaymaster.manifests import Loaded, ManifestErrors, Source, load
 from quaymaster.objects import Deployment, ObjectMeta, SpecPool, to_wire
+from tests.kit.internals.input import MAPPED_FROM
 
 Writer: TypeAlias = Callable[..., Path]
 
@@ -250,7 +251,7 @@ def test_garbage_collector_runs_again_after_a_load(
 def test_large_files_are_read_without_a_copy(
     write: Writer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("quaymaster._input.reading._MAPPED_FROM", 1)
+    monkeypatch.setattr(MAPPED_FROM, 1)
     assert keys(load([write(a_json=json.dumps(as_tree("a")))])) == ["Node a"]
     assert keys(load([write(b_yaml=NODE % "b")])) == ["Node b"]
 

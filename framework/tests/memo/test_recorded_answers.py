@@ -6,6 +6,7 @@ from collections.abc import Hashable
 
 from quaymaster import CycleState, Handle, Pod, Scope, StateKey, Status, hookimpl
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.engine import scheduler_of
 from tests.kit.internals.memo import Signatures
 
 KEY = StateKey[bool]("Late")
@@ -79,8 +80,8 @@ def test_a_plugin_after_the_one_that_rejects_has_written_nothing() -> None:
 
 def test_a_spec_goes_with_its_last_pod_whatever_is_remembered() -> None:
     harness = SchedulerHarness([make_node(name="a")])
-    framework = harness._scheduler.frameworks["default-scheduler"]
-    signatures = Signatures(framework.profile, harness._scheduler.snapshot.nodes)
+    framework = scheduler_of(harness).frameworks["default-scheduler"]
+    signatures = Signatures(framework.profile, scheduler_of(harness).snapshot.nodes)
     pod = make_pod(name="p", requests={"cpu": "1"})
     memo = signatures.recall(pod)
     assert memo is not None

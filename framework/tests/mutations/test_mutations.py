@@ -21,6 +21,7 @@ from quaymaster.counting import PodQuery
 from quaymaster.objects import Selector
 from quaymaster.scheduler import SchedulerOptions
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.engine import scheduler_of
 
 KEY = StateKey[list[str]]("Notes")
 SHARED = StateKey["Shared"]("Shared")
@@ -192,7 +193,10 @@ def test_a_change_fails_one_attempt_and_is_undone(change: Change, said: str) -> 
     expected = f"plugin 'Faulty': pre_filter changed {said}"
     assert expected in harness.message("bad")
     assert harness.node_of("good")
-    nodes, snapshot = harness._scheduler.snapshot.nodes, harness._scheduler.snapshot
+    nodes, snapshot = (
+        scheduler_of(harness).snapshot.nodes,
+        scheduler_of(harness).snapshot,
+    )
     for node in snapshot:
         assert node.requested.milli_cpu == nodes.requested[0, node.row]
         assert len(node.pods) == nodes.pod_count[node.row]
@@ -272,7 +276,7 @@ def test_a_change_by_a_hook_that_must_not_fail_is_logged_and_undone(
     assert harness.node_of("bad")
     assert harness.node_of("good")
     assert "plugin 'Faulty': post_bind changed column 'requested'" in caplog.text
-    nodes = harness._scheduler.snapshot.nodes
+    nodes = scheduler_of(harness).snapshot.nodes
     assert nodes.requested[0, : len(nodes)].tolist() == [0, 0]
 
 
@@ -335,8 +339,8 @@ def test_a_clone_that_shares_data_is_found_out() -> None:
         },
         options=SchedulerOptions(check_mutations=True),
     )
-    harness._scheduler.queue.delete(nominated)
-    harness._scheduler.queue.nominator.add(nominated)
+    scheduler_of(harness).queue.delete(nominated)
+    scheduler_of(harness).queue.nominator.add(nominated)
     harness.settle()
     assert "add_pod changed 'Shared' in the cycle state" in harness.message("bad")
     assert harness.node_of("good")

@@ -29,6 +29,7 @@ from quaymaster import (
     hookimpl,
 )
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.engine import scheduler_of
 
 Answer = Callable[[], object]
 
@@ -415,8 +416,8 @@ def scheduled(
         config=config_with(**points),
     )
     if nominated_pods:  # keeps its nomination, since it is not tried
-        harness._scheduler.queue.delete(nominated)
-        harness._scheduler.queue.nominator.add(nominated)
+        scheduler_of(harness).queue.delete(nominated)
+        scheduler_of(harness).queue.nominator.add(nominated)
     harness.settle()
     return harness
 
@@ -467,7 +468,7 @@ def test_gate_that_breaks_its_contract_is_named_and_holds_its_pod_alone(
     assert pending is not None
     assert pending.rejected_by == ("Faulty",)
     assert said in caplog.text
-    why = harness._scheduler.gate_of(harness.pod("bad"))
+    why = scheduler_of(harness).gate_of(harness.pod("bad"))
     assert why is not None
     assert why.plugin == "Faulty"
 

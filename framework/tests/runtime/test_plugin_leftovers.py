@@ -25,6 +25,7 @@ from quaymaster import (
 from quaymaster.errors import ProfileError
 from quaymaster.scheduler import WorkerExecutor
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.engine import scheduler_of
 
 Answer = Callable[[], object]
 
@@ -259,8 +260,8 @@ def test_what_breaks_the_cycle_state_fails_that_attempt(
         plugins={"Faulty": plugin},
         config=config_with(),
     )
-    harness._scheduler.queue.delete(nominated)
-    harness._scheduler.queue.nominator.add(nominated)
+    scheduler_of(harness).queue.delete(nominated)
+    scheduler_of(harness).queue.nominator.add(nominated)
     harness.settle()
     assert harness.node_of("good")
     if plugin is not BreaksState:
@@ -335,7 +336,7 @@ class Waits(Faulty):
 )
 def test_waiting_pods_take_texts_only(call: Callable[[object], object]) -> None:
     harness = scheduled(Waits, raises)
-    (waiting,) = harness._scheduler.waiting
+    (waiting,) = scheduler_of(harness).waiting
     with pytest.raises(TypeError, match="expected a text, got list"):
         call(waiting)
     harness.advance(10.0)

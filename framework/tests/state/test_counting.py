@@ -31,6 +31,7 @@ from quaymaster.objects import (
     compile_label_selector,
 )
 from quaymaster.testing import make_affinity_term, make_namespace, make_node, make_pod
+from tests.kit.internals.state import MOST_DOMAINS, MOST_GROUPS
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
 
@@ -366,8 +367,8 @@ def test_values_of_domains_are_spread_over_rows(zones: int) -> None:
 def test_what_was_not_asked_for_long_is_counted_anew(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("quaymaster._state.counting.counts._MOST_GROUPS", 2)
-    monkeypatch.setattr("quaymaster._state.counting.counts._MOST_DOMAINS", 2)
+    monkeypatch.setattr(MOST_GROUPS, 2)
+    monkeypatch.setattr(MOST_DOMAINS, 2)
     snapshot = Snapshot()
     for name in "xyz":
         snapshot.add_node(make_node(name=name, labels={"rack": name, "row": "1"}))

@@ -3,6 +3,7 @@
 import pytest
 
 from quaymaster.testing import Fault, SchedulerHarness, make_node, make_pod
+from tests.kit.engine import informers_of, scheduler_of
 
 OBJECTS = [
     make_node(name="a", allocatable={"cpu": "4", "pods": "110"}),
@@ -28,9 +29,9 @@ def test_nothing_is_tried_before_everything_has_been_listed(seed: int) -> None:
     harness = SchedulerHarness(OBJECTS, faults={Fault.ERROR: 0.6}, seed=seed)
     while not harness.attempts:
         harness.advance(1.0)
-    known = harness._scheduler._informers
+    known = informers_of(scheduler_of(harness))
     assert known.has_listed
-    assert len(harness._scheduler.snapshot.nodes) == 2
+    assert len(scheduler_of(harness).snapshot.nodes) == 2
     harness.faulty.set_rates({})
     harness.settle()
     assert all(harness.node_of(f"p{number}") for number in range(6))
@@ -46,7 +47,7 @@ def test_every_fault_at_once_costs_time_only(seed: int) -> None:
     harness.settle()
     assert sum(harness.faulty.counts.values()) > 0
     assert all(harness.node_of(f"p{number}") for number in range(6))
-    for node in harness._scheduler.snapshot:
+    for node in scheduler_of(harness).snapshot:
         assert node.requested.milli_cpu <= 4000
 
 

@@ -1,20 +1,32 @@
 """What tests see of ``quaymaster._cli``."""
 
-from quaymaster._cli import main, output, perf, simulate, terminal
+from quaymaster._cli import main
 from quaymaster._cli.app import app
 from quaymaster._cli.configuration import read_config
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.tables import Table, folded
+from quaymaster._cli.terminal import bold, is_styled, line_width
 
 __all__ = [
+    "LINE_WIDTH",
+    "RUN_APART",
+    "SIMULATE",
     "Table",
     "app",
+    "bold",
     "folded",
+    "is_styled",
+    "line_width",
     "main",
-    "output",
-    "perf",
     "print_notices",
     "read_config",
-    "simulate",
-    "terminal",
 ]
+
+SIMULATE = "quaymaster._cli.simulate.simulate"
+"""What the command calls."""
+
+LINE_WIDTH = "quaymaster._cli.output.line_width"
+"""How wide the output may be."""
+
+RUN_APART = "quaymaster._cli.perf.run_apart"
+"""How a workload is run in a process of its own."""

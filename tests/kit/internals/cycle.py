@@ -1,6 +1,5 @@
 """What tests see of ``quaymaster._cycle``."""
 
-from quaymaster._cycle import score_call
 from quaymaster._cycle.algorithm import Algorithm
 from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.decisions import Decision, Feasible, FitError
@@ -13,6 +12,7 @@ from quaymaster._cycle.score_call import PluginScores
 from quaymaster._cycle.scoring import Ties
 
 __all__ = [
+    "IS_CONSTANT",
     "Algorithm",
     "Attempt",
     "Decision",
@@ -27,5 +27,7 @@ __all__ = [
     "Ties",
     "explain",
     "nodes_to_find",
-    "score_call",
 ]
+
+IS_CONSTANT = "quaymaster._cycle.score_call.is_constant"
+"""How scores that are all alike are known."""

@@ -1,6 +1,5 @@
 """What tests see of ``quaymaster._extender_server``."""
 
-from quaymaster._extender_server import receiving
 from quaymaster._extender_server.bodies import Bodies, Body, Piece
 from quaymaster._extender_server.http_server import ExtenderServer, ServerOptions
 from quaymaster._extender_server.messages import NodesRequest, RequestReader
@@ -10,6 +9,7 @@ from quaymaster._extender_server.service import ExtenderService, UnknownNodes
 from quaymaster._extender_server.tls import CertificateError, ServerTLS, TLSFiles
 
 __all__ = [
+    "WINDOW",
     "Bodies",
     "Body",
     "CertificateError",
@@ -25,5 +25,7 @@ __all__ = [
     "ServerTLS",
     "TLSFiles",
     "UnknownNodes",
-    "receiving",
 ]
+
+WINDOW = "quaymaster._extender_server.receiving._WINDOW"
+"""How many bytes are taken at a time."""

@@ -2,4 +2,7 @@
 
 from quaymaster._manifests.texts import object_texts
 
-__all__ = ["object_texts"]
+__all__ = ["LARGE", "object_texts"]
+
+LARGE = "quaymaster._manifests.texts._LARGE"
+"""From how many bytes on a file is cut into objects first."""

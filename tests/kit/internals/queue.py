@@ -1,5 +1,7 @@
 """What tests see of ``quaymaster._queue``."""
 
+from collections.abc import Callable
+
 from quaymaster._queue.backoff import BackoffPolicy
 from quaymaster._queue.events import (
     ASSIGNED_POD_ADD,
@@ -33,4 +35,28 @@ __all__ = [
     "SchedulingQueue",
     "SortKeys",
     "SubQueues",
+    "active_entries",
+    "backing_off",
+    "hear_of_backoff",
+    "sub_queues_of",
 ]
+
+
+def sub_queues_of(queue: SchedulingQueue) -> SubQueues:
+    """Where the pods of a queue are."""
+    return queue._queues
+
+
+def active_entries(queue: SchedulingQueue) -> int:
+    """How much the heaps of active pods hold, what was taken out included."""
+    return sum(map(len, queue._queues.active._heaps))
+
+
+def backing_off(queues: SubQueues) -> Callable[[QueuedPod, str], None]:
+    """What takes a pod in that has to wait for the end of its backoff."""
+    return queues._to_backoff
+
+
+def hear_of_backoff(queues: SubQueues, told: Callable[[QueuedPod, str], None]) -> None:
+    """Have something else take such pods in."""
+    vars(queues).update(_to_backoff=told)

@@ -2,4 +2,10 @@
 
 from quaymaster._state.cache import AssumeError, Cache
 
-__all__ = ["AssumeError", "Cache"]
+__all__ = ["MOST_DOMAINS", "MOST_GROUPS", "AssumeError", "Cache"]
+
+MOST_GROUPS = "quaymaster._state.counting.counts._MOST_GROUPS"
+"""How many groups of pods are kept count of."""
+
+MOST_DOMAINS = "quaymaster._state.counting.counts._MOST_DOMAINS"
+"""For how many topology keys domains are kept."""

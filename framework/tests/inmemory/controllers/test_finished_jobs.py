@@ -18,7 +18,7 @@ TEMPLATE: dict[str, Any] = {
 INDEX = "batch.kubernetes.io/job-completion-index"
 
 
-def make_job(status: dict[str, Any] | None = None, **spec: object) -> Job:
+def job_with(status: dict[str, Any] | None = None, **spec: object) -> Job:
     metadata = {"name": "sum", "namespace": "default", "uid": "job-1"}
     tree = {
         "metadata": metadata,
@@ -69,12 +69,12 @@ def indexes(pods: Sequence[Pod]) -> list[int]:
 @pytest.mark.parametrize("condition", ["Complete", "Failed"])
 def test_a_job_that_is_over_makes_no_pods(condition: str) -> None:
     status = {"conditions": [{"type": condition, "status": "True"}]}
-    assert not new_pods(make_job(status, completions=5, parallelism=5))
+    assert not new_pods(job_with(status, completions=5, parallelism=5))
 
 
 def test_a_condition_that_is_not_true_ends_nothing() -> None:
     status = {"conditions": [{"type": "Failed", "status": "False"}]}
-    assert len(new_pods(make_job(status))) == 1
+    assert len(new_pods(job_with(status))) == 1
 
 
 @pytest.mark.parametrize("condition", ["SuccessCriteriaMet", "FailureTarget"])
@@ -82,7 +82,7 @@ def test_a_job_whose_end_is_settled_loses_what_runs(condition: str) -> None:
     status = {"conditions": [{"type": condition, "status": "True"}]}
     cluster = make_cluster()
     running = make_job_pod("a", "Running")
-    cluster.load([make_node(name="n0"), make_job(status), running])
+    cluster.load([make_node(name="n0"), job_with(status), running])
     assert [pod.is_terminating for pod in cluster.list(Pod).items] == [True]
 
 
@@ -118,7 +118,7 @@ def test_a_job_whose_end_is_settled_loses_what_runs(condition: str) -> None:
 def test_only_what_is_left_of_a_job_is_done(
     status: dict[str, Any], pods: list[tuple[str, bool]], left: int
 ) -> None:
-    job = make_job(status, completions=5, parallelism=5)
+    job = job_with(status, completions=5, parallelism=5)
     had = [
         make_job_pod(f"pod-{number}", phase, tracked=tracked)
         for number, (phase, tracked) in enumerate(pods)
@@ -127,12 +127,12 @@ def test_only_what_is_left_of_a_job_is_done(
 
 
 def test_failures_of_pods_that_are_gone_count_for_the_limit() -> None:
-    assert not new_pods(make_job({"failed": 7}, backoffLimit=6))
-    assert len(new_pods(make_job({"failed": 6}, backoffLimit=6))) == 1
+    assert not new_pods(job_with({"failed": 7}, backoffLimit=6))
+    assert len(new_pods(job_with({"failed": 6}, backoffLimit=6))) == 1
 
 
 def test_completed_indexes_are_not_done_again() -> None:
-    job = make_job(
+    job = job_with(
         {"succeeded": 3, "completedIndexes": "0,2-3"},
         completionMode="Indexed",
         completions=6,
@@ -149,20 +149,20 @@ def test_indexes_that_have_failed_for_good_are_left_alone() -> None:
         "parallelism": 3,
         "backoffLimitPerIndex": 1,
     }
-    partly = make_job({"failed": 2, "failedIndexes": "0"}, **spec)
+    partly = job_with({"failed": 2, "failedIndexes": "0"}, **spec)
     assert indexes(new_pods(partly)) == [1, 2]
     over = {"succeeded": 2, "completedIndexes": "1,2", "failedIndexes": "0"}
-    assert not new_pods(make_job(over, **spec))
+    assert not new_pods(job_with(over, **spec))
 
 
 def test_a_work_queue_that_has_seen_success_gets_no_more_pods() -> None:
-    job = make_job({"succeeded": 1}, parallelism=3)
+    job = job_with({"succeeded": 1}, parallelism=3)
     assert not new_pods(job)
 
 
 def test_a_job_that_somebody_else_manages_gets_no_pods_and_says_so() -> None:
     cluster = make_cluster(
-        make_job(managedBy="kueue.x-k8s.io/multikueue", parallelism=2)
+        job_with(managedBy="kueue.x-k8s.io/multikueue", parallelism=2)
     )
     assert not cluster.list(Pod).items
     (notice,) = cluster.notices()
@@ -192,7 +192,7 @@ def test_indexes_are_numbers_and_ranges(text: str, expected: set[int]) -> None:
 
 
 def test_a_job_that_is_nearly_done_is_soon_read_however_large() -> None:
-    job = make_job(
+    job = job_with(
         {
             "succeeded": 2_000_000_000,
             "completedIndexes": "0-999999999,1000000001-2000000000",

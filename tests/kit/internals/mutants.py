@@ -1,0 +1,89 @@
+"""Mistakes that are made on purpose, deep inside: tests must find each of them."""
+
+import heapq
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from quaymaster import Rows, Status
+from quaymaster.scheduler import Clock, Timer
+from tests.kit.internals.binding import BindingStations
+from tests.kit.internals.cycle import Attempt
+from tests.kit.internals.memo import ScoreMemo
+from tests.kit.internals.queue import PodHeap
+
+__all__ = [
+    "ASKING",
+    "FINISHING",
+    "READING_LATER",
+    "RESOLVING",
+    "asking_about_none",
+    "backwards",
+    "last_first",
+    "with_times_as_they_are",
+]
+
+Function: TypeAlias = Callable[..., Any]
+
+ASKING = "_score_rows"
+"""How a `ScoreMemo` asks about rows."""
+FINISHING = "_finish"
+"""How `Evictions` end."""
+READING_LATER = "_read_later"
+"""How a `BindingCycle` waits for what it cannot read."""
+RESOLVING = "_resolve"
+"""How a `BindingCycle` finds out whether a pod was bound."""
+
+
+def backwards(original: Function) -> Function:
+    """Give back in the order in which it was reserved."""
+
+    def changed(self: BindingStations, *args: object) -> object:
+        self._unreserve = self._unreserve[::-1]
+        try:
+            return original(self, *args)
+        finally:
+            self._unreserve = self._unreserve[::-1]
+
+    return changed
+
+
+def last_first(original: Function) -> Function:
+    """Let what was pushed last be ahead of its equals."""
+
+    def changed(self: PodHeap, *args: Any) -> None:
+        ahead = self._next_ticket
+        self._next_ticket = lambda: -ahead()
+        original(self, *args)
+        self._next_ticket = ahead
+
+    return changed
+
+
+def with_times_as_they_are(_original: Function) -> Function:
+    """A virtual clock takes over whatever class of number a timer is due at."""
+
+    def call_at(
+        self: Clock, due: float, callback: Function, *, background: bool = False
+    ) -> Timer:
+        timer = Timer(self, due, callback, background)
+        self._foreground += not background
+        heapq.heappush(self._timers, (due, next(self._sequence), timer))
+        return timer
+
+    return call_at
+
+
+def asking_about_none(original: Function) -> Function:
+    """Ask plugins for the scores of no nodes at all."""
+
+    def score_rows(self: ScoreMemo, attempt: Attempt, rows: Rows) -> Status | None:
+        nodes = attempt.nodes
+        for memo in self._filters:
+            rows = memo.among(nodes, rows)
+        for call in () if nodes.count(rows) else self._summed:
+            scores = call.run(attempt, rows)
+            assert isinstance(scores, Status) or not len(scores.weighted)
+        found: Status | None = original(self, attempt, rows)
+        return found
+
+    return score_rows

@@ -1,0 +1,135 @@
+"""The rules of the tests' own house: what is shared, who may see what is private."""
+
+import ast
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+CORE = ROOT / "framework" / "src" / "quaymaster"
+MEMBER = ROOT / "framework" / "tests"
+KIT = ROOT / "tests" / "kit"
+INTERNALS = KIT / "internals"
+PLUGINS = sorted(ROOT.glob("plugins/*/tests/*.py"))
+OUTSIDE = [
+    path
+    for path in (*MEMBER.rglob("*.py"), *(ROOT / "tests").rglob("*.py"), *PLUGINS)
+    if KIT not in path.parents
+]
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def imports(path: Path) -> Sequence[tuple[str, str]]:
+    """The modules that a file imports, and what it takes from them."""
+    found: list[tuple[str, str]] = []
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.Import):
+            found += ((alias.name, "") for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found += ((node.module, alias.name) for alias in node.names)
+    return found
+
+
+def is_private(name: str) -> bool:
+    return name.startswith("_") and not name.endswith("__")
+
+
+def exported(path: Path) -> set[str]:
+    """The names in a module's ``__all__``."""
+    for node in parsed(path).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return set(ast.literal_eval(node.value))
+    return set()
+
+
+def place(path: Path, node: ast.expr) -> str:
+    return f"{path.relative_to(ROOT)}:{node.lineno}: {ast.unparse(node)}"
+
+
+def test_only_the_internals_of_the_kit_import_private_modules() -> None:
+    for path in (*OUTSIDE, *KIT.glob("*.py")):
+        for module, name in imports(path):
+            parts = [*module.split("."), name]
+            if parts[0] == "quaymaster":
+                assert not any(map(is_private, parts)), (path, module, name)
+
+
+def test_only_the_kit_reads_private_attributes() -> None:
+    found = [
+        place(path, node)
+        for path in OUTSIDE
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.Attribute)
+        and is_private(node.attr)
+        and ast.unparse(node.value) not in ("self", "cls")
+    ]
+    assert found == []
+
+
+def test_only_the_internals_of_the_kit_name_private_modules() -> None:
+    found = [
+        place(path, node)
+        for path in OUTSIDE
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.Constant)
+        and str(node.value).startswith("quaymaster._")
+        and path.name != "test_kit.py"
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    "path", sorted(INTERNALS.glob("*.py")), ids=lambda path: path.stem
+)
+def test_internals_of_the_kit_hold_exactly_what_is_used(path: Path) -> None:
+    module = f"tests.kit.internals.{path.stem}"
+    used = {
+        name
+        for user in (*OUTSIDE, *KIT.rglob("*.py"))
+        for source, name in imports(user)
+        if source == module
+    }
+    assert exported(path) == used
+
+
+def test_plugins_are_tested_by_public_names_only() -> None:
+    for path in PLUGINS:
+        for module, _ in imports(path):
+            assert module.partition(".")[0] != "tests", (path, module)
+
+
+def test_no_test_makes_for_itself_what_the_kit_has() -> None:
+    kit = {
+        name
+        for path in KIT.glob("*.py")
+        for name in exported(path)
+        if not name.isupper()
+    }
+    found = [
+        f"{path.relative_to(ROOT)}: {node.name}"
+        for path in OUTSIDE
+        if path not in PLUGINS
+        for node in parsed(path).body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name in kit
+    ]
+    assert found == []
+
+
+def test_only_profiles_say_how_many_examples_are_tried() -> None:
+    for path in OUTSIDE:
+        for node in ast.walk(parsed(path)):
+            assert not (isinstance(node, ast.keyword) and node.arg == "max_examples"), (
+                f"{path}:{node.value.lineno}: see tests/kit/profiles.py"
+            )
+
+
+def test_tests_of_the_framework_lie_where_the_product_has_its_rooms() -> None:
+    rooms = {path.name.lstrip("_") for path in CORE.iterdir() if path.is_dir()}
+    assert {path.name for path in MEMBER.iterdir()} <= rooms
