@@ -8,27 +8,25 @@ from pathlib import Path
 import pytest
 
 from quaymaster.scheduler import PluginRegistry
+from tests.kit.sources import CORE, ROOT, imports, parsed
 
-ROOT = Path(__file__).parents[1]
-CORE = ROOT / "framework" / "src" / "quaymaster"
 PLUGINS = sorted(path.name for path in (ROOT / "plugins").iterdir() if path.is_dir())
 RULES = 36
 
 
-def imports(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+def imported(path: Path) -> Iterator[str]:
+    """The modules that a file imports, and the names with their modules."""
+    for module, name in imports(path):
+        yield module
+        if name:
+            yield f"{module}.{name}"
 
 
 @pytest.mark.parametrize("plugin", PLUGINS)
 def test_plugin_imports_nothing_private_and_no_other_plugin(plugin: str) -> None:
     own = f"quaymaster_{plugin}"
     for path in (ROOT / "plugins" / plugin).rglob("*.py"):
-        for name in imports(path):
+        for name in imported(path):
             package, *inner = name.split(".")
             if package == "quaymaster":
                 assert not any(part.startswith("_") for part in inner), (path, name)
@@ -38,7 +36,7 @@ def test_plugin_imports_nothing_private_and_no_other_plugin(plugin: str) -> None
 
 def test_core_imports_no_plugin() -> None:
     for path in CORE.rglob("*.py"):
-        assert not any(name.startswith("quaymaster_") for name in imports(path)), path
+        assert not any(name.startswith("quaymaster_") for name in imported(path)), path
 
 
 def test_core_names_no_plugin_in_its_code() -> None:
@@ -46,7 +44,7 @@ def test_core_names_no_plugin_in_its_code() -> None:
     shared = {"NodeAffinity", "NodeDeclaredFeatures"}
     names = set(PluginRegistry.discover()) - shared
     for path in CORE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.Constant) and node.value in names:
                 pytest.fail(f"{path.name}:{node.lineno} names {node.value}")
 
@@ -55,7 +53,7 @@ def test_only_the_engine_puts_rules_and_memory_together() -> None:
     users = {
         path.relative_to(CORE).parts[0]
         for path in CORE.rglob("*.py")
-        if any(name.split(".")[1:2] == ["_memo"] for name in imports(path))
+        if any(name.split(".")[1:2] == ["_memo"] for name in imported(path))
     }
     assert users == {"_memo", "_engine"}
 
@@ -75,7 +73,7 @@ def test_no_array_is_known_by_whose_memory_it_is() -> None:
     # What a plugin knows again is an object that it froze: see the hookspecs.
     sources = [CORE, *(ROOT / "plugins" / plugin / "src" for plugin in PLUGINS)]
     for path in (path for source in sources for path in source.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.Attribute) and node.attr == "base":
                 pytest.fail(f"{path}:{node.lineno} asks for the base of an array")
 

@@ -18,8 +18,8 @@ from tests.kit.front_door import (
     defined_by,
     docstring_of,
     origin,
-    parsed,
 )
+from tests.kit.sources import parsed
 
 ROOT = Path(__file__).parents[1]
 MOST_MODULES = 15

@@ -1,14 +1,12 @@
 """The rules of the tests' own house: what is shared, who may see what is private."""
 
 import ast
-from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
-CORE = ROOT / "framework" / "src" / "quaymaster"
+from tests.kit.sources import CORE, ROOT, imports, parsed
+
 MEMBER = ROOT / "framework" / "tests"
 KIT = ROOT / "tests" / "kit"
 INTERNALS = KIT / "internals"
@@ -18,23 +16,6 @@ OUTSIDE = [
     for path in (*MEMBER.rglob("*.py"), *(ROOT / "tests").rglob("*.py"), *PLUGINS)
     if KIT not in path.parents
 ]
-
-
-@cache
-def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
-@cache
-def imports(path: Path) -> Sequence[tuple[str, str]]:
-    """The modules that a file imports, and what it takes from them."""
-    found: list[tuple[str, str]] = []
-    for node in ast.walk(parsed(path)):
-        if isinstance(node, ast.Import):
-            found += ((alias.name, "") for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            found += ((node.module, alias.name) for alias in node.names)
-    return found
 
 
 def is_private(name: str) -> bool:

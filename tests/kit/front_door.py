@@ -3,20 +3,17 @@
 import ast
 import importlib
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 
+from tests.kit.sources import CORE, parsed
+
 __all__ = [
-    "CORE",
     "EXPORTS",
     "MODULES",
     "defined_by",
     "docstring_of",
     "origin",
-    "parsed",
 ]
-
-CORE = Path(__file__).parents[2] / "framework" / "src" / "quaymaster"
 
 
 def _files() -> Mapping[str, Path]:
@@ -38,12 +35,6 @@ def _exports() -> Mapping[str, tuple[str, ...]]:
 
 EXPORTS = _exports()
 """Module -> the names that it exports."""
-
-
-@cache
-def parsed(path: Path) -> ast.Module:
-    """The syntax tree of a file."""
-    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def origin(module: str, name: str) -> tuple[Path, ast.stmt, ast.stmt | None]:

@@ -1,0 +1,29 @@
+"""The sources of the repository, as tests of its layout read them."""
+
+import ast
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+__all__ = ["CORE", "ROOT", "imports", "parsed"]
+
+ROOT = Path(__file__).parents[2]
+CORE = ROOT / "framework" / "src" / "quaymaster"
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    """The syntax tree of a file."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def imports(path: Path) -> Sequence[tuple[str, str]]:
+    """The modules that a file imports, and what it takes from each, if anything."""
+    found: list[tuple[str, str]] = []
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.Import):
+            found += ((alias.name, "") for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found += ((node.module, alias.name) for alias in node.names)
+    return found
