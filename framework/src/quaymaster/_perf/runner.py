@@ -74,7 +74,7 @@ def run_workload(
         config_file: A configuration, or the name of a shipped profile; by default what
             the workload names, or the default profile.
         seed: Decides the choice between equally good nodes, and generated names.
-        verify: If above 0, every so manieth decision is compared with what scalar hooks
+        verify: If above 0, every Nth decision is compared with what scalar hooks
             alone say, which stops the workload if it differs.
         on_progress: Told now and then how many pods were bound.
 
