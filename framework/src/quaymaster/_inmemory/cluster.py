@@ -1,4 +1,4 @@
-"""The in-memory cluster, seen through the port that everybody uses."""
+"""The in-memory cluster: what it offers through the port `quaymaster.cluster`."""
 
 from collections.abc import Callable, Iterable
 from typing import TypeVar, cast
@@ -100,7 +100,7 @@ class InMemoryCluster:
         self._pods = self._core.objects(Pod)
         self._nodes = self._core.objects(Node)
         self._controllers = Controllers(self._core) if controllers else None
-        self._core.observer = self._controllers
+        self._core.controllers = self._controllers
         self._notices: list[Notice] = []
 
     @property
@@ -304,7 +304,7 @@ class InMemoryCluster:
 
 
 def _check_current(obj: ApiObject, uid: str, version: str) -> None:
-    """Whether a caller knows the object as it is stored, or does not care."""
+    """Refuse a change by a caller who has read an older version, or another object."""
     given = obj.metadata
     if given.uid not in ("", uid):
         raise ConflictError(f"{place_of(obj)}: its uid is {uid}, not {given.uid}")

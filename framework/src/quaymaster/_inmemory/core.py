@@ -1,9 +1,9 @@
-"""The works of the in-memory cluster: versions, storage, deletion, pods that end."""
+"""The core of the in-memory cluster: versions, storage, deletion, pods that end."""
 
 import math
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace
 
@@ -15,6 +15,7 @@ from quaymaster._inmemory.admission.classes import (
     SYSTEM_PRIORITY_CLASSES,
 )
 from quaymaster._inmemory.admission.standing import is_standing
+from quaymaster._inmemory.controllers.manager import Controllers
 from quaymaster._inmemory.events import EventLog
 from quaymaster._inmemory.kubelet import Kubelet
 from quaymaster._inmemory.names import NameMaker
@@ -34,7 +35,7 @@ from quaymaster._objects import (
     Time,
 )
 
-__all__ = ["ClusterCore", "Observer"]
+__all__ = ["ClusterCore"]
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
 
@@ -42,21 +43,8 @@ _ADDED: Final = WatchEventType.ADDED
 _MODIFIED: Final = WatchEventType.MODIFIED
 _CLASSES: Final = (PriorityClass, StorageClass, RuntimeClass, LimitRange)
 _SECONDS_TO_GO: Final = 1.0
-"""So long at least a pod stays that is terminating when it is brought in: it was there
-when somebody looked, however long ago, and what is decided first has to see it."""
-
-
-class Observer(Protocol):
-    """Who wants to know of every change at once: the controllers."""
-
-    def pod_changed(self, old: Pod | None, new: Pod | None) -> None:
-        """A pod was created (no old), changed, or removed (no new)."""
-
-    def object_changed(self, old: ApiObject | None, new: ApiObject | None) -> None:
-        """The same, of any other kind."""
-
-    def usage_changed(self, namespace: str, *, is_less: bool) -> None:
-        """A namespace uses another amount, or less, of what its quotas limit."""
+"""How long at least a pod stays that was terminating when it was brought in. The input
+has it, however old the input is, so the first decisions have to see it."""
 
 
 class ClusterCore:
@@ -77,7 +65,7 @@ class ClusterCore:
         events: What was recorded.
         shortfalls: The pods that workloads lack.
         quotas: What namespaces may use, and do.
-        observer: Who is told of every change, or None.
+        controllers: They are told of every change; None if there are none.
     """
 
     def __init__(
@@ -90,7 +78,7 @@ class ClusterCore:
         self.events = EventLog(max_events)
         self.shortfalls = Shortfalls()
         self.quotas = QuotaLedger(clock)
-        self.observer: Observer | None = None
+        self.controllers: Controllers | None = None
         self._history = history
         self._stores: dict[type[ApiObject], KindStore[Any]] = {}
         self._pods = self.store(Pod)
@@ -172,8 +160,8 @@ class ClusterCore:
             status=self._kubelet.bound(pod.status),
         )
         self._pods.put(_MODIFIED, key, new, self.version)
-        if self.observer is not None:
-            self.observer.pod_changed(pod, new)
+        if self.controllers is not None:
+            self.controllers.pod_changed(pod, new)
         if new.metadata.annotations:
             self._kubelet.follow(new)
 
@@ -276,25 +264,25 @@ class ClusterCore:
         if not self.quotas.is_empty:
             self._charge(old, new)
         if isinstance(old if new is None else new, Pod):
-            observer = self.observer
-            if observer is not None:
+            controllers = self.controllers
+            if controllers is not None:
                 # Both are pods, or None.
-                observer.pod_changed(old, new)  # type: ignore[arg-type]
+                controllers.pod_changed(old, new)  # type: ignore[arg-type]
             return
         if isinstance(new if old is None else old, _CLASSES):
             self.refresh_classes()
         if isinstance(old, ResourceQuota) or isinstance(new, ResourceQuota):
             # Both are quotas, or None.
             self._quota_changed(old, new)  # type: ignore[arg-type]
-        if self.observer is not None:
-            self.observer.object_changed(old, new)
+        if self.controllers is not None:
+            self.controllers.object_changed(old, new)
 
     def _charge(self, old: ApiObject | None, new: ApiObject | None) -> None:
         """Keep account of what the change of an object means to quotas."""
         has_changed, is_less = self.quotas.update(old, new)
         obj = old if new is None else new
-        if has_changed and self.observer is not None and obj is not None:
-            self.observer.usage_changed(obj.namespace, is_less=is_less)
+        if has_changed and self.controllers is not None and obj is not None:
+            self.controllers.usage_changed(obj.namespace, is_less=is_less)
 
     def _quota_changed(
         self, old: ResourceQuota | None, new: ResourceQuota | None

@@ -1,4 +1,4 @@
-"""What was recorded about objects: kept as notes, made into Events when read.
+"""The log of Events: kept as notes, made into objects when somebody reads them.
 
 Repeats are counted instead of kept, as upstream's recorder does with its series
 (k8s.io/client-go v0.36, ``tools/events/event_broadcaster.go``).
@@ -22,7 +22,7 @@ from quaymaster._objects import (
 __all__ = ["EventLog"]
 
 _Key: TypeAlias = tuple[str, str, str, str, str, str]
-"""Nothing but texts, so that the collector need not look at thousands of them."""
+"""Texts only: the garbage collector does not track tuples of texts."""
 
 
 class _Entry(msgspec.Struct, eq=False):
@@ -46,13 +46,13 @@ class EventLog:
 
     def __init__(self, limit: int) -> None:
         self._entries: dict[_Key, _Entry] = {}
-        # The same keys: to find the first of a dict that lost many takes long.
+        # The same keys in order: in a dict that lost many, the first is found slowly.
         self._order: deque[_Key] = deque()
         self._limit = limit
         self._total = 0
 
     def add(self, note: EventNote, now: float) -> None:
-        """Write a note down, or count it if it repeats a known one."""
+        """Add a note, or count it if it repeats a known one."""
         regarding = note.regarding
         key = (
             regarding.kind,

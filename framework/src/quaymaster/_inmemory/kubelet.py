@@ -1,4 +1,4 @@
-"""What the nodes of the in-memory cluster do with the pods that are bound to them.
+"""The kubelets of the in-memory cluster: they start and end pods that are bound.
 
 A pod runs from the moment it is bound: its start is part of the write that binds it.
 A pod with the annotation ``simulation.quaymaster.io/run-seconds`` succeeds that long
@@ -55,7 +55,7 @@ class Kubelet:
         return self._ended.at(status, self._clock.now())
 
     def follow(self, pod: Pod) -> None:
-        """See to it that a running pod ends when its time to run is over."""
+        """Set a timer that ends a running pod when its time to run is over."""
         annotations = pod.metadata.annotations
         if RUN_SECONDS_ANNOTATION not in annotations or pod.status.phase != "Running":
             return

@@ -1,4 +1,4 @@
-"""How many pods workloads ask for, told before the first of them is made."""
+"""The limit of pods: workloads that ask for more are refused before any is made."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -69,7 +69,7 @@ def _more_than(limit: int) -> str:
 
 
 def _demand(obj: ApiObject, nodes: int) -> tuple[int, str]:
-    """How many pods an object asks for at most, and which field says so."""
+    """The most pods that an object may ask for, and the field that says so."""
     if isinstance(obj, _REPLICATED):
         replicas = obj.spec.replicas
         return 1 if replicas is None else replicas, "spec.replicas"

@@ -1,4 +1,4 @@
-"""Bringing many objects into the cluster at once."""
+"""Brings many objects into the cluster at once."""
 
 import gc
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
@@ -99,10 +99,10 @@ def stray_pods(objects: Iterable[ApiObject], nodes: Container[str]) -> list[Pod]
 
 
 def _in_order(objects: Iterable[ApiObject]) -> list[ApiObject]:
-    """What others refer to first; of the same rank, the given order stays."""
+    """Sort objects: those that others refer to come first, else the order stays."""
     given = list(objects)
     if any(isinstance(obj, ResourceQuota) for obj in given):
-        # Room is for what has been there before, then for what is new.
+        # Objects that a cluster had before take room in quotas before new ones do.
         given.sort(key=lambda obj: not is_standing(obj))
     return sorted(given, key=lambda obj: _RANKS.get(type(obj), _USUAL_RANK))
 

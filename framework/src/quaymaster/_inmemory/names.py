@@ -10,7 +10,7 @@ from typing import Final
 
 __all__ = ["NameMaker", "limit_base", "safe_hash"]
 
-# No vowels and no digits that look like letters: nothing rude, nothing ambiguous.
+# Upstream's alphabet: without vowels (no words), and digits that look like letters.
 _ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
 _SUFFIX_LENGTH: Final = 5
 _LETTERS: Final = float(len(_ALPHABET))
@@ -43,17 +43,17 @@ class NameMaker:
                 return uid
 
     def note(self, uid: str) -> None:
-        """Never make a uid that an object came with."""
+        """Note a uid that an object came with, so that it is never made again."""
         if uid.startswith(self._prefix):
             self._noted.add(uid)
 
     def has_made(self, uid: str) -> bool:
-        """Whether a uid is of this maker, and not from another cluster."""
+        """Whether this maker made a uid; others come from another cluster."""
         return uid.startswith(self._prefix) and uid not in self._noted
 
     def name(self, base: str) -> str:
         """``base`` and five random characters, as for ``generateName``."""
-        # What `random.choices` does with these arguments, without looking at others.
+        # The same numbers as `random.choices` draws, without its handling of weights.
         draw = self._random
         letters = [_ALPHABET[floor(draw() * _LETTERS)] for _ in range(_SUFFIX_LENGTH)]
         return base[:_MAX_BASE] + "".join(letters)

@@ -1,4 +1,4 @@
-"""Nodes from a line of text, such as ``100:cpu=4,memory=16Gi,zones=3``."""
+"""Makes nodes from a line of text, such as ``100:cpu=4,memory=16Gi,zones=3``."""
 
 import re
 import string

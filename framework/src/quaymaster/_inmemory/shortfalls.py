@@ -1,4 +1,4 @@
-"""Pods that should be there and are not: who lacks how many, and why."""
+"""Shortfalls: how many pods each workload lacks, and why."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ __all__ = ["Shortfall", "Shortfalls"]
 
 @attrs.frozen(kw_only=True)
 class Shortfall:
-    """What one workload lacks.
+    """The pods that one workload lacks.
 
     Attributes:
         owner: The workload.
@@ -34,7 +34,7 @@ class Shortfall:
 
 
 class Shortfalls:
-    """What all workloads of a cluster lack, in the order in which it showed."""
+    """The shortfalls of all workloads, in the order in which they were noted."""
 
     __slots__ = ("_by_owner",)
 
@@ -61,5 +61,5 @@ class Shortfalls:
         )
 
     def clear(self, kind: type[ApiObject], key: str) -> None:
-        """Forget what a workload lacks: somebody looks at it anew, or it is gone."""
+        """Forget a shortfall, because its workload is looked at anew or is gone."""
         self._by_owner.pop((kind, key), None)

@@ -18,12 +18,12 @@ ObjT = TypeVar("ObjT", bound=ApiObject)
 
 _VERSION: Final = attrgetter("resource_version")
 
-# A watch that lags keeps its events from being dropped, up to so many of them.
+# At most this many events are kept for a watch that lags.
 _MAX_LAG: Final = 1_000_000
 
 
 class KindStore(Generic[ObjT]):
-    """What the cluster knows about one kind.
+    """The objects of one kind, with the log of their changes.
 
     Args:
         kind: The class of the objects.
@@ -89,7 +89,7 @@ class KindStore(Generic[ObjT]):
         return watch
 
     def read(self, watch: "StoreWatch[ObjT]") -> Sequence[WatchEvent[ObjT]]:
-        """The events that a watch has not seen yet; it has seen them now."""
+        """Take the events that a watch has not seen yet."""
         start = watch.position - self._dropped
         if start < 0:
             raise self._expired()
@@ -100,7 +100,8 @@ class KindStore(Generic[ObjT]):
         return events
 
     def forget(self, watch: "StoreWatch[ObjT]") -> None:
-        """No longer keep events for, or notify, a watch."""
+        """Stop a watch: it is notified no more, and no events are kept for it."""
+        # Identity: this watch, whatever others have read.
         self._watches = [other for other in self._watches if other is not watch]
         self._idle = [other for other in self._idle if other is not watch]
 

@@ -1,4 +1,4 @@
-"""What a cluster's user should know: what was assumed, left out, or is missing.
+"""Notices of a cluster: what was assumed, what was left out, what is missing.
 
 One notice for each cause, with a count and the first examples.
 """
@@ -54,7 +54,7 @@ _MAKERS: Final = frozenset(
         Job,
     )
 )
-"""The kinds that are pods, or make some."""
+"""Pods, and the kinds that make pods."""
 
 _SHOWN: Final = 3
 _WORKLOADS: Final = 10
@@ -65,7 +65,7 @@ _READY_TAINTS: Final = (f"{_NODE_TROUBLE}not-ready", f"{_NODE_TROUBLE}unreachabl
 def notices_of_input(
     objects: Sequence[ApiObject], nodes: Container[str]
 ) -> Iterator[Notice]:
-    """What there is to know of objects that were brought in together.
+    """The notices about objects that were brought in together.
 
     Args:
         objects: All of them.
@@ -100,7 +100,7 @@ def notices_of_input(
 def notices_of_refused(
     refused: Iterable[tuple[ApiObject, str]],
 ) -> Iterator[Notice]:
-    """What there is to know of new objects that quotas kept out, each with why."""
+    """The notices about new objects that quotas refused, each with the reason."""
     by_cause: defaultdict[tuple[str, str], list[ApiObject]] = defaultdict(list)
     for obj, reason in refused:
         by_cause[obj.kind, reason].append(obj)
@@ -116,7 +116,7 @@ def notices_of_refused(
 
 
 def notices_of_cluster(core: ClusterCore) -> Iterator[Notice]:
-    """What there is to know of a cluster as it is now."""
+    """The notices about a cluster as it is now."""
     claims = _implied_claims(core)
     if claims:
         verb = "uses" if len(claims) == 1 else "use"
@@ -175,7 +175,7 @@ def _missing(where: str, message: str) -> Notice:
 
 
 def _workload_of(shortfall: Shortfall, core: ClusterCore) -> ApiObject:
-    """What the user knows: the Deployment of a ReplicaSet."""
+    """The workload to name: of a ReplicaSet, the Deployment that the user wrote."""
     owner = shortfall.owner
     reference = owner.metadata.controller
     if isinstance(owner, ReplicaSet) and reference is not None:
@@ -186,7 +186,7 @@ def _workload_of(shortfall: Shortfall, core: ClusterCore) -> ApiObject:
 
 
 def _implied_claims(core: ClusterCore) -> list[PersistentVolumeClaim]:
-    """The claims whose volume is, or would be, of the class that nobody gave."""
+    """The claims whose volume is, or would be, of the implied storage class."""
     name = IMPLIED_STORAGE_CLASS.name
     if not core.is_implied(StorageClass, name):
         return []

@@ -1,4 +1,4 @@
-"""What keeps workloads at the size they want to have."""
+"""Controllers: they make and delete the pods of workloads, and more."""
 
 from quaymaster._inmemory.controllers.manager import Controllers
 

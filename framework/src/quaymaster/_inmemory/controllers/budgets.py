@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from quaymaster._inmemory.access import ClusterAccess
 from quaymaster._inmemory.controllers.ownership import Ownership
 from quaymaster._inmemory.controllers.pods import is_ready
-from quaymaster._inmemory.workbench import Workbench
 from quaymaster._objects import (
     Deployment,
     Pod,
@@ -30,15 +30,15 @@ class BudgetController:
     """Keeps up the status of budgets.
 
     Args:
-        bench: The cluster.
+        cluster: The cluster.
         ownership: Who owns the pods.
         mark: Called with a budget's key when its status may have changed.
     """
 
     def __init__(
-        self, bench: Workbench, ownership: Ownership, mark: Callable[[str], None]
+        self, cluster: ClusterAccess, ownership: Ownership, mark: Callable[[str], None]
     ) -> None:
-        self._bench = bench
+        self._cluster = cluster
         self._ownership = ownership
         self._mark = mark
         self._tallies: dict[str, dict[str, _Tally]] = {}
@@ -55,7 +55,7 @@ class BudgetController:
         known = tallies.get(budget.key)
         if known is None or known.selector != selector:
             tally = tallies[budget.key] = _Tally(selector)
-            for pod in self._bench.objects(Pod).values():
+            for pod in self._cluster.objects(Pod).values():
                 if pod.metadata.namespace == budget.namespace:
                     tally.update(pod, is_there=True)
         self._mark(budget.key)
@@ -82,7 +82,7 @@ class BudgetController:
             self._mark(key)
 
     def sync(self, budget: PodDisruptionBudget) -> None:
-        """Write down how many pods may go."""
+        """Write into the budget's status how many pods may go."""
         tally = self._tallies[budget.namespace][budget.key]
         counts = self._counts(budget, tally)
         if counts is None:
@@ -98,12 +98,12 @@ class BudgetController:
             expected_pods=expected,
         )
         if status != budget.status:
-            self._bench.change(budget, replace(budget, status=status))
+            self._cluster.change(budget, replace(budget, status=status))
 
     def _counts(
         self, budget: PodDisruptionBudget, tally: "_Tally"
     ) -> tuple[int, int] | None:
-        """How many pods there should be, and how many must be healthy.
+        """Count the pods that there should be, and those that must be healthy.
 
         None if some pod's controller has no size, as upstream has no answer then; and
         if the budget names no limit, so that one with only a status keeps it.
@@ -123,7 +123,7 @@ class BudgetController:
 
     def _scale(self, uid: str) -> int | None:
         identity = self._ownership.get(uid)
-        owner = identity and self._bench.objects(identity.kind).get(identity.key)
+        owner = identity and self._cluster.objects(identity.kind).get(identity.key)
         if isinstance(owner, ReplicaSet) and owner.metadata.controller is not None:
             above = self._scale(owner.metadata.controller.uid)
             if above is not None:
@@ -155,7 +155,7 @@ class _Tally:
         self.healthy = 0
 
     def update(self, pod: Pod, *, is_there: bool) -> bool:
-        """Take over the change of a pod; whether it changes anything."""
+        """Take over the change of a pod, and say whether the counts have changed."""
         metadata = pod.metadata
         key = pod.key
         before = self.members.get(key)
@@ -186,7 +186,7 @@ class _Tally:
 
 
 def _scaled(limit: int | str, total: int) -> int:
-    """A number, or that percentage of a total, rounded up."""
+    """A limit as a number: a percentage is one of the total, rounded up."""
     if isinstance(limit, int):
         return limit
     return -(-int(limit.rstrip("%")) * total // 100)

@@ -8,8 +8,8 @@ that the scheduler selected. Every provisioner works, at once and without limits
 
 from msgspec.structs import replace
 
+from quaymaster._inmemory.access import ClusterAccess
 from quaymaster._inmemory.controllers.provisioning import make_volume, topology_for
-from quaymaster._inmemory.workbench import Workbench
 from quaymaster._objects import (
     CSINode,
     Node,
@@ -40,13 +40,13 @@ class ClaimController:
     """Binds claims to volumes, and makes volumes for those that find none.
 
     Args:
-        bench: The cluster.
+        cluster: The cluster.
     """
 
-    def __init__(self, bench: Workbench) -> None:
-        self._bench = bench
-        self._claims = bench.objects(PersistentVolumeClaim)
-        self._volumes = bench.objects(PersistentVolume)
+    def __init__(self, cluster: ClusterAccess) -> None:
+        self._cluster = cluster
+        self._claims = cluster.objects(PersistentVolumeClaim)
+        self._volumes = cluster.objects(PersistentVolume)
         self._open: dict[str, None] = {}
         self._pool = VolumePool()
 
@@ -63,16 +63,16 @@ class ClaimController:
             self._open[claim.key] = None
 
     def claim_removed(self, claim: PersistentVolumeClaim) -> None:
-        """A claim is gone: so is the volume that was made for it, if it may be."""
+        """A claim is gone: delete or release its volume, as its policy says."""
         self._open.pop(claim.key, None)
         volume = self._volumes.get(claim.spec.volume_name)
         if volume is None or not is_bound_to(volume, claim):
             return
         if volume.spec.persistent_volume_reclaim_policy == "Delete":
-            self._bench.delete(volume)
+            self._cluster.delete(volume)
         else:
             released = replace(volume.status, phase="Released")
-            self._bench.change(volume, replace(volume, status=released))
+            self._cluster.change(volume, replace(volume, status=released))
 
     def volume_changed(
         self, old: PersistentVolume | None, new: PersistentVolume | None
@@ -89,19 +89,19 @@ class ClaimController:
         return None if reference is None else f"{reference.namespace}/{reference.name}"
 
     def sync_volume(self, volume: PersistentVolume) -> None:
-        """Say of a new volume that it can be had."""
+        """Mark a new volume as available."""
         reference = volume.spec.claim_ref
         is_new = volume.status.phase in ("", "Pending")
         if is_new and (reference is None or not reference.uid):
             status = replace(volume.status, phase="Available")
-            self._bench.change(volume, replace(volume, status=status))
+            self._cluster.change(volume, replace(volume, status=status))
 
     def sync(self, claim: PersistentVolumeClaim) -> None:
-        """Bind a claim, if it is time for that."""
+        """Bind a claim, unless it waits for its first consumer."""
         is_settled = claim.metadata.deletion_timestamp is not None
         if is_settled or is_fully_bound(claim):
             return
-        storage_class = self._bench.objects(StorageClass).get(class_of_claim(claim))
+        storage_class = self._cluster.objects(StorageClass).get(class_of_claim(claim))
         waits = (
             storage_class is not None
             and storage_class.volume_binding_mode == "WaitForFirstConsumer"
@@ -117,7 +117,7 @@ class ClaimController:
     def _existing(
         self, claim: PersistentVolumeClaim, *, is_delayed: bool
     ) -> PersistentVolume | None:
-        """A volume that exists and is the claim's to have."""
+        """An existing volume that the claim may be bound to; None if there is none."""
         found, wanted = self._pool.candidates(claim), claim.spec.volume_name
         for volume, _ in found.kept:
             if wanted in ("", volume.name):
@@ -134,15 +134,15 @@ class ClaimController:
         name = selected_node(claim)
         node = None
         if name is not None:
-            node = self._bench.objects(Node).get(name)
+            node = self._cluster.objects(Node).get(name)
             if node is None:
                 self._give_node_back(claim)
                 return
-        csi_node = self._bench.objects(CSINode).get(name or "")
+        csi_node = self._cluster.objects(CSINode).get(name or "")
         topology = topology_for(storage_class, node, csi_node)
         volume = make_volume(claim, storage_class, topology)
         if volume.name not in self._volumes:
-            self._bind(self._bench.add(self._bench.admit(volume)), claim)
+            self._bind(self._cluster.add(self._cluster.admit(volume)), claim)
 
     def _give_node_back(self, claim: PersistentVolumeClaim) -> None:
         """Tell the scheduler that no volume can be made for the node it selected."""
@@ -152,13 +152,13 @@ class ClaimController:
             if key != SELECTED_NODE
         }
         metadata = replace(claim.metadata, annotations=annotations)
-        self._bench.change(claim, replace(claim, metadata=metadata))
+        self._cluster.change(claim, replace(claim, metadata=metadata))
 
     def _bind(self, volume: PersistentVolume, claim: PersistentVolumeClaim) -> None:
         """Write the binding to both sides; the claim's completes it."""
         bound = _bound_volume(volume, claim)
         if bound != volume:
-            self._bench.change(volume, bound)
+            self._cluster.change(volume, bound)
         annotations = claim.annotations | {BIND_COMPLETED: "yes"}
         if not claim.spec.volume_name:
             annotations[BOUND_BY_CONTROLLER] = "yes"
@@ -168,7 +168,7 @@ class ClaimController:
             access_modes=volume.spec.access_modes,
             capacity=volume.spec.capacity,
         )
-        self._bench.change(
+        self._cluster.change(
             claim,
             replace(
                 claim,

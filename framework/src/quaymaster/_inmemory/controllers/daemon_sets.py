@@ -11,6 +11,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from quaymaster._contract.cluster import ForbiddenError, InvalidError
+from quaymaster._inmemory.access import ClusterAccess
 from quaymaster._inmemory.controllers.families import Families
 from quaymaster._inmemory.controllers.pods import (
     has_run_time,
@@ -18,7 +19,6 @@ from quaymaster._inmemory.controllers.pods import (
     record_failure,
 )
 from quaymaster._inmemory.names import safe_hash
-from quaymaster._inmemory.workbench import Workbench
 from quaymaster._objects import (
     Affinity,
     DaemonSet,
@@ -56,13 +56,13 @@ _TOLERATED_ON_HOST_NETWORK: Final = (("network-unavailable", "NoSchedule"),)
 class DaemonSetController:
     """Keeps up one pod per suitable node."""
 
-    def __init__(self, bench: Workbench, families: Families) -> None:
-        self._bench = bench
+    def __init__(self, cluster: ClusterAccess, families: Families) -> None:
+        self._cluster = cluster
         self._families = families
         self._daemons: dict[str, _Daemons] = {}
 
     def sync(self, owner: DaemonSet) -> None:
-        """Create pods on nodes that lack one, delete those where none should be.
+        """Create pods on nodes that lack one, and delete those where none should be.
 
         Looks only at nodes where something has changed since the last time.
         """
@@ -73,7 +73,7 @@ class DaemonSetController:
             return
         stale, daemons.stale = daemons.stale, {}
         template = _daemon_pod(owner, daemons.revision)
-        nodes = self._bench.objects(Node)
+        nodes = self._cluster.objects(Node)
         lacking = []
         for name in stale:
             node, keys = nodes.get(name), daemons.by_node.get(name)
@@ -106,8 +106,8 @@ class DaemonSetController:
         known = self._daemons.get(owner.uid)
         if known is None or known.revision != revision:
             known = self._daemons[owner.uid] = _Daemons(revision)
-            known.stale.update(dict.fromkeys(self._bench.objects(Node)))
-            pods = self._bench.objects(Pod)
+            known.stale.update(dict.fromkeys(self._cluster.objects(Node)))
+            pods = self._cluster.objects(Pod)
             for key in self._families.of(owner.uid):
                 known.update(pods[key], is_there=True)
         return known
@@ -117,23 +117,23 @@ class DaemonSetController:
     ) -> None:
         added = 0
         try:
-            admitted = self._bench.admit(template)
+            admitted = self._cluster.admit(template)
             for name in names:
-                # What admission looks at is the same for all of them.
+                # Admission sees no difference between them, so one is admitted for all.
                 spec = admitted.spec
                 spec = replace(spec, affinity=_held_to(spec.affinity, name))
-                self._bench.add(replace(admitted, spec=spec))
+                self._cluster.add(replace(admitted, spec=spec))
                 added += 1
         except (ForbiddenError, InvalidError) as error:
             daemons.stale.update(dict.fromkeys(names[added:]))
-            record_failure(self._bench, owner, error, len(names) - added)
+            record_failure(self._cluster, owner, error, len(names) - added)
 
     def _prune(self, keys: Iterable[str], stays: bool, *, is_lost: bool) -> None:
-        """Delete pods that ended, that should not be there, or not twice.
+        """Delete pods that have ended, should not be there, or are there twice.
 
         Those that run on a lost node are left to whoever collects garbage.
         """
-        pods = self._bench.objects(Pod)
+        pods = self._cluster.objects(Pod)
         alive = [pods[key] for key in keys if not pods[key].is_terminating]
         running = [pod for pod in alive if not pod.is_finished]
         running.sort(key=lambda pod: not pod.node_name)
@@ -143,7 +143,7 @@ class DaemonSetController:
             )
             is_wanted = stays and not has_ended and pod not in running[1:]
             if not is_wanted and not (is_lost and pod.node_name):
-                self._bench.delete(pod)
+                self._cluster.delete(pod)
 
 
 class _Daemons:
@@ -214,7 +214,7 @@ def node_of(pod: Pod) -> str:
 
 
 def _held_to(affinity: Affinity | None, node_name: str) -> Affinity:
-    """The affinity with its demand on nodes replaced: this one node, nothing else."""
+    """The affinity, its required node affinity replaced by one for this node."""
     name = NodeSelectorRequirement(key=_NAME_FIELD, operator="In", values=(node_name,))
     one_node = NodeSelector(
         node_selector_terms=(NodeSelectorTerm(match_fields=(name,)),)

@@ -1,4 +1,4 @@
-"""Deployments: ReplicaSets, one per template, and the way from one to the next.
+"""Deployments: one ReplicaSet per template, and rolling updates between them.
 
 Mirrors ``pkg/controller/deployment`` (Kubernetes v1.36) for rolling updates with the
 default strategy: a quarter more pods than wanted, a quarter fewer available.
@@ -10,6 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from quaymaster._contract.cluster import ForbiddenError, InvalidError
+from quaymaster._inmemory.access import ClusterAccess
 from quaymaster._inmemory.admission.defaults import default_template_spec
 from quaymaster._inmemory.controllers.families import Families
 from quaymaster._inmemory.controllers.ownership import Ownership, selector_of
@@ -20,7 +21,6 @@ from quaymaster._inmemory.controllers.pods import (
 )
 from quaymaster._inmemory.controllers.set_index import SetIndex
 from quaymaster._inmemory.names import safe_hash
-from quaymaster._inmemory.workbench import Workbench
 from quaymaster._objects import (
     Deployment,
     LabelSelector,
@@ -43,7 +43,7 @@ class DeploymentController:
     """Gives each Deployment the ReplicaSets that it needs.
 
     Args:
-        bench: The cluster.
+        cluster: The cluster.
         families: The pods of each ReplicaSet.
         ownership: Knows pods whose ReplicaSet is missing.
         sets: Knows the ReplicaSets of each Deployment.
@@ -51,18 +51,18 @@ class DeploymentController:
 
     def __init__(
         self,
-        bench: Workbench,
+        cluster: ClusterAccess,
         families: Families,
         ownership: Ownership,
         sets: SetIndex,
     ) -> None:
-        self._bench = bench
+        self._cluster = cluster
         self._families = families
         self._ownership = ownership
         self._sets = sets
 
     def sync(self, deployment: Deployment) -> None:
-        """Take one step on the way to the wanted pods of the wanted template."""
+        """Take one step towards the wanted number of pods of the newest template."""
         if deployment.metadata.deletion_timestamp is not None:
             return
         self._restore_sets(deployment)
@@ -80,13 +80,13 @@ class DeploymentController:
             try:
                 new = self._create(deployment, sets)
             except (ForbiddenError, InvalidError) as error:
-                record_failure(self._bench, deployment, error, _wanted(deployment))
+                record_failure(self._cluster, deployment, error, _wanted(deployment))
                 return
         new = self._grow(deployment, new, old)
         self._shrink(deployment, new, old)
 
     def _restore_sets(self, deployment: Deployment) -> None:
-        """Make the ReplicaSets that pods name but that did not come with them."""
+        """Make the ReplicaSets that pods name as owners and that the input lacks."""
         names = self._ownership.unknown_owners("ReplicaSet", deployment.namespace)
         if not names:
             return
@@ -106,10 +106,10 @@ class DeploymentController:
                     creation_timestamp=pod.metadata.creation_timestamp,
                 )
                 restored = replace(restored, metadata=metadata)
-                self._bench.add(self._bench.admit(restored))
+                self._cluster.add(self._cluster.admit(restored))
 
     def _create(self, deployment: Deployment, sets: Sequence[ReplicaSet]) -> ReplicaSet:
-        taken = self._bench.objects(ReplicaSet)
+        taken = self._cluster.objects(ReplicaSet)
         template = ENCODER.encode(deployment.spec.template)
         attempt, name_hash = 0, safe_hash(template)
         while f"{deployment.key}-{name_hash}" in taken:
@@ -120,7 +120,7 @@ class DeploymentController:
         )
         annotations = {_REVISION: str(len(sets) + 1)}
         new = replace(new, metadata=replace(new.metadata, annotations=annotations))
-        return self._bench.add(self._bench.admit(new))
+        return self._cluster.add(self._cluster.admit(new))
 
     def _grow(
         self, deployment: Deployment, new: ReplicaSet, old: Sequence[ReplicaSet]
@@ -139,7 +139,7 @@ class DeploymentController:
         budget = total - least - (_count(new) - self._available(new))
         if budget <= 0:
             return
-        # First the pods that are of no use, whose loss nobody notices.
+        # Pods that are not ready go first: that costs no availability.
         useless = [_count(other) - self._available(other) for other in old]
         old = self._take(old, useless, budget)
         available = self._available(new) + sum(map(self._available, old))
@@ -148,7 +148,7 @@ class DeploymentController:
     def _take(
         self, sets: Sequence[ReplicaSet], counts: Sequence[int], budget: int
     ) -> list[ReplicaSet]:
-        """Scale ReplicaSets down by so much each, and so much together at most."""
+        """Scale ReplicaSets down, each by its count, all by the budget at most."""
         scaled = []
         for each, count in zip(sets, counts, strict=True):
             step = max(0, min(count, budget))
@@ -160,10 +160,10 @@ class DeploymentController:
         if count == _count(target):
             return target
         spec = replace(target.spec, replicas=count)
-        return self._bench.change(target, replace(target, spec=spec))
+        return self._cluster.change(target, replace(target, spec=spec))
 
     def _available(self, target: ReplicaSet) -> int:
-        pods = self._bench.objects(Pod)
+        pods = self._cluster.objects(Pod)
         return sum(is_ready(pods[key]) for key in self._families.of(target.uid).active)
 
     def _listen(self, sets: Sequence[ReplicaSet], is_rolling: bool) -> None:

@@ -10,8 +10,8 @@ from quaymaster._contract.cluster import (
     ForbiddenError,
     InvalidError,
 )
+from quaymaster._inmemory.access import ClusterAccess
 from quaymaster._inmemory.controllers.pods import owner_reference
-from quaymaster._inmemory.workbench import Workbench
 from quaymaster._objects import ObjectMeta, PersistentVolumeClaim, Pod
 from quaymaster._volumes.claims import claim_key, claim_name, is_made_for
 
@@ -23,8 +23,8 @@ def has_ephemeral_volumes(pod: Pod) -> bool:
     return any(volume.ephemeral is not None for volume in pod.spec.volumes)
 
 
-def add_claims(bench: Workbench, pod: Pod) -> None:
-    """Make the claims that a pod lacks; one that is somebody else's stays as it is."""
+def add_claims(cluster: ClusterAccess, pod: Pod) -> None:
+    """Make the claims that a pod lacks; one of another owner stays as it is."""
     if pod.is_terminating or pod.is_finished:
         return
     for volume in pod.spec.volumes:
@@ -33,7 +33,7 @@ def add_claims(bench: Workbench, pod: Pod) -> None:
             continue
         template = volume.ephemeral.volume_claim_template
         key = claim_key(pod, name)
-        if template is None or key in bench.objects(PersistentVolumeClaim):
+        if template is None or key in cluster.objects(PersistentVolumeClaim):
             continue
         metadata = ObjectMeta(
             name=name,
@@ -44,10 +44,10 @@ def add_claims(bench: Workbench, pod: Pod) -> None:
         )
         claim = PersistentVolumeClaim(metadata=metadata, spec=template.spec)
         try:
-            bench.add(bench.admit(claim))
+            cluster.add(cluster.admit(claim))
         except (ForbiddenError, InvalidError) as error:
             # The pod waits for its claim, as the scheduler tells.
-            bench.record(_failure(pod, error))
+            cluster.record(_failure(pod, error))
 
 
 def _failure(pod: Pod, error: ApiError) -> EventNote:
@@ -61,12 +61,12 @@ def _failure(pod: Pod, error: ApiError) -> EventNote:
     )
 
 
-def remove_claims(bench: Workbench, pod: Pod) -> None:
+def remove_claims(cluster: ClusterAccess, pod: Pod) -> None:
     """Delete the claims of a pod that is gone."""
     for volume in pod.spec.volumes:
         name = claim_name(pod, volume)
         if volume.ephemeral is None or name is None:
             continue
-        claim = bench.objects(PersistentVolumeClaim).get(claim_key(pod, name))
+        claim = cluster.objects(PersistentVolumeClaim).get(claim_key(pod, name))
         if claim is not None and is_made_for(claim, pod):
-            bench.delete(claim)
+            cluster.delete(claim)

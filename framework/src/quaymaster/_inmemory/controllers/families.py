@@ -1,4 +1,4 @@
-"""Which pods belong to which owner, kept up to date by every change of a pod."""
+"""Families: the pods of each owner, kept up to date by every change of a pod."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -14,7 +14,7 @@ _FAILED: Final = 3
 
 
 class Family:
-    """The keys of one owner's pods, by what has become of them, oldest first.
+    """The keys of one owner's pods by their state, oldest first.
 
     Attributes:
         active: Those that run or will run.
@@ -40,7 +40,7 @@ class Family:
             yield from part
 
     def move(self, key: str, before: int | None, after: int | None) -> None:
-        """Take a pod from one part to another; None is outside."""
+        """Move a pod from one state to another; None means that it is no member."""
         if before is not None:
             self._parts[before].pop(key, None)
         if after is not None:

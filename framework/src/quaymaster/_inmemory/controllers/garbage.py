@@ -1,4 +1,4 @@
-"""What goes when something else has gone.
+"""The garbage collector: deletes what belonged to objects that are gone.
 
 Mirrors the default of ``pkg/controller/garbagecollector`` (dependents follow their
 owner) and ``pkg/controller/podgc`` (the pods of a lost node are removed after a while),
@@ -8,7 +8,7 @@ Kubernetes v1.36.
 from functools import partial
 from typing import Final
 
-from quaymaster._inmemory.workbench import Workbench
+from quaymaster._inmemory.access import ClusterAccess
 from quaymaster._objects import Node, Pod
 
 __all__ = ["remove_pods_later"]
@@ -16,15 +16,15 @@ __all__ = ["remove_pods_later"]
 _QUARANTINE_SECONDS: Final = 40.0
 
 
-def remove_pods_later(bench: Workbench, node_name: str) -> None:
+def remove_pods_later(cluster: ClusterAccess, node_name: str) -> None:
     """Remove what is bound to a lost node, unless the node is back by then."""
-    callback = partial(_remove_pods, bench, node_name)
-    bench.clock.call_later(_QUARANTINE_SECONDS, callback)
+    callback = partial(_remove_pods, cluster, node_name)
+    cluster.clock.call_later(_QUARANTINE_SECONDS, callback)
 
 
-def _remove_pods(bench: Workbench, node_name: str) -> None:
-    if node_name in bench.objects(Node):
+def _remove_pods(cluster: ClusterAccess, node_name: str) -> None:
+    if node_name in cluster.objects(Node):
         return
-    pods = bench.objects(Pod).values()
+    pods = cluster.objects(Pod).values()
     for pod in [pod for pod in pods if pod.node_name == node_name]:
-        bench.delete(pod, 0.0)
+        cluster.delete(pod, 0.0)

@@ -8,7 +8,7 @@ __all__ = ["IndexRanges", "parse_index"]
 
 
 class IndexRanges:
-    """Indexes, kept as ranges: there may be very many.
+    """A set of indexes, kept as ranges, since there may be very many.
 
     Args:
         text: The numbers and ranges; what is neither is left out.

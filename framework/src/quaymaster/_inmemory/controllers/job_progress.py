@@ -1,4 +1,4 @@
-"""How far a Job has come: what its status tells, and what its pods add to that.
+"""The progress of a Job: its status, and the pods that are not in it yet.
 
 Mirrors how ``pkg/controller/job`` (Kubernetes v1.36) counts: a pod that still has the
 tracking finalizer is not in the status yet. Pods that the status counts may be gone.
@@ -6,9 +6,9 @@ tracking finalizer is not in the status yet. Pods that the status counts may be 
 
 from typing import Final
 
+from quaymaster._inmemory.access import ClusterAccess
 from quaymaster._inmemory.controllers.families import Family
 from quaymaster._inmemory.controllers.index_ranges import IndexRanges, parse_index
-from quaymaster._inmemory.workbench import Workbench
 from quaymaster._objects import Job, Pod, UncountedTerminatedPods
 
 __all__ = ["Progress", "index_of", "is_ending", "is_finished"]
@@ -24,7 +24,7 @@ class Progress:
     Args:
         job: The Job, as it came in.
         family: Its pods then.
-        bench: The cluster.
+        cluster: The cluster.
 
     Attributes:
         completed: The indexes that have succeeded, as its status tells.
@@ -33,8 +33,8 @@ class Progress:
 
     __slots__ = ("_failed", "_succeeded", "completed", "failed_for_good")
 
-    def __init__(self, job: Job, family: Family, bench: Workbench) -> None:
-        status, pods = job.status, bench.objects(Pod)
+    def __init__(self, job: Job, family: Family, cluster: ClusterAccess) -> None:
+        status, pods = job.status, cluster.objects(Pod)
         uncounted = status.uncounted_terminated_pods or _NOTHING
         limit = job.spec.completions or 0
         completed = IndexRanges(status.completed_indexes, limit)
@@ -54,7 +54,7 @@ class Progress:
         self.failed_for_good = failed
 
     def end_of_done(self, index: int) -> int | None:
-        """If an index needs no more pods, the next one that may; else None."""
+        """The next index that may need pods; None if this one itself may."""
         end = self.completed.end_of(index)
         return self.failed_for_good.end_of(index) if end is None else end
 
@@ -68,22 +68,22 @@ class Progress:
 
 
 def is_finished(job: Job) -> bool:
-    """Whether a Job's status says that it is over: nobody looks at it any more."""
+    """Whether a Job's status says that it is over, so that nothing is left to do."""
     return _has(job, "Complete", "Failed")
 
 
 def is_ending(job: Job) -> bool:
-    """Whether it is settled how a Job ends: what runs has to go."""
+    """Whether it is decided how a Job ends, so that its running pods are deleted."""
     return _has(job, "SuccessCriteriaMet", "FailureTarget")
 
 
 def index_of(pod: Pod) -> int | None:
-    """Which index of an Indexed Job a pod is for."""
+    """The index of an Indexed Job that a pod is for."""
     return parse_index(pod.metadata.annotations.get(_INDEX, ""))
 
 
 def _gone(total: int, present: list[Pod], uncounted: tuple[str, ...]) -> int:
-    """How many of those that the status counts are not among the pods."""
+    """The number of pods that the status counts and that are gone."""
     counted = sum(
         _FINALIZER not in pod.metadata.finalizers or pod.uid in uncounted
         for pod in present

@@ -1,4 +1,4 @@
-"""Jobs: pods that come to an end, so many in all and so many at once.
+"""Jobs: pods that end, with a limit of how many run at once and a number in all.
 
 Mirrors ``pkg/controller/job`` (Kubernetes v1.36). A pod ends only if its template
 carries the annotation ``simulation.quaymaster.io/run-seconds``. Failed pods are
@@ -10,6 +10,7 @@ import heapq
 from typing import Final
 
 from quaymaster._contract.cluster import EventNote
+from quaymaster._inmemory.access import ClusterAccess
 from quaymaster._inmemory.controllers.families import Families, Family
 from quaymaster._inmemory.controllers.job_progress import (
     Progress,
@@ -23,7 +24,6 @@ from quaymaster._inmemory.controllers.pods import (
     pod_of_template,
 )
 from quaymaster._inmemory.names import limit_base
-from quaymaster._inmemory.workbench import Workbench
 from quaymaster._objects import Job, Pod
 
 __all__ = ["JobController"]
@@ -37,8 +37,8 @@ _OUR_NAME: Final = "kubernetes.io/job-controller"
 class JobController:
     """Keeps up the pods of Jobs until they are done."""
 
-    def __init__(self, bench: Workbench, families: Families) -> None:
-        self._bench = bench
+    def __init__(self, cluster: ClusterAccess, families: Families) -> None:
+        self._cluster = cluster
         self._families = families
         self._done: set[str] = set()
         self._progress: dict[str, Progress] = {}
@@ -55,7 +55,7 @@ class JobController:
         progress = self._progress_of(job, family)
         if job.spec.managed_by not in (None, _OUR_NAME):
             missing = _wanted(job, family, progress) - len(family.active)
-            self._bench.shortfalls.add(
+            self._cluster.shortfalls.add(
                 job, missing, refusal=f"{job.spec.managed_by} manages this Job"
             )
         elif is_ending(job):
@@ -84,7 +84,7 @@ class JobController:
     def _progress_of(self, job: Job, family: Family) -> Progress:
         known = self._progress.get(job.uid)
         if known is None:
-            known = self._progress[job.uid] = Progress(job, family, self._bench)
+            known = self._progress[job.uid] = Progress(job, family, self._cluster)
         return known
 
     def _adjust(self, job: Job, family: Family, progress: Progress) -> None:
@@ -94,7 +94,7 @@ class JobController:
         elif job.spec.completion_mode == "Indexed":
             self._start_indexed(job, family, progress, missing)
         elif missing:
-            add_pods(self._bench, job, _job_pod(job), missing)
+            add_pods(self._cluster, job, _job_pod(job), missing)
 
     def _start_indexed(
         self, job: Job, family: Family, progress: Progress, count: int
@@ -102,27 +102,27 @@ class JobController:
         indexes = self._indexes.get(job.uid)
         if indexes is None:
             indexes = self._indexes[job.uid] = _Indexes(progress)
-            pods = self._bench.objects(Pod)
+            pods = self._cluster.objects(Pod)
             for key in family:
                 indexes.update(pods[key], is_there=True)
         for started in range(count):
             index = indexes.lowest_open()
             if index >= (job.spec.completions or 0):
                 return
-            if not add_pods(self._bench, job, _job_pod(job, index)):
-                self._bench.shortfalls.add(job, count - started - 1)
+            if not add_pods(self._cluster, job, _job_pod(job, index)):
+                self._cluster.shortfalls.add(job, count - started - 1)
                 return
 
     def _shrink(self, family: Family, count: int) -> None:
-        pods = self._bench.objects(Pod)
+        pods = self._cluster.objects(Pod)
         active = [pods[key] for key in family.active]
-        for pod in deletion_order(active, self._bench.clock.now())[:count]:
-            self._bench.delete(pod)
+        for pod in deletion_order(active, self._cluster.clock.now())[:count]:
+            self._cluster.delete(pod)
 
     def _finish(self, job: Job, family: Family, event_type: str, reason: str) -> None:
         self._done.add(job.uid)
         self._shrink(family, len(family.active))
-        self._bench.record(
+        self._cluster.record(
             EventNote(
                 regarding=job,
                 type=event_type,
@@ -135,10 +135,10 @@ class JobController:
 
 
 class _Indexes:
-    """Which completion indexes of a Job need no pod: it runs, or it has succeeded.
+    """The completion indexes that need no pod, since one runs or has succeeded.
 
     Args:
-        progress: Knows those that never need one again, whatever becomes of their pods.
+        progress: Knows the indexes that never need a pod again.
     """
 
     __slots__ = ("_free", "_next", "_progress", "_taken")
@@ -195,14 +195,14 @@ def _job_pod(job: Job, index: int | None = None) -> Pod:
 
 
 def _wanted(job: Job, family: Family, progress: Progress) -> int:
-    """How many pods may run at once by now."""
+    """The number of pods that may run at once by now."""
     parallelism = 1 if job.spec.parallelism is None else job.spec.parallelism
     if job.spec.suspend:
         return 0
     succeeded = progress.succeeded(family)
     if job.spec.completions is not None:
         return max(0, min(parallelism, job.spec.completions - succeeded))
-    # Nobody counts: the first pod that succeeds says that there is no more work.
+    # Without completions, the first pod that succeeds ends the Job's work.
     return len(family.active) if succeeded else parallelism
 
 

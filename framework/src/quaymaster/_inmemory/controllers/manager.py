@@ -1,4 +1,4 @@
-"""Runs the controllers: which workloads must be looked at again, and when.
+"""Runs the controllers: marks workloads that changed, and syncs them.
 
 A change only marks workloads. The marked ones are looked at when the clock runs its
 timers, at the same moment of virtual time, in the order in which they were marked.
@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from quaymaster._contract.clock import Timer
+from quaymaster._inmemory.access import ClusterAccess
 from quaymaster._inmemory.controllers.budgets import BudgetController
 from quaymaster._inmemory.controllers.claims import ClaimController
 from quaymaster._inmemory.controllers.daemon_sets import DaemonSetController
@@ -25,7 +26,6 @@ from quaymaster._inmemory.controllers.quotas import sync_quota
 from quaymaster._inmemory.controllers.replicas import ReplicaController
 from quaymaster._inmemory.controllers.set_index import SetIndex
 from quaymaster._inmemory.controllers.stateful_sets import StatefulSetController
-from quaymaster._inmemory.workbench import Workbench
 from quaymaster._objects import (
     ApiObject,
     DaemonSet,
@@ -56,34 +56,34 @@ class Controllers:
     """All controllers of one cluster.
 
     Args:
-        bench: The cluster.
+        cluster: The cluster.
     """
 
-    def __init__(self, bench: Workbench) -> None:
-        self._bench = bench
+    def __init__(self, cluster: ClusterAccess) -> None:
+        self._cluster = cluster
         self._families = Families()
-        self._ownership = Ownership(bench)
-        self._budgets = BudgetController(bench, self._ownership, self._mark_budget)
-        self._daemon_sets = DaemonSetController(bench, self._families)
-        self._jobs = JobController(bench, self._families)
-        self._claims = ClaimController(bench)
-        self._sets = SetIndex(bench, self._ownership)
-        replicas = ReplicaController(bench, self._families)
+        self._ownership = Ownership(cluster)
+        self._budgets = BudgetController(cluster, self._ownership, self._mark_budget)
+        self._daemon_sets = DaemonSetController(cluster, self._families)
+        self._jobs = JobController(cluster, self._families)
+        self._claims = ClaimController(cluster)
+        self._sets = SetIndex(cluster, self._ownership)
+        replicas = ReplicaController(cluster, self._families)
         deployments = DeploymentController(
-            bench, self._families, self._ownership, self._sets
+            cluster, self._families, self._ownership, self._sets
         )
         self._syncs: dict[type[ApiObject], Callable[[Any], None]] = {
             Deployment: deployments.sync,
             ReplicaSet: replicas.sync,
             ReplicationController: replicas.sync,
-            StatefulSet: StatefulSetController(bench, self._families).sync,
+            StatefulSet: StatefulSetController(cluster, self._families).sync,
             DaemonSet: self._daemon_sets.sync,
             Job: self._jobs.sync,
             PodDisruptionBudget: self._budgets.sync,
             PersistentVolumeClaim: self._claims.sync,
             PersistentVolume: self._claims.sync_volume,
-            Pod: lambda pod: add_claims(bench, pod),
-            ResourceQuota: lambda quota: sync_quota(bench, quota),
+            Pod: lambda pod: add_claims(cluster, pod),
+            ResourceQuota: lambda quota: sync_quota(cluster, quota),
         }
         self._marked: dict[OwnerId, None] = {}
         self._marked_sets: dict[OwnerId, None] = {}
@@ -134,7 +134,7 @@ class Controllers:
 
     def usage_changed(self, namespace: str, *, is_less: bool) -> None:
         """A namespace uses another amount, or less, of what its quotas limit."""
-        for key in self._bench.quotas.quotas_of(namespace):
+        for key in self._cluster.quotas.quotas_of(namespace):
             self._mark(OwnerId(ResourceQuota, key))
         if is_less:
             self._retry(namespace)
@@ -152,7 +152,7 @@ class Controllers:
 
     def _retry(self, namespace: str) -> None:
         """Let workloads try again whose pods were refused; an empty one means all."""
-        for shortfall in self._bench.shortfalls:
+        for shortfall in self._cluster.shortfalls:
             owner = shortfall.owner
             if shortfall.refusal and namespace in ("", owner.namespace):
                 self._mark(OwnerId(type(owner), owner.key))
@@ -184,8 +184,8 @@ class Controllers:
             return False
         identity = next(iter(marked))
         del marked[identity]
-        obj = self._bench.objects(identity.kind).get(identity.key)
-        self._bench.shortfalls.clear(identity.kind, identity.key)
+        obj = self._cluster.objects(identity.kind).get(identity.key)
+        self._cluster.shortfalls.clear(identity.kind, identity.key)
         if obj is not None:
             self._syncs[identity.kind](obj)
         return True
@@ -194,11 +194,11 @@ class Controllers:
         """Delete what belonged to workloads that are gone."""
         gone, self._gone = self._gone, []
         for owner in gone:
-            pods = self._bench.objects(Pod)
+            pods = self._cluster.objects(Pod)
             for key in list(self._families.of(owner.uid)):
-                self._bench.delete(pods[key])
+                self._cluster.delete(pods[key])
             for replica_set in self._sets.of(owner.uid):
-                self._bench.delete(replica_set)
+                self._cluster.delete(replica_set)
         return bool(gone)
 
     def _mark(self, identity: OwnerId) -> None:
@@ -211,7 +211,7 @@ class Controllers:
 
     def _wake(self) -> None:
         if self._timer is None and not self._is_settling:
-            clock = self._bench.clock
+            clock = self._cluster.clock
             self._timer = clock.call_at(clock.now(), self.settle)
 
     def _came(self, pod: Pod) -> None:
@@ -247,7 +247,9 @@ class Controllers:
         if concerns_owner:
             self._mark(owner)
             if owner.kind is ReplicaSet and self._families.of(uid).wants_starts:
-                deployment = self._owner_of(self._bench.objects(ReplicaSet)[owner.key])
+                deployment = self._owner_of(
+                    self._cluster.objects(ReplicaSet)[owner.key]
+                )
                 if deployment is not None:
                     self._mark(deployment)
 
@@ -264,7 +266,7 @@ class Controllers:
             self._set_changed(old, new)  # type: ignore[arg-type]
         if new is None:
             self._ownership.owner_removed(workload)
-            self._bench.shortfalls.clear(type(workload), workload.key)
+            self._cluster.shortfalls.clear(type(workload), workload.key)
             self._jobs.forget(workload.uid)
             self._daemon_sets.forget(workload.uid)
             self._gone.append(workload)
@@ -284,7 +286,7 @@ class Controllers:
         if owner is not None:
             self._mark(owner)
         elif new is not None and old is None:
-            for deployment in self._bench.objects(Deployment).values():
+            for deployment in self._cluster.objects(Deployment).values():
                 self._mark(OwnerId(Deployment, deployment.key))
 
     def _budget_changed(self, budget: PodDisruptionBudget, *, is_there: bool) -> None:
@@ -298,7 +300,7 @@ class Controllers:
         if pod is None or not pod.spec.volumes or not has_ephemeral_volumes(pod):
             return
         if new is None:
-            remove_claims(self._bench, pod)
+            remove_claims(self._cluster, pod)
         else:
             self._mark(OwnerId(Pod, pod.key))
 
@@ -343,9 +345,9 @@ class Controllers:
             if same_labels and old.spec.taints == new.spec.taints:
                 return
         if new is None:
-            remove_pods_later(self._bench, node.name)
+            remove_pods_later(self._cluster, node.name)
         self._daemon_sets.node_changed(node.name)
-        for key in self._bench.objects(DaemonSet):
+        for key in self._cluster.objects(DaemonSet):
             self._mark(OwnerId(DaemonSet, key))
 
 

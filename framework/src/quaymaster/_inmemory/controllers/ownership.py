@@ -1,4 +1,4 @@
-"""Who owns what, and which pods find their owner only after they came in.
+"""The owners of pods, and the adoption of pods that come without one.
 
 A pod belongs to the owner whose uid its controller reference has. Two kinds of pods are
 adopted, by a change of that reference: pods whose reference names an owner of another
@@ -13,8 +13,8 @@ from typing import Final, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
+from quaymaster._inmemory.access import ClusterAccess
 from quaymaster._inmemory.controllers.pods import owner_reference
-from quaymaster._inmemory.workbench import Workbench
 from quaymaster._objects import (
     ApiObject,
     DaemonSet,
@@ -48,15 +48,15 @@ class OwnerId(NamedTuple):
 
 
 class Ownership:
-    """Knows all owners by uid, and finds owners for pods that lack one.
+    """All owners by uid, and the pods that wait to be adopted.
 
     Args:
-        bench: The cluster.
+        cluster: The cluster.
     """
 
-    def __init__(self, bench: Workbench) -> None:
-        self._bench = bench
-        self._pods = bench.objects(Pod)
+    def __init__(self, cluster: ClusterAccess) -> None:
+        self._cluster = cluster
+        self._pods = cluster.objects(Pod)
         self._owners: dict[str, OwnerId] = {}
         self._selectors: defaultdict[str, dict[OwnerId, Selector]] = defaultdict(dict)
         # By namespace: the keys of pods without a controller.
@@ -72,7 +72,7 @@ class Ownership:
         return self._owners.get(uid)
 
     def owner_added(self, owner: ApiObject) -> None:
-        """Take a new owner in, and look for pods that are its own."""
+        """Add an owner, and look for pods that it may adopt."""
         identity = OwnerId(type(owner), owner.key)
         self._owners[owner.uid] = identity
         if isinstance(owner, OWNER_KINDS):
@@ -107,7 +107,7 @@ class Ownership:
         namespace = pod.metadata.namespace
         for kind in OWNER_KINDS:
             if kind.kind == reference.kind:
-                owner = self._bench.objects(kind).get(f"{namespace}/{reference.name}")
+                owner = self._cluster.objects(kind).get(f"{namespace}/{reference.name}")
                 if owner is not None:
                     self._consider_stranger(pod, owner)
                     return
@@ -115,18 +115,18 @@ class Ownership:
         by_name.setdefault(reference.name, {})[pod.key] = None
 
     def stranger_removed(self, pod: Pod, reference: OwnerReference) -> None:
-        """A pod is gone, or has found its owner; it may have been a stranger."""
+        """Drop a pod that is gone or has found its owner, if it was a stranger."""
         by_name = self._strangers.get((reference.kind, pod.metadata.namespace))
         if by_name and reference.name in by_name:
             by_name[reference.name].pop(pod.key, None)
 
     def strangers_of(self, kind: str, namespace: str, name: str) -> list[Pod]:
-        """The pods that name such a controller, which is not known by its uid."""
+        """The pods that name this controller, whose uid no owner has."""
         keys = self._strangers.get((kind, namespace), {}).get(name, ())
         return [self._pods[key] for key in keys]
 
     def unknown_owners(self, kind: str, namespace: str) -> list[str]:
-        """The names of controllers that are not there, while their pods are."""
+        """The names of controllers that are missing, while their pods are there."""
         by_name = self._strangers.get((kind, namespace), {})
         return [name for name, keys in by_name.items() if keys]
 
@@ -136,11 +136,11 @@ class Ownership:
         return bool(self._adoptions)
 
     def adopt(self) -> bool:
-        """Write down the owners that were found; whether there were any."""
+        """Write the owners that were found into their pods; say if there were any."""
         adoptions, self._adoptions = self._adoptions, []
         for pod_key, identity in adoptions:
             pod = self._pods.get(pod_key)
-            owner = self._bench.objects(identity.kind).get(identity.key)
+            owner = self._cluster.objects(identity.kind).get(identity.key)
             if pod is not None and owner is not None:
                 self._adopt(pod, owner)
         return bool(adoptions)
@@ -153,12 +153,12 @@ class Ownership:
         others = tuple(r for r in metadata.owner_references if r is not current)
         references = (owner_reference(owner), *others)
         metadata = replace(metadata, owner_references=references)
-        self._bench.change(pod, replace(pod, metadata=metadata))
+        self._cluster.change(pod, replace(pod, metadata=metadata))
 
     def _consider_stranger(self, pod: Pod, owner: ApiObject) -> None:
         reference = pod.metadata.controller
         if reference is not None and (
-            not reference.uid or self._bench.names.has_made(owner.uid)
+            not reference.uid or self._cluster.names.has_made(owner.uid)
         ):
             self._adoptions.append((pod.key, OwnerId(type(owner), owner.key)))
 
@@ -175,7 +175,7 @@ class Ownership:
 
 
 def selector_of(owner: PodOwner | Deployment) -> Selector:
-    """Which pods an owner selects."""
+    """The selector of the pods that an owner may adopt."""
     if isinstance(owner, ReplicationController):
         return selector_from_labels(owner.spec.selector)
     return compile_label_selector(owner.spec.selector)

@@ -1,4 +1,4 @@
-"""How controllers make pods, and which ones they delete first.
+"""How controllers make pods, and the order in which they delete them.
 
 Mirrors ``pkg/controller/controller_utils.go`` (Kubernetes v1.36).
 """
@@ -16,9 +16,9 @@ from quaymaster._contract.cluster import (
     ForbiddenError,
     InvalidError,
 )
+from quaymaster._inmemory.access import ClusterAccess
 from quaymaster._inmemory.admission.problems import AdmissionError
 from quaymaster._inmemory.durations import RUN_SECONDS_ANNOTATION
-from quaymaster._inmemory.workbench import Workbench
 from quaymaster._objects import (
     ApiObject,
     ObjectMeta,
@@ -41,7 +41,7 @@ _NANOS = 10**9
 
 
 def owner_reference(owner: ApiObject) -> OwnerReference:
-    """What names the controller of an object."""
+    """The reference by which an object names its controller."""
     return OwnerReference(
         api_version=owner.api_version,
         kind=owner.kind,
@@ -86,8 +86,10 @@ def pod_of_template(
     )
 
 
-def add_pods(bench: Workbench, owner: ApiObject, pod: Pod, count: int = 1) -> bool:
-    """Let so many pods of one make into the cluster.
+def add_pods(
+    cluster: ClusterAccess, owner: ApiObject, pod: Pod, count: int = 1
+) -> bool:
+    """Add a number of equal pods to the cluster.
 
     As upstream, one that is refused leaves a ``FailedCreate`` Event on its owner, and
     the others wait until the owner is looked at again.
@@ -97,29 +99,29 @@ def add_pods(bench: Workbench, owner: ApiObject, pod: Pod, count: int = 1) -> bo
     """
     added = 0
     try:
-        admitted = bench.admit(pod)
+        admitted = cluster.admit(pod)
         for _ in range(count):
-            bench.add(admitted)
+            cluster.add(admitted)
             added += 1
     except (AlreadyExistsError, ForbiddenError, InvalidError) as error:
-        record_failure(bench, owner, error, count - added)
+        record_failure(cluster, owner, error, count - added)
         return False
     return True
 
 
 def record_failure(
-    bench: Workbench, owner: ApiObject, error: ApiError, count: int
+    cluster: ClusterAccess, owner: ApiObject, error: ApiError, count: int
 ) -> None:
-    """Tell of pods that could not be made.
+    """Note that some pods of a workload could not be made, and why.
 
     Args:
-        bench: The cluster.
+        cluster: The cluster.
         owner: Whose pods they are.
         error: Why one of them was refused.
         count: How many are not there.
     """
-    bench.shortfalls.add(owner, count, refusal=_reason(error))
-    bench.record(
+    cluster.shortfalls.add(owner, count, refusal=_reason(error))
+    cluster.record(
         EventNote(
             regarding=owner,
             type="Warning",
@@ -137,7 +139,7 @@ def has_run_time(metadata: ObjectMeta) -> bool:
 
 
 def deletion_order(pods: Sequence[Pod], now: float) -> list[Pod]:
-    """The pods of a workload, those to delete first at the beginning.
+    """Sort the pods of a workload; those to delete first come first.
 
     Unassigned before assigned, pending before running, not ready before ready, cheap
     ones first, crowded nodes first, young ones first (ages compared by their order of

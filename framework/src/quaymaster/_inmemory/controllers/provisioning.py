@@ -1,6 +1,6 @@
 """New volumes for claims, as an external provisioner of a CSI driver makes them.
 
-Where a new volume can be reached from is said in its node affinity. The labels for that
+The node affinity of a new volume says which nodes can reach it. The labels for that
 are the driver's own, if the selected node has a CSINode that lists them; else those of
 the class's ``allowedTopologies``; else the zone of the selected node.
 """

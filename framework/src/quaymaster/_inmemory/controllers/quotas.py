@@ -5,14 +5,14 @@ Mirrors ``pkg/controller/resourcequota`` (Kubernetes v1.36).
 
 from msgspec.structs import replace
 
-from quaymaster._inmemory.workbench import Workbench
+from quaymaster._inmemory.access import ClusterAccess
 from quaymaster._objects import ResourceQuota, ResourceQuotaStatus
 
 __all__ = ["sync_quota"]
 
 
-def sync_quota(bench: Workbench, quota: ResourceQuota) -> None:
-    """Write down how much is used."""
-    status = ResourceQuotaStatus(hard=quota.spec.hard, used=bench.quotas.used(quota))
+def sync_quota(cluster: ClusterAccess, quota: ResourceQuota) -> None:
+    """Write into the quota's status how much is used."""
+    status = ResourceQuotaStatus(hard=quota.spec.hard, used=cluster.quotas.used(quota))
     if status != quota.status:
-        bench.change(quota, replace(quota, status=status))
+        cluster.change(quota, replace(quota, status=status))

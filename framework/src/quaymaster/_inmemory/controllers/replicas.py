@@ -1,10 +1,11 @@
-"""ReplicaSets and ReplicationControllers: so many equal pods.
+"""ReplicaSets and ReplicationControllers: a number of equal pods.
 
 Mirrors ``pkg/controller/replicaset/replica_set.go`` (Kubernetes v1.36), but for pods
 that have succeeded because of ``simulation.quaymaster.io/run-seconds``: their work is
 done, so they are not replaced.
 """
 
+from quaymaster._inmemory.access import ClusterAccess
 from quaymaster._inmemory.controllers.families import Families
 from quaymaster._inmemory.controllers.pods import (
     add_pods,
@@ -12,7 +13,6 @@ from quaymaster._inmemory.controllers.pods import (
     has_run_time,
     pod_of_template,
 )
-from quaymaster._inmemory.workbench import Workbench
 from quaymaster._objects import Pod, ReplicaSet, ReplicationController
 
 __all__ = ["ReplicaController"]
@@ -21,12 +21,12 @@ __all__ = ["ReplicaController"]
 class ReplicaController:
     """Keeps up the number of pods of ReplicaSets and ReplicationControllers."""
 
-    def __init__(self, bench: Workbench, families: Families) -> None:
-        self._bench = bench
+    def __init__(self, cluster: ClusterAccess, families: Families) -> None:
+        self._cluster = cluster
         self._families = families
 
     def sync(self, owner: ReplicaSet | ReplicationController) -> None:
-        """Create what is missing, delete what is too much."""
+        """Create the pods that are missing, or delete those that are too many."""
         template = owner.spec.template
         if template is None or owner.metadata.deletion_timestamp is not None:
             return
@@ -35,9 +35,9 @@ class ReplicaController:
         done = len(family.succeeded) if has_run_time(template.metadata) else 0
         missing = wanted - len(family.active) - done
         if missing > 0:
-            add_pods(self._bench, owner, pod_of_template(owner, template), missing)
+            add_pods(self._cluster, owner, pod_of_template(owner, template), missing)
         elif missing < 0 and family.active:
-            pods = self._bench.objects(Pod)
+            pods = self._cluster.objects(Pod)
             active = [pods[key] for key in family.active]
-            for pod in deletion_order(active, self._bench.clock.now())[:-missing]:
-                self._bench.delete(pod)
+            for pod in deletion_order(active, self._cluster.clock.now())[:-missing]:
+                self._cluster.delete(pod)

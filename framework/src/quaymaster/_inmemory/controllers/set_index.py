@@ -1,12 +1,12 @@
-"""Which ReplicaSets belong to which Deployment."""
+"""The ReplicaSets of each Deployment."""
 
 from collections import defaultdict
 
 from msgspec.structs import replace
 
+from quaymaster._inmemory.access import ClusterAccess
 from quaymaster._inmemory.controllers.ownership import Ownership, selector_of
 from quaymaster._inmemory.controllers.pods import owner_reference
-from quaymaster._inmemory.workbench import Workbench
 from quaymaster._objects import Deployment, ReplicaSet
 
 __all__ = ["SetIndex"]
@@ -16,14 +16,14 @@ class SetIndex:
     """The ReplicaSets by the uid of their controller, oldest first.
 
     Args:
-        bench: The cluster.
+        cluster: The cluster.
         ownership: Knows which controllers there are.
     """
 
-    def __init__(self, bench: Workbench, ownership: Ownership) -> None:
-        self._bench = bench
+    def __init__(self, cluster: ClusterAccess, ownership: Ownership) -> None:
+        self._cluster = cluster
         self._ownership = ownership
-        self._sets = bench.objects(ReplicaSet)
+        self._sets = cluster.objects(ReplicaSet)
         self._by_owner: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._loose: dict[str, None] = {}
 
@@ -60,7 +60,9 @@ class SetIndex:
                     replica_set.metadata,
                     owner_references=(owner_reference(deployment),),
                 )
-                self._bench.change(replica_set, replace(replica_set, metadata=metadata))
+                self._cluster.change(
+                    replica_set, replace(replica_set, metadata=metadata)
+                )
 
     def _belongs(self, replica_set: ReplicaSet, deployment: Deployment) -> bool:
         if replica_set.namespace != deployment.namespace:
@@ -71,5 +73,5 @@ class SetIndex:
         return (
             reference.kind == deployment.kind
             and reference.name == deployment.name
-            and (not reference.uid or self._bench.names.has_made(deployment.uid))
+            and (not reference.uid or self._cluster.names.has_made(deployment.uid))
         )

@@ -10,6 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from quaymaster._contract.cluster import ForbiddenError, InvalidError
+from quaymaster._inmemory.access import ClusterAccess
 from quaymaster._inmemory.controllers.families import Families
 from quaymaster._inmemory.controllers.index_ranges import parse_index
 from quaymaster._inmemory.controllers.pods import (
@@ -20,7 +21,6 @@ from quaymaster._inmemory.controllers.pods import (
     record_failure,
 )
 from quaymaster._inmemory.names import safe_hash
-from quaymaster._inmemory.workbench import Workbench
 from quaymaster._objects import (
     PersistentVolumeClaim,
     PersistentVolumeClaimVolumeSource,
@@ -40,8 +40,8 @@ _REVISION_LABEL: Final = "controller-revision-hash"
 class StatefulSetController:
     """Keeps up the numbered pods of StatefulSets."""
 
-    def __init__(self, bench: Workbench, families: Families) -> None:
-        self._bench = bench
+    def __init__(self, cluster: ClusterAccess, families: Families) -> None:
+        self._cluster = cluster
         self._families = families
 
     def sync(self, owner: StatefulSet) -> None:
@@ -51,7 +51,7 @@ class StatefulSetController:
         family = self._families.of(owner.uid)
         is_ordered = starts_in_order(owner)
         family.wants_starts = is_ordered
-        pods = self._bench.objects(Pod)
+        pods = self._cluster.objects(Pod)
         by_ordinal = {_ordinal(key): pods[key] for key in family}
         wanted = _ordinals(owner)
         for ordinal in wanted:
@@ -59,7 +59,7 @@ class StatefulSetController:
             if is_ordered and not _is_up(pod):
                 self._wait(owner, ordinal, by_ordinal, wanted)
                 return
-        # As upstream has it, pods without an ordinal are nobody's business.
+        # As upstream, pods without an ordinal are left alone.
         numbered = {ordinal for ordinal in by_ordinal if ordinal >= 0}
         surplus = sorted(numbered - set(wanted), reverse=True)
         self._condemn([by_ordinal[ordinal] for ordinal in surplus], is_ordered)
@@ -75,18 +75,18 @@ class StatefulSetController:
         there = sum(ordinal < other < wanted.stop for other in by_ordinal)
         missing = wanted.stop - ordinal - 1 - there
         name = f"{owner.name}-{ordinal}"
-        self._bench.shortfalls.add(owner, missing, waits_for=name)
+        self._cluster.shortfalls.add(owner, missing, waits_for=name)
 
     def _present(self, owner: StatefulSet, ordinal: int, pod: Pod | None) -> Pod | None:
-        """The pod of an ordinal, made if it is not there; None if that has just been.
+        """The pod of an ordinal; if there is none it is made, and None returned.
 
         As upstream, a pod that has ended makes room for a new one, once it is gone.
         """
         if pod is not None and _has_ended(pod):
-            self._bench.delete(pod)
-            pod = self._bench.objects(Pod).get(pod.key)
+            self._cluster.delete(pod)
+            pod = self._cluster.objects(Pod).get(pod.key)
             if pod is not None:
-                self._bench.shortfalls.add(owner, 1, waits_for=pod.name)
+                self._cluster.shortfalls.add(owner, 1, waits_for=pod.name)
         if pod is not None:
             return pod
         self._create(owner, ordinal)
@@ -97,7 +97,7 @@ class StatefulSetController:
         try:
             self._add_claims(owner, ordinal)
         except (ForbiddenError, InvalidError) as error:
-            record_failure(self._bench, owner, error, 1)
+            record_failure(self._cluster, owner, error, 1)
             return
         revision = safe_hash(ENCODER.encode(owner.spec.template))
         pod = pod_of_template(
@@ -113,10 +113,10 @@ class StatefulSetController:
         if owner.spec.volume_claim_templates:
             volumes = _volumes(owner, ordinal, pod.spec.volumes)
             pod = replace(pod, spec=replace(pod.spec, volumes=volumes))
-        add_pods(self._bench, owner, pod)
+        add_pods(self._cluster, owner, pod)
 
     def _add_claims(self, owner: StatefulSet, ordinal: int) -> None:
-        existing = self._bench.objects(PersistentVolumeClaim)
+        existing = self._cluster.objects(PersistentVolumeClaim)
         selector = owner.spec.selector
         labels = {} if selector is None else selector.match_labels
         for template in owner.spec.volume_claim_templates:
@@ -129,12 +129,12 @@ class StatefulSetController:
             )
             claim = replace(template, metadata=metadata)
             if claim.key not in existing:
-                self._bench.add(self._bench.admit(claim))
+                self._cluster.add(self._cluster.admit(claim))
 
     def _condemn(self, surplus: Iterable[Pod], is_ordered: bool) -> None:
         for pod in surplus:
             if not pod.is_terminating:
-                self._bench.delete(pod)
+                self._cluster.delete(pod)
             if is_ordered:
                 return
 

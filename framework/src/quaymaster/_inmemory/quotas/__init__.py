@@ -1,4 +1,4 @@
-"""Resource quotas: what they count, and what they keep out."""
+"""Resource quotas: what they count, and what they refuse."""
 
 from quaymaster._inmemory.quotas.ledger import QuotaLedger
 

@@ -2,7 +2,7 @@
 
 Mirrors ``CheckRequest`` (k8s.io/apiserver v0.36,
 ``pkg/admission/plugin/resourcequota/controller.go``). What is used is counted from the
-objects that there are; only of what is not counted here is a quota's own word taken.
+objects; only for resources that are not counted here is the quota's status believed.
 """
 
 from collections.abc import Iterable, Mapping
@@ -77,7 +77,7 @@ class QuotaLedger:
         return dict(self._accounts[quota.namespace][quota.key].used)
 
     def check(self, obj: ApiObject, name: str) -> None:
-        """Whether a new object may come in.
+        """Refuse a new object that a quota has no room for.
 
         Args:
             obj: The object, admitted otherwise.
@@ -145,7 +145,7 @@ class _Account:
                 self.used[name] = told[name]
 
     def matches(self, obj: ApiObject) -> bool:
-        """Whether the quota is about an object."""
+        """Whether an object is in the scope of the quota."""
         return bool(self._names_of(type(obj))) and is_in_scope(obj, self._spec)
 
     def share_of(self, obj: ApiObject, now: float) -> ResourceList:
@@ -156,7 +156,7 @@ class _Account:
         return {name: usage[name] for name in usage if name in names}
 
     def _names_of(self, kind: type[ApiObject]) -> frozenset[str]:
-        """Which of the resources that are limited objects of a kind may use."""
+        """The limited resources that objects of a kind may use."""
         names = self._names.get(kind)
         if names is None:
             names = frozenset(name for name in self._hard if is_counted(name, kind))
@@ -170,7 +170,7 @@ class _Account:
             self.used[name] = known + amount if sign > 0 else known - amount
 
     def why_incomplete(self, obj: ApiObject) -> str:
-        """Which of the resources that are limited some containers do not mention."""
+        """The resources that some containers must mention, as text; empty if none."""
         if not isinstance(obj, Pod) or _has_own_resources(obj.spec):
             return ""
         required = sorted(_ASKED_OF_CONTAINERS & self._hard.keys())
@@ -187,7 +187,7 @@ class _Account:
         return f"failed quota: {self._name}: must specify {'; '.join(parts)}"
 
     def why_too_much(self, obj: ApiObject, now: float) -> str:
-        """Which limits one more object would exceed."""
+        """The limits that one more object would exceed, as text; empty if none."""
         share = self.share_of(obj, now)
         requested = {name: amount for name, amount in share.items() if amount}
         used = {name: self.used.get(name, _ZERO) for name in requested}
@@ -213,7 +213,7 @@ _COUNTED_KINDS: Final = tuple(
 
 
 def _is_same(old: ApiObject | None, new: ApiObject | None) -> bool:
-    """Whether it is clear at a glance that a change is none to quotas."""
+    """Whether a cheap look shows that a change means nothing to quotas."""
     if isinstance(old, Pod) and isinstance(new, Pod):
         return (
             old.spec is new.spec

@@ -1,4 +1,4 @@
-"""Which objects a quota is about.
+"""The scopes of quotas: which objects a quota is about.
 
 Mirrors ``podMatchesScopeFunc`` and ``pvcMatchesScopeFunc`` in
 ``pkg/quota/v1/evaluator/core`` (Kubernetes v1.36).

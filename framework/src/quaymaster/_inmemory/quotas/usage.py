@@ -1,4 +1,4 @@
-"""What objects use, as quotas count it.
+"""The usage of objects, as quotas count it.
 
 Mirrors the evaluators of ``pkg/quota/v1/evaluator/core`` and the generic one for counts
 of objects (Kubernetes v1.36). Node ports of services are not counted.
@@ -47,7 +47,7 @@ _ALIASED: Final = (ReplicationController, ResourceQuota, Service)
 
 @cache
 def resource_of(kind: type[ApiObject]) -> str:
-    """What the API calls the objects of a kind, such as ``deployments.apps``."""
+    """The name of a kind's objects in the API, such as ``deployments.apps``."""
     name = kind.kind.lower()
     plural = f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
     group = kind.api_version.rpartition("/")[0]
@@ -74,7 +74,7 @@ def is_counted(name: str, kind: type[ApiObject]) -> bool:
 
 
 def usage_of(obj: ApiObject, now: float) -> ResourceList:
-    """What one object uses."""
+    """The amounts that one object uses, by the names quotas have."""
     if isinstance(obj, Pod):
         return _pod_usage(obj, now)
     if isinstance(obj, PersistentVolumeClaim):
@@ -107,7 +107,7 @@ def compute_usage(
 
 
 def _pod_usage(pod: Pod, now: float) -> ResourceList:
-    """What a pod uses; one that is at its end is counted as an object, no more."""
+    """The amounts that a pod uses; one that has ended counts as an object only."""
     if pod.is_finished or _is_overdue(pod, now):
         return {"count/pods": _ONE}
     status = pod.status

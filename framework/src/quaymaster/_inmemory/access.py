@@ -1,4 +1,4 @@
-"""What the controllers may do to the cluster that they belong to."""
+"""The access to the cluster that its controllers have."""
 
 from collections.abc import Mapping
 from typing import Protocol, TypeVar
@@ -10,13 +10,13 @@ from quaymaster._inmemory.quotas.ledger import QuotaLedger
 from quaymaster._inmemory.shortfalls import Shortfalls
 from quaymaster._objects import ApiObject
 
-__all__ = ["Workbench"]
+__all__ = ["ClusterAccess"]
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
 
 
-class Workbench(Protocol):
-    """The cluster, seen from its controllers."""
+class ClusterAccess(Protocol):
+    """What controllers read of the cluster, and how they change it."""
 
     @property
     def clock(self) -> Clock:
