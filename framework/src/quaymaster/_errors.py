@@ -26,11 +26,11 @@ __all__ = [
 
 _LONGEST_PART: Final = 1000
 _SHOWN: Final = 5
-"""So many differences are told; nodes can be many."""
+"""How many differences are told; there may be as many as nodes."""
 
 
 class QuaymasterError(Exception):
-    """Anything that the framework itself finds wrong."""
+    """The base of all errors that the framework raises on purpose."""
 
 
 class PluginError(QuaymasterError):
@@ -48,7 +48,7 @@ class PluginError(QuaymasterError):
 
 
 class UnknownObjectionError(ValueError, QuaymasterError):
-    """A waiting pod, allowed or rejected in the name of a plugin without a say in it.
+    """A waiting pod is allowed or rejected for a plugin that it does not wait for.
 
     Attributes:
         pod: The pod's key.
@@ -70,7 +70,7 @@ class UnknownObjectionError(ValueError, QuaymasterError):
 
 
 class QuantityError(ValueError, QuaymasterError):
-    """A text that is no Kubernetes quantity.
+    """A text is no Kubernetes quantity.
 
     Attributes:
         text: What came.
@@ -85,7 +85,7 @@ class QuantityError(ValueError, QuaymasterError):
 
 
 class TimeError(ValueError, QuaymasterError):
-    """A text that is no RFC 3339 time.
+    """A text is no RFC 3339 time.
 
     Attributes:
         text: What came.
@@ -99,7 +99,7 @@ class TimeError(ValueError, QuaymasterError):
 
 
 class SelectorError(ValueError, QuaymasterError):
-    """A selector that Kubernetes could not evaluate.
+    """Kubernetes could not evaluate a selector.
 
     Attributes:
         problems: Everything that is wrong with it, one line each.
@@ -131,8 +131,7 @@ class Problem:
 def one_line(*parts: str) -> str:
     """The parts that are not empty, each cut to a readable length.
 
-    What would end the line, or tell a terminal something, is shown as Python's texts
-    have it.
+    Line breaks and control characters are escaped as in Python's texts.
     """
     return ": ".join(_shown(part) for part in parts if part)
 
@@ -153,7 +152,7 @@ def _shown(part: str) -> str:
 
 
 class _Problems(QuaymasterError):
-    """Several problems, told at once."""
+    """Several problems, raised as one error."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
@@ -161,7 +160,7 @@ class _Problems(QuaymasterError):
 
 
 class ObjectError(_Problems, ValueError):
-    """An object with fields of the wrong type or form.
+    """An object has fields of the wrong type or form.
 
     Attributes:
         problems: Everything that is wrong with it, one `Problem` per field.
@@ -169,7 +168,7 @@ class ObjectError(_Problems, ValueError):
 
 
 class ManifestErrors(_Problems):
-    """Files that could not be loaded; nothing of them was.
+    """Some files could not be loaded; nothing was.
 
     Attributes:
         problems: Everything that is wrong, in the order of the files.
@@ -177,7 +176,7 @@ class ManifestErrors(_Problems):
 
 
 class VerificationError(QuaymasterError):
-    """A decision that depends on how it was made; see ``SchedulerOptions.verify``.
+    """Two ways to make a decision differ; see ``SchedulerOptions.verify``.
 
     Some plugin's batch twin does not say what its scalar hook says, its answers depend
     on more than its scope and its ``sign_pod`` tell, or ``sign_pod`` itself depends on

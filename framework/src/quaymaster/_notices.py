@@ -1,4 +1,4 @@
-"""What a user should know though nothing is wrong enough to stop: warnings."""
+"""Notices: warnings to the user, none of which stops anything."""
 
 import enum
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ __all__ = ["Notice", "NoticeReason", "has_missing_pods"]
 
 
 class NoticeReason(enum.StrEnum):
-    """Why there is a notice, as programs read it."""
+    """The kinds of notices, for programs to tell apart."""
 
     UNKNOWN_KIND = "UnknownKind"
     """A kind that Kubernetes does not have; probably misspelt."""
@@ -68,5 +68,5 @@ class Notice:
 
 
 def has_missing_pods(notices: Iterable[Notice]) -> bool:
-    """Whether any of them says that pods are missing, so that not all can be placed."""
+    """Whether any notice says that pods are missing from the input."""
     return any(notice.reason is NoticeReason.MISSING_PODS for notice in notices)

@@ -1,4 +1,4 @@
-"""Exceptions of plugins in one line: of which type they are, what, and where.
+"""Describes exceptions of plugins in one line: type, text and place.
 
 ``KeyError: 'tier' (acme_racks/racks.py:9)`` is enough to find a line; the bare text,
 ``'tier'``, is not. The place is the innermost line that is the plugin's own: what it

@@ -1,4 +1,4 @@
-"""From ``pluginConfig`` to the arguments objects that plugins are built with."""
+"""Makes the arguments objects of plugins from ``pluginConfig``."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -14,7 +14,7 @@ __all__ = ["args_kind", "resolve_args"]
 
 
 def args_kind(plugin: str) -> str:
-    """What the ``kind`` of a plugin's arguments is, if the file gives one."""
+    """The ``kind`` that a file may give the arguments of a plugin."""
     return f"{plugin}Args"
 
 
@@ -100,7 +100,7 @@ def _default(plugin: RegisteredPlugin, path: str, findings: Findings) -> object 
 def _blame(
     plugin: RegisteredPlugin, error: BrokenClassError, findings: Findings
 ) -> None:
-    """Note what is the plugin's mistake, whatever the file says."""
+    """Note a mistake of the plugin itself, not of the file."""
     findings.add("", f"{plugin}: {error.problem}", source="")
 
 

@@ -1,4 +1,4 @@
-"""What two configurations differ in, in the words of their files."""
+"""Compares two configurations, in the words of their files."""
 
 from typing import Final
 
@@ -17,7 +17,7 @@ _READ_AT_START: Final = frozenset(
 
 @attrs.frozen(kw_only=True)
 class ConfigChanges:
-    """What is different in a new configuration; false if nothing is.
+    """The differences of a new configuration; false if there are none.
 
     Attributes:
         added: The scheduler names of new profiles, in the order of the file.
@@ -37,7 +37,7 @@ class ConfigChanges:
         return bool(self.added or self.removed or self.changed or self.settings)
 
     def __str__(self) -> str:
-        """All of it in one line."""
+        """All differences, in one line."""
         parts = [
             f"profile {name!r} {what}"
             for what, names in (
@@ -54,7 +54,7 @@ class ConfigChanges:
 
 
 def compare(old: SchedulerConfig, new: SchedulerConfig) -> ConfigChanges:
-    """Say what is different in a new configuration.
+    """Compare a new configuration with the one in force.
 
     Args:
         old: The one in force.

@@ -50,7 +50,7 @@ def _structure(value: object, kind: object) -> object:
     try:
         made: object = _CONVERTER.structure(value, typing.cast(type, kind))
     except (cattrs.StructureHandlerNotFoundError, TypeError, ValueError) as error:
-        # From a type that is not known here.
+        # The constructor of the type may raise these, too.
         name = getattr(kind, "__name__", kind)
         finding = Finding("", f"cannot be read as {name}: {error}")
         raise InvalidError([finding]) from error
@@ -58,19 +58,19 @@ def _structure(value: object, kind: object) -> object:
 
 
 class _Parts:
-    """Gathers the parts of a value, and what is wrong with them."""
+    """Collects the parts of a value, and the mistakes in them."""
 
     def __init__(self) -> None:
         self.findings: list[Finding] = []
 
     def part(self, path: str, value: object, kind: object) -> object:
-        """Structure one part; its partial value if something is wrong with it."""
+        """Structure one part; if something is wrong with it, as far as it is right."""
         made, findings = structure(value, kind)
         self.findings += [finding.below(path) for finding in findings]
         return made
 
     def checked(self, whole: object) -> object:
-        """The whole, unless something was wrong."""
+        """Return the whole, or raise if any part was wrong."""
         if self.findings:
             raise InvalidError(self.findings, whole)
         return whole
@@ -190,9 +190,9 @@ def _check_whole(made: object) -> Iterator[Finding]:
 
 
 def _insist_on_complaint(error: Exception, kind: type, part: str) -> None:
-    """Let pass what somebody says about a value on purpose.
+    """Raise unless an error is a complaint about the value.
 
-    Those are ValueErrors, and the TypeErrors of attrs' own validators.
+    Complaints are ValueErrors, and the TypeErrors of attrs' own validators.
 
     Raises:
         BrokenClassError: It is anything else, and so nothing that the value has done.

@@ -44,7 +44,7 @@ class PluginRef:
 
 @attrs.frozen(kw_only=True)
 class PluginSet:
-    """What is different from the default at one extension point.
+    """What a profile changes at one extension point.
 
     Attributes:
         enabled: Plugins to call, in this order, besides the default ones.

@@ -1,4 +1,4 @@
-"""From a configuration back to a document."""
+"""Writes a configuration as a document."""
 
 import base64
 import enum
@@ -99,7 +99,7 @@ def _record(record: object) -> dict[str, object]:
 
 
 def _is_left_out(record: object, field: RecordField) -> bool:
-    """Leave out what says nothing: nulls, and the defaults of API objects."""
+    """Whether a field is left out: a null, or the default of an API object's field."""
     value = getattr(record, field.name)
     if value is None:
         return True

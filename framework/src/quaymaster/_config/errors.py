@@ -1,4 +1,4 @@
-"""What can be wrong with a configuration."""
+"""The errors of configurations."""
 
 from collections.abc import Iterable
 
@@ -8,7 +8,7 @@ __all__ = ["ArgsError", "ConfigErrors", "ReloadError"]
 
 
 class ConfigErrors(QuaymasterError, ValueError):
-    """A configuration that cannot be used, with everything that is wrong with it.
+    """A configuration cannot be used; all its mistakes are told at once.
 
     Attributes:
         problems: One `Problem` per mistake, in the order in which they were found.
@@ -20,7 +20,7 @@ class ConfigErrors(QuaymasterError, ValueError):
 
 
 class ReloadError(QuaymasterError):
-    """A changed configuration file that did not come into force.
+    """A changed configuration file could not come into force.
 
     Attributes:
         source: The file.

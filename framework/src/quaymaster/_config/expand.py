@@ -1,4 +1,4 @@
-"""From what a profile enables to the plugins of every extension point.
+"""Lists the plugins of every extension point, from what a profile enables.
 
 Mirrors ``expandMultiPointPlugins``, ``updatePluginList`` and ``getValidScoreWeights``
 (Kubernetes v1.36, ``pkg/scheduler/framework/runtime/framework.go``).
@@ -45,7 +45,7 @@ class _Expansion:
     findings: Findings
 
     def plugins(self) -> tuple[EnabledPlugin, ...]:
-        """First the point's own that override ``multiPoint``, then that, then the rest.
+        """The plugins: own ones that override ``multiPoint``, then that, then the rest.
 
         A plugin of ``multiPoint`` that the point lists itself takes its place, and its
         weight, from the point's list.

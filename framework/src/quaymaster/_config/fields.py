@@ -72,14 +72,14 @@ class Rule:
             raise ArgsError(join_path(attribute_key(attribute), path), message)
 
     def complaints(self, value: object) -> Iterable[tuple[str, str]]:
-        """What is wrong with a value: the path within it, and the message."""
+        """The mistakes of a value: the path within it, and the message."""
         if value is None or value is MISSING:
             return
         if not self.accepts(value):
             yield "", self.message(value)
 
     def message(self, value: object) -> str:
-        """What to say about a value that is not as expected."""
+        """The message about a value that is not as expected."""
         return f"expected {self.expected}, got {show(value)}{self.hint(value)}"
 
 

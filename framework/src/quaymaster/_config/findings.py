@@ -1,4 +1,4 @@
-"""Mistakes, as they are found on the way through a document."""
+"""Mistakes, as they are found while a document is read."""
 
 from collections.abc import Iterable
 
@@ -43,19 +43,19 @@ class Finding:
         return cls("", f"expected {expected}, got {show(got)}", (got,))
 
     def below(self, path: str) -> "Finding":
-        """The same, seen from further up."""
+        """The same finding, its path extended by that of a value around it."""
         return attrs.evolve(self, path=join_path(path, self.path))
 
 
 class Missing:
-    """Stands for a value that could not be made."""
+    """The type of `MISSING`, which stands for a value that could not be made."""
 
 
 MISSING = Missing()
 
 
 class BrokenClassError(Exception):
-    """A class that fails where it should check a value; caught before it is seen.
+    """A class fails where it should check a value; caught inside this package.
 
     Attributes:
         problem: Which class, which part of it, how it failed, and where.
@@ -69,7 +69,7 @@ class BrokenClassError(Exception):
 
 
 class InvalidError(Exception):
-    """A value that has mistakes; caught before it reaches a user.
+    """A value has mistakes; caught inside this package.
 
     Attributes:
         findings: The mistakes.
@@ -117,7 +117,7 @@ class Findings:
         self._warnings.append(self._problem(path, message, source))
 
     def __len__(self) -> int:
-        """How many mistakes were noted so far, also if some are the same."""
+        """How many mistakes were noted so far; equal ones count each time."""
         return len(self._problems)
 
     def _problem(self, path: str, message: str, source: str | None) -> Problem:

@@ -1,4 +1,4 @@
-"""From a file to a configuration that is complete and free of mistakes."""
+"""Loads configurations: reads, completes and checks them."""
 
 import functools
 from collections.abc import Mapping
@@ -16,10 +16,9 @@ from quaymaster._config.naming import show
 from quaymaster._config.plugin_lists import check_keys
 from quaymaster._config.profiles import percentage, resolve_profiles
 from quaymaster._config.settings_checks import check_settings
+from quaymaster._config.shipped import file_or_shipped, shipped_files
 from quaymaster._config.yaml_file import read_content, read_yaml
-from quaymaster._errors import Problem
 from quaymaster._registry.registry import PluginRegistry
-from quaymaster._suggestions import did_you_mean
 
 __all__ = [
     "default_config",
@@ -49,7 +48,7 @@ def load_config(path: str | Path, registry: PluginRegistry) -> SchedulerConfig:
 
 
 def default_config(registry: PluginRegistry) -> SchedulerConfig:
-    """What an empty configuration stands for: the default profile.
+    """Make the configuration of an empty file: the default profile.
 
     Raises:
         ConfigErrors: A plugin of the default profile is not installed.
@@ -102,17 +101,11 @@ def parse_config(
 
 def shipped_profiles() -> Mapping[str, Traversable]:
     """The configuration files that come with the framework, by name."""
-    folder = resources.files("quaymaster") / "_profiles"
-    files = sorted(folder.iterdir(), key=lambda file: file.name)
-    return {
-        file.name.removesuffix(".yaml"): file
-        for file in files
-        if file.name.endswith(".yaml")
-    }
+    return shipped_files(resources.files("quaymaster") / "_profiles")
 
 
 def _document(document: object, findings: Findings) -> Document:
-    """The document, as far as it is right; the rest is noted."""
+    """Make the document; mistakes in its parts are noted."""
     _check_header(document, findings)
     made, mistakes = structure(document, Document)
     findings.extend("", mistakes)
@@ -130,7 +123,7 @@ def _check_header(document: object, findings: Findings) -> None:
             if got != expected:
                 message = f"expected {expected!r}, got {show(got)}{_hint(got)}"
                 findings.add(key, message)
-    # Nothing else can be said about what is something else altogether.
+    # Of another kind of document, nothing more can be checked.
     if findings.problems:
         raise ConfigErrors(findings.problems)
 
@@ -163,21 +156,9 @@ def _sets_of(defaults: object, source: str) -> EntrySets:
 
 
 def read_source(source: str) -> bytes:
-    """What a configuration file, or a shipped profile of that name, holds.
+    """Read a configuration file, or the shipped profile of that name.
 
     Raises:
         ConfigErrors: It cannot be read.
     """
-    return read_content(_file(source), source)
-
-
-def _file(source: str) -> Traversable:
-    path = Path(source)
-    if path.exists() or path.suffix or path.name != source:
-        return path
-    shipped = shipped_profiles()
-    if source not in shipped:
-        hint = did_you_mean(source, shipped)
-        message = f"no such file, nor a shipped profile ({', '.join(shipped)}){hint}"
-        raise ConfigErrors([Problem(where=source, message=message)])
-    return shipped[source]
+    return read_content(file_or_shipped(source, shipped_profiles(), "profile"), source)

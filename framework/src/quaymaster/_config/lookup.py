@@ -1,4 +1,4 @@
-"""Finding the plugins that a configuration names."""
+"""Finds the plugins that a configuration names."""
 
 from quaymaster._registry.registry import PluginRegistry, RegisteredPlugin
 from quaymaster._suggestions import did_you_mean
@@ -7,7 +7,7 @@ __all__ = ["usable_plugin"]
 
 
 def usable_plugin(name: str, registry: PluginRegistry) -> RegisteredPlugin | str:
-    """The plugin of this name, or why there is none that could be used."""
+    """The plugin of this name, or a message why it cannot be used."""
     plugin = registry.get(name)
     if plugin is None:
         installed = ", ".join(registry) or "none"

@@ -1,4 +1,4 @@
-"""What a profile enables once the default profile is merged under it.
+"""Merges what a profile enables over the default profile.
 
 Mirrors ``mergePluginSet`` (Kubernetes v1.36,
 ``pkg/scheduler/apis/config/v1/default_plugins.go``).
@@ -54,7 +54,7 @@ class EntrySet:
         return attrs.evolve(self, enabled=enabled)
 
     def says(self) -> tuple[object, ...]:
-        """All that it says, wherever it is written."""
+        """All entries, of both lists."""
         enabled = tuple((entry.name, entry.weight or 0) for entry in self.enabled)
         return enabled, tuple(entry.name for entry in self.disabled)
 

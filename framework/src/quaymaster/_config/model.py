@@ -1,4 +1,4 @@
-"""A configuration with everything filled in, as the engine reads it."""
+"""A complete configuration, as the engine reads it."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Which plugins a profile calls at which extension point."""
+"""Resolves which plugins a profile calls at which extension point."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -47,7 +47,7 @@ def resolve_plugins(
     _warn_of_absent(sets, registry, findings)
     sets = {key: one.keep(usable.__contains__) for key, one in sets.items()}
     plugins = expand(sets, usable, findings)
-    if len(findings) == before:  # else the counts may be wrong for a reason told above
+    if len(findings) == before:  # else counts may be wrong for a reason noted above
         _check_counts(plugins, path, findings)
     return plugins
 

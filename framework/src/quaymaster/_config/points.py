@@ -1,4 +1,4 @@
-"""What a configuration knows about extension points, beyond their table."""
+"""The extension points in configurations: keys, wildcards, how many plugins."""
 
 from collections.abc import Mapping
 

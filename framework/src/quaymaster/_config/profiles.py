@@ -1,4 +1,4 @@
-"""From the profiles of a document to profiles that can be built."""
+"""Completes and checks the profiles of a document."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""How single values are read: strictly, and never turned from one type to another."""
+"""Reads single values strictly: none is converted to another type."""
 
 import base64
 import binascii

@@ -8,7 +8,7 @@ __all__ = ["check_settings"]
 
 
 def check_settings(document: Document, findings: Findings) -> None:
-    """Check what is not about profiles."""
+    """Check the settings outside of profiles."""
     first, longest = (
         document.pod_initial_backoff_seconds,
         document.pod_max_backoff_seconds,

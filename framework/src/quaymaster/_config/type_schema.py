@@ -43,14 +43,14 @@ class Definitions:
         return self._composed(kind)
 
     def amend(self, record: type, key: str, schema: Mapping[str, object]) -> None:
-        """Say more about one field of a record class that was described before."""
+        """Add to the schema of a field of a record class that was described before."""
         properties = typing.cast(
             "dict[str, Schema]", self.named[self._names[record]]["properties"]
         )
         properties[key] |= schema
 
     def extend(self, record: type, schema: Mapping[str, object]) -> None:
-        """Say more about a record class that was described before."""
+        """Add to the schema of a record class that was described before."""
         self.named[self._names[record]] |= schema
 
     def record(self, record: type) -> Schema:
@@ -114,7 +114,7 @@ class Definitions:
 
 
 def _merged(schema: Schema, rule: Mapping[str, object]) -> Schema:
-    """Add what a rule says; about items, to what is said about them already."""
+    """Add the schema of a rule; that of items is merged into what is there."""
     merged = schema | dict(rule)
     items, more = schema.get("items"), rule.get("items")
     if isinstance(items, dict) and isinstance(more, Mapping):

@@ -1,4 +1,4 @@
-"""A configuration file that is followed: whatever is good in it comes into force.
+"""Watches a configuration file, and applies what is new and right in it.
 
 The file is read at every look and compared by content: times of modification say
 nothing where a whole directory is exchanged behind a symbolic link, as Kubernetes does
@@ -32,29 +32,29 @@ _log = logging.getLogger(__name__)
 
 
 class Reloadable(Protocol):
-    """What goes on with another configuration when it is told to."""
+    """Something that runs with a configuration, and can take another one."""
 
     @property
     def config(self) -> SchedulerConfig:
         """The configuration in force."""
 
     def reload(self, config: SchedulerConfig) -> Future[ConfigChanges]:
-        """Go on with another configuration, or stay as it is; from any thread."""
+        """Take another configuration, or keep the old one; from any thread."""
 
 
 class ConfigObserver(Protocol):
     """Is told what becomes of a changed file, on the thread where it happens."""
 
     def reloaded(self, changes: ConfigChanges, /) -> None:
-        """What the file says now is in force."""
+        """The new content of the file is in force."""
 
     def rejected(self, error: ReloadError, /) -> None:
-        """The file is of no use now; what was in force stays."""
+        """The new content cannot be used; the configuration in force stays."""
 
 
 @attrs.frozen
 class _Content:
-    """What a file held: the text, or why it could not be read."""
+    """The content of the file: its text, or why it could not be read."""
 
     text: bytes | None
     problem: str
@@ -185,7 +185,7 @@ class ConfigWatcher:
         rejection = ReloadError(self._source, content.digest, error)
         rejection.__cause__ = error
         self.error = rejection
-        # A stack says nothing to those who wrote the file, if we know what is wrong.
+        # A traceback helps only where the error is not one of our own.
         is_known = isinstance(error, QuaymasterError)
         _log.error("%s", rejection, exc_info=None if is_known else error)
         self._tell(lambda observer: observer.rejected(rejection))

@@ -1,4 +1,4 @@
-"""Reading the one document of a configuration file."""
+"""Reads the one document of a configuration file."""
 
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -13,7 +13,7 @@ __all__ = ["read_content", "read_yaml"]
 
 
 def read_content(file: Traversable, source: str) -> bytes:
-    """What a file holds.
+    """Read a file.
 
     Args:
         file: The file, which may come with a package.

@@ -1,1 +1,1 @@
-"""Text that comes in: files, streams, JSON and YAML."""
+"""Reads text that comes in: files, streams, JSON and YAML."""

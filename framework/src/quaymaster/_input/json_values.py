@@ -1,4 +1,4 @@
-"""The values of a JSON text, split without reading the objects in them."""
+"""Splits a JSON text into its values, without reading the objects in them."""
 
 import json
 import mmap
@@ -17,7 +17,7 @@ _HALF_CHARACTER: Final = re.compile(
     rb"\\u[dD](?:[89aAbB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|[c-fC-F][0-9a-fA-F]{2})"
 )
 _BLANK: Final = re.compile(rb"\s*")
-# How kubectl and the API server begin an object; any other order is found, too.
+# The order in which kubectl and the API server begin; others are read slower.
 _HEAD: Final = re.compile(
     rb'\s*\{\s*"apiVersion"\s*:\s*"([^"\\]*)"\s*,\s*"kind"\s*:\s*"([^"\\]*)"\s*[,}]'
 )
@@ -85,7 +85,7 @@ def head(text: JsonText) -> tuple[str, str]:
 
 
 def json_tree(text: JsonText) -> object:
-    """What a JSON text holds; a number beyond all 64 bits is a float.
+    """Read a JSON text as a tree; numbers beyond 64 bits are floats.
 
     Raises:
         ValueError: It is no JSON.
@@ -98,7 +98,7 @@ def json_tree(text: JsonText) -> object:
 
 
 def _length(rest: memoryview, whole: memoryview, start: int) -> int:
-    """How long the first value is, blanks included."""
+    """The length of the first value, with the blanks around it."""
     try:
         msgspec.json.decode(rest, type=msgspec.Raw)
     except msgspec.DecodeError as error:

@@ -1,4 +1,4 @@
-"""Reading what people name as a file, whatever it turns out to be."""
+"""Reads what people name as a file: files, devices, pipes, standard input."""
 
 import codecs
 import mmap
@@ -17,11 +17,11 @@ _MAPPED_FROM: Final = 1 << 25  # bytes: larger files are not copied into memory
 
 
 class UnreadableError(ValueError):
-    """Something that holds no text of the form that is expected."""
+    """A file holds no text of the expected form."""
 
 
 def read_file(name: str) -> bytes | mmap.mmap:
-    """What a file holds, in UTF-8.
+    """Read a file as UTF-8.
 
     Raises:
         OSError: It cannot be read.
@@ -40,7 +40,7 @@ def read_file(name: str) -> bytes | mmap.mmap:
 
 
 def read_stream(file: BinaryIO) -> bytes:
-    """What standard input, a pipe or a device holds, in UTF-8.
+    """Read standard input, a pipe or a device as UTF-8.
 
     Raises:
         OSError: It cannot be read.

@@ -93,7 +93,7 @@ def group_of(api_version: str) -> str:
 
 
 def is_builtin_group(group: str) -> bool:
-    """Whether a group is, was, or can only be meant as one of Kubernetes itself.
+    """Whether a group is one of Kubernetes itself, or a misspelt one.
 
     Groups of custom kinds are domains.
     """

@@ -1,4 +1,4 @@
-"""Gathering the objects of all files, and all that is wrong with them."""
+"""Collects the objects of all files, and all problems with them."""
 
 import os
 from collections import Counter
@@ -44,7 +44,7 @@ ObjT = TypeVar("ObjT", bound=ApiObject)
 
 
 class Collector:
-    """Gathers objects and problems, file by file.
+    """Collects objects and problems, file by file.
 
     Args:
         pool: What the objects share their parts with.
@@ -81,7 +81,7 @@ class Collector:
         self._has_foreign = False
 
     def result(self) -> Loaded:
-        """What was loaded, if nothing is wrong."""
+        """What was loaded; an error if there is any problem."""
         self._add_jobs()
         found = self._problems or self._objects or self._has_foreign
         if self._paths and not found:
@@ -165,7 +165,7 @@ class Collector:
             self._complain(str(one.source), message=f"malformed JSON: {error}")
 
     def _add_tree(self, tree: object, one: ObjectText) -> None:
-        """Add what is no object of a class that scheduling knows."""
+        """Add a tree that is no object of a class that scheduling knows."""
         if not isinstance(tree, Mapping):
             message = "expected an object with apiVersion and kind, got"
             self._complain(str(one.source), message=f"{message} {show(tree)}")
@@ -190,7 +190,7 @@ class Collector:
                 self._skipped[str(typed)] += 1
 
     def _add_jobs(self) -> None:
-        """Add what runs the pods of objects whose class is not known."""
+        """Add the Jobs that run the pods of objects whose class is not known."""
         for job, source in self._foreign.jobs(tuple(self._objects), self._problems):
             try:
                 self._keep(from_wire(job.tree, Job, pool=self._pool), source)
@@ -264,7 +264,7 @@ class Collector:
         """Take an object that came before: of two readings the later one counts."""
         known = self._objects[first]
         if isinstance(obj, Namespace) and obj == known:
-            return  # many files bring the one that they are all for
+            return  # many files bring the namespace that they are all for
         if not obj.uid or known.uid != obj.uid:
             where = self._sources[first]
             message = f"duplicate {obj.kind} {obj.key!r}, first in {where}"
@@ -289,7 +289,7 @@ def _is_list(items: object, item_type: ObjectType) -> bool:
 
 
 def _version(obj: ApiObject) -> int:
-    """The resource version of an object that was read from a server."""
+    """The resource version of an object from a server; 0 for others."""
     text = obj.metadata.resource_version
     return int(text) if text.isdecimal() and len(text) <= _LONGEST_VERSION else 0
 

@@ -1,4 +1,4 @@
-"""What custom kinds and CronJobs want to run, as Jobs that the cluster knows."""
+"""Makes Jobs of custom kinds and CronJobs, which the cluster itself does not run."""
 
 import re
 import uuid

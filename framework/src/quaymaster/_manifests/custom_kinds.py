@@ -22,7 +22,6 @@ Mappings of some common kinds are shipped, and are known by name, such as ``jobs
 from collections.abc import Iterable, Mapping
 from importlib import resources
 from importlib.resources.abc import Traversable
-from pathlib import Path
 from typing import Final
 
 import attrs
@@ -32,9 +31,8 @@ from quaymaster._config.errors import ConfigErrors
 from quaymaster._config.fields import each as each_item
 from quaymaster._config.fields import matching, non_empty, one_of
 from quaymaster._config.findings import Findings
+from quaymaster._config.shipped import file_or_shipped, shipped_files
 from quaymaster._config.yaml_file import read_content, read_yaml
-from quaymaster._errors import Problem
-from quaymaster._suggestions import did_you_mean
 
 __all__ = [
     "Count",
@@ -90,7 +88,7 @@ class PodSource:
 
 @attrs.frozen(kw_only=True)
 class CustomKind:
-    """What pods the objects of one kind want.
+    """How the objects of one kind say which pods they want.
 
     Attributes:
         group: The group of the kind, without version: every version is read.
@@ -118,13 +116,7 @@ class _Document:
 
 def shipped_mappings() -> Mapping[str, Traversable]:
     """The mappings that come with the framework, by name."""
-    folder = resources.files("quaymaster._manifests") / "custom_kinds"
-    files = sorted(folder.iterdir(), key=lambda file: file.name)
-    return {
-        file.name.removesuffix(".yaml"): file
-        for file in files
-        if file.name.endswith(".yaml")
-    }
+    return shipped_files(resources.files("quaymaster._manifests") / "custom_kinds")
 
 
 def read_custom_kinds(
@@ -150,7 +142,7 @@ def read_custom_kinds(
 
 
 def mapping_for(group: str, kind: str) -> str | None:
-    """The name of a shipped mapping that tells of a kind."""
+    """The name of the shipped mapping that has a kind; empty if there is none."""
     for name in shipped_mappings():
         if (group, kind) in read_custom_kinds([name]):
             return name
@@ -158,22 +150,12 @@ def mapping_for(group: str, kind: str) -> str | None:
 
 
 def _read(source: str) -> tuple[CustomKind, ...]:
-    content = read_content(_file(source), source)
+    content = read_content(
+        file_or_shipped(source, shipped_mappings(), "mapping"), source
+    )
     made, mistakes = structure(read_yaml(content, source), _Document)
     findings = Findings(source)
     findings.extend("", mistakes)
     if findings.problems or not isinstance(made, _Document):
         raise ConfigErrors(findings.problems)
     return made.kinds
-
-
-def _file(source: str) -> Traversable:
-    path = Path(source)
-    if path.exists() or path.suffix or path.name != source:
-        return path
-    shipped = shipped_mappings()
-    if source not in shipped:
-        hint = did_you_mean(source, shipped)
-        message = f"no such file, nor a shipped mapping ({', '.join(shipped)}){hint}"
-        raise ConfigErrors([Problem(where=source, message=message)])
-    return shipped[source]

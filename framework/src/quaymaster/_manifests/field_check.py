@@ -1,4 +1,4 @@
-"""Checking the fields of all objects of a load, as strictly as was asked for."""
+"""Checks the fields of all objects of a load, as strictly as was asked for."""
 
 import re
 from collections.abc import Callable, Collection
@@ -24,7 +24,7 @@ _INDEX: Final = re.compile(r"\[\d+\]")
 
 
 class FieldCheck:
-    """Tells unknown and duplicate fields, as errors or as warnings, and wrong types.
+    """Finds unknown and duplicate fields, as errors or as warnings, and wrong types.
 
     Args:
         validation: How strict to be; None for strict with what people write. Of what a
@@ -55,7 +55,7 @@ class FieldCheck:
         *,
         told: Collection[str] = (),
     ) -> list[Problem]:
-        """What is wrong with an object's fields; the rest is noted.
+        """Find the errors in an object's fields; warnings are noted for `notices`.
 
         Args:
             one: The object's text.
@@ -69,7 +69,7 @@ class FieldCheck:
         texts_read, self._texts_read = self._texts_read, self._pool.texts_read
         spec_is_known = isinstance(made, Pod) and texts_read == self._texts_read
         if self._validation in (None, Validation.IGNORE) and _is_stored(one, made):
-            # A server has found its values right already.
+            # A server has checked its values already.
             if self._validation is None and not spec_is_known:
                 self._note(one, odd_spec_fields(one))
             return []
@@ -81,7 +81,7 @@ class FieldCheck:
         )
         if not findings:
             return []
-        # The same is to be said of the next pod with this spec.
+        # Noted, so that the next pod with this spec is not checked again.
         self._pool.forget_texts()
         where = self._name(one)
         return [
@@ -89,7 +89,7 @@ class FieldCheck:
         ]
 
     def notices(self) -> list[Notice]:
-        """What was noted, once for each kind and place."""
+        """The warnings, one for each kind and field."""
         return list(self._notices.values())
 
     def _odd_fields(self, one: ObjectText, spec_is_known: bool) -> list[FieldFinding]:

@@ -1,4 +1,4 @@
-"""Finding the fields of an object that are unknown, there twice, or of a wrong type.
+"""Finds the fields of an object that are unknown, duplicate, or of a wrong type.
 
 Mirrors the strict decoding of the API server (k8s.io/apimachinery v0.36,
 ``pkg/runtime/serializer/json``).
@@ -27,14 +27,14 @@ __all__ = [
 ]
 
 _MOST: Final = 20
-"""So many are told of one object."""
+"""How many are told of one object at most."""
 
 _DUPLICATE: Final = "duplicate field"
 _SPEC: Final = "spec"
 
 
 class FieldFinding(NamedTuple):
-    """What is wrong with a field.
+    """A problem of a field.
 
     Attributes:
         path: Where it is in its object.
@@ -86,7 +86,7 @@ def odd_fields(one: ObjectText, *, spec_is_known: bool) -> list[FieldFinding]:
 
 
 def odd_spec_fields(one: ObjectText) -> list[FieldFinding]:
-    """Those of the spec alone; what is there twice only if YAML has told it.
+    """The same of the spec alone; duplicates only if the YAML reader found them.
 
     Raises:
         ValueError: It is no JSON.
@@ -96,7 +96,7 @@ def odd_spec_fields(one: ObjectText) -> list[FieldFinding]:
 
 
 def wrong_values(one: ObjectText, *, spec_is_known: bool) -> list[FieldFinding]:
-    """All fields that are not of their types; the arguments are the same.
+    """All fields that are not of their types; arguments as for `odd_fields`.
 
     Raises:
         ValueError: It is no JSON.

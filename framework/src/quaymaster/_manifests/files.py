@@ -1,4 +1,4 @@
-"""Files of manifests: which there are, and what is in them."""
+"""Files of manifests: finds them, and reads them."""
 
 import mmap
 import os
@@ -17,7 +17,7 @@ _SUFFIXES: Final = (".yaml", ".yml", ".json")
 
 
 def files_below(directory: Path) -> tuple[list[Path], dict[Path, str]]:
-    """The manifests of a directory and all below, without what begins with a dot.
+    """The manifests in a directory and below; names that begin with a dot are skipped.
 
     Returns:
         The files, in order, and the folders that must be rendered first: how to.
@@ -42,7 +42,7 @@ def files_below(directory: Path) -> tuple[list[Path], dict[Path, str]]:
 
 
 def read_bytes(name: str) -> bytes | mmap.mmap:
-    """What a file, or standard input, holds, in UTF-8.
+    """Read a file, or standard input, as UTF-8.
 
     Raises:
         OSError: It cannot be read.
@@ -52,5 +52,5 @@ def read_bytes(name: str) -> bytes | mmap.mmap:
 
 
 def _may_be_read(path: Path) -> bool:
-    """Whether a name in a directory is a file, and no pipe; broken links are told."""
+    """Whether a name in a directory is to be read: a file, or a broken link to tell."""
     return path.is_file() or not path.exists()

@@ -1,4 +1,4 @@
-"""Objects whose class is not known: run as Jobs, told of, or left out."""
+"""Objects of unknown classes: they run as Jobs, get a notice, or are left out."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
@@ -36,7 +36,7 @@ class _Custom:
 
 
 class ForeignObjects:
-    """Takes what no class is there for.
+    """Collects the objects that have no class here.
 
     Args:
         custom_kinds: Custom kinds whose pods run, by group and kind.
@@ -57,7 +57,7 @@ class ForeignObjects:
     def add(
         self, tree: Mapping[str, object], typed: ObjectType, source: Source
     ) -> bool:
-        """Take an object; whether it is more than left out."""
+        """Take an object, and say whether it runs as a Job or gets a notice."""
         tree = {**tree, "apiVersion": typed.api_version, "kind": typed.kind}
         kind = self._custom_kinds.get((group_of(typed.api_version), typed.kind))
         if kind is not None or (typed == _CRON_JOB and self._run_cron_jobs):
@@ -97,7 +97,7 @@ class ForeignObjects:
                 problems += (attrs.evolve(one, where=where) for one in found)
 
     def notices(self) -> list[Notice]:
-        """One for all objects of which the same is to be said."""
+        """The notices; objects with the same message share one."""
         return [
             Notice(
                 reason=finding.reason,

@@ -65,7 +65,7 @@ def load(
 
 @contextmanager
 def _paused_gc() -> Iterator[None]:
-    """Keep the collector from looking again and again at all that was loaded."""
+    """Pause the garbage collector, which would look at all that was loaded again."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""What loading gives: objects, where each came from, and what there is to know."""
+"""The result of loading: objects, their sources, and notices."""
 
 from collections import Counter
 from typing import NamedTuple, TypeVar
@@ -37,7 +37,7 @@ class Source(NamedTuple):
 
 @attrs.frozen(kw_only=True)
 class Loaded:
-    """What manifests hold.
+    """The objects that manifests hold, and where each came from.
 
     Attributes:
         objects: In the order of the files, and of the documents in them.

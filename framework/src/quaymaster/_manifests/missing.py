@@ -1,4 +1,4 @@
-"""What is to be said of an object that nothing is made of."""
+"""Finds out what to tell of objects that are left out."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -35,12 +35,12 @@ _RUNS_PODS: Final = frozenset(
 )
 _TEMPLATE: Final = "template"
 _DEEPEST: Final = 16
-"""So far below an object a pod template is looked for; known ones lie 6 deep."""
+"""How deep in an object a pod template is looked for; known ones lie 6 deep."""
 
 
 @attrs.frozen
 class Finding:
-    """What is to be said of one object, and of others like it.
+    """A finding about one object, and others like it.
 
     Attributes:
         reason: As a notice has it.
@@ -62,7 +62,7 @@ CRON_JOB_NOT_RUN: Final = Finding(
 
 
 def examine(tree: Mapping[str, object], typed: ObjectType) -> Finding | None:
-    """What is to be said of an object whose class is not known; None if nothing."""
+    """The finding about an object whose class is not known; None if there is none."""
     group = group_of(typed.api_version)
     if typed.kind in BUILTIN_KINDS and (
         is_builtin_group(group) or group.endswith(".k8s.io")
@@ -84,7 +84,7 @@ def examine(tree: Mapping[str, object], typed: ObjectType) -> Finding | None:
 
 
 def _other_version(typed: ObjectType) -> Finding | None:
-    """What to say of a known kind under an ``apiVersion`` that it is not read under."""
+    """The finding about a known kind under another ``apiVersion`` than is read."""
     version = _version_of(typed.kind)
     if version is None or version == typed.api_version or _is_namesake(typed, version):
         return None

@@ -1,4 +1,4 @@
-"""What a file holds: the JSON of its objects, whatever they were written in.
+"""Splits a file into the JSON of its objects, whatever it is written in.
 
 YAML becomes JSON, as Kubernetes' tools have it, so that all input takes the same way.
 """
@@ -61,7 +61,7 @@ def begins_json(content: bytes | mmap.mmap) -> bool:
 
 
 def object_texts(content: bytes | mmap.mmap, name: str) -> Iterator[ObjectText]:
-    """Split what a file holds; lists are opened, empty documents are left out.
+    """Split a file into objects; lists are opened, empty documents are left out.
 
     Raises:
         UnreadableError: From some place on, it is neither YAML nor JSON.
@@ -94,7 +94,7 @@ def _yaml_texts(content: bytes | mmap.mmap, name: str) -> Iterator[ObjectText]:
                 read_so_far += 1
                 yield text
         except YamlError:
-            pass  # What is read next knows better, and where.
+            pass  # The full reader tells whether it is wrong, and where.
         else:
             if read_so_far:
                 return
@@ -108,7 +108,7 @@ def _all_texts(content: bytes | mmap.mmap, name: str) -> Iterator[ObjectText]:
 
 
 def _quick_texts(content: bytes | mmap.mmap, name: str) -> Iterator[ObjectText]:
-    """The pieces of a list, or of a stream; nothing if it has none."""
+    """The objects of a long list or of many documents; none if it is neither."""
     found = find_list(content)
     if found is not None:
         item_type = _type_in(found.frame, UNTYPED).item_type
@@ -189,7 +189,7 @@ def list_texts(
 
 
 def _type_in(tree: object, default: ObjectType) -> ObjectType:
-    """What an object says it is, as far as it does."""
+    """The type that an object names, completed by a default."""
     if not isinstance(tree, Mapping):
         return default
     found = (tree.get("apiVersion"), tree.get("kind"))

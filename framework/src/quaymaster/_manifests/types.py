@@ -1,4 +1,4 @@
-"""What an object says it is: apiVersion and kind."""
+"""The type that an object names: apiVersion and kind."""
 
 from typing import Final, NamedTuple
 
@@ -8,14 +8,14 @@ __all__ = ["UNTYPED", "ObjectType"]
 
 
 class ObjectType(NamedTuple):
-    """What an object says it is."""
+    """The type that an object names: apiVersion and kind."""
 
     api_version: str
     kind: str
 
     @property
     def item_type(self) -> "ObjectType | None":
-        """What the items of a list are, unless they say so; None if this is no list."""
+        """The type of a list's items that name none; None if this is no list."""
         if self.kind in KINDS or not self.kind.endswith("List"):
             return None
         kind = self.kind.removesuffix("List")

@@ -1,4 +1,4 @@
-"""Kustomizations, Helm charts, URLs: what must be rendered or fetched first."""
+"""Recognises what must be rendered or fetched first: kustomizations, charts, URLs."""
 
 import mmap
 import re
@@ -26,14 +26,14 @@ _CHART_VALUE: Final = re.compile(
 
 
 def tell_unrendered(path: Path) -> str:
-    """Say what a file is that has to be rendered first, by its name; or nothing."""
+    """Tell how to render a file, by its name; empty if it is an ordinary one."""
     if path.name in _KUSTOMIZATIONS:
         return _kustomize(path.parent)
     return _helm(path.parent) if path.name == _CHART else ""
 
 
 def tell_folder(directory: Path, names: Iterable[str]) -> str:
-    """Say what a directory is that has to be rendered first; or nothing.
+    """Tell how to render a directory; empty if it is an ordinary one.
 
     Args:
         directory: The directory.
@@ -46,14 +46,14 @@ def tell_folder(directory: Path, names: Iterable[str]) -> str:
 
 
 def tell_url(name: str) -> str:
-    """Say how to read what a URL names; nothing if this is no URL."""
+    """Tell how to read what a URL names; empty if this is no URL."""
     if not name.startswith(("http://", "https://")):
         return ""
     return f"a URL; expected a file: curl -sSfL {name} | quaymaster simulate -"
 
 
 def is_chart_template(path: Path, text: bytes | mmap.mmap) -> str:
-    """Say so if a file is a template of the chart that it lies in; or nothing."""
+    """Tell that a file is a template of the chart that it lies in; empty if not."""
     if not _CHART_VALUE.search(text[:_LOOKED_AT]):
         return ""
     for folder in path.absolute().parents:
@@ -63,7 +63,7 @@ def is_chart_template(path: Path, text: bytes | mmap.mmap) -> str:
 
 
 def looks_like_template(text: bytes | mmap.mmap) -> str:
-    """Say so if a text that is no YAML may be a template; or nothing."""
+    """Tell that a text which is no YAML may be a template; empty if not."""
     if not _ACTION.search(text[:_LOOKED_AT]):
         return ""
     return (
@@ -87,7 +87,7 @@ def _helm(directory: Path) -> str:
 
 
 def _shown(path: Path, folder: Path) -> Path:
-    """The folder as the path names it, if it does."""
+    """The folder as the path names it, if the path begins with it."""
     for parent in path.parents:
         if parent.absolute() == folder:
             return parent

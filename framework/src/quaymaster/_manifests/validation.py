@@ -1,4 +1,4 @@
-"""Unknown and duplicate fields: how strictly they are taken."""
+"""How strictly unknown and duplicate fields are taken."""
 
 import enum
 
@@ -18,11 +18,11 @@ class Validation(enum.StrEnum):
     """They are told, and left out; of a key that comes twice the last value counts."""
 
     IGNORE = "ignore"
-    """They are left out without a word."""
+    """They are left out silently."""
 
     @classmethod
     def of(cls, text: str) -> "Validation":
-        """What ``kubectl --validate`` takes: these words, or ``true`` or ``false``.
+        """Read a value of ``kubectl --validate``: these words, ``true`` or ``false``.
 
         Raises:
             ValueError: It is none of them.

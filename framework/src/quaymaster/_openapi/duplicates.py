@@ -1,4 +1,4 @@
-"""Finding the keys that a JSON object has twice, of which others keep the last."""
+"""Finds duplicate keys of JSON objects; other readers keep the last value."""
 
 import json
 from collections import Counter
@@ -15,7 +15,7 @@ class _Twice(dict[str, object]):
     """An object with keys that came more than once.
 
     Attributes:
-        keys_again: These keys.
+        keys_again: The keys.
     """
 
     keys_again: tuple[str, ...] = ()
@@ -25,7 +25,7 @@ def find_duplicates(text: bytes) -> tuple[object, list[Path]]:
     """Read a JSON text, and find the keys that came more than once.
 
     Returns:
-        What it holds, with all numbers as floats, and the paths of these keys.
+        The tree, with all numbers as floats, and the paths of the duplicate keys.
 
     Raises:
         ValueError: It is no JSON.
@@ -43,7 +43,7 @@ def find_duplicates(text: bytes) -> tuple[object, list[Path]]:
         found.append(twice)
         return twice
 
-    # No integer is too long to be read this way.
+    # As floats, since integers may be too long for Python to read.
     tree = json.loads(text, object_pairs_hook=make, parse_int=float)
     return tree, list(_places(tree, ())) if found else []
 

@@ -1,4 +1,4 @@
-"""The simple types of fields, and what the API server reads as one of them.
+"""The simple types of fields, and the values that the API server reads as such.
 
 Mirrors sigs.k8s.io/json, which decodes without conversions, and the types of
 k8s.io/apimachinery v0.36 that decode themselves (``pkg/api/resource``,
@@ -31,7 +31,7 @@ class Scalar(enum.IntEnum):
 
 
 def wanted_instead(value: object, scalar: int) -> str:
-    """What a field of a simple type holds other than this value; empty if it may."""
+    """The expected value in words, if a field may not hold this one; else empty."""
     bits = _BITS.get(scalar)
     if bits is not None:
         return _integer_instead(value, bits)
@@ -53,11 +53,11 @@ def _is_number(value: object) -> bool:
 
 
 def _integer_instead(value: object, bits: int) -> str:
-    """The same for an integer of so many bits; YAML's 80.0 is 80 to Go."""
+    """The same for integers of 32 or 64 bits; YAML's 80.0 is 80 to Go."""
     if not isinstance(value, int | float) or isinstance(value, bool) or value % 1:
         return "an integer"
     most = 1 << (bits - 1)
-    # What is beyond all integers may be infinite here.
+    # A number beyond all integers may be infinite as a float.
     return "" if -most <= value < most else f"an integer from {-most} to {most - 1}"
 
 

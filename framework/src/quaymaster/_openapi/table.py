@@ -1,4 +1,4 @@
-"""The table of fields: every kind of object, and all that it is made of."""
+"""The table of fields: every kind of object, with all its fields."""
 
 import functools
 import gzip
@@ -16,7 +16,7 @@ simple type, or such a number in a list or (under an empty key) in a map."""
 
 
 class _Table(msgspec.Struct, frozen=True, kw_only=True):
-    """All of it.
+    """The whole table.
 
     Attributes:
         kinds: The number of the structure of each kind, such as ``apps/v1 Deployment``.

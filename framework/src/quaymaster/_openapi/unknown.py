@@ -1,4 +1,4 @@
-"""Finding the fields that nobody knows.
+"""Finds unknown fields.
 
 Mirrors the strict decoding of the API server (sigs.k8s.io/json, ``UnmarshalStrict``):
 names are told apart by their case, and what has a form of its own, such as a quantity
@@ -17,7 +17,7 @@ __all__ = ["UnknownField", "find_unknown", "unknown_field"]
 
 
 class UnknownField(NamedTuple):
-    """A field that its place does not have.
+    """A field that the object around it does not have.
 
     Attributes:
         path: Where it is, such as ``spec.containers[0].imagee``.
@@ -31,7 +31,7 @@ class UnknownField(NamedTuple):
 def find_unknown(
     tree: object, reference: Reference, path: str = ""
 ) -> Iterator[UnknownField]:
-    """The unknown fields of a tree; values of wrong types are left to others.
+    """Find the unknown fields of a tree; values of wrong types are skipped.
 
     Args:
         tree: Dicts, lists, strings, numbers.
@@ -50,7 +50,7 @@ def find_unknown(
 
 
 def unknown_field(name: str, structure: int, path: str) -> UnknownField:
-    """What to say of a field at a path, of whose name a structure has none."""
+    """Describe a field of a name that a structure does not have."""
     return UnknownField(path, _hint(name, structure))
 
 

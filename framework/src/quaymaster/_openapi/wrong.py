@@ -1,4 +1,4 @@
-"""Finding the values that are not of the types of their fields.
+"""Finds values that are not of the types of their fields.
 
 Mirrors the decoding of the API server (sigs.k8s.io/json): nothing is converted, and a
 null is the empty value of any type.
@@ -28,7 +28,7 @@ class WrongValue(NamedTuple):
 
 
 def find_wrong(tree: object, reference: Reference) -> Sequence[WrongValue]:
-    """The values of wrong types in a tree; unknown fields are left to others.
+    """Find the values of wrong types in a tree; unknown fields are skipped.
 
     Args:
         tree: Dicts, lists, strings, numbers.
@@ -81,7 +81,7 @@ def _in_structure(tree: object, structure: int) -> Sequence[WrongValue]:
 
 
 def _below(step: str, found: Sequence[WrongValue]) -> Iterator[WrongValue]:
-    """The same, with one more step before their paths, which few values need."""
+    """The same findings, their paths extended by a step at the beginning."""
     for one in found:
         dot = "." if one.path and not one.path.startswith("[") else ""
         yield one._replace(path=f"{step}{dot}{one.path}")

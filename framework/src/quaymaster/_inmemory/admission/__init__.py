@@ -1,4 +1,4 @@
-"""What an API server does to objects before it stores them."""
+"""Admission: what an API server does to objects before it stores them."""
 
 from quaymaster._inmemory.admission.admission import Admission
 from quaymaster._inmemory.admission.problems import AdmissionError, Report, place_of

@@ -1,7 +1,7 @@
-"""What an API server does to an object before it stores it: fill in and check.
+"""Fills in and checks objects, as an API server does before it stores them.
 
-Nothing here depends on which nodes or pods exist; the classes that pods and claims
-name are the only state.
+Admission does not depend on which nodes or pods exist. Its only state are the classes
+and rules that pods and claims are held to.
 """
 
 from collections.abc import Callable, Iterable
@@ -116,7 +116,7 @@ class Admission:
         priority_classes: Iterable[PriorityClass],
         storage_classes: Iterable[StorageClass],
     ) -> None:
-        """From now on, these are the classes that there are."""
+        """Take over the classes that there are from now on."""
         self._priority_classes = tuple(priority_classes)
         self._storage_classes = tuple(storage_classes)
         self._pods.know_classes(self._priority_classes)
@@ -126,7 +126,7 @@ class Admission:
         runtime_classes: Iterable[RuntimeClass],
         limit_ranges: Iterable[LimitRange],
     ) -> None:
-        """From now on, these are the rules for new pods and claims."""
+        """Take over the rules for new pods and claims."""
         ranges = map(default_limit_range, limit_ranges)
         self._pods.know_rules(runtime_classes, ranges)
 
@@ -162,7 +162,7 @@ class Admission:
         return cast(ObjT, admitted)
 
     def examine(self, obj: ObjT, report: Report) -> ObjT:
-        """A new object, as it is to be stored; what is wrong goes to the report."""
+        """Fill in a new object for storage, and report what is wrong with it."""
         metadata = obj.metadata
         if obj.namespaced is not bool(metadata.namespace):
             namespace = "default" if obj.namespaced else ""
@@ -212,7 +212,7 @@ class Admission:
 def _checked_by(
     check: Callable[[ObjT, Report], None],
 ) -> Callable[[ObjT, Report], ObjT]:
-    """Admission of a kind that nothing is filled in for."""
+    """Make the admission of a kind that is only checked: nothing is filled in."""
 
     def examine(obj: ObjT, report: Report) -> ObjT:
         check(obj, report)

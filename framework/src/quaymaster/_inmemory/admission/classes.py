@@ -44,7 +44,7 @@ IMPLIED_STORAGE_CLASS: Final = StorageClass(
     volume_binding_mode="WaitForFirstConsumer",
     reclaim_policy="Delete",
 )
-"""The class of a cluster that was given none: manifests seldom name one, since most
+"""The class of a cluster without any: manifests seldom name one, since most
 clusters have a default. Its volumes are made in the zone of the pod's node."""
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with the containers of a pod.
+"""Checks the containers of a pod.
 
 Mirrors ``validateContainers`` and ``validateInitContainers`` (Kubernetes v1.36,
 ``pkg/apis/core/validation/validation.go``), as far as scheduling reads containers.
@@ -24,7 +24,7 @@ _MAX_PORT: Final = 65535
 
 
 def check_containers(spec: PodSpec, report: Report) -> None:
-    """Everything about the containers and init containers of a spec."""
+    """Check the containers and init containers of a spec."""
     if not spec.containers:
         report.add("containers", "expected at least one container, got none")
     claims = frozenset(claim.name for claim in spec.resource_claims)
@@ -44,13 +44,13 @@ def check_containers(spec: PodSpec, report: Report) -> None:
     report.unique(names, "name")
     _check_host_ports(spec.containers, "containers", report)
     for index, container in enumerate(spec.init_containers):
-        # They run one by one; in its paths, the server counts each as the first.
+        # They run one by one. Upstream checks each alone, so paths have index 0.
         _check_host_ports((container,), "initContainers", report)
         _check_plain_resizes(container, f"initContainers[{index}]", report)
 
 
 def check_images(spec: PodSpec, report: Report) -> None:
-    """What is asked of images in pods, but not in templates."""
+    """Check the images of a pod, which have no rules in templates."""
     for field, group in (
         ("containers", spec.containers),
         ("initContainers", spec.init_containers),
@@ -147,7 +147,7 @@ def _check_resize_policy(
 
 
 def _check_plain_resizes(container: Container, path: str, report: Report) -> None:
-    """An init container that does not stay cannot be restarted to be resized."""
+    """Check that no init container that ends would restart to be resized."""
     if container.is_sidecar:
         return
     for index, policy in enumerate(container.resize_policy):

@@ -1,4 +1,4 @@
-"""What an API server fills into objects before it stores them.
+"""Defaults: what an API server fills into objects before it stores them.
 
 Mirrors ``pkg/apis/core/v1/defaults.go``, ``pkg/apis/apps/v1/defaults.go``,
 ``pkg/apis/batch/v1/defaults.go`` and
@@ -43,7 +43,7 @@ _DEFAULT_TOLERATIONS: Final = tuple(
 
 
 def default_template_spec(spec: PodSpec) -> PodSpec:
-    """A pod spec with what is filled in wherever it stands, in templates, too."""
+    """The pod spec of a template, with its defaults filled in."""
     resources = spec.resources
     return replace(
         spec,
@@ -59,7 +59,7 @@ def default_template_spec(spec: PodSpec) -> PodSpec:
 
 
 def default_pod_spec(spec: PodSpec) -> PodSpec:
-    """A pod spec with all that follows from the spec itself filled in."""
+    """The spec of a pod, with all defaults that follow from the spec itself."""
     spec = default_template_spec(spec)
     spec = replace(
         spec,
@@ -81,7 +81,7 @@ def _container(container: Container) -> Container:
 
 
 def _grace(seconds: int | None) -> int:
-    """How long a pod may take to end; nobody can have less than no time."""
+    """The grace period of a pod; as upstream, one below 0 becomes 1 second."""
     if seconds is None:
         return 30
     return 1 if seconds < 0 else seconds
@@ -100,7 +100,7 @@ def _port(port: ContainerPort) -> ContainerPort:
 
 
 def _requesting(container: Container, spec: PodSpec) -> Container:
-    """A container that requests what it limits, and takes its ports on the host."""
+    """The container with requests from its limits, and ports of a host's network."""
     resources = container.resources
     if resources.limits.keys() - resources.requests.keys():
         requests = {**resources.limits, **resources.requests}
@@ -116,7 +116,7 @@ def _requesting(container: Container, spec: PodSpec) -> Container:
 
 
 def _tolerations(tolerations: tuple[Toleration, ...]) -> tuple[Toleration, ...]:
-    """The tolerations, and those of lost nodes for five minutes where none is given."""
+    """The tolerations, completed by those for lost nodes, which hold five minutes."""
     missing = (
         default
         for default in _DEFAULT_TOLERATIONS
@@ -150,7 +150,7 @@ def _complete(amounts: ResourceList, more: Mapping[str, Quantity]) -> None:
 
 
 def container_limits(spec: PodSpec) -> ResourceList:
-    """What the limits of all containers come to, by the rule for their requests."""
+    """The sum of all containers' limits, by the same rule as that of their requests."""
 
     def limiting(container: Container) -> Container:
         limits = ResourceRequirements(requests=container.resources.limits)

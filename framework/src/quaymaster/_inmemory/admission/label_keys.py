@@ -108,7 +108,7 @@ _TermT = TypeVar("_TermT", PodAffinityTerm, TopologySpreadConstraint)
 
 def _narrow(term: _TermT, labels: Mapping[str, str]) -> _TermT:
     selector = term.label_selector
-    if selector is None:  # it selects nothing, which cannot be narrowed
+    if selector is None:  # it selects nothing, so nothing can be narrowed
         return term
     selector = _with_keys(selector, term.match_label_keys, "In", labels)
     if isinstance(term, PodAffinityTerm):

@@ -1,4 +1,4 @@
-"""What is filled into, and wrong with, runtime classes, limit ranges and quotas.
+"""Fills in and checks runtime classes, limit ranges and quotas.
 
 Mirrors ``pkg/apis/node/validation``, and ``ValidateLimitRange`` and
 ``ValidateResourceQuota`` in ``pkg/apis/core/validation`` (Kubernetes v1.36), as far as
@@ -61,7 +61,7 @@ def default_limit_range(limit_range: LimitRange) -> LimitRange:
 
 
 def examine_limit_range(limit_range: LimitRange, report: Report) -> LimitRange:
-    """A new limit range, as it is to be stored; each type may come once."""
+    """Fill in and check a new limit range; each type may come once."""
     limit_range = default_limit_range(limit_range)
     items = [
         (f"spec.limits[{index}]", item)
@@ -76,7 +76,7 @@ def examine_limit_range(limit_range: LimitRange, report: Report) -> LimitRange:
 
 
 def examine_runtime_class(found: RuntimeClass, report: Report) -> RuntimeClass:
-    """A new runtime class, as it is to be stored."""
+    """Fill in and check a new runtime class."""
     report.expect(bool(found.handler), "handler", "a name", found.handler)
     if found.overhead is not None:
         amounts = round_amounts(found.overhead.pod_fixed)
@@ -89,7 +89,7 @@ def examine_runtime_class(found: RuntimeClass, report: Report) -> RuntimeClass:
 
 
 def examine_quota(quota: ResourceQuota, report: Report) -> ResourceQuota:
-    """A new quota, as it is to be stored."""
+    """Fill in and check a new quota."""
     spec = replace(quota.spec, hard=round_amounts(quota.spec.hard))
     check_amounts(spec.hard, "spec.hard", report)
     _check_scopes(spec, report)
@@ -108,7 +108,7 @@ def _rounded(item: LimitRangeItem) -> LimitRangeItem:
 
 
 def _check_item(item: LimitRangeItem, path: str, report: Report) -> None:
-    """What is smaller by its meaning must be smaller; pods have no defaults."""
+    """Check the order (min, defaultRequest, default, max), and what each type needs."""
     if item.type == "Pod":
         for field, amounts in (
             ("default", item.default),

@@ -1,4 +1,4 @@
-"""What LimitRanges add to pods, and what they keep out.
+"""LimitRanges: the defaults that they give pods, and the bounds that they set.
 
 Mirrors ``plugin/pkg/admission/limitranger`` and ``SetDefaults_LimitRangeItem``
 (Kubernetes v1.36), but for the annotation that tells what was added.
@@ -43,7 +43,7 @@ def with_item_defaults(item: LimitRangeItem) -> LimitRangeItem:
 
 
 def with_limits(spec: PodSpec, ranges: Iterable[LimitRange]) -> PodSpec:
-    """The spec whose containers ask for the defaults where they ask for nothing."""
+    """The spec with the default requests and limits of its containers filled in."""
     for limit_range in ranges:
         requests: ResourceList = {}
         limits: ResourceList = {}
@@ -76,7 +76,7 @@ def with_limits(spec: PodSpec, ranges: Iterable[LimitRange]) -> PodSpec:
 
 
 def check_limits(spec: PodSpec, ranges: Iterable[LimitRange]) -> None:
-    """Hold a pod to the bounds of its namespace.
+    """Check a pod against the bounds of its namespace.
 
     Raises:
         Refusal: It is beyond those of one LimitRange; all of that one are told.
@@ -86,7 +86,7 @@ def check_limits(spec: PodSpec, ranges: Iterable[LimitRange]) -> None:
 
 
 def check_claim(claim: PersistentVolumeClaim, ranges: Iterable[LimitRange]) -> None:
-    """Hold a claim to the bounds of its namespace.
+    """Check a claim against the bounds of its namespace.
 
     Raises:
         Refusal: It is beyond those of one LimitRange; all of that one are told.

@@ -1,4 +1,4 @@
-"""What is wrong with names, labels, annotations, owners and finalizers.
+"""Checks names, labels, annotations, owners and finalizers.
 
 Mirrors ``pkg/api/validation/objectmeta.go`` and ``pkg/apis/meta/v1/validation``
 (k8s.io/apimachinery v0.36).
@@ -49,17 +49,17 @@ _NAMES: Final[Mapping[type[ApiObject], Form]] = {
 }
 _MAX_ANNOTATIONS: Final = 256 * 1024
 _MAX_BEGINNING: Final = 58
-_ENDING: Final = "xxxxx"  # what a generated name ends with is as good as this
+_ENDING: Final = "xxxxx"  # stands for the generated end of a name
 _FINALIZERS: Final = ("kubernetes", "orphan", "foregroundDeletion")
 _COST_ANNOTATION: Final = "controller.kubernetes.io/pod-deletion-cost"
 _COST: Final = re.compile(r"-[0-9]+|0|[1-9][0-9]*", re.ASCII)
 
 
 class MetadataChecks:
-    """Looks at the metadata of many objects.
+    """Checks the metadata of many objects.
 
     The pods of one template share their labels and annotations, and mostly come one
-    after the other: what has just been right is not looked at again.
+    after the other: what was right for the last one is not checked again.
     """
 
     __slots__ = ("_annotations", "_beginning", "_labels", "_namespace")
@@ -71,7 +71,7 @@ class MetadataChecks:
         self._annotations: Mapping[str, str] = {}
 
     def check(self, obj: ApiObject, report: Report) -> None:
-        """Everything about the metadata of a new object."""
+        """Check the metadata of a new object."""
         metadata = obj.metadata
         form = _NAMES.get(type(obj), SUBDOMAIN)
         self._check_name(metadata, form, report)
@@ -104,7 +104,7 @@ class MetadataChecks:
 
 
 def check_labels(labels: Mapping[str, str], path: str, report: Report) -> None:
-    """Keys and values of labels, or of a selector that names some."""
+    """Check the keys and values of labels, or of a selector that names some."""
     for key, value in labels.items():
         report.formed(key, LABEL_KEY, path)
         report.formed(value, LABEL_VALUE, path)
@@ -113,7 +113,7 @@ def check_labels(labels: Mapping[str, str], path: str, report: Report) -> None:
 def check_annotations(
     annotations: Mapping[str, str], path: str, report: Report
 ) -> None:
-    """Keys of annotations, and how much there is of them."""
+    """Check the keys of annotations, and their total size."""
     for key in annotations:
         if not LABEL_KEY.fits(key.lower()):
             report.expect(False, path, LABEL_KEY.expected, key)
@@ -126,7 +126,7 @@ def check_annotations(
 def check_pod_annotations(
     annotations: Mapping[str, str], path: str, report: Report
 ) -> None:
-    """The annotations of pods that somebody reads must make sense."""
+    """Check the annotations of a pod that the server or a simulation reads."""
     try:
         run_seconds(annotations)
     except RunTimeError as error:
@@ -148,7 +148,7 @@ def _check_beginning(metadata: ObjectMeta, form: Form, report: Report) -> None:
 
 
 def _check_owners(owners: tuple[OwnerReference, ...], report: Report) -> None:
-    """Owners must be named in full, but may have lost their uids on the way here."""
+    """Check that owners are named in full; their uids may be missing, as in dumps."""
     path = "metadata.ownerReferences"
     for owner in owners:
         for field, text in (

@@ -1,4 +1,4 @@
-"""What is wrong with nodes, and with what CSI drivers know about them.
+"""Checks nodes and CSINodes.
 
 Mirrors ``ValidateNode`` (Kubernetes v1.36, ``pkg/apis/core/validation/validation.go``)
 and ``ValidateCSINode`` (``pkg/apis/storage/validation``). Paths are the server's, which
@@ -25,7 +25,7 @@ _MAX_NODE_ID: Final = 256
 
 
 def check_node(node: Node, report: Report) -> None:
-    """Taints must have a key and an effect, each pair once; amounts be possible."""
+    """Check taints (key and effect, each pair once) and amounts."""
     taints = node.spec.taints
     for index, taint in enumerate(taints):
         path = f"metadata.taints[{index}]"
@@ -49,7 +49,7 @@ def check_node(node: Node, report: Report) -> None:
 
 
 def check_csi_node(csi_node: CSINode, report: Report) -> None:
-    """Each driver must have a name of its own, and a name for the node."""
+    """Check that each driver has a name of its own, and a name for the node."""
     drivers = csi_node.spec.drivers
     for index, driver in enumerate(drivers):
         _check_driver(driver, f"spec.drivers[{index}]", report)

@@ -1,4 +1,4 @@
-"""What is wrong with selectors, affinities and spread constraints.
+"""Checks selectors, affinities and spread constraints.
 
 Mirrors ``ValidateLabelSelector`` (k8s.io/apimachinery v0.36), ``validateAffinity`` and
 ``validateTopologySpreadConstraints`` (Kubernetes v1.36,
@@ -43,7 +43,7 @@ _POLICIES: Final = ("Honor", "Ignore")
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
 
-# What each operator wants of the number of values, in words and as a test.
+# How many values each operator takes, in words and as a test.
 _VALUES: Final[dict[str, tuple[str, Callable[[int], bool]]]] = {
     "In": ("at least one value", bool),
     "NotIn": ("at least one value", bool),
@@ -59,7 +59,7 @@ _Requirement: TypeAlias = LabelSelectorRequirement | NodeSelectorRequirement
 
 
 def check_selector(selector: LabelSelector | None, path: str, report: Report) -> None:
-    """Whether a label selector can be evaluated."""
+    """Check that a label selector can be evaluated."""
     if selector is None:
         return
     check_labels(selector.match_labels, f"{path}.matchLabels", report)
@@ -70,7 +70,7 @@ def check_selector(selector: LabelSelector | None, path: str, report: Report) ->
 
 
 def check_node_selector(selector: NodeSelector, path: str, report: Report) -> None:
-    """There must be a term; what the terms ask for must be possible."""
+    """Check that a node selector has terms, and that they can be evaluated."""
     if not selector.node_selector_terms:
         report.add(f"{path}.nodeSelectorTerms", "expected at least one term, got none")
     for index, term in enumerate(selector.node_selector_terms):
@@ -81,7 +81,7 @@ def check_node_selector(selector: NodeSelector, path: str, report: Report) -> No
 
 
 def check_affinity(affinity: Affinity, path: str, report: Report) -> None:
-    """Everything about an affinity: operators, weights, topology keys, selectors."""
+    """Check an affinity: operators, weights, topology keys, selectors."""
     if affinity.node_affinity is not None:
         _check_node_affinity(affinity.node_affinity, f"{path}.nodeAffinity", report)
     for field, part in _pod_affinities(affinity):
@@ -93,7 +93,7 @@ def check_affinity(affinity: Affinity, path: str, report: Report) -> None:
 def check_spreading(
     constraints: tuple[TopologySpreadConstraint, ...], path: str, report: Report
 ) -> None:
-    """Everything about spread constraints, each of its own key and strictness."""
+    """Check spread constraints; no two may have the same key and strictness."""
     kinds = [(c.topology_key, c.when_unsatisfiable) for c in constraints]
     for index, constraint in enumerate(constraints):
         where = f"{path}[{index}]"
@@ -111,7 +111,7 @@ def check_narrowed_selectors(
     constraints: tuple[TopologySpreadConstraint, ...],
     report: Report,
 ) -> None:
-    """No label may be both among the label keys and in the selector that they narrow.
+    """Check that no label is both a label key and in the selector that it narrows.
 
     The selectors are those that the label keys have been merged into already, as far as
     the pod has these labels; paths begin below the spec.
@@ -153,7 +153,7 @@ def _check_node_affinity(affinity: NodeAffinity, path: str, report: Report) -> N
 
 
 def _check_node_term(term: NodeSelectorTerm, path: str, report: Report) -> None:
-    """What any term must hold to; the form of values counts in required ones only.
+    """Check a term of node affinity; the form of values counts if it is required.
 
     A Gt or Lt with a value that is no integer is let in: the scheduler sees to it.
     """
@@ -207,7 +207,7 @@ def _pod_affinities(
 def _terms(
     affinity: PodAffinity | PodAntiAffinity, path: str
 ) -> list[tuple[str, PodAffinityTerm]]:
-    """All terms, with where they are."""
+    """All terms of pod affinity, each with its path."""
     required = affinity.required_during_scheduling_ignored_during_execution
     preferred = affinity.preferred_during_scheduling_ignored_during_execution
     return [

@@ -1,4 +1,4 @@
-"""What is wrong with a pod's spec, as far as it matters to scheduling.
+"""Checks the spec of a pod, as far as it matters to scheduling.
 
 Mirrors ``ValidatePodSpec`` and what it calls (Kubernetes v1.36,
 ``pkg/apis/core/validation/validation.go``); ``docs/reference/admission.md`` lists what
@@ -52,13 +52,13 @@ _MAX_SECONDS: Final = 2**31 - 1
 
 
 def check_pod_spec(spec: PodSpec, report: Report) -> None:
-    """Everything that is wrong with the spec of a pod, its defaults filled in."""
+    """Check the spec of a pod whose defaults are filled in."""
     _check_spec(spec, report)
     check_images(spec, report)
 
 
 def check_template_spec(spec: PodSpec, report: Report) -> None:
-    """Everything that is wrong with the spec of a template, its defaults filled in."""
+    """Check the spec of a template whose defaults are filled in."""
     _check_spec(spec, report)
     constraints = spec.topology_spread_constraints
     check_narrowed_selectors(spec.affinity, constraints, report)
@@ -109,7 +109,7 @@ def _check_forms(names: Mapping[str, str], prefix: str, report: Report) -> None:
 
 
 def _check_host(spec: PodSpec, report: Report) -> None:
-    """On the node's network, ports are the node's, and so are the users."""
+    """Check ports and user namespaces of a pod that uses its host's network."""
     if not spec.host_network:
         return
     if spec.host_users is False:
@@ -152,7 +152,7 @@ def _check_gates(gates: tuple[PodSchedulingGate, ...], report: Report) -> None:
 
 
 def check_toleration(toleration: Toleration, path: str, report: Report) -> None:
-    """Operator, key, value and effect must go together."""
+    """Check that operator, key, value and effect of a toleration go together."""
     operator, effect, where = toleration.operator, toleration.effect, f"{path}.operator"
     if toleration.key:
         report.formed(toleration.key, LABEL_KEY, f"{path}.key")

@@ -1,6 +1,6 @@
-"""How pods are filled in and checked before they are stored.
+"""Fills in and checks pods before they are stored.
 
-A spec that many pods share is worked on once: what came of it is kept on it.
+A spec that many pods share is worked on once; the result is kept on the spec.
 """
 
 from collections.abc import Iterable, Mapping
@@ -60,7 +60,7 @@ _GATED: Final = PodCondition(
 
 @attrs.define
 class _Past:
-    """What admission has made of a spec.
+    """What admission remembers of a spec.
 
     References are weak where a spec must not keep itself alive, nor one nobody uses.
 
@@ -88,18 +88,18 @@ class PodAdmission:
 
     def __init__(self) -> None:
         self._pool = SpecPool()
-        # The last ones that were right: those of the next pod are mostly the same.
+        # The last metadata that was right: that of the next pod is mostly the same.
         self._annotations: Mapping[str, str] = {}
         self._priority_classes: tuple[PriorityClass, ...] = ()
         self._runtime_classes: dict[str, RuntimeClass] = {}
         self._limit_ranges: dict[str, list[LimitRange]] = {}
-        # Changed classes make other rules, which voids what is kept on specs.
+        # Changed classes make other rules, and what is kept on specs is no longer used.
         self._templates = TemplateRules()
         self._standing = StandingPodRules(())
         self._new_pods: dict[str, NewPodRules] = {}
 
     def know_classes(self, classes: Iterable[PriorityClass]) -> None:
-        """From now on, these are the priority classes."""
+        """Take over the priority classes."""
         self._priority_classes = tuple(classes)
         self._standing = StandingPodRules(self._priority_classes)
         self._new_pods = {}
@@ -107,7 +107,7 @@ class PodAdmission:
     def know_rules(
         self, classes: Iterable[RuntimeClass], ranges: Iterable[LimitRange]
     ) -> None:
-        """From now on, these are the runtime classes and the limit ranges."""
+        """Take over the runtime classes and the limit ranges."""
         self._runtime_classes = {c.name: c for c in classes}
         self._limit_ranges = {}
         for limit_range in ranges:
@@ -116,7 +116,7 @@ class PodAdmission:
         self._new_pods = {}
 
     def claim(self, claim: PersistentVolumeClaim, report: Report) -> None:
-        """Hold a new claim to the limits of its namespace."""
+        """Check a new claim against the limits of its namespace."""
         if not is_standing(claim):
             try:
                 check_claim(claim, self._limit_ranges.get(claim.namespace, ()))
@@ -221,7 +221,7 @@ class PodAdmission:
         return known
 
     def _check_own(self, pod: Pod, spec: PodSpec, report: Report) -> None:
-        """What a pod does not share with the others of its template."""
+        """Check what a pod does not share with the others of its template."""
         annotations, node_name = pod.metadata.annotations, pod.node_name
         if annotations and annotations is not self._annotations:
             check_pod_annotations(annotations, "metadata.annotations", report)
@@ -247,10 +247,7 @@ class PodAdmission:
 def _examined(
     spec: PodSpec, report: Report, path: str, rules: SpecRules
 ) -> tuple[PodSpec, bool]:
-    """A spec with everything filled in, and whether it is right.
-
-    What is wrong with it goes to the report.
-    """
+    """Fill in a spec, and say whether it is right; problems go to the report."""
     found = Report()
     try:
         spec = rules.fill_in(spec, found)
@@ -264,7 +261,7 @@ def _examined(
 
 def _with_phase(status: PodStatus, is_gated: bool) -> PodStatus:
     if not is_gated and status in _FRESH:
-        # One status for all new pods: what follows from it is computed once.
+        # One status object for all new pods: what follows from it is computed once.
         return _PENDING
     if not status.phase:
         status = replace(status, phase="Pending")

@@ -1,4 +1,4 @@
-"""What is wrong with disruption budgets and priority classes.
+"""Checks disruption budgets and priority classes.
 
 Mirrors ``pkg/apis/policy/validation`` and ``pkg/apis/scheduling/validation``
 (Kubernetes v1.36).
@@ -19,7 +19,7 @@ _SYSTEM_VALUES: Final = {c.name: c.value for c in SYSTEM_PRIORITY_CLASSES}
 
 
 def check_budget(budget: PodDisruptionBudget, report: Report) -> None:
-    """At most one of two limits, each a number or a percentage."""
+    """Check that a budget has at most one limit, a number or a percentage."""
     spec = budget.spec
     if spec.min_available is not None and spec.max_unavailable is not None:
         report.add("spec", "expected minAvailable or maxUnavailable, got both")
@@ -35,7 +35,7 @@ def check_budget(budget: PodDisruptionBudget, report: Report) -> None:
 
 
 def check_priority_class(priority_class: PriorityClass, report: Report) -> None:
-    """The highest priorities, and the names that begin so, are the system's own."""
+    """Check that only the system's classes have its prefix and the highest values."""
     name, value = priority_class.metadata.name, priority_class.value
     if not name.startswith("system-"):
         expected = f"at most {_MAX_USER_PRIORITY}"

@@ -1,4 +1,4 @@
-"""When a rule of the cluster keeps a pod or claim out."""
+"""The refusal of a pod or claim by a rule of the cluster."""
 
 from quaymaster._errors import QuaymasterError
 
@@ -6,4 +6,4 @@ __all__ = ["Refusal"]
 
 
 class Refusal(QuaymasterError):
-    """What an admission plugin says of an object that it does not let in."""
+    """An admission plugin does not let an object in."""

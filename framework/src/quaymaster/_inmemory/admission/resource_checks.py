@@ -1,4 +1,4 @@
-"""What is wrong with amounts of resources.
+"""Checks amounts of resources.
 
 Mirrors ``validateResourceRequirements``, ``ValidateResourceQuantityValue`` and
 ``validatePodResourceConsistency`` (Kubernetes v1.36,
@@ -49,7 +49,7 @@ CheckName = Callable[[str], bool]
 
 
 def check_amount(name: str, amount: Quantity, path: str, report: Report) -> None:
-    """An amount must not be negative; that of an extended resource must be whole."""
+    """Check that an amount is not negative, and whole for an extended resource."""
     if amount < _ZERO:
         report.expect(False, path, "an amount of at least 0", amount)
     is_counted = name in _COUNTED or is_extended_resource(name)
@@ -58,7 +58,7 @@ def check_amount(name: str, amount: Quantity, path: str, report: Report) -> None
 
 
 def check_amounts(amounts: ResourceList, path: str, report: Report) -> None:
-    """The same of each amount in a list."""
+    """Check each amount of a list."""
     for name, amount in amounts.items():
         check_amount(name, amount, f"{path}[{name}]", report)
 
@@ -66,7 +66,7 @@ def check_amounts(amounts: ResourceList, path: str, report: Report) -> None:
 def check_container_resources(
     resources: ResourceRequirements, claims: frozenset[str], path: str, report: Report
 ) -> None:
-    """Everything about what a container asks for.
+    """Check the requests, limits and claims of a container.
 
     Args:
         resources: What it asks for.
@@ -82,14 +82,14 @@ def check_container_resources(
 
 
 def check_overhead(overhead: ResourceList, path: str, report: Report) -> None:
-    """What a runtime class costs is held to the rules for limits of containers."""
+    """Check the overhead of a runtime class, by the rules for limits of containers."""
     if overhead:
         limits = ResourceRequirements(limits=overhead)
         check_container_resources(limits, frozenset(), path, report)
 
 
 def check_pod_resources(spec: PodSpec, path: str, report: Report) -> None:
-    """What a pod asks for as a whole must hold what its containers ask for."""
+    """Check that the resources of the whole pod cover those of its containers."""
     resources = spec.resources
     if resources is None:
         return
@@ -166,7 +166,7 @@ def _check_against_limits(
 
 
 def _check_pages(name: str, amount: Quantity, path: str, report: Report) -> None:
-    """Huge pages come in multiples of their size, which must be one."""
+    """Check that an amount of huge pages is a multiple of their size."""
     if not name.startswith(_HUGE_PAGES):
         return
     try:
@@ -196,7 +196,7 @@ def _check_claims(
             report.formed(claim.request, DNS_LABEL, f"{where}.request")
         is_covered = claim.name in seen or key in seen
         if not claim.request:
-            # The whole claim, after one of its requests.
+            # One entry asks for the whole claim, another for one of its requests.
             is_covered |= any(other.startswith(f"{claim.name}/") for other in seen)
         if is_covered:
             report.add(where, f"expected a claim of its own, got {key!r} again")

@@ -1,4 +1,4 @@
-"""Amounts as they are stored: nothing finer than a thousandth.
+"""Rounds amounts as they are stored: nothing finer than a thousandth.
 
 Mirrors ``SetDefaults_ResourceList`` (Kubernetes v1.36,
 ``pkg/apis/core/v1/defaults.go``), which every list of resources goes through.

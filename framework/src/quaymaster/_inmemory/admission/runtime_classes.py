@@ -1,4 +1,4 @@
-"""What a pod's RuntimeClass adds to it.
+"""RuntimeClasses: the overhead, node selector and tolerations that they give pods.
 
 Mirrors ``plugin/pkg/admission/runtimeclass`` and ``MergeTolerations`` in
 ``pkg/util/tolerations`` (Kubernetes v1.36).
@@ -82,7 +82,7 @@ def _merged(tolerations: tuple[Toleration, ...]) -> tuple[Toleration, ...]:
 
 
 def _covers(wide: Toleration, narrow: Toleration) -> bool:
-    """Whether whatever one toleration tolerates the other does, too."""
+    """Whether one toleration tolerates everything that the other does."""
     if wide == narrow:
         return True
     if narrow.key != wide.key and (wide.key or wide.operator != "Exists"):

@@ -1,6 +1,6 @@
-"""What admission does to the specs of pods and templates: whose they are decides.
+"""The rules of admission for specs: of new pods, standing pods, and templates.
 
-Each set of rules is one object, so that what came of a spec can be kept with it.
+Each set of rules is one object, so that results can be kept under it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,7 +26,7 @@ __all__ = ["NewPodRules", "SpecRules", "StandingPodRules", "TemplateRules"]
 
 
 class SpecRules(Protocol):
-    """What is done to specs."""
+    """How specs are filled in and checked."""
 
     def fill_in(self, spec: PodSpec, report: Report) -> PodSpec:
         """The spec with everything filled in.
@@ -44,19 +44,19 @@ class SpecRules(Protocol):
 
 
 class TemplateRules:
-    """For templates: what their pods need is looked up when there are pods."""
+    """The rules for templates: classes are looked up for their pods only."""
 
     def fill_in(self, spec: PodSpec, _: Report) -> PodSpec:
-        """The spec with what is filled in everywhere."""
+        """The spec with the defaults that templates get."""
         return default_template_spec(spec)
 
     def check(self, spec: PodSpec, report: Report) -> None:
-        """Hold the spec to the rules for templates."""
+        """Check the spec by the rules for templates."""
         check_template_spec(spec, report)
 
 
 class StandingPodRules:
-    """For pods that a cluster let in before: they keep the priority they have.
+    """The rules for pods that a cluster let in before: they keep their priority.
 
     Args:
         classes: The priority classes.
@@ -75,12 +75,12 @@ class StandingPodRules:
         return spec
 
     def check(self, spec: PodSpec, report: Report) -> None:
-        """Hold the spec to the rules for pods."""
+        """Check the spec by the rules for pods."""
         check_pod_spec(spec, report)
 
 
 class NewPodRules:
-    """For pods that are about to be created in one namespace.
+    """The rules for pods that are to be created in one namespace.
 
     Mirrors the order of ``pkg/kubeapiserver/options/plugins.go`` (Kubernetes v1.36):
     LimitRanger, Priority, RuntimeClass.
@@ -108,7 +108,7 @@ class NewPodRules:
         return apply_runtime_class(spec, self._runtime_classes)
 
     def check(self, spec: PodSpec, report: Report) -> None:
-        """Hold the spec to the rules for pods, then to the limits of its namespace."""
+        """Check the spec by the rules for pods, then by the limits of its namespace."""
         check_pod_spec(spec, report)
         if not report:
             check_limits(spec, self._limit_ranges)

@@ -1,4 +1,4 @@
-"""Which objects some API server has let in before."""
+"""Standing objects: those that some API server has let in before."""
 
 from typing import Final
 
@@ -13,9 +13,8 @@ def is_standing(obj: ApiObject) -> bool:
     """Whether an object was read from a cluster, and is not about to be created.
 
     It is if it has a resource version or a time of creation, or if it is a pod on a
-    node, or a pod or claim that is further than ``Pending``. What is new, rules of
-    today's cluster apply to (classes, limit ranges, quotas); what stands has its own
-    past.
+    node, or a pod or claim that is further than ``Pending``. Classes, limit ranges and
+    quotas apply to new objects only: a standing one met those of its own time.
     """
     metadata = obj.metadata
     if metadata.resource_version or metadata.creation_timestamp is not None:

@@ -1,4 +1,4 @@
-"""What is wrong with persistent volumes, storage classes and CSI drivers.
+"""Checks persistent volumes, storage classes and CSI drivers.
 
 Mirrors ``ValidatePersistentVolumeSpec`` (Kubernetes v1.36,
 ``pkg/apis/core/validation/validation.go``) and ``pkg/apis/storage/validation``.
@@ -46,7 +46,7 @@ _MAX_PARAMETERS_SIZE: Final = 256 * 1024
 
 
 def check_volume(volume: PersistentVolume, report: Report) -> None:
-    """A volume must say what it is, how large, and how it can be used."""
+    """Check that a volume has a source, a capacity and access modes."""
     spec, path = volume.spec, "spec"
     check_access_modes(spec.access_modes, path, report)
     _check_capacity(spec, f"{path}.capacity", report)
@@ -57,7 +57,7 @@ def check_volume(volume: PersistentVolume, report: Report) -> None:
     is_root = host_path is not None and not host_path.path.strip("/.")
     if is_root and policy == "Recycle":
         report.add(where, "expected another than Recycle for the path '/'")
-    _check_reach(spec, path, report)
+    _check_node_affinity(spec, path, report)
     check_source(spec, path, report)
     if spec.storage_class_name:
         report.formed(spec.storage_class_name, SUBDOMAIN, f"{path}.storageClassName")
@@ -72,7 +72,7 @@ def check_volume(volume: PersistentVolume, report: Report) -> None:
 
 
 def check_storage_class(storage_class: StorageClass, report: Report) -> None:
-    """A class must name its provisioner, and known policies."""
+    """Check that a class has a provisioner, and policies that exist."""
     report.named(storage_class.provisioner.lower(), LABEL_KEY, "provisioner")
     _check_parameters(storage_class.parameters, report)
     if storage_class.reclaim_policy:
@@ -91,13 +91,13 @@ def check_storage_class(storage_class: StorageClass, report: Report) -> None:
 
 
 def check_csi_driver(driver: CSIDriver, report: Report) -> None:
-    """The ways of life of a driver's volumes must be known ones."""
+    """Check the lifecycle modes of a driver's volumes."""
     for mode in driver.spec.volume_lifecycle_modes:
         report.one_of(mode, _LIFECYCLE_MODES, "spec.volumeLifecycleModes")
 
 
 def check_storage_capacity(capacity: CSIStorageCapacity, report: Report) -> None:
-    """How much is left must be possible, and of some class."""
+    """Check that a capacity has a class, a topology and a possible amount."""
     check_selector(capacity.node_topology, "nodeTopology", report)
     report.named(capacity.storage_class_name, SUBDOMAIN, "storageClassName")
     amount = capacity.capacity
@@ -107,7 +107,7 @@ def check_storage_capacity(capacity: CSIStorageCapacity, report: Report) -> None
 
 
 def check_attachment(attachment: VolumeAttachment, report: Report) -> None:
-    """An attachment is of one volume, to one node, by a driver."""
+    """Check that an attachment has a driver, a node and one volume."""
     spec, path = attachment.spec, "spec.source"
     report.named(spec.attacher, CSI_DRIVER_NAME, "spec.attacher")
     report.named(spec.node_name, SUBDOMAIN, "spec.nodeName")
@@ -128,8 +128,8 @@ def _check_capacity(spec: PersistentVolumeSpec, path: str, report: Report) -> No
         report.expect(is_possible, f"{path}[{name}]", "an amount above 0", amount)
 
 
-def _check_reach(spec: PersistentVolumeSpec, path: str, report: Report) -> None:
-    """From which nodes a volume can be reached; a local one must say it."""
+def _check_node_affinity(spec: PersistentVolumeSpec, path: str, report: Report) -> None:
+    """Check the node affinity of a volume; a local one must have some."""
     affinity, where = spec.node_affinity, f"{path}.nodeAffinity"
     if affinity is None:
         if spec.local is not None:

@@ -32,7 +32,7 @@ _PERCENTAGE: Final = re.compile(r"0*([0-9]{1,2}|100)%", re.ASCII)
 
 
 class Form(NamedTuple):
-    """What a text must look like.
+    """A form that a text must have.
 
     Attributes:
         expected: The same in words.
@@ -44,7 +44,7 @@ class Form(NamedTuple):
 
 
 def as_prefix(name: str) -> str:
-    """The beginning of a generated name, as the name that it must be part of.
+    """Make a full name of the beginning of a generated one, to check its form.
 
     Such a beginning may end with a dash, as upstream's ``maskTrailingDash`` has it.
     """

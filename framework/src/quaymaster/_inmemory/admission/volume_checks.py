@@ -1,4 +1,4 @@
-"""What is wrong with the volumes of pods, and with claims.
+"""Checks the volumes of pods, and claims.
 
 Mirrors ``ValidateVolumes`` and ``ValidatePersistentVolumeClaimSpec`` (Kubernetes v1.36,
 ``pkg/apis/core/validation/validation.go``).
@@ -38,7 +38,7 @@ _ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", _ONCE_
 
 
 def check_volumes(volumes: Iterable[Volume], path: str, report: Report) -> None:
-    """Each volume of a pod must have a name of its own and one source."""
+    """Check that each volume of a pod has a name of its own and one source."""
     names = []
     for index, volume in enumerate(volumes):
         where = f"{path}[{index}]"
@@ -53,7 +53,7 @@ def check_volumes(volumes: Iterable[Volume], path: str, report: Report) -> None:
 
 
 def check_ephemeral_claims(pod: Pod, report: Report) -> None:
-    """The claims that are made for a pod need possible names, and belong to it."""
+    """Check the names and owners of the claims that are made for a pod."""
     made = {
         f"{pod.name}-{volume.name}"
         for volume in pod.spec.volumes
@@ -73,7 +73,7 @@ def check_ephemeral_claims(pod: Pod, report: Report) -> None:
 def check_claim_spec(
     spec: PersistentVolumeClaimSpec, path: str, report: Report
 ) -> None:
-    """A claim must say how it is used, and ask for some storage."""
+    """Check that a claim has access modes and asks for storage."""
     check_access_modes(spec.access_modes, path, report)
     check_selector(spec.selector, f"{path}.selector", report)
     amount, where = spec.resources.requests.get("storage"), f"{path}.resources[storage]"
@@ -92,7 +92,7 @@ def check_claim_spec(
 
 
 def check_access_modes(modes: tuple[str, ...], path: str, report: Report) -> None:
-    """There must be one, and ReadWriteOncePod goes with no other."""
+    """Check that there is an access mode; ReadWriteOncePod must be the only one."""
     where = f"{path}.accessModes"
     if not modes:
         report.add(where, "expected at least one, got none")

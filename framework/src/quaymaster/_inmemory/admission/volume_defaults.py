@@ -1,4 +1,4 @@
-"""What an API server fills into volumes and claims, and which volumes are kept.
+"""Defaults of volumes and claims, and which volumes are kept.
 
 Mirrors ``SetDefaults_Volume``, ``SetDefaults_PersistentVolume`` and their like in
 ``pkg/apis/core/v1/defaults.go``, and the defaults in ``core/v1/types.go`` (Kubernetes
@@ -77,7 +77,7 @@ def default_claim_spec(spec: PersistentVolumeClaimSpec) -> PersistentVolumeClaim
 
 
 def without_unread_volumes(spec: PodSpec) -> PodSpec:
-    """A pod spec with those volumes only that scheduling reads."""
+    """The pod spec without the volumes that scheduling does not read."""
     read = tuple(
         volume
         for volume in spec.volumes
@@ -89,7 +89,7 @@ def without_unread_volumes(spec: PodSpec) -> PodSpec:
 
 
 def _default_disks(holder: DisksT) -> DisksT:
-    """What pods' and persistent volumes have in common."""
+    """Fill in the sources that volumes of pods and persistent volumes both may have."""
     if holder.azure_disk is not None:
         holder = replace(holder, azure_disk=_azure_disk(holder.azure_disk))
     if holder.iscsi is not None:
@@ -126,7 +126,7 @@ def _ephemeral(source: EphemeralVolumeSource) -> EphemeralVolumeSource:
 
 
 def _image(source: ImageVolumeSource) -> ImageVolumeSource:
-    """An image is pulled again unless its tag or digest says which one it is."""
+    """Fill in the pull policy: always, unless a tag or digest names the image."""
     if source.pull_policy:
         return source
     name, _, digest = source.reference.partition("@")

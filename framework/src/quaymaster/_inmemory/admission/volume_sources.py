@@ -1,8 +1,8 @@
-"""What is wrong with where a volume comes from, be it in a pod or a persistent volume.
+"""Checks the source of a volume, in a pod or a persistent volume.
 
 Mirrors ``validateVolumeSource`` and ``ValidatePersistentVolumeSpec`` (Kubernetes v1.36,
 ``pkg/apis/core/validation/validation.go``). Of sources that scheduling does not read,
-only what they must say at least is looked at.
+only the fields that must be there are checked.
 """
 
 import re
@@ -29,7 +29,7 @@ from quaymaster._objects.volumes import JsonObject
 __all__ = ["check_source"]
 
 Check = Callable[[Any, str, Report], None]
-"""Looks at one source; the table below decides which."""
+"""Checks one source; the table below has one for each kind."""
 
 _HOST_PATH_TYPES: Final = (
     "",
@@ -52,7 +52,7 @@ _MAX_LUN: Final = 255
 def check_source(
     holder: Volume | PersistentVolumeSpec, path: str, report: Report
 ) -> None:
-    """There must be exactly one source, which says what it must."""
+    """Check that there is exactly one source, and its fields."""
     known = _POD_CHECKS if isinstance(holder, Volume) else _PERSISTENT_CHECKS
     given = [name for name in known if getattr(holder, name) is not None]
     if not given:
@@ -71,7 +71,7 @@ def check_source(
 
 
 def _requires(*fields: str, then: Check | None = None) -> Check:
-    """A check for fields that must not be empty, by their names on the wire."""
+    """Make a check for fields that must not be empty, by their names on the wire."""
 
     def check(source: JsonObject | msgspec.Struct, path: str, report: Report) -> None:
         for field in fields:
@@ -196,7 +196,7 @@ def _check_driver(
 
 
 def _accept(source: object, path: str, report: Report) -> None:
-    """Nothing is asked of the source here."""
+    """Accept any source."""
 
 
 _COMMON_CHECKS: Final[Mapping[str, Check]] = {

@@ -1,4 +1,4 @@
-"""What is wrong with workloads.
+"""Checks workloads.
 
 Mirrors ``pkg/apis/apps/validation``, ``pkg/apis/batch/validation`` and
 ``ValidateReplicationController`` (Kubernetes v1.36), as far as scheduling depends on
@@ -45,7 +45,7 @@ _NEW_UID: Final = "(a new uid)"
 
 
 def check_selecting_workload(workload: SelectingWorkload, report: Report) -> None:
-    """The selector must select the pods of the template, or they grow without end."""
+    """Check that the selector selects the pods of the template."""
     spec = workload.spec
     check_selector(spec.selector, "spec.selector", report)
     # The server says of a DaemonSet without one that it does not select its pods.
@@ -61,7 +61,7 @@ def check_selecting_workload(workload: SelectingWorkload, report: Report) -> Non
 
 
 def check_replication_controller(rc: ReplicationController, report: Report) -> None:
-    """There must be a template that the selector, by now not empty, selects."""
+    """Check that there is a template, and that the selector (filled in) selects it."""
     report.at_least(rc.spec.replicas, "spec.replicas")
     if not rc.spec.selector:
         report.add("spec.selector", "expected a selector of the template's labels")
@@ -75,7 +75,7 @@ def check_replication_controller(rc: ReplicationController, report: Report) -> N
 
 
 def check_job(job: Job, report: Report) -> None:
-    """Counts must be possible, and pods must end; defaults are filled in."""
+    """Check the counts of a Job with its defaults, and that its pods can end."""
     spec = job.spec
     for field, count in (
         ("parallelism", spec.parallelism),
@@ -96,7 +96,7 @@ def check_job(job: Job, report: Report) -> None:
 
 
 def _check_lasting(template: PodTemplateSpec, report: Report) -> None:
-    """Pods that are to be there all the time start again and have no deadline."""
+    """Check that pods which never end restart always and have no deadline."""
     report.one_of(template.spec.restart_policy, ("Always",), _POLICY_PATH)
     if template.spec.active_deadline_seconds is not None:
         path = "spec.template.spec.activeDeadlineSeconds"
@@ -139,10 +139,10 @@ def _check_manual_selector(job: Job, report: Report) -> None:
 
 
 def _check_generated_selector(job: Job, report: Report) -> None:
-    """Whoever leaves the selector to the server must not stand in its way.
+    """Check that nothing that was given contradicts the generated selector.
 
-    A Job that was read from a cluster has what the server has made of its uid, which it
-    may have lost since.
+    A Job that was read from a cluster has a selector made of its uid, which may have
+    been removed since.
     """
     given = job.spec.template.metadata.labels
     own = dict.fromkeys(_NAME_LABELS, job.name)

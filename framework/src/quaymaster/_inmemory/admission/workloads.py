@@ -1,4 +1,4 @@
-"""How workloads are filled in and checked before they are stored.
+"""Fills in and checks workloads before they are stored.
 
 Mirrors ``pkg/apis/apps/v1/defaults.go``, ``pkg/apis/batch/v1/defaults.go`` and
 ``SetDefaults_ReplicationController`` (Kubernetes v1.36).
@@ -130,7 +130,7 @@ class WorkloadAdmission:
         claims: tuple[PersistentVolumeClaim, ...],
         report: Report,
     ) -> PodTemplateSpec:
-        """The template, checked with the volumes that the claims will be in its pods.
+        """Fill in and check a template, with the claims as volumes of its pods.
 
         They take the places of the template's own volumes of the same names.
         """

@@ -1,4 +1,4 @@
-"""YAML as Kubernetes' tools read it.
+"""Reads YAML as Kubernetes' tools do.
 
 Mirrors sigs.k8s.io/yaml v1.6 on go.yaml.in/yaml v2.4: the booleans of YAML 1.1, times
 and numbers in base 60 (``12:30``) as strings, every key a string, of a key that comes

@@ -1,4 +1,4 @@
-"""How much a document is once its aliases stand for what they repeat.
+"""Measures a document with its aliases expanded, and limits it.
 
 Mirrors go.yaml.in/yaml v2.4, ``decode.go`` (``allowedAliasRatio``), which keeps small
 texts from becoming huge; texts are limited, too.
@@ -32,7 +32,7 @@ class Anchored(NamedTuple):
 
 
 class Expansion:
-    """Counts what there is so far, with what aliases repeat."""
+    """Counts values and characters, repeated ones included."""
 
     __slots__ = ("_characters", "_repeated", "_repeated_characters", "_values")
 
@@ -60,19 +60,19 @@ class Expansion:
         return self._repeated / self._values <= _allowed(self._values)
 
     def copy(self) -> "Expansion":
-        """What there is by now."""
+        """A copy of the counts."""
         copied = Expansion()
         copied._values, copied._characters = self._values, self._characters
         return copied
 
     def since(self, begin: "Expansion", value: object) -> Anchored:
-        """A value that began when there was so much."""
+        """The measure of a value, from the counts when it began."""
         values = self._values - begin._values
         return Anchored(value, values, self._characters - begin._characters)
 
 
 def _allowed(values: int) -> float:
-    """The share of a document that may be repetition, falling as it grows."""
+    """The share of a document that aliases may repeat; it falls with its size."""
     if values <= _FEW_VALUES:
         return _RATIO_OF_FEW
     if values >= _MANY_VALUES:

@@ -2,7 +2,7 @@
 
 It knows a small part of the language (one key or one item in a line, its value plain,
 quoted or nested below) and takes a tenth of the time that libyaml's events take.
-Whatever it is not sure of, it leaves to the full reader.
+It leaves everything else to the full reader.
 """
 
 import math
@@ -35,7 +35,7 @@ class NotPlainError(Exception):
 
 
 def read_block(text: str) -> object:
-    """What a text of whole lines holds: a mapping or a sequence.
+    """Read a text of whole lines: a mapping or a sequence.
 
     Raises:
         NotPlainError: It has more than plain mappings, sequences and scalars.
@@ -82,7 +82,7 @@ class _Block:
 
     @property
     def root(self) -> object:
-        """What all lines together are."""
+        """The value of all lines."""
         return self._root[""]
 
     def mapping(self, column: int) -> _Mapping:

@@ -76,7 +76,7 @@ def key_text(value: object) -> str | None:
 
 @functools.lru_cache(maxsize=8192)
 def plain(text: str) -> Scalar:
-    """What an unquoted scalar stands for."""
+    """Read an unquoted scalar."""
     if text in WORDS:
         return WORDS[text]
     if len(text) > _LONGEST_NUMBER:
@@ -84,7 +84,7 @@ def plain(text: str) -> Scalar:
     digits = text.replace("_", "") if text[0] in _BEGINNINGS else text
     if _INTEGER.fullmatch(digits):
         value = _integer(digits)
-        # What is beyond 64 bits is a float to Go.
+        # Numbers beyond 64 bits are floats to Go.
         return value if -(2**63) <= value < 2**64 else float(value)
     if _FLOAT.fullmatch(digits):
         number = float(digits)

@@ -1,6 +1,6 @@
-"""From plain block YAML to JSON, quickly: texts of one shape are read once.
+"""Turns plain block YAML into JSON, quickly: texts of one shape are read once.
 
-What a cluster has is thousands of objects with the same keys and other values. A text
+Clusters have thousands of objects with the same keys and other values. A text
 without its values is its shape; the JSON of a shape is made once, and filled in.
 """
 

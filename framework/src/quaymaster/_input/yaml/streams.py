@@ -1,4 +1,4 @@
-"""Large streams of YAML in pieces: the items of a long list, or many documents.
+"""Splits large streams of YAML: items of a long list, or many documents.
 
 The pieces are found by their lines alone. A cut in the wrong place (in a text in quotes
 that goes over lines, say) leaves a piece that is no YAML, and so do anchors that other
@@ -53,7 +53,7 @@ class LongList(NamedTuple):
 
 
 def find_list(content: bytes | mmap.mmap) -> LongList | None:
-    """The one document of a stream, if it is plainly written as a list with items."""
+    """The document of a stream that is one plainly written list; else None."""
     begin = _ITEMS.search(content[:_LONGEST_FRAME])
     if begin is None or any(content.find(end, begin.end()) >= 0 for end in _ENDS):
         return None

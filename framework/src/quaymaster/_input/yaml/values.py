@@ -1,4 +1,4 @@
-"""From the events of libyaml to values, without recursion."""
+"""Makes values of the events of libyaml, without recursion."""
 
 import math
 from collections.abc import Callable
@@ -145,7 +145,7 @@ class Values:
 
     def _end(self) -> tuple[object, Mark | None]:
         done = self._open.pop()
-        # Something inside may have taken the anchor over.
+        # A value inside may have used the same anchor.
         if done.anchor is not None and self._anchors[done.anchor] is done:
             self._anchors[done.anchor] = self._so_far.since(done.begin, done.value)
         return done.value, done.mark
@@ -180,7 +180,7 @@ class Values:
 
     def _merge(self, into: _Map, sources: object, mark: Mark | None) -> None:
         assert isinstance(sources, list)
-        # The first of a list wins.
+        # Of several merged mappings, the first wins.
         for source in reversed(sources):
             if not isinstance(source, dict):
                 raise error_at("expected a mapping to merge", mark)
@@ -197,7 +197,7 @@ class Values:
 
 
 def _is_merge(event: yaml.Event) -> bool:
-    """Whether this is the key that merges; in quotes it is like any other."""
+    """Whether this is the merge key; in quotes it is an ordinary one."""
     return (
         isinstance(event, yaml.ScalarEvent)
         and event.value == _MERGE
