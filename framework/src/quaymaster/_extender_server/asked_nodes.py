@@ -13,12 +13,12 @@ __all__ = ["AskedNodes"]
 
 @attrs.frozen(eq=False, kw_only=True)
 class AskedNodes:
-    """Nodes that are known, and the names that nobody knows.
+    """The nodes of a request: those that are known, and the names that are not.
 
     Attributes:
-        names: Those that are known, in the order of the request.
-        strangers: Those that are not.
-        rows: The rows of those that are known, ascending.
+        names: The known names, in the order of the request.
+        strangers: The unknown names.
+        rows: The rows of the known nodes, ascending.
     """
 
     names: Sequence[str]
@@ -34,7 +34,7 @@ class AskedNodes:
         """Look up all nodes at once, as there may be thousands.
 
         Args:
-            names: The nodes in question; a name may come twice.
+            names: The names of the nodes; a name may come twice.
             nodes: The table.
         """
         known, found = names, nodes.rows_in_order(names)
@@ -63,12 +63,12 @@ class AskedNodes:
         return names is self._asked and nodes.node_changes.revision == self._revision
 
     def are_among(self, rows: Rows) -> list[bool]:
-        """For each name, whether its row is one of these."""
+        """Return for each name whether its row is one of these."""
         found: list[bool] = _flags(rows, self._capacity)[self._row_of_each].tolist()
         return found
 
     def by_name(self, values: Int64Array) -> list[int]:
-        """For each name, its value.
+        """Return for each name its value.
 
         Args:
             values: The value of each of ``rows``.

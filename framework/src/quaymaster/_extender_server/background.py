@@ -1,4 +1,4 @@
-"""Where the background work of plugins runs while others are answered."""
+"""Runs the background work of plugins while requests are answered."""
 
 import threading
 from collections.abc import Callable
@@ -16,10 +16,10 @@ _WORKERS: Final = 16
 
 
 class BackgroundExecutor:
-    """Runs tasks on a few threads that nobody waits for in the end.
+    """Runs tasks on a few threads, which do not keep the process alive.
 
-    A pool of ``concurrent.futures`` is waited for when the process ends, so a metrics
-    server that hangs would keep it alive.
+    A process does not end before the threads of a ``concurrent.futures`` pool, so a
+    metrics server that hangs would keep it alive.
 
     Args:
         post: Puts a call into the engine's inbox, from any thread.
@@ -40,7 +40,7 @@ class BackgroundExecutor:
             thread.start()
 
     def close(self) -> None:
-        """Leave what still runs to itself."""
+        """Do nothing: tasks that still run are not waited for."""
 
     def _work(self) -> None:
         while True:

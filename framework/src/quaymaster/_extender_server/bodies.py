@@ -1,4 +1,4 @@
-"""The memory that requests are received in, used again and again."""
+"""Buffers that requests are received in, one after the other."""
 
 from collections import deque
 from typing import Final, TypeAlias
@@ -14,15 +14,15 @@ _ROOM: Final = 8
 class Body:
     """A request's body, at the beginning of a buffer that may be longer.
 
-    When nobody holds it any more, its buffer receives another one.
+    When nothing refers to it any more, its buffer is used for another one.
 
     Args:
         buffer: The buffer.
         length: How many bytes of it are the body.
-        spare: Where the buffer goes in the end.
+        spare: Takes the buffer in the end.
 
     Attributes:
-        buffer: What it is received in.
+        buffer: The buffer that it is received in.
         length: How many bytes of the buffer are the body.
     """
 
@@ -35,7 +35,7 @@ class Body:
 
     @classmethod
     def of(cls, text: bytes | bytearray) -> "Body":
-        """A body in a buffer of its own."""
+        """Make a body in a buffer of its own."""
         return cls(bytearray(text), len(text), deque(maxlen=0))
 
     def __del__(self) -> None:
@@ -43,13 +43,13 @@ class Body:
 
     @property
     def text(self) -> memoryview:
-        """The body alone; to be looked at only as long as the body itself is held."""
+        """The bytes of the body, valid only as long as something refers to the body."""
         return memoryview(self.buffer)[: self.length]
 
 
 @attrs.frozen(eq=False)
 class Piece:
-    """A piece of a body, held together with it.
+    """A piece of a body, which keeps the body alive.
 
     Attributes:
         body: The body.
@@ -67,16 +67,16 @@ Part: TypeAlias = bytes | Piece
 class Bodies:
     """Gives out buffers, and gets them back; on any thread.
 
-    A fresh buffer of megabytes costs more than to receive a request in one: the kernel
-    has to find and to clear every page of it.
+    A new buffer of megabytes takes more time than to receive a request in an old one,
+    since the kernel has to find and to clear every page of it.
     """
 
     def __init__(self) -> None:
-        # No lock: a body may end in the middle of anything, even of what is below.
+        # No lock: a body may be freed at any moment, even in the middle of `take`.
         self._spare: deque[bytearray] = deque(maxlen=_MOST_SPARE)
 
     def take(self, length: int) -> Body:
-        """A body of this length, to be filled; what is in it is of no account."""
+        """Give out a body of this length, to be filled; its contents mean nothing."""
         while True:
             try:
                 buffer = self._spare.pop()

@@ -1,4 +1,4 @@
-"""What an extender needs to know of its cluster: what runs where."""
+"""Keeps what an extender knows of its cluster up to date: what runs where."""
 
 from quaymaster._engine.profile_runner import ProfileRunner
 from quaymaster._objects import ApiObject, Node, Pod
@@ -9,10 +9,10 @@ __all__ = ["CacheFeed"]
 class CacheFeed:
     """Tells the cache of nodes and pods; implements `ChangeHandler`.
 
-    Pods that wait are another scheduler's business, but for their nominations.
+    Of pods that wait, only the nominations count: another scheduler has the pods.
 
     Args:
-        runner: Whose cache and nominator are told.
+        runner: Has the cache and the nominator that are told.
     """
 
     def __init__(self, runner: ProfileRunner) -> None:
@@ -25,7 +25,7 @@ class CacheFeed:
         old: ApiObject | None,
         new: ApiObject | None,
         *,
-        missed: bool = False,  # noqa: ARG002 - to a cache it is all the same
+        missed: bool = False,  # noqa: ARG002 - a cache treats both alike
     ) -> None:
         """See `ChangeHandler.changed`."""
         if isinstance(new, Node):

@@ -1,4 +1,4 @@
-"""Open connections, each read on a thread of its own: nobody waits for a silent one."""
+"""Open connections; each is read on its own thread, so a silent one delays no other."""
 
 import io
 import socket
@@ -22,7 +22,7 @@ _STALE: Final = 0.9
 
 
 class TimedReader(io.RawIOBase):
-    """Reads a socket up to a time, however slowly its bytes come.
+    """Reads a socket up to a deadline, however slowly its bytes come.
 
     When reading a large piece, it may take a tenth more of the time that was left.
 
@@ -30,7 +30,7 @@ class TimedReader(io.RawIOBase):
         connection: The socket.
 
     Attributes:
-        deadline: When reading is over, by `time.monotonic`.
+        deadline: When reading ends, by `time.monotonic`.
     """
 
     def __init__(self, connection: socket.socket) -> None:
@@ -44,10 +44,10 @@ class TimedReader(io.RawIOBase):
         return True
 
     def readinto(self, buffer: "memoryview | bytearray") -> int:  # type: ignore[override]  # any buffer in the base
-        """Read what there is into a buffer; 0 at the end.
+        """Read what has arrived into a buffer; return its length, 0 at the end.
 
         Raises:
-            TimeoutError: The time is over.
+            TimeoutError: The deadline is over.
         """
         left = self.deadline - time.monotonic()
         if left <= 0:
@@ -73,9 +73,9 @@ class TimedReader(io.RawIOBase):
 
 
 class Connections:
-    """The open connections, so that they can be closed.
+    """The open connections, which it can close.
 
-    If there are very many, the one that has been idle for longest is closed.
+    If there are too many, the one that has been idle for longest is closed.
     """
 
     def __init__(self) -> None:
@@ -107,7 +107,7 @@ class Connections:
             self._busy.discard(connection)
 
     def hang_up(self) -> None:
-        """End all of them: their threads see the end of what they read."""
+        """End all connections: their threads read the end of the stream."""
         with self._lock:
             for connection in (*self._idle, *self._busy):
                 _hang_up(connection)
@@ -120,11 +120,11 @@ def send_parts(
 
     Args:
         connection: The socket.
-        parts: One after the other.
+        parts: The bytes, in parts.
         seconds: How long the other side may take to read any of it.
 
     Raises:
-        TimeoutError: It did not.
+        TimeoutError: The other side took longer.
     """
     if not _is_left_to_kernel(connection):
         connection.settimeout(seconds)
@@ -143,10 +143,10 @@ def send_parts(
 
 
 def _is_left_to_kernel(connection: socket.socket) -> bool:
-    """Whether the kernel can send and fill large buffers, in the time that they have.
+    """Whether the kernel can send and fill large buffers, within the deadline.
 
-    That way Python need not run for each packet, which takes longest with megabytes of
-    nodes, and holds up those who answer.
+    Then Python does not run for each packet. With megabytes of nodes, that would take
+    longest of all, and would delay the thread that answers.
     """
     return sys.platform == "linux" and not isinstance(connection, ssl.SSLSocket)
 

@@ -1,4 +1,4 @@
-"""One connection: its requests, one after the other."""
+"""Handles one connection: its requests, one after the other."""
 
 import io
 import logging
@@ -24,7 +24,7 @@ Reply: TypeAlias = tuple[HTTPStatus, Sequence[Part]]
 """A status, and the parts of a body."""
 
 _JSON: Final = "application/json"
-# Chosen, not measured: time to send what was on its way when the answer came.
+# Chosen, not measured: time for what the client was sending when the answer came.
 _SECONDS_TO_LINGER: Final = 2.0
 _CHUNK: Final = 1 << 16
 
@@ -32,7 +32,7 @@ _log = logging.getLogger(__name__)
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Reads requests on a thread of its own, and has them answered elsewhere."""
+    """Reads requests on its own thread; another thread answers them."""
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -42,7 +42,7 @@ class Handler(BaseHTTPRequestHandler):
         return cast("ExtenderServer", self.server)
 
     def setup(self) -> None:
-        """Shake hands, and read against the clock from then on."""
+        """Shake hands, and read with a deadline from then on."""
         options = self._extender.options
         self.request.settimeout(options.read_seconds)
         if isinstance(self.request, ssl.SSLSocket):
@@ -53,7 +53,7 @@ class Handler(BaseHTTPRequestHandler):
         self._is_first = True
 
     def handle_one_request(self) -> None:
-        """Wait for a request, read it in the time that it has, and answer it."""
+        """Wait for a request, read it before its deadline, and answer it."""
         options = self._extender.options
         silent = options.read_seconds if self._is_first else options.idle_seconds
         self._is_first = False
@@ -67,7 +67,7 @@ class Handler(BaseHTTPRequestHandler):
         super().handle_one_request()
 
     def do_GET(self) -> None:
-        """Say how the server is."""
+        """Answer the two probes."""
         path = self.path.partition("?")[0]
         if path == "/healthz":
             self._send(HTTPStatus.OK, [b"ok"], "text/plain")
@@ -78,7 +78,7 @@ class Handler(BaseHTTPRequestHandler):
             self._send(HTTPStatus.NOT_FOUND, [filter_error(problem)])
 
     def do_POST(self) -> None:
-        """Filter or prioritize."""
+        """Answer filter or prioritize."""
         verb = self.path.rstrip("/").rsplit("/", 1)[-1]
         if verb not in ("filter", "prioritize"):
             problem = f"expected .../filter or .../prioritize, got {self.path}"
@@ -89,7 +89,7 @@ class Handler(BaseHTTPRequestHandler):
             self._answer(verb, int(self.headers["Content-Length"]))
 
     def handle_expect_100(self) -> bool:
-        """Have the body sent, unless it would be refused."""
+        """Ask for the body, unless the request would be refused."""
         refusal = self._refusal()
         if refusal is None:
             return super().handle_expect_100()
@@ -97,11 +97,11 @@ class Handler(BaseHTTPRequestHandler):
         return False
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name
-        """Leave each request to those who look for such."""
+        """Log requests only for those who ask for such messages."""
         _log.debug(format, *args)
 
     def _refusal(self) -> tuple[HTTPStatus, str] | None:
-        """Why a request is not read, by its head; None if it is."""
+        """Return why a request is refused by its head; None if it is not."""
         if not self._is_known_client():
             expected = "expected a client certificate (--client-ca-file)"
             return HTTPStatus.UNAUTHORIZED, expected
@@ -151,7 +151,7 @@ class Handler(BaseHTTPRequestHandler):
             self._send(HTTPStatus.OK, [b"ok"], "text/plain")
 
     def _refuse(self, status: HTTPStatus, problem: str) -> None:
-        """Answer without reading the body, and be done with the connection."""
+        """Answer without reading the body, and end the connection."""
         _log.warning(
             "refused a request of %s (%d): %s", self.client_address[0], status, problem
         )
@@ -160,7 +160,7 @@ class Handler(BaseHTTPRequestHandler):
         self._linger()
 
     def _linger(self) -> None:
-        """Let the client finish: one that is cut off in its request sees no answer."""
+        """Let the client finish: one that is cut off while it sends sees no answer."""
         self._reader.deadline = time.monotonic() + _SECONDS_TO_LINGER
         chunk = bytearray(_CHUNK)
         try:

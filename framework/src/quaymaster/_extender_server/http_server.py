@@ -1,4 +1,4 @@
-"""The extender protocol over HTTP: read on many threads, answered on one."""
+"""Serves the extender protocol over HTTP: many threads read, and one answers."""
 
 import logging
 import threading
@@ -39,16 +39,16 @@ _log = logging.getLogger(__name__)
 
 @attrs.frozen(kw_only=True)
 class ServerOptions:
-    """How requests are taken.
+    """Options of the server.
 
     Attributes:
-        tls: The certificates; None: connections are not encrypted.
+        tls: The certificates; without them, connections are not encrypted.
         max_request_bytes: The longest request that is read.
         idle_seconds: How long a connection may be silent between two requests. It is
             more than the 90 s after which Go's clients close it themselves: if the
-            server did, a request could be under way just then.
+            server closed it, a request might be on its way.
         read_seconds: How long a request may take to arrive, and an answer to be read.
-        ready_seconds: How long those who ask ``/readyz`` wait for their turn.
+        ready_seconds: How long a probe of ``/readyz`` waits for its turn.
     """
 
     tls: ServerTLS | None = None
@@ -61,13 +61,14 @@ class ServerOptions:
 class ExtenderServer(ThreadingMixIn, HTTPServer):
     """Serves ``.../filter`` and ``.../prioritize`` below any path, and two probes.
 
-    A filter that fails says so in the protocol's ``Error`` field. Prioritize has none,
-    so there it is the status 500, with the same field for people to read.
+    A filter that fails says so in the protocol's ``Error`` field. The answer of
+    prioritize has no such field, so its failure has the status 500, and the field is
+    for people to read.
 
     Args:
         address: Host and port; port 0 takes a free one.
-        service: What answers; only the thread that runs `serve_forever` touches it.
-        options: How requests are taken.
+        service: Answers the requests; only the thread of `serve_forever` uses it.
+        options: The options.
 
     Attributes:
         options: The same.
@@ -97,7 +98,7 @@ class ExtenderServer(ThreadingMixIn, HTTPServer):
 
     @property
     def url(self) -> str:
-        """Where it listens."""
+        """The URL that it listens on."""
         scheme = "http" if self.options.tls is None else "https"
         return f"{scheme}://{self.server_address[0]!s}:{self.server_port}"
 
@@ -105,7 +106,7 @@ class ExtenderServer(ThreadingMixIn, HTTPServer):
         """Answer on this thread, and accept on another, until `shutdown` is called.
 
         Args:
-            poll_interval: How many seconds it takes, at most, to stop accepting.
+            poll_interval: How many seconds it may take to stop accepting.
         """
         accepting = threading.Thread(
             target=super().serve_forever, args=(poll_interval,), name="accepting"
@@ -119,16 +120,16 @@ class ExtenderServer(ThreadingMixIn, HTTPServer):
             accepting.join()
 
     def shutdown(self) -> None:
-        """Have `serve_forever` end; from another thread."""
+        """End `serve_forever`; from another thread."""
         self._questions.stop()
 
     def server_close(self) -> None:
-        """Listen no more, and end all connections."""
+        """Stop to listen, and end all connections."""
         super().server_close()
         self._connections.hang_up()
 
     def server_bind(self) -> None:
-        """Bind, without asking a name server what the host is called."""
+        """Bind, without a call of a name server for the name of the host."""
         TCPServer.server_bind(self)
         self.server_name, self.server_port = (
             str(self.server_address[0]),
@@ -136,15 +137,15 @@ class ExtenderServer(ThreadingMixIn, HTTPServer):
         )
 
     def ask(self, verb: str, body: Body | ReadNodes) -> "Future[Reply]":
-        """Have a request answered on the one thread that does; from any thread."""
+        """Have a request answered on the thread for that; from any thread."""
         return self._questions.ask(lambda: self.answer(verb, body))
 
     def ask_for_a_turn(self) -> "Future[None]":
-        """Have that thread say that it goes on; from any thread."""
+        """Have the answering thread say that it is alive; from any thread."""
         return self._questions.ask(lambda: None)
 
     def answer(self, verb: str, body: Body | ReadNodes) -> Reply:
-        """Answer a request; whatever goes wrong is part of the answer, and logged."""
+        """Answer a request; an error becomes part of the answer, and is logged."""
         pod = "a pod"
         try:
             request = self._reader.read(body)
@@ -188,5 +189,5 @@ class ExtenderServer(ThreadingMixIn, HTTPServer):
         request: object,  # noqa: ARG002 - the base class's
         client_address: object,
     ) -> None:
-        """Note that a connection broke; the others are none the worse for it."""
+        """Log that a connection broke; the others go on."""
         _log.info("lost the connection to %s", client_address, exc_info=True)

@@ -1,4 +1,4 @@
-"""The JSON that the serving side of the extender protocol reads and writes.
+"""Reads requests of the extender protocol, and writes answers, as JSON.
 
 Mirrors k8s.io/kube-scheduler v0.36, ``extender/v1/types.go``.
 """
@@ -39,13 +39,13 @@ _NAMES: Final = msgspec.json.Decoder(list[str])
 
 @attrs.frozen(kw_only=True)
 class NodesRequest:
-    """What a scheduler asks (``ExtenderArgs``).
+    """A scheduler's request (``ExtenderArgs``).
 
     Attributes:
         pod: The pod to be scheduled.
-        names: The nodes in question.
-        nodes: The same in full, each with the text that it came as; None if the
-            scheduler sends names only.
+        names: The names of the nodes.
+        nodes: The nodes themselves, each with its text; None if the scheduler sends
+            names only.
     """
 
     pod: Pod
@@ -59,9 +59,9 @@ class _HostPriority(msgspec.Struct, gc=False):
 
 
 class RequestReader:
-    """Reads requests, by what is known of earlier ones.
+    """Reads requests, by comparison with earlier ones.
 
-    Pods of one template share their spec, and so what plugins have found out about it.
+    Pods of one template share their spec, and so what plugins remember about it.
 
     Attributes:
         lists: The nodes of earlier requests.
@@ -75,10 +75,10 @@ class RequestReader:
         """Read a request.
 
         Args:
-            body: The request, or what has been found in it already.
+            body: The request, or what has been read of it already.
 
         Raises:
-            WireError: It is something else.
+            WireError: The text is something else.
             ObjectError: The pod or a node is wrong.
         """
         found = body if isinstance(body, ReadNodes) else self.lists.read(body)
@@ -104,10 +104,10 @@ class RequestReader:
 
 
 def filter_answer(request: NodesRequest, answer: FilterAnswer) -> Sequence[Part]:
-    """Write what filter found, in the form in which the scheduler asked.
+    """Write the answer of filter, in the form in which the scheduler asked.
 
     Returns:
-        The answer in parts; whole nodes are the very texts that came.
+        The answer in parts; nodes have the very texts that they came as.
     """
     nodes = request.nodes
     rest = msgspec.json.encode(
@@ -132,7 +132,7 @@ def filter_error(problem: str) -> bytes:
 
 
 def scores_answer(scores: Sequence[tuple[str, int]]) -> bytes:
-    """Write what prioritize found (``HostPriorityList``)."""
+    """Write the answer of prioritize (``HostPriorityList``)."""
     return msgspec.json.encode(list(itertools.starmap(_HostPriority, scores)))
 
 

@@ -1,9 +1,9 @@
-"""Requests as kube-scheduler writes them, read by what is known of their nodes.
+"""Reads requests as kube-scheduler writes them, by comparison with earlier ones.
 
-A request with thousands of nodes is megabytes of JSON, of which next to nothing has
-changed since the last one. To parse it takes many times as long as to compare it: as a
-whole with the last list of nodes, since prioritize follows filter with the nodes that
-filter left, or else node by node with the texts that have been decoded before.
+A request with thousands of nodes is megabytes of JSON, of which almost nothing has
+changed since the last one. To parse it takes many times as long as to compare it. It is
+compared as a whole with the last list of nodes, since prioritize follows filter with
+the nodes that filter left, or else node by node with texts that were decoded before.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ class NodeList:
 
     Args:
         nodes: The nodes.
-        text: The JSON between the brackets of their list, if it is at hand.
+        text: The JSON between the brackets of their list, if known.
 
     Attributes:
         nodes: The nodes.
@@ -43,10 +43,10 @@ class NodeList:
 
     @cached_property
     def names(self) -> Sequence[str]:
-        """Their names.
+        """The names of the nodes.
 
         Raises:
-            WireError: One has none.
+            WireError: A node has no name.
         """
         names = [one.name for one in self.nodes]
         if "" in names:
@@ -55,7 +55,7 @@ class NodeList:
 
     @cached_property
     def texts(self) -> Sequence[Part]:
-        """The JSON that they came as, in parts, with commas between any two nodes."""
+        """The JSON of the nodes, in parts, with commas between any two nodes."""
         if self._text is not None:
             return [self._text]
         parts: list[bytes] = []
@@ -83,7 +83,7 @@ class LatestList:
 
     Attributes:
         rest: All of the request from the list's first node on.
-        nodes: What the list means.
+        nodes: The nodes of the list.
     """
 
     rest: Piece
@@ -91,12 +91,12 @@ class LatestList:
 
 
 class NodeLists:
-    """What is known of nodes and of lists of them, to read requests by.
+    """Reads lists of nodes, by comparison with earlier nodes and lists.
 
     Attributes:
         texts: The nodes of earlier requests.
-        latest: The last list that was like none before, if any. Other threads may look
-            at it, too.
+        latest: The last list that was unlike the one before, if any. Other threads may
+            read it.
     """
 
     def __init__(self) -> None:
@@ -106,15 +106,15 @@ class NodeLists:
     def read(self, body: Body) -> ReadNodes | None:
         """Read a request with whole nodes, if it has the form that Go gives it.
 
-        No part of it goes unread: what is neither the pod nor a node is compared with
-        what has to be there, so this finds what a parser would find.
+        No part of it is skipped: what is neither the pod nor a node is compared with
+        what has to be there, so the result is that of a parser.
 
         Args:
             body: The request.
 
         Returns:
-            The pod and the nodes; None if it has another form, or is wrong: then it
-            needs to be parsed.
+            The pod and the nodes; None if the request has another form, or is wrong,
+            and needs to be parsed.
         """
         start = body.buffer.find(_LIST, 0, body.length)
         if start < 0 or not body.buffer.startswith(_END, body.length - len(_END)):
@@ -148,10 +148,10 @@ class _Head(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 def pod_of(head: bytes) -> msgspec.Raw | None:
-    """The text of the pod in all that comes before the first node.
+    """Return the text of the pod, given all that comes before the first node.
 
     Returns:
-        None if there is anything else, or another end.
+        The text; None if there is anything else, or another end.
     """
     if not head.endswith(_LIST):
         return None
@@ -164,7 +164,7 @@ def pod_of(head: bytes) -> msgspec.Raw | None:
 def _walk(
     buffer: bytearray, at: int, end: int, texts: NodeTexts
 ) -> Sequence[KnownNode] | None:
-    """The nodes between two places; None if anything else is there."""
+    """Return the nodes between two places; None if anything else is there."""
     number, found = texts.begin(), []
     startswith = buffer.startswith
     known: KnownNode | None = None
@@ -182,7 +182,7 @@ def _walk(
         known.read = number
         found.append(known)
         at += len(known.text)
-        if at >= end:  # beyond is what an earlier request has left in the buffer
+        if at >= end:  # beyond are the bytes of an earlier request
             return found if at == end else None
         if buffer[at] != _COMMA:
             return None
@@ -192,7 +192,7 @@ def _walk(
 def _look_up(
     buffer: bytearray, at: int, end: int, texts: NodeTexts
 ) -> KnownNode | None:
-    """The node at a place, by its name; decoded if it has changed."""
+    """Return the node at a place, by its name; decoded if it has changed."""
     if not buffer.startswith(NAME_FIRST, at):
         return None
     start = at + len(NAME_FIRST)

@@ -1,4 +1,4 @@
-"""Questions that threads have, and the one thread that answers them."""
+"""Questions of many threads, which one thread answers."""
 
 from collections import deque
 from collections.abc import Callable
@@ -16,8 +16,8 @@ class Questions:
     """A queue of calls, made one after the other on the thread that runs `serve`.
 
     Args:
-        service: What the calls are about. Its timers and reloads get their turn between
-            any two of them.
+        service: The service that the calls are about. Its timers and reloads get their
+            turn between any two calls.
     """
 
     def __init__(self, service: ExtenderService) -> None:
@@ -26,7 +26,7 @@ class Questions:
         self._is_over = False
 
     def ask(self, call: Callable[[], T]) -> Future[T]:
-        """Have a call made; from any thread."""
+        """Have a call made by the answering thread; from any thread."""
         answer: Future[T] = Future()
         self._waiting.append((call, answer))  # type: ignore[arg-type]  # of its own call
         self._service.wake()
@@ -44,7 +44,7 @@ class Questions:
                 self._service.wait()
 
     def stop(self) -> None:
-        """Answer no more, and let nobody wait in vain; from any thread."""
+        """Stop to answer, and refuse the questions that are left; from any thread."""
         self._is_over = True
         self._service.wake()
         self._refuse()
@@ -56,7 +56,7 @@ class Questions:
             result = call()
         except Exception as error:
             answer.set_exception(error)
-        except BaseException:  # somebody ends the whole
+        except BaseException:  # something ends the process
             answer.set_exception(_over())
             raise
         else:
@@ -66,7 +66,7 @@ class Questions:
         while self._waiting:
             try:
                 _, answer = self._waiting.popleft()
-            except IndexError:  # somebody else was faster
+            except IndexError:  # another thread was faster
                 return
             if answer.set_running_or_notify_cancel():
                 answer.set_exception(_over())

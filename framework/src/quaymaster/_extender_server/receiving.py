@@ -1,8 +1,8 @@
-"""Bodies on their way in, compared with the latest list of nodes as they come.
+"""Receives bodies, and compares them with the latest list of nodes as they come.
 
-Of a request whose megabytes of nodes are those of the request before, no more is ever
-in memory than a window that fits the processor's caches: to receive and to compare it
-so takes no longer than to receive it in one piece, and compare that afterwards.
+Of a request with the same megabytes of nodes as the one before, only a window that fits
+the processor's caches is in memory at any time. To receive and compare it piece by
+piece takes no longer than to receive it as a whole, and compare it then.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,14 +23,14 @@ __all__ = ["Read", "Receiver"]
 _WINDOW: Final = 1 << 18
 
 Read: TypeAlias = Callable[[memoryview], int]
-"""Fills a piece of memory, and says how much of it; less only at the end."""
+"""Fills a piece of memory; returns how much of it, which is less only at the end."""
 
 
 class Receiver:
     """Receives the bodies of all connections, each on the thread that asks for it.
 
     Args:
-        lists: What is known of earlier requests.
+        lists: The lists of earlier requests.
     """
 
     def __init__(self, lists: NodeLists) -> None:
@@ -42,14 +42,14 @@ class Receiver:
         """Receive a body.
 
         Args:
-            read: Where it comes from.
-            length: How long it is.
+            read: Reads the body.
+            length: How long the body is.
 
         Returns:
-            The body; or what it says, if its nodes are those of the latest list.
+            The body, or its contents if its nodes are those of the latest list.
 
         Raises:
-            ConnectionError: It ended too early.
+            ConnectionError: The body ended too early.
         """
         latest = self._lists.latest
         if latest is None or length < _WINDOW:
@@ -69,10 +69,10 @@ class Receiver:
     def _compare(
         self, read: Read, latest: LatestList, window: Body, start: int
     ) -> Sequence[memoryview] | None:
-        """Receive all after the head, as long as it is what came with the latest list.
+        """Receive what follows the head, as long as it equals the latest list.
 
         Returns:
-            None if all of it is; otherwise what has been received of it, in parts.
+            None if all of it does; else what has been received of it, in parts.
         """
         expected, piece = latest.rest.text, window.text
         size, begin, end = len(expected), 0, _WINDOW - start
@@ -84,7 +84,7 @@ class Receiver:
         return expected[:begin], piece[start : start + end - begin]
 
     def _rest(self, read: Read, length: int, *came: bytes | memoryview) -> Body:
-        """Receive what is left of a body, of which some parts have come already."""
+        """Receive the rest of a body, of which some parts have come already."""
         body, at = self._bodies.take(length), 0
         for part in came:
             body.text[at : at + len(part)] = part

@@ -1,4 +1,4 @@
-"""What a profile's plugins say of nodes that another scheduler asks about."""
+"""Answers with a profile's plugins for nodes that another scheduler asks about."""
 
 import enum
 import functools
@@ -41,14 +41,14 @@ _log = logging.getLogger(__name__)
 
 
 class UnknownNodes(enum.Enum):
-    """What becomes of nodes that are named, but that nobody has described."""
+    """What to answer for nodes that are named, but not known."""
 
     REJECT = "reject"
     PASS = "pass"
 
     @property
     def told(self) -> str:
-        """The same as a participle."""
+        """The member as a participle, for messages."""
         return "rejected" if self is UnknownNodes.REJECT else "passed"
 
 
@@ -60,14 +60,14 @@ class ExtenderService:
     """Answers with the Filter and Score plugins of a configuration's profiles.
 
     Nodes that come with a question are remembered, so that plugins which compare nodes
-    see all of them; what else there is in the cluster is known from ``objects`` only.
+    see all of them. All else in the cluster is known from ``objects`` only.
 
     Args:
         config: The profiles; its own extenders are not asked.
         registry: Where plugins are found by name.
         objects: Nodes, pods that run on them, and whatever else plugins look at.
         clock: The time of plugins and timers; by default the machine's.
-        unknown_nodes: What becomes of nodes that are named, but not known.
+        unknown_nodes: What to answer for nodes that are named, but not known.
 
     Attributes:
         config: The configuration in force.
@@ -100,11 +100,11 @@ class ExtenderService:
         self._runner.start(CacheFeed(self._runner))
         self._unknown_nodes = unknown_nodes
         self._told: set[str] = set()
-        self._learnt: dict[str, Node] = {}
+        self._described: dict[str, Node] = {}
         self._latest: AskedNodes | None = None
 
     def catch_up(self) -> None:
-        """Let timers ring and reloads happen; on the thread that asks questions."""
+        """Run timers and reloads that are due; on the thread that asks questions."""
         self._runner.catch_up()
 
     def wait(self) -> None:
@@ -112,22 +112,22 @@ class ExtenderService:
         self._runner.wait()
 
     def wake(self) -> None:
-        """End what `wait` does; from any thread."""
+        """End `wait`; from any thread."""
         self._runner.inbox.notify()
 
     def reload(self, config: SchedulerConfig) -> Future[ConfigChanges]:
         """Answer by another configuration from the next `catch_up` on.
 
-        May be called from any thread. If anything of it cannot be built, the answer is
-        the error, and all stays as it was.
+        It may be called from any thread. If any part of it cannot be built, the future
+        has the error, and everything stays as it was.
         """
         return self._runner.inbox.ask(lambda: self._reload(config))
 
     def filter(self, request: NodesRequest) -> FilterAnswer:
-        """Run PreFilter and Filter on the nodes in question.
+        """Run PreFilter and Filter on the nodes of a request.
 
         Raises:
-            ServiceError: A plugin failed, or nobody knows the pod's profile.
+            ServiceError: A plugin failed, or the pod's profile is unknown.
         """
         framework = self._framework(request.pod)
         asked = self._asked(request)
@@ -140,7 +140,7 @@ class ExtenderService:
     def _rejected(
         self, algorithm: Algorithm, pod: Pod, asked: AskedNodes
     ) -> Mapping[str, Status]:
-        """Which of the known nodes are rejected, and why."""
+        """Return which of the known nodes are rejected, and why."""
         nodes = self._nodes()
         attempt = Attempt.begin(CycleState(), pod, nodes)
         passed = algorithm.judge(attempt, asked.rows)
@@ -155,14 +155,14 @@ class ExtenderService:
         return {name: attempt.diagnosis[name] for name in unfit}
 
     def prioritize(self, request: NodesRequest) -> Sequence[tuple[str, int]]:
-        """Run PreScore and Score on the nodes in question.
+        """Run PreScore and Score on the nodes of a request.
 
         Returns:
             Node name -> the mean of the plugins' scores by their weights, rounded to
             tenths of the largest possible one: 0 to 10. An unknown node has 0.
 
         Raises:
-            ServiceError: A plugin failed, or nobody knows the pod's profile.
+            ServiceError: A plugin failed, or the pod's profile is unknown.
         """
         framework = self._framework(request.pod)
         asked = self._asked(request)
@@ -193,7 +193,7 @@ class ExtenderService:
         return self._runner.snapshot.nodes
 
     def _framework(self, pod: Pod) -> Framework:
-        """The profile that the pod asks for; if there is only one, that one."""
+        """Return the profile that the pod asks for, or the only one."""
         frameworks = self._runner.frameworks
         name = pod.spec.scheduler_name
         if name in frameworks:
@@ -204,7 +204,7 @@ class ExtenderService:
         raise ServiceError(f"there is no profile for scheduler {name!r} (only {known})")
 
     def _asked(self, request: NodesRequest) -> AskedNodes:
-        """Learn the nodes that came in full; which of those named are known?"""
+        """Take over the nodes that came in full, and look up all that were named."""
         latest = self._latest
         if latest is not None and latest.stand_for(request.names, self._nodes()):
             return latest
@@ -218,15 +218,15 @@ class ExtenderService:
         return asked
 
     def _learn(self, nodes: Iterable[KnownNode]) -> None:
-        learnt = self._learnt
+        described = self._described
         # One that means the same as last time is the same object.
-        for one in [one for one in nodes if learnt.get(one.name) is not one.node]:
+        for one in [one for one in nodes if described.get(one.name) is not one.node]:
             self._runner.snapshot.add_node(one.node)
-            learnt[one.name] = one.node
+            described[one.name] = one.node
 
 
 def _served(config: SchedulerConfig) -> SchedulerConfig:
-    """The configuration without extenders, which must not ask each other in turn."""
+    """Return the configuration without extenders: extenders must not ask each other."""
     return attrs.evolve(config, extenders=())
 
 

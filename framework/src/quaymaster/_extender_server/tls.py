@@ -1,4 +1,4 @@
-"""Certificates of the server, read again when their files change."""
+"""The certificates of the server, which are read again when their files change."""
 
 import logging
 import socket
@@ -15,18 +15,19 @@ _log = logging.getLogger(__name__)
 
 
 class CertificateError(QuaymasterError):
-    """A certificate or key is of no use."""
+    """A certificate or key that cannot be used."""
 
 
 @attrs.frozen(kw_only=True)
 class TLSFiles:
-    """Where certificates are, in PEM form.
+    """The paths of certificates in PEM form.
 
     Attributes:
-        certificate: The server's, with those between it and a known authority.
+        certificate: The server's certificate, with those between it and a known
+            authority.
         key: Its private key.
-        client_authorities: Who signs the certificates of clients; None: clients need no
-            certificate.
+        client_authorities: The authorities that sign the certificates of clients; None
+            if clients need no certificate.
     """
 
     certificate: str
@@ -38,14 +39,14 @@ class ServerTLS:
     """Wraps connections in TLS.
 
     Certificates are renewed while servers run, so files that have changed are read
-    again for the next connection; if they are of no use, that is logged, and the old
+    again for the next connection. If they cannot be used, that is logged, and the old
     ones stay.
 
     Args:
         files: The files.
 
     Raises:
-        CertificateError: They are of no use.
+        CertificateError: The files cannot be used.
     """
 
     def __init__(self, files: TLSFiles) -> None:
@@ -73,7 +74,7 @@ class ServerTLS:
 
 
 def _state(files: TLSFiles) -> tuple[object, ...]:
-    """What tells whether files were exchanged."""
+    """Return a value that differs once files have been replaced."""
     return tuple(map(_stamp, attrs.astuple(files)))
 
 
@@ -94,7 +95,7 @@ def _context(files: TLSFiles) -> ssl.SSLContext:
         pair = f"{files.certificate}, {files.key}"
         raise CertificateError(f"{pair}: {_why(error)}") from error
     if files.client_authorities is not None:
-        # Optional here: who only asks whether the server is well needs none.
+        # Optional here, since probes need no certificate.
         context.verify_mode = ssl.CERT_OPTIONAL
         try:
             context.load_verify_locations(files.client_authorities)

@@ -1,4 +1,4 @@
-"""All extenders of a scheduler, asked one after the other.
+"""Calls all extenders of a scheduler, one after the other.
 
 Mirrors ``findNodesThatPassExtenders``, the extenders' part of ``prioritizeNodes`` and
 ``extendersBinding`` (Kubernetes v1.36, ``pkg/scheduler/schedule_one.go``), and
@@ -33,8 +33,8 @@ __all__ = [
 ]
 
 EXTENDER: Final = "Extender"
-"""Stands among the plugins that rejected a pod for all extenders (upstream:
-``ExtenderName``)."""
+"""The name that stands for all extenders among the plugins that rejected a pod
+(upstream: ``ExtenderName``)."""
 
 _SCALE: Final = 10  # 0 to 10, as extenders score, becomes 0 to 100
 _LARGEST: Final = 2**63
@@ -48,7 +48,8 @@ class ExtenderVerdicts:
 
     Attributes:
         passed: The rows that are left, ascending.
-        rejected: Node name -> why it is not; a node may be dropped without a word.
+        rejected: Node name -> why it was rejected; a node may be dropped without a
+            reason.
         answered: The nodes of these rows as the extenders sent them back, with no pods
             and no images; None if they only named them.
     """
@@ -60,13 +61,13 @@ class ExtenderVerdicts:
 
 @attrs.frozen(eq=False)
 class ExtenderScores:
-    """What one extender gave some nodes; arrays of shape ``(N,)``, int64.
+    """The scores of one extender for some nodes; arrays of shape ``(N,)``, int64.
 
     Attributes:
         name: The extender's name.
         weight: What its scores are multiplied by.
-        raw: As it gave them, from 0 to 10.
-        normalized: The same from 0 to 100.
+        raw: Its scores, from 0 to 10.
+        normalized: The same scores, from 0 to 100.
     """
 
     name: str
@@ -111,13 +112,13 @@ class Extenders:
     def filter(
         self, pod: Pod, nodes: NodeTable, rows: Rows
     ) -> ExtenderVerdicts | Status:
-        """Ask which of the feasible rows are left, or why nobody knows.
+        """Ask which of the feasible rows are left; an Error if an extender failed.
 
-        What an extender sends back in full takes the place of what is known of the
-        nodes, for the extenders after it and for the scores.
+        Nodes that an extender sends back in full replace the known ones, for the
+        extenders after it and for the scores.
         """
         rejected: dict[str, Status] = {}
-        made: Sequence[NodeInfo] | None = None  # of answers, once there are any
+        made: Sequence[NodeInfo] | None = None  # sent back, once there are any
         for client in self._filters:
             asked = nodes.infos_at(rows) if made is None else made
             if not asked:
@@ -147,7 +148,7 @@ class Extenders:
     def scores(
         self, pod: Pod, nodes: NodeTable, rows: Rows
     ) -> Sequence[ExtenderScores]:
-        """Ask for scores of the feasible rows; one that fails gives none."""
+        """Ask for scores of the feasible rows; skip extenders that fail."""
         found = []
         for client in self._scorers:
             if not client.is_interested(pod):
@@ -178,10 +179,10 @@ class Extenders:
         return candidates
 
     def bind(self, pod: Pod, node_name: str) -> Status | None:
-        """Let the extender bind that looks after the pod.
+        """Let the extender that is responsible for the pod bind it.
 
         Returns:
-            None when it did; Skip if there is no such extender; an Error.
+            None when it did; Skip if there is no such extender; an Error if it failed.
         """
         for client in self._binders:
             if not client.is_interested(pod):
@@ -225,7 +226,7 @@ def _scores(
 def _candidates(
     client: ExtenderClient, victims: Mapping[str, Victims], nodes: NodeTable
 ) -> Sequence[Candidate]:
-    """What an extender said, with pods for their uids, by the nodes' names.
+    """Turn an extender's answer into candidates, by the names of their nodes.
 
     A node without victims is an error, or left out if the extender is ignorable.
     """

@@ -1,7 +1,8 @@
-"""What can be known of a configuration's extenders before any of them is asked.
+"""Finds mistakes in a configuration's extenders before any of them is called.
 
-kube-scheduler starts with all of this, but for certificates that it cannot read, and
-then fails at every call (Kubernetes v1.36, ``pkg/scheduler/extender.go``).
+Of these mistakes, kube-scheduler refuses only certificates that it cannot read; with
+the others it starts, and fails at every call (Kubernetes v1.36,
+``pkg/scheduler/extender.go``).
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -22,17 +23,17 @@ _VERBS: Final = ("filterVerb", "prioritizeVerb", "preemptVerb", "bindVerb")
 
 
 def mistakes(extenders: Iterable[Extender], source: str) -> list[Problem]:
-    """Why calls of some extenders could never succeed.
+    """Return why calls of some extenders could never succeed.
 
     Args:
         extenders: The extenders, in the order of the configuration.
-        source: Where they stand.
+        source: The name of their file.
     """
     return _problems(extenders, source, _mistakes)
 
 
 def doubts(extenders: Iterable[Extender], source: str) -> list[Problem]:
-    """What is probably not as it was meant; the arguments are the same."""
+    """Return what is probably a mistake; the arguments are those of `mistakes`."""
     return _problems(extenders, source, _doubts)
 
 
@@ -107,7 +108,7 @@ def _doubts_of_calls(extender: Extender) -> Iterator[tuple[str, str]]:
 
 
 def _verbs(extender: Extender) -> Iterator[tuple[str, str]]:
-    """The verbs that are set, by field."""
+    """Return the verbs that are set, by field."""
     given = (
         extender.filter_verb,
         extender.prioritize_verb,
@@ -120,7 +121,7 @@ def _verbs(extender: Extender) -> Iterator[tuple[str, str]]:
 
 
 def _missing_files(settings: ExtenderTLS) -> Iterator[tuple[str, str]]:
-    """The files that are not there, as far as they would be read, by field."""
+    """Return the files that would be read and are missing, by field."""
     for field, file, data in (
         ("certFile", settings.cert_file, settings.cert_data),
         ("keyFile", settings.key_file, settings.key_data),

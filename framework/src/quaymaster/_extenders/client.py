@@ -1,8 +1,8 @@
 """One extender, seen from the scheduler.
 
-Mirrors ``HTTPExtender`` (Kubernetes v1.36, ``pkg/scheduler/extender.go``). A node
-that was not asked about is an error if an extender names it, and feasible if it returns
-it in full: then its word is all that counts.
+Mirrors ``HTTPExtender`` (Kubernetes v1.36, ``pkg/scheduler/extender.go``). If
+an extender names a node that it was not asked about, that is an error; if it sends such
+a node back in full, the node is feasible.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -55,12 +55,12 @@ class ExtenderClient:
         self._endpoint = Endpoint(config)
         self._managed = frozenset(item.name for item in config.managed_resources)
         self._answered = NodeTexts()
-        # By verb, too: what other extenders sent back is not what they were sent.
+        # By verb as well, since other extenders may send back other nodes in between.
         self._node_texts: dict[tuple[str, str], tuple[Node, msgspec.Raw]] = {}
 
     @property
     def name(self) -> str:
-        """What the extender is called: its URL."""
+        """The name of the extender: its URL."""
         return self.config.url_prefix
 
     def is_interested(self, pod: Pod) -> bool:
@@ -76,10 +76,10 @@ class ExtenderClient:
         )
 
     def filter(self, pod: Pod, nodes: Sequence[NodeInfo]) -> FilterAnswer:
-        """Ask which of some nodes will do.
+        """Ask which of some nodes pass.
 
         Raises:
-            ExtenderError: No, or no proper, answer.
+            ExtenderError: There was no answer, or a wrong one.
         """
         by_name = self.config.node_cache_capable
         answer = self._ask(
@@ -101,7 +101,7 @@ class ExtenderClient:
         """Ask how well some nodes suit the pod, from 0 to 10.
 
         Raises:
-            ExtenderError: No, or no proper, answer.
+            ExtenderError: There was no answer, or a wrong one.
         """
         verb = self.config.prioritize_verb
         return self._ask(verb, self._about(verb, pod, nodes), read_scores)
@@ -109,10 +109,10 @@ class ExtenderClient:
     def preempt(
         self, pod: Pod, candidates: Sequence[Candidate]
     ) -> Mapping[str, Victims]:
-        """Ask on which nodes room may be made, and who has to go there.
+        """Ask on which nodes room may be made, and by which victims.
 
         Raises:
-            ExtenderError: No, or no proper, answer.
+            ExtenderError: There was no answer, or a wrong one.
         """
         request = preemption_request(
             msgspec.Raw(encode(pod)),
@@ -125,8 +125,8 @@ class ExtenderClient:
         """Have the extender bind a pod.
 
         Raises:
-            LostAnswerError: Nobody knows whether it did.
-            ExtenderError: It did not.
+            LostAnswerError: The pod may be bound or not.
+            ExtenderError: The pod was not bound.
         """
         metadata = pod.metadata
         request = binding_request(

@@ -1,4 +1,4 @@
-"""What goes wrong with extenders."""
+"""The errors of extenders."""
 
 from quaymaster._contract.cluster import UnknownOutcomeError
 from quaymaster._errors import QuaymasterError

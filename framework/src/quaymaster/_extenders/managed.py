@@ -1,8 +1,8 @@
 """Resources that the filters leave to an extender.
 
-Mirrors ``buildExtenders`` (Kubernetes v1.36, ``pkg/scheduler/scheduler.go``). Where
-that names the one plugin whose ``ignoredResources`` it replaces, any plugin is meant
-here whose arguments have such a field.
+Mirrors ``buildExtenders`` (Kubernetes v1.36, ``pkg/scheduler/scheduler.go``). Upstream
+replaces the ``ignoredResources`` of one plugin that it names; here, of every plugin
+whose arguments have such a field.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ _FIELD: Final = "ignored_resources"
 def ignoring_managed_resources(
     profile: ProfileConfig, extenders: Sequence[Extender]
 ) -> ProfileConfig:
-    """The profile, with plugins told which resources are none of their business."""
+    """Return the profile with plugins that ignore the extenders' resources."""
     ignored = tuple(
         resource.name
         for extender in extenders

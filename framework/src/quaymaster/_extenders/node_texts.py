@@ -1,4 +1,4 @@
-"""Nodes by the JSON that they came as: the same text is decoded once."""
+"""Decodes the JSON of nodes; the same text is decoded only once."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -10,10 +10,10 @@ from quaymaster._objects import Node, decode
 __all__ = ["NAME_FIRST", "KnownNode", "NodeTexts"]
 
 NAME_FIRST: Final = b'{"metadata":{"name":"'
-"""How kube-scheduler begins the text of a node, since Go writes fields in order."""
+"""The beginning of a node's text from kube-scheduler: Go writes fields in order."""
 
-# Chosen, not measured: to forget takes a walk over all nodes, and one in so many reads
-# does not show.
+# Chosen, not measured: to forget takes a walk over all nodes, and one walk in this many
+# reads does not show.
 _READS_TO_FORGET: Final = 4096
 
 
@@ -30,10 +30,10 @@ class KnownNode:
 
     Attributes:
         name: The node's name.
-        text: What it came as.
-        node: What it means.
-        read: The last reading that it was part of.
-        successor: The node that came after it then, which may well do so again.
+        text: The JSON that it came as.
+        node: The node that the text describes.
+        read: The number of the last reading that it was part of.
+        successor: The node that came after it then, which is likely to come next again.
     """
 
     __slots__ = ("name", "node", "read", "successor", "text")
@@ -47,15 +47,15 @@ class KnownNode:
 
 
 class NodeTexts:
-    """Decodes nodes; those whose text is the same as last time are the same objects.
+    """Decodes nodes; a node whose text is the same as last time is the same object.
 
-    The whole text is compared, so nothing is taken on trust: a node that was changed
-    without another ``resourceVersion`` is decoded again. A node that nobody sends any
-    more is forgotten in the end.
+    The whole text is compared, so a node that was changed without a new
+    ``resourceVersion`` is decoded again. A node that is not sent any more is forgotten
+    in the end.
 
     Attributes:
-        get: Gives the node that came last under a name, or None; its text may differ by
-            now.
+        get: Returns the node that came last under a name, or None; its text may differ
+            by now.
     """
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class NodeTexts:
         self.get = self._known.get
 
     def read(self, texts: Iterable[msgspec.Raw]) -> list[KnownNode]:
-        """Read nodes, whatever the form of their text.
+        """Read nodes from texts of any form.
 
         Raises:
             ObjectError: A node is wrong.
@@ -77,10 +77,10 @@ class NodeTexts:
         return found
 
     def begin(self) -> int:
-        """Count a reading, and forget now and then who was not sent for long.
+        """Count a reading, and forget now and then the nodes that were long not sent.
 
         Returns:
-            The number of the reading, to be left with each node that is part of it.
+            The number of the reading, for the `read` of each node that is part of it.
         """
         self._reads += 1
         if self._reads % _READS_TO_FORGET == 0:
@@ -92,7 +92,7 @@ class NodeTexts:
         return self._reads
 
     def learn(self, name: bytes, text: bytes) -> KnownNode:
-        """Decode a node, and keep it under a name.
+        """Decode a node, and store it under a name.
 
         If it means the same as before (a heartbeat was written), it stays the same
         object.
@@ -117,7 +117,7 @@ class NodeTexts:
 
 
 def _name_in(text: bytes) -> bytes:
-    """The node's name, to look up what is known; found without reading it all."""
+    """Return the name in a node's text, without reading all of it."""
     if text.startswith(NAME_FIRST):
         start = len(NAME_FIRST)
         return text[start : text.find(b'"', start)]

@@ -1,4 +1,4 @@
-"""How the connection to an extender is secured.
+"""TLS settings of the connection to an extender.
 
 Mirrors ``makeTransport`` (Kubernetes v1.36, ``pkg/scheduler/extender.go``):
 ``enableHTTPS`` without root certificates leaves the server's certificate unchecked.
@@ -15,7 +15,7 @@ __all__ = ["tls_context"]
 
 
 def tls_context(extender: Extender) -> ssl.SSLContext:
-    """What an extender's ``tlsConfig`` asks for.
+    """Make the context that an extender's ``tlsConfig`` asks for.
 
     Raises:
         ExtenderError: A certificate or key cannot be read.

@@ -1,4 +1,4 @@
-"""How an extender is reached: HTTP or HTTPS, one connection per call.
+"""Sends requests to an extender: by HTTP or HTTPS, one connection per call.
 
 Mirrors ``makeTransport`` and ``send`` (Kubernetes v1.36,
 ``pkg/scheduler/extender.go``). Proxies are not used and redirects are not followed.
@@ -28,7 +28,7 @@ _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 
 
 class Endpoint:
-    """Where an extender is.
+    """The address of an extender.
 
     Args:
         extender: Its configuration.
@@ -50,8 +50,8 @@ class Endpoint:
         """Send a request; return the body of the answer.
 
         Raises:
-            LostAnswerError: It was sent, but no answer came in time.
-            ExtenderError: It could not be sent, or was refused.
+            LostAnswerError: The request was sent, but no answer came in time.
+            ExtenderError: The request could not be sent, or was refused.
         """
         url = f"{self._prefix}/{verb}"
         connection = self._connection()
@@ -114,7 +114,7 @@ class Endpoint:
 
 
 class _NamedConnection(http.client.HTTPConnection):
-    """An HTTPS connection that checks the certificate for a name of one's choice."""
+    """An HTTPS connection that checks the certificate against a given name."""
 
     def __init__(
         self,
@@ -136,7 +136,7 @@ class _NamedConnection(http.client.HTTPConnection):
 
 
 def is_url(prefix: str) -> bool:
-    """Whether an extender can be reached by this."""
+    """Whether a text is a URL that an extender can be called by."""
     try:
         _parts(prefix)
     except ExtenderError:
@@ -150,7 +150,7 @@ def _parts(prefix: str) -> tuple[str, int, str, bool]:
         port = parts.port
     except ValueError as error:
         raise _not_a_url(prefix) from error
-    # Python cuts some control characters out, which Go refuses.
+    # Python drops some control characters, which Go refuses.
     is_clean = " " not in parts.netloc and not _CONTROL.search(prefix)
     if parts.scheme not in ("http", "https") or not parts.hostname or not is_clean:
         raise _not_a_url(prefix)

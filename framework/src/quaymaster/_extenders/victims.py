@@ -1,4 +1,4 @@
-"""Preemption, as extenders speak of it.
+"""The messages about preemption that are exchanged with extenders.
 
 Mirrors ``ProcessPreemption`` (Kubernetes v1.36, ``pkg/scheduler/extender.go``) and the
 types of k8s.io/kube-scheduler v0.36, ``extender/v1/types.go``.
@@ -22,7 +22,7 @@ class Victims:
 
     Attributes:
         uids: Their uids, the most important first.
-        violations: How many of them a disruption budget would have kept.
+        violations: How many of them a disruption budget protects.
     """
 
     uids: Sequence[str]
@@ -32,7 +32,7 @@ class Victims:
 def preemption_request(
     pod: msgspec.Raw, candidates: Sequence[Candidate], *, by_uid: bool
 ) -> bytes:
-    """What preempt is asked (``ExtenderPreemptionArgs``).
+    """Write the request of preempt (``ExtenderPreemptionArgs``).
 
     Args:
         pod: The pod that needs room.
@@ -54,10 +54,10 @@ def preemption_request(
 
 
 def read_preemption_answer(body: bytes) -> Mapping[str, Victims]:
-    """Read what preempt answered: node name -> who has to go from there.
+    """Read the answer of preempt: node name -> the victims there.
 
     Raises:
-        WireError: It is something else.
+        WireError: The text is something else.
     """
     key = "NodeNameToMetaVictims"
     tree = fields_of(decoded(body), "the answer").get(key.lower())

@@ -38,25 +38,25 @@ JsonText: TypeAlias = bytes | memoryview | msgspec.Raw
 
 _INT64 = 2**63
 NULL: Final = msgspec.Raw(b"null")
-"""What stands for a field that is not there."""
+"""The value of a field that is missing."""
 
 _FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw] | None)
 _ITEMS = msgspec.json.Decoder(list[msgspec.Raw] | None)
 
 
 class WireError(QuaymasterError):
-    """A message that is not what the protocol asks for."""
+    """A message that breaks the protocol."""
 
 
 @attrs.frozen(kw_only=True)
 class FilterAnswer:
-    """What an extender said of nodes (``ExtenderFilterResult``).
+    """An extender's answer about nodes (``ExtenderFilterResult``).
 
     Attributes:
         passed: The names of the nodes that are left.
-        nodes: The same as they were sent back in full; None if only named.
-        failed: Node name -> why it was rejected, for the time being.
-        unresolvable: Node name -> why it was rejected, whatever is preempted there.
+        nodes: The same nodes as they were sent back in full; None if only named.
+        failed: Node name -> why it was rejected, though preemption may help.
+        unresolvable: Node name -> why it was rejected, though preemption cannot help.
         error: Why the extender could not answer; empty if it could.
     """
 
@@ -73,7 +73,7 @@ def nodes_request(
     nodes: Sequence[msgspec.Raw] | None = None,
     names: Sequence[str] | None = None,
 ) -> bytes:
-    """What filter and prioritize are asked (``ExtenderArgs``)."""
+    """Write the request of filter and prioritize (``ExtenderArgs``)."""
     return msgspec.json.encode(
         {
             "Pod": pod,
@@ -84,14 +84,14 @@ def nodes_request(
 
 
 def binding_request(*, name: str, namespace: str, uid: str, node_name: str) -> bytes:
-    """What bind is asked (``ExtenderBindingArgs``)."""
+    """Write the request of bind (``ExtenderBindingArgs``)."""
     return msgspec.json.encode(
         {"PodName": name, "PodNamespace": namespace, "PodUID": uid, "Node": node_name}
     )
 
 
 def read_filter_answer(body: bytes, *, by_name: bool, texts: NodeTexts) -> FilterAnswer:
-    """Read what filter answered.
+    """Read the answer of filter.
 
     Args:
         body: The answer.
@@ -99,7 +99,7 @@ def read_filter_answer(body: bytes, *, by_name: bool, texts: NodeTexts) -> Filte
         texts: The nodes of earlier answers.
 
     Raises:
-        WireError: It is something else.
+        WireError: The text is something else.
     """
     tree = raw_fields_of(body, "the answer")
     names = _value(tree, "nodenames") if by_name else None
@@ -121,26 +121,26 @@ def read_filter_answer(body: bytes, *, by_name: bool, texts: NodeTexts) -> Filte
 
 
 def read_scores(body: bytes) -> Sequence[tuple[str, int]]:
-    """Read what prioritize answered: names of nodes with their scores.
+    """Read the answer of prioritize: names of nodes with their scores.
 
     Raises:
-        WireError: It is something else.
+        WireError: The text is something else.
     """
     return [_score(item) for item in list_of(decoded(body), "the answer")]
 
 
 def read_binding_answer(body: bytes) -> str:
-    """Read what bind answered: why it failed, or empty.
+    """Read the answer of bind: why it failed, or empty.
 
     Raises:
-        WireError: It is something else.
+        WireError: The text is something else.
     """
     tree = fields_of(decoded(body), "the answer")
     return text_of(tree.get("error"), "Error")
 
 
 def fields_of(value: object, where: str) -> Tree:
-    """An object's fields by their names in lower case; null has none."""
+    """Return an object's fields by their names in lower case; null has none."""
     if value is None:
         return {}
     if not isinstance(value, dict):
@@ -149,10 +149,10 @@ def fields_of(value: object, where: str) -> Tree:
 
 
 def raw_fields_of(text: JsonText, where: str) -> Mapping[str, msgspec.Raw]:
-    """The same for JSON text, with the values left as they are written.
+    """Return the fields of an object in JSON text, with the values undecoded.
 
     Raises:
-        WireError: It is no object.
+        WireError: The value is no object.
     """
     try:
         fields = _FIELDS.decode(text)
@@ -164,10 +164,10 @@ def raw_fields_of(text: JsonText, where: str) -> Mapping[str, msgspec.Raw]:
 
 
 def raw_list_of(text: JsonText, where: str) -> Sequence[msgspec.Raw]:
-    """A list in JSON text, its items left as they are written; null is an empty one.
+    """Return the items of a list in JSON text, undecoded; null has none.
 
     Raises:
-        WireError: It is no list.
+        WireError: The value is no list.
     """
     try:
         return _ITEMS.decode(text) or ()
@@ -176,7 +176,7 @@ def raw_list_of(text: JsonText, where: str) -> Sequence[msgspec.Raw]:
 
 
 def list_of(value: object, where: str) -> Sequence[object]:
-    """A list; null is an empty one."""
+    """Return a list; null becomes an empty one."""
     if value is None:
         return ()
     if not isinstance(value, list):
@@ -185,7 +185,7 @@ def list_of(value: object, where: str) -> Sequence[object]:
 
 
 def text_of(value: object, where: str) -> str:
-    """A text; null is an empty one."""
+    """Return a text; null becomes an empty one."""
     if value is None:
         return ""
     if not isinstance(value, str):
@@ -194,10 +194,10 @@ def text_of(value: object, where: str) -> str:
 
 
 def decoded(body: JsonText) -> object:
-    """Parsed JSON.
+    """Parse JSON.
 
     Raises:
-        WireError: It is none.
+        WireError: The text is no JSON.
     """
     try:
         return msgspec.json.decode(body)

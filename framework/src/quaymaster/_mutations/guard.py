@@ -1,4 +1,4 @@
-"""Look for changes after each call of a hook, put them back, and fail the call."""
+"""Finds what a hook changes and may only read, undoes it, and fails the call."""
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
@@ -27,7 +27,7 @@ from quaymaster._state.snapshot import Snapshot
 __all__ = ["MutationGuard"]
 
 _POD_ONLY: Final = frozenset({"pre_enqueue", "queue_sort", "pre_bind", "bind"})
-"""Hooks that see nothing else, or run while the engine's thread may write."""
+"""Hooks that get nothing but a pod, or run while the engine's thread may write."""
 
 _PER_NODE: Final = frozenset({"filter", "score", "add_pod", "remove_pod"})
 """Hooks that are called for each node; see `MutationGuard`."""
@@ -43,14 +43,14 @@ class _Saved(Protocol):
 
 
 class MutationGuard:
-    """Finds out which plugin changes what it may only read.
+    """Finds the plugins that change what they may only read.
 
-    That is nodes, pods, columns, counts, the rows it is given, the arrays that it has
-    returned, and the values that other plugins wrote to the cycle state. All of it is
-    looked at before and after each
-    hook, which takes a time that grows with the cluster. Hooks that are called per node
-    are an exception: only the first call in an attempt is followed by the whole search,
-    all others by a look at their own node and pod.
+    That is nodes, pods, columns, counts, the rows that a hook is given, the arrays that
+    it has returned, and the values that other plugins wrote to the cycle state. All of
+    it is compared before and after each hook, which takes a time that grows with the
+    cluster. Hooks that are called per node are an exception: the first call in an
+    attempt is followed by the whole search, the others by a look at their own node and
+    pod.
 
     Args:
         snapshot: The nodes and pods.
@@ -82,7 +82,7 @@ class MutationGuard:
     def _look(
         self, plugin: str, hook: str, given: Mapping[str, object]
     ) -> Callable[[], list[str]]:
-        """Look at everything now; the answer looks again, and tells what changed."""
+        """Save everything; the returned function compares, and tells what changed."""
         objects: list[ApiObject] = []
         objects += [one for one in map(_pod_of, given.values()) if one is not None]
         saved: list[_Saved] = []
@@ -140,7 +140,7 @@ class MutationGuard:
         saved = [SavedState(state, lambda key: not self._is_writer(plugin, key))]
         original = self._original
         if hook in _IMAGINING and original is not None and original is not state:
-            # What it writes to the clone must not be seen in the original.
+            # What a hook writes to the clone must not show in the original.
             saved.append(SavedState(original, lambda _key: True))
         return saved
 
@@ -153,7 +153,7 @@ def _keys(state: object) -> Set[StateKey[object]]:
 
 
 def _arguments(given: Mapping[str, object]) -> list[_Saved]:
-    """The arguments that belong to this call."""
+    """Save the arguments that belong to this call."""
     saved: list[_Saved] = []
     for name, value in given.items():
         if isinstance(value, NodeInfo):
@@ -171,7 +171,7 @@ def _pod_of(value: object) -> Pod | None:
 
 
 def _failure(changed: Sequence[str], plugin: str, hook: str, answer: object) -> Status:
-    """The Error for a hook that changed something, whatever it answered."""
+    """Return the Error for a hook that changed something, whatever it answered."""
     named = ", ".join(changed[:_MOST_NAMED])
     more = len(changed) - _MOST_NAMED
     text = f"changed {named}" + (f" and {more} more" if more > 0 else "")

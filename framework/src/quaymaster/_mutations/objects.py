@@ -1,4 +1,4 @@
-"""API objects as they were when they were first seen."""
+"""Copies of API objects as they were when they were first seen."""
 
 import copy
 from collections.abc import Iterable, Iterator
@@ -9,7 +9,8 @@ from quaymaster._objects import ApiObject
 
 __all__ = ["PristineObjects"]
 
-# Forgetting looks at every copy, so it waits until half of them, and these, are spare.
+# To forget takes a look at each copy, so it waits until this many are not needed, and
+# half of all.
 _SPARE = 1024
 
 
@@ -20,7 +21,7 @@ class PristineObjects:
     """
 
     def __init__(self) -> None:
-        # The object itself is kept as well: its id must not pass on to another one.
+        # The object is stored as well, so that its id cannot pass on to another one.
         self._copies: dict[int, tuple[ApiObject, ApiObject]] = {}
 
     def remember(self, objects: Iterable[ApiObject]) -> None:
@@ -31,7 +32,7 @@ class PristineObjects:
                 known[id(obj)] = obj, copy.deepcopy(obj)
 
     def keep_only(self, objects: Iterable[ApiObject]) -> None:
-        """Forget most of the objects that there are no more."""
+        """Forget most of the objects that do not exist any more."""
         wanted = {id(obj) for obj in objects}
         if len(self._copies) > 2 * len(wanted) + _SPARE:
             self._copies = {
@@ -62,7 +63,7 @@ def _restored(obj: msgspec.Struct, original: msgspec.Struct) -> Iterator[str]:
 
 
 def _put_back(obj: msgspec.Struct, name: str, found: object, kept: object) -> None:
-    """In place if that is possible, since others may hold the same mapping."""
+    """Put a value back, in place if possible: others may hold the same mapping."""
     if isinstance(found, dict) and isinstance(kept, dict):
         found.clear()
         found.update(kept)

@@ -1,4 +1,4 @@
-"""Arrays that hooks have returned: they are shared, and nobody may write to them."""
+"""Finds writes to arrays that hooks have returned, and that are shared since."""
 
 import functools
 from collections.abc import Iterator, Sequence
@@ -23,8 +23,8 @@ _Array: TypeAlias = npt.NDArray[Any]
 class ReturnedArrays:
     """Finds the plugins that write to arrays which they have returned.
 
-    Looks at the last array that each hook of a plugin returned, before and after each
-    call of the plugin's hooks.
+    It compares the last array that each hook of a plugin returned, before and after
+    each call of the plugin's hooks.
     """
 
     def __init__(self) -> None:
@@ -55,14 +55,14 @@ class ReturnedArrays:
 
 
 def _written(saved: Sequence[tuple[str, _Array, _Array]]) -> Iterator[str]:
-    """The hooks whose arrays are not as they were."""
+    """Return the hooks whose arrays have changed."""
     for hook, array, copy in saved:
         if not np.array_equal(array, copy):
             yield hook
 
 
 def _array_of(answer: object) -> _Array | None:
-    """The array in an answer, or None."""
+    """Return the array in an answer, or None."""
     if isinstance(answer, NodeVerdicts):
         answer = answer.codes
     return answer if isinstance(answer, np.ndarray) else None

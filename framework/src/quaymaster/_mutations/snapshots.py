@@ -1,4 +1,4 @@
-"""Nodes, their columns and the counts as they were before a hook was called."""
+"""Saved nodes, columns and counts, as they were before a hook was called."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -14,7 +14,7 @@ __all__ = ["SavedArray", "SavedNode", "SavedSnapshot", "SavedTable"]
 
 
 class SavedNode:
-    """What one `NodeInfo` held."""
+    """The saved contents of a `NodeInfo`."""
 
     def __init__(self, info: NodeInfo) -> None:
         self._info = info
@@ -40,7 +40,7 @@ class SavedNode:
 
 
 class SavedArray:
-    """What one array held."""
+    """The saved contents of an array."""
 
     def __init__(self, name: str, array: "np.ndarray[Any, Any]") -> None:
         self._name = name
@@ -75,7 +75,7 @@ _ARRAYS: Final = (
 
 
 class SavedTable:
-    """What the columns of a `NodeTable` held."""
+    """The saved columns of a `NodeTable`."""
 
     def __init__(self, table: NodeTable) -> None:
         self._table = table
@@ -139,7 +139,7 @@ class _SavedCodes:
 
 
 class SavedSnapshot:
-    """What a `Snapshot` knew besides its nodes."""
+    """The saved contents of a `Snapshot`, but for its nodes."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
@@ -152,7 +152,7 @@ class SavedSnapshot:
         if snapshot.claims.contents() != self._claims:
             snapshot.claims.restore(self._claims)
             yield "users of claims"
-        # What a hook asks for the first time is there now, but not changed.
+        # Counts that a hook was the first to ask for are new, but not changed.
         now = snapshot.counts.contents()
         if any(now.get(key, kept) != kept for key, kept in self._counts.items()):
             snapshot.counts.forget()

@@ -1,4 +1,4 @@
-"""The values in a cycle state, as something that can be compared later."""
+"""Saved values of a cycle state, to compare them later."""
 
 from collections.abc import Callable, Iterator, Mapping, Set
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
@@ -21,15 +21,15 @@ _OPAQUE: Final = (
     msgspec.Struct,
     type,
 )
-"""Types of values that have no contents which a plugin could change."""
+"""Types of values whose contents no plugin can change."""
 
 
 class SavedState:
-    """What some values of a `CycleState` were.
+    """The saved contents of some values of a `CycleState`.
 
     Args:
         state: The state.
-        wanted: Which keys to look at.
+        wanted: Whether to save the value of a key.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class SavedState:
         }
 
     def changes(self) -> Iterator[str]:
-        """Say which values are others now; the attempt is over, so they stay so."""
+        """Say which values have changed; they stay so, since the attempt is over."""
         values = self._state.values()
         for key, (value, kept) in self._kept.items():
             now = values.get(key)
@@ -72,7 +72,7 @@ def _frozen(value: object, seen: dict[int, int]) -> object:
 
 
 def _is_of_framework(value: object) -> bool:
-    """Whether a value is searched elsewhere, or the framework itself changes it."""
+    """Whether a value is compared elsewhere, or changed by the framework itself."""
     of_framework = type(value).__module__.startswith("quaymaster.")
     return of_framework and not isinstance(value, Resources)
 
