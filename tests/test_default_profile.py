@@ -7,6 +7,7 @@ import pytest
 from quaymaster.config import default_config, parse_config
 from quaymaster.scheduler import PluginRegistry
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.documents import HEADER
 
 REGISTRY = PluginRegistry.discover()
 ORDERS = {
@@ -71,8 +72,7 @@ def test_rule_4_after_an_early_stop_post_filter_finds_no_state() -> None:
 
 def test_rule_9_a_plugin_of_a_single_point_goes_first_and_keeps_its_weight() -> None:
     document: dict[str, Any] = {
-        "apiVersion": "kubescheduler.config.k8s.io/v1",
-        "kind": "KubeSchedulerConfiguration",
+        **HEADER,
         "profiles": [
             {
                 "plugins": {

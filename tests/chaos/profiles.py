@@ -15,6 +15,7 @@ from tests.chaos.plugins import (
     Spreading,
 )
 from tests.chaos.sorts import ByApp, ByCreation, ByName
+from tests.kit.documents import HEADER
 
 __all__ = ["SCHEDULERS", "installed"]
 
@@ -62,8 +63,7 @@ def installed(sorts: tuple[str, ...]) -> tuple[PluginRegistry, SchedulerConfig]:
         "score": _enabled("Saboteur"),
     }
     document = {
-        "apiVersion": "kubescheduler.config.k8s.io/v1",
-        "kind": "KubeSchedulerConfiguration",
+        **HEADER,
         "profiles": [
             {"schedulerName": name, "plugins": plugins, "pluginConfig": [_VOLUMES]}
             for name, plugins in zip(SCHEDULERS, (honest, other), strict=True)

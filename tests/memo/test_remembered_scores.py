@@ -19,6 +19,7 @@ from quaymaster import (
 )
 from quaymaster.scheduler import SchedulerOptions
 from quaymaster.testing import SchedulerHarness, make_node
+from tests.kit.documents import HEADER
 from tests.kit.internals.cycle import FitError
 from tests.kit.internals.memo import FEWEST_SIGNATURES, REMEMBERED_BYTES
 from tests.memo.world import ALL, Asked, Full, Rated, World, kind
@@ -361,8 +362,7 @@ def test_a_new_configuration_begins_with_an_empty_memory() -> None:
 
     plugins = {"multiPoint": {"enabled": [{"name": "Mine"}]}}
     config = {
-        "apiVersion": "kubescheduler.config.k8s.io/v1",
-        "kind": "KubeSchedulerConfiguration",
+        **HEADER,
         "profiles": [{"plugins": plugins}],
     }
     harness = SchedulerHarness(

@@ -23,6 +23,7 @@ from quaymaster import (
     hookimpl,
 )
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.documents import HEADER
 from tests.kit.internals.cycle import Decision
 from tests.memo.world import Asked, Full, World, kind
 
@@ -224,8 +225,7 @@ def test_kind_whose_moved_nodes_are_all_full_is_scheduled() -> None:
         [make_node(name=f"n{number}", capacity={"cpu": "4"}) for number in range(120)],
         plugins={"Spare": Spare},
         config={
-            "apiVersion": "kubescheduler.config.k8s.io/v1",
-            "kind": "KubeSchedulerConfiguration",
+            **HEADER,
             "profiles": [{"plugins": {"score": score}}],
         },
     )

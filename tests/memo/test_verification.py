@@ -22,6 +22,7 @@ from quaymaster import (
 from quaymaster.errors import QuaymasterError, VerificationError
 from quaymaster.scheduler import SchedulerOptions
 from quaymaster.testing import SchedulerHarness, make_node
+from tests.kit.documents import HEADER
 from tests.memo.world import Asked, Full, Preparing, Rated, World, kind
 
 VERIFIED = SchedulerOptions(verify=1)
@@ -287,8 +288,7 @@ def test_a_decision_that_cannot_be_verified_ends_the_run() -> None:
         [make_node(name="x"), make_node(name="y"), kind("a", name="a")],
         plugins={"Envious": Envious},
         config={
-            "apiVersion": "kubescheduler.config.k8s.io/v1",
-            "kind": "KubeSchedulerConfiguration",
+            **HEADER,
             "profiles": [{"plugins": plugins}],
         },
         options=VERIFIED,

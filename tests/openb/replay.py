@@ -7,6 +7,7 @@ import attrs
 from quaymaster import Node, Pod
 from quaymaster.scheduler import SchedulerOptions
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.documents import HEADER
 from tests.openb.gpu_share import GpuShare
 from tests.openb.gpus import COUNT, MILLI
 from tests.openb.ranks import BASE, RANK, LowestRank
@@ -115,8 +116,7 @@ def _config(experiment: Experiment, policy: str) -> dict[str, object]:
         {"name": "RankHigh", "args": {"unit": BASE}},
     ]
     return {
-        "apiVersion": "kubescheduler.config.k8s.io/v1",
-        "kind": "KubeSchedulerConfiguration",
+        **HEADER,
         "profiles": [{"plugins": plugins, "pluginConfig": args}],
     }
 

@@ -10,16 +10,14 @@ import yaml
 
 from quaymaster.config import SchedulerConfig, parse_config, shipped_profiles
 from quaymaster.scheduler import PluginRegistry
+from tests.kit.documents import HEADER
 from tests.parity.cases import Case
 from tests.parity.coverage import missing_plugins
 
 __all__ = ["load_configuration"]
 
 _PREEMPTION: Final = "DefaultPreemption"
-_EMPTY: Final = {
-    "apiVersion": "kubescheduler.config.k8s.io/v1",
-    "kind": "KubeSchedulerConfiguration",
-}
+_EMPTY: Final = {**HEADER}
 
 
 def load_configuration(

@@ -13,6 +13,7 @@ from typing import ClassVar
 from quaymaster import Handle, PermitWait, Status, hookimpl
 from quaymaster.scheduler import VirtualClock
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.documents import HEADER
 from tests.kit.engine import scheduler_of
 from tests.kit.internals.binding import WaitingPods
 
@@ -41,8 +42,7 @@ def waiting(count: int) -> SchedulerHarness:
         [make_node(name="a"), *(make_pod(name=f"p{n}") for n in range(count))],
         plugins={"Waits": Waits},
         config={
-            "apiVersion": "kubescheduler.config.k8s.io/v1",
-            "kind": "KubeSchedulerConfiguration",
+            **HEADER,
             "profiles": [{"plugins": {"multiPoint": multi_point}}],
         },
     )

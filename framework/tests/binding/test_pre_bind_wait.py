@@ -11,6 +11,7 @@ from quaymaster.config import parse_config
 from quaymaster.inmemory import InMemoryCluster
 from quaymaster.scheduler import PluginRegistry, Scheduler, VirtualClock, WorkerExecutor
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.documents import HEADER
 
 LATE = Status.from_error("too late")
 NODE = make_node(allocatable={"cpu": "4", "pods": "110"})
@@ -20,8 +21,7 @@ def config(*plugins: str) -> dict[str, object]:
     enabled = [{"name": name} for name in ("PrioritySort", *plugins, "DefaultBinder")]
     points = {"disabled": [{"name": "*"}], "enabled": enabled}
     return {
-        "apiVersion": "kubescheduler.config.k8s.io/v1",
-        "kind": "KubeSchedulerConfiguration",
+        **HEADER,
         "profiles": [{"plugins": {"multiPoint": points}}],
     }
 

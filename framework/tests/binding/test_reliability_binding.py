@@ -33,6 +33,7 @@ from quaymaster.testing import (
     make_pod,
     make_storage_class,
 )
+from tests.kit.documents import HEADER
 from tests.kit.engine import scheduler_of
 
 LATE = Status.unschedulable("too late")
@@ -53,8 +54,7 @@ def config_with(name: str, *, binds: bool = False) -> Mapping[str, object]:
         enabled = [{"name": name}]
         plugins["bind"] = {"disabled": [{"name": "*"}], "enabled": enabled}
     return {
-        "apiVersion": "kubescheduler.config.k8s.io/v1",
-        "kind": "KubeSchedulerConfiguration",
+        **HEADER,
         "profiles": [{"plugins": plugins}],
     }
 

@@ -33,11 +33,7 @@ from quaymaster.objects import (
     TopologySpreadConstraint,
 )
 from quaymaster.scheduler import PluginRegistry
-
-HEADER: dict[str, object] = {
-    "apiVersion": "kubescheduler.config.k8s.io/v1",
-    "kind": "KubeSchedulerConfiguration",
-}
+from tests.kit.documents import HEADER
 
 
 class Mood(enum.StrEnum):

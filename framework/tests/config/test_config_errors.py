@@ -20,11 +20,7 @@ from quaymaster.config import (
 from quaymaster.errors import QuaymasterError
 from quaymaster.objects import NodeAffinity
 from quaymaster.scheduler import PluginRegistry
-
-HEADER: dict[str, object] = {
-    "apiVersion": "kubescheduler.config.k8s.io/v1",
-    "kind": "KubeSchedulerConfiguration",
-}
+from tests.kit.documents import HEADER
 
 
 @attrs.frozen(kw_only=True)

@@ -20,12 +20,10 @@ from quaymaster.config import (
 )
 from quaymaster.hookspecs import EXTENSION_POINTS
 from quaymaster.scheduler import PluginRegistry
+from tests.kit.documents import HEADER
 
 DATA = Path(__file__).parent / "data"
-HEADER: dict[str, object] = {
-    "apiVersion": "kubescheduler.config.k8s.io/v1",
-    "kind": "KubeSchedulerConfiguration",
-}
+
 # Upstream's plugins in the order of its default profile, with their extension points.
 UPSTREAM = json.loads((DATA / "upstream_plugins.json").read_text())
 

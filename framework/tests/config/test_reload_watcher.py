@@ -13,11 +13,8 @@ import pytest
 from quaymaster import Handle, Pod, Status, hookimpl
 from quaymaster.config import ConfigChanges, ConfigWatcher, ReloadError
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.documents import HEADER, YAML_HEADER
 from tests.kit.internals.config import PARSE_CONFIG
-
-HEADER = (
-    "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
-)
 
 
 class Wall:
@@ -38,7 +35,7 @@ def text(*plugins: str, name: str = "default-scheduler", **settings: object) -> 
     listed = json.dumps([{"name": plugin} for plugin in plugins])
     lines = [f"{key}: {json.dumps(value)}\n" for key, value in settings.items()]
     return (
-        f"{HEADER}{''.join(lines)}profiles:\n"
+        f"{YAML_HEADER}{''.join(lines)}profiles:\n"
         f"- schedulerName: {name}\n"
         f"  plugins: {{multiPoint: {{enabled: {listed}}}}}\n"
     )
@@ -89,10 +86,7 @@ class Followed:
 
 
 def as_document() -> Mapping[str, Any]:
-    return {
-        "apiVersion": "kubescheduler.config.k8s.io/v1",
-        "kind": "KubeSchedulerConfiguration",
-    }
+    return {**HEADER}
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from quaymaster import (
     hookimpl,
 )
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.documents import enabling
 
 NODES = 12
 CLOSED = Status.unschedulable("closed")
@@ -81,13 +82,7 @@ def test_arrays_stay_as_they_are_when_they_are_passed(plugin: type[Keeping]) -> 
     harness = SchedulerHarness(
         [*nodes, *pods],
         plugins={plugin.__name__: plugin},
-        config={
-            "apiVersion": "kubescheduler.config.k8s.io/v1",
-            "kind": "KubeSchedulerConfiguration",
-            "profiles": [
-                {"plugins": {"multiPoint": {"enabled": [{"name": plugin.__name__}]}}}
-            ],
-        },
+        config=enabling(plugin.__name__),
     )
     harness.settle()
     assert harness.errors == []

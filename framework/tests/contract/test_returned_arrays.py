@@ -28,6 +28,7 @@ from quaymaster.testing import (
     make_node,
     make_pod,
 )
+from tests.kit.documents import enabling
 
 NODES = [make_node(name=f"n{n}", allocatable={"pods": 9}) for n in range(6)]
 SCORES = np.arange(len(NODES))
@@ -39,13 +40,7 @@ def scheduled(plugin: type, *, check: bool = False) -> SchedulerHarness:
     harness = SchedulerHarness(
         [*NODES, make_pod(name="a"), make_pod(name="b")],
         plugins={plugin.__name__: plugin},
-        config={
-            "apiVersion": "kubescheduler.config.k8s.io/v1",
-            "kind": "KubeSchedulerConfiguration",
-            "profiles": [
-                {"plugins": {"multiPoint": {"enabled": [{"name": plugin.__name__}]}}}
-            ],
-        },
+        config=enabling(plugin.__name__),
         options=SchedulerOptions(check_mutations=check),
     )
     harness.settle()

@@ -7,6 +7,7 @@ import pytest
 
 from quaymaster import Snapshot
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.documents import HEADER
 from tests.kit.internals.cycle import NodeOrder, nodes_to_find
 
 
@@ -57,8 +58,7 @@ def test_order_follows_the_nodes() -> None:
 
 def sampling(percentage: int) -> dict[str, Any]:
     return {
-        "apiVersion": "kubescheduler.config.k8s.io/v1",
-        "kind": "KubeSchedulerConfiguration",
+        **HEADER,
         "percentageOfNodesToScore": percentage,
     }
 

@@ -5,6 +5,7 @@ import pytest
 from quaymaster import Handle, Pod, Status, hookimpl
 from quaymaster.scheduler import SchedulerOptions
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.documents import enabling
 
 
 class Stubborn:
@@ -43,13 +44,7 @@ def harness_with(plugin: type, options: SchedulerOptions | None) -> SchedulerHar
     return SchedulerHarness(
         [make_node(name="a"), make_pod(name="p")],
         plugins={plugin.__name__: plugin},
-        config={
-            "apiVersion": "kubescheduler.config.k8s.io/v1",
-            "kind": "KubeSchedulerConfiguration",
-            "profiles": [
-                {"plugins": {"multiPoint": {"enabled": [{"name": plugin.__name__}]}}}
-            ],
-        },
+        config=enabling(plugin.__name__),
         options=options,
     )
 

@@ -9,6 +9,7 @@ from quaymaster.config import parse_config
 from quaymaster.inmemory import InMemoryCluster
 from quaymaster.scheduler import PluginRegistry, Scheduler, VirtualClock
 from quaymaster.testing import make_node, make_pod
+from tests.kit.documents import HEADER
 from tests.kit.internals.binding import Post
 from tests.kit.internals.engine import PodPatches
 
@@ -84,8 +85,7 @@ def test_nomination_of_a_pod_that_is_turned_away_is_taken_back() -> None:
     registry = PluginRegistry.discover().with_plugin(Waits)
     config = parse_config(
         {
-            "apiVersion": "kubescheduler.config.k8s.io/v1",
-            "kind": "KubeSchedulerConfiguration",
+            **HEADER,
             "profiles": [{"plugins": {"permit": {"enabled": [{"name": "Waits"}]}}}],
         },
         registry,

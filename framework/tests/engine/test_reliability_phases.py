@@ -21,6 +21,7 @@ from quaymaster import (
 )
 from quaymaster.scheduler import QueueName
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.documents import HEADER
 from tests.kit.engine import is_at_rest, uids_on_nodes
 
 REJECTION = Status.unschedulable("not yet")
@@ -133,8 +134,7 @@ def probed(
         [make_node(name="a"), make_node(name="b"), make_pod(name="p", uid="first")],
         plugins={"Prober": Prober},
         config={
-            "apiVersion": "kubescheduler.config.k8s.io/v1",
-            "kind": "KubeSchedulerConfiguration",
+            **HEADER,
             "profiles": [{"plugins": plugins}],
         },
     )

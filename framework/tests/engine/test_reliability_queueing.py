@@ -24,6 +24,7 @@ from quaymaster import (
 )
 from quaymaster.scheduler import QueueName
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.documents import enabling
 from tests.kit.engine import cache_of, scheduler_of
 
 ONE_CPU = {"cpu": "1"}
@@ -60,11 +61,7 @@ class Moody:
 def moody_harness(hint: QueueingHint | Exception) -> SchedulerHarness:
     """A scheduler whose pod 'p' has been rejected, and would now be accepted."""
     Moody.says_no, Moody.hint = True, hint
-    config: Mapping[str, object] = {
-        "apiVersion": "kubescheduler.config.k8s.io/v1",
-        "kind": "KubeSchedulerConfiguration",
-        "profiles": [{"plugins": {"multiPoint": {"enabled": [{"name": "Moody"}]}}}],
-    }
+    config: Mapping[str, object] = enabling("Moody")
     harness = SchedulerHarness(
         [make_node(name="a"), make_pod(name="p")],
         plugins={"Moody": Moody},

@@ -36,6 +36,7 @@ from quaymaster.scheduler import (
     WorkerExecutor,
 )
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.documents import HEADER
 from tests.kit.engine import scheduler_of
 
 Document = Mapping[str, object]
@@ -182,8 +183,7 @@ def profile(
 
 def document(*profiles: Document, **settings: object) -> Document:
     return {
-        "apiVersion": "kubescheduler.config.k8s.io/v1",
-        "kind": "KubeSchedulerConfiguration",
+        **HEADER,
         "profiles": list(profiles) or [profile()],
         **settings,
     }

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from quaymaster import Handle, PermitWait, Pod, Status, hookimpl
 from quaymaster.cluster import NotFoundError
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.documents import HEADER
 from tests.kit.engine import cache_of, is_at_rest, scheduler_of
 from tests.kit.profiles import fewer
 
@@ -129,8 +130,7 @@ def document(*plugins: str, name: str = "default-scheduler") -> dict[str, object
             enabled = [{"name": "Prober"}, {"name": last}]
             points[point] = {"disabled": [{"name": "*"}], "enabled": enabled}
     return {
-        "apiVersion": "kubescheduler.config.k8s.io/v1",
-        "kind": "KubeSchedulerConfiguration",
+        **HEADER,
         "profiles": [{"schedulerName": name, "plugins": points}],
     }
 

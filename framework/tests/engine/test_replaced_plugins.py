@@ -12,6 +12,7 @@ from quaymaster.errors import ProfileError, UnknownObjectionError
 from quaymaster.inmemory import InMemoryCluster
 from quaymaster.scheduler import PluginRegistry, Scheduler, VirtualClock
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.documents import HEADER
 from tests.kit.internals.binding import Post
 
 
@@ -51,8 +52,7 @@ PLUGINS: Mapping[str, type] = {"Ticking": Ticking, "Unlicensed": Unlicensed}
 def config_with(*names: str, **settings: object) -> dict[str, Any]:
     enabled = [{"name": name} for name in names]
     return {
-        "apiVersion": "kubescheduler.config.k8s.io/v1",
-        "kind": "KubeSchedulerConfiguration",
+        **HEADER,
         "profiles": [{"plugins": {"multiPoint": {"enabled": enabled}}}],
         **settings,
     }

@@ -29,6 +29,7 @@ from quaymaster.scheduler import (
     WorkerExecutor,
 )
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.documents import HEADER
 from tests.kit.internals.engine import Framework
 
 
@@ -56,8 +57,7 @@ def config_with(*names: str, **points: Sequence[str]) -> Mapping[str, Any]:
             "enabled": [{"name": name} for name in replacing],
         }
     return {
-        "apiVersion": "kubescheduler.config.k8s.io/v1",
-        "kind": "KubeSchedulerConfiguration",
+        **HEADER,
         "profiles": [{"schedulerName": "default-scheduler", "plugins": plugins}],
     }
 

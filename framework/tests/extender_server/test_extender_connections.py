@@ -20,6 +20,7 @@ from quaymaster.config import parse_config
 from quaymaster.objects import to_wire
 from quaymaster.scheduler import PluginRegistry
 from quaymaster.testing import make_node, make_pod
+from tests.kit.documents import HEADER
 from tests.kit.internals.extender_server import (
     CertificateError,
     ExtenderServer,
@@ -78,8 +79,7 @@ def serving(**options: Any) -> Iterator[ExtenderServer]:
     registry = PluginRegistry.discover().with_plugin(Pilot, "Pilot")
     plugins = {"filter": {"disabled": [{"name": "*"}], "enabled": [{"name": "Pilot"}]}}
     document = {
-        "apiVersion": "kubescheduler.config.k8s.io/v1",
-        "kind": "KubeSchedulerConfiguration",
+        **HEADER,
         "profiles": [{"plugins": plugins}],
     }
     config = parse_config(document, registry, source="test")

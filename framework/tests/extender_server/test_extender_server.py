@@ -21,6 +21,7 @@ from quaymaster.config import parse_config
 from quaymaster.objects import to_wire
 from quaymaster.scheduler import PluginRegistry
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.documents import HEADER
 from tests.kit.internals.cli import app
 from tests.kit.internals.extender_server import (
     ExtenderServer,
@@ -64,8 +65,7 @@ class Harbour:
 
 def document(**settings: object) -> dict[str, object]:
     return {
-        "apiVersion": "kubescheduler.config.k8s.io/v1",
-        "kind": "KubeSchedulerConfiguration",
+        **HEADER,
         "profiles": [PROFILE],
         **settings,
     }

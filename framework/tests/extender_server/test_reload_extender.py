@@ -19,15 +19,13 @@ from quaymaster.config import ConfigWatcher, load_config
 from quaymaster.objects import to_wire
 from quaymaster.scheduler import PluginRegistry, VirtualClock
 from quaymaster.testing import make_node, make_pod
+from tests.kit.documents import YAML_HEADER
 from tests.kit.internals.extender_server import ExtenderService, NodesRequest
 
-HEADER = (
-    "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
-)
 TAINTED = make_node(name="n", taints=["a=b:NoSchedule"])
-LENIENT = HEADER + "profiles:\n- plugins: {filter: {disabled: [{name: '*'}]}}\n"
-STRICT = HEADER
-BAD = HEADER + "profiles:\n- plugins: {filter: {enabled: [{name: Harbor}]}}\n"
+LENIENT = YAML_HEADER + "profiles:\n- plugins: {filter: {disabled: [{name: '*'}]}}\n"
+STRICT = YAML_HEADER
+BAD = YAML_HEADER + "profiles:\n- plugins: {filter: {enabled: [{name: Harbor}]}}\n"
 
 
 class Harbour:

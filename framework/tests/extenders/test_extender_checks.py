@@ -7,6 +7,7 @@ import yaml
 
 from quaymaster.config import ConfigErrors
 from quaymaster.scheduler import PluginRegistry
+from tests.kit.documents import HEADER
 from tests.kit.internals.cli import read_config
 
 REGISTRY = PluginRegistry.discover()
@@ -22,8 +23,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def read(*extenders: dict[str, object], asked: bool = True) -> list[str]:
     """The warnings of a configuration with these extenders."""
     document = {
-        "apiVersion": "kubescheduler.config.k8s.io/v1",
-        "kind": "KubeSchedulerConfiguration",
+        **HEADER,
         "extenders": list(extenders),
     }
     Path("s.yaml").write_text(yaml.safe_dump(document))

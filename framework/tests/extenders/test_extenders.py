@@ -23,6 +23,7 @@ from quaymaster.objects import from_wire
 from quaymaster.scheduler import PluginRegistry
 from quaymaster.simulation import explain_pod
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.documents import HEADER
 from tests.kit.internals.extenders import Extenders
 
 Request: TypeAlias = dict[str, Any]
@@ -97,8 +98,7 @@ def fake_extender(
 
 def config_with(*extenders: Mapping[str, Any], **settings: Any) -> dict[str, Any]:
     return {
-        "apiVersion": "kubescheduler.config.k8s.io/v1",
-        "kind": "KubeSchedulerConfiguration",
+        **HEADER,
         "extenders": list(extenders),
         **settings,
     }

@@ -6,6 +6,7 @@ from collections.abc import Hashable
 
 from quaymaster import CycleState, Handle, Pod, Scope, StateKey, Status, hookimpl
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.documents import HEADER
 from tests.kit.engine import scheduler_of
 from tests.kit.internals.memo import Signatures
 
@@ -63,8 +64,7 @@ def test_a_plugin_after_the_one_that_rejects_has_written_nothing() -> None:
         [make_node(name="a")],
         plugins={"Early": Early, "Late": Late},
         config={
-            "apiVersion": "kubescheduler.config.k8s.io/v1",
-            "kind": "KubeSchedulerConfiguration",
+            **HEADER,
             "profiles": [{"plugins": {"multiPoint": {"enabled": enabled}}}],
         },
     )

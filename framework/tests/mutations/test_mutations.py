@@ -21,6 +21,7 @@ from quaymaster.counting import PodQuery
 from quaymaster.objects import Selector
 from quaymaster.scheduler import SchedulerOptions
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.documents import enabling
 from tests.kit.engine import scheduler_of
 
 KEY = StateKey[list[str]]("Notes")
@@ -83,20 +84,7 @@ def run(
             make_pod(name="good"),
         ],
         plugins={"Honest": Honest, "Faulty": plugin},
-        config={
-            "apiVersion": "kubescheduler.config.k8s.io/v1",
-            "kind": "KubeSchedulerConfiguration",
-            "profiles": [
-                {
-                    "schedulerName": "default-scheduler",
-                    "plugins": {
-                        "multiPoint": {
-                            "enabled": [{"name": "Honest"}, {"name": "Faulty"}]
-                        }
-                    },
-                }
-            ],
-        },
+        config=enabling("Honest", "Faulty"),
         options=SchedulerOptions(check_mutations=check),
     )
     harness.settle()
@@ -327,16 +315,7 @@ def test_a_clone_that_shares_data_is_found_out() -> None:
             make_pod(name="good"),
         ],
         plugins={"Faulty": Imagines},
-        config={
-            "apiVersion": "kubescheduler.config.k8s.io/v1",
-            "kind": "KubeSchedulerConfiguration",
-            "profiles": [
-                {
-                    "schedulerName": "default-scheduler",
-                    "plugins": {"multiPoint": {"enabled": [{"name": "Faulty"}]}},
-                }
-            ],
-        },
+        config=enabling("Faulty"),
         options=SchedulerOptions(check_mutations=True),
     )
     scheduler_of(harness).queue.delete(nominated)

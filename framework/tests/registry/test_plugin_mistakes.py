@@ -28,6 +28,7 @@ from quaymaster.errors import QuaymasterError
 from quaymaster.hookspecs import FilterPlugin
 from quaymaster.scheduler import PluginRegistry
 from quaymaster.testing import PluginHarness
+from tests.kit.documents import HEADER
 
 
 class Plugin:
@@ -532,8 +533,7 @@ def config_errors(args: type) -> ConfigErrors:
     Tide.__qualname__ = "Tide"
     multi_point = {"disabled": [{"name": "*"}], "enabled": [{"name": "Tide"}]}
     document = {
-        "apiVersion": "kubescheduler.config.k8s.io/v1",
-        "kind": "KubeSchedulerConfiguration",
+        **HEADER,
         "profiles": [
             {
                 "plugins": {

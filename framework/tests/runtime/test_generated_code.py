@@ -5,6 +5,7 @@ import traceback
 from quaymaster import Handle, Pod, Status, hookimpl
 from quaymaster.scheduler import HookError
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.documents import enabling
 
 
 class Broken:
@@ -20,13 +21,7 @@ def test_traceback_of_a_failed_hook_shows_the_line_that_called_it() -> None:
     harness = SchedulerHarness(
         [make_node(name="a")],
         plugins={"Broken": Broken},
-        config={
-            "apiVersion": "kubescheduler.config.k8s.io/v1",
-            "kind": "KubeSchedulerConfiguration",
-            "profiles": [
-                {"plugins": {"multiPoint": {"enabled": [{"name": "Broken"}]}}}
-            ],
-        },
+        config=enabling("Broken"),
     )
     harness.cluster.create(make_pod(name="p"))
     harness.settle()

@@ -26,6 +26,7 @@ from quaymaster import (
 from quaymaster.errors import PluginError, ProfileError
 from quaymaster.hookspecs import EXTENSION_POINTS
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.documents import HEADER
 from tests.kit.internals.runtime import (
     EXPECTED,
     HookGuards,
@@ -270,8 +271,7 @@ def harness_for(plugin: type, pod: str) -> SchedulerHarness:
         [make_node(name="a"), make_pod(name=pod)],
         plugins={plugin.__name__: plugin},
         config={
-            "apiVersion": "kubescheduler.config.k8s.io/v1",
-            "kind": "KubeSchedulerConfiguration",
+            **HEADER,
             "profiles": [{"plugins": {"multiPoint": {"enabled": enabled}}}],
         },
     )

@@ -9,6 +9,7 @@ import pytest
 from quaymaster import Code, CycleState, Handle, Pod, Scope, StateKey, Status, hookimpl
 from quaymaster.errors import PluginError
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.documents import HEADER
 
 HERE = f"{'/'.join(__name__.split('.'))}.py"
 KEY: StateKey[int] = StateKey("never written")
@@ -81,8 +82,7 @@ def harness_for(
         ],
         plugins={plugin.__name__: plugin},
         config={
-            "apiVersion": "kubescheduler.config.k8s.io/v1",
-            "kind": "KubeSchedulerConfiguration",
+            **HEADER,
             "profiles": [{"plugins": {"multiPoint": {"enabled": enabled}}}],
         },
     )
@@ -246,8 +246,7 @@ def test_a_wrapper_takes_no_blame_for_what_it_wraps() -> None:
         [make_node(name="a"), make_pod(name="p")],
         plugins={"Failing": Failing, "Wrapping": Wrapping},
         config={
-            "apiVersion": "kubescheduler.config.k8s.io/v1",
-            "kind": "KubeSchedulerConfiguration",
+            **HEADER,
             "profiles": [{"plugins": {"multiPoint": {"enabled": names}}}],
         },
     )

@@ -8,6 +8,7 @@ import pytest
 from quaymaster import Handle, NodeInfo, Pod, Status, hookimpl
 from quaymaster.errors import ProfileError
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.documents import HEADER
 
 NEVER = Status.unschedulable("never")
 
@@ -162,8 +163,7 @@ def message(plugins: dict[str, Any]) -> str:
         [make_node(name="a"), make_pod(name="p")],
         plugins=plugins,
         config={
-            "apiVersion": "kubescheduler.config.k8s.io/v1",
-            "kind": "KubeSchedulerConfiguration",
+            **HEADER,
             "profiles": [{"plugins": {"multiPoint": multi_point}}],
         },
     )

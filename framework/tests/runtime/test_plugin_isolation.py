@@ -29,6 +29,7 @@ from quaymaster import (
     hookimpl,
 )
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.documents import HEADER
 from tests.kit.engine import scheduler_of
 
 Answer = Callable[[], object]
@@ -391,8 +392,7 @@ def config_with(**points: Sequence[str]) -> Mapping[str, Any]:
     }
     plugins["multiPoint"] = {"enabled": [{"name": "Faulty"}]}
     return {
-        "apiVersion": "kubescheduler.config.k8s.io/v1",
-        "kind": "KubeSchedulerConfiguration",
+        **HEADER,
         "profiles": [{"schedulerName": "default-scheduler", "plugins": plugins}],
     }
 

@@ -25,6 +25,7 @@ from quaymaster import (
 from quaymaster.errors import ProfileError
 from quaymaster.scheduler import WorkerExecutor
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.documents import HEADER
 from tests.kit.engine import scheduler_of
 
 Answer = Callable[[], object]
@@ -79,8 +80,7 @@ def config_with(**points: Sequence[str]) -> Mapping[str, Any]:
     }
     plugins["multiPoint"] = {"enabled": [{"name": "Faulty"}]}
     return {
-        "apiVersion": "kubescheduler.config.k8s.io/v1",
-        "kind": "KubeSchedulerConfiguration",
+        **HEADER,
         "profiles": [{"schedulerName": "default-scheduler", "plugins": plugins}],
     }
 

@@ -24,6 +24,7 @@ from quaymaster.testing import (
     make_node,
     make_pod,
 )
+from tests.kit.documents import HEADER
 
 
 class Plugin:
@@ -137,8 +138,7 @@ def config_with(*names: str) -> dict[str, Any]:
     enabled = [{"name": name} for name in ("PrioritySort", "DefaultBinder", *names)]
     plugins = {"multiPoint": {"disabled": [{"name": "*"}], "enabled": enabled}}
     return {
-        "apiVersion": "kubescheduler.config.k8s.io/v1",
-        "kind": "KubeSchedulerConfiguration",
+        **HEADER,
         "profiles": [{"plugins": plugins}],
     }
 

@@ -7,6 +7,7 @@ import pytest
 from quaymaster import Handle, Pod, Status, hookimpl
 from quaymaster.scheduler import SchedulerOptions, SlowHook
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
+from tests.kit.documents import enabling
 
 
 class Stopwatch:
@@ -44,13 +45,7 @@ def harness_with(*pods: str, limit: float | None = 0.1) -> SchedulerHarness:
     return SchedulerHarness(
         [make_node(name="a"), *(make_pod(name=name) for name in pods)],
         plugins={"Dawdles": Dawdles},
-        config={
-            "apiVersion": "kubescheduler.config.k8s.io/v1",
-            "kind": "KubeSchedulerConfiguration",
-            "profiles": [
-                {"plugins": {"multiPoint": {"enabled": [{"name": "Dawdles"}]}}}
-            ],
-        },
+        config=enabling("Dawdles"),
         options=SchedulerOptions(slow_hook_seconds=limit),
         stopwatch=Dawdles.stopwatch,
     )

@@ -18,6 +18,7 @@ from quaymaster.simulation import (
     simulate,
 )
 from quaymaster.testing import make_node, make_pod
+from tests.kit.documents import HEADER
 
 REGISTRY = PluginRegistry.discover()
 
@@ -76,8 +77,7 @@ def test_pod_of_an_unknown_scheduler_says_which_profiles_there_are() -> None:
 
 def test_each_pod_is_placed_by_the_profile_that_it_names() -> None:
     config = {
-        "apiVersion": "kubescheduler.config.k8s.io/v1",
-        "kind": "KubeSchedulerConfiguration",
+        **HEADER,
         "profiles": [{"schedulerName": "one"}, {"schedulerName": "two"}],
     }
     pods = [make_pod(name=name, scheduler_name=name) for name in ("two", "one")]

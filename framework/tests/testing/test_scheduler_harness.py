@@ -9,6 +9,7 @@ from quaymaster.testing import (
     make_node,
     make_pod,
 )
+from tests.kit.documents import HEADER
 
 
 class Guestbook:
@@ -29,8 +30,7 @@ def _harness() -> SchedulerHarness:
         [make_node(), make_pod(name="ann", scheduler_name="inn")],
         plugins={"Guests": Guestbook},
         config={
-            "apiVersion": "kubescheduler.config.k8s.io/v1",
-            "kind": "KubeSchedulerConfiguration",
+            **HEADER,
             "profiles": [profile, {"schedulerName": "default-scheduler"}],
         },
     )
