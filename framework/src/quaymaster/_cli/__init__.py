@@ -29,7 +29,7 @@ def main() -> None:
 
 
 def _replace_closed_streams() -> None:
-    """Give what is printed somewhere to go, also if the shell was told ``>&-``."""
+    """Open the null device for streams that the shell has closed (``>&-``)."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -53,7 +53,7 @@ def _run() -> int:
 
 
 def _flushed(code: int) -> int:
-    """The exit code, once all that was printed has gone out, or could not."""
+    """Flush standard output, and return the exit code."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -67,6 +67,6 @@ def _flushed(code: int) -> int:
 
 
 def _forget_output() -> None:
-    """Have nothing complain once more, when the interpreter ends."""
+    """Send the rest of the output to nowhere, so that the exit prints no error."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""The command line: what there is, and how it is called."""
+"""The command line: the group of all commands."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""The configuration that a command line names, with all that is wrong with it."""
+"""Loads the configuration that a command line names, with its warnings."""
 
 from collections.abc import Iterable
 

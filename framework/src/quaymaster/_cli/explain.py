@@ -18,7 +18,7 @@ _TOP = 10
 def _attempt(
     _context: click.Context, _option: click.Parameter, text: str
 ) -> WhichAttempt | int:
-    """An attempt by its number, or some by a word."""
+    """Read ``--attempt``: a number, or a word."""
     if text.isdecimal() and int(text) > 0:
         return int(text)
     try:

@@ -1,4 +1,4 @@
-"""A pod that is explained, as tables and as plain data."""
+"""Prints an explained pod, as tables or as plain data."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -12,12 +12,12 @@ from quaymaster._simulation.explained import Attempt, ExplainedPod
 __all__ = ["as_document", "print_explained"]
 
 _NAMED: Final = 3
-"""So many of the nodes are named that were rejected for the same reasons."""
+"""How many of the nodes with the same reasons are named."""
 _ATTEMPTS: Final = 10
 
 
 def as_document(explained: ExplainedPod, top: int = 0) -> dict[str, object]:
-    """A pod that is explained, in the form of ``-o json``.
+    """The explained pod, in the form of ``-o json``.
 
     Args:
         explained: The pod.
@@ -49,7 +49,7 @@ def as_document(explained: ExplainedPod, top: int = 0) -> dict[str, object]:
 
 
 def print_explained(explained: ExplainedPod, *, top: int, every: bool) -> None:
-    """Print what there is to say of a pod.
+    """Print an explained pod.
 
     Args:
         explained: The pod.
@@ -95,7 +95,7 @@ def _print_attempt(explained: ExplainedPod, attempt: Attempt, top: int) -> None:
 
 
 def _beside(explained: ExplainedPod, attempt: Attempt) -> str:
-    """Says that a decision may only hold for now."""
+    """The note that a decision was made beside terminating pods; or empty."""
     if not explained.terminating or attempt.number > 1:
         return ""
     pods = counted(explained.terminating, "terminating pod")
@@ -165,7 +165,7 @@ def _grouped(rejections: Iterable[NodeRejection]) -> list[tuple[object, ...]]:
 
 
 def _why(rejection: NodeRejection) -> str:
-    # A pod that is nominated to a node is tried there first, elsewhere only in need.
+    # A nominated pod is tried on its node first, and elsewhere only if it must.
     return ", ".join(rejection.reasons) or "not looked at"
 
 

@@ -1,4 +1,4 @@
-"""What ``simulate`` and ``explain`` read: manifests, made-up nodes, a configuration."""
+"""Reads the inputs of commands: manifests, made-up nodes, a configuration."""
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ __all__ = [
 def _validation(
     context: click.Context, option: click.Parameter, text: str | None
 ) -> Validation | None:
-    """Read ``--validate``; true and false are words that kubectl takes, too."""
+    """Read ``--validate``; as kubectl's, it may also be true or false."""
     try:
         return None if text is None else Validation.of(text)
     except ValueError as error:
@@ -109,7 +109,7 @@ _OPTIONS = (
 
 @attrs.frozen(kw_only=True)
 class InputOptions:
-    """What the command line says of what to read.
+    """The options of the command line that say what to read.
 
     Attributes:
         paths: Files, directories, or ``-``.
@@ -137,7 +137,7 @@ class InputOptions:
 
 
 def input_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the arguments that say what to read, as one: ``options``."""
+    """Give a command the options that say what to read; it gets them as ``options``."""
     names = [attribute.name for attribute in attrs.fields(InputOptions)]
 
     @functools.wraps(command)
@@ -152,7 +152,7 @@ def input_options(command: Callable[..., None]) -> Callable[..., None]:
 
 @attrs.frozen(kw_only=True)
 class Inputs:
-    """What a simulation is made of.
+    """The inputs of a simulation.
 
     Attributes:
         registry: The installed plugins.
@@ -170,7 +170,7 @@ class Inputs:
 
     @contextmanager
     def located(self) -> Iterator[None]:
-        """Add the file to what is said about an object inside the block."""
+        """Add the file to the problems of objects that are raised inside the block."""
         try:
             yield
         except (AdmissionError, ManifestErrors) as error:
@@ -227,7 +227,7 @@ def _tell_skipped(loaded: Loaded) -> None:
 
 
 def _sources(loaded: Loaded) -> Mapping[str, str]:
-    """Where objects came from; those whose names are only generated may share it."""
+    """The sources of objects by how messages name them."""
     places: dict[str, list[Source]] = {}
     for obj, source in zip(loaded.objects, loaded.sources, strict=True):
         places.setdefault(place_of(obj), []).append(source)

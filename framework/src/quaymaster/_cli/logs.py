@@ -1,4 +1,4 @@
-"""What commands that run for long have to say besides."""
+"""The log of commands that run for long."""
 
 import logging
 from collections.abc import Iterator

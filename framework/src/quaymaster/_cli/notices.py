@@ -1,4 +1,4 @@
-"""How commands tell what was left out or assumed."""
+"""Prints notices: what was left out or assumed."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -12,7 +12,7 @@ _ALIKE: Final = 3
 
 
 def print_notices(notices: Iterable[Notice]) -> None:
-    """Print a line for each to standard error; of many that say the same, for a few."""
+    """Print notices to standard error; of many with one message, only a few."""
     alike: dict[tuple[str, str], list[Notice]] = {}
     for notice in notices:
         alike.setdefault((notice.path, notice.message), []).append(notice)

@@ -1,4 +1,4 @@
-"""What the commands print: tables for people, JSON and YAML for programs."""
+"""Prints output: tables for people, JSON and YAML for programs."""
 
 import enum
 import sys
@@ -31,11 +31,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class OutputError(QuaymasterError):
-    """Standard output takes no more."""
+    """Standard output cannot be written to."""
 
 
 class NobodyReadsError(Exception):
-    """Whoever read standard output has seen enough, as ``head`` has."""
+    """The reader of standard output, such as ``head``, has closed it."""
 
 
 class OutputFormat(enum.StrEnum):
@@ -96,7 +96,7 @@ def output_option(default: OutputFormat, *others: OutputFormat) -> Callable[[F],
 
 
 def progress_bar() -> Progress:
-    """What shows on standard error how far something is, if anybody looks."""
+    """Make a progress bar on standard error, shown if that is a terminal."""
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),

@@ -103,7 +103,7 @@ def command(
     if only_list:
         _print_list(workloads)
         return
-    # Each process reads it anew, but one mistake need not be told by every process.
+    # Read once here, so that a mistake is told once and not by each process.
     print_notices(read_config(config_file, PluginRegistry.discover())[1])
     outcomes = []
     for workload in workloads:
@@ -143,13 +143,13 @@ def _run(
 
 
 def _drawing_to(file: str) -> Callable[[Sequence[Outcome]], None]:
-    """What draws to a file; whether it can is known before anything runs."""
+    """Make the function that draws to a file; raise now if it could not."""
     path = Path(file)
     if path.suffix.lower() not in _PICTURES:
         message = f"expected a file that ends in {' or '.join(_PICTURES)}"
         raise PerfErrors([Problem(where=f"--plot {file}", message=message)])
     try:
-        # An extra of its own, which not everybody needs.
+        # Part of the extra `plot`, which may not be installed.
         from quaymaster._perf.plot import draw  # noqa: PLC0415
     except ImportError as error:
         message = "needs matplotlib: pip install 'quaymaster[plot]'"

@@ -1,4 +1,4 @@
-"""A simulation's result, in the forms that ``simulate -o`` knows."""
+"""Prints a simulation's result, in the forms that ``simulate -o`` knows."""
 
 from datetime import timedelta
 from typing import Final

@@ -1,4 +1,4 @@
-"""Signals that mean something to commands that run for long."""
+"""Handles signals for commands that run for long."""
 
 import signal
 import threading
@@ -13,8 +13,8 @@ __all__ = ["interruptible", "on_hangup"]
 def interruptible() -> Iterator[None]:
     """Raise KeyboardInterrupt on SIGINT and SIGTERM, whoever started the process.
 
-    Shells have what they put into the background ignore the one, and the first process
-    of a container ignores both unless it handles them.
+    Processes in a shell's background ignore SIGINT, and the first process of a
+    container ignores both, unless they handle them.
     """
     signals = (signal.SIGINT, signal.SIGTERM)
     previous = {one: signal.signal(one, _interrupt) for one in signals}
@@ -31,10 +31,10 @@ def _interrupt(_number: int, _frame: object) -> None:
 
 @contextmanager
 def on_hangup(call: Callable[[], None]) -> Iterator[None]:
-    """Have a function called, on a thread of its own, whenever SIGHUP arrives.
+    """Call a function, on a thread of its own, whenever SIGHUP arrives.
 
-    A signal may come while the main thread holds any lock, so its handler must take
-    none: it leaves a note in a queue that is made for that.
+    The handler must take no lock, since the main thread may hold it. So it only puts a
+    note into a queue that is made for signal handlers.
 
     Args:
         call: May be called from any thread.

@@ -16,10 +16,10 @@ _Key: TypeAlias = Callable[[_One], tuple[object, ...]]
 
 
 class SortKey(StrEnum):
-    """What pods are sorted by; those of which it says the same stay as they are."""
+    """The keys of ``--sort-by``; pods with equal keys keep their order."""
 
     TIME = "time"
-    """When they were bound, which is the order of the placements anyway."""
+    """The time of binding, which is the order of the placements."""
 
     POD = "pod"
     NAME = "name"
@@ -42,7 +42,7 @@ class SortKey(StrEnum):
 
 
 def _natural(text: str) -> tuple[object, ...]:
-    """Sorts numbers in a text as numbers, as kubectl does: ``web-2`` before ``web-10``.
+    """A sort key that orders numbers in texts as kubectl does: ``web-2``, ``web-10``.
 
     Even elements are texts and odd ones numbers, so two keys can be compared.
     """

@@ -33,8 +33,8 @@ class Table:
     def lines(self, width: int | None) -> tuple[list[str], list[str]]:
         """The lines of the headings, and those of the rows.
 
-        What is too wide is folded between words. If that is not enough, there are no
-        headings, and each row becomes a block of lines: heading, cell.
+        Cells that are too wide are folded between words. If that is not enough, there
+        are no headings, and each row becomes a block of lines: heading, cell.
 
         Args:
             width: How many columns a line has; None: as many as it takes.
@@ -47,7 +47,7 @@ class Table:
         return _row(self._columns, widths), body
 
     def _widths(self, width: int | None) -> list[int] | None:
-        """How wide each column is to be; None if they do not fit."""
+        """The width of each column; None if they do not fit."""
         natural = [cell_len(column) for column in self._columns]
         least = list(natural)
         for row in self._rows:

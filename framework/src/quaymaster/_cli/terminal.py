@@ -1,4 +1,4 @@
-"""What may be written to a terminal, and how much of it fits into a line.
+"""Styles and widths of a terminal.
 
 The rules are those of https://no-color.org and https://bixense.com/clicolors: whoever
 sets ``NO_COLOR`` gets no escape sequence at all, ``FORCE_COLOR`` or ``CLICOLOR_FORCE``
@@ -27,14 +27,14 @@ _OFF: Final = ("", "0", "false")
 
 
 class Stream(Protocol):
-    """What text is written to."""
+    """A stream that text is written to."""
 
     def isatty(self) -> bool:
-        """Whether somebody looks at it."""
+        """Whether it is a terminal."""
 
 
 def is_styled(stream: Stream) -> bool:
-    """Whether text that goes to a stream may be bold or coloured."""
+    """Whether text for a stream may be bold or coloured."""
     environment = os.environ
     if environment.get("NO_COLOR"):
         return False
@@ -47,22 +47,22 @@ def is_styled(stream: Stream) -> bool:
 
 
 def bold(text: str, stream: Stream) -> str:
-    """The text in bold, if the stream may have that."""
+    """The text, in bold if the stream may have styles."""
     return f"{_BOLD}{text}{_NORMAL}" if text and is_styled(stream) else text
 
 
 def line_width(stream: Stream) -> int | None:
-    """How many columns a line has; None if nobody looks, as on a pipe."""
+    """How many columns a line has; None if the stream is no terminal."""
     return shutil.get_terminal_size().columns if stream.isatty() else None
 
 
 def shows_progress(stream: Stream) -> bool:
-    """Whether a line that changes all the time does any good."""
+    """Whether progress is shown: on terminals that can rewrite a line."""
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def progress_console(stream: TextIO) -> Console:
-    """Where progress goes."""
+    """The console that shows progress on a stream."""
     return Console(
         file=stream,
         force_terminal=stream.isatty(),

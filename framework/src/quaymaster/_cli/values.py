@@ -1,4 +1,4 @@
-"""The values that arguments take, and what a shell may propose for them."""
+"""The types of arguments, and their completion in shells."""
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -20,7 +20,7 @@ __all__ = [
 F = TypeVar("F", bound=Callable[..., Any])
 
 MANIFEST: Final = click.Path(allow_dash=True)
-"""A file, a directory, or ``-``; whether it exists is found out later."""
+"""A file, a directory, or ``-``; whether it exists is checked later."""
 
 _CONFIG_ENDINGS: Final = (".yaml", ".yml", ".json")
 
@@ -44,7 +44,7 @@ def complete_config(
     names = [one for one in shipped_profiles() if one.startswith(incomplete)]
     if not names:
         return [CompletionItem(incomplete, type="file")]
-    # Shells propose files by themselves only if they are given nothing else.
+    # Shells propose files themselves only if there are no other proposals.
     return _items([*names, *_files(incomplete)])
 
 

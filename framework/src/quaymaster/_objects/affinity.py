@@ -1,4 +1,4 @@
-"""Where a pod wants to be: affinity, tolerations and spread constraints.
+"""Affinity, taints, tolerations and spread constraints.
 
 Mirrors k8s.io/api v0.36, ``core/v1/types.go``.
 """
@@ -50,14 +50,14 @@ class NodeSelector(ApiValue, frozen=True, kw_only=True):
 
 
 class PreferredSchedulingTerm(ApiValue, frozen=True, kw_only=True):
-    """A wish for nodes, weighted from 1 to 100."""
+    """A preference for nodes, weighted from 1 to 100."""
 
     weight: Int32 = 0
     preference: NodeSelectorTerm = NodeSelectorTerm()
 
 
 class NodeAffinity(ApiValue, frozen=True, kw_only=True):
-    """Which nodes a pod requires, and which it prefers."""
+    """The nodes that a pod requires, and those that it prefers."""
 
     required_during_scheduling_ignored_during_execution: NodeSelector | None = None
     preferred_during_scheduling_ignored_during_execution: tuple[
@@ -66,7 +66,7 @@ class NodeAffinity(ApiValue, frozen=True, kw_only=True):
 
 
 class PodAffinityTerm(ApiValue, frozen=True, kw_only=True):
-    """Some pods, and the node label by whose value nearness to them is judged.
+    """Pods to be near to, or away from, and the node label that says what is near.
 
     Attributes:
         label_selector: Which pods; None selects no pod.
@@ -83,14 +83,14 @@ class PodAffinityTerm(ApiValue, frozen=True, kw_only=True):
 
 
 class WeightedPodAffinityTerm(ApiValue, frozen=True, kw_only=True):
-    """A wish to be near, or away from, some pods, weighted from 1 to 100."""
+    """A preference to be near, or away from, some pods, weighted from 1 to 100."""
 
     weight: Int32 = 0
     pod_affinity_term: PodAffinityTerm = PodAffinityTerm()
 
 
 class PodAffinity(ApiValue, frozen=True, kw_only=True):
-    """Which pods a pod must, and would like to, be near to."""
+    """The pods that a pod must be near to, and those that it prefers to."""
 
     required_during_scheduling_ignored_during_execution: tuple[
         PodAffinityTerm, ...
@@ -101,7 +101,7 @@ class PodAffinity(ApiValue, frozen=True, kw_only=True):
 
 
 class PodAntiAffinity(ApiValue, frozen=True, kw_only=True):
-    """Which pods a pod must, and would like to, be away from."""
+    """The pods that a pod must be away from, and those that it prefers to."""
 
     required_during_scheduling_ignored_during_execution: tuple[
         PodAffinityTerm, ...
@@ -112,7 +112,7 @@ class PodAntiAffinity(ApiValue, frozen=True, kw_only=True):
 
 
 class Affinity(ApiValue, frozen=True, kw_only=True):
-    """All that a pod requires and prefers about nodes and other pods."""
+    """The requirements and preferences of a pod about nodes and other pods."""
 
     node_affinity: NodeAffinity | None = None
     pod_affinity: PodAffinity | None = None
@@ -133,7 +133,7 @@ class Taint(ApiValue, frozen=True, kw_only=True):
 
 
 class Toleration(ApiValue, frozen=True, kw_only=True):
-    """Which taints a pod puts up with; see `quaymaster.objects.tolerates`.
+    """Lets a pod on nodes with some taints; see `quaymaster.objects.tolerates`.
 
     Attributes:
         operator: ``Exists`` or ``Equal``; empty means ``Equal``.
@@ -148,7 +148,7 @@ class Toleration(ApiValue, frozen=True, kw_only=True):
 
 
 class TopologySpreadConstraint(ApiValue, frozen=True, kw_only=True):
-    """How evenly matching pods must lie over the values of a node label.
+    """Spreads matching pods evenly over the values of a node label.
 
     Attributes:
         when_unsatisfiable: ``DoNotSchedule`` or ``ScheduleAnyway``.

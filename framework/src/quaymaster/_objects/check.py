@@ -1,4 +1,4 @@
-"""The slow way to read an object: finds every problem, and reads nulls as Go does.
+"""Reads objects the slow way: finds every problem, and reads nulls as Go does.
 
 Decoding stops at the first problem and knows it only by a JSON path. When it fails, the
 parsed tree is walked along the types once more: what is wrong is collected with its
@@ -25,7 +25,7 @@ def clean(tree: object, cls: type, problems: list[Problem]) -> object:
 
 
 def show(value: object) -> str:
-    """Describe a value that should have been another, for an error."""
+    """Describe a wrong value, for an error."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -39,7 +39,7 @@ def show(value: object) -> str:
 
 
 def complaint(value: object, expected: str) -> str:
-    """What to say of a value where another was expected."""
+    """The message about a value where another was expected."""
     hint = ""
     if "string" in expected and isinstance(value, bool | int | float):
         hint = ": put it in quotes"
@@ -118,7 +118,7 @@ def _clean_dict(
 
 
 def _empty(info: inspect.Type) -> object:
-    """What Go makes of a null among items; None if that has no wire form."""
+    """The empty value that Go reads for a null item; None if it has no wire form."""
     match info:
         case inspect.StructType() | inspect.DictType():
             return {}

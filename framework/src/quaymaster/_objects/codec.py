@@ -1,4 +1,4 @@
-"""How texts and numbers of the wire become values, and back."""
+"""Converts texts and numbers of the wire to values, and back."""
 
 from typing import Final
 

@@ -24,7 +24,7 @@ __all__ = [
 
 
 class Namespace(ApiObject, frozen=True, kw_only=True):
-    """A room for names; pods are selected across rooms by the room's labels."""
+    """A scope for names; selectors across namespaces use its labels."""
 
     api_version: ClassVar[str] = "v1"
     kind: ClassVar[str] = "Namespace"
@@ -32,7 +32,7 @@ class Namespace(ApiObject, frozen=True, kw_only=True):
 
 
 class ServiceSpec(ApiValue, frozen=True, kw_only=True):
-    """Which pods a service leads to; without a selector, to none by itself."""
+    """The pods that a service leads to; without a selector, it finds none itself."""
 
     selector: dict[str, str] = {}
     cluster_ip: str = field(default="", name="clusterIP")
@@ -49,14 +49,14 @@ class Service(ApiObject, frozen=True, kw_only=True):
 
 
 class EventSeries(ApiValue, frozen=True, kw_only=True):
-    """How often an event has come again, and when last."""
+    """How often an event was repeated, and when last."""
 
     count: Int32 = 0
     last_observed_time: MicroTime | None = None
 
 
 class Event(ApiObject, frozen=True, kw_only=True):
-    """A line in the diary of some object.
+    """A record of something that happened to an object.
 
     Attributes:
         type: ``Normal`` or ``Warning``.
@@ -80,7 +80,7 @@ class Event(ApiObject, frozen=True, kw_only=True):
 
 
 class LeaseSpec(ApiValue, frozen=True, kw_only=True):
-    """Who holds a lease, since when and for how long."""
+    """The holder of a lease, since when and for how long."""
 
     holder_identity: str | None = None
     lease_duration_seconds: Int32 | None = None
@@ -90,7 +90,7 @@ class LeaseSpec(ApiValue, frozen=True, kw_only=True):
 
 
 class Lease(ApiObject, frozen=True, kw_only=True):
-    """What leaders hold and members renew."""
+    """A lease, by which leaders are elected and nodes show that they are alive."""
 
     api_version: ClassVar[str] = "coordination.k8s.io/v1"
     kind: ClassVar[str] = "Lease"

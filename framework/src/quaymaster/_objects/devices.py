@@ -11,7 +11,7 @@ __all__ = ["DeviceClass", "DeviceClassSpec"]
 
 
 class DeviceClassSpec(ApiValue, frozen=True, kw_only=True):
-    """What the devices of a class have in common.
+    """The properties that the devices of a class share.
 
     Attributes:
         extended_resource_name: A request for this resource is one for such a device.

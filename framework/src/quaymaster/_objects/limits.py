@@ -1,4 +1,4 @@
-"""What a namespace allows: limit ranges and resource quotas.
+"""Limit ranges and resource quotas: what a namespace allows.
 
 Mirrors k8s.io/api v0.36, ``core/v1/types.go``.
 """
@@ -21,7 +21,7 @@ __all__ = [
 
 
 class LimitRangeItem(ApiValue, frozen=True, kw_only=True):
-    """What things of one type may ask for, and what containers get by default.
+    """The bounds for objects of one type, and the defaults of containers.
 
     Attributes:
         type: ``Container``, ``Pod`` or ``PersistentVolumeClaim``.
@@ -75,7 +75,7 @@ class ScopeSelector(ApiValue, frozen=True, kw_only=True):
 
 
 class ResourceQuotaSpec(ApiValue, frozen=True, kw_only=True):
-    """How much of what may be used, and by which objects.
+    """The limits of a quota, and the objects that count.
 
     Attributes:
         hard: The most of each resource, such as ``requests.cpu`` or ``count/pods``.

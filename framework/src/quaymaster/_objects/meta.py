@@ -28,9 +28,9 @@ class ApiValue(
     kw_only=True,
     rename="camel",
     omit_defaults=True,
-    gc=False,  # values hold no cycles, so the collector need not look at them
+    gc=False,  # gc=False: values hold no cycles
 ):
-    """Anything that API objects are made of. Immutable; compared field by field.
+    """A part of an API object. Immutable; compared field by field.
 
     An update makes a new value: ``msgspec.structs.replace(value, field=...)``. The
     maps inside are plain dicts, shared between objects: never change them.
@@ -49,7 +49,7 @@ class OwnerReference(ApiValue, frozen=True, kw_only=True):
 
 
 class ObjectMeta(ApiValue, frozen=True, kw_only=True):
-    """What the API server knows about any object.
+    """The metadata that every object has.
 
     Attributes:
         resource_version: Opaque, empty if the object is in no cluster.
@@ -106,7 +106,7 @@ class ApiObject(ApiValue, frozen=True, kw_only=True):
 
     @property
     def uid(self) -> str:
-        """What tells an object from an earlier one of the same name."""
+        """The object's uid, which an earlier object of the same name does not have."""
         return self.metadata.uid
 
     @property
@@ -129,7 +129,7 @@ class ApiObject(ApiValue, frozen=True, kw_only=True):
 
 
 class ObjectReference(ApiValue, frozen=True, kw_only=True):
-    """Points at some other object."""
+    """A reference to another object."""
 
     kind: str = ""
     namespace: str = ""

@@ -24,7 +24,7 @@ __all__ = [
 
 
 class NodeSpec(ApiValue, frozen=True, kw_only=True):
-    """What an administrator decides about a node."""
+    """The spec of a node, which administrators write."""
 
     provider_id: str = field(default="", name="providerID")
     unschedulable: bool = False
@@ -32,7 +32,7 @@ class NodeSpec(ApiValue, frozen=True, kw_only=True):
 
 
 class NodeCondition(ApiValue, frozen=True, kw_only=True):
-    """One thing that is, is not, or may be true of a node."""
+    """A condition of a node, such as ``Ready``: true, false or unknown."""
 
     type: str = ""
     status: str = ""
@@ -57,7 +57,7 @@ class AttachedVolume(ApiValue, frozen=True, kw_only=True):
 
 
 class NodeStatus(ApiValue, frozen=True, kw_only=True):
-    """What a node has and offers.
+    """The status of a node: what it has and offers.
 
     Attributes:
         allocatable: What pods may use; the rest of `capacity` is the system's.

@@ -1,4 +1,4 @@
-"""The integers of the API: what is beyond their range cannot be read."""
+"""The integers of the API; values beyond their range cannot be read."""
 
 from typing import Annotated, TypeAlias
 

@@ -46,7 +46,7 @@ class ResourceClaimRef(ApiValue, frozen=True, kw_only=True):
 
 
 class ResourceRequirements(ApiValue, frozen=True, kw_only=True):
-    """What a container, or a whole pod, asks for and may use at most."""
+    """The requests and limits of a container, or of a whole pod."""
 
     limits: dict[str, Quantity] = {}
     requests: dict[str, Quantity] = {}
@@ -77,7 +77,7 @@ class ContainerResizePolicy(ApiValue, frozen=True, kw_only=True):
 
 
 class ContainerExitCodes(ApiValue, frozen=True, kw_only=True):
-    """Which exit codes a restart rule is for.
+    """The exit codes that a restart rule is for.
 
     Attributes:
         operator: ``In`` or ``NotIn``.
@@ -88,7 +88,7 @@ class ContainerExitCodes(ApiValue, frozen=True, kw_only=True):
 
 
 class ContainerRestartRule(ApiValue, frozen=True, kw_only=True):
-    """What happens when the container exits in a certain way."""
+    """A rule for when a container exits in a certain way."""
 
     action: str = ""
     exit_codes: ContainerExitCodes | None = None
@@ -136,7 +136,7 @@ class PodSchedulingGroup(ApiValue, frozen=True, kw_only=True):
 
 
 class PodSpec(ApiValue, frozen=True, kw_only=True, dict=True, weakref=True, gc=True):
-    """What a pod asks for. Shared by all pods of one template, see `SpecPool`.
+    """The spec of a pod. Shared by all pods of one template, see `SpecPool`.
 
     Facts that follow from a spec alone are computed once per template and kept on it,
     see `quaymaster.SpecKey`.
@@ -174,7 +174,7 @@ class PodSpec(ApiValue, frozen=True, kw_only=True, dict=True, weakref=True, gc=T
 
 
 class PodCondition(ApiValue, frozen=True, kw_only=True):
-    """One thing that is, is not, or may be true of a pod.
+    """A condition of a pod, such as ``PodScheduled``.
 
     Attributes:
         status: ``True``, ``False`` or ``Unknown``.
@@ -204,7 +204,7 @@ class PodResourceClaimStatus(ApiValue, frozen=True, kw_only=True):
 
 
 class PodStatus(ApiValue, frozen=True, kw_only=True):
-    """What became of a pod.
+    """The status of a pod.
 
     Attributes:
         phase: ``Pending``, ``Running``, ``Succeeded``, ``Failed`` or ``Unknown``.
@@ -246,7 +246,7 @@ class Pod(ApiObject, frozen=True, kw_only=True):
 
     @property
     def is_terminating(self) -> bool:
-        """Whether somebody has deleted the pod, and it is about to go."""
+        """Whether the pod has been deleted and is within its grace period."""
         return self.metadata.deletion_timestamp is not None
 
     @property
@@ -256,7 +256,7 @@ class Pod(ApiObject, frozen=True, kw_only=True):
 
 
 class PodTemplateSpec(ApiValue, frozen=True, kw_only=True):
-    """What the pods of a workload are made from."""
+    """The template that the pods of a workload are made from."""
 
     metadata: ObjectMeta = ObjectMeta()
     spec: PodSpec = PodSpec()

@@ -17,7 +17,7 @@ __all__ = [
 
 
 class PodDisruptionBudgetSpec(ApiValue, frozen=True, kw_only=True):
-    """How many of which pods must stay; numbers, or texts such as ``30%``."""
+    """The pods of a budget, and how many must stay: a number, or such as ``30%``."""
 
     min_available: Int32 | str | None = None
     selector: LabelSelector | None = None
@@ -25,7 +25,7 @@ class PodDisruptionBudgetSpec(ApiValue, frozen=True, kw_only=True):
 
 
 class PodDisruptionBudgetStatus(ApiValue, frozen=True, kw_only=True):
-    """How many pods may go right now.
+    """The status of a budget: how many pods may be evicted now.
 
     Attributes:
         disrupted_pods: Names of pods whose eviction is under way, and since when.

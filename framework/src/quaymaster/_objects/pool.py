@@ -1,4 +1,4 @@
-"""Sharing what many objects have in common."""
+"""Shares equal parts of many objects."""
 
 import hashlib
 import re
@@ -64,8 +64,7 @@ class SpecPool:
     It keeps no spec alive for long that no pod uses any more.
 
     Attributes:
-        texts_read: How many texts of specs had to be read, since they were like none
-            before.
+        texts_read: How many texts of specs were decoded, and not found in the pool.
     """
 
     __slots__ = (
@@ -105,7 +104,7 @@ class SpecPool:
         every pod unlike all others.
         """
         spec = _without_token_volume(spec)
-        # A digest is as good as the text, and a tenth of its size.
+        # A digest tells texts apart as well, and has a tenth of their size.
         key = hashlib.blake2b(ENCODER.encode(spec), digest_size=20).digest()
         known = self._specs.get(key)
         if known is None:
@@ -127,7 +126,7 @@ class SpecPool:
         strings, maps = self._strings, self._maps
         labels, annotations = metadata.labels, metadata.annotations
         owners = metadata.owner_references
-        # Equal values take each other's place, which nobody can see.
+        # Equal values replace each other, since they are immutable.
         force_setattr(
             metadata,
             "namespace",
@@ -171,7 +170,7 @@ class SpecPool:
         return status
 
     def forget_texts(self) -> None:
-        """Read the next text of a spec whatever came before."""
+        """Forget all texts, so that the next one is decoded."""
         self._by_text.clear()
 
     def decode_spec(self, text: bytes) -> tuple[PodSpec, str]:

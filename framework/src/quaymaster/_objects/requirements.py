@@ -1,4 +1,4 @@
-"""Conditions on labels, and the rules that make them possible.
+"""Conditions on labels, compiled and validated.
 
 Mirrors ``Requirement`` and its validation (k8s.io/apimachinery v0.36, ``pkg/labels``).
 """
@@ -95,7 +95,7 @@ def compile_requirements(
     path: str,
     problems: list[str],
 ) -> list[Requirement]:
-    """Compile conditions; what is wrong with some of them is added to the problems.
+    """Compile conditions; those that are wrong add to the problems.
 
     Args:
         conditions: The conditions.

@@ -1,4 +1,4 @@
-"""What pods request and nodes offer, in the integers that scheduling counts with.
+"""Requests of pods and capacities of nodes, in the integers scheduling counts with.
 
 CPU is in millicores; memory, storage and huge pages are in bytes; everything else is a
 plain number. Sums are made of exact quantities and rounded up once, at the end.
@@ -48,10 +48,10 @@ __all__ = [
 ]
 
 DEFAULT_MILLI_CPU_REQUEST: Final = 100
-"""What a container that requests no CPU counts with, where zero is not wanted."""
+"""The CPU request that a container without one counts with in some scores."""
 
 DEFAULT_MEMORY_REQUEST: Final = 200 * 1024 * 1024
-"""What a container that requests no memory counts with, where zero is not wanted."""
+"""The memory request that a container without one counts with in some scores."""
 
 _NON_ZERO_DEFAULTS: Final[ResourceList] = {
     CPU: Quantity.from_milli(DEFAULT_MILLI_CPU_REQUEST),
@@ -160,7 +160,7 @@ class Resources:
 
 
 class PodUsage:
-    """What a pod takes from the node that it is on.
+    """The usage of a pod on its node.
 
     Attributes:
         requests: What it requests.
@@ -186,12 +186,12 @@ class PodUsage:
 
 
 def pod_requests(pod: Pod) -> Resources:
-    """What an incoming pod must find free on a node; its status does not matter."""
+    """The requests of a pod that comes to a node; its status does not matter."""
     return _REQUESTS.of(pod)
 
 
 def pod_usage(pod: Pod) -> PodUsage:
-    """What a pod on a node takes from it, resizes under way included."""
+    """The usage of a pod on a node, resizes under way included."""
     status = pod.status
     if (
         status.container_statuses
@@ -203,7 +203,7 @@ def pod_usage(pod: Pod) -> PodUsage:
 
 
 def score_requests(pod: Pod) -> Resources:
-    """What NodeResourcesFit scores a pod with.
+    """The requests that NodeResourcesFit scores a pod with.
 
     Its scorer knows no pod-level resources (upstream builds it without that flag), and
     counts containers without a CPU or memory request with the defaults.
@@ -217,7 +217,7 @@ def host_ports(pod: Pod) -> tuple[ContainerPort, ...]:
 
 
 def node_allocatable(node: Node) -> Resources:
-    """What a node offers to pods."""
+    """The resources that a node offers to pods."""
     return Resources.from_list(node.status.allocatable)
 
 

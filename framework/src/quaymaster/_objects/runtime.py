@@ -13,7 +13,7 @@ __all__ = ["RuntimeClass", "RuntimeClassOverhead", "RuntimeClassScheduling"]
 
 
 class RuntimeClassOverhead(ApiValue, frozen=True, kw_only=True):
-    """What running a pod of the class costs besides it (upstream: ``Overhead``)."""
+    """The resources that the class adds to each pod (upstream: ``Overhead``)."""
 
     pod_fixed: dict[str, Quantity] = {}
 

@@ -90,7 +90,7 @@ class Selector:
 
     @property
     def matches_everything(self) -> bool:
-        """Whether all labels match, for want of requirements."""
+        """Whether all labels match, since there are no requirements."""
         return not self.requirements and not self.matches_nothing
 
     def matches(self, labels: Mapping[str, str]) -> bool:
@@ -104,7 +104,7 @@ class Selector:
         return not self.matches_nothing
 
     def __and__(self, other: "Selector") -> "Selector":
-        """The selector of what both select."""
+        """The selector of the objects that both select."""
         return Selector(
             self.requirements + other.requirements,
             matches_nothing=self.matches_nothing or other.matches_nothing,
@@ -196,7 +196,7 @@ class NodeMatcher:
         return any(term.matches(name, labels) for term in self.terms)
 
     def check(self) -> None:
-        """Insist that every term can be evaluated.
+        """Raise unless every term can be evaluated.
 
         Raises:
             SelectorError: Some terms cannot.
@@ -224,7 +224,7 @@ class PreferredTerms:
 
 
 class RequiredNodeAffinity:
-    """What a pod requires of its node: node selector and required node affinity.
+    """The node selector and the required node affinity of a pod, compiled.
 
     Attributes:
         selector: From ``nodeSelector``.
@@ -315,7 +315,7 @@ def compile_preferred_terms(
 
 
 def required_node_affinity(pod: Pod) -> RequiredNodeAffinity:
-    """What a pod requires of its node; computed once per template."""
+    """The required node affinity of a pod; computed once per template."""
     return _REQUIRED.of(pod)
 
 

@@ -58,13 +58,13 @@ __all__ = [
 
 
 class VolumeNodeAffinity(ApiValue, frozen=True, kw_only=True):
-    """From which nodes a volume can be reached; None means all."""
+    """The nodes that a volume can be reached from; None means all."""
 
     required: NodeSelector | None = None
 
 
 class PersistentVolumeSpec(ApiValue, frozen=True, kw_only=True):
-    """What a volume is, and who has claimed it.
+    """The spec of a volume: its source, and the claim it is bound to.
 
     Attributes:
         claim_ref: The claim it is bound to, or kept for; None while it is free.
@@ -104,7 +104,7 @@ class PersistentVolumeSpec(ApiValue, frozen=True, kw_only=True):
 
 
 class PersistentVolumeStatus(ApiValue, frozen=True, kw_only=True):
-    """What became of a volume.
+    """The status of a volume.
 
     Attributes:
         phase: ``Pending``, ``Available``, ``Bound``, ``Released`` or ``Failed``.
@@ -125,7 +125,7 @@ class PersistentVolume(ApiObject, frozen=True, kw_only=True):
 
 
 class PersistentVolumeClaimStatus(ApiValue, frozen=True, kw_only=True):
-    """What became of a claim.
+    """The status of a claim.
 
     Attributes:
         phase: ``Pending``, ``Bound`` or ``Lost``.
@@ -212,7 +212,7 @@ class CSINode(ApiObject, frozen=True, kw_only=True):
 
 
 class CSIDriverSpec(ApiValue, frozen=True, kw_only=True):
-    """How a CSI driver wants to be treated; None means the API's default."""
+    """The settings of a CSI driver; None means the API's default."""
 
     attach_required: bool | None = None
     pod_info_on_mount: bool | None = None
@@ -255,7 +255,7 @@ class VolumeAttachmentSource(ApiValue, frozen=True, kw_only=True):
 
 
 class VolumeAttachmentSpec(ApiValue, frozen=True, kw_only=True):
-    """Which volume is to be attached to which node, and by whom."""
+    """The volume to attach, the node, and the driver that does it."""
 
     attacher: str = ""
     source: VolumeAttachmentSource = VolumeAttachmentSource()
@@ -269,7 +269,7 @@ class VolumeAttachmentStatus(ApiValue, frozen=True, kw_only=True):
 
 
 class VolumeAttachment(ApiObject, frozen=True, kw_only=True):
-    """The wish to have a volume attached to a node."""
+    """The request to attach a volume to a node."""
 
     api_version: ClassVar[str] = "storage.k8s.io/v1"
     kind: ClassVar[str] = "VolumeAttachment"

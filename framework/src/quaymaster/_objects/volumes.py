@@ -1,4 +1,4 @@
-"""Where volumes come from, as far as scheduling looks at it.
+"""The sources of volumes, as far as scheduling reads them.
 
 Mirrors k8s.io/api v0.36, ``core/v1/types.go``. Sources that no plugin reads (config
 maps, secrets, empty directories, NFS, ...) are kept as they came.
@@ -155,7 +155,7 @@ class LocalVolumeSource(ApiValue, frozen=True, kw_only=True):
 
 
 class HostPathVolumeSource(ApiValue, frozen=True, kw_only=True):
-    """A path of whatever node the pod runs on."""
+    """A path on the node that the pod runs on."""
 
     path: str = ""
     type: str | None = None
@@ -169,14 +169,14 @@ class ImageVolumeSource(ApiValue, frozen=True, kw_only=True):
 
 
 class VolumeResourceRequirements(ApiValue, frozen=True, kw_only=True):
-    """How much storage a claim asks for."""
+    """The storage that a claim asks for."""
 
     requests: dict[str, Quantity] = {}
     limits: dict[str, Quantity] = {}
 
 
 class PersistentVolumeClaimSpec(ApiValue, frozen=True, kw_only=True):
-    """What a claim asks for.
+    """The spec of a claim.
 
     Attributes:
         storage_class_name: None leaves it to the default class, ``""`` wants none.

@@ -1,4 +1,4 @@
-"""What pods are made by: Deployments, StatefulSets, Jobs and their like.
+"""Workloads, which make pods: Deployments, StatefulSets, Jobs and the like.
 
 Mirrors k8s.io/api v0.36, ``apps/v1/types.go``, ``batch/v1/types.go`` and
 ``core/v1/types.go``.
@@ -32,7 +32,7 @@ __all__ = [
 
 
 class DeploymentSpec(ApiValue, frozen=True, kw_only=True):
-    """How many pods of which template; `replicas` None means 1."""
+    """A template, and a number of pods; `replicas` None means 1."""
 
     replicas: Int32 | None = None
     selector: LabelSelector | None = None
@@ -50,7 +50,7 @@ class Deployment(ApiObject, frozen=True, kw_only=True):
 
 
 class ReplicaSetSpec(ApiValue, frozen=True, kw_only=True):
-    """How many pods of which template; `replicas` None means 1."""
+    """A template, and a number of pods; `replicas` None means 1."""
 
     replicas: Int32 | None = None
     selector: LabelSelector | None = None
@@ -67,7 +67,7 @@ class ReplicaSet(ApiObject, frozen=True, kw_only=True):
 
 
 class ReplicationControllerSpec(ApiValue, frozen=True, kw_only=True):
-    """How many pods of which template; `replicas` None means 1."""
+    """A template, and a number of pods; `replicas` None means 1."""
 
     replicas: Int32 | None = None
     selector: dict[str, str] = {}
@@ -75,7 +75,7 @@ class ReplicationControllerSpec(ApiValue, frozen=True, kw_only=True):
 
 
 class ReplicationController(ApiObject, frozen=True, kw_only=True):
-    """Keeps up a number of equal pods; the ReplicaSet's ancestor."""
+    """Keeps up a number of equal pods; ReplicaSets replaced it."""
 
     api_version: ClassVar[str] = "v1"
     kind: ClassVar[str] = "ReplicationController"
@@ -90,7 +90,7 @@ class StatefulSetOrdinals(ApiValue, frozen=True, kw_only=True):
 
 
 class StatefulSetSpec(ApiValue, frozen=True, kw_only=True):
-    """How many numbered pods, with which claims of their own.
+    """A number of numbered pods, and the claims that each of them gets.
 
     Attributes:
         pod_management_policy: ``OrderedReady`` (also if empty) or ``Parallel``.
@@ -152,7 +152,7 @@ class JobSpec(ApiValue, frozen=True, kw_only=True):
 
 
 class JobCondition(ApiValue, frozen=True, kw_only=True):
-    """One thing that is, or is not, true of a Job.
+    """A condition of a Job, such as ``Complete``.
 
     Attributes:
         type: ``Complete``, ``Failed``, ``SuccessCriteriaMet``, ``FailureTarget`` or
@@ -174,7 +174,7 @@ class UncountedTerminatedPods(ApiValue, frozen=True, kw_only=True):
 
 
 class JobStatus(ApiValue, frozen=True, kw_only=True):
-    """How far a Job has come.
+    """The status of a Job.
 
     Attributes:
         completed_indexes: Numbers and ranges, such as ``0,3-5``.

@@ -1,1 +1,1 @@
-"""Measuring the scheduler's speed with upstream's scheduler_perf workloads."""
+"""Measures the scheduler's speed with upstream's scheduler_perf workloads."""

@@ -1,4 +1,4 @@
-"""Running one workload in a process of its own.
+"""Runs a workload in a process of its own.
 
 So no workload changes another's memory peak, or what the garbage collector has to look
 at.
@@ -21,7 +21,7 @@ __all__ = ["run_apart"]
 
 @attrs.frozen
 class _Mistake:
-    """What is wrong with the user's input, as it is told."""
+    """A mistake in the user's input, as text."""
 
     text: str
 
@@ -58,10 +58,10 @@ def run_apart(
 
 @contextmanager
 def _deaf_to_interrupts() -> Iterator[None]:
-    """Have Ctrl-C ignored, by whatever process is started meanwhile for all its life.
+    """Ignore Ctrl-C inside the block; a process that starts there ignores it for good.
 
-    A terminal interrupts that process, too, which would only print a traceback: it is
-    ended by the one that started it.
+    A terminal interrupts the child, too, which would print a traceback. Its parent
+    ends it instead.
     """
     previous = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:

@@ -1,4 +1,4 @@
-"""Time for a measured run: as fast as the work, and no waiting."""
+"""The clock of a measured run: it follows the work, and skips waiting."""
 
 import threading
 import time

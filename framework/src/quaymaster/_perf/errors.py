@@ -1,4 +1,4 @@
-"""What can be wrong with a benchmark file, or happen during a workload."""
+"""The errors of benchmark files and workloads."""
 
 from collections.abc import Iterable
 
@@ -8,7 +8,7 @@ __all__ = ["PerfErrors", "UnsupportedError", "WorkloadError"]
 
 
 class PerfErrors(QuaymasterError, ValueError):
-    """Benchmark files that cannot be used, with everything that is wrong with them.
+    """Benchmark files cannot be used; all their mistakes are told at once.
 
     Attributes:
         problems: One `Problem` per mistake.
@@ -20,8 +20,8 @@ class PerfErrors(QuaymasterError, ValueError):
 
 
 class UnsupportedError(QuaymasterError):
-    """A workload that needs something which the product does not have."""
+    """A workload needs something that is not simulated."""
 
 
 class WorkloadError(QuaymasterError):
-    """A workload that could not be run to its end."""
+    """A workload could not be run to its end."""

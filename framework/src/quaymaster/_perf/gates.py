@@ -35,7 +35,7 @@ _IGNORED: Final = frozenset(
 
 
 def check_gates(gates: Mapping[str, bool], place: str, findings: Findings) -> None:
-    """Note the gates that nobody knows."""
+    """Note the gates that are unknown."""
     known = sorted(_IGNORED | _PLUGINS.keys())
     for name in gates:
         if name not in known:

@@ -31,7 +31,7 @@ _SMALLEST_PLAIN: Final = 1e-4
 
 
 class GoTemplateError(ValueError):
-    """A template that cannot be read, or an action that cannot be evaluated.
+    """A template cannot be read, or an action cannot be evaluated.
 
     Attributes:
         line: Where it is, from 1.
@@ -80,7 +80,7 @@ class GoTemplate:
         return self.fill(self.values(index, count), count)
 
     def values(self, index: int, count: int) -> list[str]:
-        """What the actions give for one of ``count`` objects that differ by index.
+        """The texts of the actions that differ by index, for one of ``count`` objects.
 
         Raises:
             GoTemplateError: An action fails.
@@ -91,7 +91,7 @@ class GoTemplate:
         return [_evaluate(action, fields) for action in self._varying]
 
     def fill(self, values: Sequence[str], count: int) -> str:
-        """The text with these in the places of what differs by index.
+        """The text with these values in the places that differ by index.
 
         Raises:
             GoTemplateError: An action fails.
@@ -213,7 +213,7 @@ _FUNCTIONS: Final[Mapping[str, _Function]] = {
     "AddInt": _Function(lambda numbers: int(sum(numbers)), None),
     "DivideFloat": _Function(lambda numbers: numbers[0] / numbers[1]),
     "DivideInt": _Function(lambda numbers: int(numbers[0] / numbers[1])),
-    # Go's remainder has the sign of what is divided.
+    # Go's remainder has the sign of the dividend.
     "Mod": _Function(lambda numbers: int(math.fmod(int(numbers[0]), int(numbers[1])))),
     "MultiplyFloat": _Function(math.prod, None),
     "MultiplyInt": _Function(lambda numbers: int(math.prod(numbers)), None),
@@ -229,7 +229,7 @@ def _action(body: str, line: int) -> _Action:
 
 
 def _trimmed(text: str, left: str | None, right: str | None) -> str:
-    """A text without the white space that the actions beside it take away."""
+    """A text without the white space that trim markers of actions remove."""
     text = text.lstrip() if left else text
     return text.rstrip() if right else text
 

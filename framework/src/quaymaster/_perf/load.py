@@ -1,4 +1,4 @@
-"""From benchmark files to workloads that are ready to run."""
+"""Loads benchmark files: workloads that are ready to run."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -34,9 +34,9 @@ __all__ = ["FILE_NAME", "Workload", "find_files", "load_workloads"]
 OpT = TypeVar("OpT", bound=attrs.AttrsInstance)
 
 FILE_NAME: Final = "performance-config.yaml"
-"""What a file in a directory must be called to be found."""
+"""The name of benchmark files in directories."""
 
-# What upstream's own test of a topic reads, not the operations.
+# Read by upstream's own tests of a topic, not by the operations.
 DECLARED_FEATURES: Final = "numNodeDeclaredFeatures"
 
 
@@ -76,7 +76,7 @@ class Workload:
 
 
 def find_files(paths: Iterable[str]) -> list[str]:
-    """The benchmark files that are meant by files and directories.
+    """Find the benchmark files that some files and directories name.
 
     Raises:
         PerfErrors: There are none in a directory.
@@ -157,7 +157,7 @@ class _Case:
         self._place = place
         self._findings = findings
         self._unsupported = ""
-        # What uses a parameter is not known while operations are missing.
+        # Unused parameters are not known while operations are missing.
         self._is_broken = False
         self._operations = tuple(self._read_operations())
 
@@ -268,7 +268,7 @@ class _Parameters:
         return self._values.get(name)
 
     def unused(self) -> list[str]:
-        """What nothing has asked for."""
+        """The parameters that nothing has used."""
         return [name for name in self._values if name not in self._used]
 
     def fill(self, operation: OpT, place: str, findings: Findings) -> OpT:

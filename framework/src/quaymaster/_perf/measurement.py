@@ -1,4 +1,4 @@
-"""What is measured while a workload runs."""
+"""Measures throughput and latencies while a workload runs."""
 
 import math
 from array import array
@@ -23,7 +23,7 @@ _BOUND: Final = "scheduled"
 
 @attrs.frozen(kw_only=True)
 class Distribution:
-    """How some values are spread.
+    """The distribution of some values.
 
     Attributes:
         count: How many values there are; without any, the rest is 0.
@@ -70,7 +70,7 @@ class Throughput:
 
 @attrs.frozen(kw_only=True)
 class Measurement:
-    """What was measured from one operation, or between two.
+    """The measurements of one operation, or of those between two.
 
     Attributes:
         name: The namespace of the measured pods, or what the operation is called.
@@ -103,7 +103,7 @@ class Measurement:
 
 
 class _Open:
-    """A measurement that goes on."""
+    """A measurement that has not ended."""
 
     def __init__(
         self, name: str, namespaces: frozenset[str], labels: Mapping[str, str]
@@ -129,7 +129,7 @@ class _Open:
 
 
 class Meter:
-    """Observes a scheduler, and measures for as long as somebody wants it to.
+    """Observes a scheduler, and measures between `start` and `stop`.
 
     Args:
         clock: The workload's time.
@@ -149,20 +149,20 @@ class Meter:
         self._why_pending = why_pending
         self._open: _Open | None = None
         self._attempted: Pod | None = None
-        # When the attempts began that have come to nothing yet, by the pod's uid.
+        # The start of each attempt without a result yet, by the pod's uid.
         self._began: dict[str, float] = {}
         self.steps = 0
         self.bound_pods = 0
 
     @property
     def is_measuring(self) -> bool:
-        """Whether a measurement goes on."""
+        """Whether a measurement is under way."""
         return self._open is not None
 
     def start(
         self, name: str, namespaces: Sequence[str], labels: Mapping[str, str]
     ) -> None:
-        """Begin to measure.
+        """Start a measurement.
 
         Args:
             name: What the measurement is called.
@@ -174,7 +174,7 @@ class Meter:
         self._began.clear()
 
     def stop(self, nodes: int) -> Measurement:
-        """Measure no longer.
+        """End the measurement.
 
         Args:
             nodes: How many nodes there are.
@@ -234,10 +234,10 @@ class Meter:
         """Events of plugins are not measured."""
 
     def slow(self, _hook: SlowHook) -> None:
-        """Nor are single hooks."""
+        """Slow hooks are not measured."""
 
     def failed(self, _error: HookError) -> None:
-        """Nor are their failures."""
+        """Failures of hooks are not measured."""
 
     def turned(self) -> None:
         """A turn of the scheduler is over, and so is the attempt in it."""
@@ -271,7 +271,7 @@ def _throughput(
 
 
 def _window(seconds: float) -> float:
-    """Upstream's second, or less if too few of these would fit."""
+    """The length of a window: a second as upstream, or less in short measurements."""
     for window in _WINDOW_SECONDS:
         if seconds >= _MIN_WINDOWS * window:
             return window
@@ -284,8 +284,8 @@ def _rates(
     """Pods per second, window by window.
 
     As upstream's collector has it, a window without a pod counts with those behind it
-    up to one with pods, so that waiting lowers the rates instead of hiding. What is
-    left over behind the last whole window belongs to it.
+    up to one with pods, so that waiting lowers the rates and cannot hide. The rest
+    behind the last whole window belongs to that one.
     """
     counts = [0] * max(1, math.floor(seconds / window + 1e-9))
     for moment in bound_at:
@@ -304,5 +304,5 @@ def _rates(
 
 
 def _percentile(ranked: Sequence[float], percent: int) -> float:
-    """The value that so many percent of the values do not exceed."""
+    """The percentile of sorted values: that share of them is not larger."""
     return ranked[math.ceil(len(ranked) * percent / 100) - 1]

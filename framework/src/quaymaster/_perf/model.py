@@ -1,4 +1,4 @@
-"""Benchmark files as they are written.
+"""The format of benchmark files.
 
 Mirrors ``testCase`` and the operations of upstream's runner (Kubernetes v1.36,
 ``test/integration/scheduler_perf/scheduler_perf.go``, ``operations.go``, ``update.go``
@@ -83,7 +83,7 @@ class LabelNodesUniquely:
 
 @attrs.frozen(kw_only=True)
 class CreateNodes:
-    """Make nodes."""
+    """Creates nodes."""
 
     opcode: str
     count: int = attrs.field(default=0, validator=_count)
@@ -96,7 +96,7 @@ class CreateNodes:
 
 @attrs.frozen(kw_only=True)
 class CreateNamespaces:
-    """Make the namespaces ``<prefix>-0``, ``<prefix>-1``, ..."""
+    """Creates the namespaces ``<prefix>-0``, ``<prefix>-1``, ..."""
 
     opcode: str
     prefix: str = attrs.field(validator=non_empty())
@@ -107,7 +107,7 @@ class CreateNamespaces:
 
 @attrs.frozen(kw_only=True)
 class CreatePods:
-    """Make pods, and wait until all of them have a node."""
+    """Creates pods, and waits until all of them have a node."""
 
     opcode: str
     count: int = attrs.field(default=0, validator=_count)
@@ -124,7 +124,7 @@ class CreatePods:
     persistent_volume_claim_template_path: str | None = None
 
     def validate(self) -> Iterator[ArgsError]:
-        """What does not go together."""
+        """Check that the fields go together."""
         for field, is_set in (
             ("collectMetrics", self.collect_metrics),
             ("steadyState", self.steady_state),
@@ -142,7 +142,7 @@ class CreatePods:
 
 @attrs.frozen(kw_only=True)
 class CreatePodSets:
-    """Make the same pods in each of the namespaces ``<namespacePrefix>-0``, ..."""
+    """Creates the same pods in each of the namespaces ``<namespacePrefix>-0``, ..."""
 
     opcode: str
     count: int = attrs.field(default=0, validator=_count)
@@ -153,7 +153,7 @@ class CreatePodSets:
 
 @attrs.frozen(kw_only=True)
 class CreateAny:
-    """Make objects of any kind."""
+    """Creates objects of any kind."""
 
     opcode: str
     namespace: str = ""
@@ -164,7 +164,7 @@ class CreateAny:
 
 @attrs.frozen(kw_only=True)
 class UpdateAny:
-    """Replace objects of any kind; waits until the last of them is replaced."""
+    """Replaces objects of any kind, and waits until the last of them is replaced."""
 
     opcode: str
     namespace: str = ""
@@ -175,14 +175,14 @@ class UpdateAny:
     subresources: tuple[str, ...] = ()
 
     def validate(self) -> Iterator[ArgsError]:
-        """Which parts of objects can be replaced."""
+        """Check that the parts to replace can be replaced."""
         if self.subresources not in ((), ("resize",)):
             yield ArgsError("subresources", "expected none, or resize alone")
 
 
 @attrs.frozen(kw_only=True)
 class DeletePods:
-    """Delete the pods of a namespace."""
+    """Deletes the pods of a namespace."""
 
     opcode: str
     namespace: str = attrs.field(validator=non_empty())
@@ -193,7 +193,7 @@ class DeletePods:
 
 @attrs.frozen(kw_only=True)
 class Churn:
-    """From now on, make objects at an interval, and delete them in turn."""
+    """Begins to create objects at an interval, and to delete them in turn."""
 
     opcode: str
     mode: str = attrs.field(validator=one_of("create", "recreate"))
@@ -203,14 +203,14 @@ class Churn:
     template_paths: tuple[str, ...] = attrs.field(validator=non_empty())
 
     def validate(self) -> Iterator[ArgsError]:
-        """Recreating goes round, so it needs a number."""
+        """Check that recreating has a number of objects."""
         if self.mode == "recreate" and not self.number:
             yield ArgsError("number", "expected at least 1 with the mode 'recreate'")
 
 
 @attrs.frozen(kw_only=True)
 class Barrier:
-    """Wait for pods whose making was not waited for."""
+    """Waits for pods whose creation was not waited for."""
 
     opcode: str
     namespaces: tuple[str, ...] = ()
@@ -222,7 +222,7 @@ class Barrier:
 
 @attrs.frozen(kw_only=True)
 class Sleep:
-    """Let time pass."""
+    """Lets time pass."""
 
     opcode: str
     duration: timedelta = timedelta()
@@ -231,7 +231,7 @@ class Sleep:
 
 @attrs.frozen(kw_only=True)
 class StartCollecting:
-    """Begin to measure."""
+    """Start a measurement."""
 
     opcode: str
     name: str = ""
@@ -241,7 +241,7 @@ class StartCollecting:
 
 @attrs.frozen(kw_only=True)
 class StopCollecting:
-    """Measure no longer."""
+    """End the measurement."""
 
     opcode: str
 
@@ -309,7 +309,7 @@ class TestCase:
         workload_template: The operations, still as the file has them.
     """
 
-    # Not a test, whatever pytest may think of the name.
+    # pytest collects classes with such names, but this one is no test.
     __test__ = False
 
     name: str = attrs.field(validator=non_empty())

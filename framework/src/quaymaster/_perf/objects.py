@@ -94,7 +94,7 @@ def make_nodes(
 
 
 def make_csi_node(node: Node, limits: NodeAllocatable) -> CSINode:
-    """What a node's drivers say about it."""
+    """Make the CSINode of a node."""
     return CSINode(
         metadata=ObjectMeta(
             name=node.name, annotations={_MIGRATED: ",".join(limits.migrated_plugins)}
@@ -142,7 +142,7 @@ def _pod(made: ApiObject, namespace: str) -> Pod:
 
 
 def _prepared(node: Node, operation: CreateNodes, number: int, index: int) -> Node:
-    """A node with what the operation's strategy adds to it."""
+    """A node with the labels and resources that the operation adds."""
     allocatable = operation.node_allocatable_strategy
     labels = operation.label_node_prepare_strategy
     unique = operation.unique_node_label_strategy
@@ -235,7 +235,7 @@ class _Volumes:
 
 
 def _without_class(made: ApiObject, namespace: str) -> PersistentVolumeClaim:
-    """A claim that no class is chosen for: upstream's cluster has none."""
+    """A claim that asks for no class, since upstream's cluster has no default one."""
     assert isinstance(made, PersistentVolumeClaim)
     claim = in_namespace(made, namespace)
     if claim.spec.storage_class_name is not None:

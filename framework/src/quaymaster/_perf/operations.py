@@ -1,4 +1,4 @@
-"""What the operations of a workload do.
+"""Plays the operations of a workload.
 
 Mirrors ``WorkloadExecutor`` (Kubernetes v1.36, ``test/integration/scheduler_perf/
 executor.go``). Upstream's client works beside the scheduler; here one thread does the
@@ -57,7 +57,7 @@ class Player:
         self.measurements: list[Measurement] = []
 
     def play(self) -> None:
-        """Play everything.
+        """Play all operations.
 
         Raises:
             WorkloadError: It cannot be played to its end.
@@ -113,7 +113,7 @@ class Player:
                 self._cluster.create(make_csi_node(created, limits))
 
     def _create_node(self, node: Node) -> Node:
-        """Create a node whose name its client makes, as kubelets know theirs."""
+        """Create a node, its name generated here, as kubelets name their own."""
         metadata = node.metadata
         if metadata.name:
             return self._cluster.create(node)
@@ -287,8 +287,8 @@ class Player:
     ) -> None:
         if self._world.meter.is_measuring:
             raise WorkloadError("something else is being measured")
-        # What was done before is not part of what is measured, nor is its garbage: Go's
-        # benchmarks begin with a collection, too.
+        # Garbage from before is not part of the measurement: Go's benchmarks begin with
+        # a collection, too.
         self._world.work_off()
         gc.collect()
         self._world.meter.start(name, namespaces, labels)

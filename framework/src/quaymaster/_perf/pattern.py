@@ -1,4 +1,4 @@
-"""Trees that differ only in a few texts, without reading their YAML again and again."""
+"""Makes trees that differ only in a few texts, and reads their YAML once."""
 
 import functools
 import re
@@ -12,9 +12,9 @@ from quaymaster._perf.gotext import GoTemplate
 __all__ = ["Pattern", "make_pattern"]
 
 Pattern: TypeAlias = Callable[[Sequence[str]], object]
-"""Makes the tree of an object of what the actions of its template give."""
+"""Makes the tree of an object from the texts that its template's actions give."""
 
-# Characters of nobody's, which YAML leaves alone.
+# Private-use characters, which YAML leaves alone.
 _MARK: Final = "\ue000{}\ue001"
 _HOLE: Final = re.compile("\ue000([0-9]+)\ue001")
 
@@ -83,5 +83,5 @@ def _text_pattern(marked: str) -> Callable[[Sequence[str]], str]:
 
 @functools.lru_cache(maxsize=4096)
 def _scalar(text: str) -> object:
-    """What an unquoted text stands for."""
+    """Read an unquoted scalar."""
     return next(documents(text.encode()))

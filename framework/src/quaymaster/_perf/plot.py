@@ -1,4 +1,4 @@
-"""Throughput over time, as a picture."""
+"""Draws throughput over time."""
 
 import math
 from collections.abc import Sequence
@@ -76,7 +76,7 @@ def _style() -> AbstractContextManager[None]:
 def _draw_panel(ax: Axes, outcome: Outcome, one: Measurement) -> None:
     rates = one.throughput.rates
     window = one.throughput.window_seconds
-    # What is left over behind the last window belongs to it.
+    # The rest behind the last window belongs to that one.
     edges = [*(number * window for number in range(len(rates))), one.seconds]
     ax.stairs(rates, edges, baseline=0, fill=True, color=_RATE, alpha=0.18)
     ax.stairs(rates, edges, baseline=None, color=_RATE, linewidth=1.6)

@@ -65,7 +65,7 @@ def rows(outcomes: Iterable[Outcome]) -> Iterator[tuple[str, ...]]:
 
 
 def is_beaten(outcome: Outcome) -> bool:
-    """Whether all that was measured is above the threshold, if there is one."""
+    """Whether all measurements are above the threshold, if there is one."""
     return all(
         not outcome.threshold or one.throughput.average > outcome.threshold
         for one in outcome.measurements
@@ -73,7 +73,7 @@ def is_beaten(outcome: Outcome) -> bool:
 
 
 def is_good(outcome: Outcome) -> bool:
-    """Whether there is nothing to complain about."""
+    """Whether the workload was done, and is above its threshold."""
     if outcome.status == UNSUPPORTED:
         return True
     return outcome.status == DONE and is_beaten(outcome)

@@ -1,4 +1,4 @@
-"""Running one workload in this process."""
+"""Runs a workload in this process."""
 
 import contextlib
 import sys
@@ -32,7 +32,7 @@ FAILED = "failed"
 
 @attrs.frozen(kw_only=True)
 class Outcome:
-    """What a workload came to.
+    """The outcome of a workload.
 
     Attributes:
         workload: Its name.
@@ -117,7 +117,7 @@ def run_workload(
 
 def peak_rss_bytes() -> int:
     """The most memory that this process has taken so far."""
-    # ru_maxrss also counts what the process was before it became this program.
+    # ru_maxrss also counts the process before it executed this program.
     with contextlib.suppress(OSError):
         for line in Path("/proc/self/status").read_text().splitlines():
             if line.startswith("VmHWM:"):

@@ -1,4 +1,4 @@
-"""Choosing workloads by name and by label."""
+"""Selects workloads by name and by label."""
 
 import fnmatch
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ __all__ = ["select"]
 def select(
     workloads: Iterable[Workload], names: Sequence[str], labels: Sequence[str]
 ) -> list[Workload]:
-    """The workloads that are meant.
+    """The workloads that names and labels select.
 
     Args:
         workloads: What there is.

@@ -1,4 +1,4 @@
-"""Objects from upstream's template files.
+"""Makes objects of upstream's template files.
 
 Mirrors ``getSpecFromTextTemplateFile`` (Kubernetes v1.36, ``test/integration/
 scheduler_perf/operations.go``). As with Go's JSON, the names of fields may be written

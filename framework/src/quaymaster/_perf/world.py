@@ -79,7 +79,7 @@ class World:
         return busy
 
     def work_off(self) -> None:
-        """Let the scheduler do what it can do now, without any waiting."""
+        """Let the scheduler do all that it can do without waiting."""
         while self.turn():
             pass
 
@@ -98,11 +98,11 @@ class World:
                     break
 
     def sleep(self, seconds: float) -> None:
-        """Let time pass."""
+        """Lets time pass."""
         self._wait(lambda: False, self.clock.now() + seconds)
 
     def wait_until(self, is_done: Callable[[], bool]) -> bool:
-        """Let the scheduler work until something is the case.
+        """Let the scheduler work until a condition holds.
 
         Returns:
             False if it has not come true for ten minutes, or never will.
@@ -187,9 +187,9 @@ class World:
         count: int,
         is_far_enough: Callable[[Pod], bool],
     ) -> Callable[[], bool]:
-        """Tells whether enough pods are far enough."""
-        # Looking at all pods takes long. As no pod gets any further without a step, as
-        # many steps as pods are missing must be made before it is worth it again.
+        """Make a function that tells whether enough pods are far enough."""
+        # Looking at all pods is slow. No pod gets further without a step, so the next
+        # look comes after as many steps as pods are missing.
         look_at = 0
 
         def is_done() -> bool:

@@ -1,4 +1,4 @@
-"""Preemption: what PostFilter plugins share that make room by evicting pods.
+"""Preemption: what PostFilter plugins share which make room by evicting pods.
 
 A plugin finds the nodes that are worth a try (those whose status is Unschedulable),
 asks a `DryRun` which pods would have to go from each, chooses among the candidates with

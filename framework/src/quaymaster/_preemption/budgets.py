@@ -1,4 +1,4 @@
-"""Whom disruption budgets protect.
+"""Disruption budgets: the pods that they protect.
 
 Mirrors ``filterPodsWithPDBViolation`` (Kubernetes v1.36,
 ``pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go``).
@@ -16,10 +16,10 @@ __all__ = ["is_protected", "split_by_budgets"]
 def split_by_budgets(
     pods: Iterable[Pod], budgets: Sequence[PodDisruptionBudget]
 ) -> tuple[list[Pod], list[Pod]]:
-    """Tell the pods whose eviction would break a budget from the others.
+    """Split pods into those whose eviction would break a budget, and the others.
 
-    Each pod counts against all budgets that select it, in the order given, so the
-    first ones may go within what is allowed, and the next ones no more.
+    Each pod counts against all budgets that select it, in the order given: once a
+    budget is used up, the eviction of further pods breaks it.
 
     Args:
         pods: The pods, in the order in which they use the budgets up.

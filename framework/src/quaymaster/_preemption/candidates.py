@@ -1,4 +1,4 @@
-"""Nodes that preemption could make room on, and which of them is the best.
+"""Compares the nodes that preemption could make room on.
 
 Mirrors ``pickOneNodeForPreemption`` (Kubernetes v1.36,
 ``pkg/scheduler/framework/preemption/preemption.go``) and ``MoreImportantPod``
@@ -27,28 +27,27 @@ PRIORITY_OFFSET: Final = 1 << 31
 def importance(pod: Pod) -> tuple[int, float]:
     """A sort key that puts more important pods first.
 
-    More important is who has the higher priority, or the same and started earlier. A
-    pod that has not started comes after those that have, as for upstream, which takes
-    it to start now.
+    A pod of higher priority is more important; of equal ones, the one that started
+    earlier. A pod that has not started comes last, as upstream takes it to start now.
     """
     return -pod.priority, _start(pod)
 
 
 class Candidates(Sequence[Candidate], ABC):
-    """Candidates that can tell the best of them without looking at each."""
+    """Candidates that know the best of them without looking at each."""
 
     @abstractmethod
     def best(self) -> Sequence[Candidate]:
-        """What `best_candidates` gives."""
+        """The best ones, as `best_candidates` finds them."""
 
 
 def best_candidates(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-    """The candidates that nothing speaks against, by the name of the node.
+    """The best candidates by the name of the node; all of them are equally good.
 
-    That is who has the fewest violations of budgets, then the least important victim
-    to lose, then the smallest sum of priorities, then the fewest victims, and at last
-    the latest start of any victim with the highest priority. Upstream takes a random
-    one of those that are left.
+    Compared are, in this order: the violations of budgets (fewest), the highest
+    priority among the victims (lowest), the sum of priorities (lowest), the number of
+    victims (fewest), and the earliest start among the victims of the highest priority
+    (latest). Upstream takes a random one of those that are left.
     """
     if isinstance(candidates, Candidates):
         return candidates.best()

@@ -1,4 +1,4 @@
-"""Trying out which pods would have to go from a node.
+"""Finds the pods that would have to go from a node, by trying.
 
 Mirrors ``SelectVictimsOnNode`` (Kubernetes v1.36,
 ``pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go``).
@@ -52,7 +52,7 @@ class DryRun:
         nodes: Sequence[NodeInfo],
         budgets: Sequence[PodDisruptionBudget],
     ) -> NodeTrial:
-        """Get ready to try some nodes, each of which may then be asked for.
+        """Prepare to try some nodes, each of which may then be asked for.
 
         Args:
             state: The pod's scratch space after filtering; it is not changed.
@@ -102,7 +102,7 @@ class DryRun:
 def _has_protected(
     pod: Pod, node: NodeInfo, budgets: Sequence[PodDisruptionBudget]
 ) -> bool:
-    """Whether budgets have a say on a node."""
+    """Whether budgets protect any pod on a node that could be a victim."""
     return bool(budgets) and any(
         victim.priority < pod.priority and is_protected(victim, budgets)
         for victim in node.pods.values()
@@ -194,7 +194,7 @@ class _Trial:
         )
 
     def reprieve(self, pods: Sequence[Pod]) -> list[Pod] | Status:
-        """Bring back whoever can stay; give those who cannot, or an Error."""
+        """Bring back the pods that can stay; return those that cannot, or an Error."""
         victims = []
         for pod in pods:
             status = self.add(pod)

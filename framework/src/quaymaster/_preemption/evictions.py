@@ -1,4 +1,4 @@
-"""Evicting the pods that a preemption has chosen.
+"""Evicts the pods that a preemption has chosen.
 
 Mirrors ``Executor`` (Kubernetes v1.36,
 ``pkg/scheduler/framework/preemption/executor.go``) with SchedulerAsyncPreemption, as it
@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 
 def is_preempted(pod: Pod) -> bool:
-    """Whether a pod is on its way out because a scheduler has preempted it."""
+    """Whether a pod is terminating because a scheduler has preempted it."""
     if not pod.is_terminating:
         return False
     for condition in pod.status.conditions:
@@ -44,7 +44,7 @@ def is_preempted(pod: Pod) -> bool:
 
 @attrs.frozen(eq=False)
 class _Outcome:
-    """What came of the calls to the cluster.
+    """The results of the calls to the cluster.
 
     Attributes:
         evicted: The pods that were deleted by these calls.
@@ -61,7 +61,7 @@ class _Outcome:
 
 @attrs.define(eq=False)
 class _Work:
-    """What is left to do for one preemptor.
+    """The work that is left for one preemptor.
 
     Attributes:
         preemptor: The pod that needs the room.
@@ -144,7 +144,7 @@ class Evictions:
         )
 
     def _most_evicted(self, work: _Work, outcome: _Outcome) -> None:
-        """Evict the last victim on its own: see `is_under_way`."""
+        """Evict the last victim, after the others: see `is_under_way`."""
         self._tell_all(work, outcome.evicted)
         work.all_cleared = outcome.all_cleared
         if outcome.error is not None or not work.last:
@@ -162,7 +162,7 @@ class Evictions:
         self._finish(work, outcome)
 
     def _finish(self, work: _Work, outcome: _Outcome) -> None:
-        """Open the gate, and see to it that something wakes the preemptor.
+        """Open the gate, and make sure that something wakes the preemptor.
 
         That is the end of the last victim, or the rejection of a waiting one, which
         therefore comes after the gate has opened. Without either, nobody else would.
@@ -239,7 +239,7 @@ def _clear_and_evict(
     outdone: Sequence[Pod],
     victims: Sequence[Pod],
 ) -> _Outcome:
-    """Off the engine's thread: touches nothing but the cluster."""
+    """Call the cluster, on a worker's thread; nothing else is touched."""
     failure = None
     for pod in outdone:
         try:
@@ -255,7 +255,7 @@ def _clear_and_evict(
 
 
 def _evict(cluster: Cluster, preemptor: Pod, victims: Sequence[Pod]) -> _Outcome:
-    """Off the engine's thread: touches nothing but the cluster."""
+    """Call the cluster, on a worker's thread; nothing else is touched."""
     evicted: list[Pod] = []
     gone: list[Pod] = []
     for victim in victims:

@@ -1,4 +1,4 @@
-"""What is requested by pods that are nominated to nodes."""
+"""The requests of pods that are nominated to nodes."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ __all__ = ["Promises"]
 
 
 class Promises:
-    """Who is nominated to each node; worked out again when it changes.
+    """The pods that are nominated to each node, computed anew when they change.
 
     Args:
         handle: The framework.
@@ -24,15 +24,15 @@ class Promises:
     def ahead_of(
         self, pod: Pod, infos: Sequence[NodeInfo]
     ) -> Sequence[tuple[PodUsage, Sequence[int]]]:
-        """The pods that another must leave room for on some nodes, by their requests.
+        """The nominated pods that another pod must leave room for, by their requests.
 
         Args:
             pod: The other pod.
             infos: The nodes.
 
         Returns:
-            What a pod requests, and the rows that have such a pod. If there are
-            several of a kind on a row, they are told one by one.
+            Pairs of requests, and the rows that have a pod with them. A row with
+            several such pods is in several pairs.
         """
         nominated_pods, known = self._handle.nominated_pods, self._known
         priority, uid = pod.priority, pod.uid

@@ -1,4 +1,4 @@
-"""The search for candidates on columns: the nodes in turn, many at once."""
+"""Searches candidates on columns: the nodes in turn, many at once."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -34,7 +34,7 @@ class RowSearch:
         self._handle = handle
         self._columns = VictimColumns()
         self._promises = Promises(handle)
-        # How many nodes it took to find a candidate, the last time.
+        # How many nodes it took to find a candidate last time.
         self._effort = 1.0
 
     def trial(self, state: CycleState, pod: Pod, infos: Sequence[NodeInfo]) -> RowTrial:
@@ -105,7 +105,7 @@ class _Part:
         self._made: dict[int, Candidate] = {}
 
     def candidate(self, place: int) -> Candidate:
-        """One of those that were found."""
+        """The candidate at a place in `found`."""
         made = self._made.get(place)
         if made is None:
             answer = self.trial.answer(self.nodes[place])
@@ -115,7 +115,7 @@ class _Part:
 
 
 class RowCandidates(Candidates):
-    """Candidates that are made when somebody asks for them.
+    """Candidates that are built when somebody asks for them.
 
     Args:
         pairs: What was tried together, and a place in it, for each of the candidates.
@@ -138,7 +138,7 @@ class RowCandidates(Candidates):
         return part.candidate(place)
 
     def best(self) -> "RowCandidates":
-        """Those of them that nothing speaks against, by the name of the node."""
+        """The best ones, by the name of the node."""
         pairs = self._pairs
         parts = dict.fromkeys(part for part, _ in pairs)
         costs = zip(*(part.trial.costs(part.found) for part in parts), strict=True)
@@ -152,7 +152,7 @@ class RowCandidates(Candidates):
 
 
 class RowStatuses(Mapping[str, Status]):
-    """Why nodes that were tried are no candidates; found out when somebody asks."""
+    """The statuses of nodes that are no candidates, built when somebody asks."""
 
     def __init__(self, parts: Sequence[_Part]) -> None:
         self._parts = parts

@@ -35,7 +35,7 @@ NO_VICTIMS: Final = Status.unresolvable("No preemption victims found for incomin
 
 
 class RowTrial:
-    """What many nodes have to lose, if budgets do not matter.
+    """The dry run of many nodes, where no budget matters.
 
     ``N`` is the number of nodes with pods that may be preempted, ``K`` the number of
     ranks.
@@ -71,7 +71,7 @@ class RowTrial:
         columns.bring_up(nodes, infos)
         rows: RowArray = np.array([info.row for info in infos], dtype=np.intp)
         rows.sort()
-        # By rank and row: who could go.
+        # By rank and row: the pods that could go.
         potential: BoolArray = columns.priority[:, rows] < pod.priority
         concerned = np.flatnonzero(potential.any(axis=0))
         self.rows = rows[concerned]
@@ -79,7 +79,7 @@ class RowTrial:
         self._priority = columns.priority[:, self.rows]
         self._start = columns.start[:, self.rows]
         self._ranks: list[int] = np.flatnonzero(self._potential.any(axis=1)).tolist()
-        # What matters of what they request: the table's column, and by rank and row.
+        # The requests that matter: the table's column, and the amounts by rank and row.
         self._requested = _used(columns.requested[:, :, self.rows])
         self._non_zero = _used(columns.non_zero[:, :, self.rows])
         numbers = self.rows.tolist()
@@ -96,7 +96,7 @@ class RowTrial:
             self.is_certain = self._run()
 
     def answer(self, info: NodeInfo) -> Candidate | Status | None:
-        """The candidate, or why the node is none; None if only the slow way can tell.
+        """The candidate, or the status why it is none; None if it must be tried alone.
 
         Args:
             info: One of the nodes.
@@ -120,7 +120,7 @@ class RowTrial:
         return Candidate(node_name=info.name, victims=victims)
 
     def costs(self, indices: RowArray) -> Sequence[Int64Array | Float64Array]:
-        """What the choice of some candidates would cost, the weightiest first.
+        """The costs by which candidates are compared; the first counts most.
 
         Args:
             indices: Where they are in ``rows``.
@@ -193,10 +193,10 @@ class RowTrial:
             yield table.non_zero_requested[index], amounts
 
     def _fitting(self, indices: RowArray, pod_use: PodUse | None) -> BoolArray | None:
-        """Which of some nodes the pod fits on, nominated pods or not.
+        """The nodes, among some, that the pod fits on with and without nominated pods.
 
-        None if a filter met an error. The verdicts of the first time are kept, when
-        everybody has gone.
+        None if a filter met an error. The verdicts of the first time, without
+        any victim, are kept.
         """
         nominated = self._has_nominated[indices]
         fitting = self._filtered(self._tables[-1], indices, pod_use)
@@ -227,7 +227,7 @@ class RowTrial:
         return passed
 
     def _is_among(self, rows: RowArray, passed: Rows) -> BoolArray:
-        """Which of some rows are among others, both ascending."""
+        """Whether each of some rows is among others; both are ascending."""
         found: BoolArray = np.zeros(self._tables[0].capacity, dtype=np.bool_)
         found[passed] = True
         return found[rows]

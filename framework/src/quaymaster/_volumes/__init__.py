@@ -1,8 +1,7 @@
-"""Volumes, claims and classes, as scheduling has to understand them.
+"""Volumes, claims and classes: what volume plugins and the in-memory cluster share.
 
-What the volume plugins and the in-memory cluster share: which claims a pod has, which
-volume a claim gets, from where volumes can be reached, and what became of volumes whose
-plugins have moved out of Kubernetes.
+That is which claims a pod has, which volume a claim gets, which nodes can reach a
+volume, and how CSI drivers see the volumes of in-tree plugins.
 """
 
 from quaymaster._volumes.claims import (

@@ -1,4 +1,4 @@
-"""Which claims a pod has, and what a claim says.
+"""The claims of pods, and what follows from a claim.
 
 Mirrors ``storage/volume`` and ``storage/ephemeral`` (k8s.io/component-helpers v0.36).
 """
@@ -52,7 +52,7 @@ _VOLUMES: Final = SpecKey(_read_volumes)
 
 
 def volumes_fragment(pod: Pod) -> Hashable | None:
-    """What a plugin that looks at a pod's volumes returns from ``sign_pod``.
+    """The fragment that plugins which look at a pod's volumes return from ``sign_pod``.
 
     None, which is to remember nothing, for pods with volumes: what is said of them
     depends on claims and on other pods, not on nodes alone. Upstream signs most of them
@@ -136,7 +136,7 @@ def selected_node(claim: PersistentVolumeClaim) -> str | None:
 
 
 def reference_to(claim: PersistentVolumeClaim) -> ObjectReference:
-    """What a volume that is bound to a claim says of it."""
+    """The reference to a claim that a volume bound to it has."""
     return ObjectReference(
         api_version=claim.api_version,
         kind=claim.kind,

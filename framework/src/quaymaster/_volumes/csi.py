@@ -1,4 +1,4 @@
-"""Volumes of the old in-tree plugins, as the CSI drivers that took over know them.
+"""Translates volumes of in-tree plugins to those of the CSI drivers that took over.
 
 Mirrors k8s.io/csi-translation-lib v0.36, as far as it decides where volumes can be and
 how they are counted.
@@ -49,7 +49,7 @@ _EBS_ID: Final = re.compile(r"vol-[^/]*")
 
 
 class TranslationError(QuaymasterError):
-    """A volume that its CSI driver could not be told of."""
+    """A volume cannot be translated to its CSI driver."""
 
 
 @attrs.frozen(eq=False)
@@ -88,7 +88,7 @@ def csi_driver_of(provisioner: str) -> str | None:
 
 
 def is_migrated(provisioner: str) -> bool:
-    """Whether the scheduler has a plugin's volumes handled by its CSI driver.
+    """Whether a plugin's volumes are handled by its CSI driver.
 
     Not so for Azure File and vSphere, as in upstream's ``isCSIMigrationOn``.
     """
@@ -97,7 +97,7 @@ def is_migrated(provisioner: str) -> bool:
 
 
 def csi_handle(source: Source) -> str:
-    """How the CSI driver names a volume of a migrated in-tree plugin.
+    """The name by which the CSI driver knows a volume of a migrated in-tree plugin.
 
     Raises:
         TranslationError: Its own name makes no sense, or it is of no such plugin.
@@ -115,7 +115,7 @@ def csi_handle(source: Source) -> str:
 def csi_volume(volume: PersistentVolume) -> PersistentVolume:
     """A volume of a migrated in-tree plugin as its CSI driver would have made it.
 
-    Where it can be reached from is said in the driver's own label for zones.
+    Its node affinity uses the driver's own label for zones.
 
     Raises:
         TranslationError: Its own name makes no sense, or it is of no such plugin.
@@ -248,9 +248,9 @@ _BY_NAME: Final = {plugin.name: plugin for plugin in _PLUGINS}
 def _translated_topology(
     volume: PersistentVolume, key: str
 ) -> VolumeNodeAffinity | None:
-    """Where a volume can be reached from, in the driver's label for zones.
+    """The node affinity of a volume, in the driver's label for zones.
 
-    What the volume's node affinity says of zones goes before its zone label.
+    Zones in the volume's node affinity count before its zone label.
     """
     terms = _terms(volume)
     zone, region = _topology_labels(volume, terms)

@@ -1,4 +1,4 @@
-"""The annotations and names by which scheduler, binder and provisioners talk.
+"""The annotations and names that scheduler, binder and provisioners share.
 
 Mirrors ``storage/volume/pv_helpers.go`` (k8s.io/component-helpers v0.36).
 """
@@ -32,10 +32,10 @@ NO_PROVISIONER: Final = "kubernetes.io/no-provisioner"
 """The provisioner of classes whose volumes are made by hand."""
 
 PROVISIONED_BY: Final = "pv.kubernetes.io/provisioned-by"
-"""On volumes: who made them for a claim."""
+"""On volumes: the provisioner that made them for a claim."""
 
 SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
 """On claims: the node for which the scheduler wants a volume made."""
 
 STORAGE_PROVISIONER: Final = "volume.kubernetes.io/storage-provisioner"
-"""On claims: who is to make a volume."""
+"""On claims: the provisioner that is to make a volume."""

@@ -1,4 +1,4 @@
-"""All volumes of a cluster, filed so that a claim's candidates need no search.
+"""The volumes of a cluster, indexed so that a claim's candidates need no search.
 
 Mirrors ``FindMatchingVolume`` (k8s.io/component-helpers v0.36, ``storage/volume``).
 Claims that ask for the same are offered the same free volumes, so these are listed once
@@ -31,7 +31,7 @@ _MAX_SHAPES: Final = 64
 
 
 class _Entry(NamedTuple):
-    """A volume with its place among others: the smallest first, then by arrival."""
+    """A volume with its sort key: the smallest first, then by arrival."""
 
     nanos: int
     arrival: int
@@ -40,7 +40,7 @@ class _Entry(NamedTuple):
 
 
 class _Shape(NamedTuple):
-    """All that matters of a claim for which free volumes it could get."""
+    """The fields of a claim that decide which free volumes it could get."""
 
     storage_class: str
     nanos: int
@@ -50,7 +50,7 @@ class _Shape(NamedTuple):
     selector: Selector | None
 
     def fits(self, volume: PersistentVolume) -> bool:
-        """Whether a free volume of the class is one that is asked for."""
+        """Whether a free volume of the class fits the claim."""
         return (
             self.is_usable(volume)
             and volume.status.phase == "Available"
@@ -59,7 +59,7 @@ class _Shape(NamedTuple):
         )
 
     def is_usable(self, volume: PersistentVolume) -> bool:
-        """Whether size, mode and attributes are those that are asked for."""
+        """Whether size, mode and attributes of a volume fit the claim."""
         spec = volume.spec
         return (
             _size(volume) >= self.nanos
@@ -70,7 +70,7 @@ class _Shape(NamedTuple):
 
 
 class FreeVolumes:
-    """The volumes nobody has that claims of one shape could get, the best first."""
+    """The free volumes that claims of one shape could get, the best first."""
 
     def __init__(self) -> None:
         self._all: list[_Entry] = []
@@ -92,7 +92,7 @@ class FreeVolumes:
     def best(
         self, labels: Mapping[str, str], taken: Container[str] = ()
     ) -> PersistentVolume | None:
-        """The best that can be reached from a node with these labels, or None.
+        """The best volume that a node with these labels can reach, or None.
 
         Args:
             labels: The node's labels.
@@ -106,7 +106,7 @@ class FreeVolumes:
         return min(found).volume if found else None
 
     def counts(self, nodes: NodeTable, rows: Rows) -> Int64Array:
-        """How many can be reached from each node, shape ``(N,)``."""
+        """The number of volumes that each node can reach, shape ``(N,)``."""
         return self._tally.counts(nodes, rows)
 
     def put(self, entry: _Entry) -> None:
@@ -182,12 +182,12 @@ class Candidates:
 
 
 class VolumePool:
-    """The volumes of a cluster, whoever has them."""
+    """All volumes of a cluster, free or bound."""
 
     def __init__(self) -> None:
         self._arrivals = count()
         self._entries: dict[str, _Entry] = {}
-        # By claim: those that are bound to it or kept for it. By class: the others.
+        # By claim: volumes bound to it or kept for it. By class: the others.
         self._kept: dict[str, dict[str, _Entry]] = {}
         self._free: dict[str, dict[str, _Entry]] = {}
         self._lists: dict[_Shape, FreeVolumes] = {}
@@ -251,7 +251,7 @@ class VolumePool:
                     free.put(entry)
             if len(self._lists) >= _MAX_SHAPES:
                 del self._lists[next(iter(self._lists))]
-        self._lists[shape] = free  # the last one was asked for last
+        self._lists[shape] = free  # the most recently used one comes last
         return free
 
     def _lists_for(self, volume: PersistentVolume) -> Iterator[FreeVolumes]:
@@ -272,7 +272,7 @@ class VolumePool:
 
 
 def storage_of(resources: VolumeResourceRequirements) -> Quantity:
-    """How much storage is requested; 0 if that is not said."""
+    """The storage that is requested; 0 if nothing is."""
     return resources.requests.get("storage", _ZERO)
 
 

@@ -1,4 +1,4 @@
-"""Where volumes of a class can be made."""
+"""The topologies in which volumes of a class can be made."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""From which nodes volumes can be reached, one by one and for many nodes at once.
+"""The nodes that can reach volumes, one by one and many at once.
 
 Mirrors ``CheckNodeAffinity`` (k8s.io/component-helpers v0.36, ``storage/volume``).
 """
@@ -21,7 +21,7 @@ _NOTHING: Final[frozenset[str]] = frozenset()
 
 
 class VolumeTopology:
-    """From which nodes a volume can be reached, compiled.
+    """The nodes that can reach a volume: its node affinity, compiled.
 
     Only labels are asked: conditions on fields of the node always hold, and terms that
     cannot be evaluated match nothing.
@@ -72,7 +72,7 @@ class VolumeTopology:
         return self.terms is None or any(term.matches(labels) for term in self.terms)
 
     def rows(self, nodes: NodeTable, rows: Rows) -> BoolArray | None:
-        """From which nodes it can be reached, shape ``(N,)``; None if from all."""
+        """The nodes that can reach it, as truth values ``(N,)``; None if all can."""
         if self.terms is None:
             return None
         found: BoolArray = np.zeros(nodes.count(rows), dtype=np.bool_)
@@ -87,21 +87,21 @@ class VolumeTopology:
 
 
 class VolumeTopologyCounts:
-    """How many things can be reached from each node, kept while they come and go."""
+    """How many volumes, or the like, each node can reach; kept as they come and go."""
 
     def __init__(self) -> None:
         self._from_everywhere = 0
-        self._by_label: dict[str, _LabelTally] = {}
+        self._by_label: dict[str, _LabelCounts] = {}
         self._others: dict[tuple[Selector, ...], tuple[VolumeTopology, int]] = {}
 
     def add(self, topology: VolumeTopology, number: int = 1) -> None:
-        """Count things in, or out with a negative number."""
+        """Count things in, or out if the number is negative."""
         if topology.terms is None:
             self._from_everywhere += number
             return
         plain = _plain(topology)
         if plain is not None:
-            tally = self._by_label.setdefault(plain.key, _LabelTally())
+            tally = self._by_label.setdefault(plain.key, _LabelCounts())
             for value in plain.values:
                 tally.add(value, number)
             return
@@ -123,7 +123,7 @@ class VolumeTopologyCounts:
         )
 
     def counts(self, nodes: NodeTable, rows: Rows) -> Int64Array:
-        """How many things can be reached from each node, shape ``(N,)``."""
+        """The number of things that each node can reach, shape ``(N,)``."""
         counts: Int64Array | None = None
         for key, tally in self._by_label.items():
             found = tally.counts(nodes.label(key), rows)
@@ -138,8 +138,8 @@ class VolumeTopologyCounts:
         return counts
 
 
-class _LabelTally:
-    """How many things there are per value of one node label."""
+class _LabelCounts:
+    """The number of things per value of one node label."""
 
     __slots__ = ("_by_value", "_column", "_known", "_table")
 
@@ -183,7 +183,7 @@ def _labels(term: NodeTerm) -> Selector:
 
 
 def _plain(topology: VolumeTopology) -> Requirement | None:
-    """The one condition that there is, if it names the values of a label."""
+    """The only condition, if it lists values of a label; else None."""
     anchor = topology.anchor
     if (
         anchor is None
