@@ -261,7 +261,7 @@ def make_algorithm(
     )
     registry = PluginRegistry.of({plugin.__name__: plugin for plugin in plugins})
     config = _config(registry, [plugin.__name__ for plugin in plugins], weights or {})
-    profile = build_profile(config, registry, lambda name: EngineHandle(name, services))
+    profile = build_profile(config, registry, EngineHandle("test", services).for_plugin)
     plain = Algorithm(profile, snapshot.nodes, nominator, NodeOrder(), 100)
     return remember(plain, Signatures(profile, snapshot.nodes))
 

@@ -108,7 +108,7 @@ class World:
         profile = build_profile(
             config,
             PluginRegistry.of({"Fussy": Fussy}),
-            lambda name: EngineHandle(name, services),
+            EngineHandle("test", services).for_plugin,
         )
         nodes, order = self.snapshot.nodes, NodeOrder()
         plain = Algorithm(profile, nodes, self.nominator, order, 100)

@@ -43,7 +43,10 @@ ARGUMENTS = {
     for hook in point.hooks
 }
 HOOKS = sorted(ARGUMENTS)
-ANY_ANSWER = ("queue_sort", "sign_pod", "unreserve", "post_bind")
+ANY_ANSWER = (
+    *("queue_sort", "sign_pod", "unreserve", "post_bind"),
+    *("start", "close"),
+)
 """Hooks that answer with anything, or whose answers nobody reads."""
 
 

@@ -1,6 +1,7 @@
 """``quaymaster extender``."""
 
 from collections.abc import Sequence
+from contextlib import closing
 
 import click
 
@@ -104,7 +105,7 @@ def command(
     )
     print_notices(inputs.notices)
     clock = RealClock()
-    with inputs.located():
+    with logging_to_stderr(), inputs.located():
         service = ExtenderService(
             inputs.config,
             inputs.registry,
@@ -112,10 +113,15 @@ def command(
             clock=clock,
             unknown_nodes=UnknownNodes(unknown_nodes),
         )
-    server = _listening(address, service, options)
     watcher = ConfigWatcher(config_file, inputs.registry, service, clock)
+    with logging_to_stderr(), closing(service):
+        _serve(_listening(address, service, options), watcher)
+
+
+def _serve(server: ExtenderServer, watcher: ConfigWatcher) -> None:
+    """Answer until somebody interrupts, and follow the configuration file."""
     watcher.start()
-    with interruptible(), server, logging_to_stderr(), on_hangup(watcher.check):
+    with interruptible(), server, on_hangup(watcher.check):
         print_line(f"serving filter and prioritize on {server.url}")
         try:
             server.serve_forever()

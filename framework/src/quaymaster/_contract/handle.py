@@ -134,12 +134,16 @@ class FilterRunner(Protocol):
 
 
 class Handle(Protocol):
-    """The framework, seen from one profile's plugins.
+    """The framework, seen from one plugin of a profile.
 
     A plugin stores it when it is built, and uses it from within its hooks. `allow` and
     `reject` of a waiting pod, and `activate`, may be called from any thread; everything
     else belongs to the scheduling thread.
     """
+
+    @property
+    def plugin_name(self) -> str:
+        """The name of this plugin in the profile, for messages and `WaitingPod`."""
 
     @property
     def profile_name(self) -> str:

@@ -75,6 +75,7 @@ __all__ = [
     "EnqueueExtensions",
     "ExtensionPoint",
     "FilterPlugin",
+    "LifecyclePlugin",
     "NodeStatuses",
     "PermitPlugin",
     "PodUse",
@@ -101,6 +102,51 @@ what a ``hookimpl(wrapper=True)`` sees, is the answer of a single plugin."""
 
 hookimpl = pluggy.HookimplMarker(PROJECT)
 """Marks a method that implements a hook; see pluggy's documentation for options."""
+
+
+class LifecyclePlugin(Protocol):
+    """Begin and end work beside the hooks, such as reading data from outside.
+
+    A plugin is built, put to work, and replaced by a reload or stopped with its
+    scheduler. What can fail belongs in its constructor: that keeps the configuration
+    out. What only a plugin at work should do belongs in ``start``.
+    """
+
+    @hookspec
+    def start(self) -> None:
+        """Begin: the plugin's profile is in force.
+
+        Called once, on the scheduling thread, before the first attempt of a pod with
+        this profile, in the order in which the plugins were built: profile by profile,
+        plugin by plugin. The copies of the cluster's objects are there, unless the
+        cluster could not be listed yet. ``events_to_register`` comes before it, and so
+        do ``pre_enqueue`` and ``queue_sort`` for the pods that are pending then. A
+        reload calls it once the replaced plugins have been closed.
+
+        Not called for a plugin whose configuration does not come into force, since
+        another plugin cannot be built or the configuration is only checked.
+
+        An exception is reported as that of any hook. The profile stays in force, and
+        the plugin goes on as it is: the other plugins are started, and ``close`` is
+        called in the end.
+        """
+
+    @hookspec
+    def close(self) -> None:
+        """End: let go of what the plugin holds, such as connections and threads.
+
+        Called once for every plugin that was built, started or not: when a reload has
+        put other plugins in its place, when its profile or another of the same
+        configuration cannot be built, and when the scheduler stops. It runs on the
+        scheduling thread, in the reverse order of ``start``, and should be quick. An
+        exception is reported, and the other plugins are closed all the same.
+
+        The plugin's timers have been cancelled by then, its tasks that have not begun
+        never will, and `Handle.changed` does nothing any more. What has begun comes to
+        its end, after this hook if need be. So do pods that had their node before a
+        reload: ``unreserve`` and the hooks from ``permit`` to ``post_bind`` may still
+        be called for them.
+        """
 
 
 class PreEnqueuePlugin(Protocol):
@@ -610,6 +656,7 @@ def _point(key: str, spec: _Spec, **options: Any) -> ExtensionPoint:
 
 
 EXTENSION_POINTS: tuple[ExtensionPoint, ...] = (
+    _point("", LifecyclePlugin),
     _point("preEnqueue", PreEnqueuePlugin),
     _point("queueSort", QueueSortPlugin),
     _point("", EnqueueExtensions),

@@ -77,7 +77,8 @@ class SlowHook:
     Attributes:
         plugin: The plugin's name.
         hook: The hook.
-        pod: The key of the pod that it was called for.
+        pod: The key of the pod that it was called for; empty for ``start`` and
+            ``close``.
         seconds: How long it took.
         limit_seconds: How long it may take.
     """
@@ -96,7 +97,8 @@ class HookError:
     Attributes:
         plugin: The plugin's name.
         hook: The hook.
-        pod: The key of the pod that it was called for.
+        pod: The key of the pod that it was called for; empty for ``start`` and
+            ``close``.
         error: The exception, with its traceback.
     """
 

@@ -5,6 +5,7 @@ Upstream's name for this is ``Framework`` (Kubernetes v1.36,
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
 
 import attrs
 
@@ -34,6 +35,7 @@ __all__ = [
     "backoff_policy",
     "queue_profiles",
     "retire",
+    "start_plugins",
 ]
 
 
@@ -46,7 +48,7 @@ class Framework:
         algorithm: Finds nodes; it may remember what plugins said of earlier pods.
         plain: The same, which asks every plugin every time.
         binding: The stations from Reserve to PostBind.
-        handle: What its plugins were given.
+        handle: What the handles of its plugins have in common.
     """
 
     profile: Profile
@@ -121,7 +123,7 @@ class FrameworkBuilder:
         handle = EngineHandle(config.scheduler_name, self.services, extenders)
         try:
             profile = build_profile(
-                config, self.registry, lambda _name: handle, self.guards
+                config, self.registry, handle.for_plugin, self.guards
             )
         except BaseException:
             handle.retire()
@@ -165,10 +167,23 @@ class FrameworkBuilder:
         )
 
 
-def retire(frameworks: Iterable[Framework]) -> None:
-    """Cancel the timers and tasks of the plugins of some profiles."""
+def start_plugins(frameworks: Iterable[Framework]) -> None:
+    """Tell the plugins of some profiles that they are at work."""
     for framework in frameworks:
+        framework.profile.lifecycle.start()
+
+
+def retire(frameworks: Iterable[Framework]) -> None:
+    """End the plugins of some profiles, the last one first.
+
+    Their timers and tasks are cancelled before any of them is closed.
+    """
+    listed = list(frameworks)
+    for framework in listed:
         framework.handle.retire()
+    with ExitStack() as stack:
+        for framework in listed:
+            stack.callback(framework.profile.lifecycle.close)
 
 
 def backoff_policy(config: SchedulerConfig) -> BackoffPolicy:

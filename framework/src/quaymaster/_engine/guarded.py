@@ -25,18 +25,21 @@ class PluginClock(Clock):
 
     Args:
         clock: The engine's clock.
+
+    Attributes:
+        is_retired: Whether the plugins have been replaced, or were never put to work.
     """
 
     def __init__(self, clock: Clock) -> None:
         super().__init__()
         self._clock = clock
-        self._is_retired = False
+        self.is_retired = False
         # The engine's clock holds those that are still to come.
         self._set: WeakSet[Timer] = WeakSet()
 
     def retire(self) -> None:
         """Cancel all timers; one that is set later is cancelled at once."""
-        self._is_retired = True
+        self.is_retired = True
         for timer in list(self._set):
             timer.cancel()
 
@@ -63,7 +66,7 @@ class PluginClock(Clock):
             raise ValueError("call_at: expected a time, got NaN")
         guarded = _logging_errors(callback)
         timer = self._clock.call_at(due, guarded, background=background)
-        if self._is_retired:
+        if self.is_retired:
             timer.cancel()
         else:
             self._set.add(timer)

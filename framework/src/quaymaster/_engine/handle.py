@@ -1,5 +1,6 @@
 """The handle that the plugins of one profile get."""
 
+import copy
 from collections.abc import Callable, Iterable, Sequence
 from random import Random
 from typing import TypeVar
@@ -128,7 +129,7 @@ class ProfileFilters:
 
 
 class EngineHandle:
-    """Implements `quaymaster.Handle` for one profile.
+    """Implements `quaymaster.Handle` for one profile; each plugin has its own.
 
     Args:
         profile_name: The profile's scheduler name.
@@ -148,9 +149,15 @@ class EngineHandle:
         self._clock = PluginClock(services.clock)
         self._extenders = extenders
         self._profile_name = profile_name
+        self._plugin_name = ""
         self._services = services
-        self._is_retired = False
         self.filters = ProfileFilters(services.nominator)
+
+    def for_plugin(self, name: str) -> "EngineHandle":
+        """The handle of one plugin; it ends with this one."""
+        other = copy.copy(self)
+        other._plugin_name = name
+        return other
 
     def retire(self) -> None:
         """Cancel the timers and tasks of the plugins, and take no new ones.
@@ -158,11 +165,14 @@ class EngineHandle:
         This is for plugins that have been replaced, or were never put to work.
         """
         self._clock.retire()
-        self._is_retired = True
 
     def attach(self, algorithm: Algorithm) -> None:
         """Let plugins run the profile's own filters, now that all have been built."""
         self.filters.attach(algorithm)
+
+    @property
+    def plugin_name(self) -> str:
+        return self._plugin_name
 
     @property
     def profile_name(self) -> str:
@@ -217,4 +227,4 @@ class EngineHandle:
         self, task: Callable[[], T], done: Callable[[T], None]
     ) -> None:
         executor = self._services.executor
-        run_guarded(executor, task, done, lambda: self._is_retired)
+        run_guarded(executor, task, done, lambda: self._clock.is_retired)

@@ -17,7 +17,12 @@ from quaymaster._contract.clock import Clock
 from quaymaster._contract.cluster import Cluster
 from quaymaster._contract.options import SchedulerOptions
 from quaymaster._cycle.sampling import NodeOrder
-from quaymaster._engine.framework import Framework, FrameworkBuilder, retire
+from quaymaster._engine.framework import (
+    Framework,
+    FrameworkBuilder,
+    retire,
+    start_plugins,
+)
 from quaymaster._engine.handle import Services
 from quaymaster._engine.inbox import Inbox
 from quaymaster._engine.informers import ChangeHandler, EngineInformers
@@ -112,17 +117,20 @@ class ProfileRunner:
         self._stopwatch = stopwatch
         self._order = NodeOrder()
         self._services = self._services_with(activate)
+        self._is_started = False
         self.config = config
         self.frameworks = self.build(config)
         self._let_reject(self.frameworks)
 
     def start(self, handler: ChangeHandler) -> None:
-        """Learn what there is in the cluster, and begin to follow it.
+        """Learn what there is in the cluster, begin to follow it, and start plugins.
 
         Args:
             handler: Told every change, after the copies have been brought up to date.
         """
         self.informers.start(handler)
+        self._is_started = True
+        start_plugins(self.frameworks.values())
 
     def catch_up(self) -> bool:
         """Handle what has arrived and is due; return whether there was anything."""
@@ -137,7 +145,7 @@ class ProfileRunner:
         return self.inbox.wait(self.clock)
 
     def close(self) -> None:
-        """Stop the timers and the tasks of plugins, and wait for calls on their way."""
+        """Close the plugins, and wait for calls on their way; again does no harm."""
         retire(self.frameworks.values())
         self.executor.close()
 
@@ -168,7 +176,8 @@ class ProfileRunner:
     ) -> ConfigChanges:
         """Put the profiles of another configuration to work in place of these.
 
-        If anything of it fails, everything stays as it was.
+        If anything of it fails, everything stays as it was. The plugins of the old ones
+        are closed before those of the new ones are started.
 
         Args:
             config: The new configuration, complete and checked.
@@ -190,6 +199,8 @@ class ProfileRunner:
         self.frameworks.update(frameworks)
         self._let_reject(frameworks)
         self.config = config
+        if self._is_started:
+            start_plugins(frameworks.values())
         return changes
 
     def _services_with(self, activate: Callable[[Sequence[Pod]], None]) -> Services:

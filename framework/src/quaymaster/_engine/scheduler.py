@@ -120,7 +120,7 @@ class Scheduler:
         return self._runner.config
 
     def start(self) -> None:
-        """Learn what there is in the cluster, and begin to follow it.
+        """Learn what there is in the cluster, begin to follow it, and start plugins.
 
         What cannot be listed is tried again every second, and nothing is scheduled
         before everything has been listed.
@@ -137,7 +137,11 @@ class Scheduler:
         self.close()
 
     def close(self) -> None:
-        """Stop the timers and the tasks of plugins, and wait for calls on their way."""
+        """Close the plugins, and wait for calls on their way.
+
+        Their timers and tasks are cancelled. It is called on the thread that takes the
+        turns, by whoever does not call `run`; a second time does no harm.
+        """
         self._runner.close()
 
     def wake(self) -> None:

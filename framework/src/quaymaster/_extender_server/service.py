@@ -115,6 +115,13 @@ class ExtenderService:
         """End `wait`; from any thread."""
         self._runner.inbox.notify()
 
+    def close(self) -> None:
+        """End the plugins, and leave their background work to itself.
+
+        On the thread that asks questions, after the last one.
+        """
+        self._runner.close()
+
     def reload(self, config: SchedulerConfig) -> Future[ConfigChanges]:
         """Answer by another configuration from the next `catch_up` on.
 

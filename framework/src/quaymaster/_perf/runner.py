@@ -101,6 +101,8 @@ def run_workload(
             status, reason = INCOMPLETE, str(error)
         except VerificationError as error:
             status, reason = FAILED, str(error)
+        finally:
+            world.close()
         measurements = player.measurements
     return Outcome(
         workload=workload.name,

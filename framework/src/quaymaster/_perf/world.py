@@ -68,6 +68,10 @@ class World:
         )
         self._scheduler.start()
 
+    def close(self) -> None:
+        """End the scheduler's plugins."""
+        self._scheduler.close()
+
     def turn(self) -> bool:
         """Let the scheduler take one turn; return whether it had anything to do."""
         self.clock.keep_pace()

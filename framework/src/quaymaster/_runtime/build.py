@@ -29,6 +29,7 @@ from quaymaster._runtime.calls import Implementations
 from quaymaster._runtime.events import event_problem
 from quaymaster._runtime.failures import is_from_outside
 from quaymaster._runtime.guards import HookGuards
+from quaymaster._runtime.lifecycle import Lifecycle
 from quaymaster._runtime.manager import hooks_of
 from quaymaster._runtime.profile import Call, HookFunction, Profile
 
@@ -39,6 +40,7 @@ _log = logging.getLogger(__name__)
 _TELLING_NOBODY: Final = HookGuards()
 
 _HOOKS = [hook for point in EXTENSION_POINTS for hook in point.hooks]
+_LIFECYCLE_HOOKS = ("start", "close")
 _REJECTING_HOOKS = ("pre_enqueue", "pre_filter", "filter", "reserve", "permit")
 _SLEEPS = (
     "events_to_register is empty, so no event wakes the pods that it rejects: they "
@@ -72,15 +74,20 @@ def build_profile(
     Args:
         config: The profile, with all defaults filled in.
         registry: Where plugins are found by name.
-        make_handle: Gives the handle for the plugins of a scheduler name.
+        make_handle: Gives each plugin its handle, by the plugin's name.
         guards: Who is told of hooks that fail or take long.
 
     Raises:
         ProfileError: A plugin cannot be imported or built, implements a hook with a
-            wrong signature, or has a hook that does not exist.
+            wrong signature, or has a hook that does not exist. Those that have been
+            built by then are closed.
     """
-    handle = make_handle(config.scheduler_name)
-    return _Builder(config, registry, handle, guards).build()
+    builder = _Builder(config, registry, make_handle, guards)
+    try:
+        return builder.build()
+    except BaseException:
+        builder.lifecycle().close()
+        raise
 
 
 class _Builder:
@@ -88,19 +95,19 @@ class _Builder:
         self,
         config: ProfileConfig,
         registry: PluginRegistry,
-        handle: Handle,
+        make_handle: Callable[[str], Handle],
         guards: HookGuards,
     ) -> None:
         self._config = config
         self._registry = registry
-        self._handle = handle
+        self._make_handle = make_handle
         self._guards = guards
         self._manager = pluggy.PluginManager(PROJECT)
+        for point in EXTENSION_POINTS:
+            self._manager.add_hookspecs(point.spec)
         self._plugins: dict[str, object] = {}
 
     def build(self) -> Profile:
-        for point in EXTENSION_POINTS:
-            self._manager.add_hookspecs(point.spec)
         for name in self._names():
             self._plugins[name] = self._construct(name)
             self._register(name)
@@ -109,6 +116,7 @@ class _Builder:
             name=self._config.scheduler_name,
             config=self._config,
             plugins=self._plugins,
+            lifecycle=self.lifecycle(),
             plans={
                 point.key: tuple(self._calls(point))
                 for point in EXTENSION_POINTS
@@ -129,6 +137,19 @@ class _Builder:
             ],
         )
 
+    def lifecycle(self) -> Lifecycle:
+        """The beginning and the end of the plugins that have been built so far."""
+        found = Implementations(self._manager, _LIFECYCLE_HOOKS)
+        starts, closes = (
+            [
+                function
+                for name in self._plugins
+                if (function := found.compile(hook, name, guards=self._guards))
+            ]
+            for hook in _LIFECYCLE_HOOKS
+        )
+        return Lifecycle(starts, closes)
+
     @cached_property
     def _implementations(self) -> Implementations:
         """Who implements what; not to be asked for before all are registered."""
@@ -144,7 +165,8 @@ class _Builder:
     def _construct(self, name: str) -> object:
         try:
             make = self._registry.load(name)
-            return make(self._config.plugin_args.get(name), self._handle)
+            handle = self._make_handle(name)
+            return make(self._config.plugin_args.get(name), handle)
         except QuaymasterError:
             raise
         except BaseException as error:
@@ -154,14 +176,14 @@ class _Builder:
             raise self._error(name, problem) from error
 
     def _register(self, name: str) -> None:
-        for problem in unmarked_hooks(self._plugins[name]):
-            raise self._error(name, problem)
         try:
             self._manager.register(hooks_of(self._plugins[name]), name)
             self._manager.check_pending()
         except (pluggy.PluginValidationError, ValueError) as error:
             problem = " ".join(str(error).split())
             raise self._error(name, problem) from error
+        for problem in unmarked_hooks(self._plugins[name]):
+            raise self._error(name, problem)
 
     def _calls(self, point: ExtensionPoint) -> Iterable[Call]:
         enabled = self._config.plugins.get(point.key, ())

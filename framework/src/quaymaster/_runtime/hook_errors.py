@@ -42,7 +42,7 @@ class HookErrors:
         Args:
             plugin: The plugin's name.
             hook: The hook.
-            pod: The key of the pod that it was called for.
+            pod: The key of the pod that it was called for, or empty.
             error: What it raised, or how it broke its contract.
         """
         if error is self._last:
@@ -62,7 +62,8 @@ def _complain(failure: HookError, unsaid: int) -> None:
     error, pod = failure.error, failure.pod
     more = f"; {unsaid} failures more since the last one logged" if unsaid else ""
     if isinstance(error, PluginError):
-        _log.error("%s (pod %s)%s", error, pod, more)
+        _log.error("%s%s%s", error, f" (pod {pod})" if pod else "", more)
         return
-    what = f"plugin '{failure.plugin}': {failure.hook} failed for pod {pod}"
+    what = f"plugin '{failure.plugin}': {failure.hook} failed"
+    what += f" for pod {pod}" if pod else ""
     _log.error("%s: %s%s", what, describe_exception(error), more, exc_info=error)

@@ -8,6 +8,7 @@ import attrs
 from quaymaster._config.model import ProfileConfig
 from quaymaster._contract.cluster_events import ClusterEventWithHint
 from quaymaster._contract.hookspecs import EXTENSION_POINTS, PodUse, Scope
+from quaymaster._runtime.lifecycle import Lifecycle
 
 __all__ = ["Call", "HookFunction", "Profile"]
 
@@ -43,6 +44,7 @@ class Profile:
         name: The scheduler name that pods choose it by.
         config: What it was built from.
         plugins: Plugin name -> the instance.
+        lifecycle: Their ``start`` and ``close``.
         plans: Extension point key -> the calls there, in profile order.
         events: Plugin name -> the events it registered; None if it does not say.
         sign: Plugin name -> its ``sign_pod``, for the plugins that have one.
@@ -54,6 +56,7 @@ class Profile:
     name: str
     config: ProfileConfig
     plugins: Mapping[str, object]
+    lifecycle: Lifecycle
     plans: Mapping[str, Sequence[Call]]
     events: Mapping[str, Sequence[ClusterEventWithHint] | None]
     sign: Mapping[str, HookFunction]

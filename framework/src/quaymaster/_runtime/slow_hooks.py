@@ -45,7 +45,7 @@ class SlowHooks:
         Args:
             plugin: The plugin's name.
             hook: The hook.
-            pod: The key of the pod that it was called for.
+            pod: The key of the pod that it was called for, or empty.
             seconds: How long it took.
         """
         slow = SlowHook(
@@ -66,11 +66,11 @@ class SlowHooks:
 
 def _warn(slow: SlowHook, unsaid: int) -> None:
     _log.warning(
-        "plugin '%s': %s took %.3f s for pod %s (limit: %g s)%s",
+        "plugin '%s': %s took %.3f s%s (limit: %g s)%s",
         slow.plugin,
         slow.hook,
         slow.seconds,
-        slow.pod,
+        f" for pod {slow.pod}" if slow.pod else "",
         slow.limit_seconds,
         f"; {unsaid} times more since the last warning" if unsaid else "",
     )

@@ -1,6 +1,7 @@
 """What a simulation can be asked for."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 
 import attrs
 import msgspec
@@ -49,9 +50,9 @@ def simulate(
             what it has to be.
     """
     cluster = filled_cluster(list(objects), seed, max_pods)
-    run = Run(cluster, config, registry, seed=seed, options=options)
-    run.settle(on_progress)
-    return run.result()
+    with closing(Run(cluster, config, registry, seed=seed, options=options)) as run:
+        run.settle(on_progress)
+        return run.result()
 
 
 def explain_pod(
@@ -97,18 +98,17 @@ def explain_pod(
     if attempt is WhichAttempt.AUTO:
         attempt = WhichAttempt.FIRST if terminating else WhichAttempt.LAST
     log = AttemptLog(wanted, attempt)
-    run = Run(cluster, config, registry, seed=seed, log=log)
-    run.settle()
-    found = wanted.find()
-    attempts = log.of(found.key)
-    shown = _shown(pod, attempts, attempt)
-    explained = _explained(found, run) if shown is None else _of_attempt(found, shown)
-    return attrs.evolve(
-        explained,
-        attempts=attempts,
-        terminating=terminating,
-        notices=run.notices(),
-    )
+    with closing(Run(cluster, config, registry, seed=seed, log=log)) as run:
+        run.settle()
+        found = wanted.find()
+        attempts = log.of(found.key)
+        shown = _shown(pod, attempts, attempt)
+        return attrs.evolve(
+            _explained(found, run) if shown is None else _of_attempt(found, shown),
+            attempts=attempts,
+            terminating=terminating,
+            notices=run.notices(),
+        )
 
 
 def _shown(

@@ -85,6 +85,10 @@ class Run:
         self._scheduler.settle()
         self._record.report_progress()
 
+    def close(self) -> None:
+        """End the plugins, once nobody has a question any more."""
+        self._scheduler.close()
+
     def result(self) -> SimulationResult:
         """How it ended."""
         record, waiting = self._record, self._waiting()

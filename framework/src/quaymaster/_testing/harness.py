@@ -6,7 +6,7 @@ that writes to an array which the plugin has returned before raises a `PluginErr
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import msgspec
 import numpy as np
@@ -36,7 +36,7 @@ from quaymaster._inmemory.cluster import InMemoryCluster
 from quaymaster._mutations.returned import ReturnedArrays
 from quaymaster._objects import ApiObject, Node, Pod
 from quaymaster._runtime.guards import unguarded
-from quaymaster._runtime.profile import Call
+from quaymaster._runtime.profile import Call, HookFunction
 from quaymaster._state.arrays import Int64Array, freeze, is_frozen
 from quaymaster._state.snapshot import Snapshot
 from quaymaster._testing.alone import build_alone
@@ -125,7 +125,24 @@ class PluginHarness:
         self._returned = ReturnedArrays()
         self._framework = build_alone(plugin, beside, args, services, self._returned)
         self.plugin = self._framework.profile.plugins[self._name]
-        self.handle = self._framework.handle
+        self.handle = self._framework.handle.for_plugin(self._name)
+
+    def __enter__(self) -> Self:
+        """Be a context that closes the plugin at its end."""
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        """See `close`."""
+        self.close()
+
+    def start(self) -> None:
+        """Put the plugin to work by its ``start``; nobody else calls that here."""
+        self._framework.profile.lifecycle.start(_unguarded_call)
+
+    def close(self) -> None:
+        """Cancel the plugin's timers and call its ``close``; again does no harm."""
+        self._framework.handle.retire()
+        self._framework.profile.lifecycle.close(_unguarded_call)
 
     def pre_enqueue(self, pod: Pod) -> Status | None:
         """What ``pre_enqueue`` says of a pod."""
@@ -396,6 +413,10 @@ class PluginHarness:
                     f"plugin '{self._name}': {hook} and {hook}_nodes differ on node "
                     f"'{node.name}': {one!r} and {other!r}"
                 )
+
+
+def _unguarded_call(hook: HookFunction) -> object:
+    return unguarded(hook)()
 
 
 def _on(pod: Pod, node_name: str) -> Pod:

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
-from typing import Final, TypeVar
+from typing import Final, Self, TypeVar
 
 from quaymaster._config.changes import ConfigChanges
 from quaymaster._config.load import default_config, parse_config
@@ -124,6 +124,18 @@ class SchedulerHarness:
             stopwatch=stopwatch,
         )
         self._scheduler.start()
+
+    def __enter__(self) -> Self:
+        """Be a context that closes the plugins at its end."""
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        """See `close`."""
+        self.close()
+
+    def close(self) -> None:
+        """End the scheduler and its plugins, as at the end of a process."""
+        self._scheduler.close()
 
     @property
     def config(self) -> SchedulerConfig:
