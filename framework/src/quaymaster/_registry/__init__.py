@@ -1,1 +1,1 @@
-"""The plugins that are installed, and what is wrong with them."""
+"""The plugins that are installed, and checks of their classes."""

@@ -1,8 +1,8 @@
-"""What can be seen to be wrong with a plugin's class before it is ever built.
+"""Finds mistakes in a plugin's class before it is built.
 
-pluggy looks only at what carries the mark of `hookimpl`, and only at what is a routine.
-A method without the mark, a property, or a coroutine would be passed over, or be called
-to no effect, without a word; each of these mistakes is one line here.
+pluggy looks only at routines with the mark of `hookimpl`. It would ignore a method
+without the mark or a property, and call a coroutine to no effect, without an error.
+Here, each of these mistakes is one line.
 """
 
 import functools
@@ -30,24 +30,24 @@ _HOOKS: Final[Mapping[str, ExtensionPoint]] = {
 }
 
 _ITERATED: Final = frozenset({"events_to_register"})
-"""Hooks whose answer is a sequence, so that a generator gives it as well."""
+"""Hooks whose answer is a sequence, which a generator can give as well."""
 
 _METHODS: Final = (FunctionType, MethodType, staticmethod, classmethod)
-"""What pluggy looks for marks on."""
+"""Types on which pluggy looks for marks."""
 
 _NOT_GIVEN: Final = object()
 _PASSED_ON: Final = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 def marked_hooks(plugin: type) -> Iterator[str]:
-    """The names of a class's methods that carry the ``hookimpl`` mark."""
+    """Return the names of a class's methods that have the ``hookimpl`` mark."""
     for name in dir(plugin):
         if _mark(_class_attribute(plugin, name)) is not None:
             yield name
 
 
 def hook_problems(plugin: type) -> Iterator[str]:
-    """What is wrong with the hooks of a plugin's class, one line each.
+    """Return the mistakes in the hooks of a plugin's class, one line each.
 
     Args:
         plugin: The class.
@@ -62,14 +62,14 @@ def hook_problems(plugin: type) -> Iterator[str]:
 
 
 def unmarked_hooks(plugin: object) -> Iterator[str]:
-    """Functions that a plugin, not its class, holds under a hook's name."""
+    """Return the functions with a hook's name that only the instance has."""
     for name, value in getattr(plugin, "__dict__", {}).items():
         if name in _HOOKS and inspect.isroutine(value) and _mark(value) is None:
             yield f"attribute {name!r} has the name of a hook, but no @hookimpl"
 
 
 def _static(plugin: type) -> Mapping[str, object]:
-    """What a class and its bases hold, with descriptors as they stand there."""
+    """Return the attributes of a class and its bases, descriptors as such."""
     found: dict[str, object] = {}
     for base in reversed(plugin.__mro__):
         found.update(vars(base))
@@ -92,7 +92,7 @@ def _problems_with(plugin: type, name: str, value: object) -> Iterator[str]:
 def _class_attribute(plugin: type, name: str) -> object:
     try:
         return getattr(plugin, name, None)
-    except Exception:  # a descriptor that wants an instance
+    except Exception:  # a descriptor that needs an instance
         return None
 
 
@@ -101,7 +101,7 @@ def _mark(value: object) -> object:
 
 
 def _is_marked(value: object) -> bool:
-    """Whether there is a mark on a descriptor, or on what is behind it."""
+    """Whether a descriptor, or a function behind it, has the mark."""
     return any(_mark(one) is not None for one in (value, *_behind(value)))
 
 
@@ -111,7 +111,7 @@ def _behind(value: object) -> Sequence[object]:
 
 
 def _is_called(value: object) -> bool:
-    """Whether this is a method, or stands for one; data may have any name."""
+    """Whether this is called like a method; data may have any name."""
     if isinstance(value, type):
         return False
     return callable(value) or isinstance(
@@ -192,7 +192,7 @@ def _parameter_problem(parameter: inspect.Parameter, offered: Sequence[str]) -> 
     if has_default and known:
         return f"argument {name!r} has a default value, so it would never be given"
     if has_default:
-        return ""  # somebody's own business
+        return ""  # an argument of the plugin's own
     if not known:
         hint = did_you_mean(name, offered)
         listed = ", ".join(offered) or "none"
@@ -203,7 +203,7 @@ def _parameter_problem(parameter: inspect.Parameter, offered: Sequence[str]) -> 
 
 
 def _missing_partners(plugin: type, wrong: set[str]) -> Iterator[str]:
-    """Hooks that are never called, since another one makes a plugin of their point."""
+    """Return hooks that are never called without another hook of their point."""
     own = {
         name
         for name in marked_hooks(plugin)

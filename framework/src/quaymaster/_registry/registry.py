@@ -31,7 +31,7 @@ GROUP = "quaymaster.plugins"
 """The entry-point group that plugins are found in."""
 
 PluginClass: TypeAlias = Callable[[object, Handle], object]
-"""A plugin's class: called with its arguments and the handle, it gives the plugin."""
+"""A plugin's class: called with arguments and the handle, it returns the plugin."""
 
 
 class PluginLoadError(QuaymasterError, ImportError):
@@ -39,9 +39,9 @@ class PluginLoadError(QuaymasterError, ImportError):
 
     Attributes:
         plugin: The plugin's name.
-        distribution: Who offers it.
+        distribution: The distribution that offers it.
         origin: The entry point's value.
-        problem: What is wrong, without the rest.
+        problem: What is wrong with it.
     """
 
     def __init__(self, plugin: "RegisteredPlugin", problem: str) -> None:
@@ -76,7 +76,7 @@ class UnknownPluginError(QuaymasterError, KeyError):
 
     Attributes:
         plugin: The name.
-        installed: The names there are.
+        installed: The names that are installed.
     """
 
     def __init__(self, plugin: str, installed: Iterable[str]) -> None:
@@ -115,7 +115,7 @@ class RegisteredPlugin:
         return f"{self.distribution} {self.version}".strip()
 
     def load(self) -> type:
-        """The plugin's class.
+        """Import the plugin's class.
 
         Raises:
             PluginLoadError: It cannot be imported, or is no plugin class.
@@ -220,7 +220,7 @@ class PluginRegistry(Mapping[str, RegisteredPlugin]):
         return cls(_from_class(name, plugin) for name, plugin in plugins.items())
 
     def with_plugin(self, plugin: type, name: str | None = None) -> "PluginRegistry":
-        """The same plugins and one more.
+        """Return a registry with the same plugins and one more.
 
         Args:
             plugin: The plugin's class.
@@ -231,7 +231,7 @@ class PluginRegistry(Mapping[str, RegisteredPlugin]):
         return PluginRegistry({**self._plugins, added.name: added}.values())
 
     def __getitem__(self, name: str) -> RegisteredPlugin:
-        """The plugin of this name.
+        """Return the plugin of this name.
 
         Raises:
             UnknownPluginError: Nothing installed offers it.
@@ -248,7 +248,7 @@ class PluginRegistry(Mapping[str, RegisteredPlugin]):
         return len(self._plugins)
 
     def load(self, name: str) -> PluginClass:
-        """The class of a plugin, ready to be called with ``(args, handle)``.
+        """Return the class of a plugin, which is called with ``(args, handle)``.
 
         Raises:
             UnknownPluginError: Nothing installed offers it.
@@ -257,13 +257,13 @@ class PluginRegistry(Mapping[str, RegisteredPlugin]):
         return cast(PluginClass, self[name].load())
 
     def describe(self, name: str) -> str:
-        """Name a plugin and who offers it, for messages."""
+        """Return the name of a plugin, and who offers it, for messages."""
         found = self._plugins.get(name)
         return str(found) if found else f"plugin {name!r} (not installed)"
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """One line for every plugin that cannot be imported. Imports all of them."""
+        """Import all plugins; return one line for each that cannot be imported."""
         return tuple(
             str(plugin.error) for plugin in self._plugins.values() if plugin.error
         )

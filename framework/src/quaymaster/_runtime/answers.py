@@ -1,7 +1,7 @@
-"""What the hooks may answer, and how an answer is looked at before anything uses it.
+"""What hooks may answer, and the checks of an answer before anything uses it.
 
-Known answers are looked at in all their parts, since those are used much later, when
-nobody could say any more whose they were.
+All parts of an answer are checked at once. They are used much later, when an error
+would not tell any more which plugin is to blame.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,7 +29,7 @@ __all__ = ["EXPECTED", "NAMES_IN_GOOD", "ExpectedAnswer", "checked_answer"]
 
 Accept: TypeAlias = Callable[[str, str, Any, int], object]
 """Takes plugin, hook, an answer with sound parts, and the number of nodes that it is
-about; gives what the caller of the hook gets."""
+about; returns what the caller of the hook gets."""
 
 
 def _has_hash(answer: object) -> bool:
@@ -48,7 +48,7 @@ NAMES_IN_GOOD: Final[Mapping[str, object]] = {
     "ndarray": np.ndarray,
     "has_hash": _has_hash,
 }
-"""What `ExpectedAnswer.good` can name beside ``answer`` and the hook's arguments."""
+"""The names that `ExpectedAnswer.good` can use beside ``answer`` and the arguments."""
 
 
 @attrs.frozen(kw_only=True)
@@ -56,15 +56,14 @@ class ExpectedAnswer:
     """What one hook may answer.
 
     Attributes:
-        what: In words, for those who answered something else.
+        what: The answer in words, for errors.
         kinds: The types that are allowed beside None and Status; None if ``accept``
-            knows.
-        accept: What is looked at beside types and parts, if anything.
-        good: An expression on ``answer``: whether to pass it on without another look.
-            It is part of the code that is generated, and saves nearly all answers a
-            call.
+            checks the type.
+        accept: Checks more than types and parts, if there is more.
+        good: An expression on ``answer``: whether to pass it on without more checks.
+            It is part of the generated code, and saves a call for nearly all answers.
         size: An expression on the hook's arguments: how many nodes it is about.
-        says_nothing: Whether nobody reads what it answers.
+        says_nothing: Whether the answer is not used.
     """
 
     what: str = "Status or None"
@@ -76,7 +75,7 @@ class ExpectedAnswer:
 
 
 def checked_answer(plugin: str, hook: str, answer: object, size: int = 0) -> object:
-    """Find out whether an answer can be relied on.
+    """Check an answer.
 
     Args:
         plugin: The plugin's name.
@@ -88,10 +87,10 @@ def checked_answer(plugin: str, hook: str, answer: object, size: int = 0) -> obj
         The answer, or an Error status if the hook does not allow it.
 
     Raises:
-        PluginError: It is of a kind that hooks answer with, but not sound.
+        PluginError: The answer has an allowed type, but a part of it is wrong.
     """
     expected, kind = EXPECTED[hook], type(answer)
-    problem_of = PROBLEMS.get(kind, part_problem)  # a call less than the latter
+    problem_of = PROBLEMS.get(kind, part_problem)  # one call less in most cases
     problem = problem_of(answer)
     if problem:
         raise PluginError(plugin, hook, problem)
@@ -102,7 +101,7 @@ def checked_answer(plugin: str, hook: str, answer: object, size: int = 0) -> obj
 
 
 def _with_one_skip(_plugin: str, _hook: str, answer: object, _size: int) -> object:
-    """The answer; any Skip is the one that `Status.skip` gives."""
+    """Return the answer; any Skip becomes the one of `Status.skip`."""
     if isinstance(answer, Status) and answer.is_skip:
         return Status.skip()
     return answer
@@ -135,7 +134,7 @@ def _filter_nodes(plugin: str, hook: str, answer: object, size: int) -> object:
 
 
 def _codes_problem(codes: object, size: int) -> str:
-    """What is wrong with the codes of a batch twin."""
+    """Return what is wrong with the codes of a batch twin, or empty."""
     if not isinstance(codes, np.ndarray):
         return f"returned codes as {type(codes).__name__}, expected an array"
     if codes.shape != (size,):
@@ -144,7 +143,7 @@ def _codes_problem(codes: object, size: int) -> str:
 
 
 def _post_filter(plugin: str, hook: str, answer: object, _size: int) -> object:
-    """The answer as a result, so that a `Status` is a hook that failed."""
+    """Return the answer as a result, so that only a failed hook gives a `Status`."""
     if not isinstance(answer, PostFilterResult):
         return PostFilterResult(answer) if isinstance(answer, Status) else answer
     wrong = _wrong_part(answer)
@@ -155,7 +154,7 @@ def _post_filter(plugin: str, hook: str, answer: object, _size: int) -> object:
 
 
 def _wrong_part(result: PostFilterResult) -> object:
-    """The part of a result that has not the type that it should have, or None."""
+    """Return the first part of a result that has a wrong type, or None."""
     status: object = result.status
     if status is not None and not isinstance(status, Status):
         return status
@@ -166,10 +165,9 @@ def _wrong_part(result: PostFilterResult) -> object:
 
 
 def _score(plugin: str, hook: str, answer: object, _size: int) -> object:
-    """The score as a plain integer.
+    """Return the score as a plain integer.
 
-    All that the batch twin takes goes into an array, and all that an array takes the
-    scalar hook takes.
+    NumPy's integers are allowed, too, as in the array of a batch twin.
     """
     if isinstance(answer, Status):
         return answer
@@ -193,10 +191,10 @@ def _scores(plugin: str, hook: str, answer: object, size: int) -> object:
 
 
 def _permit(plugin: str, hook: str, answer: object, _size: int) -> object:
-    """The answer, unless it is a wait that does not say how long.
+    """Return the answer, or an Error for a wait without a timeout.
 
-    Upstream's plugins return the time beside the status, and one that returns zero
-    rejects the pod at once, which nobody can want.
+    Upstream's plugins return the timeout beside the status, and one that returns zero
+    rejects the pod at once, which can be no plugin's intention.
     """
     if not isinstance(answer, Status) or answer.code is not Code.WAIT:
         return answer
@@ -246,7 +244,7 @@ EXPECTED: Final[Mapping[str, ExpectedAnswer]] = {
     "start": _NOTHING,
     "close": _NOTHING,
     "pre_enqueue": _STATUS,
-    # Whatever compares is a key: `SortKeys` looks at them.
+    # Anything that compares is a key; `SortKeys` checks that.
     "queue_sort": ExpectedAnswer(kinds=None, good="True"),
     "events_to_register": ExpectedAnswer(kinds=None, accept=_events, good="False"),
     "sign_pod": ExpectedAnswer(

@@ -1,6 +1,6 @@
 """Build a profile: load, construct and register its plugins, then compile the calls.
 
-All that can be wrong with a plugin is found here, before any pod is scheduled.
+All mistakes of a plugin that can be found are found here, before the first pod.
 """
 
 import logging
@@ -74,8 +74,8 @@ def build_profile(
     Args:
         config: The profile, with all defaults filled in.
         registry: Where plugins are found by name.
-        make_handle: Gives each plugin its handle, by the plugin's name.
-        guards: Who is told of hooks that fail or take long.
+        make_handle: Makes the handle of a plugin, by the plugin's name.
+        guards: Compile the hooks, and tell of those that fail or take long.
 
     Raises:
         ProfileError: A plugin cannot be imported or built, implements a hook with a
@@ -138,7 +138,7 @@ class _Builder:
         )
 
     def lifecycle(self) -> Lifecycle:
-        """The beginning and the end of the plugins that have been built so far."""
+        """Return the ``start`` and ``close`` hooks of the plugins built so far."""
         found = Implementations(self._manager, _LIFECYCLE_HOOKS)
         starts, closes = (
             [
@@ -152,7 +152,7 @@ class _Builder:
 
     @cached_property
     def _implementations(self) -> Implementations:
-        """Who implements what; not to be asked for before all are registered."""
+        """The implementations of hooks; only once all plugins are registered."""
         return Implementations(self._manager, _HOOKS)
 
     def _names(self) -> Iterable[str]:
@@ -220,13 +220,13 @@ class _Builder:
         for scalar, twin in point.twins.items():
             if twin in hooks and scalar not in hooks:
                 raise self._error(plugin, f"has {twin!r} without {scalar!r}")
-            # A wrapper around the scalar hook wants to see every single call.
+            # A wrapper around the scalar hook has to see every single call.
             if wrappers[scalar]:
                 hooks.pop(twin, None)
         return hooks
 
     def _pod_use(self, plugin: str, wrappers: Sequence[str]) -> PodUse:
-        """What the plugin says of itself; nobody knows what wrappers look at."""
+        """Return what the plugin declares; PODS if wrappers may look at pods."""
         use = getattr(self._plugins[plugin], "pod_use", PodUse.PODS)
         if not isinstance(use, PodUse):
             expected = f"expected a PodUse, got {use!r}"
@@ -240,14 +240,14 @@ class _Builder:
         return scope
 
     def _imagines(self, plugin: str) -> bool:
-        """Whether a plugin is told of pods that are imagined, unless it skips."""
+        """Whether a plugin has hooks for imagined pods."""
         return self._has(plugin, ("add_pod", "remove_pod"))
 
     def _may_be_remembered(self, plugin: str) -> bool:
-        """Whether answers of a plugin can stand for later ones.
+        """Whether answers of a plugin may be remembered.
 
-        Not if a wrapper wants to see every call; and where it looks at all nodes, only
-        its scores can.
+        They may not if a wrapper has to see every call. Of a plugin that looks at all
+        nodes, only scores may.
         """
         scope = self._scope(plugin)
         if scope is Scope.CLUSTER:

@@ -1,4 +1,4 @@
-"""Functions inside of answers: they are called later, and never raise, either."""
+"""Guards for functions inside of answers, which are called later."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,18 +18,18 @@ def guarded_function(
     kinds: tuple[type, ...],
     expected: str,
 ) -> Callable[..., Any]:
-    """Make a function of a plugin's answer one that never raises.
+    """Guard a function in a plugin's answer, so that it never raises.
 
     Args:
         plugin: The plugin's name.
-        hook: What to call the function where it fails.
+        hook: The name of the function in errors.
         function: The function.
-        kinds: What it may give, `Status` among it.
-        expected: The same in words.
+        kinds: The types that it may return, `Status` included.
+        expected: The same types in words.
 
     Returns:
-        A function with the same arguments; an Error status stands for what the other
-        raised, or must not give.
+        A function with the same arguments. It returns an Error status if the other one
+        raises, or returns something else.
     """
 
     def guarded(*args: object) -> object:

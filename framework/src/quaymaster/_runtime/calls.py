@@ -1,4 +1,4 @@
-"""From pluggy's implementations to compiled hooks.
+"""Compiles the implementations of hooks that pluggy has registered.
 
 A generic multicall costs more than many hooks themselves (measured: 12 to 18 times a
 direct call). So each hook of each plugin is taken out of the plugin manager once, when
@@ -19,7 +19,7 @@ _TELLING_NOBODY: Final = HookGuards()
 
 
 class Implementations:
-    """Who implements which hook.
+    """The plugins that implement each hook.
 
     Args:
         manager: The profile's plugin manager, with all plugins registered.
@@ -35,7 +35,7 @@ class Implementations:
             self._look_at(hook)
 
     def wrapper_names(self, hook: str) -> Collection[str]:
-        """The names of the plugins that wrap a hook instead of implementing it."""
+        """Return the names of the plugins that wrap a hook, and do not implement it."""
         return self._wrapping[hook]
 
     def has(self, hook: str, plugin: str) -> bool:
@@ -55,7 +55,7 @@ class Implementations:
             hook: The hook's name.
             plugin: The plugin's name.
             wrappers: The plugins whose wrappers go around each call, in profile order.
-            guards: Who is told of failures and slow calls.
+            guards: Compile the hook, and tell of failures and slow calls.
 
         Returns:
             The compiled hook; None if the plugin does not implement this hook.

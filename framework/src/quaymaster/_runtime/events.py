@@ -1,4 +1,4 @@
-"""What plugins register for, looked at before the queue relies on it."""
+"""Checks the events that plugins register, before the queue relies on them."""
 
 import inspect
 
@@ -15,10 +15,10 @@ _HINT_ARGUMENTS = ("pod", "old", "new")
 
 
 def event_problem(registered: object) -> str:
-    """What is wrong with one of the events that a plugin registers, or empty.
+    """Return what is wrong with one of the events of a plugin, or empty.
 
     Args:
-        registered: What ``events_to_register`` has in its list.
+        registered: An element of the answer of ``events_to_register``.
     """
     if not isinstance(registered, ClusterEventWithHint):
         found = f"returned a {type(registered).__name__} among its events"

@@ -1,4 +1,4 @@
-"""What a hook that failed is said to have answered: an Error status."""
+"""Makes the Error statuses that stand for the answers of failed hooks."""
 
 import signal
 import threading
@@ -19,13 +19,13 @@ __all__ = [
 
 
 class WrongAnswerError(PluginError):
-    """An answer that its hook does not allow, sound as its parts may be."""
+    """An answer that its hook does not allow, though its parts are right."""
 
 
 def raised(error: Exception) -> Status:
-    """The status for what a plugin raised: its type, its text, and the line.
+    """Return the status for what a plugin raised: its type, its text, and the line.
 
-    What the framework found wrong with an answer says all that already.
+    A `PluginError`, which the framework raised, says all that already.
     """
     if isinstance(error, PluginError):
         return Status.from_error(error)
@@ -33,18 +33,18 @@ def raised(error: Exception) -> Status:
 
 
 def unexpected(plugin: str, hook: str, answer: object, expected: str) -> Status:
-    """The status for an answer of a type that the hook does not allow."""
+    """Return the status for an answer of a type that the hook does not allow."""
     found = type(answer).__name__
     return wrong_answer(plugin, hook, f"returned {found}, expected {expected}")
 
 
 def wrong_answer(plugin: str, hook: str, problem: str) -> Status:
-    """The status for an answer that the hook does not allow."""
+    """Return the status for an answer that the hook does not allow."""
     return Status.from_error(WrongAnswerError(plugin, hook, problem))
 
 
 def failure_of(plugin: str, hook: str, error: BaseException) -> Exception | None:
-    """Whether it is a plugin's failure that this was raised while it ran.
+    """Return the failure of a plugin for what was raised while its hook ran.
 
     Args:
         plugin: The plugin's name.
@@ -52,9 +52,9 @@ def failure_of(plugin: str, hook: str, error: BaseException) -> Exception | None
         error: What was caught.
 
     Returns:
-        The failure: the same, or what stands for a plugin that throws what ends more
-        than its attempt. None for what comes from outside (Ctrl-C, the handler of a
-        signal, a test framework): it is to go its way.
+        The failure: the error itself, or an exception in place of one that would end
+        more than the attempt. None for errors from outside (Ctrl-C, the handler of a
+        signal, a test framework), which are to be raised again.
     """
     if isinstance(error, Exception):
         return error
@@ -82,7 +82,7 @@ def is_from_outside(error: BaseException) -> bool:
 
 
 def _is_from_signal(error: SystemExit) -> bool:
-    """Whether a signal's handler raised this, while a plugin happened to run."""
+    """Whether the handler of a signal raised this while a plugin ran."""
     if threading.current_thread() is not threading.main_thread():
         return False
     handlers = {_code(signal.getsignal(one)) for one in signal.valid_signals()}

@@ -1,4 +1,4 @@
-"""Code that is generated when a profile is built, as tracebacks see it."""
+"""Compiles generated code so that tracebacks show it."""
 
 import linecache
 from types import CodeType
@@ -11,10 +11,10 @@ def compiled(source: str, name: str) -> CodeType:
 
     Args:
         source: The code.
-        name: What it is, unlike all other generated code.
+        name: A name for it that no other generated code has.
     """
     file = f"<quaymaster {name}>"
     lines = source.splitlines(keepends=True)
-    # Without a time of change, `linecache` takes an entry for one that stays.
+    # An entry without a modification time stays in `linecache`.
     linecache.cache[file] = len(source), None, lines, file
     return compile(source, file, "exec")

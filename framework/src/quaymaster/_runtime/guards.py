@@ -1,15 +1,15 @@
-"""Hooks as functions that never raise, so that one can harm no more than an attempt.
+"""Compiles hooks into functions that never raise, so that one fails one attempt only.
 
-A *compiled hook* takes all of the hook's arguments by position. What it gives is one
-of two things:
+A *compiled hook* takes all of the hook's arguments by position. It returns one of two
+things:
 
-- an answer that the hook allows, looked at in every part (`checked_answer`);
+- an answer that the hook allows, with all its parts checked (`checked_answer`);
 - a `Status` with an Error if the hook raised something, or answered something else. So
-  whatever a hook gives beside statuses, its caller has to tell from a `Status` only.
+  a caller only has to tell a `Status` from the other answers of the hook.
 
-Only what comes from outside goes through: Ctrl-C, and what the handler of a signal or
-a test framework raises. Behind ``__wrapped__`` is the plugin's own function, which
-raises what it raises; see `unguarded`.
+Only errors from outside pass through: Ctrl-C, and what the handler of a signal or a
+test framework raises. ``__wrapped__`` is the plugin's own function, which is not
+guarded; see `unguarded`.
 
 The code of a compiled hook is generated when the profile is built (measured: 0.1 us for
 a call, against 0.3 us with arguments packed and unpacked; a multicall of pluggy takes
@@ -36,7 +36,7 @@ __all__ = ["HookGuards", "HookTimer", "Watch", "unguarded"]
 Failed: TypeAlias = Callable[[str, str, str, BaseException], None]
 
 _MAY_WAIT: Final = frozenset({"pre_bind", "bind"})
-"""The hooks that run off the engine's thread, and may wait for a server there."""
+"""Hooks that run off the engine's thread, where they may wait for a server."""
 
 _GUARDED: Final = """
 def make(function, plugin, hook, failed, checked, now, limit, slow):
@@ -68,12 +68,12 @@ _END: Final = """
 
 
 class Watch(Protocol):
-    """Looks on while compiled hooks are called."""
+    """Observes the calls of compiled hooks."""
 
     def around(
         self, plugin: str, hook: str, offered: Sequence[str], function: HookFunction
     ) -> HookFunction:
-        """The function to call instead of a compiled hook; it never raises, either.
+        """Return a function to call instead of a compiled hook; it must not raise.
 
         Args:
             plugin: The plugin's name.
@@ -85,12 +85,12 @@ class Watch(Protocol):
 
 @attrs.frozen
 class HookTimer:
-    """How long hooks may take, and who is told when one takes longer.
+    """The time limit of hooks, and the function that is told of slow ones.
 
     Attributes:
-        now: A time in seconds that only differences are taken of.
+        now: Returns a time in seconds; only differences of it are used.
         limit_seconds: How long a hook may take.
-        slow: Told plugin, hook, the pod's key and the seconds when one takes longer.
+        slow: Called with plugin, hook, the pod's key and the seconds of a slow one.
     """
 
     now: Callable[[], float]
@@ -107,11 +107,11 @@ class HookGuards:
     """Compiles hooks.
 
     Attributes:
-        timer: Takes the time of each call; None if nobody wants to know.
-        failed: Told plugin, hook, the pod's key and the exception when a hook fails, on
-            whatever thread that was. What is wrong about an answer as a whole it is not
-            told: that is in the status that the attempt ends with.
-        watch: Goes around each compiled hook, if given.
+        timer: Measures each call, if given.
+        failed: Called with plugin, hook, the pod's key and the exception when a hook
+            fails, on the thread of the hook. It is not called if an answer as a whole
+            is wrong: that is in the status that the attempt ends with.
+        watch: Observes each compiled hook, if given.
     """
 
     timer: HookTimer | None = None
@@ -150,9 +150,9 @@ class HookGuards:
 
 
 def unguarded(function: HookFunction) -> HookFunction:
-    """The plugin's own function behind a compiled hook, with the hook's arguments.
+    """Return the plugin's own function behind a compiled hook.
 
-    It raises what the plugin raises, and gives what the plugin gives.
+    It takes the hook's arguments, and raises and returns what the plugin does.
     """
     own: HookFunction = inspect.unwrap(function)
     return own
@@ -160,25 +160,25 @@ def unguarded(function: HookFunction) -> HookFunction:
 
 @attrs.frozen
 class _Failures:
-    """What becomes of the exceptions of one hook of one plugin."""
+    """Turns the exceptions of one hook of one plugin into answers."""
 
     plugin: str
     hook: str
     tell: Failed
 
     def answer(self, pod: str, error: BaseException) -> object:
-        """What the hook is said to have answered.
+        """Return the answer that stands for an exception.
 
         Args:
             pod: The pod's key.
-            error: What it raised.
+            error: The exception.
 
         Returns:
-            An Error status; None if it is not the hook's own failure.
+            An Error status; None if the exception is not the hook's own failure.
         """
         is_text_known = isinstance(error, StateNotFoundError) and error.missing
         if is_text_known and not EXPECTED[self.hook].says_nothing:
-            # Not a failure, but an answer that plugins need not write themselves.
+            # No failure: a `StateKey` with `missing` answers in place of the plugin.
             answer = Status.from_error(error)
             return checked_answer(self.plugin, self.hook, answer)
         failure = failure_of(self.plugin, self.hook, error)
@@ -192,7 +192,7 @@ class _Failures:
 def _maker(
     hook: str, offered: tuple[str, ...], wanted: tuple[str, ...], is_timed: bool
 ) -> Callable[..., HookFunction]:
-    """Makes compiled hooks that are offered these arguments, and take some."""
+    """Generate what compiles hooks that are offered these arguments, and take some."""
     expected, pod = EXPECTED[hook], _pod_key(offered)
     # The names are Python identifiers that pluggy checked against the hookspec.
     taken, given = ", ".join(wanted), ", ".join(offered)
@@ -207,7 +207,7 @@ def _maker(
     )
     kind = "timed guard" if is_timed else "guard"
     names: dict[str, Any] = {
-        "__name__": __name__,  # whose lines these are, for tracebacks
+        "__name__": __name__,  # the module that tracebacks show
         **NAMES_IN_GOOD,
     }
     name = f"{kind} of a hook with ({taken}) of ({given}): {hook}"

@@ -1,4 +1,4 @@
-"""Tell of hooks that fail, but not so often that nobody reads it."""
+"""Reports hooks that fail, and logs only some of them."""
 
 import logging
 from collections.abc import Callable
@@ -18,13 +18,13 @@ _log = logging.getLogger(__name__)
 class HookErrors:
     """Takes reports of hooks that failed; on the engine's thread.
 
-    Each is told to the engine's observer; of each plugin, one in a minute is logged,
-    with its traceback. One that the framework raised, since an answer broke a hook's
-    contract, has none of use.
+    Each is passed to the engine's observer. One in a minute of each plugin is logged,
+    with its traceback. An exception of the framework, about an answer that broke a
+    hook's contract, is logged without.
 
     Args:
-        now: The engine's time, in seconds.
-        tell: Told each one.
+        now: Returns the engine's time, in seconds.
+        tell: Called with each error.
     """
 
     def __init__(

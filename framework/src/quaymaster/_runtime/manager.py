@@ -17,7 +17,7 @@ _UNUSUAL = (staticmethod, classmethod, MethodType, MemberDescriptorType)
 
 
 def hooks_of(plugin: object) -> object:
-    """What to register in a plugin's place.
+    """Return what to register in a plugin's place.
 
     Returns:
         The plugin's hooks; or the plugin itself, if there may be hooks behind anything
@@ -28,7 +28,7 @@ def hooks_of(plugin: object) -> object:
 
 
 class _Hooks:
-    """The hooks of a plugin, and nothing else of it."""
+    """The hooks of a plugin, without its other attributes."""
 
     def __init__(self, plugin: object, methods: Mapping[str, MethodType]) -> None:
         self.__dict__.update(methods)
@@ -42,7 +42,7 @@ class _Hooks:
 
 
 def _marked_methods(plugin: object) -> Mapping[str, MethodType] | None:
-    """The methods that somebody has marked as something, or None if it has others.
+    """Return the methods that have marks; None if marks are on anything else.
 
     A mark is an attribute of the function, and most functions have no attributes.
     """

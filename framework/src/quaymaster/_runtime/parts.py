@@ -1,4 +1,4 @@
-"""Whether the parts of an answer are what they should be.
+"""Checks the parts of answers.
 
 An answer of a class that no hook knows has no parts that anything relies on.
 """
@@ -24,7 +24,7 @@ __all__ = ["PROBLEMS", "part_problem"]
 
 
 def part_problem(answer: object) -> str:
-    """What is wrong with the parts of an answer, or empty.
+    """Return what is wrong with the parts of an answer, or empty.
 
     Args:
         answer: Anything that a plugin returned.
@@ -34,7 +34,7 @@ def part_problem(answer: object) -> str:
         return problem_of(answer)
     if not isinstance(answer, _KNOWN):
         return ""
-    # Whatever a subclass overrides would run where nothing catches its errors.
+    # Overridden methods of a subclass would run where nothing catches their errors.
     known = next(one for one in _KNOWN if isinstance(answer, one))
     return f"returned {_type(answer)}, expected plain {known.__name__}"
 

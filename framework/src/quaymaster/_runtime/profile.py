@@ -14,7 +14,7 @@ __all__ = ["Call", "HookFunction", "Profile"]
 
 HookFunction: TypeAlias = Callable[..., Any]
 """A compiled hook: called with all of the hook's arguments, by position. It never
-raises: an Error status stands for what the plugin raised, or must not answer."""
+raises: it returns an Error status if the plugin raised, or gave a wrong answer."""
 
 
 @attrs.frozen(eq=False)
@@ -23,7 +23,7 @@ class Call:
 
     Attributes:
         plugin: The plugin's name.
-        weight: The weight of its scores; 1 where weights mean nothing.
+        weight: The weight of its scores; 1 at points without weights.
         hooks: Hook name -> function, for each hook of the point that it implements.
         pod_use: How much the plugin's filter looks at the pods on a node.
         scope: What its answer for a node depends on.
@@ -46,7 +46,7 @@ class Profile:
         plugins: Plugin name -> the instance.
         lifecycle: Their ``start`` and ``close``.
         plans: Extension point key -> the calls there, in profile order.
-        events: Plugin name -> the events it registered; None if it does not say.
+        events: Plugin name -> the events it registered; None if it has no such hook.
         sign: Plugin name -> its ``sign_pod``, for the plugins that have one.
         sign_telling: The same, telling of failures, for pods that some cannot sign.
         remembered: The plugins whose answers for a node may be remembered.
@@ -65,11 +65,11 @@ class Profile:
     skipping: Sequence[str]
 
     def plan(self, key: str) -> Sequence[Call]:
-        """The calls at an extension point, such as ``preFilter``."""
+        """Return the calls at an extension point, such as ``preFilter``."""
         return self.plans.get(key, ())
 
     def without_twins(self) -> "Profile":
-        """The same plugins, called for one node at a time."""
+        """Return the same plugins, called for one node at a time."""
         twins = {twin for point in EXTENSION_POINTS for twin in point.twins.values()}
         plans = {
             key: tuple(_without(call, twins) for call in calls)

@@ -1,4 +1,4 @@
-"""Tell of hooks that take too long, but not so often that nobody reads it."""
+"""Reports hooks that take too long, and logs only some of them."""
 
 import logging
 from collections.abc import Callable
@@ -16,15 +16,15 @@ _log = logging.getLogger(__name__)
 class SlowHooks:
     """Takes reports of slow hooks.
 
-    Each is told to the engine's observer; each hook of each plugin is logged once in a
-    minute at most. Mirrors the trace of slow attempts (Kubernetes v1.36,
+    Each is passed to the engine's observer. Each hook of each plugin is logged at most
+    once in a minute. Mirrors the trace of slow attempts (Kubernetes v1.36,
     ``schedulePod`` in ``pkg/scheduler/schedule_one.go``), which has the same limit by
     default, but knows no plugins.
 
     Args:
-        now: The time that hooks are measured with, in seconds.
+        now: Returns the time that hooks are measured with, in seconds.
         limit_seconds: How long a hook may take.
-        tell: Told each one.
+        tell: Called with each slow hook.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Play a cluster forward: schedule everything that waits until nothing moves any more.
+"""Simulates a cluster: schedules all that waits until nothing changes any more.
 
 Time is virtual, so hours of backoff take milliseconds, and the same input gives the
 same result.

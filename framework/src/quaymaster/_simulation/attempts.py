@@ -1,4 +1,4 @@
-"""Explains the attempts of one pod, as they happen."""
+"""Explains the attempts of a pod as they happen."""
 
 import attrs
 
@@ -15,7 +15,7 @@ __all__ = ["AttemptLog"]
 
 @attrs.define(kw_only=True)
 class _Entry:
-    """An attempt that may not be over."""
+    """An attempt, which may still be going on."""
 
     at: float
     outcome: str = "unfinished"
@@ -27,11 +27,11 @@ class _Entry:
 
 
 class AttemptLog:
-    """Follows what is tried of the pods that may be the wanted one.
+    """Follows the attempts of the pods that may be the wanted one.
 
     Args:
-        wanted: Which pods those are.
-        which: The attempts to take apart; a number counts from 1.
+        wanted: Says which pods may be the wanted one.
+        which: The attempts to explain; a number counts from 1.
     """
 
     def __init__(self, wanted: Wanted, which: WhichAttempt | int) -> None:
@@ -40,7 +40,7 @@ class AttemptLog:
         self._entries: dict[str, list[_Entry]] = {}
 
     def begin(self, pod: Pod, framework: Framework, now: float) -> None:
-        """A pod is about to be tried."""
+        """Begin an attempt of a pod, if it may be the wanted one."""
         if not self._wanted.takes(pod):
             return
         entries = self._entries.setdefault(pod.key, [])
@@ -53,7 +53,7 @@ class AttemptLog:
         entries.append(entry)
 
     def fail(self, pod: Pod, failure: Failure) -> None:
-        """The attempt gave the pod no node."""
+        """End the attempt of a pod that got no node."""
         entry = self._current(pod.key)
         if entry is None:
             return
@@ -63,19 +63,19 @@ class AttemptLog:
         entry.nominated_node = failure.nominated_node(pod)
 
     def bind(self, pod: Pod, node_name: str) -> None:
-        """The attempt gave the pod a node."""
+        """End the attempt of a pod that was bound to a node."""
         entry = self._current(pod.key)
         if entry is not None:
             entry.outcome, entry.node = "scheduled", node_name
 
     def preempt(self, victim: str, by: str) -> None:
-        """The attempt had another pod go."""
+        """Note that the attempt of a pod preempted another one."""
         entry = self._current(by)
         if entry is not None:
             entry.preempted.append(victim)
 
     def of(self, key: str) -> tuple[Attempt, ...]:
-        """The attempts of a pod, in their order."""
+        """Return the attempts of a pod, in their order."""
         return tuple(
             Attempt(
                 number=number,

@@ -1,4 +1,4 @@
-"""What a simulation can be asked for."""
+"""The calls that run a simulation: `simulate` and `explain_pod`."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import closing
@@ -34,20 +34,20 @@ def simulate(
     """Put objects into an in-memory cluster and schedule until nothing moves.
 
     Args:
-        objects: Nodes, pods, workloads and all else, as manifests have them. Pods with
-            a node are bound already.
+        objects: Nodes, pods, workloads and all else, as in manifests. Pods with a node
+            are bound already.
         config: The scheduler's configuration.
         registry: Where plugins are found by name.
         seed: Decides the choice between equally good nodes, and generated names.
-        on_progress: Told how far it is.
+        on_progress: Called with the progress.
         options: What else can be set about the scheduler.
         max_pods: How many pods the workloads may ask for in all.
 
     Raises:
         AdmissionError: Some objects break rules, or ask for too many pods.
         ProfileError: A profile's plugins cannot be built.
-        VerificationError: The options ask for decisions to be verified, and one is not
-            what it has to be.
+        VerificationError: The options ask for decisions to be verified, and one differs
+            from the plain algorithm's.
     """
     cluster = filled_cluster(list(objects), seed, max_pods)
     with closing(Run(cluster, config, registry, seed=seed, options=options)) as run:
@@ -67,7 +67,7 @@ def explain_pod(
     unbind: bool = False,
     max_pods: int = MAX_PODS,
 ) -> ExplainedPod:
-    """Simulate, and take an attempt of one pod apart.
+    """Simulate, and explain an attempt of one pod.
 
     Args:
         pod: ``name``, ``namespace/name``, or ``kind/name`` as kubectl has it: a pod, or
@@ -76,11 +76,11 @@ def explain_pod(
         config: The scheduler's configuration.
         registry: Where plugins are found by name.
         seed: As for `simulate`.
-        attempt: Which attempt, by number or by word. Of several, the last one is what
-            the explanation is about.
+        attempt: Which attempt, by number or by word. Of several, the explanation is
+            about the last one.
         namespace: Where to look for the pod only; empty for all namespaces.
-        unbind: Whether a pod that came with a node is taken from it before everything
-            begins, so that it is scheduled anew.
+        unbind: Whether a pod that came with a node is taken off it at the beginning,
+            so that it is scheduled anew.
         max_pods: As for `simulate`.
 
     Raises:
@@ -137,7 +137,7 @@ def _of_attempt(pod: Pod, shown: Attempt) -> ExplainedPod:
 
 
 def _explained(pod: Pod, run: Run) -> ExplainedPod:
-    """A pod that was never tried."""
+    """Explain a pod that was never tried."""
     left = None if pod.node_name else run.unscheduled(pod)
     return ExplainedPod(
         pod=pod.key,
@@ -150,7 +150,7 @@ def _explained(pod: Pod, run: Run) -> ExplainedPod:
 
 
 def _without_node(objects: Sequence[ApiObject], pod: Pod) -> list[ApiObject]:
-    """The objects, one pod of them as if it had been created a moment ago."""
+    """Return the objects, with one pod as if it had just been created."""
     return [
         msgspec.structs.replace(obj, node_name="", status=PodStatus())
         if isinstance(obj, Pod)

@@ -1,4 +1,4 @@
-"""Why one pod is where it is."""
+"""The explanation of one pod: why it is on its node, or on none."""
 
 import enum
 
@@ -11,14 +11,14 @@ __all__ = ["Attempt", "ExplainedPod", "WhichAttempt"]
 
 
 class WhichAttempt(enum.StrEnum):
-    """Which attempts of a pod are taken apart."""
+    """Which attempts of a pod are explained."""
 
     AUTO = "auto"
-    """The last one; but the first one where pods of the input are terminating: what
-    would be decided now, while those are still there."""
+    """The last one. If pods of the input are terminating, the first one, which decides
+    while those are still there."""
 
     FIRST = "first"
-    """The first one: in the cluster as it was given, but for the pods that came before
+    """The first one: in the cluster of the input, with the pods that were placed before
     this one."""
 
     LAST = "last"
@@ -34,14 +34,14 @@ class Attempt:
 
     Attributes:
         number: From 1.
-        at: When, in seconds since the simulation began.
+        at: The time, in seconds since the simulation began.
         outcome: ``scheduled``, ``unschedulable``, ``error`` or ``unfinished``.
-        node: The node that it was bound to, or empty.
-        nominated_node: The node that is to be its own once others have gone, or empty.
-        message: Why it got none, in upstream's words.
-        preempted: The keys of the pods that had to go for it.
-        explanation: What every plugin said of every node; None for attempts that
-            nobody asked for.
+        node: The node that the pod was bound to, or empty.
+        nominated_node: The node that the pod was nominated to, or empty.
+        message: Why the pod got no node, in upstream's words.
+        preempted: The keys of the pods that were preempted for it.
+        explanation: What every plugin said of every node; None for attempts that are
+            not explained.
     """
 
     number: int
@@ -56,18 +56,18 @@ class Attempt:
 
 @attrs.frozen(kw_only=True)
 class ExplainedPod:
-    """Why one pod is where it is, or would be.
+    """Why a pod is on its node, or on none.
 
     Attributes:
         pod: Its key.
         scheduler: The profile it belongs to.
-        outcome: Of the attempt that is shown: ``scheduled``, ``unschedulable`` or
-            ``error``. Of a pod that was never tried: ``gated``, ``bound`` (it came
+        outcome: For the attempt that is shown: ``scheduled``, ``unschedulable`` or
+            ``error``. For a pod that was never tried: ``gated``, ``bound`` (it came
             with a node), ``ignored`` (no profile has its scheduler name) or
             ``terminating`` (it was deleted before it had a node).
         node: The node that the attempt gave it, or empty.
         message: Why it has none, in upstream's words.
-        explanation: The attempt that is shown, taken apart; None if there was none.
+        explanation: The explanation of that attempt; None if there was none.
         notices: What was left out or assumed.
         attempt: The number of the attempt that is shown, from 1; 0 if there was none.
         attempts: All attempts, in their order.

@@ -1,4 +1,4 @@
-"""The names under which kubectl knows pods and what makes them."""
+"""The names by which kubectl knows pods, and the workloads that make them."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -15,11 +15,11 @@ POD_KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     "Job": (),
     "CronJob": ("cj",),
 }
-"""Pods and the workloads that an API server knows, with their short names."""
+"""Pods and the workloads of an API server, with their short names."""
 
 
 def kind_called(word: str) -> str:
-    """The kind with this name: singular, plural or short, with or without a group.
+    """Return the kind with a name: singular, plural or short, a group or none.
 
     Returns:
         The kind, or empty if it is none of `POD_KINDS`.
@@ -52,7 +52,7 @@ def _split(word: str) -> tuple[str, str]:
 
 
 def _names(kind: str) -> tuple[str, str]:
-    """Singular and plural, as a custom resource of this kind has them as well."""
+    """Return singular and plural of a kind, as for a custom resource."""
     singular = kind.lower()
     if singular.endswith(("s", "x", "ch", "sh")):
         return singular, f"{singular}es"

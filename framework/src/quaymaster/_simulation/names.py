@@ -1,4 +1,4 @@
-"""The pod that somebody asks about, by one of its names."""
+"""Finds the pod that a user asks about by one of its names."""
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,19 +12,19 @@ from quaymaster._simulation.kinds import POD_KINDS, kind_called, kind_fits
 
 __all__ = ["PodNotFoundError", "Wanted"]
 
-_SHOWN: Final = 5  # names that fit well, in a message of one line
-_NEAR: Final = 3  # names that look like it, in the same
+_SHOWN: Final = 5  # names that fit, in a message of one line
+_NEAR: Final = 3  # similar names, in the same message
 _DEEPEST: Final = 8
-"""So many owners above each other; uids of a dump may name each other in a circle."""
+"""At most this many owners of owners: those of a dump may form a circle."""
 
 
 class PodNotFoundError(QuaymasterError):
-    """No pod, or more than one, answers to a name.
+    """No pod, or more than one, has a name.
 
     Attributes:
         wanted: What was asked for.
         pods: The keys that could have been meant.
-        near: What looks much like it.
+        near: Names that are similar.
     """
 
     def __init__(
@@ -55,13 +55,13 @@ class Wanted:
     """A pod by name, or the first pod of a workload; it may not exist yet.
 
     Args:
-        text: ``name``, ``namespace/name``, or ``kind/name`` as kubectl has it:
+        text: ``name``, ``namespace/name``, or ``kind/name`` as for kubectl:
             singular, plural or short, with or without a group.
         namespace: Where to look only; empty for all namespaces.
-        cluster: Where pods and their owners are.
+        cluster: The cluster with the pods and their owners.
 
     Raises:
-        PodNotFoundError: It cannot be a name.
+        PodNotFoundError: The text can be no name.
     """
 
     def __init__(self, text: str, namespace: str, cluster: InMemoryCluster) -> None:
@@ -77,9 +77,9 @@ class Wanted:
         self._tried: dict[str, Pod] = {}
 
     def takes(self, pod: Pod) -> bool:
-        """Whether a pod that is about to be tried may be the one.
+        """Whether a pod that is about to be tried may be the wanted one.
 
-        Of a workload, only the first one in each namespace is.
+        Of the pods of a workload, only the first one in each namespace may.
         """
         if pod.key in self._tried:
             return True
@@ -93,7 +93,7 @@ class Wanted:
         return True
 
     def find(self) -> Pod:
-        """The pod among those that there are, and those that were tried.
+        """Return the wanted pod among those that exist, and those that were tried.
 
         Raises:
             PodNotFoundError: There is none, or more than one.
@@ -129,7 +129,7 @@ class Wanted:
         )
 
     def _owners(self, pod: Pod) -> Iterable[_Owner]:
-        """What manages the pod, what manages that, and so on."""
+        """Return the pod's controller, the controller's own one, and so on."""
         obj: ApiObject = pod
         for _ in range(_DEEPEST):
             controller = obj.metadata.controller
@@ -174,7 +174,7 @@ class Wanted:
         return PodNotFoundError(self._text, [], problem=problem, near=near)
 
     def _why_missing(self) -> str:
-        """Why a pod that a workload is to have is not there; empty for others."""
+        """Return why a pod that a workload should have is missing; empty for others."""
         namespace = "" if kind_called(self._kind) else self._kind
         if namespace and self._namespace not in ("", namespace):
             return ""
@@ -188,10 +188,10 @@ class Wanted:
                     yield obj
 
     def _near(self, called: Mapping[str, str]) -> Sequence[str]:
-        """What looks like the name.
+        """Return names that are similar to the wanted one.
 
         Args:
-            called: The names that there are -> what to call each.
+            called: Name -> the form in which to show it.
         """
         begins = [name for name in called if name.startswith(f"{self._name}-")]
         same = [self._name] if self._name in called else []
@@ -201,7 +201,7 @@ class Wanted:
 
 
 def _guessed_above(owner: _Owner) -> Iterable[_Owner]:
-    """Who manages an owner that is not in the input, as far as its name tells."""
+    """Return the owner of an owner that the input lacks, guessed by its name."""
     above: Mapping[str, tuple[str, str]] = {
         "ReplicaSet": ("apps/v1", "Deployment"),
         "Job": ("batch/v1", "CronJob"),

@@ -1,4 +1,4 @@
-"""What happens in a simulation, noted as it happens."""
+"""Records what happens in a simulation."""
 
 from collections import Counter
 
@@ -22,16 +22,16 @@ class Record:
     """Follows a scheduler; implements `Observer`.
 
     Args:
-        cluster: The scheduler's cluster, as it is before everything begins.
+        cluster: The scheduler's cluster, before the simulation begins.
         log: Follows the attempts of some pods, or None.
 
     Attributes:
-        started: When everything began.
+        started: When the simulation began.
         placements: The pods that got a node, each with its uid, in order.
-        preempted: The pods that had to go, in order.
+        preempted: The pods that were preempted, in order.
         attempts: How often each pod was tried, by its uid.
-        reasons: What each pod that waits was rejected for, by its uid.
-        on_progress: Told how far it is, or None.
+        reasons: The reasons for which each waiting pod was rejected, by its uid.
+        on_progress: Called with the progress, or None.
     """
 
     def __init__(self, cluster: InMemoryCluster, log: AttemptLog | None = None) -> None:
@@ -46,7 +46,7 @@ class Record:
         self.on_progress: ProgressFn | None = None
 
     def attempting(self, pod: Pod, framework: Framework) -> None:
-        """Count an attempt, and have it followed."""
+        """Count an attempt, and have the log follow it."""
         self.attempts[pod.uid] += 1
         if self._log is not None:
             self._log.begin(pod, framework, self._now())
@@ -69,10 +69,10 @@ class Record:
             self.report_progress()
 
     def recorded(self, note: EventNote) -> None:
-        """Note a preemption, told by the event that its victim gets.
+        """Note a preemption, by the event of its victim.
 
-        Events are taken as they happen: later the cluster may have forgotten some, and
-        a victim's name may belong to the pod that has replaced it.
+        Events are read at once: later the cluster may have dropped some, and another
+        pod may have the name of the victim.
         """
         victim, preemptor = note.regarding, note.related
         if (
@@ -89,10 +89,10 @@ class Record:
             self._log.preempt(victim.key, preemptor.key)
 
     def slow(self, hook: SlowHook) -> None:
-        """Leave it to the log: real times would make results differ."""
+        """Do nothing: it is logged, and real times would make results differ."""
 
     def failed(self, error: HookError) -> None:
-        """Leave it to the log, and to the messages of the pods."""
+        """Do nothing: it is logged, and part of the messages of pods."""
 
     def gave_no_node(self, pod: Pod, failure: Failure) -> None:
         """Note why an attempt failed."""
@@ -101,18 +101,18 @@ class Record:
             self._log.fail(pod, failure)
 
     def created(self, pod: Pod) -> float:
-        """When a pod came, in seconds since the beginning."""
+        """Return when a pod entered the simulation, in seconds since the beginning."""
         created = pod.metadata.creation_timestamp
         if created is None or pod.uid in self._given:
             return 0.0
         return self.since(created)
 
     def since(self, moment: float) -> float:
-        """Seconds since the beginning, to the microsecond, as objects tell time."""
+        """Return the seconds since the beginning, to the microsecond, as in objects."""
         return round(moment - self.started, 6)
 
     def report_progress(self) -> None:
-        """Tell how many pods have a node, of how many that there are."""
+        """Report how many pods have a node, and how many pods there are."""
         if self.on_progress is not None:
             self.on_progress(len(self.placements), len(self._cluster.list(Pod).items))
 

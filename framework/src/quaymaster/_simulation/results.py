@@ -1,4 +1,4 @@
-"""What a simulation tells when it is over."""
+"""The results of a simulation."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -19,9 +19,9 @@ __all__ = [
 ProgressFn: TypeAlias = Callable[[int, int], None]
 """Called now and then with how many pods have a node, and how many there are."""
 
-# All times are virtual: seconds since the simulation began. What is in the input is
-# there from the beginning, whenever another cluster has created it. They take no part
-# in comparisons: two results are equal if the same became of the same pods.
+# All times are virtual: seconds since the simulation began. The objects of the input
+# exist from the beginning, whenever they were created. Times take no part in
+# comparisons: two results are equal if the same happened to the same pods.
 
 
 @attrs.frozen(kw_only=True)
@@ -32,7 +32,7 @@ class Placement:
         pod: Its key, ``namespace/name``.
         node: The node's name.
         scheduler: The profile that placed it.
-        created: When it came into being, in seconds since the beginning.
+        created: When it entered the simulation, in seconds since the beginning.
         bound: When it was bound.
         finished: When its containers had all ended; None if they run on.
         attempts: How often it was tried.
@@ -49,7 +49,7 @@ class Placement:
 
 @attrs.frozen(kw_only=True)
 class UnscheduledPod:
-    """A pod that got none.
+    """A pod that got no node.
 
     Attributes:
         pod: Its key.
@@ -58,10 +58,10 @@ class UnscheduledPod:
             its scheduler name, ``Terminating`` if it was deleted before it had a node.
         message: Why, in upstream's words.
         plugins: The plugins that rejected it, sorted.
-        scheduler: The profile that it wants.
-        created: When it came into being, in seconds since the beginning.
+        scheduler: The profile that it asks for.
+        created: When it entered the simulation, in seconds since the beginning.
         attempts: How often it was tried.
-        reasons: What nodes were rejected for, each reason once, without counts.
+        reasons: The reasons for which nodes were rejected, each once, without counts.
     """
 
     pod: str
@@ -76,13 +76,13 @@ class UnscheduledPod:
 
 @attrs.frozen(kw_only=True)
 class Preemption:
-    """A pod that had to go for another one.
+    """A pod that was preempted for another one.
 
     Attributes:
-        pod: The key of the one that went.
-        by: The key of the one it went for.
-        node: Where.
-        at: When, in seconds since the beginning.
+        pod: The key of the victim.
+        by: The key of the pod that it was preempted for.
+        node: The node.
+        at: The time, in seconds since the beginning.
     """
 
     pod: str
@@ -93,7 +93,7 @@ class Preemption:
 
 @attrs.frozen(kw_only=True)
 class SimulationResult:
-    """How a simulation ended.
+    """The result of a simulation.
 
     Attributes:
         placements: In the order in which they were made.
@@ -115,7 +115,7 @@ class SimulationResult:
 
     @property
     def makespan(self) -> float:
-        """From the beginning to the last pod that was bound, or ended; in seconds."""
+        """The seconds from the beginning until the last pod was bound, or ended."""
         return (
             max(
                 (one.bound if one.finished is None else one.finished)
@@ -126,7 +126,7 @@ class SimulationResult:
         )
 
     def reasons(self) -> Sequence[tuple[tuple[str, ...], int]]:
-        """What keeps pods from nodes, and for how many pods it does; most first."""
+        """Count the unscheduled pods by their reasons, the most frequent first."""
         counts = Counter(
             tuple(sorted(one.reasons)) or (one.message,) for one in self.unscheduled
         )

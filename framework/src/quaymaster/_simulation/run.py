@@ -1,4 +1,4 @@
-"""One simulation, from the objects to the result."""
+"""Runs one simulation, from the objects to the result."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ __all__ = ["Run", "filled_cluster"]
 def filled_cluster(
     objects: Sequence[ApiObject], seed: int, max_pods: int = MAX_PODS
 ) -> InMemoryCluster:
-    """An in-memory cluster in virtual time, with these objects.
+    """Make an in-memory cluster in virtual time, with these objects.
 
     Raises:
         AdmissionError: Some objects break rules.
@@ -46,7 +46,7 @@ class Run:
     """One simulation.
 
     Args:
-        cluster: Where everything is.
+        cluster: The cluster, with all objects.
         config: The scheduler's configuration.
         registry: Where plugins are found by name.
         seed: Decides the choice between equally good nodes.
@@ -90,7 +90,7 @@ class Run:
         self._scheduler.close()
 
     def result(self) -> SimulationResult:
-        """How it ended."""
+        """Return the result."""
         record, waiting = self._record, self._waiting()
         return SimulationResult(
             placements=tuple(starmap(self._ended, record.placements)),
@@ -105,7 +105,7 @@ class Run:
         )
 
     def notices(self) -> tuple[Notice, ...]:
-        """What the cluster tells, and the pods that are none of these profiles'."""
+        """Return the notices of the cluster, and one about pods of no profile."""
         known = self._scheduler.frameworks
         others = Counter(
             pod.spec.scheduler_name
@@ -120,7 +120,7 @@ class Run:
         return (*self._cluster.notices(), other)
 
     def _waiting(self) -> list[Pod]:
-        """The pods that somebody should find a node for."""
+        """Return the pods that need a node."""
         return [
             pod
             for pod in self._cluster.list(Pod).items
@@ -128,7 +128,7 @@ class Run:
         ]
 
     def unscheduled(self, pod: Pod) -> UnscheduledPod:
-        """What to tell of a pod that has no node."""
+        """Return what the result says of a pod that has no node."""
         return attrs.evolve(
             unscheduled_pod(pod, self._scheduler),
             scheduler=pod.spec.scheduler_name,
@@ -144,7 +144,7 @@ class Run:
         return attrs.evolve(placement, finished=finished)
 
     def _finished(self, uid: str, key: str) -> float | None:
-        """When its containers had ended, as far as the cluster still knows."""
+        """Return when the containers of a pod had ended, if the cluster still knows."""
         try:
             pod = self._cluster.get(Pod, key)
         except NotFoundError:

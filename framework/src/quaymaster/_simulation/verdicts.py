@@ -17,7 +17,7 @@ OUTCOMES = {
 
 
 def unscheduled_pod(pod: Pod, scheduler: Scheduler) -> UnscheduledPod:
-    """What the scheduler, or the pod itself, tells of it."""
+    """Return why a pod has no node, by the scheduler or by its own status."""
     name = pod.spec.scheduler_name
     if pod.is_terminating:
         text = "it is being deleted, so no scheduler tries it"

@@ -1,4 +1,4 @@
-"""A profile that has one plugin, and what a profile needs besides."""
+"""Builds a profile of one plugin, and the others that a profile needs."""
 
 from collections.abc import Iterable, Mapping
 
@@ -16,7 +16,7 @@ __all__ = ["build_alone"]
 
 
 class _FirstComeFirstServed:
-    """The queue sort of a profile whose plugin under test is none."""
+    """The queue sort of a profile, if the plugin under test has none."""
 
     def __init__(self, args: object, handle: Handle) -> None:
         pass
@@ -27,7 +27,7 @@ class _FirstComeFirstServed:
 
 
 class _NoBinder:
-    """The binder of a profile whose plugin under test is none."""
+    """The binder of a profile, if the plugin under test is none."""
 
     def __init__(self, args: object, handle: Handle) -> None:
         pass
@@ -38,7 +38,7 @@ class _NoBinder:
 
 
 _STAND_INS = (("queueSort", _FirstComeFirstServed), ("bind", _NoBinder))
-"""The points that no profile can do without."""
+"""The points that every profile needs, with their stand-ins."""
 
 
 def build_alone(
@@ -48,14 +48,14 @@ def build_alone(
     services: Services,
     watch: Watch,
 ) -> Framework:
-    """Build a profile that has one plugin, as a configuration file would have it.
+    """Build a profile of one plugin, as from a configuration file.
 
     Args:
         plugin: The plugin's class.
         beside: More plugins, which come before it.
         args: The plugin's arguments; None for its defaults.
         services: The parts that plugins may use.
-        watch: Looks on while hooks are called.
+        watch: Observes the calls of hooks.
 
     Raises:
         PluginLoadError: A class breaks a hookspec.

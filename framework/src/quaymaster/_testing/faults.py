@@ -1,8 +1,8 @@
 """A cluster whose calls fail at random, by a seed.
 
-`FaultyCluster` stands in front of another cluster, behind the same port, and does to
-its callers what networks and API servers do: it loses answers, or lets them wait,
-refuses calls, breaks watches and tells old news.
+`FaultyCluster` stands in front of another cluster, behind the same port. It does what
+networks and API servers do: it loses or delays answers, refuses calls, breaks watches
+and shows old objects.
 """
 
 import contextlib
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 class Fault(enum.Enum):
-    """What can go wrong."""
+    """The faults of a cluster."""
 
     ERROR = "error"
     """A call fails and does nothing."""
@@ -46,21 +46,21 @@ class Fault(enum.Enum):
     """An update, a deletion or a bind is refused as if the object were another one."""
 
     LOST_CALL = "lost call"
-    """A write does nothing, and its caller does not know."""
+    """A write does nothing, and its caller gets no answer."""
 
     LOST_ANSWER = "lost answer"
-    """A write takes effect, and its caller does not know."""
+    """A write takes effect, and its caller gets no answer."""
 
     SLOW_CALL = "slow call"
-    """What runs beside the scheduling of pods (PreBind, Bind, evictions, changes of a
+    """A call beside the scheduling of pods (in PreBind, Bind, evictions, changes of a
     pod's status) begins later; everything else goes on meanwhile."""
 
     SLOW_ANSWER = "slow answer"
-    """What runs beside the scheduling of pods takes effect, and the scheduler hears of
-    it later; everything else goes on meanwhile."""
+    """A call beside the scheduling of pods takes effect, and its answer comes later;
+    everything else goes on meanwhile."""
 
     STALE_LIST = "stale list"
-    """A list shows what the last list of that kind showed."""
+    """A list returns what the last list of that kind returned."""
 
     BROKEN_WATCH = "broken watch"
     """A watch ends; it can be resumed from the last version seen."""
@@ -69,32 +69,32 @@ class Fault(enum.Enum):
     """A watch ends and cannot be resumed: changes were lost."""
 
     DELAYED_EVENTS = "delayed events"
-    """All that a watch has to give comes later, and so after younger events of other
-    kinds; events of one kind stay in order."""
+    """The events of a watch come later, and so after younger events of other kinds;
+    events of one kind stay in order."""
 
     REPEATED_EVENT = "repeated event"
-    """A watch gives one event twice."""
+    """A watch returns one event twice."""
 
     DEAD_NODE = "dead node"
-    """A node goes at the moment when a pod is bound to it, so that the bind fails."""
+    """A node is deleted at the moment when a pod is bound to it; the bind fails."""
 
 
 class FaultyCluster:
     """Passes calls on to a cluster, with faults; implements `quaymaster.cluster`.
 
     Every fault is drawn from one generator, in the order of the calls, so the same
-    calls meet the same faults. `get` may fail, but never gives old news: an API server
-    answers it from what is stored. Events of a watch may come late or twice, but in
-    order; between kinds, whose watches are late each by itself, there is none. Calls
+    calls meet the same faults. `get` may fail, but never returns an old object: an API
+    server reads it from its storage. Events of a watch may come late or twice, but in
+    order; there is no order between kinds, since each watch has its own delay. Calls
     are slow only for a scheduler that runs them with `make_executor`, as that of
     `SchedulerHarness` does. It belongs to one thread.
 
     Args:
         cluster: The cluster behind it.
-        clock: Tells when what is late comes.
-        rates: How likely each fault is, from 0 to 1, each time that it is possible;
-            0 for those not given.
-        seed: Decides which calls go wrong.
+        clock: Has the timers of what is late.
+        rates: The probability of each fault, from 0 to 1, each time that it is
+            possible; 0 for those not given.
+        seed: Decides which calls have faults.
         max_delay_seconds: How late events can be.
         max_answer_seconds: How late a call can be, and as much again its answer.
 
@@ -139,7 +139,7 @@ class FaultyCluster:
         self._rates = dict(rates)
 
     def make_executor(self, post: Post) -> SlowExecutor:
-        """Make what a scheduler runs calls with, so that they can be slow.
+        """Make the executor of a scheduler, by which calls can be slow.
 
         Args:
             post: Puts a call into that scheduler's inbox.
@@ -152,7 +152,7 @@ class FaultyCluster:
         )
 
     def list(self, kind: type[ObjT]) -> ListResult[ObjT]:
-        """All objects of a kind; see `quaymaster.cluster.Cluster.list`."""
+        """Return all objects of a kind; see `quaymaster.cluster.Cluster.list`."""
         self._maybe_fail()
         old = self._lists.get(kind)
         if old is not None and self._draw(Fault.STALE_LIST):
@@ -163,7 +163,7 @@ class FaultyCluster:
         return listed
 
     def get(self, kind: type[ObjT], key: str) -> ObjT:
-        """One object by its key; see `quaymaster.cluster.Cluster.get`."""
+        """Return one object by its key; see `quaymaster.cluster.Cluster.get`."""
         self._maybe_fail()
         return self._cluster.get(kind, key)
 

@@ -1,8 +1,8 @@
-"""Run one plugin's hooks on a small cluster, as its unit tests want it.
+"""Runs the hooks of one plugin on a small cluster, for its unit tests.
 
-The plugin is configured, built and called as in a real profile. Where it has a batch
-twin, each call runs the scalar hook and the twin, and insists that they agree. A hook
-that writes to an array which the plugin has returned before raises a `PluginError`.
+The plugin is configured, built and called as in a real profile. If it has a batch twin,
+each call runs the scalar hook and the twin, and checks that they agree. A hook that
+writes to an array which the plugin has returned before raises a `PluginError`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -55,7 +55,7 @@ class PluginStatusError(QuaymasterError):
     """A hook gave a status where the harness needs a value.
 
     Attributes:
-        status: What it said.
+        status: The status.
     """
 
     def __init__(self, status: Status) -> None:
@@ -145,17 +145,17 @@ class PluginHarness:
         self._framework.profile.lifecycle.close(_unguarded_call)
 
     def pre_enqueue(self, pod: Pod) -> Status | None:
-        """What ``pre_enqueue`` says of a pod."""
+        """Return the answer of ``pre_enqueue`` for a pod."""
         answer: Status | None = self._ask(self._call("preEnqueue"), "pre_enqueue", pod)
         return answer
 
     def sort_key(self, queued: QueuedPodInfo) -> SortKey:
-        """The sort key of a queued pod."""
+        """Return the sort key of a queued pod."""
         key: SortKey = self._ask(self._call("queueSort"), "queue_sort", queued)
         return key
 
     def pre_filter(self, pod: Pod) -> PreFilterResult | Status | None:
-        """What ``pre_filter`` says of a pod."""
+        """Return the answer of ``pre_filter`` for a pod."""
         self.state = CycleState()
         call = self._call("preFilter")
         answer: PreFilterResult | Status | None = self._ask(
@@ -164,12 +164,12 @@ class PluginHarness:
         return answer
 
     def filter(self, pod: Pod, *, pre_filter: bool = True) -> dict[str, Status]:
-        """The nodes that ``filter`` rejects, with the reason of each.
+        """Return the nodes that ``filter`` rejects, with the status of each.
 
         Args:
             pod: The pod to place.
-            pre_filter: Whether ``pre_filter`` runs first; if it then says Skip, no
-                node is rejected.
+            pre_filter: Whether ``pre_filter`` runs first; if it returns Skip, no node
+                is rejected.
 
         Raises:
             ContractError: ``filter`` and ``filter_nodes`` differ.
@@ -197,12 +197,12 @@ class PluginHarness:
         return rejected
 
     def score(self, pod: Pod, *, pre_score: bool = True) -> dict[str, int]:
-        """The raw score of every node.
+        """Return the raw score of every node.
 
         Args:
             pod: The pod to place.
-            pre_score: Whether ``pre_score`` runs first; if it then says Skip, nothing
-                is scored.
+            pre_score: Whether ``pre_score`` runs first; if it returns Skip, nothing is
+                scored.
 
         Raises:
             ContractError: ``score`` and ``score_nodes`` differ.
@@ -233,15 +233,15 @@ class PluginHarness:
         return scores
 
     def normalized(self, pod: Pod, *, pre_score: bool = True) -> dict[str, int]:
-        """The score of every node after ``normalize_score``.
+        """Return the score of every node after ``normalize_score``.
 
         Args:
             pod: The pod to place.
             pre_score: Whether ``pre_score`` runs first.
 
         Raises:
-            ContractError: ``score`` and ``score_nodes`` differ, or what becomes of
-                their scores does.
+            ContractError: ``score`` and ``score_nodes`` differ, or their scores after
+                ``normalize_score`` do.
             PluginStatusError: A hook gave a status instead.
         """
         scores = self.score(pod, pre_score=pre_score)
@@ -252,7 +252,7 @@ class PluginHarness:
         normalized = self._normalized(call, pod, raw)
         twin = self._twin_scores
         if twin is not None:
-            # As the framework does: what is frozen goes back as the same object.
+            # As in the framework, a frozen array comes back as the same object.
             given = twin if is_frozen(twin) else freeze(twin.view())
             again = self._normalized(call, pod, given)
             self._compare("normalize_score after score", normalized, again)
@@ -288,7 +288,7 @@ class PluginHarness:
         return found.diagnosis
 
     def post_filter(self, pod: Pod) -> PostFilterResult:
-        """What ``post_filter`` does for a pod that fits nowhere.
+        """Run ``post_filter`` for a pod that fits nowhere, and return its result.
 
         Raises:
             ValueError: The pod fits somewhere.
@@ -304,7 +304,7 @@ class PluginHarness:
         return PostFilterResult(answer)
 
     def events(self) -> Sequence[ClusterEventWithHint]:
-        """What ``events_to_register`` gives."""
+        """Return the answer of ``events_to_register``."""
         return self._framework.profile.events[self._name] or ()
 
     def hint(
@@ -314,7 +314,7 @@ class PluginHarness:
         old: ApiObject | None = None,
         new: ApiObject | None = None,
     ) -> QueueingHint:
-        """Whether an event would wake a pod that this plugin rejected.
+        """Return whether an event would wake a pod that this plugin rejected.
 
         Args:
             pod: The rejected pod.
@@ -346,7 +346,7 @@ class PluginHarness:
     def pre_bind_pre_flight(
         self, pod: Pod, node_name: str
     ) -> PreBindPreFlightResult | Status | None:
-        """Whether the plugin has anything to do before the pod is bound."""
+        """Return the plugin's answer whether it has to do anything before the bind."""
         call = self._call("preBind")
         answer: PreBindPreFlightResult | Status | None = self._ask(
             call, "pre_bind_pre_flight", self.state, _on(pod, node_name), node_name
@@ -354,7 +354,7 @@ class PluginHarness:
         return answer
 
     def pre_bind(self, pod: Pod, node_name: str) -> PreBindWait | Status | None:
-        """Let the plugin do on `cluster` what must be done before the pod is bound."""
+        """Run the plugin's ``pre_bind``, which may change `cluster`."""
         call = self._call("preBind")
         answer: PreBindWait | Status | None = self._ask(
             call, "pre_bind", self.state, _on(pod, node_name), node_name
@@ -368,7 +368,7 @@ class PluginHarness:
         return answer
 
     def _ask(self, call: Call, hook: str, *args: object) -> Any:  # noqa: ANN401 - as it says
-        """What a hook gives; unlike in a profile, a test sees what it raises."""
+        """Return a hook's answer, or raise what it raises, unlike in a profile."""
         own = unguarded(call.hooks[hook])
         try:
             answer = self._returned.around(call.plugin, hook, (), own)(*args)
@@ -420,7 +420,7 @@ def _unguarded_call(hook: HookFunction) -> object:
 
 
 def _on(pod: Pod, node_name: str) -> Pod:
-    """A pod as it is assumed on a node."""
+    """Return a pod as it is assumed on a node."""
     return msgspec.structs.replace(pod, node_name=node_name)
 
 

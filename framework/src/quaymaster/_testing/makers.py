@@ -94,7 +94,7 @@ _DEFAULT_CAPACITY: Final = {
 
 
 def make_uid(kind: type[ApiObject], name: str, namespace: str = "") -> str:
-    """The uid that makers give to an object of that kind and name."""
+    """Return the uid that makers give to an object of a kind and name."""
     return str(uuid.uuid5(_UID_SPACE, f"{kind.kind}/{namespace}/{name}"))
 
 
@@ -110,7 +110,7 @@ def make_metadata(
     creation_timestamp: Moment | None = None,
     deletion_timestamp: Moment | None = None,
 ) -> ObjectMeta:
-    """Metadata for an object of a kind; `owner` is the controller that made it."""
+    """Make metadata for an object of a kind; `owner` is its controller."""
     owners: tuple[OwnerReference, ...] = ()
     if owner is not None:
         reference = OwnerReference(
@@ -142,10 +142,10 @@ def make_container(
     host_ports: Iterable[int | str | ContainerPort] = (),
     sidecar: bool = False,
 ) -> Container:
-    """A container as the API has it.
+    """Make a container as the API stores it.
 
-    Limits without requests are requests, too, and so are requests limits of resources
-    that cannot be overcommitted, such as ``nvidia.com/gpu``.
+    Limits without requests count as requests, too. Requests of resources that cannot be
+    overcommitted, such as ``nvidia.com/gpu``, count as limits.
 
     Args:
         name: Its name.
@@ -153,7 +153,7 @@ def make_container(
         requests: What it requests, such as ``{"cpu": "500m"}``.
         limits: What it may use at most.
         host_ports: Ports of the node, such as ``8080`` or ``"8080/UDP"``.
-        sidecar: As an init container, whether it keeps running.
+        sidecar: Whether, as an init container, it keeps running.
     """
     return Container(
         name=name,
@@ -208,7 +208,7 @@ def make_pod(
     creation_timestamp: Moment | None = None,
     deletion_timestamp: Moment | None = None,
 ) -> Pod:
-    """A pod, with one container unless told otherwise.
+    """Make a pod, by default with one container.
 
     Args:
         name: Its name.
@@ -225,7 +225,7 @@ def make_pod(
         images: One container for each.
         containers: The containers themselves, instead of the four arguments before.
         init_containers: Its init containers and sidecars, see `make_container`.
-        overhead: What its runtime class costs.
+        overhead: The overhead of its runtime class.
         pod_requests: What it requests as a whole.
         pod_limits: What it may use as a whole.
         priority: Its priority.
@@ -247,10 +247,10 @@ def make_pod(
         termination_grace_period_seconds: How long it may take to end.
         phase: By default ``Running`` on a node, else ``Pending``.
         conditions: Its conditions.
-        nominated_node: The node that preemption has made room on.
+        nominated_node: The node that it is nominated to.
         start_time: When it started, as seconds or as a text.
         creation_timestamp: When it was created.
-        deletion_timestamp: Until when it must be gone, if it is being deleted.
+        deletion_timestamp: When its grace period ends, if it is being deleted.
     """
     if containers is None:
         containers = _containers(images, requests, limits, host_ports)
@@ -322,7 +322,7 @@ def make_node(
     uid: str | None = None,
     creation_timestamp: Moment | None = None,
 ) -> Node:
-    """A node, with the hostname label that its kubelet would set.
+    """Make a node, with the hostname label that its kubelet would set.
 
     Args:
         name: Its name.
@@ -337,7 +337,7 @@ def make_node(
         unschedulable: Whether it is cordoned (its taint is not added).
         images: The images that it has, with their sizes in bytes.
         declared_features: The features that its kubelet declares.
-        ready: Whether its kubelet is well.
+        ready: Whether it is ready.
         uid: Its uid; by default it follows from the name.
         creation_timestamp: When it was created.
     """
@@ -381,7 +381,7 @@ def make_affinity_term(
     namespaces: Iterable[str] = (),
     namespace_selector: LabelSelector | Mapping[str, str] | None = None,
 ) -> PodAffinityTerm:
-    """A term of pod (anti-)affinity: some pods, and the label that says who is near."""
+    """Make a term of pod (anti-)affinity: a selector of pods, and a topology key."""
     return PodAffinityTerm(
         label_selector=to_label_selector(selector),
         topology_key=topology_key,
@@ -401,7 +401,7 @@ def make_spread_constraint(
     node_taints_policy: str | None = None,
     match_label_keys: Iterable[str] = (),
 ) -> TopologySpreadConstraint:
-    """A topology spread constraint; ``ScheduleAnyway`` makes it a soft one."""
+    """Make a topology spread constraint; ``ScheduleAnyway`` makes it a soft one."""
     return TopologySpreadConstraint(
         label_selector=to_label_selector(selector),
         topology_key=topology_key,
@@ -417,7 +417,7 @@ def make_spread_constraint(
 def make_namespace(
     *, name: str = "default", labels: Mapping[str, str] | None = None
 ) -> Namespace:
-    """A namespace, with the name label that the API server would set."""
+    """Make a namespace, with the name label that the API server would set."""
     own = {"kubernetes.io/metadata.name": name}
     metadata = make_metadata(Namespace, name=name, labels={**own, **(labels or {})})
     return Namespace(metadata=metadata)
@@ -429,7 +429,7 @@ def make_service(
     namespace: str = "default",
     selector: Mapping[str, str] | None = None,
 ) -> Service:
-    """A service that leads to the pods with these labels."""
+    """Make a service that selects the pods with these labels."""
     return Service(
         metadata=make_metadata(Service, name=name, namespace=namespace),
         spec=ServiceSpec(selector=dict(selector or {})),
@@ -443,7 +443,7 @@ def make_replica_set(
     selector: LabelSelector | Mapping[str, str] | None = None,
     replicas: int = 1,
 ) -> ReplicaSet:
-    """A replica set; as the `owner` of pods it makes them a set."""
+    """Make a replica set, which can be the `owner` of pods."""
     return ReplicaSet(
         metadata=make_metadata(ReplicaSet, name=name, namespace=namespace),
         spec=ReplicaSetSpec(replicas=replicas, selector=to_label_selector(selector)),
@@ -459,7 +459,7 @@ def make_pod_disruption_budget(
     min_available: int | str | None = None,
     max_unavailable: int | str | None = None,
 ) -> PodDisruptionBudget:
-    """A disruption budget that allows so many disruptions right now."""
+    """Make a disruption budget, with the disruptions that it allows now."""
     return PodDisruptionBudget(
         metadata=make_metadata(PodDisruptionBudget, name=name, namespace=namespace),
         spec=PodDisruptionBudgetSpec(
@@ -478,7 +478,7 @@ def make_priority_class(
     global_default: bool = False,
     preemption_policy: str | None = "PreemptLowerPriority",
 ) -> PriorityClass:
-    """A priority class."""
+    """Make a priority class."""
     return PriorityClass(
         metadata=make_metadata(PriorityClass, name=name),
         value=value,

@@ -1,4 +1,4 @@
-"""Run whole profiles on an in-memory cluster, in virtual time."""
+"""Runs whole profiles on an in-memory cluster, in virtual time."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -51,31 +51,31 @@ class SchedulerHarness:
 
     Objects go through admission as with a real API server, workloads become pods, and
     bound pods run. Nothing happens by itself: `schedule_one` makes one attempt,
-    `settle` goes on until nothing moves any more, `advance` lets time pass.
+    `settle` schedules until nothing changes any more, `advance` lets time pass.
 
     Args:
-        objects: What the cluster holds at first.
-        plugins: Plugins of the test's own, by name; they come on top of the installed
-            ones, and replace those of their name.
+        objects: The objects of the cluster at the beginning.
+        plugins: Plugins of the test, by name, beside the installed ones; they replace
+            those of the same name.
         config: A ``KubeSchedulerConfiguration`` as plain data; by default the default
             profile.
         seed: Decides the choice between equally good nodes, and generated names.
         options: What else can be set about the scheduler.
         stopwatch: The time that hooks are measured with, in seconds.
-        faults: How likely each fault of the cluster is, as the scheduler sees it; with
-            a rate of 1, some things never come to an end.
+        faults: The probability of each fault of the cluster, as the scheduler sees it;
+            with a rate of 1, some things never end.
         max_answer_seconds: How late a call of the scheduler can be, and as much again
             its answer, if such faults are likely.
 
     Attributes:
         cluster: The cluster, which never fails.
-        faulty: The same, as the scheduler sees it.
-        clock: The time of both.
+        faulty: The same cluster, as the scheduler sees it.
+        clock: The clock of the cluster and the scheduler.
         registry: The plugins, the test's own included.
         attempts: The keys of the pods that were tried, in order.
         slow_hooks: The hooks that took longer than they may, in order.
-        errors: The hooks that raised an exception or broke their contract, in order;
-            what a hook returns as an Error status is none of these.
+        errors: The hooks that raised an exception or broke their contract, in order. A
+            hook that returned an Error status is not among them.
 
     Raises:
         AdmissionError: Some objects break rules.
@@ -147,8 +147,8 @@ class SchedulerHarness:
     ) -> Future[ConfigChanges]:
         """Have the scheduler go on with another configuration.
 
-        It is swapped in before the next attempt that begins; until then the answer is
-        open.
+        It takes effect before the next attempt begins; until then the future is not
+        done.
 
         Raises:
             ConfigErrors: The configuration is wrong.
@@ -160,12 +160,12 @@ class SchedulerHarness:
     def plugin(
         self, kind: type[PluginT], *, scheduler_name: str = _DEFAULT_NAME
     ) -> PluginT:
-        """A plugin as it is at work, to see what it has noted.
+        """Return the instance of a plugin at work, to read what it has noted.
 
-        A reload builds all plugins anew.
+        A reload makes new instances of all plugins.
 
         Args:
-            kind: Its class; of several such plugins, the first one is meant.
+            kind: Its class; of several plugins of the class, the first is returned.
             scheduler_name: The profile that it belongs to.
 
         Raises:
@@ -191,7 +191,7 @@ class SchedulerHarness:
         return None
 
     def settle(self) -> None:
-        """Schedule until nothing moves any more, however long that takes."""
+        """Schedule until nothing changes any more, however long that takes."""
         self._scheduler.settle()
 
     def advance(self, seconds: float) -> None:
@@ -205,7 +205,7 @@ class SchedulerHarness:
         self._work()
 
     def pod(self, key: str) -> Pod:
-        """A pod as the cluster has it; ``default/`` may be left out.
+        """Return a pod as the cluster has it; ``default/`` may be left out.
 
         Raises:
             NotFoundError: There is no such pod.
@@ -213,22 +213,22 @@ class SchedulerHarness:
         return self.cluster.get(Pod, _key(key))
 
     def node_of(self, key: str) -> str:
-        """The node of a pod, or empty."""
+        """Return the node of a pod, or empty."""
         return self.pod(key).node_name
 
     def message(self, key: str) -> str:
-        """What the pod's PodScheduled condition says, or empty."""
+        """Return the message of the pod's PodScheduled condition, or empty."""
         for condition in self.pod(key).status.conditions:
             if condition.type == "PodScheduled":
                 return condition.message
         return ""
 
     def why_pending(self, key: str) -> PendingPod | None:
-        """Where a pod waits, and for what; None if it is not in the queue."""
+        """Return where a pod waits, and for what; None if it is not in the queue."""
         return self._scheduler.queue.why_pending(_key(key))
 
     def waiting_pods(self) -> list[str]:
-        """The keys of the pods that wait on Permit."""
+        """Return the keys of the pods that wait on Permit."""
         return [waiting.pod.key for waiting in self._scheduler.waiting]
 
     def _parsed(self, config: Mapping[str, object]) -> SchedulerConfig:
@@ -240,7 +240,7 @@ class SchedulerHarness:
 
 
 class _Log:
-    """Notes which pods are tried; what is bound, the cluster knows."""
+    """Notes which pods are tried, and the mistakes of hooks."""
 
     def __init__(
         self, keys: list[str], slow_hooks: list[SlowHook], errors: list[HookError]

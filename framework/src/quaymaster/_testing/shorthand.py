@@ -1,4 +1,4 @@
-"""The short forms that makers take for taints, tolerations, ports and selectors."""
+"""Parses the short forms of taints, tolerations, ports and selectors in makers."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -43,7 +43,7 @@ def parse_taint(text: str | Taint) -> Taint:
     """Read ``key=value:Effect`` or ``key:Effect``, as ``kubectl taint`` does.
 
     Raises:
-        ValueError: The text is of neither form.
+        ValueError: The text has neither form.
     """
     if isinstance(text, Taint):
         return text
@@ -55,13 +55,13 @@ def parse_taint(text: str | Taint) -> Taint:
 
 
 def parse_toleration(text: str | Toleration) -> Toleration:
-    """Read a toleration: the text of a taint, or some of it.
+    """Read a toleration: the text of a taint, or a part of it.
 
     ``key=value:Effect`` and ``key=value`` tolerate that value, ``key:Effect`` and
     ``key`` every value, ``:Effect`` every taint of that effect and ``*`` every taint.
 
     Raises:
-        ValueError: The text is of none of these forms.
+        ValueError: The text has none of these forms.
     """
     if isinstance(text, Toleration):
         return text
@@ -82,7 +82,7 @@ def parse_host_port(text: int | str | ContainerPort) -> ContainerPort:
     """Read ``8080``, ``8080/UDP`` or ``10.0.0.1:8080/TCP``.
 
     Raises:
-        ValueError: The text is of none of these forms.
+        ValueError: The text has none of these forms.
     """
     if isinstance(text, ContainerPort):
         return text
@@ -101,7 +101,7 @@ def parse_host_port(text: int | str | ContainerPort) -> ContainerPort:
 def to_label_selector(
     selector: LabelSelector | Mapping[str, str] | None,
 ) -> LabelSelector | None:
-    """A label selector of the labels that objects must have."""
+    """Make a label selector from the labels that objects must have."""
     if selector is None or isinstance(selector, LabelSelector):
         return selector
     return LabelSelector(match_labels=dict(selector))
@@ -110,7 +110,7 @@ def to_label_selector(
 def node_selector_term(
     wanted: NodeSelectorTerm | Mapping[str, str | Sequence[str]],
 ) -> NodeSelectorTerm:
-    """A term that asks each label for one of its values."""
+    """Make a term that asks each label for one of some values."""
     if isinstance(wanted, NodeSelectorTerm):
         return wanted
     return NodeSelectorTerm(
@@ -126,16 +126,16 @@ def node_selector_term(
 
 
 def to_resource_list(amounts: Amounts | None) -> ResourceList:
-    """Exact quantities of amounts as in a manifest.
+    """Parse amounts as in a manifest into exact quantities.
 
     Raises:
-        QuantityError: Some amount is no quantity.
+        QuantityError: An amount is no quantity.
     """
     return {name: Quantity(amount) for name, amount in (amounts or {}).items()}
 
 
 def to_time(moment: Moment | None) -> Time | None:
-    """A time of seconds or of a text.
+    """Make a time from seconds or from a text.
 
     Raises:
         TimeError: The text is no time.

@@ -15,14 +15,14 @@ T = TypeVar("T")
 class SlowExecutor:
     """Runs tasks now or later, and hands over their results now or later still.
 
-    Everything else goes on in between, as it does while workers wait for a server; but
-    all of it happens on one thread, in an order that the delays decide.
+    Everything else goes on in between, as while workers wait for a server. But all of
+    it happens on one thread, in an order that depends on the delays.
 
     Args:
-        clock: Tells when.
+        clock: Has the timers.
         post: Puts a call into the engine's inbox.
-        call_delay: Says how long the next task takes to begin, in seconds.
-        answer_delay: Says how long the result of one that has run takes to come.
+        call_delay: Returns the delay of the next task, in seconds.
+        answer_delay: Returns the delay of the result of a task that has run.
     """
 
     def __init__(
@@ -51,14 +51,14 @@ class SlowExecutor:
         self._calls[number] = task
 
     def close(self) -> None:
-        """Nothing to wait for: what is left is in the clock."""
+        """Do nothing: what is left are timers of the clock."""
 
     def abandon(self) -> Sequence[Callable[[], object]]:
-        """Have nothing happen any more, as when the scheduler's process ends.
+        """Drop all that is left, as when the scheduler's process ends.
 
         Returns:
-            The tasks that have not begun, in the order in which they came. A server
-            may have got some of these calls.
+            The tasks that have not begun, in the order in which they were submitted. A
+            server may have received some of these calls.
         """
         calls = list(self._calls.values())
         for timer in self._timers.values():

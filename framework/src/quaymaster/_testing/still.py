@@ -1,4 +1,4 @@
-"""A cluster that stands still, as the plugin under test looks it up."""
+"""A cluster that does not change, for a plugin under test."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
@@ -12,14 +12,14 @@ ObjT = TypeVar("ObjT", bound=ApiObject)
 
 
 class FixedObjects:
-    """Informers that change only when they are told to."""
+    """Informers whose objects change only by `put`."""
 
     def __init__(self, objects: Iterable[ApiObject]) -> None:
         self._objects = list(objects)
         self._changes: dict[type[ApiObject], ChangeLog[str]] = {}
 
     def put(self, obj: ApiObject) -> None:
-        """Add an object, in place of the one of its key."""
+        """Add an object, in place of any with the same key."""
         same = type(obj), obj.key
         self._objects = [one for one in self._objects if (type(one), one.key) != same]
         self._objects.append(obj)

@@ -1,4 +1,4 @@
-"""Makers of volumes, claims and storage classes; like those in `testing.makers`."""
+"""Makers of volumes, claims and storage classes for tests and simulations."""
 
 from collections.abc import Iterable, Mapping
 
@@ -42,13 +42,13 @@ def make_storage_class(
     volume_binding_mode: str = "WaitForFirstConsumer",
     allowed_topologies: Iterable[Mapping[str, Iterable[str]]] = (),
 ) -> StorageClass:
-    """A storage class; ``kubernetes.io/no-provisioner`` makes no volumes by itself.
+    """Make a storage class; with ``kubernetes.io/no-provisioner``, a static one.
 
     Args:
         name: Its name.
-        provisioner: Who makes its volumes.
+        provisioner: The provisioner of its volumes.
         volume_binding_mode: ``Immediate`` or ``WaitForFirstConsumer``.
-        allowed_topologies: Where they can be made: label -> values, one of the maps.
+        allowed_topologies: Where volumes can be made: alternatives of label -> values.
     """
     return StorageClass(
         metadata=make_metadata(StorageClass, name=name),
@@ -78,14 +78,14 @@ def make_persistent_volume_claim(
     annotations: Mapping[str, str] | None = None,
     owner: ApiObject | None = None,
 ) -> PersistentVolumeClaim:
-    """A claim; with the name of a `volume`, one that is bound to it.
+    """Make a claim; with the name of a `volume`, one that is bound to it.
 
     Args:
         name: Its name.
         namespace: Its namespace.
-        storage: How much it asks for.
-        storage_class: The class it asks for.
-        access_modes: How it wants to mount the volume.
+        storage: The size that it asks for.
+        storage_class: The class that it asks for.
+        access_modes: The access modes that it asks for.
         volume: The volume that it is bound to.
         annotations: Its annotations.
         owner: The pod that it was made for.
@@ -123,13 +123,13 @@ def make_persistent_volume(
     claim: PersistentVolumeClaim | None = None,
     node_labels: Mapping[str, str | Iterable[str]] | None = None,
 ) -> PersistentVolume:
-    """A CSI volume; with a `claim`, one that is bound to it.
+    """Make a CSI volume; with a `claim`, one that is bound to it.
 
     Args:
         name: Its name.
         storage: Its size.
         storage_class: The name of its class.
-        access_modes: How it can be mounted.
+        access_modes: Its access modes.
         driver: Its CSI driver.
         labels: Its labels.
         claim: The claim that it is bound to.
@@ -162,7 +162,7 @@ def make_persistent_volume(
 def make_csi_node(
     *, name: str = "node", limits: Mapping[str, int | None] | None = None
 ) -> CSINode:
-    """What is known of a node's CSI drivers: how many volumes of each it can have."""
+    """Make the CSINode of a node, with the limit of volumes of each driver."""
     drivers = tuple(
         CSINodeDriver(
             name=driver, node_id=name, allocatable=VolumeNodeResources(count=count)
