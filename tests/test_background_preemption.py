@@ -8,7 +8,7 @@ from quaymaster import Pod
 from quaymaster.testing import Fault, SchedulerHarness, make_node, make_pod
 
 
-class World:
+class FullNode:
     """A node that two pods fill, and a more important one that needs all of it."""
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class World:
 
 
 def test_a_preemptor_is_gated_until_its_last_victim_is_deleted() -> None:
-    world = World()
+    world = FullNode()
     assert world.pods == {"first", "last", "preemptor"}
     world.advance_until(lambda: "first" not in world.pods)
     assert world.pods == {"last", "preemptor"}
@@ -68,7 +68,7 @@ def test_a_preemptor_is_gated_until_its_last_victim_is_deleted() -> None:
 
 
 def test_a_preemptor_is_woken_if_its_last_victim_ends_by_itself_before() -> None:
-    world = World()
+    world = FullNode()
     world.advance_until(lambda: "first" not in world.pods)
     last = world.harness.pod("last")
     ended = replace(last, status=replace(last.status, phase="Succeeded"))
@@ -78,7 +78,7 @@ def test_a_preemptor_is_woken_if_its_last_victim_ends_by_itself_before() -> None
 
 
 def test_others_are_scheduled_while_victims_are_deleted() -> None:
-    world = World()
+    world = FullNode()
     world.cluster.create(make_node(name="b", allocatable={"cpu": "1", "pods": "9"}))
     world.cluster.create(make_pod(name="small", requests={"cpu": "1"}))
     world.harness.advance(0)

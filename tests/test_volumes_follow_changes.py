@@ -55,7 +55,7 @@ SEEDS = 4
 CLASSES = ("standard", "local", "zoned", "tracked")
 
 
-class World:
+class ChangingVolumes:
     """A cluster, a scheduler that follows it, and a plan of things to happen."""
 
     def __init__(self, seed: int) -> None:
@@ -350,7 +350,7 @@ def replaced(status: Status) -> Status:
     return Status(status.code, reasons)
 
 
-def probes(world: World) -> Iterator[Pod]:
+def probes(world: ChangingVolumes) -> Iterator[Pod]:
     for number in range(4):
         pod = world.make_pod(f"probe-{number}")
         yield replace(pod, metadata=replace(pod.metadata, uid=f"probe-{number}"))
@@ -358,7 +358,7 @@ def probes(world: World) -> Iterator[Pod]:
 
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_memory_of_volumes_follows_the_cluster(seed: int) -> None:
-    world = World(seed)
+    world = ChangingVolumes(seed)
     for _ in range(80):
         world.step()
         fresh = world.fresh()

@@ -13,7 +13,7 @@ from tests.memo.world import Asked, Rated, World, kind
 NODES = 5
 
 
-class Moody:
+class Selective:
     """Rejects what it is told to; it is asked in every cycle."""
 
     def __init__(self, args: object, handle: Handle) -> None:
@@ -45,9 +45,9 @@ STEPS = st.tuples(
 def test_ties_are_those_of_asking_anew(
     steps: Sequence[tuple[str, int, frozenset[int]]],
 ) -> None:
-    world = World(Spread, Moody, nodes=NODES, options=SchedulerOptions(verify=1))
-    plugin = world.framework.profile.plugins["Moody"]
-    assert isinstance(plugin, Moody)
+    world = World(Spread, Selective, nodes=NODES, options=SchedulerOptions(verify=1))
+    plugin = world.framework.profile.plugins["Selective"]
+    assert isinstance(plugin, Selective)
     pods = [0] * NODES
     for action, node, rejected in steps:
         if action == "unbind" and not pods[node]:

@@ -136,7 +136,7 @@ class Queueing(Rated):
         return np.arange(len(scores), dtype=np.int64)
 
 
-class Moody(Preparing):
+class Changing(Preparing):
     """Says something else at PreFilter for pods that it signs alike."""
 
     @hookimpl
@@ -221,7 +221,7 @@ def test_a_plugin_that_looks_at_pods_after_all_is_found() -> None:
 
 
 def test_a_pre_filter_that_depends_on_more_than_the_signature_is_found() -> None:
-    world = World(Moody, Full, nodes=2, options=VERIFIED)
+    world = World(Changing, Full, nodes=2, options=VERIFIED)
     with pytest.raises(VerificationError, match=r"n0: feasible, expected .* 'no'"):
         world.attempt(kind("a"))
 

@@ -1,12 +1,10 @@
 """A profile of plugins that note what they are asked, on a cluster that may change."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Hashable, Mapping
 
 import numpy as np
 
 from quaymaster import (
-    ApiObject,
     CycleState,
     Handle,
     Node,
@@ -21,14 +19,11 @@ from quaymaster import (
     Status,
     hookimpl,
 )
-from quaymaster.columns import ChangeLog
-from quaymaster.config import EnabledPlugin, ProfileConfig
-from quaymaster.hookspecs import EXTENSION_POINTS
-from quaymaster.inmemory import InMemoryCluster
-from quaymaster.scheduler import PluginRegistry, SchedulerOptions, VirtualClock
+from quaymaster.scheduler import PluginRegistry, SchedulerOptions
 from quaymaster.testing import make_node, make_pod
+from tests.kit.cycles import make_services, profile_of
 from tests.kit.internals.cycle import Decision, FitError, Ties
-from tests.kit.internals.engine import FrameworkBuilder, Services
+from tests.kit.internals.engine import FrameworkBuilder
 from tests.kit.internals.queue import Nominator
 
 __all__ = [
@@ -39,10 +34,7 @@ __all__ = [
     "Rated",
     "World",
     "kind",
-    "make_services",
 ]
-
-ObjT = TypeVar("ObjT", bound=ApiObject)
 
 ALL = "all nodes"
 """What a batch twin notes if it is asked about them all."""
@@ -119,34 +111,9 @@ class Preparing(Asked):
         return self.answer
 
 
-def make_services(snapshot: Snapshot, nominator: Nominator) -> Services:
-    """The parts of an engine that has nothing but nodes with pods."""
-    clock = VirtualClock()
-    return Services(
-        clock=clock,
-        cluster=InMemoryCluster(clock),
-        informers=NoObjects(),
-        snapshot=snapshot,
-        nominator=nominator,
-    )
-
-
 def kind(name: str, /, **fields: object) -> Pod:
     """A pod of a kind; every one is a new object."""
     return make_pod(labels={"kind": name}, **fields)  # type: ignore[arg-type]  # the maker's
-
-
-class NoObjects:
-    """The informers of a cluster whose objects no plugin looks up."""
-
-    def get(self, kind: type[ObjT], key: str) -> ObjT | None:
-        return None
-
-    def list(self, kind: type[ObjT], namespace: str | None = None) -> Sequence[ObjT]:
-        return ()
-
-    def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
-        return ChangeLog()
 
 
 class World:
@@ -186,7 +153,7 @@ class World:
         builder = FrameworkBuilder(
             registry=registry, services=services, options=options or SchedulerOptions()
         )
-        self.framework = builder.build(_config(registry, known, weights or {}))
+        self.framework = builder.build(profile_of(registry, known, weights))
 
     def set_node(self, name: str, **fields: object) -> None:
         """Add a node, or change it."""
@@ -246,21 +213,3 @@ class World:
     def _pick(self, nodes: NodeTable, rows: Ties) -> int:
         self.best = sorted(nodes.names_at(np.array(rows)))
         return int(rows[0])
-
-
-def _config(
-    registry: PluginRegistry, names: Iterable[str], weights: Mapping[str, int]
-) -> ProfileConfig:
-    return ProfileConfig(
-        scheduler_name="test",
-        plugins={
-            point.key: tuple(
-                EnabledPlugin(name=name, weight=weights.get(name, 1))
-                for name in names
-                if registry[name].extends(point.key)
-            )
-            for point in EXTENSION_POINTS
-            if point.key
-        },
-        plugin_args={},
-    )

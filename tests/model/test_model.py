@@ -53,7 +53,7 @@ def pods(
 
 
 @attrs.frozen
-class World:
+class Situation:
     """A cluster, and the pods that want to run there."""
 
     cluster: Cluster
@@ -75,7 +75,7 @@ class World:
 @st.composite
 def worlds(
     draw: st.DrawFn, priority: int, pending: int, *, hungry: bool = False
-) -> World:
+) -> Situation:
     """Pods that run have priorities from -1 to 2; hungry ones need a lot."""
     drawn = draw(nodes())
     if hungry:  # all but the first could be made room on
@@ -98,11 +98,13 @@ def worlds(
     waiting = [draw(pods(f"p{number}", 99, [priority])) for number in range(count)]
     if hungry:
         waiting = [attrs.evolve(pod, cpu=1500, disk="") for pod in waiting]
-    return World(Cluster(drawn, running), waiting)
+    return Situation(Cluster(drawn, running), waiting)
 
 
 @given(world=worlds(priority=-5, pending=5))
-def test_each_pod_gets_one_of_the_best_nodes_if_any_is_feasible(world: World) -> None:
+def test_each_pod_gets_one_of_the_best_nodes_if_any_is_feasible(
+    world: Situation,
+) -> None:
     harness = world.harness()
     running = {name: list(pods) for name, pods in world.cluster.running.items()}
     cluster = Cluster(world.cluster.nodes, running)
@@ -118,7 +120,7 @@ def test_each_pod_gets_one_of_the_best_nodes_if_any_is_feasible(world: World) ->
             running[chosen].append(pod)
 
 
-def two_unimportant_or_one_important() -> World:
+def two_unimportant_or_one_important() -> Situation:
     """What random worlds seldom hold: more victims may be the lesser harm."""
     node = ModelNode(
         name="n0",
@@ -148,13 +150,13 @@ def two_unimportant_or_one_important() -> World:
         "n0": [attrs.evolve(small, name=f"r{n}", started=n) for n in (1, 2)],
         "n1": [attrs.evolve(pod, name="r3", priority=1, started=3)],
     }
-    return World(Cluster([node, attrs.evolve(node, name="n1")], running), [pod])
+    return Situation(Cluster([node, attrs.evolve(node, name="n1")], running), [pod])
 
 
 @example(world=two_unimportant_or_one_important())
 @given(world=worlds(priority=2, pending=1, hungry=True))
 def test_preemptor_gets_its_node_once_the_least_harmful_victims_are_gone(
-    world: World,
+    world: Situation,
 ) -> None:
     cluster, [pod] = world.cluster, world.pending
     assume(not feasible_nodes(cluster, pod))

@@ -1,20 +1,20 @@
 """A case's cluster: its nodes, pods and nominations, and the profiles at work on it."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from random import Random
-from typing import Literal, TypeAlias, TypeVar, cast
+from typing import Literal, TypeAlias, TypeVar
 
 import attrs
 import msgspec
 
 from quaymaster import ApiObject, Node, Pod, Snapshot
 from quaymaster.cluster import PodStatusPatch
-from quaymaster.columns import ChangeLog
 from quaymaster.hookspecs import EXTENSION_POINTS
 from quaymaster.inmemory import InMemoryCluster
 from quaymaster.objects import KINDS, SpecPool, decode
 from quaymaster.scheduler import Clock, PluginRegistry, VirtualClock
+from tests.kit.informers import HeldObjects
 from tests.kit.internals.cycle import Algorithm, NodeOrder
 from tests.kit.internals.engine import Framework, FrameworkBuilder, Services
 from tests.kit.internals.memo import Signatures, remember
@@ -24,7 +24,7 @@ from tests.kit.internals.state import Cache
 from tests.parity.cases import Case, Json
 from tests.parity.configuration import load_configuration
 
-__all__ = ["CallLog", "CaseCluster", "CaseObjects", "Path"]
+__all__ = ["CallLog", "CaseCluster", "Path"]
 
 Path: TypeAlias = Literal["scalar", "twin"]
 """Which hooks judge nodes: only the scalar ones, or batch twins where there are any."""
@@ -32,40 +32,6 @@ Path: TypeAlias = Literal["scalar", "twin"]
 ObjT = TypeVar("ObjT", bound=ApiObject)
 
 _TWINS = frozenset(twin for point in EXTENSION_POINTS for twin in point.twins.values())
-
-
-class CaseObjects:
-    """The cluster's objects as plugins look them up; implements `Informers`."""
-
-    def __init__(self, objects: Iterable[ApiObject]) -> None:
-        self._objects: dict[type[ApiObject], dict[str, ApiObject]] = {}
-        self._changes: dict[type[ApiObject], ChangeLog[str]] = {}
-        for obj in objects:
-            self.put(obj)
-
-    def put(self, obj: ApiObject) -> None:
-        """Add an object, or take over a changed one."""
-        objects = self._objects.setdefault(type(obj), {})
-        self.changes(type(obj)).note(obj.key, is_new=obj.key not in objects)
-        objects[obj.key] = obj
-
-    def remove(self, obj: ApiObject) -> None:
-        """Remove an object."""
-        self._objects[type(obj)].pop(obj.key, None)
-        self.changes(type(obj)).note(obj.key)
-
-    def get(self, kind: type[ObjT], key: str) -> ObjT | None:
-        """One object by its key, or None."""
-        return cast("ObjT | None", self._objects.get(kind, {}).get(key))
-
-    def list(self, kind: type[ObjT], namespace: str | None = None) -> Sequence[ObjT]:
-        """All objects of a kind, of one namespace if given."""
-        objects = cast("Iterable[ObjT]", self._objects.get(kind, {}).values())
-        return [obj for obj in objects if namespace in (None, obj.namespace)]
-
-    def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
-        """What came, changed and went of a kind."""
-        return self._changes.setdefault(kind, ChangeLog())
 
 
 class CallLog(InMemoryCluster):
@@ -127,7 +93,7 @@ class CaseCluster:
 
     snapshot: Snapshot
     cache: Cache
-    objects: CaseObjects
+    objects: HeldObjects
     nominator: Nominator
     frameworks: Mapping[str, Framework]
     pods: dict[str, Pod]
@@ -157,7 +123,7 @@ class CaseCluster:
         objects = [_decoded(tree, pool) for tree in case.objects]
         pods = [_decoded_pod(tree, pool) for tree in case.pods if "retry" not in tree]
         waiting = [obj for obj in objects if isinstance(obj, Pod) and not obj.node_name]
-        listed = CaseObjects([*objects, *pods])
+        listed = HeldObjects([*objects, *pods])
         nominator = Nominator(lambda key: listed.get(Pod, key))
         for pod in (*waiting, *pods):
             nominator.add(pod)
@@ -211,7 +177,7 @@ def _services(
     clock: Clock,
     calls: CallLog,
     snapshot: Snapshot,
-    objects: CaseObjects,
+    objects: HeldObjects,
     nominator: Nominator,
 ) -> Services:
     return Services(

@@ -13,11 +13,10 @@ from quaymaster import CycleState, NodeTable, Pod, Snapshot
 from quaymaster.config import EnabledPlugin, default_config
 from quaymaster.scheduler import PluginRegistry
 from quaymaster.testing import make_node, make_pod
+from tests.kit.cycles import make_nominator, make_services
 from tests.kit.internals.cycle import Algorithm, Decision, NodeOrder, Ties
 from tests.kit.internals.engine import FrameworkBuilder
 from tests.kit.internals.memo import Signatures, remember
-from tests.kit.internals.queue import Nominator
-from tests.memo.world import make_services
 
 __all__ = ["Bench", "median_seconds"]
 
@@ -82,8 +81,7 @@ class Bench:
                 for plugin in plugins
                 if registry[plugin.__name__].extends(point)
             )
-        nobody: dict[str, Pod] = {}
-        nominator = Nominator(nobody.get)
+        nominator = make_nominator()
         builder = FrameworkBuilder(
             registry=registry, services=make_services(self.snapshot, nominator)
         )

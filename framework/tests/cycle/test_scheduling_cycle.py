@@ -5,13 +5,11 @@ The plugins here read their answers off the labels of nodes and pods: a node lab
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeVar
 
 import numpy as np
 import pytest
 
 from quaymaster import (
-    ApiObject,
     CycleState,
     Handle,
     Int64Array,
@@ -28,43 +26,19 @@ from quaymaster import (
     Status,
     hookimpl,
 )
-from quaymaster.columns import ChangeLog
-from quaymaster.config import EnabledPlugin, ProfileConfig
-from quaymaster.hookspecs import EXTENSION_POINTS
-from quaymaster.inmemory import InMemoryCluster
-from quaymaster.scheduler import PluginRegistry, VirtualClock
 from quaymaster.testing import make_node, make_pod
+from tests.kit.cycles import make_algorithm, make_nominator
 from tests.kit.internals.cycle import (
     Algorithm,
     Attempt,
     Decision,
     Diagnosis,
     FitError,
-    NodeOrder,
     Ties,
     explain,
 )
-from tests.kit.internals.engine import EngineHandle, Services
-from tests.kit.internals.memo import Signatures, remember
-from tests.kit.internals.queue import Nominator
-from tests.kit.internals.runtime import build_profile
-
-ObjT = TypeVar("ObjT", bound=ApiObject)
 
 _SEEN = StateKey[list[str]]("seen")
-
-
-class _NoObjects:
-    """The informers of a cluster whose objects no plugin looks up."""
-
-    def get(self, kind: type[ObjT], key: str) -> ObjT | None:
-        return None
-
-    def list(self, kind: type[ObjT], namespace: str | None = None) -> Sequence[ObjT]:
-        return ()
-
-    def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
-        return ChangeLog()
 
 
 class _Plugin:
@@ -236,7 +210,7 @@ class Helper(_Plugin):
         return None
 
 
-def make_algorithm(
+def algorithm_of(
     *plugins: type,
     nodes: Iterable[Node],
     pods: Iterable[Pod] = (),
@@ -247,41 +221,8 @@ def make_algorithm(
     snapshot = snapshot_of(nodes)
     for pod in pods:
         snapshot.add_pod(pod)
-    waiting = {pod.key: pod for pod in nominated}
-    nominator = Nominator(waiting.get)
-    for pod in waiting.values():
-        nominator.add(pod)
-    clock = VirtualClock()
-    services = Services(
-        clock=clock,
-        cluster=InMemoryCluster(clock),
-        informers=_NoObjects(),
-        snapshot=snapshot,
-        nominator=nominator,
-    )
-    registry = PluginRegistry.of({plugin.__name__: plugin for plugin in plugins})
-    config = _config(registry, [plugin.__name__ for plugin in plugins], weights or {})
-    profile = build_profile(config, registry, EngineHandle("test", services).for_plugin)
-    plain = Algorithm(profile, snapshot.nodes, nominator, NodeOrder(), 100)
-    return remember(plain, Signatures(profile, snapshot.nodes))
-
-
-def _config(
-    registry: PluginRegistry, names: Sequence[str], weights: Mapping[str, int]
-) -> ProfileConfig:
-    return ProfileConfig(
-        scheduler_name="test",
-        plugins={
-            point.key: tuple(
-                EnabledPlugin(name=name, weight=weights.get(name, 1))
-                for name in names
-                if registry[name].extends(point.key)
-            )
-            for point in EXTENSION_POINTS
-            if point.key
-        },
-        plugin_args={},
-    )
+    nominator = make_nominator(nominated)
+    return make_algorithm(snapshot, *plugins, nominator=nominator, weights=weights)
 
 
 def _first(_nodes: NodeTable, rows: Ties) -> int:
@@ -342,7 +283,7 @@ def test_each_reason_of_a_node_counts_once() -> None:
         make_node(name="b", labels={"Picky": "too slow"}),
         make_node(name="c", labels={"Stern": "too far"}),
     ]
-    algorithm = make_algorithm(Picky, Stern, nodes=nodes)
+    algorithm = algorithm_of(Picky, Stern, nodes=nodes)
     assert message_for(algorithm, make_pod()) == (
         "0/3 nodes are available: 1 too far, 1 too small, 2 too slow."
     )
@@ -352,7 +293,7 @@ def test_each_reason_of_a_node_counts_once() -> None:
 def test_reasons_are_sorted_as_text_count_first(plugin: str) -> None:
     """Rule 2 of the parity format."""
     nodes = make_nodes(12, lambda i: {plugin: "rare" if i < 2 else "usual"})
-    algorithm = make_algorithm(Picky, Stern, nodes=nodes)
+    algorithm = algorithm_of(Picky, Stern, nodes=nodes)
     assert message_for(algorithm, make_pod()) == (
         "0/12 nodes are available: 10 usual, 2 rare."
     )
@@ -360,14 +301,14 @@ def test_reasons_are_sorted_as_text_count_first(plugin: str) -> None:
 
 def test_only_the_first_plugin_that_rejects_a_node_is_heard() -> None:
     nodes = make_nodes(2, lambda i: {"Stern": "far", "Picky": "small"})
-    algorithm = make_algorithm(Stern, Picky, nodes=nodes)
+    algorithm = algorithm_of(Stern, Picky, nodes=nodes)
     assert message_for(algorithm, make_pod()) == "0/2 nodes are available: 2 far."
 
 
 def test_nodes_left_out_by_pre_filter_are_counted_under_its_plugins() -> None:
     """Rule 2 of the parity format."""
     nodes = make_nodes(3, lambda i: {"Picky": "small"})
-    algorithm = make_algorithm(Another, Chooser, Picky, nodes=nodes)
+    algorithm = algorithm_of(Another, Chooser, Picky, nodes=nodes)
     pod = make_pod(labels={"Chooser": "node-1;node-2", "Another": "node-2;gone"})
     assert message_for(algorithm, pod) == (
         "0/3 nodes are available: 1 small, "
@@ -377,13 +318,13 @@ def test_nodes_left_out_by_pre_filter_are_counted_under_its_plugins() -> None:
 
 def test_a_rejection_in_pre_filter_hides_the_nodes() -> None:
     """Rule 2 of the parity format."""
-    algorithm = make_algorithm(Closer, Picky, nodes=make_nodes(2, lambda i: {}))
+    algorithm = algorithm_of(Closer, Picky, nodes=make_nodes(2, lambda i: {}))
     pod = make_pod(labels={"Closer": "not today"})
     assert message_for(algorithm, pod) == "0/2 nodes are available: not today."
 
 
 def test_without_nodes_that_is_all_that_is_said() -> None:
-    unfit = unfit_for(make_algorithm(Picky, nodes=[]), make_pod())
+    unfit = unfit_for(algorithm_of(Picky, nodes=[]), make_pod())
     assert unfit.no_nodes
     assert unfit.status.message == "no nodes available to schedule pods"
 
@@ -391,7 +332,7 @@ def test_without_nodes_that_is_all_that_is_said() -> None:
 def test_what_post_filter_plugins_say_comes_last_and_joined() -> None:
     """Rule 3 of the parity format."""
     nodes = make_nodes(1, lambda i: {"Picky": "small"})
-    algorithm = make_algorithm(Picky, Shrug, Advice, nodes=nodes)
+    algorithm = algorithm_of(Picky, Shrug, Advice, nodes=nodes)
     assert message_for(algorithm, make_pod()) == (
         "0/1 nodes are available: 1 small. no idea, try later"
     )
@@ -399,13 +340,13 @@ def test_what_post_filter_plugins_say_comes_last_and_joined() -> None:
 
 def test_a_post_filter_plugin_that_helps_leaves_nothing_to_say() -> None:
     nodes = make_nodes(1, lambda i: {"Picky": "small"})
-    algorithm = make_algorithm(Picky, Shrug, Helper, Advice, nodes=nodes)
+    algorithm = algorithm_of(Picky, Shrug, Helper, Advice, nodes=nodes)
     assert message_for(algorithm, make_pod()) == "0/1 nodes are available: 1 small."
 
 
 def test_the_plugins_that_rejected_or_restricted_a_pod_are_named() -> None:
     nodes = make_nodes(3, lambda i: {"Picky": "small"} if i else {"Stern": "far"})
-    algorithm = make_algorithm(Chooser, Picky, Stern, Skipper, nodes=nodes)
+    algorithm = algorithm_of(Chooser, Picky, Stern, Skipper, nodes=nodes)
     unfit = unfit_for(algorithm, make_pod(labels={"Chooser": "node-0;node-1"}))
     assert unfit.diagnosis is not None
     assert unfit.diagnosis.unschedulable_plugins == {"Chooser", "Picky", "Stern"}
@@ -421,7 +362,7 @@ def test_a_node_that_nobody_filtered_is_unresolvable_without_a_reason() -> None:
 
 def test_an_explanation_repeats_what_pre_filter_said() -> None:
     nodes = make_nodes(2, lambda i: {})
-    algorithm = make_algorithm(Closer, nodes=nodes)
+    algorithm = algorithm_of(Closer, nodes=nodes)
     pod = make_pod(labels={"Closer": "not today"})
     explanation = explain(algorithm, pod, "test")
     assert explanation.message == "0/2 nodes are available: not today."
@@ -432,7 +373,7 @@ def test_an_explanation_repeats_what_pre_filter_said() -> None:
 
 
 def test_restrictions_of_several_plugins_are_intersected() -> None:
-    algorithm = make_algorithm(Chooser, Another, nodes=make_nodes(3, lambda i: {}))
+    algorithm = algorithm_of(Chooser, Another, nodes=make_nodes(3, lambda i: {}))
     pod = make_pod(labels={"Chooser": "node-0;node-1", "Another": "node-1;node-2"})
     assert node_for(algorithm, pod) == "node-1"
 
@@ -456,7 +397,7 @@ def test_an_empty_common_set_ends_the_attempt(
     labels: Mapping[str, str], message: str
 ) -> None:
     nodes = make_nodes(2, lambda i: {})
-    algorithm = make_algorithm(Chooser, Another, Closer, nodes=nodes)
+    algorithm = algorithm_of(Chooser, Another, Closer, nodes=nodes)
     text = message_for(algorithm, make_pod(labels=labels))
     assert text == f"0/2 nodes are available: {message}."
 
@@ -467,7 +408,7 @@ def test_an_empty_set_of_one_plugin_names_it_alone() -> None:
         def pre_filter(self) -> PreFilterResult:
             return PreFilterResult(frozenset())
 
-    algorithm = make_algorithm(Nowhere, nodes=make_nodes(1, lambda i: {}))
+    algorithm = algorithm_of(Nowhere, nodes=make_nodes(1, lambda i: {}))
     assert message_for(algorithm, make_pod()) == (
         "0/1 nodes are available: node(s) didn't satisfy plugin Nowhere."
     )
@@ -484,26 +425,26 @@ def test_after_unschedulable_the_other_pre_filter_plugins_are_asked(
     labels: Mapping[str, str], message: str
 ) -> None:
     nodes = make_nodes(1, lambda i: {})
-    algorithm = make_algorithm(Refuser, Closer, nodes=nodes)
+    algorithm = algorithm_of(Refuser, Closer, nodes=nodes)
     text = message_for(algorithm, make_pod(labels=labels))
     assert text == f"0/1 nodes are available: {message}."
 
 
 def test_after_unresolvable_no_other_pre_filter_plugin_is_asked() -> None:
     """Rule 4 of the parity format."""
-    algorithm = make_algorithm(Closer, Refuser, nodes=make_nodes(1, lambda i: {}))
+    algorithm = algorithm_of(Closer, Refuser, nodes=make_nodes(1, lambda i: {}))
     text = message_for(algorithm, make_pod(labels={"Refuser": "a", "Closer": "b"}))
     assert text == "0/1 nodes are available: b."
 
 
 def test_a_plugin_that_skips_does_not_filter() -> None:
-    algorithm = make_algorithm(Skipper, nodes=make_nodes(1, lambda i: {}))
+    algorithm = algorithm_of(Skipper, nodes=make_nodes(1, lambda i: {}))
     assert node_for(algorithm, make_pod()) == "node-0"
 
 
 def test_a_filter_that_misses_its_state_fails_the_attempt() -> None:
     """It is an exception like any other; upstream's plugins say "not found"."""
-    algorithm = make_algorithm(Unprepared, nodes=make_nodes(2, lambda i: {}))
+    algorithm = algorithm_of(Unprepared, nodes=make_nodes(2, lambda i: {}))
     unfit = unfit_for(algorithm, make_pod())
     assert unfit.diagnosis is None
     assert unfit.status.is_error
@@ -528,7 +469,7 @@ def test_nominated_pods_take_room_unless_their_priority_is_lower(
 ) -> None:
     """Rule 6 of the parity format."""
     other = make_pod(name="other", priority=priority, nominated_node="node-0")
-    algorithm = make_algorithm(
+    algorithm = algorithm_of(
         Roomy,
         nodes=make_nodes(2, lambda i: {}),
         pods=[make_pod(name="old", node="node-0")],
@@ -541,7 +482,7 @@ def test_a_pod_must_fit_without_the_nominated_pods_too() -> None:
     """Rule 6 of the parity format."""
     other = make_pod(name="other", nominated_node="node-0")
     nodes = make_nodes(1, lambda i: {})
-    algorithm = make_algorithm(Sociable, nodes=nodes, nominated=[other])
+    algorithm = algorithm_of(Sociable, nodes=nodes, nominated=[other])
     assert message_for(algorithm, make_pod()) == "0/1 nodes are available: 1 lonely."
 
 
@@ -549,7 +490,7 @@ def test_a_plugin_that_skips_does_not_hear_of_nominated_pods() -> None:
     """Rule 5 of the parity format."""
     others = [make_pod(name=n, nominated_node="node-0") for n in ("one", "two")]
     nodes = make_nodes(1, lambda i: {})
-    algorithm = make_algorithm(Roomy, nodes=nodes, nominated=others)
+    algorithm = algorithm_of(Roomy, nodes=nodes, nominated=others)
     assert message_for(algorithm, make_pod()) == "0/1 nodes are available: 1 full."
     assert node_for(algorithm, make_pod(labels={"careless": ""})) == "node-0"
 
@@ -557,7 +498,7 @@ def test_a_plugin_that_skips_does_not_hear_of_nominated_pods() -> None:
 def test_nominated_pods_leave_the_cycle_state_as_it_was() -> None:
     other = make_pod(name="other", nominated_node="node-0")
     nodes = make_nodes(1, lambda i: {})
-    algorithm = make_algorithm(Roomy, nodes=nodes, nominated=[other])
+    algorithm = algorithm_of(Roomy, nodes=nodes, nominated=[other])
     state = CycleState()
     algorithm.find_feasible(Attempt.begin(state, make_pod(), algorithm.nodes))
     assert state[_SEEN] == []
@@ -565,7 +506,7 @@ def test_nominated_pods_leave_the_cycle_state_as_it_was() -> None:
 
 def test_a_pods_own_nomination_takes_no_room() -> None:
     pod = make_pod(nominated_node="node-0")
-    algorithm = make_algorithm(
+    algorithm = algorithm_of(
         Roomy,
         nodes=make_nodes(1, lambda i: {}),
         pods=[make_pod(name="old", node="node-0")],
@@ -577,7 +518,7 @@ def test_a_pods_own_nomination_takes_no_room() -> None:
 def test_the_nominated_node_wins_without_scoring() -> None:
     """Rule 6 of the parity format."""
     nodes = make_nodes(3, lambda i: {"Rating": str(10 * i)})
-    algorithm = make_algorithm(Picky, Rating, nodes=nodes)
+    algorithm = algorithm_of(Picky, Rating, nodes=nodes)
     pod = make_pod(nominated_node="node-1")
     assert node_for(algorithm, pod) == "node-1"
     assert node_for(algorithm, make_pod()) == "node-2"
@@ -585,7 +526,7 @@ def test_the_nominated_node_wins_without_scoring() -> None:
 
 def test_the_nominated_node_wins_although_pre_filter_left_it_out() -> None:
     """Rule 6 of the parity format."""
-    algorithm = make_algorithm(Chooser, nodes=make_nodes(2, lambda i: {}))
+    algorithm = algorithm_of(Chooser, nodes=make_nodes(2, lambda i: {}))
     pod = make_pod(labels={"Chooser": "node-0"}, nominated_node="node-1")
     assert node_for(algorithm, pod) == "node-1"
 
@@ -595,7 +536,7 @@ def test_when_the_nominated_node_fails_all_nodes_are_tried(nominated: str) -> No
     nodes = make_nodes(
         3, lambda i: {"Rating": str(i), **({} if i else {"Picky": "no"})}
     )
-    algorithm = make_algorithm(Picky, Rating, nodes=nodes)
+    algorithm = algorithm_of(Picky, Rating, nodes=nodes)
     assert node_for(algorithm, make_pod(nominated_node=nominated)) == "node-2"
 
 
@@ -605,7 +546,7 @@ def test_when_the_nominated_node_fails_all_nodes_are_tried(nominated: str) -> No
 def test_without_score_plugins_the_first_feasible_node_will_do() -> None:
     """Rule 7 of the parity format."""
     nodes = make_nodes(4, lambda i: {"Picky": "no"} if i < 2 else {})
-    algorithm = make_algorithm(Picky, nodes=nodes)
+    algorithm = algorithm_of(Picky, nodes=nodes)
     decision = algorithm.schedule(CycleState(), make_pod(), _first)
     assert isinstance(decision, Decision)
     assert (decision.node.name, decision.feasible_nodes) == ("node-2", 1)
@@ -614,23 +555,23 @@ def test_without_score_plugins_the_first_feasible_node_will_do() -> None:
 
 def test_normalized_scores_are_weighted_and_summed() -> None:
     nodes = make_nodes(2, lambda i: {"Rating": "30", "Scaled": str(100 * i)})
-    algorithm = make_algorithm(Rating, Scaled, nodes=nodes, weights={"Scaled": 3})
+    algorithm = algorithm_of(Rating, Scaled, nodes=nodes, weights={"Scaled": 3})
     assert totals(algorithm, nodes) == [30, 180]
 
 
 def test_a_plugin_that_skips_does_not_score() -> None:
     nodes = make_nodes(2, lambda i: {"Rating": str(i), "Bored": str(50 - i)})
-    assert node_for(make_algorithm(Rating, Bored, nodes=nodes), make_pod()) == "node-1"
+    assert node_for(algorithm_of(Rating, Bored, nodes=nodes), make_pod()) == "node-1"
 
 
 def test_a_single_feasible_node_is_not_scored() -> None:
-    algorithm = make_algorithm(Rating, nodes=make_nodes(1, lambda i: {"Rating": "x"}))
+    algorithm = algorithm_of(Rating, nodes=make_nodes(1, lambda i: {"Rating": "x"}))
     assert node_for(algorithm, make_pod()) == "node-0"
 
 
 def test_a_score_that_misses_its_state_fails_the_attempt() -> None:
     """It is an exception like any other; upstream's plugins say "not found"."""
-    algorithm = make_algorithm(Forgetful, nodes=make_nodes(2, lambda i: {}))
+    algorithm = algorithm_of(Forgetful, nodes=make_nodes(2, lambda i: {}))
     status = unfit_for(algorithm, make_pod()).status
     assert (status.is_error, status.plugin) == (True, "Forgetful")
     assert status.message.startswith(
@@ -641,6 +582,6 @@ def test_a_score_that_misses_its_state_fails_the_attempt() -> None:
 
 def test_a_score_out_of_range_fails_the_attempt() -> None:
     nodes = make_nodes(2, lambda i: {"Rating": str(101 * i)})
-    status = unfit_for(make_algorithm(Rating, nodes=nodes), make_pod()).status
+    status = unfit_for(algorithm_of(Rating, nodes=nodes), make_pod()).status
     assert status.is_error
     assert "returns an invalid score 101" in status.message

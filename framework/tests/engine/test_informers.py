@@ -45,7 +45,7 @@ class Told:
             self.changes.append(f"{what} {obj.name}" + (" (missed)" if missed else ""))
 
 
-def follow(cluster: InMemoryCluster) -> tuple[EngineInformers, Told]:
+def overhear(cluster: InMemoryCluster) -> tuple[EngineInformers, Told]:
     told = Told()
     informers = EngineInformers(cluster, lambda: None)
     informers.start(told)
@@ -55,7 +55,7 @@ def follow(cluster: InMemoryCluster) -> tuple[EngineInformers, Told]:
 def test_objects_that_are_there_are_told_as_added() -> None:
     cluster = make_cluster(controllers=False)
     cluster.load([make_pod(name="p"), make_node(name="n")])
-    informers, told = follow(cluster)
+    informers, told = overhear(cluster)
     assert told.changes == ["added n", "added p"]
     assert informers.get(Node, "n") is not None
 
@@ -63,7 +63,7 @@ def test_objects_that_are_there_are_told_as_added() -> None:
 def test_later_changes_come_through_the_watch() -> None:
     cluster = make_cluster(controllers=False)
     cluster.load([make_node(name="n")])
-    informers, told = follow(cluster)
+    informers, told = overhear(cluster)
     pod = cluster.create(make_pod(name="p"))
     cluster.patch_pod_status(pod, PodStatusPatch(nominated_node_name="n"))
     cluster.delete(Pod, "default/p")
@@ -74,7 +74,7 @@ def test_later_changes_come_through_the_watch() -> None:
 
 def test_nodes_that_came_with_pods_are_told_before_them() -> None:
     cluster = make_cluster(controllers=False)
-    informers, told = follow(cluster)
+    informers, told = overhear(cluster)
     cluster.create(make_pod(name="p"))
     cluster.create(make_node(name="n"))
     cluster.create(make_pod(name="q"))
@@ -97,7 +97,7 @@ class Eager(InMemoryCluster):
 
 def test_watches_may_say_too_often_that_they_have_something() -> None:
     cluster = Eager(VirtualClock(), controllers=False)
-    informers, told = follow(cluster)
+    informers, told = overhear(cluster)
     assert not informers.sync()
     cluster.create(make_pod(name="p"))
     assert informers.sync()
@@ -106,7 +106,7 @@ def test_watches_may_say_too_often_that_they_have_something() -> None:
 
 def test_copy_is_up_to_date_when_a_change_is_told() -> None:
     cluster = make_cluster(controllers=False)
-    informers, _ = follow(cluster)
+    informers, _ = overhear(cluster)
     cluster.create(make_pod(name="p", namespace="blue"))
     informers.sync()
     assert [pod.name for pod in informers.list(Pod, "blue")] == ["p"]
@@ -159,7 +159,7 @@ def test_what_an_expired_watch_missed_is_told_after_a_new_list(
 ) -> None:
     cluster = make_interrupted()
     cluster.load([make_pod(name="stays"), make_pod(name="goes")])
-    informers, told = follow(cluster)
+    informers, told = overhear(cluster)
     told.changes.clear()
     cluster.delete(Pod, "default/goes")
     if recreated:
@@ -175,7 +175,7 @@ def test_what_an_expired_watch_missed_is_told_after_a_new_list(
 
 def test_broken_watch_resumes_where_it_was() -> None:
     cluster = make_interrupted()
-    informers, told = follow(cluster)
+    informers, told = overhear(cluster)
     cluster.create(make_pod(name="p"))
     cluster.interrupt(ApiError("connection lost"))
     informers.sync()
@@ -185,7 +185,7 @@ def test_broken_watch_resumes_where_it_was() -> None:
 
 
 def test_kind_that_is_not_watched_cannot_be_looked_up() -> None:
-    informers, _ = follow(make_cluster(controllers=False))
+    informers, _ = overhear(make_cluster(controllers=False))
     assert Lease not in WATCHED_KINDS
     with pytest.raises(KeyError, match="Lease is not watched"):
         informers.get(Lease, "default/x")
@@ -258,7 +258,7 @@ class _Repeater(Generic[ObjT]):
 
 def test_old_event_that_is_told_again_brings_no_deleted_pod_back() -> None:
     cluster = Repeating(VirtualClock(), controllers=False)
-    informers, told = follow(cluster)
+    informers, told = overhear(cluster)
     cluster.create(make_pod(name="p"))
     cluster.delete(Pod, "default/p")
     informers.sync()

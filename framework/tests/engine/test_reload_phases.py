@@ -211,7 +211,7 @@ def test_attempt_whose_profile_goes_meanwhile_ends_and_is_the_last(
 # Any run of events ------------------------------------------------------------------
 
 
-class Moody:
+class Lettered:
     """Gates, rejects, keeps waiting or fails pods, by the digits of their names."""
 
     mistakes: ClassVar[list[str]] = []
@@ -223,7 +223,7 @@ class Moody:
     def expect(self, fact: bool, otherwise: str) -> None:
         """Note a mistake: the scheduler would get over an exception."""
         if not fact:
-            Moody.mistakes.append(otherwise)
+            Lettered.mistakes.append(otherwise)
 
     @hookimpl
     def pre_enqueue(self, pod: Pod) -> Status | None:
@@ -254,14 +254,14 @@ class Moody:
     @hookimpl
     def post_bind(self, pod: Pod) -> None:
         self.expect(pod.uid in self.reserved, f"{pod.name} was not reserved here")
-        self.expect(pod.uid not in Moody.bound, f"{pod.name} bound twice")
-        Moody.bound.add(pod.uid)
+        self.expect(pod.uid not in Lettered.bound, f"{pod.name} bound twice")
+        Lettered.bound.add(pod.uid)
 
 
 def profiles(*items: tuple[str, bool]) -> dict[str, object]:
     listed = []
-    for name, moody in items:
-        enabled = [{"name": "Moody"}] if moody else []
+    for name, lettered in items:
+        enabled = [{"name": "Lettered"}] if lettered else []
         listed.append(
             {"schedulerName": name, "plugins": {"multiPoint": {"enabled": enabled}}}
         )
@@ -295,11 +295,11 @@ class Play:
     def __init__(self) -> None:
         self.harness = SchedulerHarness(
             [make_node(name="a"), make_node(name="b")],
-            plugins={"Moody": Moody},
+            plugins={"Lettered": Lettered},
             config=CONFIGS[0],
         )
         self.names: list[str] = []
-        Moody.mistakes, Moody.bound = [], set()
+        Lettered.mistakes, Lettered.bound = [], set()
 
     def reload(self, config: Mapping[str, object]) -> None:
         self.harness.reload(config)
@@ -351,7 +351,7 @@ def test_in_any_run_of_events_every_pod_is_accounted_for(
     for pod in play.harness.cluster.list(Pod).items:
         assert pod.node_name, pod.key
     assert len(scheduler.queue) == 0
-    assert Moody.mistakes == []
+    assert Lettered.mistakes == []
     assert is_at_rest(play.harness)
 
 

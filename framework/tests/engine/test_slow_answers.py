@@ -18,7 +18,7 @@ from tests.kit.engine import scheduler_of
 from tests.kit.internals.testing import SlowExecutor
 
 
-class World:
+class SlowCalls:
     """An executor, and a log of what it has done."""
 
     def __init__(self, rates: dict[Fault, float], *, seed: int = 0) -> None:
@@ -49,14 +49,14 @@ class World:
 
 
 def test_without_rates_everything_happens_at_once() -> None:
-    world = World({})
+    world = SlowCalls({})
     world.submit("a")
     assert world.log == ["a begins", "a is heard of"]
     assert not world.faulty.counts
 
 
 def test_a_slow_call_begins_later() -> None:
-    world = World({Fault.SLOW_CALL: 1})
+    world = SlowCalls({Fault.SLOW_CALL: 1})
     world.submit("a")
     assert world.log == []
     world.advance(3.0)
@@ -65,7 +65,7 @@ def test_a_slow_call_begins_later() -> None:
 
 
 def test_a_slow_answer_is_heard_of_later() -> None:
-    world = World({Fault.SLOW_ANSWER: 1})
+    world = SlowCalls({Fault.SLOW_ANSWER: 1})
     world.submit("a")
     assert world.log == ["a begins"]
     world.advance(3.0)
@@ -74,7 +74,7 @@ def test_a_slow_answer_is_heard_of_later() -> None:
 
 
 def test_an_answer_that_is_slow_already_stays_slow() -> None:
-    world = World({Fault.SLOW_ANSWER: 1})
+    world = SlowCalls({Fault.SLOW_ANSWER: 1})
     world.submit("a")
     world.faulty.set_rates({})
     world.submit("b")
@@ -85,7 +85,7 @@ def test_an_answer_that_is_slow_already_stays_slow() -> None:
 
 def test_slow_calls_overtake_each_other_as_the_seed_has_it() -> None:
     def play(seed: int) -> list[str]:
-        world = World({Fault.SLOW_CALL: 1, Fault.SLOW_ANSWER: 1}, seed=seed)
+        world = SlowCalls({Fault.SLOW_CALL: 1, Fault.SLOW_ANSWER: 1}, seed=seed)
         for name in "abcd":
             world.submit(name)
         for _ in range(2):
@@ -98,7 +98,7 @@ def test_slow_calls_overtake_each_other_as_the_seed_has_it() -> None:
 
 
 def test_nothing_happens_any_more_to_what_has_been_abandoned() -> None:
-    world = World({Fault.SLOW_CALL: 1})
+    world = SlowCalls({Fault.SLOW_CALL: 1})
     world.submit("a")
     world.faulty.set_rates({Fault.SLOW_ANSWER: 1})
     world.submit("b")

@@ -25,16 +25,11 @@ from quaymaster import (
     hookimpl,
 )
 from quaymaster.columns import CPU
-from quaymaster.config import EnabledPlugin, ProfileConfig
-from quaymaster.inmemory import InMemoryCluster
 from quaymaster.objects import pod_requests
-from quaymaster.scheduler import PluginRegistry, VirtualClock
 from quaymaster.testing import make_node, make_pod
-from tests.kit.internals.cycle import Algorithm, Decision, FitError, NodeOrder, Ties
-from tests.kit.internals.engine import EngineHandle, Services
-from tests.kit.internals.memo import Signatures, remember
+from tests.kit.cycles import make_algorithm
+from tests.kit.internals.cycle import Algorithm, Decision, FitError, Ties
 from tests.kit.internals.queue import Nominator
-from tests.kit.internals.runtime import build_profile
 
 T = TypeVar("T")
 
@@ -80,7 +75,7 @@ class Fussy:
 
 
 @attrs.define(eq=False)
-class World:
+class NominatingCluster:
     """A cluster, and the pods that wait for a place in it."""
 
     snapshot: Snapshot = attrs.field(factory=Snapshot)
@@ -91,28 +86,9 @@ class World:
         self.nominator = Nominator(self.waiting.get)
 
     def algorithm(self, *, remembers: bool) -> Algorithm:
-        clock = VirtualClock()
-        services = Services(
-            clock=clock,
-            cluster=InMemoryCluster(clock),
-            informers=None,  # type: ignore[arg-type]  # nobody looks anything up
-            snapshot=self.snapshot,
-            nominator=self.nominator,
+        return make_algorithm(
+            self.snapshot, Fussy, nominator=self.nominator, remembers=remembers
         )
-        enabled = (EnabledPlugin(name="Fussy", weight=1),)
-        config = ProfileConfig(
-            scheduler_name="test",
-            plugins={"filter": enabled, "score": enabled},
-            plugin_args={},
-        )
-        profile = build_profile(
-            config,
-            PluginRegistry.of({"Fussy": Fussy}),
-            EngineHandle("test", services).for_plugin,
-        )
-        nodes, order = self.snapshot.nodes, NodeOrder()
-        plain = Algorithm(profile, nodes, self.nominator, order, 100)
-        return remember(plain, Signatures(profile, nodes)) if remembers else plain
 
     def nominate(self, pod: Pod, node_name: str) -> None:
         self.waiting[pod.key] = pod
@@ -147,7 +123,7 @@ class Story:
     def __init__(self, data: st.DataObject) -> None:
         self._data = data
         self._made = 0
-        self.world = World()
+        self.world = NominatingCluster()
         # Many at once are judged in another way.
         count = data.draw(st.sampled_from([3, 6, 40]))
         self._names = [f"n{number}" for number in range(count)]

@@ -7,14 +7,14 @@ import pytest
 
 from quaymaster import ApiObject, Pod, Snapshot, WaitingPod
 from quaymaster.cluster import ApiError, EventNote, PodStatusPatch
-from quaymaster.columns import ChangeLog
 from quaymaster.inmemory import InMemoryCluster
 from quaymaster.objects import PodCondition
 from quaymaster.preemption import Candidate, Evictions, is_preempted
 from quaymaster.scheduler import VirtualClock
 from quaymaster.testing import make_node, make_pod
+from tests.kit.cycles import make_nominator
+from tests.kit.informers import StoredObjects
 from tests.kit.internals.engine import EngineHandle, Services
-from tests.kit.internals.queue import Nominator
 
 T = TypeVar("T")
 
@@ -51,24 +51,7 @@ class Later:
             end()
 
 
-class Stored:
-    """Informers without a delay."""
-
-    def __init__(self, cluster: InMemoryCluster) -> None:
-        self._cluster = cluster
-
-    def get(self, kind: type[Any], key: str) -> Any:  # noqa: ANN401  # a fake
-        found = (one for one in self._cluster.list(kind).items if one.key == key)
-        return next(found, None)
-
-    def list(self, kind: type[Any], namespace: str | None = None) -> Any:  # noqa: ANN401  # a fake
-        return self._cluster.list(kind).items
-
-    def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
-        return ChangeLog()
-
-
-class World:
+class Evicting:
     def __init__(self, *victims: Pod, nominated: tuple[Pod, ...] = ()) -> None:
         clock = VirtualClock()
         self.cluster = InMemoryCluster(clock)
@@ -77,13 +60,11 @@ class World:
         self.activated: list[str] = []
         self.notes: list[EventNote] = []
         self.waiting: dict[str, WaitingPod] = {}
-        nominator = Nominator({pod.key: pod for pod in nominated}.get)
-        for pod in nominated:
-            nominator.add(pod)
+        nominator = make_nominator(nominated)
         services = Services(
             clock=clock,
             cluster=self.cluster,
-            informers=Stored(self.cluster),
+            informers=StoredObjects(self.cluster),
             snapshot=Snapshot(),
             waiting_pods=self.waiting.values,
             waiting_pod=self.waiting.get,
@@ -112,7 +93,7 @@ def victim(name: str) -> Pod:
 
 
 def test_the_preemptor_is_gated_until_the_last_victim_is_deleted() -> None:
-    world = World(victim("x"), victim("y"))
+    world = Evicting(victim("x"), victim("y"))
     assert world.is_gated
     world.executor.work()
     assert world.is_terminating("x")
@@ -132,7 +113,7 @@ def test_the_preemptor_is_gated_until_the_last_victim_is_deleted() -> None:
 
 
 def test_the_preemptor_is_woken_if_an_event_found_the_gate_closed() -> None:
-    world = World(victim("x"))
+    world = Evicting(victim("x"))
     assert world.is_gated
     for _ in range(2):
         world.executor.work()
@@ -142,12 +123,12 @@ def test_the_preemptor_is_woken_if_an_event_found_the_gate_closed() -> None:
 
 
 def test_other_pods_are_not_gated() -> None:
-    world = World(victim("x"))
+    world = Evicting(victim("x"))
     assert not world.evictions.is_under_way(make_pod(name="other"))
 
 
 def test_a_victim_that_is_gone_ends_the_gate() -> None:
-    world = World(victim("x"))
+    world = Evicting(victim("x"))
     world.executor.work()
     world.executor.finish()
     world.cluster.delete(Pod, "default/x", grace_period_seconds=0)
@@ -157,7 +138,7 @@ def test_a_victim_that_is_gone_ends_the_gate() -> None:
 def test_nothing_happens_if_all_victims_are_terminating() -> None:
     low = make_pod(name="low", priority=1, nominated_node="a")
     gone = make_pod(name="gone", node="a", deletion_timestamp=1)
-    world = World(gone, nominated=(low,))
+    world = Evicting(gone, nominated=(low,))
     assert not world.is_gated
     assert not world.executor.waiting
 
@@ -165,7 +146,7 @@ def test_nothing_happens_if_all_victims_are_terminating() -> None:
 def test_only_less_important_nominations_are_cleared() -> None:
     low = make_pod(name="low", priority=99, nominated_node="a")
     same = make_pod(name="same", priority=100, nominated_node="a")
-    world = World(victim("x"), nominated=(low, same))
+    world = Evicting(victim("x"), nominated=(low, same))
     world.executor.work()
     assert world.cluster.get(Pod, low.key).status.nominated_node_name == ""
     assert world.cluster.get(Pod, same.key).status.nominated_node_name == "a"
@@ -189,7 +170,7 @@ class Waiting:
 
 def test_a_waiting_victim_is_rejected_once_the_gate_is_open() -> None:
     waiting = Waiting(victim("x"))
-    world = World()
+    world = Evicting()
     world.waiting[waiting.pod.uid] = waiting
     world.evictions.start(PREEMPTOR, Candidate(node_name="a", victims=(waiting.pod,)))
     world.executor.work()
@@ -205,7 +186,7 @@ def test_a_waiting_victim_is_rejected_once_the_gate_is_open() -> None:
 
 def test_a_victim_that_waits_no_more_makes_the_preemptor_look_again() -> None:
     waiting = Waiting(victim("x"))
-    world = World()
+    world = Evicting()
     world.waiting[waiting.pod.uid] = waiting
     world.evictions.start(PREEMPTOR, Candidate(node_name="a", victims=(waiting.pod,)))
     world.waiting.clear()
@@ -218,7 +199,7 @@ def test_a_victim_that_waits_no_more_makes_the_preemptor_look_again() -> None:
 def test_a_failure_makes_the_preemptor_active_and_spares_the_last_victim(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    world = World(victim("x"), victim("y"))
+    world = Evicting(victim("x"), victim("y"))
 
     def fail(*_args: object, **_options: object) -> None:
         raise ApiError("busy")
@@ -238,7 +219,7 @@ def test_a_failed_clearing_of_a_nomination_does_not_stop_the_evictions(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     low = make_pod(name="low", priority=1, nominated_node="a")
-    world = World(victim("x"), nominated=(low,))
+    world = Evicting(victim("x"), nominated=(low,))
     works = world.cluster.patch_pod_status
 
     def patch_status(pod: Pod, patch: PodStatusPatch) -> None:
@@ -257,7 +238,7 @@ def test_a_failed_clearing_of_a_nomination_does_not_stop_the_evictions(
 
 def test_a_pod_of_the_same_name_that_came_later_is_spared() -> None:
     old = victim("x")
-    world = World(old)
+    world = Evicting(old)
     world.cluster.delete(Pod, old.key, grace_period_seconds=0)
     world.cluster.create(make_pod(name="x", node="a", uid="another"))
     for _ in range(2):
@@ -299,7 +280,7 @@ def test_who_was_preempted(pod: ApiObject, expected: bool) -> None:
 
 
 def test_a_preemptor_may_preempt_again_before_the_last_answer_has_come() -> None:
-    world = World(victim("x"))
+    world = Evicting(victim("x"))
     world.executor.work()
     world.executor.finish()
     world.executor.work()
@@ -316,10 +297,10 @@ def test_a_preemptor_may_preempt_again_before_the_last_answer_has_come() -> None
 def test_a_victim_that_is_gone_but_still_known_does_not_make_the_preemptor_spin(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    world = World(victim("x"))
+    world = Evicting(victim("x"))
     known = world.cluster.get(Pod, "default/x")
     world.cluster.delete(Pod, "default/x", grace_period_seconds=0)
-    monkeypatch.setattr(Stored, "get", lambda *_: known)
+    monkeypatch.setattr(StoredObjects, "get", lambda *_: known)
     for _ in range(2):
         world.executor.work()
         world.executor.finish()
@@ -329,7 +310,7 @@ def test_a_victim_that_is_gone_but_still_known_does_not_make_the_preemptor_spin(
 
 def test_the_preemptor_is_woken_if_an_assumed_victim_lost_its_place_before() -> None:
     # Its binding failed while the preemptor was gated; its deletion wakes nobody.
-    world = World(make_pod(name="x"))
+    world = Evicting(make_pod(name="x"))
     for _ in range(2):
         world.executor.work()
         world.executor.finish()

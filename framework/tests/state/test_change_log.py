@@ -6,12 +6,8 @@ from quaymaster.inmemory import InMemoryCluster
 from quaymaster.objects import PersistentVolume
 from quaymaster.scheduler import VirtualClock
 from quaymaster.testing import make_node, make_persistent_volume, make_pod
+from tests.kit.informers import Deaf
 from tests.kit.internals.engine import EngineInformers
-
-
-class Deaf:
-    def changed(self, *_change: object, missed: bool = False) -> None:
-        pass
 
 
 def test_reader_gets_each_changed_key_once() -> None:

@@ -31,6 +31,7 @@ from quaymaster.objects import (
     compile_label_selector,
 )
 from quaymaster.testing import make_affinity_term, make_namespace, make_node, make_pod
+from tests.kit.informers import HeldObjects
 from tests.kit.internals.state import MOST_DOMAINS, MOST_GROUPS
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
@@ -396,25 +397,12 @@ def test_domains_follow_more_changes_of_nodes_than_are_kept() -> None:
     assert group.by_domain(zones).total == 1
 
 
-class FewObjects:
-    """Informers over a list that tests change."""
-
-    def __init__(self, *objects: ApiObject) -> None:
-        self.objects: list[ApiObject] = list(objects)
-
-    def get(self, kind: type[ObjT], key: str) -> ObjT | None:
-        return next((obj for obj in self.list(kind) if obj.key == key), None)
-
-    def list(self, kind: type[ObjT], namespace: str | None = None) -> Sequence[ObjT]:
-        return [obj for obj in self.objects if isinstance(obj, kind)]
-
-    def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
-        return ChangeLog()
-
-
 def test_relabelled_namespace_changes_what_a_term_is_about() -> None:
-    informers = FewObjects(
-        make_namespace(name="one", labels={"team": "blue"}), make_namespace(name="two")
+    informers = HeldObjects(
+        [
+            make_namespace(name="one", labels={"team": "blue"}),
+            make_namespace(name="two"),
+        ]
     )
     namespaces = Namespaces(informers)
     term = make_affinity_term(
@@ -422,10 +410,8 @@ def test_relabelled_namespace_changes_what_a_term_is_about() -> None:
     )
     (compiled,) = compile_pod_terms([term], "own")
     assert namespaces.of(compiled) == frozenset({"own", "one"})
-    informers.objects = [
-        make_namespace(name="one"),
-        make_namespace(name="two", labels={"team": "blue"}),
-    ]
+    informers.put(make_namespace(name="one"))
+    informers.put(make_namespace(name="two", labels={"team": "blue"}))
     assert namespaces.of(compiled) == frozenset({"own", "two"})
     assert namespaces.labels_of("two")["team"] == "blue"
     assert namespaces.labels_of("three") == {}
@@ -450,4 +436,4 @@ def test_namespaces_of_a_term(
         selector={}, namespaces=namespaces, namespace_selector=namespace_selector
     )
     (compiled,) = compile_pod_terms([term], "own")
-    assert Namespaces(FewObjects()).of(compiled) == expected
+    assert Namespaces(HeldObjects()).of(compiled) == expected

@@ -6,19 +6,13 @@ from quaymaster.inmemory import InMemoryCluster
 from quaymaster.objects import CSINode
 from quaymaster.scheduler import VirtualClock
 from quaymaster.testing import make_csi_node, make_node
-from tests.kit.internals.engine import EngineInformers
+from tests.kit.informers import follow
 
 
-class Deaf:
-    def changed(self, *_change: object, missed: bool = False) -> None:
-        pass
-
-
-class World:
+class DriverColumn:
     def __init__(self) -> None:
         self.cluster = InMemoryCluster(VirtualClock())
-        self.informers = EngineInformers(self.cluster, lambda: None)
-        self.informers.start(Deaf())
+        self.informers = follow(self.cluster)
         self.snapshot = Snapshot()
         self.reads = 0
         self.column = ObjectColumn(self.informers, CSINode, self.read)
@@ -44,7 +38,7 @@ class World:
 
 
 def test_column_follows_objects_and_nodes() -> None:
-    world = World()
+    world = DriverColumn()
     world.put("one", "a")
     world.snapshot.add_node(make_node(name="one"))
     world.snapshot.add_node(make_node(name="two"))
@@ -62,7 +56,7 @@ def test_column_follows_objects_and_nodes() -> None:
 
 
 def test_column_reads_an_object_once_per_change() -> None:
-    world = World()
+    world = DriverColumn()
     for number in range(200):
         world.put(f"node-{number}", "a")
         world.snapshot.add_node(make_node(name=f"node-{number}"))
