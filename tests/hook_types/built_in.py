@@ -3,22 +3,24 @@
 from collections.abc import Hashable, Sequence
 from typing import Protocol
 
-from quaymaster._contract.cluster_events import ClusterEventWithHint
-from quaymaster._contract.cycle_state import CycleState
-from quaymaster._contract.queueing import QueuedPodInfo, SortKey
-from quaymaster._contract.results import (
+from quaymaster import (
+    ClusterEventWithHint,
+    CycleState,
+    Int64Array,
+    NodeInfo,
     NodeStatuses,
+    NodeTable,
     NodeVerdicts,
+    Pod,
     PostFilterResult,
     PreBindPreFlightResult,
     PreBindWait,
     PreFilterResult,
+    QueuedPodInfo,
+    Rows,
+    Status,
 )
-from quaymaster._contract.status import Status
-from quaymaster._objects import Pod
-from quaymaster._state.arrays import Int64Array, Rows
-from quaymaster._state.node_info import NodeInfo
-from quaymaster._state.node_table import NodeTable
+from quaymaster.hookspecs import SortKey
 from quaymaster_default_binder import DefaultBinder
 from quaymaster_default_preemption import DefaultPreemption
 from quaymaster_dynamic_resources import DynamicResources

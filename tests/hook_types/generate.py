@@ -17,6 +17,7 @@ import attrs
 from quaymaster import hookspecs
 from quaymaster.hookspecs import EXTENSION_POINTS
 from quaymaster.scheduler import PluginRegistry
+from tests.kit.front_door import EXPORTS
 
 __all__ = ["MODULE", "HookTypes", "calls_of", "hook_types", "module_text"]
 
@@ -107,9 +108,12 @@ def _is_spec(node: ast.FunctionDef) -> bool:
 
 def _imports(plugins: Iterable[type]) -> Iterator[str]:
     """All that the specs import, and the plugins; the formatter drops the rest."""
+    public = {name: module for module, names in EXPORTS.items() for name in names}
     for node in _specs().body:
         if isinstance(node, ast.ImportFrom):
-            yield ast.unparse(node)
+            for alias in node.names:
+                module = public.get(alias.name, node.module)
+                yield f"from {module} import {alias.name}"
     for plugin in plugins:
         yield f"from {_package(plugin)} import {plugin.__name__}"
 
