@@ -1,4 +1,4 @@
-"""The records of a real API server, read."""
+"""Reads the records of a real API server."""
 
 import gzip
 import json
@@ -24,7 +24,7 @@ class Case:
     Attributes:
         id: Its name among the cases.
         submitted: The object.
-        stored: What became of it; None if it was refused, or nobody asked.
+        stored: The object as stored; None if it was refused, or not recorded.
         status: The HTTP status of a refusal.
         refused: The message of a refusal, or None.
     """

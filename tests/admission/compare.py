@@ -1,4 +1,4 @@
-"""Where we store other objects than the real API server, or refuse others."""
+"""Finds where we store or refuse other objects than the real API server."""
 
 import json
 import re
@@ -59,7 +59,7 @@ def is_about_others(case: Case) -> bool:
 
 
 def differences(case: Case, outcome: Outcome) -> list[str]:
-    """What differs between the record and our outcome; nothing if all is well."""
+    """The differences between the record and our outcome."""
     if case.stored is None:
         return [] if outcome.stored is None else [f"we store it: {case.refused}"]
     if outcome.stored is None:
@@ -101,7 +101,7 @@ def _read_by_scheduling(tree: Tree) -> Tree:
 
 def _workload(spec: Tree, kind: str) -> Tree:
     template = spec["template"]
-    # What a Job selects follows from its uid.
+    # The selector of a Job is made of its uid.
     left_out = {"template", "selector"} if kind == "Job" else {"template"}
     return {
         "spec": {k: v for k, v in spec.items() if k not in left_out},

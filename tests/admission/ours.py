@@ -1,4 +1,4 @@
-"""What the in-memory cluster stores or refuses."""
+"""Admits objects into the in-memory cluster."""
 
 import json
 from collections.abc import Mapping
@@ -14,11 +14,11 @@ __all__ = ["Outcome", "admit", "as_record", "object_of"]
 
 
 class Outcome:
-    """What became of one object.
+    """The outcome of one object.
 
     Attributes:
         stored: The object, in wire form; None if it was refused.
-        problems: Why it was.
+        problems: Why it was refused.
     """
 
     def __init__(self, stored: Tree | None, problems: tuple[Problem, ...] = ()) -> None:

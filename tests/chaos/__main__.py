@@ -1,4 +1,4 @@
-"""The command line: run histories, tell what happened, replay the first failure."""
+"""The command line: runs histories, reports, and shrinks the first failure."""
 
 import argparse
 import gc
@@ -14,7 +14,7 @@ from tests.chaos.steps import draw_steps
 __all__ = ["main"]
 
 _REPORTED = 1000
-"""After how many histories to say so."""
+"""After how many histories progress is reported."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -60,7 +60,7 @@ def _say(text: str, where: TextIO | None = None) -> None:
 
 
 if __name__ == "__main__":
-    # What a history leaves behind is garbage at once, and there is much of it.
+    # A history leaves much garbage behind, all of it young: collect less often.
     gc.freeze()
     gc.set_threshold(20_000)
     sys.exit(main())

@@ -1,4 +1,4 @@
-"""What breaks in the engine though nobody has broken it."""
+"""Alarms: errors of the engine that no fault explains."""
 
 import logging
 import re
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from quaymaster.scheduler import Failure, FailureKind, HookError
-from tests.chaos.stage import SabotageError, Stage
+from tests.chaos.fault_plan import FaultPlan, PlannedError
 from tests.kit.internals.engine import FailureHandler
 from tests.kit.internals.queue import QueuedPod
 
@@ -24,23 +24,23 @@ _OVERTAKEN = re.compile(
 
 
 class Alarms(logging.Handler):
-    """Hears of attempts that end with errors, and of what the engine logs as such.
+    """Collects unexpected errors, from failed attempts and from the engine's log.
 
     Args:
-        stage: Knows whom plugins were told to fail for.
+        plan: Knows the pods that plugins were told to fail for.
 
     Attributes:
-        problems: What nobody has asked for, in the order of its coming.
+        problems: The unexpected errors, in order.
     """
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, plan: FaultPlan) -> None:
         super().__init__(logging.ERROR)
-        self._stage = stage
+        self._plan = plan
         self.problems: list[str] = []
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Take what the engine logs, which nobody else hears meanwhile."""
+        """Take over the engine's log inside the block."""
         logger = logging.getLogger("quaymaster")
         propagate, logger.propagate = logger.propagate, False
         logger.addHandler(self)
@@ -51,17 +51,17 @@ class Alarms(logging.Handler):
             logger.propagate = propagate
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Judge what was logged."""
+        """Judge a line of the log."""
         error = record.exc_info[1] if record.exc_info else None
         self._hear(f"was logged: {record.getMessage()}", error)
 
     def hook_failed(self, failure: HookError) -> None:
-        """Judge what a hook raised, of which not all is logged."""
+        """Judge an exception of a hook; not all of them are logged."""
         what = f"{failure.hook} of '{failure.plugin}' failed for {failure.pod}"
         self._hear(what, failure.error)
 
     def _hear(self, text: str, error: BaseException | None) -> None:
-        if isinstance(error, SabotageError):
+        if isinstance(error, PlannedError):
             return
         if error is not None:
             text = f"{text}: {error!r}"
@@ -81,11 +81,11 @@ class Alarms(logging.Handler):
         vars(failures).update(attempt_failed=told)
 
     def _judge(self, queued: QueuedPod, failure: Failure) -> None:
-        """Only bindings meet errors of the cluster; all others must be sabotage."""
+        """Only bindings may meet errors of the cluster; all others must be planned."""
         message = failure.message
         if failure.kind is not FailureKind.ERROR:
             return
-        if queued.pod.uid in self._stage.hurt:
+        if queued.pod.uid in self._plan.spoiled:
             return
         if not (_BINDING.match(message) and _OVERTAKEN.search(message)):
             self.problems.append(f"the attempt of {queued.key} broke: {message}")

@@ -1,4 +1,4 @@
-"""The pods that only the flush may wake, as upstream has it."""
+"""Excuses: the pods that only the flush wakes, upstream too."""
 
 from collections.abc import Iterable
 
@@ -7,7 +7,7 @@ from quaymaster.cluster import EventNote
 from quaymaster.inmemory import InMemoryCluster
 from quaymaster.objects import pod_requests
 from quaymaster.scheduler import Scheduler
-from tests.chaos.stage import Stage
+from tests.chaos.fault_plan import FaultPlan
 from tests.kit.engine import cache_of
 from tests.kit.internals.queue import QueuedPod
 
@@ -19,40 +19,40 @@ volumes that a reserved pod gives back."""
 
 
 class Excuses:
-    """Knows of what happens that nobody tells the pods in the queue of.
+    """Collects what happens without an event for the pods in the queue.
 
     Args:
         cluster: The cluster, without faults.
-        stage: Knows who waited on Permit.
+        plan: Knows the pods that waited on Permit.
     """
 
-    def __init__(self, cluster: InMemoryCluster, stage: Stage) -> None:
+    def __init__(self, cluster: InMemoryCluster, plan: FaultPlan) -> None:
         self._cluster = cluster
-        self._stage = stage
+        self._plan = plan
         self._outdone: set[str] = set()
         self._nominations: dict[str, str] = {}
 
     def uids(self, scheduler: Scheduler) -> set[str]:
         """The pods that may wait for the flush.
 
-        They wait for a new node, or for nothing at all since they waited on Permit
-        when they were preempted, or for a node that another one gave up, or for room
-        that an assumed pod did not ask for any more, or gave up unheard when it went,
-        or were turned away for the labels of others: hints overlook some changes of
-        these, and nobody tells of pods that are assumed.
+        They wait for a new node; or were preempted while they waited on Permit, and
+        wait for nothing; or for a node that another pod gave up; or for room that an
+        assumed pod no longer requests, or freed without an event when it went; or they
+        were rejected because of other pods' labels: hints overlook some changes of
+        these, and there are no events of assumed pods.
         """
         nodes = {node.uid for node in self._cluster.list(Node).items}
-        waiting = self._stage.kept_waiting
+        waiting = self._plan.kept_waiting
         excused = {uid for uid in waiting if nodes <= waiting[uid]}
         overlooked = (one for one in scheduler.queue if one.rejectors & _OVERLOOKING)
         return excused | _uids(overlooked) | self._outdone
 
     def attempting(self, scheduler: Scheduler, pod: Pod) -> None:
-        """A pod is about to be tried: what it has missed matters no more."""
+        """A pod is about to be tried: what it has missed no longer matters."""
         for name, pods in scheduler.queue.nominator.by_node().items():
             if any(other.uid == pod.uid for other in pods):
                 self._nominations[pod.uid] = name
-        self._stage.kept_waiting.pop(pod.uid, None)
+        self._plan.kept_waiting.pop(pod.uid, None)
         self._outdone.discard(pod.uid)
         if self._is_outgrown(scheduler):
             self._outdone.add(pod.uid)
@@ -60,7 +60,7 @@ class Excuses:
     def bound(self, scheduler: Scheduler, pod: Pod, node_name: str) -> None:
         """A pod was bound.
 
-        Nobody tells those whom its nomination to another node kept out
+        The pods that its nomination to another node kept out get no event
         (kubernetes/kubernetes issue 134859).
         """
         if self._nominations.pop(pod.uid, node_name) != node_name:
@@ -77,23 +77,23 @@ class Excuses:
             self._outdone.add(uid)
 
     def resized(self, scheduler: Scheduler) -> None:
-        """A pod requests something else; if it is assumed, nobody hears of that."""
+        """A pod requests something else; if it is assumed, there is no event."""
         if self._is_outgrown(scheduler):
             self._outdone |= _uids(scheduler.queue)
 
     def missed(self, scheduler: Scheduler, pod: Pod) -> None:
-        """A pod is found to be gone; nobody was told that it had been bound.
+        """A pod is found to be gone, and no event had told that it was bound.
 
-        Hints are shown what was told last, and take it for a pod that took no room
+        Hints get its last known state, and take it for a pod that took no room
         (``deletePod``, ``pkg/scheduler/eventhandlers.go``).
         """
         if not pod.node_name and cache_of(scheduler).get(pod.uid) is not None:
             self._outdone |= _uids(scheduler.queue)
 
     def _is_outgrown(self, scheduler: Scheduler) -> bool:
-        """Whether an assumed pod takes room that it does not ask for any more.
+        """Whether an assumed pod takes room that it no longer requests.
 
-        Updates of assumed pods are ignored, and their bind is told as a new pod's: no
+        Updates of assumed pods are ignored, and their binding comes as a new pod: no
         hint takes that for room (``updatePodInSchedulingQueue`` and
         ``addAssignedPodToCache``, ``pkg/scheduler/eventhandlers.go``).
         """

@@ -1,4 +1,4 @@
-"""What must hold after each step, and what must hold when everything has settled."""
+"""Invariants: after each step, and when everything has settled."""
 
 from collections.abc import Iterator, Sequence
 
@@ -29,12 +29,12 @@ class ViolationError(AssertionError):
 
 @attrs.frozen
 class Chance:
-    """A node that a pending pod could have.
+    """A node that a pending pod could be scheduled to.
 
     Attributes:
         pod: The pod.
         node_name: The node.
-        by_eviction: Whether less important pods would have to go.
+        by_eviction: Whether less important pods would have to be evicted.
     """
 
     pod: Pod
@@ -47,7 +47,7 @@ class Chance:
 
 
 def check_nodes(cluster: InMemoryCluster, ledger: Ledger) -> None:
-    """No node is over its allocatable through the scheduler's binds."""
+    """Check that the scheduler's binds overcommit no node."""
     bound: dict[str, list[Pod]] = {}
     for pod in cluster.list(Pod).items:
         if pod.node_name and not pod.is_finished:
@@ -58,7 +58,7 @@ def check_nodes(cluster: InMemoryCluster, ledger: Ledger) -> None:
 
 
 def check_places(scheduler: Scheduler) -> None:
-    """Every live pod, as the scheduler knows it, is in exactly one place."""
+    """Check that each pod that the scheduler knows is in exactly one place."""
     queue, cache = scheduler.queue, cache_of(scheduler)
     in_flight = set(queue.in_flight)
     for pod in informers_of(scheduler).list(Pod):
@@ -83,7 +83,7 @@ def check_places(scheduler: Scheduler) -> None:
 
 
 def check_at_rest(scheduler: Scheduler, ledger: Ledger) -> None:
-    """Nothing is left of any attempt."""
+    """Check that nothing is left of any attempt."""
     queue = scheduler.queue
     if cache_of(scheduler).assumed_count or queue.in_flight:
         raise ViolationError("pods are assumed or in flight for ever")
@@ -96,7 +96,7 @@ def check_at_rest(scheduler: Scheduler, ledger: Ledger) -> None:
 
 
 def check_agreement(scheduler: Scheduler, cluster: InMemoryCluster) -> None:
-    """The scheduler knows the cluster as it is."""
+    """Check that the scheduler knows the cluster as it is."""
     cache = cache_of(scheduler)
     live = [pod for pod in cluster.list(Pod).items if not pod.is_finished]
     bound = {pod.uid: pod for pod in live if pod.node_name}
@@ -122,9 +122,9 @@ def check_agreement(scheduler: Scheduler, cluster: InMemoryCluster) -> None:
 
 
 def chances(cluster: InMemoryCluster, scheduler: Scheduler) -> Iterator[Chance]:
-    """The pending pods that the naive rules find a node for.
+    """Find the pending pods that the naive rules find a node for.
 
-    Those that are not less important keep the nodes which they are nominated to.
+    Nominated pods that are at least as important keep their nodes.
 
     Args:
         cluster: The cluster, without faults.

@@ -1,7 +1,7 @@
-"""A log of decisions, kept beside the engine, and what must hold of them.
+"""A log of decisions, kept beside the engine, and the checks of it.
 
-What a decision may rely on is what the informers say, and the decisions before it. So
-each is held against the naive rules on exactly that.
+A decision may rely on the informers, and on the decisions before it. So each one is
+checked by the naive rules on exactly that.
 """
 
 from collections.abc import Container, Iterator, Mapping
@@ -18,7 +18,7 @@ __all__ = ["Decision", "Ledger"]
 
 @attrs.define(eq=False)
 class Decision:
-    """A node for a pod.
+    """A decision: a node for a pod.
 
     Attributes:
         number: Later decisions have higher ones.
@@ -48,7 +48,7 @@ class Ledger:
         cluster: The cluster, without faults.
 
     Attributes:
-        problems: What went wrong, in the order of its finding.
+        problems: The decisions that break a rule, in order.
         decisions: By uid, the last decision that was not taken back.
     """
 
@@ -59,7 +59,7 @@ class Ledger:
         self._count = 0
 
     def decided(self, informers: Informers, pod: Pod, node_name: str) -> None:
-        """A node was chosen for a pod: no rule may be against it."""
+        """A node was chosen for a pod: check that no rule forbids it."""
         known = self.decisions.get(pod.uid)
         if known is not None:
             self.problems.append(f"{pod.key} was decided on again, without Unreserve")
@@ -78,7 +78,7 @@ class Ledger:
             node_name,
             allocatable["cpu"].milli_value,
             allocatable["pods"].value,
-            # It may request less by now, of which the informers do not know yet.
+            # It may request less by now, which the informers do not know yet.
             min(map(cpu_of, (pod, *self._stored(pod)))),
         )
 
@@ -115,7 +115,7 @@ class Ledger:
             decision.charge = min(decision.charge, cpu_of(pod))
 
     def crashed(self, bound: Container[str]) -> None:
-        """The scheduler is gone, and with it what it had not carried out.
+        """The scheduler has crashed: forget the decisions that were not carried out.
 
         Args:
             bound: The uids of the pods that are on nodes.
@@ -127,14 +127,14 @@ class Ledger:
             decision.is_open = False
 
     def open_decisions(self) -> Iterator[Decision]:
-        """Those that wait for their end."""
+        """The decisions that are neither completed nor taken back."""
         return (one for one in self.decisions.values() if one.is_open)
 
     def overcommitted(self, bound: Mapping[str, list[Pod]]) -> str:
-        """A node that holds more than its last decision had room for, or empty.
+        """Describe a node that holds more than its last decision allowed; else empty.
 
-        Nodes may shrink, and pods may grow: so the pods count for the least that they
-        have requested, and the node for what it had when its last pod was put there.
+        Nodes may shrink, and pods may grow. So a pod counts with the least that it has
+        requested, and a node with what it had when its last pod was put there.
         """
         for name, pods in bound.items():
             found = [
@@ -151,7 +151,7 @@ class Ledger:
         return ""
 
     def _stored(self, pod: Pod) -> list[Pod]:
-        """The pod as the cluster has it, if it does."""
+        """The pod as the cluster has it, or None."""
         pods = self._cluster.list(Pod).items
         return [stored for stored in pods if stored.uid == pod.uid]
 

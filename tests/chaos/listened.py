@@ -1,4 +1,4 @@
-"""A scheduler that tells what it does not tell anybody else."""
+"""A scheduler that also reports what its observer does not hear of."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -11,18 +11,18 @@ from tests.chaos.alarms import Alarms
 from tests.chaos.order import OrderWatch
 from tests.kit.engine import TappedScheduler
 
-__all__ = ["Ears", "ListenedScheduler"]
+__all__ = ["ListenedScheduler", "Listeners"]
 
 
 @attrs.frozen(kw_only=True)
-class Ears:
-    """Who is told.
+class Listeners:
+    """The listeners to a scheduler.
 
     Attributes:
-        missed: Told of each pod whose deletion was missed, before anything is done.
+        missed: Called with each pod whose deletion was missed, before it is handled.
         sorts: Scheduler name -> its queue sort plugin.
-        out_of_turn: Told of what was popped out of turn.
-        alarms: Told of attempts that fail.
+        out_of_turn: Called with a message when a pod is popped out of turn.
+        alarms: Hear of attempts that fail.
     """
 
     missed: Callable[[Pod], None]
@@ -32,22 +32,22 @@ class Ears:
 
 
 class ListenedScheduler(TappedScheduler):
-    """A scheduler with somebody to listen to it.
+    """A scheduler with listeners.
 
     Args:
-        ears: Who does.
-        arguments: What `Scheduler` takes.
-        clock: Its time.
-        options: What else it takes.
+        listeners: The listeners.
+        arguments: The positional arguments of `Scheduler`.
+        clock: The scheduler's time.
+        options: Its keyword arguments.
     """
 
     def __init__(
-        self, ears: Ears, *arguments: Any, clock: Clock, **options: Any
+        self, listeners: Listeners, *arguments: Any, clock: Clock, **options: Any
     ) -> None:
-        self._ears = ears
+        self._listeners = listeners
         super().__init__(*arguments, clock=clock, **options)
-        ears.alarms.watch(self.failures)
-        OrderWatch(self.queue, clock, ears.sorts, ears.out_of_turn)
+        listeners.alarms.watch(self.failures)
+        OrderWatch(self.queue, clock, listeners.sorts, listeners.out_of_turn)
 
     def changed(
         self,
@@ -58,5 +58,5 @@ class ListenedScheduler(TappedScheduler):
         missed: bool = False,
     ) -> None:
         if missed and isinstance(old, Pod):
-            self._ears.missed(old)
+            self._listeners.missed(old)
         super().changed(kind, old, new, missed=missed)

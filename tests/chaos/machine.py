@@ -21,9 +21,10 @@ from quaymaster.scheduler import (
     VirtualClock,
 )
 from quaymaster.testing import Fault, make_namespace, make_storage_class
-from tests.chaos.acts import ClusterActs
 from tests.chaos.alarms import Alarms
+from tests.chaos.cluster_steps import ClusterSteps
 from tests.chaos.excuses import Excuses
+from tests.chaos.fault_plan import CrashError, FaultPlan, HistoryCluster, PhaseAction
 from tests.chaos.invariants import (
     ViolationError,
     chances,
@@ -32,13 +33,12 @@ from tests.chaos.invariants import (
     check_nodes,
     check_places,
 )
-from tests.chaos.life import MortalClock
-from tests.chaos.listened import Ears, ListenedScheduler
+from tests.chaos.listened import ListenedScheduler, Listeners
 from tests.chaos.objects import LOCAL, QUICK, TEAMS
+from tests.chaos.process_clock import ProcessClock
 from tests.chaos.profiles import SCHEDULERS, installed
 from tests.chaos.sorts import MAIN_SORTS, OTHER_SORT
-from tests.chaos.stage import CrashError, Stage, StagedCluster
-from tests.chaos.steps import AMBUSHES, PHASES, Step, is_large
+from tests.chaos.steps import PHASE_ACTIONS, PHASES, Step, is_large
 from tests.kit.internals.binding import Post
 from tests.kit.internals.engine import Framework
 from tests.kit.internals.testing import SlowExecutor
@@ -65,7 +65,7 @@ _NO_PROVISIONER = "kubernetes.io/no-provisioner"
 
 
 class Machine:
-    """One history as it runs.
+    """The state of one history, and its steps.
 
     Args:
         seed: Seeds the faults, the cluster's names and the scheduler. It also decides
@@ -75,13 +75,13 @@ class Machine:
             the flush helps a pod that was rejected for these.
 
     Attributes:
-        clock: The time of all.
+        clock: The time of cluster and scheduler.
         cluster: The cluster itself.
-        stage: What plugins are told to do, and the log of the decisions.
-        faults: What stands between the scheduler and the cluster.
+        plan: Plans the failures of plugins, and has the log of decisions.
+        faults: The cluster as the scheduler sees it, with faults.
         scheduler: The scheduler that is alive.
-        alarms: What breaks that should not.
-        few_rows: How many moved nodes are looked at one by one; None if the engine
+        alarms: Collects unexpected errors.
+        few_rows: Up to how many changed nodes are judged one by one; None if the engine
             decides.
         restarts: How often it was started again.
     """
@@ -96,7 +96,7 @@ class Machine:
         self._random = random.Random(seed)
         self._sorts = sorts_of(seed)
         self.few_rows = 1 if is_large(seed) else None
-        # There is no saboteur then, who would be of another mind each time.
+        # Without the saboteur then, whose answers differ each time.
         self._verify = int(is_large(seed))
         self._binds: dict[str, str] = {}
         self._problems: list[str] = []
@@ -107,38 +107,40 @@ class Machine:
         self.cluster.create(make_namespace(name="other", labels={"team": TEAMS[0]}))
         self.cluster.create(make_storage_class(name=QUICK))
         self.cluster.create(make_storage_class(name=LOCAL, provisioner=_NO_PROVISIONER))
-        self.stage = Stage(self.cluster, seed)
-        self.faults = StagedCluster(self.cluster, self.clock, {}, self.stage)
-        self.alarms = Alarms(self.stage)
-        self._excuses = Excuses(self.cluster, self.stage)
-        self.acts = ClusterActs(self.cluster, self.stage.ledger, len(self._sorts))
-        self._life = MortalClock(self.clock)
+        self.plan = FaultPlan(self.cluster, seed)
+        self.faults = HistoryCluster(self.cluster, self.clock, {}, self.plan)
+        self.alarms = Alarms(self.plan)
+        self._excuses = Excuses(self.cluster, self.plan)
+        self.cluster_steps = ClusterSteps(
+            self.cluster, self.plan.ledger, len(self._sorts)
+        )
+        self._process_clock = ProcessClock(self.clock)
         self.scheduler = self._start()
 
     def run(self, step: Step) -> None:
-        """Take one step, and check what must hold after each.
+        """Take one step, and check the invariants.
 
         Raises:
             ViolationError: Something does not.
         """
         name, *arguments = step
-        act = getattr(self, name, None) or getattr(self.acts, name)
-        act(*arguments)
+        take = getattr(self, name, None) or getattr(self.cluster_steps, name)
+        take(*arguments)
         self.check()
 
     @property
     def counts(self) -> Counter[str]:
-        """How often each kind of trouble has happened."""
+        """How often each kind of fault has happened."""
         counts = Counter(
             {fault.value: count for fault, count in self.faults.counts.items()}
         )
         counts["restarts"] = self.restarts
-        counts["sabotaged calls"] = self.stage.sabotaged
-        counts["ambushes"] = self.stage.ambushed
+        counts["sabotaged calls"] = self.plan.sabotaged
+        counts["ambushes"] = self.plan.interrupted
         counts["binds"] = len(self._binds)
         return counts
 
-    # Steps beside those of `ClusterActs` --------------------------------------------
+    # Steps beside those of `ClusterSteps` --------------------------------------------
 
     def turn(self, count: int) -> None:
         """Let the scheduler take some turns, and check after each."""
@@ -147,7 +149,7 @@ class Machine:
             self.check()
 
     def pass_time(self, seconds: int) -> None:
-        """Let time pass, and the scheduler work through what comes of it."""
+        """Let time pass, and the scheduler work."""
         end = self.clock.now() + seconds
         self._work()
         while (due := self.clock.next_due()) is not None and due <= end:
@@ -163,7 +165,7 @@ class Machine:
             self._work()
 
     def see_off(self, position: int, grace: int) -> None:
-        """Delete a pod with a node, let time jump until it is gone, and no further."""
+        """Delete a pod that has a node, and let time jump until it is gone."""
         pods = self.cluster.list(Pod).items
         bound = [pod for pod in pods if pod.node_name and not pod.is_terminating]
         if not bound:
@@ -176,73 +178,73 @@ class Machine:
 
     def restart(self) -> None:
         """End the scheduler's process, and start another one on the same cluster."""
-        self._life.end()
+        self._process_clock.end()
         self.faults.set_rates({})
         self._send(self._executor.abandon())
         pods = self.cluster.list(Pod).items
-        self.stage.ledger.crashed({pod.uid for pod in pods if pod.node_name})
+        self.plan.ledger.crashed({pod.uid for pod in pods if pod.node_name})
         self.restarts += 1
-        self._life = MortalClock(self.clock)
+        self._process_clock = ProcessClock(self.clock)
         self.scheduler = self._start()
 
     def ambush(self, phase: int, kind: int) -> None:
-        """Have something happen to the pod that gets to a phase next."""
-        acts = {
-            "its node goes": lambda _pod, node: self.acts.remove_node_named(node),
-            "its node is closed": lambda _pod, node: self.acts.close_node_named(node),
-            "a node comes": lambda _pod, _node: self.acts.add_some_node(),
-            "it goes": lambda pod, _node: self.acts.remove_pod_at(pod.key),
-            "it is recreated": lambda pod, _node: self.acts.recreate_pod_at(pod.key),
-            "it is relabelled": lambda pod, _node: self.acts.relabel_pod_at(pod.key),
+        """Plan what happens to the next pod that gets to a phase."""
+        cluster = self.cluster_steps
+        actions: dict[str, PhaseAction] = {
+            "its node goes": lambda _pod, node: cluster.remove_node_named(node),
+            "its node is closed": lambda _pod, node: cluster.close_node_named(node),
+            "a node comes": lambda _pod, _node: cluster.add_some_node(),
+            "it goes": lambda pod, _node: cluster.remove_pod_at(pod.key),
+            "it is recreated": lambda pod, _node: cluster.recreate_pod_at(pod.key),
+            "it is relabelled": lambda pod, _node: cluster.relabel_pod_at(pod.key),
             "the process ends": lambda _pod, _node: _crash(),
         }
-        self.stage.lay(PHASES[phase], acts[AMBUSHES[kind]])
+        self.plan.on_phase(PHASES[phase], actions[PHASE_ACTIONS[kind]])
 
     def allow(self, position: int) -> None:
-        """Let a pod pass that waits on Permit, if there are any."""
+        """Allow a pod that waits on Permit, if there is any."""
         waiting = list(self.scheduler.waiting)
         if waiting:
             waiting[position % len(waiting)].allow("Doorman")
 
     def reject(self, position: int) -> None:
-        """Turn a pod away that waits on Permit, if there are any."""
+        """Reject a pod that waits on Permit, if there is any."""
         waiting = list(self.scheduler.waiting)
         if waiting:
             waiting[position % len(waiting)].reject("Doorman", "not today")
 
     def sabotage(self, percent: int) -> None:
-        """Have calls of plugins go wrong from now on, so many of a hundred."""
-        self.stage.sabotage_rate = percent / 100
+        """Let a percentage of plugins' calls fail from now on."""
+        self.plan.failure_rate = percent / 100
 
     def remove_node_in_use(self, position: int) -> None:
-        """Delete the node of a pod that is being bound, or waits for that."""
-        found = list(self.stage.ledger.open_decisions())
+        """Delete the node of a pod whose binding is not over."""
+        found = list(self.plan.ledger.open_decisions())
         if found:
-            self.acts.remove_node_named(found[position % len(found)].node_name)
+            self.cluster_steps.remove_node_named(found[position % len(found)].node_name)
 
     def resize_pod(self, number: int, cpu: int) -> None:
-        """Change what a pod requests; if it is assumed, those who wait hear nothing."""
-        self.acts.resize_pod(number, cpu)
+        """Change the requests of a pod; if it is assumed, other pods get no event."""
+        self.cluster_steps.resize_pod(number, cpu)
         self._excuses.resized(self.scheduler)
 
     def label_namespace(self, team: int) -> None:
         """Give the other namespace to a team, if this history has such changes."""
         if self._may_rename_teams:
-            self.acts.label_namespace(team)
+            self.cluster_steps.label_namespace(team)
 
     def finish(self) -> None:
-        """Stop the faults, let everything settle, and check what must hold then.
+        """Stop the faults, let everything settle, and check the invariants of that.
 
-        At first that is before the flush helps pods that nobody has woken. Those that
-        had nothing to hear, as upstream has it, are looked at after it; so are those
-        that would have to evict others, for no event tells that this has become worth
-        another try.
+        Pods must be scheduled before the flush wakes them. Only the excused ones, which
+        get no event upstream either, and those that would have to evict others, since
+        no event says that this may work now, are checked after the flush.
 
         Raises:
             ViolationError: Something does not.
         """
         self.faults.set_rates({})
-        self.stage.calm_down()
+        self.plan.end_faults()
         self.pass_time(150)
         self._check_rest()
         excused = self._excuses.uids(self.scheduler)
@@ -253,7 +255,7 @@ class Machine:
                 raise ViolationError(str(chance))
             late = True
         if late:
-            # One that evicts after the flush may have to wait for it again.
+            # A pod that evicts others after the flush may need the next one, too.
             self.pass_time(1400)
             self._check_rest()
             for chance in chances(self.cluster, self.scheduler):
@@ -261,7 +263,7 @@ class Machine:
 
     def _check_rest(self) -> None:
         self.check()
-        check_at_rest(self.scheduler, self.stage.ledger)
+        check_at_rest(self.scheduler, self.plan.ledger)
         check_agreement(self.scheduler, self.cluster)
 
     # The scheduler ------------------------------------------------------------------
@@ -269,7 +271,7 @@ class Machine:
     def _start(self) -> Scheduler:
         registry, config = installed(self._sorts)
         scheduler = ListenedScheduler(
-            Ears(
+            Listeners(
                 missed=lambda pod: self._excuses.missed(self.scheduler, pod),
                 sorts=dict(zip(SCHEDULERS, self._sorts, strict=False)),
                 out_of_turn=self._problems.append,
@@ -278,11 +280,11 @@ class Machine:
             self.faults,
             config,
             registry,
-            clock=self._life,
+            clock=self._process_clock,
             seed=self._seed + self.restarts,
             make_executor=self._make_executor,
             observer=self,
-            # Without it a preemptor may stay behind its own gate, as it does upstream.
+            # Otherwise a preemptor may stay gated by its own gate, as it does upstream.
             options=SchedulerOptions(flush_gated_pods=True, verify=self._verify),
         )
         scheduler.start()
@@ -294,14 +296,14 @@ class Machine:
         return self._executor
 
     def _send(self, calls: Iterable[Callable[[], object]]) -> None:
-        """Half of the calls of a process that has ended take effect."""
+        """Let half of the calls of a process that has ended take effect."""
         for call in calls:
             if self._random.random() < 0.5:
                 with suppress(CrashError):
                     call()
 
     def _turn(self) -> bool:
-        """Let the scheduler take a turn; if its process ends, start another."""
+        """Let the scheduler take a turn; if it crashes, start another one."""
         try:
             return self.scheduler.turn()
         except CrashError:
@@ -318,17 +320,17 @@ class Machine:
     # What the scheduler reports -----------------------------------------------------
 
     def attempting(self, pod: Pod, _framework: Framework, /) -> None:
-        """From now on, another attempt decides whether a pod waits on Permit."""
-        self.stage.hurt.discard(pod.uid)
+        """An attempt begins: forget what the last one met."""
+        self.plan.spoiled.discard(pod.uid)
         self._excuses.attempting(self.scheduler, pod)
 
     def bound(self, pod: Pod, node_name: str, /) -> None:
-        """A pod is bound at most once, and where the cluster says."""
+        """A pod was bound: check that it is the first time, and in the cluster, too."""
         if pod.uid in self._binds:
             self._problems.append(f"{pod.key} was bound twice")
         self._binds[pod.uid] = node_name
         self._excuses.bound(self.scheduler, pod, node_name)
-        stored = self.acts.find_pod(pod.key)
+        stored = self.cluster_steps.find_pod(pod.key)
         if stored is None or stored.uid != pod.uid:
             return
         if stored.node_name != node_name:
@@ -338,27 +340,27 @@ class Machine:
             )
 
     def recorded(self, note: EventNote, /) -> None:
-        """Events are of interest where nobody else hears of what they tell."""
+        """An Event was recorded: some excuses follow from Events only."""
         self._excuses.recorded(self.scheduler, note)
 
     def slow(self, _hook: SlowHook, /) -> None:
-        """Nothing is asked of real times."""
+        """A hook was slow, which is not checked."""
 
     def failed(self, error: HookError, /) -> None:
-        """Only hooks that are told to may fail."""
+        """A hook failed, which only planned failures may do."""
         self.alarms.hook_failed(error)
 
     def check(self) -> None:
-        """Check what must hold at any time.
+        """Check the invariants that hold at any time.
 
         Raises:
             ViolationError: Something does not.
         """
-        ledger, alarms = self.stage.ledger, self.alarms
+        ledger, alarms = self.plan.ledger, self.alarms
         problems = self._problems or ledger.problems or alarms.problems
         if problems:
             raise ViolationError(problems[0])
-        check_nodes(self.cluster, self.stage.ledger)
+        check_nodes(self.cluster, self.plan.ledger)
         check_places(self.scheduler)
 
 

@@ -61,12 +61,12 @@ _HOST = "kubernetes.io/hostname"
 
 
 def namespace_of(number: int) -> str:
-    """Where the pod of a number lives."""
+    """The namespace of the pod of a number."""
     return "other" if number % 4 == 3 else "default"
 
 
 def new_node(number: int) -> Node:
-    """The node of a number; the last has no zone, and room for few pods."""
+    """Make the node of a number; the last has no zone, and room for few pods."""
     return make_node(
         name=f"node-{number}",
         uid="",
@@ -77,7 +77,7 @@ def new_node(number: int) -> Node:
 
 
 def new_claim(number: int, namespace: str) -> PersistentVolumeClaim:
-    """The claim of a number; every other one wants a local volume."""
+    """Make the claim of a number; every other one wants a local volume."""
     return make_persistent_volume_claim(
         name=f"claim-{number}",
         namespace=namespace,

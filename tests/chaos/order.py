@@ -1,7 +1,7 @@
-"""Who is tried next: each pop is held against a plain list of who has come when.
+"""Checks the order of pops against a plain list of the pods and when they came.
 
-The queue is asked where a pod is, and nothing else: when pods came, when and how often
-they failed and what that means for their turn is kept here, and so are their keys.
+Of the queue itself, only where a pod is counts. When pods came, when and how often they
+failed, their turns and their keys are kept here.
 """
 
 import itertools
@@ -26,7 +26,7 @@ __all__ = ["OrderWatch"]
 
 @attrs.define(eq=False)
 class _Seen:
-    """What is known of a record in the queue.
+    """What the watch knows of a queued pod.
 
     Attributes:
         since: When it came, or last failed.
@@ -44,13 +44,13 @@ class _Seen:
 
 
 class OrderWatch:
-    """Looks at what goes into a queue, and at what is popped from it.
+    """Watches what goes into a queue and what is popped from it.
 
     Args:
         queue: The queue; its entrances are watched from now on.
         clock: Tells the time.
         sorts: Scheduler name -> its queue sort plugin.
-        tell: Told of every pod that was popped out of turn.
+        tell: Called with a message for each pod that is popped out of turn.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class OrderWatch:
             if self._key(queued) != self._of(queued).key:
                 self._entered(queued)
 
-        # Nobody else hears of all that goes in and out.
+        # No other hook tells of all that goes in and out.
         vars(queue).update(pop=popped, add_unschedulable=came_back)
         vars(queues).update(to_active=became_active, reposition=moved)
         hear_of_backoff(queues, backs_off)
@@ -137,8 +137,8 @@ class OrderWatch:
     ) -> QueuedPod | None:
         """The first of some pods.
 
-        Where queue sorts differ, the first pods of each stand against each other, and
-        priority and time decide.
+        Where queue sorts differ, the first pods of each are compared by priority and
+        time.
         """
         leaders: dict[str, QueuedPod] = {}
         for queued in pods:

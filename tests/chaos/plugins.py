@@ -1,4 +1,4 @@
-"""The plugins of the histories: a doorman, two witnesses, a saboteur, a score."""
+"""The plugins of the histories: they wait, fail, score, and log decisions."""
 
 from collections.abc import Sequence
 
@@ -17,18 +17,18 @@ from quaymaster import (
     Status,
     hookimpl,
 )
-from tests.chaos.stage import SabotageError, Stage, stage_of
+from tests.chaos.fault_plan import FaultPlan, PlannedError, plan_of
 
 __all__ = ["Doorman", "FirstWitness", "LastWitness", "Saboteur", "Spreading"]
 
 
 class FirstWitness:
-    """Is the first to reserve, and so the last to give back."""
+    """Logs decisions: reserves first, and so unreserves last."""
 
     def __init__(self, args: object, handle: Handle) -> None:
         self._handle = handle
-        self._ledger = stage_of(handle).ledger
-        stage_of(handle).handle = handle
+        self._ledger = plan_of(handle).ledger
+        plan_of(handle).handle = handle
 
     @hookimpl
     def reserve(self, pod: Pod, node_name: str) -> None:
@@ -44,10 +44,10 @@ class FirstWitness:
 
 
 class LastWitness:
-    """Is the last to reserve, and so the first to give back."""
+    """Logs decisions: reserves last, and so unreserves first."""
 
     def __init__(self, args: object, handle: Handle) -> None:
-        self._ledger = stage_of(handle).ledger
+        self._ledger = plan_of(handle).ledger
 
     @hookimpl
     def reserve(self) -> None:
@@ -59,13 +59,13 @@ class LastWitness:
 
 
 class Doorman:
-    """Keeps some pods waiting, and fails now and then from Reserve to PreBind.
+    """Keeps some pods waiting on Permit, and fails from Reserve to PreBind, as planned.
 
-    A pod that it has turned away tries again when there is a new node.
+    A pod that it has rejected is tried again when there is a new node.
     """
 
     def __init__(self, args: object, handle: Handle) -> None:
-        self._stage = stage_of(handle)
+        self._plan = plan_of(handle)
         self._informers = handle.informers
 
     @hookimpl
@@ -74,8 +74,8 @@ class Doorman:
 
     @hookimpl
     def reserve(self, pod: Pod, node_name: str) -> object:
-        self._stage.reached("reserve", pod, node_name)
-        return _mischief(self._stage, pod)
+        self._plan.reached("reserve", pod, node_name)
+        return _planned_fault(self._plan, pod)
 
     @hookimpl
     def unreserve(self) -> None:
@@ -83,40 +83,40 @@ class Doorman:
 
     @hookimpl
     def permit(self, pod: Pod, node_name: str) -> object:
-        self._stage.reached("permit", pod, node_name)
+        self._plan.reached("permit", pod, node_name)
         seconds = pod.metadata.labels.get("waits")
-        if seconds is None or self._stage.doors_are_open:
-            return _mischief(self._stage, pod)
+        if seconds is None or self._plan.permits_all:
+            return _planned_fault(self._plan, pod)
         known = frozenset(node.uid for node in self._informers.list(Node))
-        self._stage.kept_waiting[pod.uid] = known
+        self._plan.kept_waiting[pod.uid] = known
         return PermitWait(float(seconds))
 
     @hookimpl
     def pre_bind(self, pod: Pod, node_name: str) -> object:
-        self._stage.reached("pre_bind", pod, node_name)
-        return _mischief(self._stage, pod)
+        self._plan.reached("pre_bind", pod, node_name)
+        return _planned_fault(self._plan, pod)
 
 
 class Saboteur:
-    """Fails now and then in Filter and Score."""
+    """Fails in Filter and Score, as planned."""
 
     pod_use = PodUse.NONE
 
     def __init__(self, args: object, handle: Handle) -> None:
-        self._stage = stage_of(handle)
+        self._plan = plan_of(handle)
 
     @hookimpl
     def filter(self, pod: Pod) -> object:
-        self._stage.reached("filter", pod, "")
-        return _mischief(self._stage, pod)
+        self._plan.reached("filter", pod, "")
+        return _planned_fault(self._plan, pod)
 
     @hookimpl
     def score(self, pod: Pod) -> object:
-        return _mischief(self._stage, pod) or 0
+        return _planned_fault(self._plan, pod) or 0
 
 
 class Spreading:
-    """Prefers nodes with few pods, and is asked once for all pods and each node."""
+    """Prefers nodes with few pods; all pods have one signature."""
 
     scope = Scope.NODE
 
@@ -132,14 +132,14 @@ class Spreading:
         return max(0, 100 - 20 * len(node.pods))
 
 
-def _mischief(stage: Stage, pod: Pod) -> object:
-    if not stage.is_sabotaged():
+def _planned_fault(plan: FaultPlan, pod: Pod) -> object:
+    if not plan.should_fail():
         return None
-    stage.refused[pod.key] = None
-    stage.hurt.add(pod.uid)
-    match stage.choose(4):
+    plan.refused[pod.key] = None
+    plan.spoiled.add(pod.uid)
+    match plan.choose(4):
         case 0:
-            raise SabotageError("sabotage")
+            raise PlannedError("sabotage")
         case 1:
             return "nonsense"
         case 2:

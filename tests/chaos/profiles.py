@@ -76,7 +76,7 @@ def installed(sorts: tuple[str, ...]) -> tuple[PluginRegistry, SchedulerConfig]:
 
 
 def _sorted_by(profile: ProfileConfig, name: str) -> ProfileConfig:
-    """Another queue sort for one profile, which files may not ask for."""
+    """Replace the queue sort of one profile, which files cannot do."""
     sort = attrs.evolve(profile.plugins["queueSort"][0], name=name)
     return attrs.evolve(profile, plugins={**profile.plugins, "queueSort": (sort,)})
 

@@ -1,7 +1,6 @@
-"""Where a pod may run, told without a thought of speed and without the engine's code.
+"""The naive rules of where a pod may run, without the engine's code.
 
-Only what the pods and nodes of the histories have is looked at; see
-`tests.chaos.objects`.
+They only know what the pods and nodes of the histories have; see `tests.chaos.objects`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,11 +26,11 @@ _SELECTED = "volume.kubernetes.io/selected-node"
 
 @attrs.frozen(eq=False)
 class World:
-    """A cluster as somebody knows it.
+    """A cluster, as one party knows it.
 
     Attributes:
         nodes: Name -> node.
-        placed: The pods that are on nodes, or as good as, with these nodes' names.
+        placed: The pods that are on nodes or assumed there, with the nodes' names.
         namespaces: Name -> its labels.
         claims: Key -> claim.
         volumes: The volumes.
@@ -52,7 +51,7 @@ class World:
         claims: Iterable[PersistentVolumeClaim],
         volumes: Sequence[PersistentVolume],
     ) -> "World":
-        """The same from plain lists."""
+        """Make one from plain lists."""
         return cls(
             {node.name: node for node in nodes},
             placed,
@@ -72,7 +71,7 @@ class World:
 
 
 def cpu_of(pod: Pod) -> int:
-    """What a pod requests, in millicores."""
+    """The CPU request of a pod, in millicores."""
     amounts = [one.resources.requests.get("cpu") for one in pod.spec.containers]
     return sum(amount.milli_value for amount in amounts if amount is not None)
 
@@ -85,7 +84,7 @@ def evictable(world: World, pod: Pod, name: str) -> frozenset[str]:
 
 
 def why_not(world: World, pod: Pod, name: str) -> str:
-    """What keeps a pod from a node, or empty if nothing does."""
+    """The rule that keeps a pod from a node, or empty if none does."""
     node = world.nodes.get(name)
     if node is None:
         return "there is no such node"

@@ -1,4 +1,4 @@
-"""Run histories, and shrink those that break an invariant."""
+"""Runs histories, and shrinks those that break an invariant."""
 
 import re
 from collections import Counter
@@ -15,12 +15,11 @@ __all__ = ["Outcome", "replay", "script", "shrink"]
 
 @attrs.frozen(kw_only=True)
 class Outcome:
-    """How a history went.
+    """The outcome of a history.
 
     Attributes:
         violation: What broke, or empty.
-        counts: How many steps were taken, and how often each fault and each other kind
-            of trouble has happened.
+        counts: How many steps were taken, and how often each kind of fault happened.
     """
 
     violation: str

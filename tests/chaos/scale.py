@@ -10,9 +10,9 @@ __all__ = ["few_rows"]
 
 @contextmanager
 def few_rows(count: int | None) -> Iterator[None]:
-    """Have so many moved rows judged one by one, and more of them as arrays.
+    """Set up to how many changed rows are judged one by one, and more as arrays.
 
-    With a dozen nodes, everything that thousands of nodes meet then happens.
+    Then a dozen nodes take all the paths that thousands take.
 
     Args:
         count: How many; None leaves it.

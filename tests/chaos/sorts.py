@@ -1,4 +1,4 @@
-"""Queue sorts as strangers write them, and what each of them amounts to."""
+"""Queue sorts as others write them, and the same rules in plain numbers."""
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeAlias
@@ -39,10 +39,10 @@ class ByCreation:
 
 
 class ByApp:
-    """Sorts pods by app, which a label says; its keys are of two makes."""
+    """Sorts pods by the label for their app; its keys are of two classes."""
 
     class Key(NamedTuple):
-        """One of them."""
+        """A key of the first class."""
 
         app: str
         negated: int

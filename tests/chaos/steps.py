@@ -1,4 +1,4 @@
-"""What can happen in a history, and how histories are drawn from a seed."""
+"""The steps of histories, and how histories are drawn from a seed."""
 
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -6,17 +6,17 @@ from typing import TypeAlias
 
 from tests.chaos.objects import CROWD, MANY_NODES, NODES, PODS, TRAITS
 
-__all__ = ["AMBUSHES", "PHASES", "STEPS", "Draw", "Step", "draw_steps", "is_large"]
+__all__ = ["PHASES", "PHASE_ACTIONS", "STEPS", "Draw", "Step", "draw_steps", "is_large"]
 
 Step: TypeAlias = tuple[str, *tuple[int, ...]]
-"""The name of a method of `tests.chaos.machine.Machine`, or of its acts, and its
-arguments."""
+"""The name of a method of `tests.chaos.machine.Machine`, or of its `cluster_steps`, and
+its arguments."""
 
 Draw: TypeAlias = Callable[[Sequence[int]], int]
 """Chooses one of some numbers."""
 
 PHASES = ("filter", "reserve", "permit", "pre_bind", "bind", "bound")
-AMBUSHES = (
+PHASE_ACTIONS = (
     "its node goes",
     "its node is closed",
     "a node comes",
@@ -67,7 +67,7 @@ STEPS: Mapping[str, tuple[int, tuple[Sequence[int], ...]]] = {
     "allow": (3, (PODS,)),
     "reject": (2, (PODS,)),
     "sabotage": (1, ((0, 5, 20),)),
-    "ambush": (8, (range(len(PHASES)), range(len(AMBUSHES)))),
+    "ambush": (8, (range(len(PHASES)), range(len(PHASE_ACTIONS)))),
     "restart": (1, ()),
     "turn": (24, ((1, 2, 3, 4, 5, 6),)),
     "pass_time": (12, ((1, 3, 10, 40),)),
@@ -84,7 +84,7 @@ def is_large(seed: int) -> bool:
 def draw_steps(seed: int) -> Sequence[Step]:
     """The history of a seed; it begins with two nodes, two claims and a volume.
 
-    Those about many nodes begin with these, and have crowds of pods more often.
+    Large histories begin with many nodes, and have crowds of pods more often.
     """
     rng = random.Random(seed)
     crowded = _CROWDED if is_large(seed) else {}

@@ -1,4 +1,4 @@
-"""What must hold through random histories with faults does hold."""
+"""Random histories with faults break no invariant."""
 
 import pytest
 from hypothesis import given, settings
@@ -14,7 +14,7 @@ from tests.kit.internals.state import Cache
 
 _RUN = 50
 _SHORT = 200
-"""So many histories are part of every run."""
+"""How many histories are part of every run."""
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def steps_of(name: str) -> st.SearchStrategy[Step]:
     return pods.map(lambda pod: (pod[0], *pod[1], *pod[2]))
 
 
-# The same histories in every run: what breaks one is the change at hand.
+# The same histories in every run: if one breaks, the last change did it.
 @settings(derandomize=True, database=None)
 @given(
     st.integers(0, 5),

@@ -1,4 +1,4 @@
-"""An engine that is broken on purpose is found out: no check is there for nothing."""
+"""Each mutation of the engine breaks an invariant: the checks can fail."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -179,7 +179,7 @@ def test_broken_engine_is_found_out(
 
 
 def first_violation(seeds: Iterable[int]) -> str:
-    """What the first history breaks that breaks anything."""
+    """The violation of the first history that has one."""
     violations = (replay(seed, draw_steps(seed)).violation for seed in seeds)
     return next(filter(None, violations), "nothing was found")
 

@@ -1,1 +1,1 @@
-"""A fuzz of input: the command ends in a result or in one-line errors."""
+"""Fuzzes input: the command must end in a result or in one-line errors."""

@@ -17,7 +17,7 @@ _CONFIG: Final = "config.yaml"
 
 
 class Mutant(NamedTuple):
-    """A file, and what is done with it.
+    """A mutated file, and the command line to run on it.
 
     Attributes:
         text: What is in it.

@@ -1,4 +1,4 @@
-"""Running a mutant, and judging how that ended."""
+"""Runs a mutant, and judges how that ends."""
 
 import contextlib
 import io

@@ -1,4 +1,4 @@
-"""Whatever comes, the command ends in a result or in one-line errors."""
+"""For mutated input, the command ends in a result or in one-line errors."""
 
 import random
 

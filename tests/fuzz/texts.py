@@ -1,4 +1,4 @@
-"""From trees to texts, and mutations of texts."""
+"""Writes trees as texts, and mutates texts."""
 
 import json
 import random
@@ -19,7 +19,7 @@ _ODD: Final = (
 
 
 class _Plain(yaml.CSafeDumper):
-    """Writes no anchors, so that what is shared is written twice."""
+    """Writes no anchors: shared values are written twice."""
 
     def ignore_aliases(self, _: object) -> bool:
         return True

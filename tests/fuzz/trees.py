@@ -1,4 +1,4 @@
-"""Mutations of trees: what YAML and JSON are read into."""
+"""Mutates trees, as YAML and JSON are read into."""
 
 import contextlib
 import copy
@@ -157,7 +157,7 @@ def _retype(trees: list[Tree], rng: random.Random) -> None:
 
 
 def _text(trees: list[Tree], rng: random.Random) -> None:
-    """Spoil a text, which often is a name that something else refers to."""
+    """Change a text, which often is a name that something else refers to."""
     texts = [
         (container, key)
         for container, key in _places(trees)

@@ -1,1 +1,1 @@
-"""A naive scheduler that the engine is held against."""
+"""A naive scheduler, whose decisions the engine's are compared with."""

@@ -1,4 +1,4 @@
-"""What the model knows of a cluster, and the API objects that say the same."""
+"""The model's cluster, and the API objects that say the same."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -72,7 +72,7 @@ class ModelPod:
         priority: Its priority.
         started: When it started; no two pods did so at once.
         disk: The ``disk`` that its node must have, or empty.
-        prefers: The ``disk`` that it would like, or empty.
+        prefers: The ``disk`` that it prefers, or empty.
         tolerates: The keys of the taints that it tolerates.
         spread: By how many pods of its app zones may differ; 0 for any number.
         apart: ``zone``, ``host`` or empty: where no other pod of its app may be.
@@ -121,7 +121,7 @@ class ModelPod:
 
 @attrs.frozen
 class Cluster:
-    """Nodes, and which pods run where.
+    """Nodes, and the pods that run on them.
 
     Attributes:
         nodes: The nodes.

@@ -1,4 +1,4 @@
-"""The model's decisions: nodes for a pod, and pods that would have to go for it."""
+"""The model's decisions: nodes for a pod, and victims of its preemption."""
 
 from collections.abc import Sequence
 
@@ -24,9 +24,9 @@ def best_nodes(cluster: Cluster, pod: ModelPod) -> set[str]:
 
 
 def preemptions(cluster: Cluster, pod: ModelPod) -> list[tuple[str, frozenset[str]]]:
-    """The least bad ways to make room: a node, and the names of its victims.
+    """The best ways to make room: a node, and the names of its victims.
 
-    That is the lowest priority to lose at the top, then the smallest sum of
+    Best is the lowest highest priority of a victim, then the smallest sum of
     priorities, the fewest victims, and the latest start of the most important ones.
     """
     options = [
@@ -45,7 +45,7 @@ def preemptions(cluster: Cluster, pod: ModelPod) -> list[tuple[str, frozenset[st
 
 
 def _victims(cluster: Cluster, pod: ModelPod, node: ModelNode) -> Sequence[ModelPod]:
-    """All pods of lower priority go, then as many as can stay come back."""
+    """The victims on a node: all pods of lower priority, but those that can stay."""
     staying = [
         other for other in cluster.pods_on(node) if other.priority >= pod.priority
     ]

@@ -1,4 +1,4 @@
-"""The engine decides what a naive scheduler would have decided."""
+"""The engine decides as a naive scheduler does."""
 
 from collections.abc import Sequence
 
@@ -90,7 +90,7 @@ def worlds(
     for number in range(draw(st.integers(5 if hungry else 0, 12))):
         node = drawn[number % len(drawn)] if hungry else draw(st.sampled_from(drawn))
         pod = draw(pods(f"r{number}", number * 7 % 13, priorities))
-        # Whoever broke a rule before may be there: the kubelet only looks at room.
+        # Running pods may break rules: the kubelet only looks at room.
         here = [*running[node.name], pod]
         if len(here) <= node.pods and sum(p.cpu for p in here) <= node.cpu:
             running[node.name] = here
@@ -121,7 +121,7 @@ def test_each_pod_gets_one_of_the_best_nodes_if_any_is_feasible(
 
 
 def two_unimportant_or_one_important() -> Situation:
-    """What random worlds seldom hold: more victims may be the lesser harm."""
+    """A cluster that random ones seldom are: more victims are the lesser harm."""
     node = ModelNode(
         name="n0",
         zone="",

@@ -1,4 +1,4 @@
-"""Reading recorded cases: a cluster, pods to schedule, and what upstream decided."""
+"""Reads recorded cases: a cluster, pods to schedule, and upstream's decisions."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""A case's cluster: its nodes, pods and nominations, and the profiles at work on it."""
+"""The cluster of a case: nodes, pods and nominations, and the profiles at work."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -35,7 +35,7 @@ _TWINS = frozenset(twin for point in EXTENSION_POINTS for twin in point.twins.va
 
 
 class CallLog(InMemoryCluster):
-    """The API server of a case: it has no objects, and notes what it is asked for.
+    """The API server of a case: it has no objects, and logs calls.
 
     Attributes:
         cleared: The keys of the pods whose nomination was to be cleared.
@@ -48,7 +48,7 @@ class CallLog(InMemoryCluster):
         self.deleted: list[str] = []
 
     def clear(self) -> None:
-        """Forget what was noted."""
+        """Forget the calls."""
         self.cleared.clear()
         self.deleted.clear()
 
@@ -71,7 +71,7 @@ class CallLog(InMemoryCluster):
 
 
 class _First(Random):
-    """Chooses the first of what there is to choose from."""
+    """A random generator that always chooses the first."""
 
     def randrange(self, start: int, stop: int | None = None, step: int = 1) -> int:
         return 0

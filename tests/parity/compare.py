@@ -1,4 +1,4 @@
-"""Holding our record of a case against upstream's, answer by answer."""
+"""Compares our record of a case with upstream's, answer by answer."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
@@ -15,7 +15,7 @@ from tests.parity.record import record
 __all__ = ["FRAMEWORK", "Check", "Tally", "compare"]
 
 FRAMEWORK: Final = "(framework)"
-"""Who is responsible for what is no single plugin's answer."""
+"""The subject of answers that are not a single plugin's."""
 
 _PREEMPTION: Final = "DefaultPreemption"
 _FILTER_BY_PLUGIN: Final = "filterByPlugin"
@@ -40,7 +40,7 @@ class Check:
 
     @property
     def agrees(self) -> bool:
-        """Whether the two are the same; a missing value stands for an empty one."""
+        """Whether both are the same; a missing value counts as an empty one."""
         return bool(self.want == self.got) or (
             self.want in _EMPTY and self.got in _EMPTY
         )
@@ -51,7 +51,7 @@ class Check:
 
 @attrs.define(eq=False)
 class Tally:
-    """How many answers agree, by subject, and those that do not.
+    """The number of compared answers by subject, and the differences.
 
     Attributes:
         compared: Subject -> how many answers were compared.
@@ -82,7 +82,7 @@ def compare(played: Played, missing: Set[str]) -> Iterator[Check]:
     case, got = played.case, record(played)
     want = case.expect or {}
     if want.get("error") or played.config_error:
-        # Both refuse; the texts are each product's own.
+        # Both refuse; the texts differ by product.
         where = f"{case.case_id} configuration refused"
         refused = bool(want.get("error")), bool(played.config_error)
         yield _check(FRAMEWORK, where, *refused)

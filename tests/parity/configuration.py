@@ -25,8 +25,8 @@ def load_configuration(
 ) -> SchedulerConfig:
     """Load a case's configuration, or the default one if it has none.
 
-    As the recorder did, look at all nodes, and try to preempt on all that could be
-    helped, whatever the configuration says.
+    As in the recorder, all nodes are looked at, and preemption tries all nodes that
+    could be helped, whatever the configuration says.
 
     Args:
         case: The case.

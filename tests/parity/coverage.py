@@ -1,7 +1,7 @@
-"""What of a record can be compared while some of upstream's plugins are not installed.
+"""Coverage: what can be compared while some of upstream's plugins are missing.
 
-A case is covered unless a missing plugin had a say in it. In a covered case the missing
-plugins' own answers are taken out of the record; everything else must agree.
+A case is covered unless a missing plugin took part in its decisions. In a covered case,
+the missing plugins' own answers are removed from the record; all else must agree.
 """
 
 from collections.abc import Collection, Iterator, Set
@@ -53,12 +53,12 @@ _VOLUME_FIELDS = ("volumes", "volumesByNode")
 
 
 def missing_plugins(installed: Collection[str]) -> frozenset[str]:
-    """The plugins of upstream's that are not installed."""
+    """The upstream plugins that are not installed."""
     return UPSTREAM_PLUGINS.difference(installed)
 
 
 def needed_plugins(case: Case, missing: Set[str]) -> frozenset[str]:
-    """The missing plugins that had a say in a case; it is covered if there are none."""
+    """The missing plugins that took part in a case; it is covered if there are none."""
     expect = case.expect or {}
     found = set(_only_scores(expect.get("profiles", {}), missing))
     for entry in expect.get("pods", ()):
@@ -67,7 +67,7 @@ def needed_plugins(case: Case, missing: Set[str]) -> frozenset[str]:
 
 
 def projected(entry: Json, missing: Set[str]) -> Json:
-    """One pod's record without what the missing plugins said about it."""
+    """One pod's record without the answers of missing plugins."""
     entry = dict(entry)
     if missing & _POST_FILTERS:
         for field in _POST_FILTER_FIELDS:
@@ -113,7 +113,7 @@ def _left(value: _Plugins, missing: Set[str]) -> _Plugins:
 def _only_scores(profiles: Json, missing: Set[str]) -> Iterator[str]:
     """The score plugins of profiles that have no other ones.
 
-    A profile that scores, be it with zeros, is not one that does not.
+    A profile whose plugins score all zeros is still one that scores.
     """
     for lists in profiles.values():
         if missing >= set(lists["score"]):
@@ -149,7 +149,7 @@ def _in_filters(entry: Json) -> Iterator[str]:
 
 
 def _changes_something(entry: Json) -> bool:
-    """Whether preemption moved pods or nominations, as far as there were any."""
+    """Whether preemption may have removed pods or nominations."""
     post_filter = entry.get("postFilter")
     if post_filter is None:
         return False
@@ -157,7 +157,7 @@ def _changes_something(entry: Json) -> bool:
 
 
 def _in_dry_runs(entry: Json, missing: Set[str]) -> Iterator[str]:
-    """Whoever has not skipped the pod may keep a victim from coming back."""
+    """The missing plugins that took part in dry runs: they did not skip the pod."""
     if entry.get("postFilter", {}).get("dryRun"):
         skipped = entry.get("preFilter", {}).get("skip", ())
         yield from missing - set(skipped)

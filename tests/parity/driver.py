@@ -1,4 +1,4 @@
-"""Playing a case: its pods are scheduled one after the other, as the recorder did."""
+"""Plays a case: schedules its pods one after the other, as the recorder did."""
 
 import functools
 from collections import Counter
@@ -56,7 +56,7 @@ class Played:
 
 
 def play(case: Case, registry: PluginRegistry, path: Path) -> Played:
-    """Schedule a case's pods, and tell what happened to each.
+    """Schedule a case's pods, and observe each attempt.
 
     Args:
         case: The case.
@@ -83,7 +83,7 @@ def play(case: Case, registry: PluginRegistry, path: Path) -> Played:
 
 
 class _Spy:
-    """Sees what a profile's preemption finds.
+    """Records the candidates that a profile's preemption finds.
 
     Attributes:
         found: The candidates of the last search; None if there was none.
@@ -233,10 +233,10 @@ class _Driver:
         return seen
 
     def _preempt(self, pod: Pod, seen: Preemption) -> None:
-        """Let the victims vanish, and take nominations away.
+        """Remove the victims, and clear nominations.
 
         The plugin has asked for both, unless all victims are terminating already: then
-        it leaves everything to time, which a case does not wait for.
+        it waits for them, which a case does not.
         """
         if seen.result.status is not None or seen.result.nominating is None:
             return

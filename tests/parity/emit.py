@@ -1,4 +1,4 @@
-"""One case as we decide it, as far as the installed plugins can tell."""
+"""Writes one case as we decide it, as far as the installed plugins can tell."""
 
 from quaymaster.scheduler import PluginRegistry
 from tests.parity.cases import Case, Json

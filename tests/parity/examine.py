@@ -1,4 +1,4 @@
-"""Taking one attempt apart: every plugin on its own, then the stations together."""
+"""Examines an attempt: each plugin on its own, then the stations together."""
 
 from collections.abc import Mapping, Sequence
 
@@ -21,7 +21,7 @@ __all__ = ["Examiner"]
 
 
 class Examiner:
-    """Asks the plugins and stations of one profile, and changes nothing.
+    """Examines attempts of one profile, and changes nothing.
 
     Args:
         framework: The profile at work.
@@ -40,7 +40,7 @@ class Examiner:
         }
 
     def examine(self, pod: Pod) -> Examination:
-        """Take an attempt apart. There must be at least one node."""
+        """Examine an attempt. There must be at least one node."""
         alone_pre_filter, alone_filter = self._alone(pod)
         apart = CycleState()
         outcome = self._algorithm.pre_filter.run(Attempt.begin(apart, pod, self._nodes))
@@ -111,7 +111,7 @@ class Examiner:
     def _statuses(
         self, state: CycleState, pod: Pod, found: Feasible | FitError
     ) -> Mapping[str, Status | None]:
-        """What the attempt said of the nodes it looked at, and asked for the others."""
+        """The statuses of all nodes: those of the attempt, and asked for the others."""
         known: dict[str, Status | None] = {}
         if found.diagnosis is not None:
             known.update(found.diagnosis.by_node())

@@ -1,4 +1,4 @@
-"""What happened to one pod, in the product's own values."""
+"""Observations of attempts, in the product's own values."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
@@ -82,7 +82,7 @@ class Scores:
 
 @attrs.frozen(eq=False, kw_only=True)
 class Examination:
-    """An attempt taken apart, station by station.
+    """An examined attempt, station by station.
 
     Attributes:
         pre_filter: What all PreFilter plugins said together.
@@ -117,7 +117,7 @@ class Examination:
 
 @attrs.define(eq=False, kw_only=True)
 class Preemption:
-    """What PostFilter did for a pod that fits nowhere.
+    """The results of PostFilter for a pod that fits nowhere.
 
     Attributes:
         result: What its plugins said together.
@@ -145,7 +145,7 @@ class Observation:
         nominated_pods: Node -> the pods nominated to it at that time.
         node_sums: Node -> its sums at that time, if the case wants them.
         pod_sums: What the pod itself would add to a node.
-        examination: The attempt taken apart; None if it did not come to PreFilter.
+        examination: The attempt, examined; None if it did not come to PreFilter.
         has_score_plugins: Whether the profile scores at all.
         winner: The node it was given.
         reserve: Why Reserve failed.

@@ -64,7 +64,7 @@ def profiles(frameworks: Mapping[str, Framework]) -> Json:
 
 
 def entry(seen: Observation) -> Json:
-    """What happened to one pod; what is empty, false or was not reached is absent."""
+    """The record of one pod; fields that are empty, false or not reached are absent."""
     written: Json = {"pod": seen.pod, "outcome": seen.outcome, "feasible": []}
     optional: Json = {
         "retry": seen.retry,
@@ -209,7 +209,7 @@ def _status(status: Status | None) -> Json:
 
 
 def _plain_status(status: Status) -> Json:
-    """A status where the record says by its place who gave it."""
+    """A status without its plugin, where the record has that elsewhere."""
     written: Json = {"code": status.code.label}
     return written | {"reasons": list(status.reasons)} if status.reasons else written
 

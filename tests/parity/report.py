@@ -1,4 +1,4 @@
-"""What a comparison of whole families came to, as lines of text."""
+"""Reports the comparison of whole families, as lines of text."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
@@ -17,14 +17,14 @@ __all__ = ["FamilyReport", "check_cases"]
 
 @attrs.define(eq=False)
 class FamilyReport:
-    """How one family came out on one path.
+    """The result of one family on one path.
 
     Attributes:
         family: The family.
         path: Which hooks judged nodes.
         cases: How many cases there are.
         covered: How many of them were compared.
-        needed: Missing plugin -> the number of cases that it had a say in.
+        needed: Missing plugin -> the number of cases that it took part in.
         dropped: Missing plugin -> how often configurations named it.
         tally: The answers of the covered cases.
     """
@@ -51,7 +51,7 @@ class FamilyReport:
         self.tally.add(compare(played, missing))
 
     def lines(self, differences: int) -> Iterator[str]:
-        """Say how it came out: what is covered, then one line per plugin.
+        """Make the report: what is covered, then one line per plugin.
 
         Args:
             differences: How many of the differences to print in full.

@@ -30,7 +30,7 @@ _FAMILIES = (
     "volume_zone",
 )
 _FIRST = 30
-"""So many cases of a family are played by every run; the rest takes minutes."""
+"""How many cases of a family every run plays; all of them take minutes."""
 
 
 @pytest.mark.parametrize("path", ["scalar", "twin"])

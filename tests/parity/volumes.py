@@ -1,4 +1,4 @@
-"""What an attempt would do for a pod's volumes, in the format of the records."""
+"""Plans for a pod's volumes, in the format of the records."""
 
 from collections.abc import Iterable, Mapping
 

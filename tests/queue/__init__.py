@@ -1,1 +1,1 @@
-"""Upstream's scheduling-queue traces, played against the product's own queue."""
+"""Plays upstream's traces of the scheduling queue against our queue."""

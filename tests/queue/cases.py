@@ -1,4 +1,4 @@
-"""Reading the traces: a configuration, operations, and what upstream's queue did."""
+"""Reads traces: a configuration, operations, and the states of upstream's queue."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""Plays a trace: the scheduler around the queue, cut down to what a trace tells it."""
+"""Plays a trace: the queue, and as much of the scheduler as a trace has."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -60,7 +60,7 @@ _KINDS: Mapping[str, type[ApiObject]] = {
 
 
 def play(case: Case) -> Iterator[dict[str, Any]]:
-    """Play a trace, and tell the state after each operation."""
+    """Play a trace, and return the state after each operation."""
     player = _Player(case.config)
     for operation in case.operations:
         yield player.play(operation)

@@ -35,7 +35,7 @@ Events = Sequence[ClusterEventWithHint]
 
 
 class HintError(Exception):
-    """What a queueing hint raises that is told to fail."""
+    """A queueing hint fails, as the trace says."""
 
 
 def make_profile(

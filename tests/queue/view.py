@@ -1,4 +1,4 @@
-"""What can be observed of a queue, in the form in which the traces have it."""
+"""Observes the state of a queue, in the form of the traces."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence

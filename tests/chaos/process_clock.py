@@ -1,15 +1,15 @@
-"""One life of a scheduler: what ends when its process does."""
+"""The clock of one process, whose timers end with it."""
 
 import threading
 from collections.abc import Callable
 
 from quaymaster.scheduler import Clock, Timer
 
-__all__ = ["MortalClock"]
+__all__ = ["ProcessClock"]
 
 
-class MortalClock(Clock):
-    """Another clock, whose timers go with the process that has made them.
+class ProcessClock(Clock):
+    """A clock of one process: its timers are cancelled when the process ends.
 
     Args:
         clock: The clock behind it.
@@ -31,7 +31,7 @@ class MortalClock(Clock):
     def call_at(
         self, due: float, callback: Callable[[], None], *, background: bool = False
     ) -> Timer:
-        """Have something called, if the process lives that long."""
+        """Call something at a time, unless the process has ended before."""
         timer = self._clock.call_at(due, callback, background=background)
         self._made.append(timer)
         return timer
@@ -42,7 +42,7 @@ class MortalClock(Clock):
 
     @property
     def has_foreground_timers(self) -> bool:
-        """Whether any timer is left that is not mere housekeeping."""
+        """Whether any timer is left that is not in the background."""
         return self._clock.has_foreground_timers
 
     def run_due(self) -> int:
@@ -50,6 +50,6 @@ class MortalClock(Clock):
         return self._clock.run_due()
 
     def end(self) -> None:
-        """The process ends."""
+        """End the process: cancel its timers."""
         for timer in self._made:
             timer.cancel()

@@ -1,4 +1,4 @@
-"""What users, nodes and controllers do to the cluster of a history."""
+"""The steps of a history that users, nodes and controllers take."""
 
 from collections.abc import Sequence
 
@@ -31,11 +31,11 @@ from tests.chaos.objects import (
     new_volume,
 )
 
-__all__ = ["ClusterActs"]
+__all__ = ["ClusterSteps"]
 
 
-class ClusterActs:
-    """The steps that change the cluster; each does nothing if it makes no sense.
+class ClusterSteps:
+    """The steps that change the cluster; each does nothing where it is impossible.
 
     Args:
         cluster: The cluster, without faults.
@@ -60,7 +60,7 @@ class ClusterActs:
     # Pods ---------------------------------------------------------------------------
 
     def add_crowd(self, number: int, cpu: int, priority: int, count: int) -> None:
-        """Create equal pods, but those that there are."""
+        """Create equal pods, except those that exist."""
         for one in _crowd(number)[:count]:
             self.add_pod(one, cpu, priority)
 
@@ -97,7 +97,7 @@ class ClusterActs:
         self.relabel_pod_at(_pod_key(number))
 
     def resize_pod(self, number: int, cpu: int) -> None:
-        """Change what a pod requests, wherever it is."""
+        """Change the requests of a pod, wherever it is."""
         pod = self.find_pod(_pod_key(number))
         if pod is not None and not pod.is_finished:
             wanted = ResourceRequirements(requests={"cpu": Quantity(f"{cpu}m")})
@@ -205,7 +205,7 @@ class ClusterActs:
         self._cluster.update(replace(node, metadata=metadata))
 
     def resize_node(self, number: int, cpu: int, pods: int) -> None:
-        """Change what a node can hold."""
+        """Change the allocatable resources of a node."""
         node = self._find_node(f"node-{number}")
         if node is not None:
             allocatable = {
@@ -260,7 +260,7 @@ class ClusterActs:
             self._cluster.create(budget)
 
     def remove_budget(self, app: int) -> None:
-        """Protect the pods of an app no more."""
+        """Remove the disruption budget of an app."""
         key = f"default/{APPS[app]}"
         if key in _keys(self._cluster.list(PodDisruptionBudget).items):
             self._cluster.delete(PodDisruptionBudget, key)
