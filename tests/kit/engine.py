@@ -53,7 +53,7 @@ class TappedScheduler(Scheduler):
     @property
     def failures(self) -> FailureHandler:
         """Who hears of every attempt that fails."""
-        return self._failures
+        return self._engine.failures
 
 
 def scheduler_of(harness: SchedulerHarness) -> Scheduler:

@@ -20,7 +20,7 @@ from quaymaster._config.findings import (
     MISSING,
     BrokenClassError,
     Finding,
-    InvalidError,
+    FindingsError,
 )
 from quaymaster._config.records import RecordField, is_record, record_fields
 from quaymaster._config.scalars import SCALARS, read_enum
@@ -42,7 +42,7 @@ def structure(value: object, kind: object) -> tuple[object, tuple[Finding, ...]]
     """
     try:
         return _structure(value, kind), ()
-    except InvalidError as error:
+    except FindingsError as error:
         return error.partial, error.findings
 
 
@@ -53,7 +53,7 @@ def _structure(value: object, kind: object) -> object:
         # The constructor of the type may raise these, too.
         name = getattr(kind, "__name__", kind)
         finding = Finding("", f"cannot be read as {name}: {error}")
-        raise InvalidError([finding]) from error
+        raise FindingsError([finding]) from error
     return made
 
 
@@ -72,13 +72,13 @@ class _Parts:
     def checked(self, whole: object) -> object:
         """Return the whole, or raise if any part was wrong."""
         if self.findings:
-            raise InvalidError(self.findings, whole)
+            raise FindingsError(self.findings, whole)
         return whole
 
 
 def _structure_record(value: object, record: type) -> object:
     if not isinstance(value, Mapping):
-        raise InvalidError([Finding.wrong_type("a mapping", value)])
+        raise FindingsError([Finding.wrong_type("a mapping", value)])
     parts = _Parts()
     fields = {field.key: field for field in record_fields(record)}
     parts.findings += _unknown_keys(value, fields)
@@ -221,7 +221,7 @@ def _finding(path: str, error: Exception) -> Finding:
 
 def _structure_items(value: object, kind: object) -> object:
     if not isinstance(value, list | tuple):
-        raise InvalidError([Finding.wrong_type("a list", value)])
+        raise FindingsError([Finding.wrong_type("a list", value)])
     item_type, collect = _item_type(kind)
     parts = _Parts()
     items = [
@@ -240,7 +240,7 @@ def _item_type(kind: object) -> tuple[object, Callable[[Iterable[object]], objec
 
 def _structure_mapping(value: object, kind: object) -> object:
     if not isinstance(value, Mapping):
-        raise InvalidError([Finding.wrong_type("a mapping", value)])
+        raise FindingsError([Finding.wrong_type("a mapping", value)])
     arguments = typing.get_args(kind) or (str, object)
     parts = _Parts()
     made: dict[object, object] = {}
@@ -260,7 +260,7 @@ def _structure_union(value: object, kind: object) -> object:
     for made, findings in attempts:
         if not findings:
             return made
-    raise InvalidError(attempts[0][1])
+    raise FindingsError(attempts[0][1])
 
 
 def _structure_choice(value: object, kind: object) -> object:
@@ -269,7 +269,7 @@ def _structure_choice(value: object, kind: object) -> object:
         if choice == value and type(choice) is type(value):
             return choice
     expected = "one of " + ", ".join(map(repr, choices))
-    raise InvalidError([Finding.wrong_type(expected, value)])
+    raise FindingsError([Finding.wrong_type(expected, value)])
 
 
 def _origin_in(*origins: object) -> Callable[[object], bool]:

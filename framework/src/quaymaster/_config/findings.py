@@ -18,7 +18,7 @@ __all__ = [
     "BrokenClassError",
     "Finding",
     "Findings",
-    "InvalidError",
+    "FindingsError",
     "Missing",
 ]
 
@@ -68,7 +68,7 @@ class BrokenClassError(Exception):
         super().__init__(self.problem)
 
 
-class InvalidError(Exception):
+class FindingsError(Exception):
     """A value has mistakes; caught inside this package.
 
     Attributes:

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import attrs
 
 from quaymaster._config.duration import PATTERN, parse_duration
-from quaymaster._config.findings import Finding, InvalidError
+from quaymaster._config.findings import Finding, FindingsError
 from quaymaster._errors import QuantityError, TimeError
 from quaymaster._objects import MicroTime, Time
 from quaymaster._objects.quantity import Quantity
@@ -40,13 +40,13 @@ class Scalar:
         """Read a value of this type, or of an enum that derives from it.
 
         Raises:
-            InvalidError: The value is of another type.
+            FindingsError: The value is of another type.
         """
         if issubclass(kind, enum.Enum):
             return read_enum(value, kind)
         found = self.read(value)
         if found is None:
-            raise InvalidError([Finding.wrong_type(self.expected, value)])
+            raise FindingsError([Finding.wrong_type(self.expected, value)])
         return found
 
 
@@ -135,7 +135,7 @@ def read_enum(value: object, kind: type[enum.Enum]) -> enum.Enum:
     """Read a member of an enum, written as its value.
 
     Raises:
-        InvalidError: No member has this value.
+        FindingsError: No member has this value.
     """
     for member in kind:
         if member.value == value and type(member.value) is type(value):
@@ -143,4 +143,4 @@ def read_enum(value: object, kind: type[enum.Enum]) -> enum.Enum:
     values = [member.value for member in kind]
     finding = Finding.wrong_type("one of " + ", ".join(map(repr, values)), value)
     hint = did_you_mean(value, map(str, values)) if isinstance(value, str) else ""
-    raise InvalidError([attrs.evolve(finding, message=finding.message + hint)])
+    raise FindingsError([attrs.evolve(finding, message=finding.message + hint)])

@@ -51,15 +51,7 @@ def assemble(
     progress = Progress(runner.clock)
     queue = _queue(runner)
     patches = PodPatches(runner.cluster, runner.executor)
-    failures = FailureHandler(
-        clock=runner.clock,
-        queue=queue,
-        cache=runner.cache,
-        lookup=runner.stored_pod,
-        patch_status=patches.send,
-        record=runner.cluster.record,
-        told=on_failure,
-    )
+    failures = _failures(runner, queue, patches, on_failure)
     return Engine(
         runner=runner,
         queue=queue,
@@ -79,6 +71,23 @@ def assemble(
             progress=progress,
         ),
         progress=progress,
+    )
+
+
+def _failures(
+    runner: ProfileRunner,
+    queue: SchedulingQueue,
+    patches: PodPatches,
+    on_failure: Callable[[Pod, Failure], None] | None,
+) -> FailureHandler:
+    return FailureHandler(
+        clock=runner.clock,
+        queue=queue,
+        cache=runner.cache,
+        lookup=runner.stored_pod,
+        patch_status=patches.send,
+        record=runner.cluster.record,
+        told=on_failure,
     )
 
 

@@ -104,13 +104,9 @@ class Scheduler:
         self._runner = runner
         self._engine = engine
         # Each attempt needs these: one step to each of them, not two.
-        self._clock = clock
-        self._cluster = cluster
         self._informers = runner.informers
         self._cache = runner.cache
         self._random = runner.random
-        self._reports = runner.reports
-        self._failures = engine.failures
         self._binding = engine.binding
         self._progress = engine.progress
 
@@ -224,7 +220,7 @@ class Scheduler:
         if isinstance(found, Decision):
             self._binding.begin(queued, state, framework.binding, found)
         else:
-            self._failures.attempt_failed(queued, found)
+            self._engine.failures.attempt_failed(queued, found)
 
     def _find_node(
         self, framework: Framework, state: CycleState, pod: Pod
@@ -234,9 +230,10 @@ class Scheduler:
             found = framework.algorithm.schedule(state, pod, self._pick_node)
             if isinstance(found, Decision):
                 return found
-            self._reports.broken_contract(pod, found.status)
+            reports = self._runner.reports
+            reports.broken_contract(pod, found.status)
             if found.post_filter is not None:
-                self._reports.broken_contract(pod, found.post_filter.status)
+                reports.broken_contract(pod, found.post_filter.status)
             return failure_of(found)
         except VerificationError:
             raise
@@ -248,7 +245,7 @@ class Scheduler:
     def _is_skipped(self, pod: Pod) -> bool:
         metadata = pod.metadata
         if metadata.deletion_timestamp is not None:
-            self._cluster.record(_skipped(pod))
+            self._runner.cluster.record(_skipped(pod))
             return True
         return self._cache.is_assumed(metadata.uid)
 
@@ -262,7 +259,7 @@ class Scheduler:
 
     def _is_settled(self) -> bool:
         return (
-            not self._clock.has_foreground_timers
+            not self._runner.clock.has_foreground_timers
             and not self._binding.in_flight
             and not len(self.waiting)
             and all(map(self._progress.has_had_its_chance, self.queue))

@@ -3,7 +3,7 @@
 import re
 import string
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import count
 from typing import Final
 
@@ -110,15 +110,7 @@ def make_nodes(
         NodesSpecError: A line cannot be read, or there are too many nodes.
     """
     groups = [_parse(spec) for spec in specs]
-    totals: Counter[str] = Counter()
-    for group in groups:
-        totals[group.name] += group.count
-        if totals.total() > max_nodes:
-            message = (
-                f"{totals.total()} nodes, more than the limit of {max_nodes} "
-                "(--max-nodes raises it)"
-            )
-            raise NodesSpecError(group.spec, message)
+    totals = _totals(groups, max_nodes)
     used = frozenset(taken)
     numbers = {name: count() for name in totals}
     nodes = []
@@ -128,6 +120,20 @@ def make_nodes(
         free = (name for name in names if name not in used)
         nodes += [_node(group, next(free), index) for index in range(group.count)]
     return nodes
+
+
+def _totals(groups: Iterable[_Group], max_nodes: int) -> Counter[str]:
+    """Count the nodes by the names of their groups."""
+    totals: Counter[str] = Counter()
+    for group in groups:
+        totals[group.name] += group.count
+        if totals.total() > max_nodes:
+            message = (
+                f"{totals.total()} nodes, more than the limit of {max_nodes} "
+                "(--max-nodes raises it)"
+            )
+            raise NodesSpecError(group.spec, message)
+    return totals
 
 
 def _node(group: _Group, name: str, index: int) -> Node:

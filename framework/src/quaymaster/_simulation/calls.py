@@ -100,15 +100,20 @@ def explain_pod(
     log = AttemptLog(wanted, attempt)
     with closing(Run(cluster, config, registry, seed=seed, log=log)) as run:
         run.settle()
-        found = wanted.find()
-        attempts = log.of(found.key)
-        shown = _shown(pod, attempts, attempt)
-        return attrs.evolve(
-            _explained(found, run) if shown is None else _of_attempt(found, shown),
-            attempts=attempts,
-            terminating=terminating,
-            notices=run.notices(),
-        )
+        explained = _explained(run, wanted.find(), log, attempt, pod)
+    return attrs.evolve(explained, terminating=terminating)
+
+
+def _explained(
+    run: Run, pod: Pod, log: AttemptLog, which: WhichAttempt | int, name: str
+) -> ExplainedPod:
+    attempts = log.of(pod.key)
+    shown = _shown(name, attempts, which)
+    return attrs.evolve(
+        _never_tried(pod, run) if shown is None else _of_attempt(pod, shown),
+        attempts=attempts,
+        notices=run.notices(),
+    )
 
 
 def _shown(
@@ -136,7 +141,7 @@ def _of_attempt(pod: Pod, shown: Attempt) -> ExplainedPod:
     )
 
 
-def _explained(pod: Pod, run: Run) -> ExplainedPod:
+def _never_tried(pod: Pod, run: Run) -> ExplainedPod:
     """Explain a pod that was never tried."""
     left = None if pod.node_name else run.unscheduled(pod)
     return ExplainedPod(

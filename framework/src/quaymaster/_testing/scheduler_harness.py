@@ -95,10 +95,7 @@ class SchedulerHarness:
         faults: Mapping[Fault, float] | None = None,
         max_answer_seconds: float = 5.0,
     ) -> None:
-        registry = PluginRegistry.discover()
-        for name, plugin in (plugins or {}).items():
-            registry = registry.with_plugin(plugin, name)
-        self.registry = registry
+        self.registry = registry = _installed_and(plugins or {})
         self.clock = VirtualClock()
         self.cluster = InMemoryCluster(self.clock, seed=seed)
         self.cluster.load(objects)
@@ -237,6 +234,13 @@ class SchedulerHarness:
     def _work(self) -> None:
         while self._scheduler.turn():
             pass
+
+
+def _installed_and(plugins: Mapping[str, type]) -> PluginRegistry:
+    registry = PluginRegistry.discover()
+    for name, plugin in plugins.items():
+        registry = registry.with_plugin(plugin, name)
+    return registry
 
 
 class _Log:

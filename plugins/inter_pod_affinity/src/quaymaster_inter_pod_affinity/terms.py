@@ -164,45 +164,54 @@ def matches_all(terms: Sequence[PodTerm], pod: Pod) -> bool:
     )
 
 
-def _compile(affinity: Affinity, namespace: str) -> AffinityTerms:
-    near = affinity.pod_affinity or PodAffinity()
-    away = affinity.pod_anti_affinity or PodAntiAffinity()
-    problems: list[str] = []
+class _Compiler:
+    """Compiles the lists of terms of a pod, and collects their problems."""
 
-    def required(name: str, terms: Sequence[PodAffinityTerm]) -> tuple[PodTerm, ...]:
+    def __init__(self, namespace: str) -> None:
+        self._namespace = namespace
+        self.problems: list[str] = []
+
+    def required(
+        self, name: str, terms: Sequence[PodAffinityTerm]
+    ) -> tuple[PodTerm, ...]:
         try:
-            return compile_pod_terms(terms, namespace)
+            return compile_pod_terms(terms, self._namespace)
         except SelectorError as error:
-            problems.append(f"{name}: {error}")
+            self.problems.append(f"{name}: {error}")
             return ()
 
     def preferred(
-        name: str, terms: Sequence[WeightedPodAffinityTerm], sign: int
+        self, name: str, terms: Sequence[WeightedPodAffinityTerm], sign: int
     ) -> list[tuple[int, PodTerm]]:
-        compiled = required(name, [term.pod_affinity_term for term in terms])
+        compiled = self.required(name, [term.pod_affinity_term for term in terms])
         weights = [sign * term.weight for term in terms]
         return list(zip(weights, compiled, strict=False))
 
-    must = required(
+
+def _compile(affinity: Affinity, namespace: str) -> AffinityTerms:
+    near = affinity.pod_affinity or PodAffinity()
+    away = affinity.pod_anti_affinity or PodAntiAffinity()
+    compiler = _Compiler(namespace)
+    must = compiler.required(
         "requiredAffinityTerms",
         near.required_during_scheduling_ignored_during_execution,
     )
-    must_not = required(
+    must_not = compiler.required(
         "requiredAntiAffinityTerms",
         away.required_during_scheduling_ignored_during_execution,
     )
     liked = near.preferred_during_scheduling_ignored_during_execution
     disliked = away.preferred_during_scheduling_ignored_during_execution
     preferences = (
-        *preferred("preferredAffinityTerms", liked, 1),
-        *preferred("preferredAntiAffinityTerms", disliked, -1),
+        *compiler.preferred("preferredAffinityTerms", liked, 1),
+        *compiler.preferred("preferredAntiAffinityTerms", disliked, -1),
     )
     return AffinityTerms(
         affinity=must,
         anti_affinity=must_not,
         preferences=preferences,
         has_preferences=bool(liked or disliked),
-        problems=tuple(problems),
+        problems=tuple(compiler.problems),
         existing_anti=tuple(ExistingPodTerm(term) for term in must_not),
         existing_preferences=(
             *(ExistingPodTerm(term, kind=HARD) for term in must),
