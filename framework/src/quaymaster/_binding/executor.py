@@ -1,4 +1,4 @@
-"""Where binding work runs: inline in a simulation, on workers against a server."""
+"""Executors of binding work: inline in a simulation, on workers against a server."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

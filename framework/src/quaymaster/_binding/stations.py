@@ -88,7 +88,7 @@ class BindingStations:
     def unreserve(
         self, state: CycleState, pod: Pod, node_name: str
     ) -> Sequence[Status]:
-        """Give everything back, in reverse order, whatever single plugins do.
+        """Give everything back, in reverse order, even if plugins fail.
 
         Returns:
             The errors of plugins that failed although they must not.

@@ -1,1 +1,1 @@
-"""What plugins see: hooks, results, state and handle."""
+"""The contract with plugins: hooks, results, state and handle."""

@@ -98,7 +98,7 @@ class UnknownOutcomeError(ApiError):
 
 
 class WatchEventType(enum.Enum):
-    """What happened to a watched object."""
+    """The kinds of changes of a watched object."""
 
     ADDED = "ADDED"
     MODIFIED = "MODIFIED"
@@ -153,7 +153,7 @@ class Watch(Protocol[ObjT_co]):
 
 @attrs.frozen(kw_only=True)
 class PodStatusPatch:
-    """What the scheduler writes to a pod's status.
+    """A change that the scheduler makes to a pod's status.
 
     Attributes:
         condition: Replaces the pod's condition of the same type.
@@ -165,14 +165,14 @@ class PodStatusPatch:
 
 
 class EventNote(msgspec.Struct, eq=False):
-    """What `Cluster.record` makes an Event of.
+    """The contents of an Event, for `Cluster.record`.
 
     Attributes:
         regarding: The object that the event is about.
         type: ``Normal`` or ``Warning``.
         reason: One word in CamelCase, such as ``FailedScheduling``.
         action: What the reporter was doing, such as ``Scheduling``.
-        note: The text. Given as a function, it is built only when somebody reads it.
+        note: The text. Given as a function, it is made only when it is read.
         reporter: The reporting controller.
         related: A second object, or None.
     """
@@ -233,7 +233,7 @@ class Cluster(Protocol):
         """Replace an object whose resource version is still the stored one.
 
         Raises:
-            ConflictError: Somebody changed it meanwhile.
+            ConflictError: It was changed meanwhile.
             NotFoundError: It is gone.
         """
 

@@ -1,4 +1,4 @@
-"""What happens in a cluster, as the scheduling queue sees it.
+"""Events of a cluster, as the scheduling queue sees them.
 
 A plugin that rejects pods registers the events that may change its mind, each with an
 optional queueing hint. Mirrors k8s.io/kube-scheduler v0.36, ``framework/types.go``.
@@ -58,7 +58,7 @@ _ACTION_LABELS = {
 
 
 class EventResource(enum.StrEnum):
-    """What an event is about. ``WILDCARD`` stands for every resource."""
+    """The resources that events are about. ``WILDCARD`` stands for every resource."""
 
     POD = "Pod"
     ASSIGNED_POD = "AssignedPod"
@@ -144,7 +144,7 @@ class ClusterEvent:
 
 @attrs.frozen
 class ClusterEventWithHint:
-    """What ``events_to_register`` returns: an event, and a hint to narrow it.
+    """An element of ``events_to_register``: an event, and a hint to narrow it.
 
     `on_pod`, `on_node` and `EventsOf` make these, and let type checkers see that the
     hint fits the event.
@@ -176,7 +176,7 @@ ObjT = TypeVar("ObjT", bound=ApiObject)
 
 
 class Change(Generic[KindT_co]):
-    """What happens to an object; several are OR-ed: ``Change.ADD | Change.DELETE``.
+    """A change of an object; several are OR-ed: ``Change.ADD | Change.DELETE``.
 
     These are the flags of `ActionType`, which type checkers know apart: from them
     follows whether a hint gets an old and a new object, see `EventsOf`.

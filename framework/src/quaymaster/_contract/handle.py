@@ -1,4 +1,4 @@
-"""What a plugin gets from the framework besides its arguments.
+"""The handle: what a plugin gets from the framework besides its arguments.
 
 Mirrors ``Handle`` (k8s.io/kube-scheduler v0.36, ``framework/interface.go``).
 """

@@ -15,14 +15,14 @@ __all__ = ["PendingPod", "QueueName", "QueuedPodInfo", "SortKey"]
 
 
 class SortKey(Protocol):
-    """What a ``queue_sort`` orders pods by: numbers, texts, tuples of them."""
+    """A key that ``queue_sort`` orders pods by: a number, a text, a tuple of them."""
 
     def __lt__(self, other: Any, /) -> bool:  # noqa: ANN401 - of its own kind
         """Whether this one comes first."""
 
 
 class QueueName(enum.Enum):
-    """Where a pending pod is."""
+    """The queues that a pending pod can be in."""
 
     ACTIVE = "active"
     """About to be tried."""
@@ -66,7 +66,7 @@ class PendingPod:
 
 
 class QueuedPodInfo(Protocol):
-    """What ``queue_sort`` and observers may read of a queued pod."""
+    """A queued pod, as ``queue_sort`` and observers may read it."""
 
     @property
     def pod(self) -> Pod:

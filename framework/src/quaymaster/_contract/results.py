@@ -1,4 +1,4 @@
-"""What hooks return besides `Status`.
+"""The results of hooks, besides `Status`.
 
 Mirrors the result types of k8s.io/kube-scheduler v0.36, ``framework/interface.go``.
 """
@@ -45,7 +45,7 @@ class NodeStatuses(Protocol):
 
 @attrs.frozen(eq=False)
 class FilteredRows:
-    """What the filters of a profile say of some rows.
+    """The answer of a profile's filters for some rows.
 
     Attributes:
         passed: The rows that pass, ascending.
@@ -90,7 +90,7 @@ class NominatingInfo:
 
 @attrs.frozen
 class PostFilterResult:
-    """What a PostFilter plugin did for a pod that fits nowhere.
+    """The result of a PostFilter plugin for a pod that fits nowhere.
 
     Attributes:
         status: Success as None; Unschedulable when nothing could be done. Its reasons
@@ -166,7 +166,7 @@ class PreBindWait:
 
 @attrs.frozen
 class PreBindPreFlightResult:
-    """How ``pre_bind`` of a plugin may be run.
+    """The way in which ``pre_bind`` of a plugin may be run.
 
     Attributes:
         allow_parallel: Whether it may run beside the neighbouring plugins that say
@@ -181,13 +181,13 @@ StatusOf: TypeAlias = Callable[[int], Status]
 
 @attrs.define(eq=False)
 class NodeVerdicts:
-    """What ``filter_nodes`` says about many nodes at once.
+    """The answer of ``filter_nodes`` for many nodes at once.
 
     Attributes:
         codes: Shape ``(N,)``, any integer or bool dtype, in the order of ``rows``;
             0 passes.
         status_of: The status for a non-zero code. It is asked once per distinct code
-            and only when somebody reads the reasons, so it may be slow.
+            and only when the reasons are read, so it may be slow.
     """
 
     codes: npt.NDArray[np.integer] | npt.NDArray[np.bool_]

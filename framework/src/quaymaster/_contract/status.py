@@ -1,4 +1,4 @@
-"""What a plugin says about a pod: a code, the reasons, and who said it.
+"""A plugin's answer about a pod: a code, the reasons, and the plugin's name.
 
 Mirrors ``Status`` (k8s.io/kube-scheduler v0.36, ``framework/interface.go``). Success
 is ``None``: a hook returns a `Status` only when it has something else to say.

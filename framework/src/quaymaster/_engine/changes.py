@@ -1,4 +1,4 @@
-"""Which scheduling-relevant properties an update of a pod or a node has changed.
+"""Finds the properties that an update changed and that matter for scheduling.
 
 Mirrors ``PodSchedulingPropertiesChange`` and ``NodeSchedulingPropertiesChange``
 (Kubernetes v1.36, ``pkg/scheduler/framework/events.go``).

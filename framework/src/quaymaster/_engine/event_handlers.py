@@ -174,7 +174,7 @@ class EventHandlers:
 
     def _pod_deleted(self, pod: Pod, missed: bool) -> None:
         if pod.node_name or missed:
-            # A missed pod may have got a node that nobody told of.
+            # A pod whose deletion was missed may have got a node unseen.
             self._cache.remove_pod(pod)
             self._queue.move_all(ASSIGNED_POD_DELETE, pod, None)
         if self._is_ours(pod) and (missed or not pod.node_name):

@@ -31,7 +31,7 @@ _CLEAR_NOMINATION = NominatingInfo("", NominatingMode.OVERRIDE)
 
 
 class FailureKind(enum.Enum):
-    """What kind of failure ended an attempt."""
+    """The kinds of failures that end an attempt."""
 
     REJECTED = "rejected"
     """Plugins said no."""
@@ -45,7 +45,7 @@ class FailureKind(enum.Enum):
 
 @attrs.frozen(kw_only=True)
 class Failure:
-    """How an attempt failed.
+    """The failure of an attempt.
 
     Attributes:
         kind: What kind of failure it is.

@@ -41,7 +41,7 @@ __all__ = [
 
 @attrs.frozen(eq=False, kw_only=True)
 class Framework:
-    """What the engine needs to take a pod through one profile.
+    """One profile at work: all that takes a pod through it.
 
     Attributes:
         profile: The plugins and plans.
@@ -88,7 +88,7 @@ class FrameworkBuilder:
 
         Raises:
             ProfileError: A plugin cannot be loaded or called.
-            ExtenderError: An extender's URL or certificates are of no use.
+            ExtenderError: An extender's URL or certificates cannot be used.
         """
         extenders = Extenders(config.extenders)
         percentage = config.percentage_of_nodes_to_score
@@ -198,7 +198,7 @@ def queue_profiles(
     frameworks: Mapping[str, Framework], config: SchedulerConfig
 ) -> Mapping[str, QueueProfile]:
     """Return what the queue needs to know of the profiles, by scheduler name."""
-    # Nobody can say what would change an extender's mind, so everything may.
+    # Extenders register no events, so any event may change their answers.
     extended = bool(config.extenders)
     return {
         name: _queue_profile(framework.profile, extended=extended)

@@ -1,4 +1,4 @@
-"""What plugins hand to the engine to be called later, outside of any hook."""
+"""Guards for functions that plugins hand to the engine, to be called outside hooks."""
 
 import logging
 import math

@@ -154,7 +154,7 @@ class EngineHandle:
         self.filters = ProfileFilters(services.nominator)
 
     def for_plugin(self, name: str) -> "EngineHandle":
-        """The handle of one plugin; it ends with this one."""
+        """Return the handle of one plugin; it ends with this one."""
         other = copy.copy(self)
         other._plugin_name = name
         return other

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class Inbox:
-    """A queue of calls; anybody may `post`, only the engine drains.
+    """A queue of calls; any thread may `post`, and only the engine drains.
 
     The engine's thread is the one that makes it, until `adopt` says otherwise.
 

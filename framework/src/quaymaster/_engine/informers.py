@@ -60,8 +60,8 @@ WATCHED_KINDS: Sequence[type[ApiObject]] = (
     Node,
     Pod,
 )
-"""What the engine follows, in the order in which one batch of changes is handled:
-what pods refer to comes before the pods."""
+"""The kinds that the engine follows, in the order in which a batch of changes is
+handled: the objects that pods refer to come before the pods."""
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
 
@@ -82,7 +82,7 @@ class ChangeHandler(Protocol):
         *,
         missed: bool = False,
     ) -> None:
-        """One object was added (no old), changed, or deleted (no new).
+        """Called when an object was added (no old), changed, or deleted (no new).
 
         Args:
             kind: The class of the object.

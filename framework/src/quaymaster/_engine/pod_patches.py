@@ -15,8 +15,8 @@ _log = logging.getLogger(__name__)
 class PodPatches:
     """Sends patches of pods' statuses, those of one pod in order, one at a time.
 
-    Workers overtake each other: the nomination that an attempt makes could be written
-    after its failure has taken it back, and would keep a place for nobody.
+    Workers may overtake each other. Then the nomination of an attempt could be written
+    after its failure has removed it, and would block a place for good.
 
     Args:
         cluster: Where the pods are.

@@ -43,7 +43,7 @@ _SECONDS_TO_RETRY_WATCH = 1.0
 
 
 def _nothing(_: object) -> None:
-    """Ignore what nobody has to be told."""
+    """Do nothing: there is nothing to tell."""
 
 
 class ProfileRunner:
@@ -80,7 +80,7 @@ class ProfileRunner:
 
     Raises:
         ProfileError: A profile's plugins cannot be built.
-        ExtenderError: An extender's URL or certificates are of no use.
+        ExtenderError: An extender's URL or certificates cannot be used.
     """
 
     def __init__(
@@ -158,7 +158,7 @@ class ProfileRunner:
 
         Raises:
             ProfileError: A profile's plugins cannot be built.
-            ExtenderError: An extender's URL or certificates are of no use.
+            ExtenderError: An extender's URL or certificates cannot be used.
         """
         builder = FrameworkBuilder(
             registry=self._registry,

@@ -20,7 +20,7 @@ def reload(engine: Engine, config: SchedulerConfig) -> ConfigChanges:
 
     Raises:
         ProfileError: A profile's plugins cannot be built.
-        ExtenderError: An extender's URL or certificates are of no use.
+        ExtenderError: An extender's URL or certificates cannot be used.
     """
     runner = engine.runner
     gone: Sequence[QueuedPod] = ()

@@ -1,4 +1,4 @@
-"""What the engine tells of its work: to the cluster, and to whoever observes it."""
+"""The engine's reports of its work: to the cluster, and to the observer."""
 
 from typing import Protocol
 

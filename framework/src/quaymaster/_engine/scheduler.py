@@ -66,7 +66,7 @@ class Scheduler:
 
     Raises:
         ProfileError: A profile's plugins cannot be built.
-        ExtenderError: An extender's URL or certificates are of no use.
+        ExtenderError: An extender's URL or certificates cannot be used.
     """
 
     def __init__(

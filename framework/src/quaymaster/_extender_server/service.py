@@ -65,7 +65,7 @@ class ExtenderService:
     Args:
         config: The profiles; its own extenders are not asked.
         registry: Where plugins are found by name.
-        objects: Nodes, pods that run on them, and whatever else plugins look at.
+        objects: Nodes, pods that run on them, and other objects that plugins read.
         clock: The time of plugins and timers; by default the machine's.
         unknown_nodes: What to answer for nodes that are named, but not known.
 

@@ -44,7 +44,7 @@ _log = logging.getLogger(__name__)
 
 @attrs.frozen(eq=False)
 class ExtenderVerdicts:
-    """What the extenders say of some rows.
+    """The verdicts of the extenders on some rows.
 
     Attributes:
         passed: The rows that are left, ascending.
@@ -92,7 +92,7 @@ class Extenders:
         prioritizes: Whether any of them scores nodes.
 
     Raises:
-        ExtenderError: A URL or certificate is of no use.
+        ExtenderError: A URL or certificate cannot be used.
     """
 
     def __init__(self, configs: Iterable[Extender] = ()) -> None:

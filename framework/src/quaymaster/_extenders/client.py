@@ -47,7 +47,7 @@ class ExtenderClient:
         config: The same.
 
     Raises:
-        ExtenderError: The URL or the certificates are of no use.
+        ExtenderError: The URL or the certificates cannot be used.
     """
 
     def __init__(self, config: Extender) -> None:

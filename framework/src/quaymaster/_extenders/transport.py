@@ -34,7 +34,7 @@ class Endpoint:
         extender: Its configuration.
 
     Raises:
-        ExtenderError: The URL or the certificates are of no use.
+        ExtenderError: The URL or the certificates cannot be used.
     """
 
     def __init__(self, extender: Extender) -> None:

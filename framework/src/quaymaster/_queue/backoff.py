@@ -1,4 +1,4 @@
-"""How long a failed pod has to wait.
+"""The backoff of failed pods.
 
 Mirrors ``getBackoffTime`` and ``calculateBackoffDuration`` (Kubernetes v1.36,
 ``pkg/scheduler/backend/queue/backoff_queue.go``).

@@ -1,4 +1,4 @@
-"""Which plugins want to hear of which events, and what their hints say of them.
+"""The events that plugins register, and the questions to their hints.
 
 Mirrors ``buildQueueingHintMap`` (Kubernetes v1.36, ``pkg/scheduler/scheduler.go``), and
 ``isEventOfInterest`` and ``isPodWorthRequeuing`` in
@@ -45,15 +45,15 @@ _EVERYTHING = tuple(
         EventResource.DEVICE_CLASS,
     )
 )
-"""What a plugin hears of that registers nothing of its own. As upstream's, the list
-leaves volume attachments and resource slices out. It is not the wildcard, since only
-kinds that are named are followed."""
+"""The events of a plugin that registers none itself. As upstream's, the list leaves
+volume attachments and resource slices out. It is not the wildcard, since only kinds
+that are named are followed."""
 
 _NODE_TAINT = ClusterEvent(EventResource.NODE, ActionType.UPDATE_NODE_TAINT)
 
 
 class Strategy(enum.Enum):
-    """What an event means for a rejected pod."""
+    """The ways in which an event moves a rejected pod."""
 
     SKIP = "skip"
     AFTER_BACKOFF = "after backoff"
@@ -117,7 +117,7 @@ class HintRegistry:
         return found
 
     def may_ungate(self, plugin: str, event: ClusterEvent) -> bool:
-        """Whether a gating plugin wants to hear of an event, in whatever profile."""
+        """Whether a gating plugin wants to hear of an event, in any profile."""
         key = (plugin, event)
         answer = self._ungating.get(key)
         if answer is None:

@@ -1,4 +1,4 @@
-"""What the queue needs to know of a profile."""
+"""The parts of profiles that the queue needs."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias

@@ -19,8 +19,8 @@ def renew(
 
     All gates are asked, as they are when a scheduler starts. Pods that pass them stay
     active or in backoff, whose end is worked out anew from the time of the failure; the
-    rejected ones leave the unschedulable pods, since nobody knows what the new plugins
-    will say. Where the new sort keys are equal, the old order holds.
+    rejected ones leave the unschedulable pods, since the new plugins may
+    accept them. Where the new sort keys are equal, the old order holds.
 
     Args:
         queues: The pods.

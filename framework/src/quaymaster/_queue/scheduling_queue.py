@@ -267,7 +267,7 @@ class SchedulingQueue:
 
     @property
     def in_flight_event_count(self) -> int:
-        """How many events are kept for pods in flight."""
+        """How many events are stored for pods in flight."""
         return self._in_flight.event_count
 
     def why_pending(self, key: str) -> PendingPod | None:

@@ -1,4 +1,4 @@
-"""Sort keys that can be relied on, whatever the plugin gives."""
+"""Makes the sort keys of plugins reliable: they always compare."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -23,8 +23,8 @@ class SortKeys:
 
     Pods whose key fails, or does not compare with the keys seen before, come last, by
     priority and timestamp: a heap that meets two keys which do not compare would lose
-    its order, and its pods. Numbers compare with numbers and texts with texts, whatever
-    their classes are called (a `Time` is a number); parts of any other kind are
+    its order, and its pods. Numbers compare with numbers and texts with texts, of any
+    class (a `Time` is a number); parts of any other kind are
     compared with the first one at their place, and guarded at each comparison.
     """
 

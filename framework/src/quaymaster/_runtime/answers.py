@@ -1,4 +1,4 @@
-"""What hooks may answer, and the checks of an answer before anything uses it.
+"""The answers that hooks may give, and the checks of them before anything uses them.
 
 All parts of an answer are checked at once. They are used much later, when an error
 would not tell any more which plugin is to blame.
@@ -53,7 +53,7 @@ NAMES_IN_GOOD: Final[Mapping[str, object]] = {
 
 @attrs.frozen(kw_only=True)
 class ExpectedAnswer:
-    """What one hook may answer.
+    """The answers that one hook may give.
 
     Attributes:
         what: The answer in words, for errors.

@@ -1,10 +1,9 @@
-"""What pluggy is given to look through, in the place of a plugin.
+"""Objects that are registered with pluggy in place of plugins.
 
-pluggy refuses a plugin that is equal to another one; what stands for a plugin here is
-equal to nothing else. And pluggy looks at every name of a plugin the slow way, so as to
-run no code of it, and at each hook twice; methods that an object holds by itself,
-already bound, it takes as they are (measured: the default profile is built in 6 ms
-instead of 14).
+pluggy refuses a plugin that is equal to another one; such an object is equal to no
+other. pluggy also inspects each name of a plugin in a slow way, which runs no code of
+the plugin, and each hook twice. Bound methods in an object's own attributes it takes as
+they are (measured: the default profile is built in 6 ms instead of 14).
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +12,7 @@ from types import FunctionType, MemberDescriptorType, MethodType
 __all__ = ["hooks_of"]
 
 _UNUSUAL = (staticmethod, classmethod, MethodType, MemberDescriptorType)
-"""What pluggy may find a hook behind in a class, beside functions."""
+"""The types, beside functions, behind which pluggy may find a hook in a class."""
 
 
 def hooks_of(plugin: object) -> object:

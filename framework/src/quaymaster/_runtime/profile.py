@@ -19,7 +19,7 @@ raises: it returns an Error status if the plugin raised, or gave a wrong answer.
 
 @attrs.frozen(eq=False)
 class Call:
-    """What the stations need to call one plugin at one extension point.
+    """A plugin at one extension point, as stations call it.
 
     Attributes:
         plugin: The plugin's name.

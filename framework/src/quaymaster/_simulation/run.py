@@ -86,7 +86,7 @@ class Run:
         self._record.report_progress()
 
     def close(self) -> None:
-        """End the plugins, once nobody has a question any more."""
+        """Close the plugins, after the last question."""
         self._scheduler.close()
 
     def result(self) -> SimulationResult:

@@ -1,4 +1,4 @@
-"""Why a pod has no node."""
+"""Finds out why a pod has no node."""
 
 from quaymaster._engine.scheduler import Scheduler
 from quaymaster._objects import Pod

@@ -1,4 +1,4 @@
-"""How much of a resource nodes have, and how much of it is taken.
+"""Columns of resources: how much nodes have, and how much of it is taken.
 
 This is for plugins that score nodes by resources: CPU, memory, ephemeral storage and
 extended resources. The number of pods is not among them.
@@ -40,7 +40,7 @@ _LARGEST_EXACT: Final = 2**53 // 101
 
 
 class Capacity:
-    """What all nodes offer of one resource, prepared for divisions.
+    """The amounts of one resource on all nodes, prepared for divisions.
 
     ``C`` is the number of rows that the table has room for.
 

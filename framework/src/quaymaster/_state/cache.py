@@ -1,4 +1,4 @@
-"""What runs where, as far as the scheduler knows or assumes.
+"""The cache: what runs where, as far as the scheduler knows or assumes.
 
 Mirrors the state machine of ``Cache`` (Kubernetes v1.36,
 ``pkg/scheduler/backend/cache/interface.go``, ``cache.go``)::

@@ -1,4 +1,4 @@
-"""What the cluster knows about the images on its nodes."""
+"""Keeps the states of the images on all nodes up to date."""
 
 from quaymaster._state.node_info import ImageState, NodeInfo
 

@@ -76,7 +76,7 @@ class HostPorts:
 
 
 class ImageState:
-    """What the cluster knows about one image name.
+    """The size of an image, and the nodes that have it.
 
     Attributes:
         size_bytes: Its size on the first node that was seen to have it.

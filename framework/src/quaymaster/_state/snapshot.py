@@ -130,7 +130,7 @@ class Snapshot:
             and _counts_the_same(old, new)
         ):
             info.pods[new.metadata.uid] = new
-            # Identity: whoever changes a status makes a new one. If it says the same,
+            # Identity: a changed status is a new object. If a new one says the same,
             # one node is looked at again for nothing.
             if old.status is not new.status:
                 self.nodes.note_pod_change(info)  # its start orders victims

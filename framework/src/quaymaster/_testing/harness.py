@@ -136,7 +136,7 @@ class PluginHarness:
         self.close()
 
     def start(self) -> None:
-        """Put the plugin to work by its ``start``; nobody else calls that here."""
+        """Call the plugin's ``start``; the harness does not do it by itself."""
         self._framework.profile.lifecycle.start(_unguarded_call)
 
     def close(self) -> None:

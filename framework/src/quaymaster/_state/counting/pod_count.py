@@ -27,7 +27,7 @@ _SPARSE_ENTRIES: Final = 48
 
 @attrs.frozen(kw_only=True, cache_hash=True)
 class PodQuery:
-    """Which pods to count.
+    """Selects the pods to count.
 
     Attributes:
         selector: Matches the labels of the pods.
