@@ -1,7 +1,17 @@
 """What tests of plugins need: harnesses, makers of objects, faults."""
 
+from quaymaster._testing.contract.small_cluster import SmallCluster
+from quaymaster._testing.contract.suite import (
+    MissingHypothesisError,
+    PluginContract,
+    check_plugin,
+    clusters,
+    nodes,
+    pods,
+)
+from quaymaster._testing.contract_error import ContractError, Violation
 from quaymaster._testing.faults import Fault, FaultyCluster
-from quaymaster._testing.harness import ContractError, PluginHarness, PluginStatusError
+from quaymaster._testing.harness import PluginHarness, PluginStatusError
 from quaymaster._testing.makers import (
     make_affinity_term,
     make_container,
@@ -28,10 +38,16 @@ __all__ = [
     "ContractError",
     "Fault",
     "FaultyCluster",
+    "MissingHypothesisError",
+    "PluginContract",
     "PluginHarness",
     "PluginNotFoundError",
     "PluginStatusError",
     "SchedulerHarness",
+    "SmallCluster",
+    "Violation",
+    "check_plugin",
+    "clusters",
     "make_affinity_term",
     "make_container",
     "make_csi_node",
@@ -48,4 +64,6 @@ __all__ = [
     "make_spread_constraint",
     "make_storage_class",
     "make_uid",
+    "nodes",
+    "pods",
 ]

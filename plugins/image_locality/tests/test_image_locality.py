@@ -10,7 +10,16 @@ from msgspec.structs import replace
 from quaymaster import Node, Pod
 from quaymaster.config import ConfigErrors
 from quaymaster.objects import ContainerImage, ImageVolumeSource, Volume
-from quaymaster.testing import PluginHarness, make_container, make_node, make_pod
+from quaymaster.testing import (
+    PluginContract,
+    PluginHarness,
+    SmallCluster,
+    clusters,
+    make_container,
+    make_node,
+    make_pod,
+    pods,
+)
 from quaymaster_image_locality import ImageLocality
 
 MIB = 1024 * 1024
@@ -184,13 +193,13 @@ def test_changed_cluster_changes_the_scores() -> None:
     assert harness.score(pod) == {"n0": 0}
 
 
-def test_twin_gives_the_rows_it_is_asked_for() -> None:
-    harness = harness_of(sizes(1000), sizes(), sizes(1000), sizes())
-    plugin, nodes = ImageLocality(None, harness.handle), harness.snapshot.nodes
-    everything = plugin.score_nodes(pod_of(1000), nodes, nodes.rows)
-    some = plugin.score_nodes(pod_of(1000), nodes, nodes.rows_of(["n1", "n2"]))
-    assert everything.tolist() == [48, 0, 48, 0]
-    assert some.tolist() == [0, 48]
+class TestContract(PluginContract):
+    plugin = ImageLocality
+
+    def clusters(self) -> st.SearchStrategy[SmallCluster]:
+        own = st.builds(make_pod, images=st.lists(IMAGES, min_size=1, max_size=3))
+        held = st.dictionaries(IMAGES.map(with_tag), st.integers(0, 3000 * MIB))
+        return clusters(nodes=st.builds(make_node, images=held), pods=own | pods())
 
 
 def test_remembered_scores_cannot_be_written_to() -> None:

@@ -10,12 +10,17 @@ from quaymaster import Node, Pod, Status
 from quaymaster.config import ConfigErrors
 from quaymaster.objects import LabelSelector, LabelSelectorRequirement, PodAffinityTerm
 from quaymaster.testing import (
+    PluginContract,
     PluginHarness,
     PluginStatusError,
+    SmallCluster,
+    clusters,
     make_affinity_term,
     make_namespace,
     make_node,
     make_pod,
+    nodes,
+    pods,
 )
 from quaymaster_inter_pod_affinity import InterPodAffinity
 
@@ -439,26 +444,15 @@ PODS: st.SearchStrategy[dict[str, object]] = st.builds(
 )
 
 
-@given(
-    running=st.lists(st.tuples(st.sampled_from("abcde"), PODS), max_size=5),
-    incoming=PODS,
-)
-def test_twins_agree_with_the_scalar_hooks(
-    running: list[tuple[str, dict[str, object]]], incoming: dict[str, object]
-) -> None:
-    nodes = [
-        *NODES,
-        make_node(name="e", labels={"rack": "1", HOST: "a"}),
-    ]
-    pods = [
-        make_pod(name=f"p{number}", node=node, **values)  # type: ignore[arg-type]  # drawn above
-        for number, (node, values) in enumerate(running)
-    ]
-    harness = harness_of(*pods, nodes=nodes)
-    pod = make_pod(**incoming)  # type: ignore[arg-type]  # drawn above
-    harness.filter(pod)
-    for score in harness.normalized(pod).values():
-        assert 0 <= score <= 100
+class TestContract(PluginContract):
+    plugin = InterPodAffinity
+
+    def clusters(self) -> st.SearchStrategy[SmallCluster]:
+        own = PODS.map(lambda values: make_pod(**values))  # type: ignore[arg-type]  # drawn above
+        racks = nodes({"labels": {"rack": "1"}}, {"labels": {"rack": "2"}})
+        return clusters(
+            nodes=racks, pods=own | pods(), objects=st.sampled_from(NAMESPACES)
+        )
 
 
 def verdict(status: Status | None) -> tuple[str, tuple[str, ...]]:

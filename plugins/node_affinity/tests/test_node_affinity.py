@@ -7,12 +7,20 @@ Cases that mirror upstream's are from ``node_affinity_test.go`` (kube-scheduler 
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from quaymaster import Pod, PreFilterResult, Status
 from quaymaster.objects import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
-from quaymaster.testing import PluginHarness, make_node, make_pod
+from quaymaster.testing import (
+    PluginContract,
+    PluginHarness,
+    SmallCluster,
+    clusters,
+    make_node,
+    make_pod,
+    nodes,
+    pods,
+)
 from quaymaster_node_affinity import NodeAffinity
 
 MISMATCH = Status.unresolvable("node(s) didn't match Pod's node affinity/selector")
@@ -306,7 +314,7 @@ FIELDS = st.builds(
     need,
     st.sampled_from([NAME, "spec.x"]),
     st.sampled_from(["In", "NotIn", "Exists"]),
-    st.sampled_from(["node-0", "node-1", "nowhere", ""]),
+    st.sampled_from(["n0", "n1", "nowhere", ""]),
 )
 TERMS = st.builds(
     lambda expressions, fields: term(*expressions, fields=tuple(fields)),
@@ -325,20 +333,13 @@ PODS = st.builds(
 )
 
 
-@given(
-    label_sets=st.lists(LABELS, min_size=2, max_size=6),
-    pod=PODS,
-    args=st.sampled_from([None, ENFORCED]),
-)
-def test_twin_agrees_with_the_scalar_filter(
-    label_sets: list[dict[str, str]], pod: Pod, args: dict[str, object] | None
-) -> None:
-    nodes = [
-        make_node(name=f"node-{index}", labels=labels)
-        for index, labels in enumerate(label_sets)
-    ]
-    harness = PluginHarness(NodeAffinity, args=args, nodes=nodes)
-    harness.filter(pod, pre_filter=False)  # compares the two
-    harness.snapshot.remove_node("node-0")
-    harness.snapshot.add_node(make_node(name="node-1", labels={"foo": "new"}))
-    harness.filter(pod, pre_filter=False)
+class TestContract(PluginContract):
+    plugin = NodeAffinity
+
+    def clusters(self) -> st.SearchStrategy[SmallCluster]:
+        own = st.builds(lambda labels: make_node(labels=labels), LABELS)
+        return clusters(nodes=own | nodes(), pods=PODS | pods())
+
+
+class TestContractOfAnEnforcedAffinity(TestContract):
+    args = ENFORCED

@@ -8,17 +8,24 @@ from collections.abc import Mapping
 
 import msgspec
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
-from quaymaster import Node, Pod, Status
+from quaymaster import Pod, Status
 from quaymaster.objects import (
     ContainerStatus,
     PodStatus,
     Quantity,
     ResourceRequirements,
 )
-from quaymaster.testing import PluginHarness, make_container, make_node, make_pod
+from quaymaster.testing import (
+    PluginContract,
+    PluginHarness,
+    SmallCluster,
+    clusters,
+    make_container,
+    make_node,
+    make_pod,
+)
 from quaymaster_node_resources_fit import NodeResourcesFit
 
 GPU = "nvidia.com/gpu"
@@ -347,28 +354,20 @@ AMOUNTS = st.fixed_dictionaries(
 CAPACITIES = st.tuples(AMOUNTS, st.sampled_from(["0", "1", "3", "110"])).map(
     lambda drawn: {"cpu": "4", **drawn[0], "pods": drawn[1]}
 )
-NODE_LISTS = st.lists(CAPACITIES, min_size=1, max_size=6).map(
-    lambda capacities: [
-        make_node(name=f"node-{index}", capacity=capacity)
-        for index, capacity in enumerate(capacities)
-    ]
-)
 
 
-@given(data=st.data(), nodes=NODE_LISTS, requests=AMOUNTS)
-def test_twin_agrees_with_the_scalar_filter(
-    data: st.DataObject, nodes: list[Node], requests: dict[str, str]
-) -> None:
-    names = st.sampled_from([node.name for node in nodes])
-    placements = data.draw(st.lists(st.tuples(names, AMOUNTS), max_size=6))
-    pods = [
-        make_pod(name=f"running-{index}", node=name, limits={"memory": "0", **amounts})
-        for index, (name, amounts) in enumerate(placements)
-    ]
+class TestContract(PluginContract):
+    plugin = NodeResourcesFit
+
+    def clusters(self) -> st.SearchStrategy[SmallCluster]:
+        return clusters(
+            nodes=CAPACITIES.map(lambda capacity: make_node(capacity=capacity)),
+            pods=AMOUNTS.map(
+                lambda amounts: make_pod(limits={"memory": "0", **amounts})
+            ),
+        )
+
+
+class TestContractWithIgnoredResources(TestContract):
     args = {"ignoredResources": [FOO]}
-    harness = PluginHarness(NodeResourcesFit, args=args, nodes=nodes, pods=pods)
-    pod = make_pod(requests=requests)
-    harness.filter(pod)  # compares the two
-    if data.draw(st.booleans(), label="a row is free"):
-        harness.snapshot.remove_node(data.draw(names))
-        harness.filter(pod)
+    opt_outs = {"events": "the hint for nodes counts ignored resources, as upstream's"}

@@ -19,14 +19,18 @@ from quaymaster.objects import (
     TopologySpreadConstraint,
 )
 from quaymaster.testing import (
+    PluginContract,
     PluginHarness,
     PluginStatusError,
+    SmallCluster,
     make_metadata,
     make_node,
     make_pod,
     make_service,
     make_spread_constraint,
+    pods,
 )
+from quaymaster.testing import clusters as small_clusters
 from quaymaster_pod_topology_spread import PodTopologySpread
 from quaymaster_pod_topology_spread.constraints import Action, constraints_of
 from quaymaster_pod_topology_spread.logarithm import go_log
@@ -631,36 +635,27 @@ def clusters(draw: st.DrawFn) -> tuple[list[Node], list[Pod]]:
     return nodes, pods
 
 
-@given(
-    cluster=clusters(),
-    constraints=st.lists(CONSTRAINTS, max_size=3),
-    labels=POD_LABELS,
-    tolerations=st.sampled_from([[], ["x"]]),
-    selector=st.sampled_from([None, {"disk": "x"}]),
-)
-def test_twins_agree_with_the_scalar_hooks(
-    cluster: tuple[list[Node], list[Pod]],
-    constraints: list[TopologySpreadConstraint],
-    labels: dict[str, str],
-    tolerations: list[str],
-    selector: dict[str, str] | None,
-) -> None:
-    nodes, pods = cluster
-    harness = PluginHarness(
-        PodTopologySpread,
-        nodes=nodes,
-        pods=pods,
-        objects=[make_service(selector=APP)],
-    )
-    pod = make_pod(
-        labels=labels,
-        spread=constraints,
-        tolerations=tolerations,
-        node_selector=selector,
-    )
-    harness.filter(pod)
-    for score in harness.normalized(pod).values():
-        assert 0 <= score <= 100
+class TestContract(PluginContract):
+    plugin = PodTopologySpread
+    objects = (make_service(selector=APP),)
+
+    def clusters(self) -> st.SearchStrategy[SmallCluster]:
+        own = st.builds(
+            make_pod,
+            labels=POD_LABELS,
+            namespace=st.sampled_from(["default", "other"]),
+            spread=st.lists(CONSTRAINTS, max_size=3),
+            tolerations=st.sampled_from([[], ["x"]]),
+            node_selector=st.sampled_from([None, {"disk": "x"}]),
+            deletion_timestamp=st.sampled_from([None, None, 1]),
+        )
+        racks = st.builds(
+            make_node,
+            zone=st.sampled_from([None, "", "east", "west"]),
+            labels=st.sampled_from([{}, {"rack": "1"}, {"rack": "2", "disk": "x"}]),
+            taints=st.sampled_from([[], ["x:NoSchedule"]]),
+        )
+        return small_clusters(nodes=racks, pods=own | pods())
 
 
 def verdict(status: Status | None) -> tuple[str, tuple[str, ...]]:

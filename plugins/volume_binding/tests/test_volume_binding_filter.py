@@ -1,7 +1,6 @@
 """VolumeBinding's decisions: rule 28 of the parity format, and upstream's own tests."""
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -21,8 +20,11 @@ from quaymaster.objects import (
     Volume,
 )
 from quaymaster.testing import (
+    PluginContract,
     PluginHarness,
     PluginStatusError,
+    SmallCluster,
+    clusters,
     make_csi_node,
     make_metadata,
     make_node,
@@ -389,57 +391,57 @@ def test_rule_28_it_is_never_scored() -> None:
     assert set(scores.values()) == {0}
 
 
-# Twins --------------------------------------------------------------------------------
+# Contract -----------------------------------------------------------------------------
 
 ZONES = st.sampled_from(["a", "b", "c"])
-
-
-@given(
-    nodes=st.lists(ZONES, min_size=1, max_size=6),
-    bound=st.none() | ZONES,
-    volumes=st.lists(st.tuples(st.integers(1, 4), st.none() | ZONES), max_size=4),
-    claims=st.lists(st.tuples(st.integers(1, 4), st.booleans()), max_size=3),
-    allowed=st.lists(ZONES, max_size=2, unique=True),
-    room=st.none() | ZONES,
+SIZES = st.sampled_from(["1Gi", "2Gi", "4Gi"])
+BOUND = make_persistent_volume_claim(name="bound", volume="bound")
+SOMEWHERE = st.none() | ZONES.map(lambda zone: {ZONE: zone})
+OBJECTS: st.SearchStrategy[ApiObject] = st.one_of(
+    st.builds(
+        lambda zones: make_storage_class(
+            allowed_topologies=[{ZONE: zones}] if zones else []
+        ),
+        st.lists(ZONES, max_size=2, unique=True),
+    ),
+    st.builds(
+        make_persistent_volume,
+        name=st.sampled_from(["v0", "v1", "v2"]),
+        storage=SIZES,
+        node_labels=SOMEWHERE,
+    ),
+    st.builds(
+        make_persistent_volume,
+        name=st.just("bound"),
+        claim=st.just(BOUND),
+        node_labels=SOMEWHERE,
+    ),
+    st.builds(
+        make_persistent_volume_claim,
+        name=st.sampled_from(["c0", "c1"]),
+        storage=SIZES,
+        annotations=st.sampled_from([{}, {SELECTED_NODE: "n0"}]),
+    ),
+    ZONES.map(lambda zone: capacity("2Gi", LabelSelector(match_labels={ZONE: zone}))),
 )
-def test_twin_says_what_the_filter_says(
-    nodes: list[str],
-    bound: str | None,
-    volumes: list[tuple[int, str | None]],
-    claims: list[tuple[int, bool]],
-    allowed: list[str],
-    room: str | None,
-) -> None:
-    topologies = [{ZONE: allowed}] if allowed else []
-    objects: list[ApiObject] = [make_storage_class(allowed_topologies=topologies)]
-    names = []
-    if bound is not None:
-        claim = make_persistent_volume_claim(name="bound", volume="bound")
-        labels = {ZONE: bound}
-        objects += [
-            claim,
-            make_persistent_volume(name="bound", claim=claim, node_labels=labels),
-        ]
-        names.append("bound")
-    for index, (size, zone) in enumerate(volumes):
-        objects.append(
-            make_persistent_volume(
-                name=f"v{index}",
-                storage=f"{size}Gi",
-                node_labels=None if zone is None else {ZONE: zone},
-            )
+
+
+class TestContract(PluginContract):
+    plugin = VolumeBinding
+    # The driver stays: as upstream's, the plugin does not hear of its deletion.
+    objects = (
+        driver(tracks=True),
+        make_storage_class(),
+        BOUND,
+        make_persistent_volume(name="bound", claim=BOUND, node_labels={ZONE: "a"}),
+        make_persistent_volume_claim(name="c0"),
+        make_persistent_volume_claim(name="c1", storage="2Gi"),
+    )
+
+    def clusters(self) -> st.SearchStrategy[SmallCluster]:
+        claims = st.lists(st.sampled_from(["bound", "c0", "c1"]), unique=True)
+        return clusters(
+            nodes=st.builds(make_node, zone=ZONES),
+            pods=st.builds(make_pod, claims=claims),
+            objects=OBJECTS,
         )
-    for index, (size, was_selected) in enumerate(claims):
-        annotations = {SELECTED_NODE: "n0"} if was_selected else {}
-        objects.append(
-            make_persistent_volume_claim(
-                name=f"c{index}", storage=f"{size}Gi", annotations=annotations
-            )
-        )
-        names.append(f"c{index}")
-    if room is not None:
-        topology = LabelSelector(match_labels={ZONE: room})
-        objects += [driver(tracks=True), capacity("2Gi", topology)]
-    made = [make_node(name=f"n{i}", labels={ZONE: z}) for i, z in enumerate(nodes)]
-    # The harness runs both and compares.
-    harness_with(*objects, nodes=made).filter(make_pod(claims=names))

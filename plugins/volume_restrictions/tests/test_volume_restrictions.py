@@ -1,7 +1,6 @@
 """VolumeRestrictions: rule 29 of the parity format, and upstream's own tests."""
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -25,10 +24,14 @@ from quaymaster.objects import (
     Volume,
 )
 from quaymaster.testing import (
+    PluginContract,
     PluginHarness,
+    SmallCluster,
+    clusters,
     make_node,
     make_persistent_volume_claim,
     make_pod,
+    pods,
 )
 from quaymaster_volume_restrictions import VolumeRestrictions
 
@@ -216,28 +219,17 @@ DISKS = st.one_of(
 )
 
 
-@given(
-    wanted=st.lists(DISKS, max_size=3),
-    used=st.lists(st.lists(DISKS, max_size=3), min_size=1, max_size=4),
-    in_use=st.booleans(),
-)
-def test_twin_says_what_the_filter_says(
-    wanted: list[Volume], used: list[list[Volume]], in_use: bool
-) -> None:
-    nodes = [make_node(name=f"n{index}") for index in range(len(used))]
-    pods = [
-        make_pod(
-            name=f"p{index}",
-            node=f"n{index}",
-            volumes=volumes_of(*volumes),
-            claims=["claim"] if in_use and not index else [],
+class TestContract(PluginContract):
+    plugin = VolumeRestrictions
+    objects = (make_persistent_volume_claim(access_modes=["ReadWriteOncePod"]),)
+
+    def clusters(self) -> st.SearchStrategy[SmallCluster]:
+        own = st.builds(
+            lambda disks, claims: make_pod(volumes=volumes_of(*disks), claims=claims),
+            st.lists(DISKS, max_size=3),
+            st.sampled_from([[], ["claim"]]),
         )
-        for index, volumes in enumerate(used)
-    ]
-    claim = make_persistent_volume_claim(access_modes=["ReadWriteOncePod"])
-    harness = PluginHarness(VolumeRestrictions, nodes=nodes, pods=pods, objects=[claim])
-    # The harness runs both and compares.
-    harness.filter(make_pod(claims=["claim"], volumes=volumes_of(*wanted)))
+        return clusters(pods=own | pods())
 
 
 @pytest.mark.parametrize(

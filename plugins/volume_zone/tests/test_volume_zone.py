@@ -1,7 +1,6 @@
 """VolumeZone: rules 8 and 31 of the parity format, and upstream's own tests."""
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -14,12 +13,16 @@ from quaymaster import (
     Status,
 )
 from quaymaster.testing import (
+    PluginContract,
     PluginHarness,
+    SmallCluster,
+    clusters,
     make_node,
     make_persistent_volume,
     make_persistent_volume_claim,
     make_pod,
     make_storage_class,
+    pods,
 )
 from quaymaster_volume_zone import VolumeZone
 
@@ -176,13 +179,16 @@ LABELS = st.dictionaries(
 )
 
 
-@given(volume=LABELS, nodes=st.lists(LABELS, min_size=1, max_size=5))
-def test_twin_says_what_the_filter_says(
-    volume: dict[str, str], nodes: list[dict[str, str]]
-) -> None:
-    made = [make_node(name=f"n{i}", labels=labels) for i, labels in enumerate(nodes)]
-    # The harness runs both and compares.
-    PluginHarness(VolumeZone, nodes=made, objects=bound(volume)).filter(POD)
+VOLUMES = LABELS.map(lambda labels: bound(labels)[1])
+
+
+class TestContract(PluginContract):
+    plugin = VolumeZone
+    objects = tuple(bound({}))
+
+    def clusters(self) -> st.SearchStrategy[SmallCluster]:
+        labelled = LABELS.map(lambda labels: make_node(labels=labels))
+        return clusters(nodes=labelled, pods=st.just(POD) | pods(), objects=VOLUMES)
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,18 @@ hook on a small cluster; `SchedulerHarness` runs whole profiles in virtual time;
 `FaultyCluster` makes a cluster fail now and then, by a seed.
 """
 
+from quaymaster._testing.contract.small_cluster import SmallCluster
+from quaymaster._testing.contract.suite import (
+    MissingHypothesisError,
+    PluginContract,
+    check_plugin,
+    clusters,
+    nodes,
+    pods,
+)
+from quaymaster._testing.contract_error import ContractError, Violation
 from quaymaster._testing.faults import Fault, FaultyCluster
-from quaymaster._testing.harness import ContractError, PluginHarness, PluginStatusError
+from quaymaster._testing.harness import PluginHarness, PluginStatusError
 from quaymaster._testing.makers import (
     make_affinity_term,
     make_container,
@@ -33,10 +43,16 @@ __all__ = [
     "ContractError",
     "Fault",
     "FaultyCluster",
+    "MissingHypothesisError",
+    "PluginContract",
     "PluginHarness",
     "PluginNotFoundError",
     "PluginStatusError",
     "SchedulerHarness",
+    "SmallCluster",
+    "Violation",
+    "check_plugin",
+    "clusters",
     "make_affinity_term",
     "make_container",
     "make_csi_node",
@@ -53,4 +69,6 @@ __all__ = [
     "make_spread_constraint",
     "make_storage_class",
     "make_uid",
+    "nodes",
+    "pods",
 ]

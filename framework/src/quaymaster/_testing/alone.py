@@ -46,7 +46,7 @@ def build_alone(
     beside: Iterable[type],
     args: Mapping[str, object] | None,
     services: Services,
-    watch: Watch,
+    watch: Watch | None = None,
 ) -> Framework:
     """Build a profile of one plugin, as from a configuration file.
 
@@ -55,7 +55,7 @@ def build_alone(
         beside: More plugins, which come before it.
         args: The plugin's arguments; None for its defaults.
         services: The parts that plugins may use.
-        watch: Observes the calls of hooks.
+        watch: Observes the calls of hooks, if given.
 
     Raises:
         PluginLoadError: A class breaks a hookspec.

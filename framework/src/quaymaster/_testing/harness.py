@@ -40,15 +40,12 @@ from quaymaster._runtime.profile import Call, HookFunction
 from quaymaster._state.arrays import Int64Array, freeze, is_frozen
 from quaymaster._state.snapshot import Snapshot
 from quaymaster._testing.alone import build_alone
+from quaymaster._testing.contract_error import ContractError
 from quaymaster._testing.still import FixedNominations, FixedObjects
 
-__all__ = ["ContractError", "PluginHarness", "PluginStatusError"]
+__all__ = ["PluginHarness", "PluginStatusError"]
 
 T = TypeVar("T")
-
-
-class ContractError(QuaymasterError, AssertionError):
-    """A scalar hook and its batch twin gave different answers."""
 
 
 class PluginStatusError(QuaymasterError):

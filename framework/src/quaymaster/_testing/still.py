@@ -20,10 +20,14 @@ class FixedObjects:
 
     def put(self, obj: ApiObject) -> None:
         """Add an object, in place of any with the same key."""
-        same = type(obj), obj.key
-        self._objects = [one for one in self._objects if (type(one), one.key) != same]
+        self._drop(obj)
         self._objects.append(obj)
         self.changes(type(obj)).note(obj.key, is_new=True)
+
+    def remove(self, obj: ApiObject) -> None:
+        """Take the object of this key away."""
+        self._drop(obj)
+        self.changes(type(obj)).note(obj.key)
 
     def get(self, kind: type[ObjT], key: str) -> ObjT | None:
         found = (obj for obj in self.list(kind) if obj.key == key)
@@ -38,6 +42,10 @@ class FixedObjects:
 
     def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
         return self._changes.setdefault(kind, ChangeLog())
+
+    def _drop(self, obj: ApiObject) -> None:
+        same = type(obj), obj.key
+        self._objects = [one for one in self._objects if (type(one), one.key) != same]
 
 
 class FixedNominations:

@@ -1,0 +1,189 @@
+"""One plugin at work on a small cluster that the suite changes as it likes."""
+
+from collections.abc import Sequence
+from typing import cast
+
+import msgspec
+
+from quaymaster._contract.cycle_state import CycleState
+from quaymaster._contract.queueing import QueuedPodInfo
+from quaymaster._contract.results import PreFilterResult
+from quaymaster._contract.status import Status
+from quaymaster._engine.handle import EngineHandle, Services
+from quaymaster._errors import PluginError, QuaymasterError
+from quaymaster._mutations.guard import MutationGuard
+from quaymaster._objects import ApiObject, Node, Pod
+from quaymaster._queue.queued_pod import QueuedPod
+from quaymaster._raised import describe_exception
+from quaymaster._runtime.guards import HookGuards
+from quaymaster._state.arrays import Rows
+from quaymaster._state.snapshot import Snapshot
+from quaymaster._testing.contract.small_cluster import SmallCluster
+from quaymaster._testing.contract.subject import HOOKS, Subject, make_services
+from quaymaster._testing.makers import make_node
+from quaymaster._testing.still import FixedObjects
+
+__all__ = ["Bench", "HookFailedError", "on_node", "queued_pod"]
+
+
+class HookFailedError(QuaymasterError):
+    """A hook raised something, or answered what it must not.
+
+    Attributes:
+        hook: The hook.
+        problem: What happened.
+    """
+
+    def __init__(self, hook: str, problem: str) -> None:
+        super().__init__(f"{hook}: {problem}")
+        self.hook = hook
+        self.problem = problem
+
+
+def queued_pod(pod: Pod, timestamp: float = 0.0) -> QueuedPodInfo:
+    """A pod as the queue has it."""
+    return QueuedPod(pod, timestamp)
+
+
+class Bench:
+    """A plugin and its cluster.
+
+    The table of nodes has a row that nobody uses any more, as that of a real cluster
+    does, wherever there are two nodes.
+
+    Args:
+        subject: The plugin.
+        cluster: What there is at first.
+        is_guarded: Whether each hook is followed by a search for what it changed.
+        services: What its handle stands on; by default nothing but the cluster.
+
+    Attributes:
+        subject: The plugin under test.
+        services: What its handle stands on.
+        snapshot: The nodes and pods.
+        handle: What the plugin was given.
+        plugin: The plugin.
+    """
+
+    def __init__(
+        self,
+        subject: Subject,
+        cluster: SmallCluster,
+        *,
+        is_guarded: bool = False,
+        services: Services | None = None,
+    ) -> None:
+        self.subject = subject
+        self.services = services or make_services(
+            subject.objects, subject.empty_cluster
+        )
+        self.snapshot: Snapshot = self.services.snapshot
+        self._objects = cast(FixedObjects, self.services.informers)
+        self._fill(cluster)
+        self.plugin, self.handle = self._made()
+        self._failures: list[BaseException] = []
+        watch = MutationGuard(self.snapshot) if is_guarded else None
+        self._guards = HookGuards(failed=self._note, watch=watch)
+
+    def _made(self) -> tuple[object, EngineHandle]:
+        try:
+            return self.subject.make(self.services)
+        except Exception as error:
+            raise HookFailedError("__init__", describe_exception(error)) from error
+
+    def _fill(self, cluster: SmallCluster) -> None:
+        for obj in cluster.objects:
+            self._objects.put(obj)
+        for at, node in enumerate(cluster.nodes):
+            self.add(node)
+            if at == 0 and len(cluster.nodes) > 1:
+                self.snapshot.add_node(make_node(name="gone"))
+        if len(cluster.nodes) > 1:
+            self.snapshot.remove_node("gone")
+        for pod in (*cluster.pods, *cluster.pending):
+            self.add(pod)
+
+    # The cluster --------------------------------------------------------------------
+
+    def add(self, obj: ApiObject) -> None:
+        """Let an object come, or take the place of the one of its key."""
+        old = self._objects.get(type(obj), obj.key)
+        if isinstance(obj, Node):
+            self.snapshot.add_node(obj)
+        elif isinstance(obj, Pod):
+            if isinstance(old, Pod) and old.node_name:
+                self.snapshot.remove_pod(old)
+            if obj.node_name:
+                self.snapshot.add_pod(obj)
+        self._objects.put(obj)
+
+    def remove(self, obj: ApiObject) -> None:
+        """Let an object go."""
+        if isinstance(obj, Node):
+            self.snapshot.remove_node(obj.name)
+        elif isinstance(obj, Pod) and obj.node_name:
+            self.snapshot.remove_pod(obj)
+        self._objects.remove(obj)
+
+    def become(self, before: SmallCluster, after: SmallCluster) -> None:
+        """Let one cluster turn into another, as a watch would tell of it."""
+        kept = {(type(one), one.key) for one in _all(after)}
+        for obj in reversed(_all(before)):
+            if (type(obj), obj.key) not in kept or isinstance(obj, Pod):
+                self.remove(obj)
+        for obj in _all(after):
+            self.add(obj)
+
+    # The plugin ---------------------------------------------------------------------
+
+    def ask(self, hook: str, *args: object) -> object:
+        """What a hook answers.
+
+        Raises:
+            HookFailedError: It raised something, or broke its contract.
+        """
+        wanted = self.subject.wanted(hook)
+        own = getattr(self.plugin, hook)
+        compiled = self._guards.compile(
+            self.subject.name, hook, HOOKS[hook], wanted, own
+        )
+        answer: object = compiled(*args)
+        error = self._failures.pop() if self._failures else None
+        if isinstance(answer, Status) and isinstance(answer.error, PluginError):
+            error = answer.error
+        if error is not None:
+            raise HookFailedError(hook, _problem_of(error)) from error
+        return answer
+
+    def _note(self, _plugin: str, _hook: str, _pod: str, error: BaseException) -> None:
+        self._failures.append(error)
+
+    def pre_filter(
+        self, state: CycleState, pod: Pod
+    ) -> PreFilterResult | Status | None:
+        """What PreFilter says; None if there is no such hook."""
+        if not self.subject.has("pre_filter"):
+            return None
+        answer = self.ask("pre_filter", state, pod, self.snapshot.nodes)
+        assert answer is None or isinstance(answer, PreFilterResult | Status)
+        return answer
+
+    def rows_of(self, names: Sequence[str]) -> Rows:
+        """The rows of some nodes."""
+        return self.snapshot.nodes.rows_of(names)
+
+
+def _all(cluster: SmallCluster) -> list[ApiObject]:
+    return [*cluster.objects, *cluster.nodes, *cluster.pods, *cluster.pending]
+
+
+def _problem_of(error: BaseException) -> str:
+    """What a hook did wrong; the message says already which hook it was."""
+    if isinstance(error, PluginError):
+        return str(error).removeprefix(f"plugin '{error.plugin}': {error.hook} ")
+    return f"raised {describe_exception(error)}"
+
+
+def on_node(pod: Pod, node_name: str) -> Pod:
+    """A pod as it is assumed on a node."""
+    return msgspec.structs.replace(pod, node_name=node_name)

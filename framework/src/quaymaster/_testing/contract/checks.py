@@ -1,0 +1,49 @@
+"""All checks of the contract suite."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from quaymaster._testing.contract.annotations import ANNOTATIONS
+from quaymaster._testing.contract.arguments import ARGUMENTS
+from quaymaster._testing.contract.check import Check
+from quaymaster._testing.contract.determinism import DETERMINISM, STALENESS
+from quaymaster._testing.contract.events import EVENTS, HINTS
+from quaymaster._testing.contract.failures import FAILURES
+from quaymaster._testing.contract.imagining import CLONES, IMAGINING
+from quaymaster._testing.contract.leaks import LEAKS
+from quaymaster._testing.contract.pod_use import POD_USE
+from quaymaster._testing.contract.purity import PURITY
+from quaymaster._testing.contract.reserve import UNRESERVE
+from quaymaster._testing.contract.scope import SCOPE
+from quaymaster._testing.contract.scores import NORMALIZATION, SCORE_RANGE
+from quaymaster._testing.contract.signature import SIGNATURE
+from quaymaster._testing.contract.sort_keys import SORT_KEYS
+from quaymaster._testing.contract.twin import TWIN
+
+__all__ = ["CHECKS"]
+
+CHECKS: Final[Mapping[str, Check]] = {
+    check.name: check
+    for check in (
+        ANNOTATIONS,
+        ARGUMENTS,
+        FAILURES,
+        PURITY,
+        TWIN,
+        DETERMINISM,
+        STALENESS,
+        SCORE_RANGE,
+        NORMALIZATION,
+        SIGNATURE,
+        SCOPE,
+        POD_USE,
+        IMAGINING,
+        CLONES,
+        UNRESERVE,
+        SORT_KEYS,
+        HINTS,
+        EVENTS,
+        LEAKS,
+    )
+}
+"""Name -> check, in the order in which they are asked."""

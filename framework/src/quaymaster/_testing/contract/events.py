@@ -1,0 +1,167 @@
+"""Events and hints: no pod sleeps although it fits."""
+
+from collections.abc import Mapping
+
+import attrs
+
+from quaymaster._contract.cluster_events import ClusterEventWithHint, QueueingHint
+from quaymaster._contract.results import PreFilterResult
+from quaymaster._contract.status import Status
+from quaymaster._objects import Node, Pod
+from quaymaster._raised import describe_exception
+from quaymaster._testing.contract.answers import Answers, answers
+from quaymaster._testing.contract.bench import Bench
+from quaymaster._testing.contract.changes import Step, is_of, steps, updates_of
+from quaymaster._testing.contract.check import Check, fail
+from quaymaster._testing.contract.small_cluster import SmallCluster
+from quaymaster._testing.contract.subject import Subject
+
+__all__ = ["EVENTS", "HINTS"]
+
+_REJECTING = frozenset({"pre_enqueue", "pre_filter", "filter"})
+
+
+def _events(bench: Bench) -> tuple[ClusterEventWithHint, ...]:
+    found = bench.ask("events_to_register")
+    assert isinstance(found, tuple)
+    return found
+
+
+def _ask_hints(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
+    bench = Bench(subject, cluster)
+    waiting = [
+        Step(old=pod, new=updated)
+        for pod in cluster.pending
+        for rival in (*cluster.pending, *other.pending)
+        for updated in updates_of(pod, rival)
+    ]
+    for registered in _events(bench):
+        if registered.hint is None:
+            continue
+        for step in (*steps(cluster, other, subject.objects), *waiting):
+            event = registered.event
+            is_meant = is_of(event.resource, step.subject) and any(
+                event.matches(one) for one in step.events()
+            )
+            for pod in cluster.pending if is_meant else ():
+                _ask_hint(registered, pod, step)
+
+
+def _ask_hint(registered: ClusterEventWithHint, pod: Pod, step: Step) -> QueueingHint:
+    hint = registered.hint
+    if hint is None:
+        return QueueingHint.QUEUE
+    shown = [pod, *(one for one in (step.old, step.new) if one is not None)]
+    label = registered.event.label
+    try:
+        answer: object = hint(pod, step.old, step.new)
+    except Exception as error:
+        problem = f"the hint for {label} raises {describe_exception(error)}"
+        fail("events_to_register", f"{problem} on {step}", shown)
+    if not isinstance(answer, QueueingHint):
+        problem = f"the hint for {label} gives {answer!r}, expected a QueueingHint"
+        fail("events_to_register", problem, shown)
+    return answer
+
+
+def _ask_events(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
+    bench = Bench(subject, cluster)
+    for at, pod in enumerate(cluster.pending):
+        before = answers(bench, pod)
+        if not _is_rejected(before):
+            continue
+        for step in steps(cluster, other, subject.objects):
+            _ask_step(subject, cluster, pod, before, step)
+        for rival in (*cluster.pending[at + 1 :], *other.pending):
+            for updated in updates_of(pod, rival):
+                step = Step(old=pod, new=updated)
+                _ask_step(subject, cluster, updated, before, step)
+
+
+def _is_rejected(found: Answers) -> bool:
+    return bool(
+        found.rejected
+        or isinstance(found.pre_filter, PreFilterResult)
+        or _rejects(found.pre_filter)
+        or _rejects(found.pre_enqueue)
+    )
+
+
+def _rejects(answer: object) -> bool:
+    return isinstance(answer, Status) and answer.is_rejected
+
+
+def _ask_step(
+    subject: Subject, cluster: SmallCluster, pod: Pod, before: Answers, step: Step
+) -> None:
+    after = Bench(subject, _after(cluster, step))
+    nodes = _open_nodes(after, answers(after, pod))
+    gained = nodes - _open_nodes(Bench(subject, cluster), before)
+    if not gained or _is_woken(after, pod, step):
+        return
+    heard = ", ".join(event.label for event in step.events()) or "no event"
+    text = (
+        f"{step} ({heard}) makes pod '{pod.key}' fit on node '{min(gained)}', "
+        "but neither event nor hint wakes it"
+    )
+    example = [one for one in (step.old, step.new) if one is not None]
+    fail("events_to_register", text, pod, example, cluster.nodes, cluster.pods)
+
+
+def _after(cluster: SmallCluster, step: Step) -> SmallCluster:
+    """The cluster once something has changed; what waits is asked about by itself."""
+    subject, new = step.subject, () if step.new is None else (step.new,)
+    part = _PARTS.get(type(subject), "objects")
+    if isinstance(subject, Pod) and not subject.node_name:
+        return cluster
+    kept = (
+        one
+        for one in getattr(cluster, part)
+        if (type(one), one.key) != (type(subject), subject.key)
+    )
+    return attrs.evolve(cluster, **{part: (*kept, *new)})
+
+
+_PARTS: Mapping[type, str] = {Node: "nodes", Pod: "pods"}
+
+
+def _open_nodes(bench: Bench, found: Answers) -> set[str]:
+    """The nodes that this plugin would let the pod have."""
+    if _rejects(found.pre_enqueue) or _rejects(found.pre_filter):
+        return set()
+    if isinstance(found.pre_filter, Status) and found.pre_filter.is_error:
+        return set()
+    names = {info.name for info in bench.snapshot} - found.rejected.keys()
+    if isinstance(found.pre_filter, PreFilterResult):
+        names &= found.pre_filter.node_names
+    failed = {name for name, one in found.score.items() if isinstance(one, Status)}
+    return names - failed
+
+
+def _is_woken(bench: Bench, pod: Pod, step: Step) -> bool:
+    return any(
+        registered.event.matches(event)
+        and _ask_hint(registered, pod, step) is QueueingHint.QUEUE
+        for registered in _events(bench)
+        for event in step.events()
+    )
+
+
+HINTS = Check(
+    name="hints",
+    promise="queueing hints never raise, and give a QueueingHint",
+    ask=_ask_hints,
+    hooks=frozenset({"events_to_register"}),
+    needs_other=True,
+)
+EVENTS = Check(
+    name="events",
+    promise="no pod that the plugin rejected sleeps on when a change makes it fit",
+    ask=lambda subject, cluster, other: (
+        _ask_events(subject, cluster, other)
+        if subject.has("events_to_register")
+        else None
+    ),
+    hooks=_REJECTING,
+    needs_other=True,
+)

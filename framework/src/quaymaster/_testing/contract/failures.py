@@ -1,0 +1,71 @@
+"""Hooks that fail: they raise, or answer what their spec does not allow."""
+
+from quaymaster._contract.hookspecs import hookimpl
+from quaymaster._contract.status import Status
+from quaymaster._errors import QuaymasterError
+from quaymaster._objects import Pod
+from quaymaster._raised import describe_exception
+from quaymaster._testing.contract.bench import Bench, HookFailedError
+from quaymaster._testing.contract.check import Check, fail
+from quaymaster._testing.contract.small_cluster import SmallCluster
+from quaymaster._testing.contract.subject import Subject
+from quaymaster._testing.contract.walk import walk
+from quaymaster._testing.harness import PluginHarness, PluginStatusError
+
+__all__ = ["FAILURES"]
+
+
+def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
+    try:
+        bench = Bench(subject, cluster)
+        if subject.has("events_to_register"):
+            bench.ask("events_to_register")
+    except HookFailedError as failure:
+        fail(failure.hook, failure.problem)
+    for pod in cluster.pending:
+        try:
+            walk(bench, pod)
+            if subject.has("post_filter"):
+                _post_filter(subject, cluster, pod)
+        except HookFailedError as failure:
+            fail(failure.hook, failure.problem, pod, cluster.nodes, cluster.pods)
+
+
+class NoRoom:
+    """Rejects every node, so that PostFilter has its turn."""
+
+    def __init__(self, args: object, handle: object) -> None:
+        pass
+
+    @hookimpl
+    def filter(self) -> Status | None:
+        return Status.unschedulable("no room")
+
+
+def _post_filter(subject: Subject, cluster: SmallCluster, pod: Pod) -> None:
+    if not cluster.nodes:
+        return
+    harness = PluginHarness(
+        subject.plugin,
+        args=subject.args,
+        nodes=cluster.nodes,
+        pods=cluster.pods,
+        objects=subject.objects,
+        beside=[NoRoom],
+    )
+    try:
+        harness.post_filter(pod)
+    except PluginStatusError:
+        return
+    except QuaymasterError as error:
+        raise HookFailedError("post_filter", str(error)) from error
+    except Exception as error:
+        problem = f"raised {describe_exception(error)}"
+        raise HookFailedError("post_filter", problem) from error
+
+
+FAILURES = Check(
+    name="failures",
+    promise="no hook raises, and each answers what its spec allows",
+    ask=_ask,
+)

@@ -1,0 +1,28 @@
+"""What hooks get and gave is shared: they write to none of it."""
+
+from quaymaster._errors import PluginError
+from quaymaster._testing.contract.bench import Bench, HookFailedError
+from quaymaster._testing.contract.check import Check, fail
+from quaymaster._testing.contract.small_cluster import SmallCluster
+from quaymaster._testing.contract.subject import Subject
+from quaymaster._testing.contract.walk import walk
+
+__all__ = ["PURITY"]
+
+
+def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
+    bench = Bench(subject, cluster, is_guarded=True)
+    for pod in cluster.pending:
+        try:
+            walk(bench, pod)
+        except HookFailedError as failure:
+            if isinstance(failure.__cause__, PluginError):
+                fail(failure.hook, failure.problem, pod, cluster.nodes, cluster.pods)
+            raise
+
+
+PURITY = Check(
+    name="purity",
+    promise="no hook changes what it gets, what it gave, or the cluster",
+    ask=_ask,
+)

@@ -1,0 +1,91 @@
+"""Ask a check's question about one drawn cluster after the other."""
+
+from contextlib import suppress
+
+import attrs
+from hypothesis import HealthCheck, Phase, Verbosity, given, settings
+from hypothesis.errors import Flaky
+from hypothesis.strategies import SearchStrategy, just
+
+from quaymaster._testing.contract.bench import HookFailedError
+from quaymaster._testing.contract.check import Check, Finding
+from quaymaster._testing.contract.small_cluster import SmallCluster
+from quaymaster._testing.contract.strategies import (
+    draw_clusters,
+    draw_nodes,
+    draw_pods,
+)
+from quaymaster._testing.contract.subject import Subject
+
+__all__ = ["default_clusters", "find"]
+
+# A check enumerates what follows from its two clusters, so few of them go far.
+_EXAMPLES_PER_CHECK = 4
+
+_NOTHING = SmallCluster()
+
+# Enough for an example of a few objects (measured); hypothesis would go on
+# for seconds to make it smaller still.
+_MOST_CALLS_TO_SHRINK = 80
+
+
+class _EnoughError(BaseException):
+    """Goes through hypothesis, as Ctrl-C does: the example is small enough."""
+
+
+def default_clusters() -> SearchStrategy[SmallCluster]:
+    """The clusters that a plugin is tried on if its author says nothing else."""
+    return draw_clusters(draw_nodes(), draw_pods(), None)
+
+
+def find(
+    check: Check, subject: Subject, clusters: SearchStrategy[SmallCluster]
+) -> Finding | None:
+    """A small example that breaks the promise of a check, or None."""
+    found: list[Finding] = []
+    calls = 0
+
+    def ask(cluster: SmallCluster, other: SmallCluster) -> None:
+        nonlocal calls
+        calls += bool(found)
+        if calls > _MOST_CALLS_TO_SHRINK:
+            raise _EnoughError
+        try:
+            check.ask(subject, _with(subject, cluster), _with(subject, other))
+        except HookFailedError:
+            return  # the check of failures tells of them
+        except Finding as finding:
+            found.append(finding)
+            raise
+
+    # hypothesis keeps failing examples by the name, and replays them.
+    ask.__name__ = f"{check.name} {subject.name}".replace(" ", "_")
+    with suppress(Finding, Flaky, _EnoughError):
+        _settings()(
+            given(clusters, clusters if check.needs_other else just(_NOTHING))(ask)
+        )()
+    return min(found, key=_size, default=None)
+
+
+def _with(subject: Subject, cluster: SmallCluster) -> SmallCluster:
+    """A cluster that has what the plugin always finds."""
+    known = {(type(one), one.key) for one in cluster.objects}
+    usual = (one for one in subject.objects if (type(one), one.key) not in known)
+    return attrs.evolve(cluster, objects=(*usual, *cluster.objects))
+
+
+def _size(finding: Finding) -> int:
+    return sum(map(len, finding.example)) + len(finding.problem)
+
+
+def _settings() -> settings:
+    current = settings()
+    return settings(
+        current,
+        max_examples=max(1, current.max_examples // _EXAMPLES_PER_CHECK),
+        verbosity=Verbosity.quiet,
+        deadline=None,
+        report_multiple_bugs=False,
+        phases=[one for one in current.phases if one is not Phase.explain],
+        suppress_health_check=list(HealthCheck),
+    )

@@ -1,0 +1,40 @@
+"""Sort keys put all pods in one order."""
+
+import itertools
+from typing import Any, cast
+
+from quaymaster._raised import describe_exception
+from quaymaster._testing.contract.bench import Bench, queued_pod
+from quaymaster._testing.contract.check import Check, fail
+from quaymaster._testing.contract.small_cluster import SmallCluster
+from quaymaster._testing.contract.subject import Subject
+
+__all__ = ["SORT_KEYS"]
+
+
+def _ask(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
+    bench = Bench(subject, cluster)
+    pods = (*cluster.pending, *other.pending)
+    queued = [queued_pod(pod, float(at % 3)) for at, pod in enumerate(pods)]
+    # Any: whatever compares is a key.
+    keys = [(one.pod, cast(Any, bench.ask("queue_sort", one))) for one in queued]
+    for (pod, key), (rival, against) in itertools.permutations(keys, 2):
+        try:
+            is_both = key < against and against < key
+        except Exception as error:
+            problem = describe_exception(error)
+            fail("queue_sort", f"keys do not compare: {problem}", pod, rival)
+        if is_both:
+            fail("queue_sort", f"{key!r} and {against!r} are each less", pod, rival)
+    for (pod, one), (_, two), (rival, three) in itertools.permutations(keys, 3):
+        if one < two and two < three and not one < three:
+            fail("queue_sort", f"{one!r} < {two!r} < {three!r}, in a ring", pod, rival)
+
+
+SORT_KEYS = Check(
+    name="sort keys",
+    promise="the keys of any pods compare, and put them in one order",
+    ask=_ask,
+    hooks=frozenset({"queue_sort"}),
+    needs_other=True,
+)

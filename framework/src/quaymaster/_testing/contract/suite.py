@@ -1,0 +1,251 @@
+"""The contract suite, as tests of plugins call it."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from quaymaster._errors import QuaymasterError
+from quaymaster._objects import ApiObject, Node, Pod
+from quaymaster._suggestions import did_you_mean
+from quaymaster._testing.contract.bench import HookFailedError
+from quaymaster._testing.contract.check import Check, Finding
+from quaymaster._testing.contract.checks import CHECKS
+from quaymaster._testing.contract.features import Feature
+from quaymaster._testing.contract.small_cluster import SmallCluster
+from quaymaster._testing.contract.subject import Subject
+from quaymaster._testing.contract_error import ContractError, Violation
+
+if TYPE_CHECKING:  # it is an optional dependency
+    from hypothesis.strategies import SearchStrategy
+
+__all__ = [
+    "MissingHypothesisError",
+    "PluginContract",
+    "check_plugin",
+    "clusters",
+    "nodes",
+    "pods",
+]
+
+_NOTHING = SmallCluster()
+
+
+class MissingHypothesisError(QuaymasterError, ImportError):
+    """The contract suite was used without hypothesis, which draws its clusters."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the contract suite needs hypothesis: pip install 'quaymaster[testing]'"
+        )
+
+
+def pods(*features: Feature) -> "SearchStrategy[Pod]":
+    """Pods that have a few things of many: labels, requests, affinity, claims...
+
+    Args:
+        *features: More of what they may have, as arguments of `make_pod`:
+            ``{"labels": {"tier": "gold"}}``.
+
+    Raises:
+        MissingHypothesisError: hypothesis is not installed.
+    """
+    _need_hypothesis()
+    from quaymaster._testing.contract.strategies import draw_pods  # noqa: PLC0415
+
+    return draw_pods(features)
+
+
+def nodes(*features: Feature) -> "SearchStrategy[Node]":
+    """Nodes that have a few things of many: labels, taints, capacities, images...
+
+    Args:
+        *features: More of what they may have, as arguments of `make_node`.
+
+    Raises:
+        MissingHypothesisError: hypothesis is not installed.
+    """
+    _need_hypothesis()
+    from quaymaster._testing.contract.strategies import draw_nodes  # noqa: PLC0415
+
+    return draw_nodes(features)
+
+
+def clusters(
+    *,
+    nodes: "SearchStrategy[Node] | None" = None,
+    pods: "SearchStrategy[Pod] | None" = None,
+    objects: "SearchStrategy[ApiObject] | None" = None,
+) -> "SearchStrategy[SmallCluster]":
+    """Clusters of one to four nodes, with pods on them and pods that wait.
+
+    Args:
+        nodes: What its nodes are drawn from; their names are set.
+        pods: What its pods are drawn from; their names and nodes are set.
+        objects: What everything else is drawn from: claims and volumes by default.
+
+    Raises:
+        MissingHypothesisError: hypothesis is not installed.
+    """
+    _need_hypothesis()
+    from quaymaster._testing.contract.strategies import (  # noqa: PLC0415
+        draw_clusters,
+        draw_nodes,
+        draw_pods,
+    )
+
+    return draw_clusters(
+        draw_nodes() if nodes is None else nodes,
+        draw_pods() if pods is None else pods,
+        objects,
+    )
+
+
+def check_plugin(
+    plugin: type,
+    *,
+    args: Mapping[str, object] | None = None,
+    objects: Iterable[ApiObject] = (),
+    clusters: "SearchStrategy[SmallCluster] | None" = None,
+    opt_outs: Mapping[str, str] | None = None,
+) -> None:
+    """Find out whether a plugin keeps the contract of plugins.
+
+    Args:
+        plugin: Its class.
+        args: Its arguments, as they stand in a configuration file.
+        objects: What it always finds in the cluster.
+        clusters: What it is tried on, see `clusters`.
+        opt_outs: The checks that it need not pass -> why.
+
+    Raises:
+        ContractError: It does not; the message has a line for each check that failed,
+            each with the smallest example that shows it.
+        MissingHypothesisError: hypothesis is not installed.
+        ValueError: There is no such check to opt out of, or no reason is given.
+    """
+    subject = Subject(plugin=plugin, args=args, objects=tuple(objects))
+    violations = list(_violations(subject, _chosen(opt_outs or {}), clusters))
+    if violations:
+        raise ContractError(violations)
+
+
+def _violations(
+    subject: Subject,
+    checks: Iterable[Check],
+    clusters: "SearchStrategy[SmallCluster] | None",
+) -> Iterator[Violation]:
+    try:
+        _ = subject.config
+    except QuaymasterError as error:
+        yield Violation(
+            check="loading", plugin=subject.name, hook="", problem=f"{error}"
+        )
+        return
+    for check in checks:
+        if check.is_about(subject):
+            found = _found(check, subject, clusters)
+            if found is not None:
+                yield Violation(
+                    check=check.name,
+                    plugin=subject.name,
+                    hook=found.hook,
+                    problem=found.problem,
+                    example=found.example,
+                )
+
+
+def _found(
+    check: Check,
+    subject: Subject,
+    clusters: "SearchStrategy[SmallCluster] | None",
+) -> Finding | None:
+    if check.needs_clusters:
+        _need_hypothesis()
+        from quaymaster._testing.contract.running import (  # noqa: PLC0415
+            default_clusters,
+            find,
+        )
+
+        drawn = default_clusters() if clusters is None else clusters
+        return find(check, subject, drawn)
+    try:
+        check.ask(subject, _NOTHING, _NOTHING)
+    except Finding as found:
+        return found
+    except HookFailedError:
+        pass  # the check of failures tells of them
+    return None
+
+
+def _chosen(opt_outs: Mapping[str, str]) -> Sequence[Check]:
+    for name, reason in opt_outs.items():
+        if name not in CHECKS:
+            known = ", ".join(CHECKS)
+            hint = did_you_mean(name, CHECKS)
+            raise ValueError(f"no check '{name}' (there are: {known}){hint}")
+        if not reason:
+            raise ValueError(f"opting out of '{name}' needs a reason")
+    return [check for name, check in CHECKS.items() if name not in opt_outs]
+
+
+def _need_hypothesis() -> None:
+    try:
+        import hypothesis  # noqa: F401, PLC0415
+    except ModuleNotFoundError:
+        raise MissingHypothesisError from None
+
+
+class PluginContract:
+    """The contract suite as a test class: a subclass is a test of one plugin.
+
+    ::
+
+        class TestMyPlugin(PluginContract):
+            plugin = MyPlugin
+
+    pytest then runs ``test_contract`` once for each check that is about this plugin.
+
+    It can set `args`, `objects` and `opt_outs`, too.
+    """
+
+    @property
+    def plugin(self) -> type:
+        """The plugin's class."""
+        raise NotImplementedError(f"{type(self).__name__}: set plugin = YourPlugin")
+
+    @property
+    def args(self) -> Mapping[str, object] | None:
+        """Its arguments, as they stand in a configuration file."""
+        return None
+
+    @property
+    def objects(self) -> Sequence[ApiObject]:
+        """What it always finds in the cluster."""
+        return ()
+
+    @property
+    def opt_outs(self) -> Mapping[str, str]:
+        """The checks that it need not pass -> why."""
+        return {}
+
+    def clusters(self) -> "SearchStrategy[SmallCluster]":
+        """What the plugin is tried on."""
+        return clusters()
+
+    def pytest_generate_tests(self, metafunc: Any) -> None:  # noqa: ANN401 - pytest's
+        """Make a test of each check."""
+        if "check" in metafunc.fixturenames:
+            subject = self._subject()
+            names = ["loading"]
+            chosen = _chosen(self.opt_outs)
+            names += [check.name for check in chosen if check.is_about(subject)]
+            metafunc.parametrize("check", names)
+
+    def test_contract(self, check: str) -> None:
+        """One check."""
+        checks = [CHECKS[check]] if check in CHECKS else []
+        found = list(_violations(self._subject(), checks, self.clusters()))
+        if found:
+            raise ContractError(found)
+
+    def _subject(self) -> Subject:
+        return Subject(plugin=self.plugin, args=self.args, objects=tuple(self.objects))

@@ -1,0 +1,8 @@
+"""DefaultBinder keeps the contract of plugins."""
+
+from quaymaster.testing import PluginContract
+from quaymaster_default_binder import DefaultBinder
+
+
+class TestContract(PluginContract):
+    plugin = DefaultBinder

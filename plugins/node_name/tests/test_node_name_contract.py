@@ -1,0 +1,8 @@
+"""NodeName keeps the contract of plugins."""
+
+from quaymaster.testing import PluginContract
+from quaymaster_node_name import NodeName
+
+
+class TestContract(PluginContract):
+    plugin = NodeName
