@@ -473,6 +473,7 @@ class HintsTrue(OnlyOpenNodes):
 
 EVERYBODY: list[object] = []
 STOP = threading.Event()
+"""Stops the threads that a plugin forgets."""
 
 
 class IsKeptInAList(Plugin):
@@ -484,8 +485,41 @@ class IsKeptInAList(Plugin):
         return None
 
 
-class StartsAThread(Plugin):
+class RunsAThread(Plugin):
+    """Ends the thread that it has begun."""
+
     def __init__(self, args: object, handle: Handle) -> None:
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._stop.wait, daemon=True)
+
+    @hookimpl
+    def start(self) -> None:
+        self._thread.start()
+
+    @hookimpl
+    def filter(self) -> Status | None:
+        assert self._thread.is_alive(), "a plugin at work has been started"
+        return None
+
+    @hookimpl
+    def close(self) -> None:
+        self._stop.set()
+        self._thread.join(1)
+
+
+class FailsToClose(Plugin):
+    @hookimpl
+    def filter(self) -> Status | None:
+        return None
+
+    @hookimpl
+    def close(self) -> None:
+        raise OSError("gone")
+
+
+class StartsAThread(Plugin):
+    @hookimpl
+    def start(self) -> None:
         threading.Thread(target=STOP.wait, daemon=True, name="poller").start()
 
     @hookimpl
@@ -526,6 +560,7 @@ BROKEN: Sequence[tuple[type, str, str]] = [
     (SaysYes, "failures", "filter: returned bool, expected Status or None"),
     (WaitsByStatus, "failures", "permit: returned a Status with code Wait"),
     (FailsToPostFilter, "failures", "post_filter: raised RuntimeError: no idea"),
+    (FailsToClose, "failures", "close: raised OSError: gone"),
     (WritesColumns, "purity", "pre_filter: changed column 'unschedulable'"),
     (WritesLabels, "purity", "filter: changed metadata.labels of pod"),
     (TwinForgetsPods, "twin", "filter_nodes: success for node 'n0', expected Unsched"),
@@ -570,8 +605,10 @@ def _many_examples() -> Iterator[None]:
     before = settings.get_current_profile_name()
     settings.register_profile("broken", max_examples=400, derandomize=True)
     settings.load_profile("broken")
+    STOP.clear()
     yield
     settings.load_profile(before)
+    STOP.set()
 
 
 @pytest.mark.usefixtures("_many_examples")
@@ -608,6 +645,10 @@ class Sound(OnlyOpenNodes):
 
 class TestSound(PluginContract):
     plugin = Sound
+
+
+class TestWithAThread(PluginContract):
+    plugin = RunsAThread
 
 
 class TestOptedOut(PluginContract):

@@ -74,6 +74,8 @@ class Bench:
         services: Services | None = None,
     ) -> None:
         self.subject = subject
+        if subject.has("start") or subject.has("close"):
+            subject.benches.append(self)
         self.services = services or make_services(
             subject.objects, subject.empty_cluster
         )
@@ -84,6 +86,8 @@ class Bench:
         self._failures: list[BaseException] = []
         watch = MutationGuard(self.snapshot) if is_guarded else None
         self._guards = HookGuards(failed=self._note, watch=watch)
+        if subject.has("start"):
+            self.ask("start")
 
     def _made(self) -> tuple[object, EngineHandle]:
         try:
@@ -157,6 +161,12 @@ class Bench:
 
     def _note(self, _plugin: str, _hook: str, _pod: str, error: BaseException) -> None:
         self._failures.append(error)
+
+    def close(self) -> None:
+        """Retire the plugin, as a reload does."""
+        self.handle.retire()
+        if self.subject.has("close"):
+            self.ask("close")
 
     def pre_filter(
         self, state: CycleState, pod: Pod

@@ -20,6 +20,7 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
         bench = Bench(subject, cluster)
         if subject.has("events_to_register"):
             bench.ask("events_to_register")
+        Bench(subject, cluster).close()
     except HookFailedError as failure:
         fail(failure.hook, failure.problem)
     for pod in cluster.pending:

@@ -25,7 +25,9 @@ def _ask(subject: Subject, _cluster: SmallCluster, _other: SmallCluster) -> None
     services = make_services(subject.objects)
     bench = Bench(subject, _CLUSTER, services=services)
     walk(bench, _CLUSTER.pending[0])
-    bench.handle.retire()
+    if bench in subject.benches:
+        subject.benches.remove(bench)
+    bench.close()
     if services.clock.next_due() is not None:
         fail("", "a timer rings after a reload; set timers on handle.clock")
     started = [one.name for one in threading.enumerate() if one not in threads]

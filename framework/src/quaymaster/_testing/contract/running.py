@@ -57,6 +57,8 @@ def find(
         except Finding as finding:
             found.append(finding)
             raise
+        finally:
+            _close(subject)
 
     # hypothesis keeps failing examples by the name, and replays them.
     ask.__name__ = f"{check.name} {subject.name}".replace(" ", "_")
@@ -65,6 +67,11 @@ def find(
             given(clusters, clusters if check.needs_other else just(_NOTHING))(ask)
         )()
     return min(found, key=_size, default=None)
+
+
+def _close(subject: Subject) -> None:
+    with suppress(HookFailedError):
+        subject.close()
 
 
 def _with(subject: Subject, cluster: SmallCluster) -> SmallCluster:

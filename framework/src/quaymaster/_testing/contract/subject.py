@@ -3,13 +3,14 @@
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Final
+from typing import Final, Protocol
 
 import attrs
 
 from quaymaster._config.model import ProfileConfig
 from quaymaster._contract.clock import VirtualClock
 from quaymaster._contract.hookspecs import EXTENSION_POINTS, PodUse, Scope
+from quaymaster._engine.framework import retire
 from quaymaster._engine.handle import EngineHandle, Services
 from quaymaster._inmemory.cluster import InMemoryCluster
 from quaymaster._objects import ApiObject
@@ -47,6 +48,13 @@ def make_services(
     )
 
 
+class Closeable(Protocol):
+    """Where a plugin is at work."""
+
+    def close(self) -> None:
+        """Retire the plugin."""
+
+
 @attrs.frozen(kw_only=True, eq=False)
 class Subject:
     """One plugin, as the contract suite asks about it.
@@ -55,11 +63,13 @@ class Subject:
         plugin: Its class.
         args: Its arguments, as they stand in a configuration file; None for defaults.
         objects: What it always finds in the cluster.
+        benches: Where plugins of it are at work that have to be closed.
     """
 
     plugin: type
     args: Mapping[str, object] | None = None
     objects: tuple[ApiObject, ...] = ()
+    benches: list[Closeable] = attrs.field(factory=list, init=False)
 
     @property
     def name(self) -> str:
@@ -89,7 +99,7 @@ class Subject:
         """
         services = make_services(self.objects)
         framework = build_alone(self.plugin, (), self.args, services)
-        framework.handle.retire()
+        retire([framework])
         return framework.profile.config
 
     @cached_property
@@ -103,9 +113,15 @@ class Subject:
 
     def make(self, services: Services) -> tuple[object, EngineHandle]:
         """Build one, and the handle that it has."""
-        handle = EngineHandle(self.config.scheduler_name, services)
+        own = EngineHandle(self.config.scheduler_name, services)
+        handle = own.for_plugin(self.name)
         build: PluginClass = self.plugin
         return build(self.config.plugin_args.get(self.name), handle), handle
+
+    def close(self) -> None:
+        """Close all plugins that are at work."""
+        while self.benches:
+            self.benches.pop().close()
 
     def wanted(self, hook: str) -> Sequence[str]:
         """The names of the arguments that its hook takes."""
