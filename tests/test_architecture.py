@@ -12,6 +12,24 @@ from tests.kit.sources import CORE, ROOT, imports, parsed
 
 PLUGINS = sorted(path.name for path in (ROOT / "plugins").iterdir() if path.is_dir())
 RULES = 36
+EXPLAINED_IDENTITY = [
+    "_cli",
+    "_config",
+    "_cycle",
+    "_indexes",
+    "_inmemory",
+    "_input",
+    "_manifests",
+    "_memo",
+    "_objects",
+    "_openapi",
+    "_perf",
+    "_preemption",
+    "_simulation",
+    "_testing",
+    "_volumes",
+]
+"""The rooms in which each comparison by identity has a comment."""
 
 
 def imported(path: Path) -> Iterator[str]:
@@ -97,15 +115,24 @@ def test_every_rule_of_the_parity_format_has_a_test() -> None:
 
 
 def _is_singleton(part: ast.expr) -> bool:
-    """Whether an expression is None, a constant, a member of an enum or a class."""
+    """Whether an expression is None, a truth value, a member of an enum or a class."""
+    if isinstance(part, ast.Call):
+        return ast.unparse(part.func) in {"bool", "type", "label.startswith"}
     if isinstance(part, ast.Attribute):
-        return part.attr.isupper()
+        return not part.attr.islower() or part.attr.startswith("is_")
     name = part.id if isinstance(part, ast.Name) else ""
-    return isinstance(part, ast.Constant) or name.isupper() or name in {"int", "kind"}
+    is_class = not name.islower() or name in {
+        "int",
+        "list",
+        "object",
+        "kind",
+        "timedelta",
+    }
+    return isinstance(part, ast.Constant | ast.Compare) or (bool(name) and is_class)
 
 
 def test_each_comparison_by_identity_says_why_it_may() -> None:
-    rooms = [CORE / "_cycle", CORE / "_memo"]
+    rooms = [CORE / room for room in EXPLAINED_IDENTITY]
     rooms += [ROOT / "plugins" / plugin / "src" for plugin in PLUGINS]
     for path in (path for room in rooms for path in room.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
@@ -115,7 +142,7 @@ def test_each_comparison_by_identity_says_why_it_may() -> None:
                 continue
             if not any(isinstance(one, ast.Is | ast.IsNot) for one in node.ops):
                 continue
-            if any(_is_singleton(part) for part in node.comparators):
+            if any(_is_singleton(part) for part in (node.left, *node.comparators)):
                 continue
             above = "\n".join(lines[max(0, node.lineno - 6) : node.lineno])
             assert "# Identity:" in above, f"{path}:{node.lineno}"

@@ -60,6 +60,7 @@ def print_explained(explained: ExplainedPod, *, top: int, every: bool) -> None:
     if not shown:
         _print_untried(explained)
     for attempt in shown:
+        # Identity: this attempt, not one that is equal.
         if attempt is not shown[0]:
             print_line()
         _print_attempt(explained, attempt, top)

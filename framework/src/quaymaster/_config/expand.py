@@ -96,6 +96,7 @@ class _Expansion:
         names: dict[str, Entry] = {}
         for entry in entries:
             first = names.setdefault(entry.name, entry)
+            # Identity: the same plugin may be listed twice by equal entries.
             if first is not entry:
                 where = first.path.removesuffix(".name")
                 message = f"plugin {entry.name!r} is enabled already, by {where}"

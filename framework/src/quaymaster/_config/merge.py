@@ -112,6 +112,7 @@ def _merge(default: EntrySet, custom: EntrySet) -> EntrySet:
             if replacement:
                 used.append(replacement)
             enabled.append(replacement or entry)
+    # Identity: the same plugin may be listed twice by equal entries.
     enabled += [
         entry for entry in custom.enabled if not any(entry is one for one in used)
     ]

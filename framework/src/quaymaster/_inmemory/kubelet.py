@@ -81,6 +81,7 @@ class _StatusMemo:
         self._after = PodStatus()
 
     def at(self, before: PodStatus, now: float) -> PodStatus:
+        # Identity: pods of one template have one status object; values never change.
         if self._now != now or self._before is not before:
             self._after = self._change(before, Time(now))
             self._before, self._now = before, now

@@ -131,6 +131,7 @@ def make_pods(
     for index in range(operation.count):
         if template is not None:
             made = template.make(index, operation.count)
+            # Identity: a template that uses no index gives the same object again.
             if made is not source:
                 source, pod = made, _pod(made, namespace)
         yield volumes.with_volume(pod, index)

@@ -172,8 +172,9 @@ class Evictions:
         an event that found the gate closed is not told again: it may have been the only
         one to help, be it that a victim has ended by itself.
         """
+        # Identity: the preemptor may have been tried again since the last victim was
+        # seen to go, and have other work by now.
         if self._under_way.get(work.preemptor.uid) is work:
-            # Otherwise it has been tried again, since the last victim was seen to go.
             del self._under_way[work.preemptor.uid]
         if outcome.error is not None:
             key = work.preemptor.key

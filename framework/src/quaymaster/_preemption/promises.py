@@ -43,6 +43,7 @@ class Promises:
             if not pods:
                 continue
             promised = known.get(info.name)
+            # Identity: the nominator gives the same sequence until it changes.
             if promised is None or promised.pods is not pods:
                 promised = known[info.name] = _Promised(pods)
             for its_priority, its_uid, usage in promised.requests:

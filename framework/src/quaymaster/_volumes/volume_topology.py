@@ -164,6 +164,7 @@ class _LabelCounts:
         return self._by_value.get(value, 0)
 
     def counts(self, column: CodedColumn[str], rows: Rows) -> Int64Array:
+        # Identity: another column has codes of its own.
         if column is not self._column:
             self._column, self._known = column, 0
         values = column.values

@@ -177,6 +177,7 @@ class Admission:
         capacity = round_amounts(node.status.capacity)
         allocatable = round_amounts(node.status.allocatable) or capacity
         status = node.status
+        # Identity: what needs no rounding comes back as the same object.
         if capacity is not status.capacity or allocatable is not status.allocatable:
             status = replace(status, capacity=capacity, allocatable=allocatable)
             node = replace(node, status=status)

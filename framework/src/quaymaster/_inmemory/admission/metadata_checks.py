@@ -81,6 +81,7 @@ class MetadataChecks:
         if metadata.generation is not None:
             report.at_least(metadata.generation, "metadata.generation")
         labels, annotations = metadata.labels, metadata.annotations
+        # Identity: pods of one template share these objects, and values never change.
         if labels and labels is not self._labels:
             check_labels(labels, "metadata.labels", report)
         if annotations and annotations is not self._annotations:

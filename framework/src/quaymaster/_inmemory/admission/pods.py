@@ -131,6 +131,7 @@ class PodAdmission:
             spec = self._narrowed(spec, pod.metadata.labels, rules, report)
         self._check_own(pod, spec, report)
         status = _with_phase(pod.status, bool(spec.scheduling_gates))
+        # Identity: what admission does not change comes back as the same object.
         if spec is pod.spec and status is pod.status:
             return pod
         return replace(pod, spec=spec, status=status)
@@ -188,6 +189,7 @@ class PodAdmission:
             if not is_right:
                 return known
             known = self._pool.share_spec(known)
+            # Identity: a spec that is complete comes back as the same object.
             if original is not known:
                 _PAST.of_spec(known).originals[id(original)] = original
                 self._remember(original, known, rules)
@@ -223,6 +225,7 @@ class PodAdmission:
     def _check_own(self, pod: Pod, spec: PodSpec, report: Report) -> None:
         """Check what a pod does not share with the others of its template."""
         annotations, node_name = pod.metadata.annotations, pod.node_name
+        # Identity: pods of one template share them, and values never change.
         if annotations and annotations is not self._annotations:
             check_pod_annotations(annotations, "metadata.annotations", report)
             if not report:
@@ -236,6 +239,7 @@ class PodAdmission:
 
     def _known(self, spec: PodSpec, rules: SpecRules) -> PodSpec | None:
         past = _PAST.of_spec(spec)
+        # Identity: changed rules are a new object.
         reference = past.admitted if past.rules is rules else None
         return None if reference is None else reference()
 

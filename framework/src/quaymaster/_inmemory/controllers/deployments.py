@@ -69,6 +69,7 @@ class DeploymentController:
         self._sets.claim(deployment)
         sets = self._sets.of(deployment.uid)
         new = _find_set(deployment, sets)
+        # Identity: `new` is one of these very objects.
         old = [other for other in sets if other is not new and _count(other)]
         if deployment.spec.paused:
             active = old if new is None else [new, *old]
@@ -222,6 +223,7 @@ def _is_same(mine: PodTemplateSpec, theirs: PodTemplateSpec) -> bool:
         return False
     if metadata.annotations != theirs.metadata.annotations:
         return False
+    # Identity: mostly the same object, and to compare two specs with defaults is slow.
     return mine.spec is theirs.spec or (
         default_template_spec(mine.spec) == default_template_spec(theirs.spec)
     )

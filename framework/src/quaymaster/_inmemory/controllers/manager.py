@@ -104,6 +104,7 @@ class Controllers:
             if reference is not None:
                 self._member_changed(reference.uid, old, new)
                 return
+            # Identity: most updates share the labels; others are compared.
             if after.labels is before.labels or after.labels == before.labels:
                 return
         if old is not None:
@@ -353,4 +354,5 @@ class Controllers:
 
 def _is_same_owner(old: Pod, new: Pod) -> bool:
     before, after = old.metadata.owner_references, new.metadata.owner_references
+    # Identity: most updates share the references; others are compared.
     return before is after or before == after

@@ -150,6 +150,7 @@ class Ownership:
         current = metadata.controller
         if current is not None and current.uid in self._owners:
             return
+        # Identity: `current` is one of these very objects.
         others = tuple(r for r in metadata.owner_references if r is not current)
         references = (owner_reference(owner), *others)
         metadata = replace(metadata, owner_references=references)

@@ -215,6 +215,7 @@ _COUNTED_KINDS: Final = tuple(
 def _is_same(old: ApiObject | None, new: ApiObject | None) -> bool:
     """Whether a cheap look shows that a change means nothing to quotas."""
     if isinstance(old, Pod) and isinstance(new, Pod):
+        # Identity: most updates share these objects; if not, usage is counted again.
         return (
             old.spec is new.spec
             and old.is_finished is new.is_finished

@@ -128,6 +128,7 @@ class _Block:
         self, column: int, top: object, made: _Mapping | list[object]
     ) -> _Mapping | list[object]:
         """Begin a container, the value of the key in the line before."""
+        # Identity: the key must be of the innermost mapping, not of an equal one.
         if self.awaited is None or self.awaited[0] is not top:
             raise NotPlainError
         mapping, key = self.awaited

@@ -145,7 +145,7 @@ class Values:
 
     def _end(self) -> tuple[object, Mark | None]:
         done = self._open.pop()
-        # A value inside may have used the same anchor.
+        # Identity: a value inside may have taken the same anchor since.
         if done.anchor is not None and self._anchors[done.anchor] is done:
             self._anchors[done.anchor] = self._so_far.since(done.begin, done.value)
         return done.value, done.mark
