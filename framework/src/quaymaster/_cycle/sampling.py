@@ -16,7 +16,7 @@ from quaymaster._state.node_table import NodeTable
 
 __all__ = ["NodeOrder", "nodes_to_find", "sample"]
 
-_MIN_FEASIBLE_NODES = 100
+_MIN_FEASIBLE_NODES = 100  # upstream's ``minFeasibleNodesToFind``
 _REGION_LABELS = (
     "topology.kubernetes.io/region",
     "failure-domain.beta.kubernetes.io/region",

@@ -26,7 +26,7 @@ Reply: TypeAlias = tuple[HTTPStatus, Sequence[Part]]
 _JSON: Final = "application/json"
 # Chosen, not measured: time for what the client was sending when the answer came.
 _SECONDS_TO_LINGER: Final = 2.0
-_CHUNK: Final = 1 << 16
+_CHUNK: Final = 1 << 16  # bytes; chosen, not measured: heads are far shorter
 
 _log = logging.getLogger(__name__)
 

@@ -34,7 +34,7 @@ from quaymaster._state.node_table import NodeTable
 
 __all__ = ["ExtenderService", "ServiceError", "UnknownNodes"]
 
-_TENTH = 10
+_TENTH = 10  # extenders score from 0 to 10, plugins from 0 to 100
 _UNKNOWN: Final = Status.unresolvable("node(s) unknown to the extender")
 
 _log = logging.getLogger(__name__)

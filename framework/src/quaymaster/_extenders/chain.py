@@ -37,7 +37,7 @@ EXTENDER: Final = "Extender"
 (upstream: ``ExtenderName``)."""
 
 _SCALE: Final = 10  # 0 to 10, as extenders score, becomes 0 to 100
-_LARGEST: Final = 2**63
+_LARGEST: Final = 2**63  # the first number that int64 cannot hold
 
 _log = logging.getLogger(__name__)
 

@@ -36,8 +36,8 @@ from quaymaster._objects import ApiObject, Job, Namespace, SpecPool, decode, fro
 
 __all__ = ["Collector"]
 
-_OBJECTS_PER_REPORT: Final = 256
-_LONGEST_KEY: Final = 80
+_OBJECTS_PER_REPORT: Final = 256  # chosen, not measured: some reports per second
+_LONGEST_KEY: Final = 80  # characters of a key in a message
 _LONGEST_VERSION: Final = 20  # digits, as 64 bits have
 
 ObjT = TypeVar("ObjT", bound=ApiObject)

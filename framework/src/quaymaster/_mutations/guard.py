@@ -35,7 +35,7 @@ _PER_NODE: Final = frozenset({"filter", "score", "add_pod", "remove_pod"})
 _IMAGINING: Final = frozenset({"add_pod", "remove_pod"})
 """Hooks that change their own values in a state, if it is a clone."""
 
-_MOST_NAMED: Final = 5
+_MOST_NAMED: Final = 5  # changes, so that the message stays one line
 
 
 class _Saved(Protocol):

@@ -51,21 +51,21 @@ class PristineObjects:
 
 def _restored(obj: msgspec.Struct, original: msgspec.Struct) -> Iterator[str]:
     for name in obj.__struct_fields__:
-        found, kept = getattr(obj, name), getattr(original, name)
-        if found == kept:
+        found, saved = getattr(obj, name), getattr(original, name)
+        if found == saved:
             continue
-        if isinstance(kept, msgspec.Struct) and type(found) is type(kept):
-            for path in _restored(found, kept):
+        if isinstance(saved, msgspec.Struct) and type(found) is type(saved):
+            for path in _restored(found, saved):
                 yield f"{name}.{path}"
             continue
-        _put_back(obj, name, found, copy.deepcopy(kept))
+        _put_back(obj, name, found, copy.deepcopy(saved))
         yield name
 
 
-def _put_back(obj: msgspec.Struct, name: str, found: object, kept: object) -> None:
+def _put_back(obj: msgspec.Struct, name: str, found: object, saved: object) -> None:
     """Put a value back, in place if possible: others may hold the same mapping."""
-    if isinstance(found, dict) and isinstance(kept, dict):
+    if isinstance(found, dict) and isinstance(saved, dict):
         found.clear()
-        found.update(kept)
+        found.update(saved)
     else:
-        msgspec.structs.force_setattr(obj, name, kept)
+        msgspec.structs.force_setattr(obj, name, saved)

@@ -15,8 +15,11 @@ from quaymaster._objects.pod import ContainerStatus, PodSpec, PodStatus
 
 __all__ = ["SpecPool"]
 
+# Bounds on memory: the tables are cleared when they are full. Chosen, not measured: far
+# more templates, and parts of templates, than are in use at a time.
 _TEXT_LIMIT: Final = 2048
 _TABLE_LIMIT: Final = 16384
+
 _SPEC_PARTS: Final = (
     "containers",
     "init_containers",

@@ -20,6 +20,8 @@ from quaymaster._state.node_info import NodeInfo
 
 __all__ = ["RowCandidates", "RowSearch", "RowStatuses"]
 
+# Chosen, not measured: nodes to try beyond the expected ones, so that the search seldom
+# needs another round for the last candidates.
 _SPARE: Final = 16
 
 

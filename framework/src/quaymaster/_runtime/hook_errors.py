@@ -10,7 +10,7 @@ from quaymaster._raised import describe_exception
 
 __all__ = ["HookErrors"]
 
-_SECONDS_BETWEEN_TRACEBACKS: Final = 60.0
+_SECONDS_BETWEEN_TRACEBACKS: Final = 60.0  # chosen: seldom enough to be read
 
 _log = logging.getLogger(__name__)
 

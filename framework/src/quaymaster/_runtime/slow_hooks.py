@@ -8,7 +8,7 @@ from quaymaster._contract.options import SlowHook
 
 __all__ = ["SlowHooks"]
 
-_SECONDS_BETWEEN_WARNINGS: Final = 60.0
+_SECONDS_BETWEEN_WARNINGS: Final = 60.0  # chosen: seldom enough to be read
 
 _log = logging.getLogger(__name__)
 

@@ -27,6 +27,9 @@ from quaymaster._volumes.volume_topology import VolumeTopology, VolumeTopologyCo
 __all__ = ["Candidate", "Candidates", "FreeVolumes", "VolumePool", "storage_of"]
 
 _ZERO: Final = Quantity(0)
+
+# A bound on memory: each list has the fitting volumes of a class. Chosen, not measured:
+# workloads ask for fewer combinations of class, size and selector at a time.
 _MAX_SHAPES: Final = 64
 
 

@@ -13,7 +13,7 @@ from quaymaster._objects import Node, Pod
 
 __all__ = ["remove_pods_later"]
 
-_QUARANTINE_SECONDS: Final = 40.0
+_QUARANTINE_SECONDS: Final = 40.0  # upstream's ``quarantineTime``
 
 
 def remove_pods_later(cluster: ClusterAccess, node_name: str) -> None:

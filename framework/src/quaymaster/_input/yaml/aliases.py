@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 __all__ = ["Anchored", "Expansion"]
 
+# The limits of ``allowedAliasRatio``: few aliases, and few values, are free.
 _FREE_ALIASES: Final = 100
 _FREE_VALUES: Final = 1_000
 _FEW_VALUES: Final = 400_000

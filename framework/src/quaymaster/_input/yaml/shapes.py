@@ -17,6 +17,8 @@ _FILLED: Final = re.compile(r": ([^\n]++)\n")
 _VALUE: Final = re.compile(rf"(?:{VALUE})\n", re.ASCII)
 _MARK: Final = "qm0shape0mark"
 _MARKED: Final = re.compile(rf'"{_MARK}"'.encode())
+
+# Bounds on memory: the tables are cleared when they are full. Chosen, not measured.
 _MOST_SHAPES: Final = 4096
 _MOST_VALUES: Final = 1 << 16
 

@@ -24,7 +24,7 @@ _SOMETHING: Final = re.compile(rb"^[^\S\n]*+[^\s#]", re.MULTILINE)
 _ENDS: Final = (b"\n---", b"\n...", b"\n%")
 _SEPARATOR: Final = re.compile(rb"^---\n", re.MULTILINE)
 _SPECIAL: Final = re.compile(rb"^(?:%|\.\.\.|---[^\n])", re.MULTILINE)
-_LONGEST_FRAME: Final = 1 << 16
+_LONGEST_FRAME: Final = 1 << 16  # bytes around a list; chosen, not measured
 
 
 class Piece(NamedTuple):
