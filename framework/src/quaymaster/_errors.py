@@ -10,6 +10,7 @@ from typing import Final
 import attrs
 
 __all__ = [
+    "KindError",
     "ManifestErrors",
     "ObjectError",
     "PluginError",
@@ -31,6 +32,10 @@ _SHOWN: Final = 5
 
 class QuaymasterError(Exception):
     """The base of all errors that the framework raises on purpose."""
+
+
+class KindError(QuaymasterError):
+    """A kind of objects that cannot be declared like that."""
 
 
 class PluginError(QuaymasterError):

@@ -6,8 +6,6 @@ a pod is ``pod.node_name``, not in its spec, since all pods of a template share 
 spec. Unknown fields are ignored, and a null is the same as nothing.
 """
 
-from typing import Final
-
 from quaymaster._objects.affinity import (
     Affinity,
     NodeAffinity,
@@ -34,6 +32,7 @@ from quaymaster._objects.core import (
     ServiceSpec,
 )
 from quaymaster._objects.devices import DeviceClass, DeviceClassSpec
+from quaymaster._objects.kinds import KINDS
 from quaymaster._objects.limits import (
     LimitRange,
     LimitRangeItem,
@@ -293,36 +292,3 @@ __all__ = [
     "from_wire",
     "to_wire",
 ]
-
-KINDS: Final[dict[str, type[ApiObject]]] = {
-    cls.kind: cls
-    for cls in (
-        Namespace,
-        Node,
-        Pod,
-        Service,
-        ReplicationController,
-        ReplicaSet,
-        Deployment,
-        StatefulSet,
-        DaemonSet,
-        Job,
-        PersistentVolume,
-        PersistentVolumeClaim,
-        StorageClass,
-        CSINode,
-        CSIDriver,
-        CSIStorageCapacity,
-        VolumeAttachment,
-        DeviceClass,
-        PodDisruptionBudget,
-        PriorityClass,
-        RuntimeClass,
-        LimitRange,
-        ResourceQuota,
-        Event,
-        Lease,
-        Binding,
-    )
-}
-"""Every kind of object that can be loaded, by its name."""

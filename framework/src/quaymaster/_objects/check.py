@@ -8,7 +8,8 @@ its type: ``disk:`` in a node selector is ``""``, ``cpu:`` in requests is 0.
 
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 from msgspec import inspect
 
@@ -17,6 +18,17 @@ from quaymaster._objects.codec import dec_hook
 from quaymaster._objects.quantity import Quantity
 
 __all__ = ["clean", "complaint", "show"]
+
+
+_NAMES: Final[Mapping[type[inspect.Type], str]] = {
+    inspect.BoolType: "true or false",
+    inspect.DictType: "an object",
+    inspect.FloatType: "a number",
+    inspect.IntType: "an integer",
+    inspect.StrType: "a string",
+    inspect.StructType: "an object",
+    inspect.VarTupleType: "a list",
+}
 
 
 def clean(tree: object, cls: type, problems: list[Problem]) -> object:
@@ -54,22 +66,10 @@ def _type_info(cls: type) -> inspect.Type:
 def _clean(
     value: object, info: inspect.Type, path: str, problems: list[Problem]
 ) -> object:
-    match info:
-        case inspect.StructType():
-            return _clean_struct(value, info, path, problems)
-        case inspect.VarTupleType():
-            return _clean_list(value, info, path, problems)
-        case inspect.DictType():
-            return _clean_dict(value, info, path, problems)
-        case inspect.UnionType():
-            return _clean_union(value, info, path, problems)
-        case inspect.CustomType():
-            return _clean_custom(value, info, path, problems)
-        case inspect.IntType():
-            return _clean_integer(value, info, path, problems)
-        case inspect.BoolType() | inspect.StrType():
-            return _clean_scalar(value, info, path, problems)
-    raise TypeError(f"no objects have fields of type {info}")
+    cleaner = _CLEANERS.get(type(info))
+    if cleaner is None:
+        raise TypeError(f"no objects have fields of type {info}")
+    return cleaner(value, info, path, problems)
 
 
 def _clean_struct(
@@ -142,7 +142,8 @@ def _clean_union(
         cleaned = _clean(value, member, path, complaints)
         if not complaints:
             return cleaned
-    return _complain(value, "an integer or a string", path, problems)
+    expected = " or ".join(_NAMES.get(type(one), "another value") for one in members)
+    return _complain(value, expected, path, problems)
 
 
 def _clean_scalar(
@@ -172,6 +173,23 @@ def _clean_integer(
     return value
 
 
+def _clean_number(
+    value: object, _: inspect.FloatType, path: str, problems: list[Problem]
+) -> object:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return _complain(value, "a number", path, problems)
+    return value
+
+
+def _clean_choice(
+    value: object, info: inspect.LiteralType, path: str, problems: list[Problem]
+) -> object:
+    if value not in info.values:
+        allowed = ", ".join(map(repr, info.values))
+        return _complain(value, f"one of {allowed}", path, problems)
+    return value
+
+
 def _clean_custom(
     value: object, info: inspect.CustomType, path: str, problems: list[Problem]
 ) -> object:
@@ -187,3 +205,27 @@ def _complain(
 ) -> object:
     problems.append(Problem(path=path, message=complaint(value, expected)))
     return value
+
+
+def _leave(
+    value: object, _info: inspect.AnyType, _path: str, _problems: list[Problem]
+) -> object:
+    return value
+
+
+# Any: each takes the type that it is found by.
+_CLEANERS: Final[
+    Mapping[type[inspect.Type], Callable[[object, Any, str, list[Problem]], object]]
+] = {
+    inspect.AnyType: _leave,
+    inspect.BoolType: _clean_scalar,
+    inspect.CustomType: _clean_custom,
+    inspect.DictType: _clean_dict,
+    inspect.FloatType: _clean_number,
+    inspect.IntType: _clean_integer,
+    inspect.LiteralType: _clean_choice,
+    inspect.StrType: _clean_scalar,
+    inspect.StructType: _clean_struct,
+    inspect.UnionType: _clean_union,
+    inspect.VarTupleType: _clean_list,
+}

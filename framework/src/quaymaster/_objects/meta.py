@@ -85,11 +85,14 @@ class ApiObject(ApiValue, frozen=True, kw_only=True):
     Attributes:
         api_version: Group and version, such as ``apps/v1``.
         kind: Upstream's name of the class.
+        plural: What the API calls many of them, such as ``deployments``; needed of the
+            kinds that plugins declare.
         namespaced: Whether its objects live in namespaces.
     """
 
     api_version: ClassVar[str] = ""
     kind: ClassVar[str] = ""
+    plural: ClassVar[str] = ""
     namespaced: ClassVar[bool] = True
 
     metadata: ObjectMeta = ObjectMeta()

@@ -98,7 +98,18 @@ def from_wire(tree: object, kind: type[ObjT], *, pool: SpecPool | None = None) -
         raise ObjectError(problems)
     if kind is Pod:
         return _pod_of(cleaned, pool)  # type: ignore[return-value]  # kind is Pod
-    return _share(msgspec.convert(cleaned, kind, dec_hook=dec_hook), pool)
+    try:
+        made = msgspec.convert(cleaned, kind, dec_hook=dec_hook)
+    except msgspec.ValidationError as error:
+        # What a class asks for beyond types: bounds, patterns, checks of its own.
+        raise ObjectError([_problem_of(error)]) from error
+    return _share(made, pool)
+
+
+def _problem_of(error: msgspec.ValidationError) -> Problem:
+    text, _, place = str(error).partition(" - at `$")
+    text = text[:1].lower() + text[1:]
+    return Problem(path=place.rstrip("`").lstrip("."), message=text)
 
 
 def to_wire(obj: ApiObject) -> dict[str, Any]:
