@@ -41,14 +41,17 @@ _CODES = {code.label: code for code in Code}
 
 
 class DeviceClass(ApiObject, frozen=True, kw_only=True):
+    api_version: ClassVar[str] = "resource.k8s.io/v1"
     kind: ClassVar[str] = "DeviceClass"
 
 
 class ResourceClaim(ApiObject, frozen=True, kw_only=True):
+    api_version: ClassVar[str] = "resource.k8s.io/v1"
     kind: ClassVar[str] = "ResourceClaim"
 
 
 class ResourceSlice(ApiObject, frozen=True, kw_only=True):
+    api_version: ClassVar[str] = "resource.k8s.io/v1"
     kind: ClassVar[str] = "ResourceSlice"
 
 

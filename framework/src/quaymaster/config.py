@@ -15,6 +15,7 @@ from quaymaster._config.fields import (
     one_of,
     qualified_name,
 )
+from quaymaster._config.kinds import declared_kinds
 from quaymaster._config.load import (
     default_config,
     load_config,
@@ -51,6 +52,7 @@ __all__ = [
     "Rule",
     "SchedulerConfig",
     "config_schema",
+    "declared_kinds",
     "default_config",
     "dump_config",
     "duration",

@@ -4,7 +4,9 @@ An error that belongs to one topic is there: `quaymaster.cluster.ConflictError`.
 """
 
 from quaymaster._contract.cycle_state import StateCloneError, StateNotFoundError
+from quaymaster._contract.handle import UnfollowedKindError
 from quaymaster._errors import (
+    KindError,
     ObjectError,
     PluginError,
     Problem,
@@ -26,6 +28,7 @@ from quaymaster._runtime.build import ProfileError
 __all__ = [
     "DuplicatePluginError",
     "ExtenderError",
+    "KindError",
     "ObjectError",
     "PluginError",
     "PluginLoadError",
@@ -37,6 +40,7 @@ __all__ = [
     "StateCloneError",
     "StateNotFoundError",
     "TimeError",
+    "UnfollowedKindError",
     "UnknownObjectionError",
     "UnknownPluginError",
     "VerificationError",

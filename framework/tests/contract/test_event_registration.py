@@ -19,7 +19,8 @@ from quaymaster import (
     on_node,
     on_pod,
 )
-from quaymaster.objects import KINDS, Deployment
+from quaymaster.objects import KINDS, Deployment, Namespace
+from tests.kit.kinds import PodGroup
 
 
 def after_adding(_pod: Pod, _old: None, _new: Node) -> QueueingHint:
@@ -110,6 +111,24 @@ def test_resource_without_a_class_is_registered_for_by_name() -> None:
     assert claims(Change.ADD).event.label == "resource.k8s.io/ResourceClaimAdd"
 
 
-def test_class_that_the_scheduler_does_not_follow_is_refused() -> None:
-    with pytest.raises(ValueError, match="'apps/Deployment' is not a valid"):
-        EventsOf(Deployment)
+def test_any_class_is_registered_for_by_its_plural_version_and_group() -> None:
+    assert EventsOf(Deployment)(Change.ADD).event.label == "deployments.v1.appsAdd"
+    assert EventsOf(Namespace)(Change.ADD).event.label == "namespaces.v1.Add"
+    groups = EventsOf(PodGroup)(Change.UPDATE)
+    assert groups.event.label == "podgroups.v1alpha1.scheduling.x-k8s.ioUpdate"
+
+
+def test_upstreams_text_is_the_resource_of_the_class() -> None:
+    text = "podgroups.v1alpha1.scheduling.x-k8s.io"
+    by_text = EventsOf[PodGroup](text)(Change.ALL).event
+    assert by_text == EventsOf(PodGroup)(Change.ALL).event
+    # Identity: resources are compared so, as members of an enumeration.
+    assert EventResource(text) is by_text.resource
+    assert by_text.resource == text
+    assert text not in set(EventResource)
+
+
+@pytest.mark.parametrize("text", ["foos", "foos.v1", "Foo.v1.example.com", "a/b", "*a"])
+def test_text_that_is_no_resource_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"foos\.v1\.example\.com, got"):
+        EventsOf(text)

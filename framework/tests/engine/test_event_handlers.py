@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -19,6 +19,7 @@ from quaymaster import (
     Snapshot,
 )
 from quaymaster.objects import (
+    DeviceClass,
     Namespace,
     NodeCondition,
     ObjectMeta,
@@ -371,10 +372,6 @@ def test_each_changed_property_of_a_node_is_an_event() -> None:
 
 
 # Everything else
-
-
-class DeviceClass(ApiObject, frozen=True, kw_only=True):
-    kind: ClassVar[str] = "DeviceClass"
 
 
 @pytest.mark.parametrize("kind", [StorageClass, DeviceClass])

@@ -184,10 +184,10 @@ def test_broken_watch_resumes_where_it_was() -> None:
     assert told.changes == ["added p"]
 
 
-def test_kind_that_is_not_watched_cannot_be_looked_up() -> None:
+def test_kind_that_nobody_declares_cannot_be_looked_up() -> None:
     informers, _ = overhear(make_cluster(controllers=False))
     assert Lease not in WATCHED_KINDS
-    with pytest.raises(KeyError, match="Lease is not watched"):
+    with pytest.raises(KeyError, match=r"Lease is not followed .*kinds = \(Lease,\)"):
         informers.get(Lease, "default/x")
 
 

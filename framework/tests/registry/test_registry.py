@@ -1,8 +1,7 @@
 """How plugins are found, and what is said about those that cannot be used."""
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator
 from typing import ClassVar
 
 import attrs
@@ -11,8 +10,7 @@ import pytest
 from quaymaster import Pod, hookimpl
 from quaymaster.errors import DuplicatePluginError, PluginLoadError, UnknownPluginError
 from quaymaster.scheduler import PluginRegistry
-
-MakeDistribution = Callable[..., None]
+from tests.kit.packages import MakeDistribution
 
 
 class Picky:
@@ -37,35 +35,6 @@ class Watcher:
 
 class Quiet:
     """Implements nothing at all."""
-
-
-@pytest.fixture
-def make_distribution(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> MakeDistribution:
-    """Installs a distribution, as far as its metadata and modules go."""
-
-    def make(
-        name: str,
-        plugins: Mapping[str, str],
-        *,
-        version: str = "1.0",
-        module: str = "",
-        code: str = "",
-    ) -> None:
-        root = tmp_path / name
-        info = root / f"{name.replace('-', '_')}-{version}.dist-info"
-        info.mkdir(parents=True)
-        metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
-        (info / "METADATA").write_text(metadata)
-        entries = "\n".join(f"{key} = {value}" for key, value in plugins.items())
-        (info / "entry_points.txt").write_text(f"[quaymaster.plugins]\n{entries}\n")
-        if module:
-            (root / f"{module}.py").write_text(code)
-            monkeypatch.delitem(sys.modules, module, raising=False)
-        monkeypatch.syspath_prepend(root)
-
-    return make
 
 
 def test_an_installed_plugin_is_found_by_its_entry_point(

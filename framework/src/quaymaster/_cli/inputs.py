@@ -11,6 +11,7 @@ import click
 from quaymaster._cli.configuration import read_config
 from quaymaster._cli.output import progress_bar, warn
 from quaymaster._cli.values import MANIFEST, config_option
+from quaymaster._config.kinds import declared_kinds
 from quaymaster._config.model import SchedulerConfig
 from quaymaster._errors import ManifestErrors, one_line
 from quaymaster._inmemory.admission.problems import AdmissionError, place_of
@@ -199,6 +200,7 @@ def read_inputs(options: InputOptions, *, asks_extenders: bool = True) -> Inputs
         task = progress.add_task("reading", total=None)
         loaded = load(
             options.paths,
+            kinds=declared_kinds(config, registry),
             namespace=options.namespace,
             validation=options.validation,
             custom_kinds=options.custom_kinds,

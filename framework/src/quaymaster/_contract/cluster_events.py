@@ -5,12 +5,15 @@ optional queueing hint. Mirrors k8s.io/kube-scheduler v0.36, ``framework/types.g
 """
 
 import enum
+import re
 from collections.abc import Callable
+from functools import cache
 from typing import Any, ClassVar, Final, Generic, TypeAlias, TypeVar, cast, overload
 
 import attrs
 
 from quaymaster._objects import ApiObject, Node, Pod
+from quaymaster._objects.kinds import group_of, plural_of, version_of
 
 __all__ = [
     "ActionType",
@@ -23,6 +26,7 @@ __all__ = [
     "QueueingHintFn",
     "on_node",
     "on_pod",
+    "resource_of",
 ]
 
 
@@ -51,6 +55,11 @@ class ActionType(enum.IntFlag):
         return _ACTION_LABELS.get(self, "")
 
 
+_GVR: Final = re.compile(
+    r"[a-z][-a-z0-9]*\.[a-z0-9]+\.([a-z0-9][-.a-z0-9]*)?", re.ASCII
+)
+"""Upstream asks for two dots or more; the core group is the empty one."""
+
 _ACTION_LABELS = {
     action: "".join(word.capitalize() for word in name.split("_"))
     for name, action in ActionType.__members__.items()
@@ -58,7 +67,12 @@ _ACTION_LABELS = {
 
 
 class EventResource(enum.StrEnum):
-    """The resources that events are about. ``WILDCARD`` stands for every resource."""
+    """The resources that events are about. ``WILDCARD`` stands for every resource.
+
+    Besides the members there is one resource for each kind that a plugin or a package
+    declares, as upstream writes it: plural, version and group. The same text gives the
+    same object: ``EventResource("podgroups.v1alpha1.scheduling.x-k8s.io")``.
+    """
 
     POD = "Pod"
     ASSIGNED_POD = "AssignedPod"
@@ -76,7 +90,24 @@ class EventResource(enum.StrEnum):
     DEVICE_CLASS = "resource.k8s.io/DeviceClass"
     WILDCARD = "*"
 
+    @classmethod
+    def _missing_(cls, value: object) -> "EventResource":
+        if not isinstance(value, str) or not _GVR.fullmatch(value):
+            expected = "plural.version.group such as foos.v1.example.com"
+            raise ValueError(f"expected a resource, or {expected}, got {value!r}")
+        made = str.__new__(cls, value)
+        made._name_ = made._value_ = value
+        # As for combined flags: the enumeration keeps what it has made.
+        cls._value2member_map_[value] = made
+        return made
 
+    @property
+    def is_declared(self) -> bool:
+        """Whether this is the resource of a declared kind, and no member."""
+        return self._name_ not in type(self).__members__
+
+
+_NAMED: Final = frozenset(resource.value for resource in EventResource)
 _POD_RESOURCES = frozenset(
     {EventResource.ASSIGNED_POD, EventResource.UNSCHEDULABLE_POD}
 )
@@ -217,10 +248,21 @@ for _name, _action in ActionType.__members__.items():
     setattr(Change, _name, Change(_action))
 
 
-def _resource_of(kind: type[ApiObject]) -> EventResource:
-    """Return upstream's name of a class's resource: its group, if any, and its kind."""
-    group, _, _ = kind.api_version.rpartition("/")
-    return EventResource(f"{group}/{kind.kind}" if group else kind.kind)
+@cache
+def resource_of(kind: type[ApiObject]) -> EventResource:
+    """What upstream calls the resource of a class.
+
+    That is its group, if any, and its kind if upstream has a name for it, and else its
+    plural, version and group.
+
+    Raises:
+        ValueError: The class does not say what it is of.
+    """
+    group, version = group_of(kind.api_version), version_of(kind.api_version)
+    name = f"{group}/{kind.kind}" if group else kind.kind
+    if name in _NAMED:
+        return EventResource(name)
+    return EventResource(f"{plural_of(kind)}.{version}.{group}")
 
 
 class EventsOf(Generic[ObjT]):
@@ -233,17 +275,19 @@ class EventsOf(Generic[ObjT]):
     None, and a ``new`` that is not. Without a hint, each change wakes the pod.
 
     For pods and nodes there are `on_pod` and `on_node`. For other objects, give their
-    class: ``EventsOf(StorageClass)(Change.ADD)``.
+    class: ``EventsOf(StorageClass)(Change.ADD)``, ``EventsOf(PodGroup)(Change.ALL)``.
+    A profile whose plugin registers for objects that nobody follows is not built.
 
     Args:
-        of: The resource, or the class of its objects.
+        of: The class of the objects, or the resource, also as a text:
+            ``podgroups.v1alpha1.scheduling.x-k8s.io``.
 
     Raises:
-        ValueError: The scheduler follows no objects of this class.
+        ValueError: The text names no resource.
     """
 
-    def __init__(self, of: type[ObjT] | EventResource) -> None:
-        self._resource = of if isinstance(of, EventResource) else _resource_of(of)
+    def __init__(self, of: type[ObjT] | EventResource | str) -> None:
+        self._resource = EventResource(of) if isinstance(of, str) else resource_of(of)
 
     @overload
     def __call__(

@@ -13,6 +13,7 @@ from quaymaster._contract.cycle_state import CycleState
 from quaymaster._contract.hookspecs import PodUse
 from quaymaster._contract.results import Candidate, FilteredRows
 from quaymaster._contract.status import Status
+from quaymaster._errors import QuaymasterError
 from quaymaster._objects import ApiObject, Pod
 from quaymaster._state.arrays import Rows
 from quaymaster._state.change_log import ChangeLog
@@ -20,26 +21,69 @@ from quaymaster._state.node_info import NodeInfo
 from quaymaster._state.node_table import NodeTable
 from quaymaster._state.snapshot import Snapshot
 
-__all__ = ["FilterRunner", "Handle", "Informers", "WaitingPod"]
+__all__ = [
+    "FilterRunner",
+    "Handle",
+    "Informers",
+    "UnfollowedKindError",
+    "WaitingPod",
+]
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
 T = TypeVar("T")
 
 
+class UnfollowedKindError(QuaymasterError, KeyError):
+    """A kind of objects that the scheduler does not follow.
+
+    Attributes:
+        kind: The kind's name.
+        followed: The names of those that it does.
+    """
+
+    def __init__(
+        self, kind: type[ApiObject], followed: Iterable[type[ApiObject]]
+    ) -> None:
+        self.kind = kind.kind or kind.__name__
+        self.followed = tuple(one.kind for one in followed)
+        super().__init__(self.kind)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.kind} is not followed (followed: {', '.join(self.followed)}); a "
+            f"plugin that needs it says so in its class: kinds = ({self.kind},)"
+        )
+
+
 class Informers(Protocol):
-    """The engine's own copy of the cluster's objects, kept up to date by watches."""
+    """The engine's own copy of the cluster's objects, kept up to date by watches.
+
+    It has what the scheduler itself needs (nodes, pods, namespaces, services, volumes,
+    disruption budgets, what owns pods, and so on), and the kinds that plugins declare.
+    """
 
     def get(self, kind: type[ObjT], key: str) -> ObjT | None:
-        """Return one object by its key, or None."""
+        """Return one object by its key, or None.
+
+        Raises:
+            UnfollowedKindError: Nobody declared this kind.
+        """
 
     def list(self, kind: type[ObjT], namespace: str | None = None) -> Sequence[ObjT]:
-        """Return the objects of a kind, of one namespace if given, as they arrived."""
+        """Return the objects of a kind, of one namespace if given, as they arrived.
+
+        Raises:
+            UnfollowedKindError: Nobody declared this kind.
+        """
 
     def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
         """Return the log of which objects of a kind came, changed and went.
 
         Indexes over these objects follow it. It is kept from the first call on; read
         it within hooks.
+
+        Raises:
+            UnfollowedKindError: Nobody declared this kind.
         """
 
 

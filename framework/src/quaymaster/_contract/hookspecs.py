@@ -21,6 +21,11 @@ Every hook may raise: the exception becomes an Error status that names the plugi
 exception's type and the plugin's line, and fails this attempt only. Success is ``None``
 wherever a `Status` may be returned.
 
+A plugin that lives by objects which the scheduler does not follow by itself, of a kind
+of its own or one of Kubernetes, names their classes: ``kinds = (PodGroup,)``. That is
+an attribute of its class, read before the plugin is built. Then manifests have them,
+``handle.informers`` follows them, and ``EventsOf(PodGroup)`` registers for them.
+
 What hooks get and give is shared, not copied. Four rules hold for all of it:
 
 *Values never change.* Pods, nodes and all other API objects, arrays of rows, and what

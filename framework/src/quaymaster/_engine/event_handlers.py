@@ -3,10 +3,11 @@
 Mirrors Kubernetes v1.36, ``pkg/scheduler/eventhandlers.go``.
 """
 
-from collections.abc import Callable, Container, Mapping
-from typing import Any
+from collections.abc import Callable, Container
+from functools import cache
+from typing import Any, Final
 
-from quaymaster._contract.cluster_events import ActionType, ClusterEvent, EventResource
+from quaymaster._contract.cluster_events import ActionType, ClusterEvent, resource_of
 from quaymaster._engine.changes import is_mere_report, node_changes, pod_changes
 from quaymaster._engine.progress import Progress
 from quaymaster._objects import ApiObject, Node, Pod
@@ -21,26 +22,8 @@ from quaymaster._state.cache import Cache
 
 __all__ = ["EventHandlers"]
 
-_RESOURCES: Mapping[str, EventResource] = {
-    resource.value.rpartition("/")[2]: resource
-    for resource in EventResource
-    if resource
-    not in (
-        EventResource.POD,
-        EventResource.ASSIGNED_POD,
-        EventResource.UNSCHEDULABLE_POD,
-        EventResource.NODE,
-        EventResource.WILDCARD,
-    )
-}
-"""Kind -> what plugins register for it. Namespaces and what owns pods are not among
-them: plugins look them up, and no pod waits for them."""
-
-_EVENTS = {
-    (resource, action): ClusterEvent(resource, action)
-    for resource in _RESOURCES.values()
-    for action in (ActionType.ADD, ActionType.UPDATE, ActionType.DELETE)
-}
+# Made once each: to make one costs more than to find out that nobody waits for it.
+_event: Final = cache(ClusterEvent)
 
 
 class EventHandlers:
@@ -109,9 +92,7 @@ class EventHandlers:
     def _other_changed(
         self, kind: type[ApiObject], old: ApiObject | None, new: ApiObject | None
     ) -> None:
-        resource = _RESOURCES.get(kind.kind)
-        if resource is None:
-            return
+        resource = resource_of(kind)
         action = ActionType.UPDATE
         if old is None:
             action = ActionType.ADD
@@ -120,7 +101,7 @@ class EventHandlers:
         # Upstream only follows what a plugin registered by name: one that registered
         # all resources hears of this one only if another plugin asked for it.
         if self._queue.is_watched(resource, action):
-            self._queue.move_all(_EVENTS[resource, action], old, new)
+            self._queue.move_all(_event(resource, action), old, new)
 
     # Pods ---------------------------------------------------------------------------
 

@@ -4,24 +4,26 @@ Upstream's name for this is ``Framework`` (Kubernetes v1.36,
 ``pkg/scheduler/framework/runtime``).
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 
 import attrs
 
 from quaymaster._binding.stations import BindingStations
 from quaymaster._config.model import ProfileConfig, SchedulerConfig
+from quaymaster._contract.cluster_events import resource_of
 from quaymaster._contract.options import SchedulerOptions
 from quaymaster._contract.status import Status
 from quaymaster._cycle.algorithm import Algorithm
 from quaymaster._cycle.sampling import NodeOrder
 from quaymaster._engine.handle import EngineHandle, Services
+from quaymaster._engine.informers import WATCHED_KINDS
 from quaymaster._extenders.chain import EXTENDER, NO_EXTENDERS, Extenders
 from quaymaster._extenders.managed import ignoring_managed_resources
 from quaymaster._memo import remember
 from quaymaster._memo.recheck import Recheck
 from quaymaster._memo.signatures import Signatures
-from quaymaster._objects import Pod
+from quaymaster._objects import ApiObject, Pod
 from quaymaster._queue.backoff import BackoffPolicy
 from quaymaster._queue.profile import QueueProfile
 from quaymaster._registry.registry import PluginRegistry
@@ -75,6 +77,7 @@ class FrameworkBuilder:
         order: The engine's sampling order, shared by its profiles as upstream does.
         options: The options of the engine.
         guards: Compile the hooks, and tell of those that fail or take long.
+        kinds: The kinds that are followed, so that there are events of them.
     """
 
     registry: PluginRegistry
@@ -82,6 +85,7 @@ class FrameworkBuilder:
     order: NodeOrder = attrs.field(factory=NodeOrder)
     options: SchedulerOptions = attrs.field(factory=SchedulerOptions)
     guards: HookGuards = attrs.field(factory=HookGuards)
+    kinds: Sequence[type[ApiObject]] = WATCHED_KINDS
 
     def build_all(self, config: SchedulerConfig) -> dict[str, Framework]:
         """Build all profiles of a configuration, by scheduler name.
@@ -123,7 +127,11 @@ class FrameworkBuilder:
         handle = EngineHandle(config.scheduler_name, self.services, extenders)
         try:
             profile = build_profile(
-                config, self.registry, handle.for_plugin, self.guards
+                config,
+                self.registry,
+                handle.for_plugin,
+                self.guards,
+                frozenset(map(resource_of, self.kinds)),
             )
         except BaseException:
             handle.retire()

@@ -7,7 +7,7 @@ a fresh list, and what was missed is told as the changes that it amounts to. Mir
 
 import logging
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, Final, Generic, Protocol, TypeVar
 
@@ -19,6 +19,7 @@ from quaymaster._contract.cluster import (
     WatchEvent,
     WatchEventType,
 )
+from quaymaster._contract.handle import UnfollowedKindError
 from quaymaster._objects import (
     ApiObject,
     CSIDriver,
@@ -38,6 +39,7 @@ from quaymaster._objects import (
     StorageClass,
     VolumeAttachment,
 )
+from quaymaster._objects.kind_set import KindSet
 from quaymaster._state.change_log import ChangeLog
 
 __all__ = ["WATCHED_KINDS", "ChangeHandler", "EngineInformers"]
@@ -125,6 +127,11 @@ class _Reflector(Generic[ObjT]):
         if self._log is None:
             self._log = ChangeLog()
         return self._log
+
+    @property
+    def is_started(self) -> bool:
+        """Whether it has begun to follow its kind."""
+        return self._handler is not None
 
     def start(self, handler: ChangeHandler) -> None:
         """List and watch, and tell this handler from now on what there is."""
@@ -231,6 +238,7 @@ class EngineInformers:
         notify: Called, from any thread, when there is something to `sync`.
         retry_later: Calls what it is given after a while, on the engine's thread: a
             kind that cannot be followed right now is tried again then.
+        kinds: What to follow beside `WATCHED_KINDS`.
     """
 
     def __init__(
@@ -238,24 +246,59 @@ class EngineInformers:
         cluster: Cluster,
         notify: Callable[[], None],
         retry_later: Callable[[Callable[[], None]], object] = lambda retry: retry(),
+        kinds: Iterable[type[ApiObject]] = (),
     ) -> None:
+        self._cluster = cluster
         self._notify = notify
+        self._retry_later = retry_later
         # Whose watches may have brought something; filled from any thread.
         self._news: deque[_Reflector[Any]] = deque()
-        self._reflectors: Mapping[type[ApiObject], _Reflector[Any]] = {
-            kind: _Reflector(kind, cluster, self._tell_news, retry_later)
-            for kind in WATCHED_KINDS
-        }
+        self._reflectors: dict[type[ApiObject], _Reflector[Any]] = {}
         self._has_listed = False
+        self.follow((*WATCHED_KINDS, *kinds))
+
+    def follow(self, kinds: Iterable[type[ApiObject]]) -> Sequence[type[ApiObject]]:
+        """Follow more kinds, from the next `start` on.
+
+        Returns:
+            Those that are new.
+
+        Raises:
+            KindError: One is of the same kind as another class that is followed.
+        """
+        kinds = KindSet((*self._reflectors, *kinds))
+        new = [kind for kind in kinds if kind not in self._reflectors]
+        for kind in new:
+            self._reflectors[kind] = _Reflector(
+                kind, self._cluster, self._tell_news, self._retry_later
+            )
+        # The pods come last: what they refer to is known by then.
+        for kind in (Node, Pod) if new else ():
+            self._reflectors[kind] = self._reflectors.pop(kind)
+        self._has_listed = self._has_listed and not new
+        return new
+
+    def forget(self, kinds: Iterable[type[ApiObject]]) -> None:
+        """Take back what `follow` has begun, before `start`."""
+        for kind in kinds:
+            del self._reflectors[kind]
+
+    @property
+    def kinds(self) -> Sequence[type[ApiObject]]:
+        """The kinds that are followed."""
+        return tuple(self._reflectors)
 
     def start(self, handler: ChangeHandler) -> None:
         """List every kind and start to watch it; later, if the cluster fails now.
+
+        Kinds that are followed already go on as they are.
 
         Args:
             handler: Told every change, after the copy has been brought up to date.
         """
         for reflector in self._reflectors.values():
-            reflector.start(handler)
+            if not reflector.is_started:
+                reflector.start(handler)
 
     @property
     def has_listed(self) -> bool:
@@ -302,6 +345,5 @@ class EngineInformers:
     def _reflector(self, kind: type[ObjT]) -> _Reflector[ObjT]:
         reflector = self._reflectors.get(kind)
         if reflector is None:
-            watched = ", ".join(kind.kind for kind in WATCHED_KINDS)
-            raise KeyError(f"{kind.kind} is not watched (watched: {watched})")
+            raise UnfollowedKindError(kind, self._reflectors)
         return reflector

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from quaymaster._binding.executor import Executor, InlineExecutor, Post
 from quaymaster._binding.waiting_pods import WaitingPods
 from quaymaster._config.changes import ConfigChanges, compare
+from quaymaster._config.kinds import declared_kinds
 from quaymaster._config.model import SchedulerConfig
 from quaymaster._contract.clock import Clock
 from quaymaster._contract.cluster import Cluster
@@ -79,6 +80,7 @@ class ProfileRunner:
         frameworks: Scheduler name -> the profile at work; always the same object.
 
     Raises:
+        KindError: Two plugins declare one kind by two classes.
         ProfileError: A profile's plugins cannot be built.
         ExtenderError: An extender's URL or certificates cannot be used.
     """
@@ -117,8 +119,10 @@ class ProfileRunner:
         self._stopwatch = stopwatch
         self._order = NodeOrder()
         self._services = self._services_with(activate)
-        self._is_started = False
+        self._handler: ChangeHandler | None = None
         self.config = config
+        # Plugins may look things up, or ask for what changes, when they are built.
+        self.informers.follow(declared_kinds(config, registry))
         self.frameworks = self.build(config)
         self._let_reject(self.frameworks)
 
@@ -128,8 +132,8 @@ class ProfileRunner:
         Args:
             handler: Told every change, after the copies have been brought up to date.
         """
+        self._handler = handler
         self.informers.start(handler)
-        self._is_started = True
         start_plugins(self.frameworks.values())
 
     def catch_up(self) -> bool:
@@ -166,6 +170,7 @@ class ProfileRunner:
             order=self._order,
             options=self.options,
             guards=self._guards(),
+            kinds=self.informers.kinds,
         )
         return builder.build_all(config)
 
@@ -187,11 +192,11 @@ class ProfileRunner:
             What is different.
         """
         changes = compare(self.config, config)
-        frameworks = self.build(config)
+        new_kinds = self.informers.follow(declared_kinds(config, self._registry))
         try:
-            adopt(frameworks)
+            frameworks = self._adopted(self.build(config), adopt)
         except BaseException:
-            retire(frameworks.values())
+            self.informers.forget(new_kinds)
             raise
         retire(self.frameworks.values())
         # In place: the event handlers hold it, too.
@@ -199,9 +204,24 @@ class ProfileRunner:
         self.frameworks.update(frameworks)
         self._let_reject(frameworks)
         self.config = config
-        if self._is_started:
+        # What only the old plugins asked for is followed on: they may still bind pods.
+        if self._handler is not None:
+            self.informers.start(self._handler)
             start_plugins(frameworks.values())
         return changes
+
+    def _adopted(
+        self,
+        frameworks: dict[str, Framework],
+        adopt: Callable[[Mapping[str, Framework]], None],
+    ) -> Mapping[str, Framework]:
+        """The profiles, of which use has been made."""
+        try:
+            adopt(frameworks)
+        except BaseException:
+            retire(frameworks.values())
+            raise
+        return frameworks
 
     def _services_with(self, activate: Callable[[Sequence[Pod]], None]) -> Services:
         """Return the parts that plugins may use."""

@@ -7,7 +7,7 @@ types that are only part of a request or an answer left out.
 from collections.abc import Mapping
 from typing import Final
 
-__all__ = ["BUILTIN_KINDS", "group_of", "is_builtin_group"]
+__all__ = ["BUILTIN_KINDS", "is_builtin_group"]
 
 _KINDS_OF: Final[Mapping[str, str]] = {
     "": """
@@ -85,11 +85,6 @@ BUILTIN_KINDS: Final = {
     kind: group for group, kinds in _KINDS_OF.items() for kind in kinds.split()
 }
 """Kind -> its group; the core group is empty."""
-
-
-def group_of(api_version: str) -> str:
-    """The group in an ``apiVersion``; empty for the core group."""
-    return api_version.rpartition("/")[0]
 
 
 def is_builtin_group(group: str) -> bool:

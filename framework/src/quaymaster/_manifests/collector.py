@@ -33,6 +33,7 @@ from quaymaster._manifests.unrendered import (
 )
 from quaymaster._manifests.validation import Validation
 from quaymaster._objects import ApiObject, Job, Namespace, SpecPool, decode, from_wire
+from quaymaster._objects.kind_set import KindSet
 
 __all__ = ["Collector"]
 
@@ -48,6 +49,7 @@ class Collector:
 
     Args:
         pool: What the objects share their parts with.
+        kinds: The kinds that are known.
         namespace: Where namespaced objects go that do not say it.
         custom_kinds: Custom kinds whose pods are to run, by group and kind.
         run_cron_jobs: Whether each CronJob runs once.
@@ -59,6 +61,7 @@ class Collector:
         self,
         pool: SpecPool,
         *,
+        kinds: KindSet,
         namespace: str | None = None,
         custom_kinds: Mapping[tuple[str, str], CustomKind] | None = None,
         run_cron_jobs: bool = False,
@@ -67,9 +70,13 @@ class Collector:
     ) -> None:
         self._on_progress = on_progress
         self._pool = pool
-        self._fields = FieldCheck(validation, pool, _place_of)
+        self._kinds = kinds
+        self._own_kinds = frozenset(kinds.own)
+        self._fields = FieldCheck(validation, pool, self._place_of, kinds)
         self._namespace = namespace
-        self._foreign = ForeignObjects(custom_kinds or {}, run_cron_jobs=run_cron_jobs)
+        self._foreign = ForeignObjects(
+            custom_kinds or {}, kinds, run_cron_jobs=run_cron_jobs
+        )
         self._objects: list[ApiObject] = []
         self._sources: list[Source] = []
         self._skipped: Counter[str] = Counter()
@@ -152,7 +159,7 @@ class Collector:
     def _add(self, one: ObjectText) -> None:
         """Add what one value of a file holds."""
         try:
-            cls = one.typed.object_class
+            cls = self._kinds.find(*one.typed)
             if cls is None:
                 self._add_tree(json_tree(one.text), one)
             else:
@@ -218,13 +225,22 @@ class Collector:
         try:
             made = decode(one.text, cls, pool=self._pool)
         except ObjectError as error:
-            where = _place_of(one)
+            where = self._place_of(one)
             for problem in error.problems:
                 self._complain(where, problem.path, problem.message)
                 told.add(problem.path)
         self._problems += self._fields.check(one, made, told=told)
-        if made is not None:
-            self._keep(made, one.source)
+        if made is None:
+            return
+        self._keep(made, one.source)
+        if cls in self._own_kinds:
+            self._add_pods_of(one)
+
+    def _add_pods_of(self, one: ObjectText) -> None:
+        """See to the pods of an object of a declared kind, if it has any."""
+        tree = json_tree(one.text)
+        if isinstance(tree, Mapping):
+            self._foreign.add(tree, one.typed, one.source)
 
     def _keep(self, obj: ApiObject, source: Source) -> None:
         if obj.namespaced:
@@ -276,6 +292,21 @@ class Collector:
     def _complain(self, where: str, path: str = "", message: str = "") -> None:
         self._problems.append(Problem(where=where, path=path, message=message))
 
+    def _place_of(self, one: ObjectText) -> str:
+        """Where an object is, and its kind and key as far as they can be told."""
+        tree = json_tree(one.text)
+        cls = self._kinds.find(*one.typed)
+        name = one.typed.kind or "object"
+        metadata = tree.get("metadata") if isinstance(tree, Mapping) else None
+        if isinstance(metadata, Mapping) and metadata.get("name"):
+            is_namespaced = cls is not None and cls.namespaced
+            namespace = metadata.get("namespace") or "default" * is_namespaced
+            key = f"{namespace}{'/' if namespace else ''}{metadata['name']}"
+            name += (
+                f" {key if len(key) <= _LONGEST_KEY else key[:_LONGEST_KEY] + '...'}"
+            )
+        return f"{one.source} ({name})"
+
 
 def _is_list(items: object, item_type: ObjectType) -> bool:
     """Whether an object whose kind ends like that of a list is one.
@@ -292,17 +323,3 @@ def _version(obj: ApiObject) -> int:
     """The resource version of an object from a server; 0 for others."""
     text = obj.metadata.resource_version
     return int(text) if text.isdecimal() and len(text) <= _LONGEST_VERSION else 0
-
-
-def _place_of(one: ObjectText) -> str:
-    """Where an object is, and its kind and key as far as they can be told."""
-    tree = json_tree(one.text)
-    cls = one.typed.object_class
-    name = one.typed.kind or "object"
-    metadata = tree.get("metadata") if isinstance(tree, Mapping) else None
-    if isinstance(metadata, Mapping) and metadata.get("name"):
-        is_namespaced = cls is not None and cls.namespaced
-        namespace = metadata.get("namespace") or "default" * is_namespaced
-        key = f"{namespace}{'/' if namespace else ''}{metadata['name']}"
-        name += f" {key if len(key) <= _LONGEST_KEY else key[:_LONGEST_KEY] + '...'}"
-    return f"{one.source} ({name})"

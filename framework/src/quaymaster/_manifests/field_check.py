@@ -17,6 +17,7 @@ from quaymaster._manifests.types import ObjectType
 from quaymaster._manifests.validation import Validation
 from quaymaster._notices import Notice, NoticeReason
 from quaymaster._objects import ApiObject, Pod, SpecPool
+from quaymaster._objects.kind_set import KindSet
 
 __all__ = ["FieldCheck"]
 
@@ -33,6 +34,7 @@ class FieldCheck:
             value of a wrong type is an error in any case, as a server cannot read it.
         pool: What the objects share; of specs with the same text one is looked at.
         name: How to call an object in messages.
+        kinds: The kinds that are known.
     """
 
     def __init__(
@@ -40,7 +42,9 @@ class FieldCheck:
         validation: Validation | None,
         pool: SpecPool,
         name: Callable[[ObjectText], str],
+        kinds: KindSet,
     ) -> None:
+        self._kinds = kinds
         self._validation = validation
         self._pool = pool
         self._name = name
@@ -71,7 +75,7 @@ class FieldCheck:
         if self._validation in (None, Validation.IGNORE) and _is_stored(one, made):
             # A server has checked its values already.
             if self._validation is None and not spec_is_known:
-                self._note(one, odd_spec_fields(one))
+                self._note(one, odd_spec_fields(one, self._own_class(one)))
             return []
         findings = self._odd_fields(one, spec_is_known)
         findings += (
@@ -96,11 +100,17 @@ class FieldCheck:
         """The unknown and duplicate fields that are errors; or they are noted."""
         if self._validation is Validation.IGNORE:
             return []
-        findings = odd_fields(one, spec_is_known=spec_is_known)
+        kind = self._own_class(one)
+        findings = odd_fields(one, spec_is_known=spec_is_known, kind=kind)
         if self._validation is Validation.WARN:
             self._note(one, findings)
             return []
         return findings
+
+    def _own_class(self, one: ObjectText) -> type[ApiObject] | None:
+        """The class of an object whose kind Kubernetes itself does not have."""
+        kind = self._kinds.find(*one.typed) if self._kinds.own else None
+        return kind if kind in self._kinds.own else None
 
     def _note(self, one: ObjectText, findings: list[FieldFinding]) -> None:
         for path, message in findings:

@@ -4,18 +4,20 @@ Mirrors the strict decoding of the API server (k8s.io/apimachinery v0.36,
 ``pkg/runtime/serializer/json``).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final, NamedTuple
 
 import msgspec
 
 from quaymaster._input.json_values import JsonText, json_tree
+from quaymaster._manifests.class_fields import find_unknown_in_class
 from quaymaster._manifests.texts import ObjectText
+from quaymaster._objects import ApiObject
 from quaymaster._objects.check import complaint
 from quaymaster._openapi.duplicates import find_duplicates, path_text
-from quaymaster._openapi.table import Reference, fields_of, structure_of
-from quaymaster._openapi.unknown import find_unknown
+from quaymaster._openapi.table import fields_of, structure_of
+from quaymaster._openapi.unknown import UnknownField, find_unknown
 from quaymaster._openapi.wrong import find_wrong
 
 __all__ = [
@@ -71,28 +73,37 @@ def is_stored(text: JsonText) -> bool:
     return metadata is not None and bool(metadata.uid or metadata.resource_version)
 
 
-def odd_fields(one: ObjectText, *, spec_is_known: bool) -> list[FieldFinding]:
+def odd_fields(
+    one: ObjectText, *, spec_is_known: bool, kind: type[ApiObject] | None = None
+) -> list[FieldFinding]:
     """All fields of an object that are unknown or there twice.
 
     Args:
         one: The object.
         spec_is_known: Whether its spec has been looked at before.
+        kind: Its class, if only that knows what fields there are.
 
     Raises:
         ValueError: It is no JSON.
         RecursionError: It is nested too deeply.
     """
-    return _shortened(_in_object(one, spec_is_known))
+    return _shortened(_in_object(one, spec_is_known, kind))
 
 
-def odd_spec_fields(one: ObjectText) -> list[FieldFinding]:
+def odd_spec_fields(
+    one: ObjectText, kind: type[ApiObject] | None = None
+) -> list[FieldFinding]:
     """The same of the spec alone; duplicates only if the YAML reader found them.
 
+    Args:
+        one: The object.
+        kind: Its class, if only that knows what fields there are.
+
     Raises:
         ValueError: It is no JSON.
         RecursionError: It is nested too deeply.
     """
-    return _shortened(_in_spec(one))
+    return _shortened(_in_spec(one, kind))
 
 
 def wrong_values(one: ObjectText, *, spec_is_known: bool) -> list[FieldFinding]:
@@ -116,7 +127,9 @@ def _shortened(found: Iterator[FieldFinding]) -> list[FieldFinding]:
     return findings
 
 
-def _in_object(one: ObjectText, spec_is_known: bool) -> Iterator[FieldFinding]:
+def _in_object(
+    one: ObjectText, spec_is_known: bool, kind: type[ApiObject] | None
+) -> Iterator[FieldFinding]:
     text = _text_of(one, spec_is_known)
     if one.duplicates is None:
         tree, paths = find_duplicates(text)
@@ -125,7 +138,10 @@ def _in_object(one: ObjectText, spec_is_known: bool) -> Iterator[FieldFinding]:
     else:
         tree = json_tree(text)
         yield from _told_duplicates(one)
-    yield from _unknown(tree, structure_of(*one.typed))
+    if kind is None:
+        yield from _unknown(find_unknown(tree, structure_of(*one.typed)))
+    else:
+        yield from _unknown(find_unknown_in_class(tree, kind))
 
 
 def _text_of(one: ObjectText, spec_is_known: bool) -> bytes:
@@ -138,12 +154,15 @@ def _text_of(one: ObjectText, spec_is_known: bool) -> bytes:
     return text
 
 
-def _in_spec(one: ObjectText) -> Iterator[FieldFinding]:
+def _in_spec(one: ObjectText, kind: type[ApiObject] | None) -> Iterator[FieldFinding]:
     yield from _told_duplicates(one)
     reference = fields_of(structure_of(*one.typed)).get(_SPEC, 0)
-    if reference:
+    if reference or kind is not None:
         spec = json_tree(_SPEC_DECODER.decode(one.text).spec)
-        yield from _unknown(spec, reference, _SPEC)
+        if kind is None:
+            yield from _unknown(find_unknown(spec, reference, _SPEC))
+        else:
+            yield from _unknown(find_unknown_in_class(spec, kind, _SPEC))
 
 
 def _told_duplicates(one: ObjectText) -> Iterator[FieldFinding]:
@@ -152,8 +171,6 @@ def _told_duplicates(one: ObjectText) -> Iterator[FieldFinding]:
         yield FieldFinding(path_text(found.path), message)
 
 
-def _unknown(
-    tree: object, reference: Reference, path: str = ""
-) -> Iterator[FieldFinding]:
-    for found in find_unknown(tree, reference, path):
+def _unknown(fields: Iterable[UnknownField]) -> Iterator[FieldFinding]:
+    for found in fields:
         yield FieldFinding(found.path, f"unknown field{found.hint}")

@@ -6,7 +6,6 @@ from typing import Final
 import attrs
 
 from quaymaster._errors import Problem
-from quaymaster._manifests.builtin_kinds import group_of
 from quaymaster._manifests.custom_jobs import (
     CustomJob,
     custom_jobs,
@@ -19,6 +18,8 @@ from quaymaster._manifests.missing import CRON_JOB_NOT_RUN, Finding, examine
 from quaymaster._manifests.types import ObjectType
 from quaymaster._notices import Notice
 from quaymaster._objects import ApiObject
+from quaymaster._objects.kind_set import KindSet
+from quaymaster._objects.kinds import group_of
 
 __all__ = ["ForeignObjects"]
 
@@ -40,15 +41,18 @@ class ForeignObjects:
 
     Args:
         custom_kinds: Custom kinds whose pods run, by group and kind.
+        kinds: The kinds that are known.
         run_cron_jobs: Whether each CronJob runs once.
     """
 
     def __init__(
         self,
         custom_kinds: Mapping[tuple[str, str], CustomKind],
+        kinds: KindSet,
         *,
         run_cron_jobs: bool,
     ) -> None:
+        self._kinds = kinds
         self._custom_kinds = custom_kinds
         self._run_cron_jobs = run_cron_jobs
         self._custom: list[_Custom] = []
@@ -64,7 +68,7 @@ class ForeignObjects:
             self._custom.append(_Custom(tree, source, kind))
             return True
         is_cron_job = typed == _CRON_JOB and job_of_cron_job(tree) is not None
-        finding = CRON_JOB_NOT_RUN if is_cron_job else examine(tree, typed)
+        finding = CRON_JOB_NOT_RUN if is_cron_job else examine(tree, typed, self._kinds)
         if finding is None:
             return False
         place = f"{source} ({name_of(tree)})"

@@ -9,7 +9,8 @@ from quaymaster._manifests.collector import Collector
 from quaymaster._manifests.custom_kinds import read_custom_kinds
 from quaymaster._manifests.loaded import Loaded
 from quaymaster._manifests.validation import Validation
-from quaymaster._objects import SpecPool
+from quaymaster._objects import ApiObject, SpecPool
+from quaymaster._objects.kind_set import KindSet
 
 __all__ = ["load"]
 
@@ -18,6 +19,7 @@ def load(
     paths: Iterable[str | os.PathLike[str]],
     *,
     pool: SpecPool | None = None,
+    kinds: Iterable[type[ApiObject]] = (),
     namespace: str | None = None,
     custom_kinds: Iterable[str] = (),
     run_cron_jobs: bool = False,
@@ -33,6 +35,9 @@ def load(
     Args:
         paths: Files, directories, or ``-`` for standard input.
         pool: What the objects share their parts with.
+        kinds: Kinds that plugins and packages declare, beside those of Kubernetes; see
+            `quaymaster.config.declared_kinds`. What their classes have no field for
+            counts as unknown.
         namespace: Where namespaced objects go that name no namespace; ``default`` if
             not given. If it is, objects that people write may name no other one, as
             ``kubectl apply -n`` has it; those that a server has stored may.
@@ -46,11 +51,13 @@ def load(
         on_progress: Told now and then how many objects there are so far.
 
     Raises:
+        KindError: A kind is wrong, or is declared by two classes.
         ConfigErrors: Something is wrong with a mapping of custom kinds.
         ManifestErrors: Something is wrong; nothing was loaded.
     """
     collector = Collector(
         pool if pool is not None else SpecPool(),
+        kinds=KindSet(kinds),
         namespace=namespace,
         custom_kinds=read_custom_kinds(custom_kinds),
         run_cron_jobs=run_cron_jobs,

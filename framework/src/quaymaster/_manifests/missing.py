@@ -7,13 +7,14 @@ import attrs
 
 from quaymaster._manifests.builtin_kinds import (
     BUILTIN_KINDS,
-    group_of,
     is_builtin_group,
 )
 from quaymaster._manifests.custom_kinds import mapping_for
 from quaymaster._manifests.types import ObjectType
 from quaymaster._notices import NoticeReason
 from quaymaster._objects import KINDS
+from quaymaster._objects.kind_set import KindSet
+from quaymaster._objects.kinds import group_of
 from quaymaster._openapi.table import structure_of
 from quaymaster._suggestions import did_you_mean
 
@@ -61,20 +62,52 @@ CRON_JOB_NOT_RUN: Final = Finding(
 )
 
 
-def examine(tree: Mapping[str, object], typed: ObjectType) -> Finding | None:
-    """The finding about an object whose class is not known; None if there is none."""
+def examine(
+    tree: Mapping[str, object], typed: ObjectType, kinds: KindSet
+) -> Finding | None:
+    """The finding about an object of no kind of Kubernetes; None if there is none.
+
+    Args:
+        tree: The object.
+        typed: The type that it says it has.
+        kinds: The kinds that are known.
+    """
     group = group_of(typed.api_version)
+    declared = kinds.declared_as(group, typed.kind)
+    if declared is not None:
+        return _of_declared(tree, typed, declared.api_version)
     if typed.kind in BUILTIN_KINDS and (
         is_builtin_group(group) or group.endswith(".k8s.io")
     ):
         return _other_version(typed)
-    template = _find_template(tree)
     if is_builtin_group(group):
-        return _unknown_kind(typed, has_template=template is not None)
+        has_template = _find_template(tree) is not None
+        return _unknown_kind(typed, has_template=has_template)
+    return _unrun_pods(tree, typed)
+
+
+def _of_declared(
+    tree: Mapping[str, object], typed: ObjectType, version: str
+) -> Finding | None:
+    """What to say of an object of a declared kind, which is read under one version."""
+    unrun = _unrun_pods(tree, typed)
+    if typed.api_version == version or unrun is not None:
+        return unrun
+    return Finding(
+        NoticeReason.UNKNOWN_VERSION,
+        "apiVersion",
+        f"expected {version!r} for a {typed.kind}, got {typed.api_version!r}; "
+        "it was left out",
+    )
+
+
+def _unrun_pods(tree: Mapping[str, object], typed: ObjectType) -> Finding | None:
+    """What to say of an object with a pod template that nobody makes pods of."""
+    template = _find_template(tree)
     if template is None:
         return None
     message = f"the pods of this {typed.kind} ({typed.api_version}) are missing"
-    shipped = mapping_for(group, typed.kind)
+    shipped = mapping_for(group_of(typed.api_version), typed.kind)
     hint = (
         f"--custom-kinds {shipped} runs them"
         if shipped

@@ -2,7 +2,7 @@
 
 from typing import Final, NamedTuple
 
-from quaymaster._objects import KINDS, ApiObject
+from quaymaster._objects import KINDS
 
 __all__ = ["UNTYPED", "ObjectType"]
 
@@ -20,12 +20,6 @@ class ObjectType(NamedTuple):
             return None
         kind = self.kind.removesuffix("List")
         return ObjectType(self.api_version if kind else "", kind)
-
-    @property
-    def object_class(self) -> type[ApiObject] | None:
-        """The class of such objects; None if scheduling does not know it."""
-        cls = KINDS.get(self.kind)
-        return cls if cls is not None and cls.api_version == self.api_version else None
 
     def __str__(self) -> str:
         return f"{self.kind} ({self.api_version})"

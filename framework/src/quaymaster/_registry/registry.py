@@ -5,7 +5,7 @@ entry's name is the plugin's name in profiles, its value the plugin's class. Not
 imported before it is asked for.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib import metadata
 from typing import TypeAlias, cast, get_type_hints
@@ -15,6 +15,14 @@ import attrs
 from quaymaster._contract.handle import Handle
 from quaymaster._contract.hookspecs import EXTENSION_POINTS, ExtensionPoint
 from quaymaster._errors import QuaymasterError
+from quaymaster._objects import ApiObject
+from quaymaster._objects.kind_set import KindSet
+from quaymaster._registry.kinds import (
+    KIND_GROUP,
+    RegisteredKind,
+    kinds_of_plugin,
+    kinds_problem,
+)
 from quaymaster._registry.plugin_checks import hook_problems, marked_hooks
 
 __all__ = [
@@ -167,7 +175,8 @@ class RegisteredPlugin:
                 "expected a class that is built with (args, handle), got "
                 f"{type(found).__name__} {getattr(found, '__name__', found)!r}",
             )
-        problem = _problem_with_args(found) or "; ".join(hook_problems(found))
+        problem = _problem_with_args(found) or kinds_problem(found)
+        problem = problem or "; ".join(hook_problems(found))
         return PluginLoadError(self, problem) if problem else found
 
 
@@ -191,8 +200,12 @@ class PluginRegistry(Mapping[str, RegisteredPlugin]):
     A registry never changes; `with_plugin` gives another one.
     """
 
-    def __init__(self, plugins: Iterable[RegisteredPlugin] = ()) -> None:
-        """Hold these plugins.
+    def __init__(
+        self,
+        plugins: Iterable[RegisteredPlugin] = (),
+        kinds: Iterable[RegisteredKind] = (),
+    ) -> None:
+        """Hold these plugins, and kinds of objects that come without any.
 
         Raises:
             DuplicatePluginError: Two of them have the same name.
@@ -204,15 +217,20 @@ class PluginRegistry(Mapping[str, RegisteredPlugin]):
             if len(offers) > 1:
                 raise DuplicatePluginError(sorted(offers, key=lambda one: one.owner))
         self._plugins = {name: by_name[name][0] for name in sorted(by_name)}
+        self._kinds = tuple(kinds)
 
     @classmethod
     def discover(cls) -> "PluginRegistry":
-        """Find the plugins of all installed distributions.
+        """Find the plugins, and the kinds of objects, of all installed distributions.
 
         Raises:
             DuplicatePluginError: Two distributions offer the same name.
         """
-        return cls(map(_from_entry_point, metadata.entry_points(group=GROUP)))
+        kinds = metadata.entry_points(group=KIND_GROUP)
+        return cls(
+            map(_from_entry_point, metadata.entry_points(group=GROUP)),
+            map(RegisteredKind.from_entry_point, kinds),
+        )
 
     @classmethod
     def of(cls, plugins: Mapping[str, type]) -> "PluginRegistry":
@@ -228,7 +246,25 @@ class PluginRegistry(Mapping[str, RegisteredPlugin]):
                 has this name already is replaced.
         """
         added = _from_class(name or plugin.__name__, plugin)
-        return PluginRegistry({**self._plugins, added.name: added}.values())
+        return PluginRegistry(
+            {**self._plugins, added.name: added}.values(), self._kinds
+        )
+
+    def kinds_of(self, plugins: Iterable[str]) -> Sequence[type[ApiObject]]:
+        """The kinds that some plugins declare, and those of all packages, each once.
+
+        Args:
+            plugins: The names of the plugins.
+
+        Raises:
+            KindError: A kind is wrong, or is declared by two classes.
+            UnknownPluginError: Nothing installed offers such a plugin.
+            PluginLoadError: A plugin cannot be used.
+        """
+        found = [kind.load() for kind in self._kinds]
+        for name in plugins:
+            found += kinds_of_plugin(self[name].load())
+        return tuple(KindSet(found))
 
     def __getitem__(self, name: str) -> RegisteredPlugin:
         """Return the plugin of this name.

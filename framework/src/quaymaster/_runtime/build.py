@@ -4,14 +4,14 @@ All mistakes of a plugin that can be found are found here, before the first pod.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
 import pluggy
 
 from quaymaster._config.model import EnabledPlugin, ProfileConfig
-from quaymaster._contract.cluster_events import ClusterEventWithHint
+from quaymaster._contract.cluster_events import ClusterEventWithHint, EventResource
 from quaymaster._contract.handle import Handle
 from quaymaster._contract.hookspecs import (
     EXTENSION_POINTS,
@@ -68,6 +68,7 @@ def build_profile(
     registry: PluginRegistry,
     make_handle: Callable[[str], Handle],
     guards: HookGuards = _TELLING_NOBODY,
+    followed: Collection[EventResource] = (),
 ) -> Profile:
     """Build the plugins of one profile and compile its plans.
 
@@ -76,13 +77,14 @@ def build_profile(
         registry: Where plugins are found by name.
         make_handle: Makes the handle of a plugin, by the plugin's name.
         guards: Compile the hooks, and tell of those that fail or take long.
+        followed: The resources of declared kinds that there are events of.
 
     Raises:
         ProfileError: A plugin cannot be imported or built, implements a hook with a
             wrong signature, or has a hook that does not exist. Those that have been
             built by then are closed.
     """
-    builder = _Builder(config, registry, make_handle, guards)
+    builder = _Builder(config, registry, make_handle, guards, followed)
     try:
         return builder.build()
     except BaseException:
@@ -97,7 +99,9 @@ class _Builder:
         registry: PluginRegistry,
         make_handle: Callable[[str], Handle],
         guards: HookGuards,
+        followed: Collection[EventResource],
     ) -> None:
+        self._followed = followed
         self._config = config
         self._registry = registry
         self._make_handle = make_handle
@@ -272,7 +276,7 @@ class _Builder:
             problem = f"events_to_register failed: {events.message}"
             raise self._error(name, problem) from events.error
         for event in events:
-            problem = event_problem(event)
+            problem = event_problem(event, self._followed)
             if problem:
                 raise self._error(name, f"events_to_register {problem}")
         if not events and self._has(name, _REJECTING_HOOKS):

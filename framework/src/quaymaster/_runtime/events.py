@@ -1,6 +1,7 @@
 """Checks the events that plugins register, before the queue relies on them."""
 
 import inspect
+from collections.abc import Collection
 
 from quaymaster._contract.cluster_events import (
     ActionType,
@@ -14,11 +15,12 @@ __all__ = ["event_problem"]
 _HINT_ARGUMENTS = ("pod", "old", "new")
 
 
-def event_problem(registered: object) -> str:
+def event_problem(registered: object, followed: Collection[EventResource] = ()) -> str:
     """Return what is wrong with one of the events of a plugin, or empty.
 
     Args:
         registered: An element of the answer of ``events_to_register``.
+        followed: The resources of declared kinds that there are events of.
     """
     if not isinstance(registered, ClusterEventWithHint):
         found = f"returned a {type(registered).__name__} among its events"
@@ -29,6 +31,11 @@ def event_problem(registered: object) -> str:
     resource: object = event.resource
     if not isinstance(resource, EventResource):
         return f"returned an event of {resource!r}, expected an EventResource"
+    if resource.is_declared and resource not in followed:
+        return (
+            f"returned an event of {resource.value!r}, which nobody follows: expected "
+            "that a plugin says so in its class, kinds = (...,)"
+        )
     action: object = event.action
     if not isinstance(action, ActionType):
         return f"returned an event with {action!r}, expected an ActionType"

@@ -1,7 +1,8 @@
 """Builds a profile of one plugin, and the others that a profile needs."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
+from quaymaster._config.kinds import declared_kinds
 from quaymaster._config.load import parse_config
 from quaymaster._contract.handle import Handle
 from quaymaster._contract.hookspecs import hookimpl
@@ -9,10 +10,12 @@ from quaymaster._contract.queueing import QueuedPodInfo
 from quaymaster._contract.status import Status
 from quaymaster._engine.framework import Framework, FrameworkBuilder
 from quaymaster._engine.handle import Services
+from quaymaster._engine.informers import WATCHED_KINDS
+from quaymaster._objects import ApiObject
 from quaymaster._registry.registry import PluginRegistry
 from quaymaster._runtime.guards import HookGuards, Watch
 
-__all__ = ["build_alone"]
+__all__ = ["build_alone", "kinds_of"]
 
 
 class _FirstComeFirstServed:
@@ -41,6 +44,17 @@ _STAND_INS = (("queueSort", _FirstComeFirstServed), ("bind", _NoBinder))
 """The points that every profile needs, with their stand-ins."""
 
 
+def kinds_of(*plugins: type) -> Sequence[type[ApiObject]]:
+    """Return the kinds of objects that some plugins declare, each once.
+
+    Raises:
+        PluginLoadError: A class breaks a hookspec, or declares a wrong kind.
+        KindError: Two plugins declare one kind by two classes.
+    """
+    by_name = {one.__name__: one for one in plugins}
+    return PluginRegistry.of(by_name).kinds_of(by_name)
+
+
 def build_alone(
     plugin: type,
     beside: Iterable[type],
@@ -59,6 +73,7 @@ def build_alone(
 
     Raises:
         PluginLoadError: A class breaks a hookspec.
+        KindError: Two plugins declare one kind by two classes.
         ConfigErrors: The arguments are wrong, or the plugin has no hook.
         ProfileError: The plugin cannot be built.
     """
@@ -71,8 +86,12 @@ def build_alone(
             names.append(stand_in.__name__)
     document = _document(names, plugin.__name__, args)
     config = parse_config(document, registry, source="PluginHarness")
-    guards = HookGuards(watch=watch)
-    builder = FrameworkBuilder(registry=registry, services=services, guards=guards)
+    builder = FrameworkBuilder(
+        registry=registry,
+        services=services,
+        guards=HookGuards(watch=watch),
+        kinds=(*WATCHED_KINDS, *declared_kinds(config, registry)),
+    )
     return builder.build(config.profiles[0])
 
 

@@ -39,7 +39,7 @@ from quaymaster._runtime.guards import unguarded
 from quaymaster._runtime.profile import Call, HookFunction
 from quaymaster._state.arrays import Int64Array, freeze, is_frozen
 from quaymaster._state.snapshot import Snapshot
-from quaymaster._testing.alone import build_alone
+from quaymaster._testing.alone import build_alone, kinds_of
 from quaymaster._testing.contract_error import ContractError
 from quaymaster._testing.still import FixedNominations, FixedObjects
 
@@ -71,7 +71,7 @@ class PluginHarness:
         args: Its arguments, as they stand in a configuration file.
         nodes: The cluster's nodes.
         pods: Pods that are on nodes already (``make_pod(node=...)``).
-        objects: Any other objects that the plugin looks up.
+        objects: Any other objects that the plugin looks up, of its own kinds as well.
         nominated: Node name -> pods that are nominated to it.
         beside: More plugins of the profile, which come before this one.
 
@@ -101,6 +101,7 @@ class PluginHarness:
     ) -> None:
         self._name = plugin.__name__
         nodes, pods, objects = list(nodes), list(pods), list(objects)
+        beside = list(beside)
         clock = VirtualClock()
         self.snapshot = Snapshot()
         for node in nodes:
@@ -110,7 +111,9 @@ class PluginHarness:
         self.cluster = InMemoryCluster(clock)
         self.cluster.load([*nodes, *pods, *objects])
         self.state = CycleState()
-        self._informers = FixedObjects([*nodes, *pods, *objects])
+        self._informers = FixedObjects(
+            [*nodes, *pods, *objects], kinds_of(*beside, plugin)
+        )
         services = Services(
             clock=clock,
             cluster=self.cluster,

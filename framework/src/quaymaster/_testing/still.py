@@ -1,9 +1,12 @@
 """A cluster that does not change, for a plugin under test."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
+from quaymaster._contract.handle import UnfollowedKindError
+from quaymaster._engine.informers import WATCHED_KINDS
 from quaymaster._objects import ApiObject, Pod
+from quaymaster._objects.kind_set import KindSet
 from quaymaster._state.change_log import ChangeLog
 
 __all__ = ["FixedNominations", "FixedObjects"]
@@ -12,40 +15,57 @@ ObjT = TypeVar("ObjT", bound=ApiObject)
 
 
 class FixedObjects:
-    """Informers whose objects change only by `put`."""
+    """Informers whose objects change only by `put`.
 
-    def __init__(self, objects: Iterable[ApiObject]) -> None:
-        self._objects = list(objects)
+    They know the kinds that a scheduler follows, and no others.
+
+    Args:
+        objects: The objects to begin with.
+        kinds: What is followed beside what every scheduler follows.
+    """
+
+    def __init__(
+        self, objects: Iterable[ApiObject], kinds: Iterable[type[ApiObject]] = ()
+    ) -> None:
+        self._objects: dict[type[ApiObject], dict[str, ApiObject]] = {}
         self._changes: dict[type[ApiObject], ChangeLog[str]] = {}
+        self._followed = tuple(KindSet((*WATCHED_KINDS, *kinds)))
+        for obj in objects:
+            self.put(obj)
 
     def put(self, obj: ApiObject) -> None:
         """Add an object, in place of any with the same key."""
         self._drop(obj)
-        self._objects.append(obj)
-        self.changes(type(obj)).note(obj.key, is_new=True)
+        self._objects.setdefault(type(obj), {})[obj.key] = obj
+        self._log(type(obj)).note(obj.key, is_new=True)
 
     def remove(self, obj: ApiObject) -> None:
         """Take the object of this key away."""
         self._drop(obj)
-        self.changes(type(obj)).note(obj.key)
+        self._log(type(obj)).note(obj.key)
 
     def get(self, kind: type[ObjT], key: str) -> ObjT | None:
-        found = (obj for obj in self.list(kind) if obj.key == key)
-        return next(found, None)
+        return self._of(kind).get(key)
 
     def list(self, kind: type[ObjT], namespace: str | None = None) -> Sequence[ObjT]:
-        return [
-            obj
-            for obj in self._objects
-            if isinstance(obj, kind) and namespace in (None, obj.namespace)
-        ]
+        objects = self._of(kind).values()
+        return [obj for obj in objects if namespace in (None, obj.namespace)]
 
     def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
+        self._of(kind)
+        return self._log(kind)
+
+    def _log(self, kind: type[ApiObject]) -> ChangeLog[str]:
         return self._changes.setdefault(kind, ChangeLog())
 
     def _drop(self, obj: ApiObject) -> None:
-        same = type(obj), obj.key
-        self._objects = [one for one in self._objects if (type(one), one.key) != same]
+        self._objects.get(type(obj), {}).pop(obj.key, None)
+
+    def _of(self, kind: type[ObjT]) -> Mapping[str, ObjT]:
+        if kind not in self._followed:
+            raise UnfollowedKindError(kind, self._followed)
+        found: Any = self._objects.get(kind, {})
+        return cast("Mapping[str, ObjT]", found)
 
 
 class FixedNominations:

@@ -18,6 +18,7 @@ from quaymaster._objects import (
     Service,
     SpecKey,
 )
+from quaymaster._objects.kinds import group_of, plural_of
 from quaymaster._objects.pod_requests import pod_limit_list, pod_request_list
 from quaymaster._objects.quantity import Quantity, ResourceList
 from quaymaster._objects.resource_names import is_extended_resource
@@ -48,9 +49,7 @@ _ALIASED: Final = (ReplicationController, ResourceQuota, Service)
 @cache
 def resource_of(kind: type[ApiObject]) -> str:
     """The name of a kind's objects in the API, such as ``deployments.apps``."""
-    name = kind.kind.lower()
-    plural = f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
-    group = kind.api_version.rpartition("/")[0]
+    plural, group = plural_of(kind), group_of(kind.api_version)
     return f"{plural}.{group}" if group else plural
 
 

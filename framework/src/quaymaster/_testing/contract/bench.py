@@ -77,7 +77,7 @@ class Bench:
         if subject.has("start") or subject.has("close"):
             subject.benches.append(self)
         self.services = services or make_services(
-            subject.objects, subject.empty_cluster
+            subject.objects, subject.empty_cluster, subject.kinds
         )
         self.snapshot: Snapshot = self.services.snapshot
         self._objects = cast(FixedObjects, self.services.informers)

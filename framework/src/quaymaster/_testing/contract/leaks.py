@@ -22,7 +22,7 @@ _CLUSTER = SmallCluster(
 
 def _ask(subject: Subject, _cluster: SmallCluster, _other: SmallCluster) -> None:
     threads = set(threading.enumerate())
-    services = make_services(subject.objects)
+    services = make_services(subject.objects, kinds=subject.kinds)
     bench = Bench(subject, _CLUSTER, services=services)
     walk(bench, _CLUSTER.pending[0])
     if bench in subject.benches:

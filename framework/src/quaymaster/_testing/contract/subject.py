@@ -16,7 +16,7 @@ from quaymaster._inmemory.cluster import InMemoryCluster
 from quaymaster._objects import ApiObject
 from quaymaster._registry.registry import PluginClass
 from quaymaster._state.snapshot import Snapshot
-from quaymaster._testing.alone import build_alone
+from quaymaster._testing.alone import build_alone, kinds_of
 from quaymaster._testing.still import FixedNominations, FixedObjects
 
 __all__ = ["HOOKS", "Subject", "make_services"]
@@ -30,19 +30,22 @@ HOOKS: Final[Mapping[str, Sequence[str]]] = {
 
 
 def make_services(
-    objects: Iterable[ApiObject] = (), cluster: InMemoryCluster | None = None
+    objects: Iterable[ApiObject] = (),
+    cluster: InMemoryCluster | None = None,
+    kinds: Iterable[type[ApiObject]] = (),
 ) -> Services:
     """The parts of an engine that stand still.
 
     Args:
         objects: What informers know.
         cluster: A cluster that nobody writes to; a new one by default.
+        kinds: What informers follow beside what every scheduler follows.
     """
     clock = VirtualClock()
     return Services(
         clock=clock,
         cluster=InMemoryCluster(clock) if cluster is None else cluster,
-        informers=FixedObjects(objects),
+        informers=FixedObjects(objects, kinds),
         snapshot=Snapshot(),
         nominator=FixedNominations({}),
     )
@@ -77,6 +80,15 @@ class Subject:
         return self.plugin.__name__
 
     @property
+    def kinds(self) -> Sequence[type[ApiObject]]:
+        """The kinds of objects that it declares.
+
+        Raises:
+            PluginLoadError: One is wrong.
+        """
+        return kinds_of(self.plugin)
+
+    @property
     def scope(self) -> Scope:
         """How far it says that it looks."""
         found: Scope = getattr(self.plugin, "scope", Scope.CLUSTER)
@@ -97,7 +109,7 @@ class Subject:
         Raises:
             QuaymasterError: It does not load.
         """
-        services = make_services(self.objects)
+        services = make_services(self.objects, kinds=self.kinds)
         framework = build_alone(self.plugin, (), self.args, services)
         retire([framework])
         return framework.profile.config

@@ -1,0 +1,32 @@
+"""The kinds of objects that the plugins of a configuration bring."""
+
+from collections.abc import Sequence
+
+from quaymaster._config.model import ProfileConfig, SchedulerConfig
+from quaymaster._objects import ApiObject
+from quaymaster._registry.registry import PluginRegistry
+
+__all__ = ["declared_kinds", "plugin_names"]
+
+
+def declared_kinds(
+    config: SchedulerConfig, registry: PluginRegistry
+) -> Sequence[type[ApiObject]]:
+    """The kinds that a configuration's plugins declare, and those of all packages.
+
+    Args:
+        config: Whose profiles say which plugins there are.
+        registry: Where plugins are found by name, and packages of kinds.
+
+    Raises:
+        KindError: A kind is wrong, or is declared by two classes.
+        PluginLoadError: A plugin cannot be used.
+    """
+    names = (name for profile in config.profiles for name in plugin_names(profile))
+    return registry.kinds_of(names)
+
+
+def plugin_names(profile: ProfileConfig) -> Sequence[str]:
+    """The plugins of a profile, each once, in the order of its extension points."""
+    listed = (one.name for plugins in profile.plugins.values() for one in plugins)
+    return list(dict.fromkeys(listed))

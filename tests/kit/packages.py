@@ -1,0 +1,42 @@
+"""Distributions that seem to be installed: a pytest plugin."""
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+__all__ = ["MakeDistribution", "make_distribution"]
+
+MakeDistribution: TypeAlias = Callable[..., None]
+
+
+@pytest.fixture
+def make_distribution(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> MakeDistribution:
+    """Installs a distribution, as far as its metadata and modules go."""
+
+    def make(
+        name: str,
+        entries: Mapping[str, str],
+        *,
+        group: str = "quaymaster.plugins",
+        version: str = "1.0",
+        module: str = "",
+        code: str = "",
+    ) -> None:
+        root = tmp_path / name
+        info = root / f"{name.replace('-', '_')}-{version}.dist-info"
+        info.mkdir(parents=True)
+        metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+        (info / "METADATA").write_text(metadata)
+        lines = "\n".join(f"{key} = {value}" for key, value in entries.items())
+        (info / "entry_points.txt").write_text(f"[{group}]\n{lines}\n")
+        if module:
+            (root / f"{module}.py").write_text(code)
+            monkeypatch.delitem(sys.modules, module, raising=False)
+        monkeypatch.syspath_prepend(root)
+
+    return make
