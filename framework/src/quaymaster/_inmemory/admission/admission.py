@@ -24,6 +24,7 @@ from quaymaster._inmemory.admission.policy_checks import (
     check_priority_class,
 )
 from quaymaster._inmemory.admission.problems import AdmissionError, Report, place_of
+from quaymaster._inmemory.admission.repeats import Repeats
 from quaymaster._inmemory.admission.rounding import round_amounts
 from quaymaster._inmemory.admission.standing import is_standing
 from quaymaster._inmemory.admission.storage_checks import (
@@ -83,6 +84,7 @@ class Admission:
         self._label_nodes = label_nodes
         self._metadata = MetadataChecks()
         self._pods = PodAdmission()
+        self._repeats = Repeats()
         self._priority_classes: tuple[PriorityClass, ...] = ()
         self._storage_classes: tuple[StorageClass, ...] = ()
         workloads = WorkloadAdmission(self._pods)
@@ -120,6 +122,7 @@ class Admission:
         self._priority_classes = tuple(priority_classes)
         self._storage_classes = tuple(storage_classes)
         self._pods.know_classes(self._priority_classes)
+        self._repeats.forget()
 
     def know_rules(
         self,
@@ -129,6 +132,7 @@ class Admission:
         """Take over the rules for new pods and claims."""
         ranges = map(default_limit_range, limit_ranges)
         self._pods.know_rules(runtime_classes, ranges)
+        self._repeats.forget()
 
     def admit(self, obj: ObjT) -> ObjT:
         """A new object, as it is to be stored.
@@ -136,6 +140,15 @@ class Admission:
         Raises:
             AdmissionError: It breaks rules of its kind.
         """
+        if not isinstance(obj, Pod):
+            return self._admit(obj)
+        stored = self._repeats.stored(obj)
+        if stored is None:
+            stored = self._admit(obj)
+            self._repeats.note(obj, stored)
+        return stored  # type: ignore[return-value]  # both are pods
+
+    def _admit(self, obj: ObjT) -> ObjT:
         report = Report()
         admitted = self.examine(obj, report)
         if report:

@@ -65,7 +65,7 @@ class MetadataChecks:
     __slots__ = ("_annotations", "_beginning", "_labels", "_namespace")
 
     def __init__(self) -> None:
-        self._beginning: tuple[str, Form] | None = None
+        self._beginning: tuple[str, Form, bool] | None = None
         self._namespace = ""
         self._labels: Mapping[str, str] = {}
         self._annotations: Mapping[str, str] = {}
@@ -94,11 +94,11 @@ class MetadataChecks:
             self._labels, self._annotations = labels, annotations
             if obj.namespaced:
                 self._namespace = namespace
-            self._beginning = metadata.generate_name, form
+            self._beginning = metadata.generate_name, form, bool(metadata.name)
 
     def _check_name(self, metadata: ObjectMeta, form: Form, report: Report) -> None:
         name, beginning = metadata.name, metadata.generate_name
-        if beginning and (beginning, form) != self._beginning:
+        if beginning and (beginning, form, bool(name)) != self._beginning:
             _check_beginning(metadata, form, report)
         if (name or not beginning) and not form.fits(name):
             report.named(name, form, "metadata.name")
