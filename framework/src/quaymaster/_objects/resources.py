@@ -167,16 +167,22 @@ class PodUsage:
         non_zero_milli_cpu: The same for CPU, with the default for each container that
             requests none.
         non_zero_memory: The same for memory.
+        host_ports: The ports that it takes, see `host_ports`.
     """
 
-    __slots__ = ("non_zero_memory", "non_zero_milli_cpu", "requests")
+    __slots__ = ("host_ports", "non_zero_memory", "non_zero_milli_cpu", "requests")
 
     def __init__(
-        self, requests: Resources, non_zero_milli_cpu: int, non_zero_memory: int
+        self,
+        requests: Resources,
+        non_zero_milli_cpu: int,
+        non_zero_memory: int,
+        host_ports: tuple[ContainerPort, ...] = (),
     ) -> None:
         self.requests = requests
         self.non_zero_milli_cpu = non_zero_milli_cpu
         self.non_zero_memory = non_zero_memory
+        self.host_ports = host_ports
 
     def __repr__(self) -> str:
         return (
@@ -262,4 +268,5 @@ def _usage(pod: Pod) -> PodUsage:
         Resources.from_list(requests),
         non_zero.get(CPU, _ZERO).milli_value,
         non_zero.get(MEMORY, _ZERO).value,
+        host_ports(pod),
     )

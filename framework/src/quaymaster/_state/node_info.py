@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from quaymaster._objects import Node, Pod, Taint
 from quaymaster._objects.resources import (
+    PodUsage,
     Resources,
-    host_ports,
     node_allocatable,
     pod_usage,
 )
@@ -155,23 +155,32 @@ class NodeInfo:
         self.node = node
         self.allocatable = node_allocatable(node)
 
-    def add_pod(self, pod: Pod) -> None:
-        """Count a pod in."""
-        self.pods[pod.metadata.uid] = pod
-        self._count(pod, 1)
-        for port in host_ports(pod):
-            self.used_ports.add(port.host_ip, port.protocol, port.host_port)
+    def add_pod(self, pod: Pod) -> PodUsage:
+        """Count a pod in.
 
-    def remove_pod(self, pod: Pod) -> None:
+        Returns:
+            What it takes.
+        """
+        self.pods[pod.metadata.uid] = pod
+        usage = self._count(pod, 1)
+        for port in usage.host_ports:
+            self.used_ports.add(port.host_ip, port.protocol, port.host_port)
+        return usage
+
+    def remove_pod(self, pod: Pod) -> PodUsage:
         """Count a pod out.
+
+        Returns:
+            What it has taken.
 
         Raises:
             KeyError: No pod with this uid is here.
         """
         known = self.pods.pop(pod.metadata.uid)
-        self._count(known, -1)
-        for port in host_ports(known):
+        usage = self._count(known, -1)
+        for port in usage.host_ports:
             self.used_ports.remove(port.host_ip, port.protocol, port.host_port)
+        return usage
 
     def clone(self) -> "NodeInfo":
         """Return a copy on which changes of the pods may be tried out."""
@@ -187,11 +196,12 @@ class NodeInfo:
         other.images = self.images
         return other
 
-    def _count(self, pod: Pod, sign: int) -> None:
+    def _count(self, pod: Pod, sign: int) -> PodUsage:
         usage = pod_usage(pod)
         self.requested.add(usage.requests, sign)
         self.non_zero_milli_cpu += sign * usage.non_zero_milli_cpu
         self.non_zero_memory += sign * usage.non_zero_memory
+        return usage
 
     def __repr__(self) -> str:
         return f"NodeInfo({self.name!r}, {len(self.pods)} pods)"

@@ -7,8 +7,8 @@ v1.36, ``pkg/scheduler/backend/cache/snapshot.go``) offers to plugins.
 
 from collections.abc import Iterable, Iterator
 
-from quaymaster._objects import ContainerPort, Node, Pod
-from quaymaster._objects.resources import host_ports, pod_usage
+from quaymaster._objects import ContainerPort, Node, Pod, PodStatus
+from quaymaster._objects.resources import pod_usage
 from quaymaster._state.claim_users import ClaimUsers
 from quaymaster._state.counting.counts import PodCounts
 from quaymaster._state.node_info import NodeInfo
@@ -93,12 +93,11 @@ class Snapshot:
         if info is None:
             self._strays.setdefault(pod.node_name, {})[pod.metadata.uid] = pod
             return
-        info.add_pod(pod)
+        usage = info.add_pod(pod)
         self.counts.pod_changed(pod, info.row, 1)
         self.nodes.write_usage(info)
-        ports = host_ports(pod)
-        if ports:
-            self._write_host_ports(info, ports)
+        if usage.host_ports:
+            self._write_host_ports(info, usage.host_ports)
         if pod.spec.volumes:
             self.claims.add(pod, 1)
 
@@ -112,12 +111,11 @@ class Snapshot:
                 self._strays.pop(pod.node_name, None)
             return
         known = info.pods[pod.metadata.uid]
-        info.remove_pod(pod)
+        usage = info.remove_pod(pod)
         self.counts.pod_changed(known, info.row, -1)
         self.nodes.write_usage(info)
-        ports = host_ports(pod)
-        if ports:
-            self._write_host_ports(info, ports)
+        if usage.host_ports:
+            self._write_host_ports(info, usage.host_ports)
         if known.spec.volumes:
             self.claims.add(known, -1)
 
@@ -149,9 +147,22 @@ def _counts_the_same(old: Pod, new: Pod) -> bool:
     # Identity: an update mostly shares the spec, and equal specs become one object when
     # they enter a cluster (`SpecPool`). If not, the pod is counted out and in again,
     # which is right as well, and takes five times as long.
+    if (
+        old.spec is not new.spec
+        or before.deletion_timestamp != after.deletion_timestamp
+    ):
+        return False
+    if before.labels is not after.labels and before.labels != after.labels:
+        return False
+    return _report_the_same(old.status, new.status) or pod_usage(old) is pod_usage(new)
+
+
+def _report_the_same(old: PodStatus, new: PodStatus) -> bool:
+    """Whether two statuses of a pod hold the same of what its usage may follow from."""
+    # Identity: mostly neither has any. Two that differ may still mean the same usage.
     return (
-        old.spec is new.spec
-        and (before.labels is after.labels or before.labels == after.labels)
-        and before.deletion_timestamp == after.deletion_timestamp
-        and pod_usage(old) is pod_usage(new)
+        old.container_statuses is new.container_statuses
+        and old.init_container_statuses is new.init_container_statuses
+        and old.resources is None
+        and new.resources is None
     )
