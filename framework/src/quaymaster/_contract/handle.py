@@ -181,8 +181,8 @@ class Handle(Protocol):
     """The framework, seen from one plugin of a profile.
 
     A plugin stores it when it is built, and uses it from within its hooks. `allow` and
-    `reject` of a waiting pod, and `activate`, may be called from any thread; everything
-    else belongs to the scheduling thread.
+    `reject` of a waiting pod, `activate` and `changed` may be called from any thread;
+    everything else belongs to the scheduling thread.
     """
 
     @property
@@ -226,6 +226,21 @@ class Handle(Protocol):
 
     def activate(self, pods: Iterable[Pod]) -> None:
         """Move pods to the active queue at once, whatever their backoff."""
+
+    def changed(self) -> None:
+        """Say that this plugin would answer otherwise now, for a reason from outside.
+
+        From the next attempt on it is asked again, ``sign_pod`` included, where an
+        answer was remembered for this profile. Then the pods of this profile that it
+        has rejected or gated are woken, as by an event that it registered: a pod that
+        it keeps waiting (``PENDING``) at once, the others after their backoff. An
+        attempt that is under way hears of it in the end. Other pods sleep on.
+
+        Call it after the data have changed, which is to happen on the scheduling thread
+        (in ``done`` of `run_in_background`, or in a timer), and only if they have. It
+        may be called from any thread, and often: calls before the engine has looked
+        count as one. It does nothing once the plugin has been replaced.
+        """
 
     def nominated_pods(self, node_name: str) -> Sequence[Pod]:
         """Return the pods that are nominated to a node, in the order of nomination."""

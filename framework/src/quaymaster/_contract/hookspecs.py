@@ -203,7 +203,8 @@ class EnqueueExtensions(Protocol):
 
         Called once, when the profile is built. A plugin that rejects pods and does not
         implement this wakes its pods on every event, which is safe and slow. An empty
-        list wakes them only by the periodic flush.
+        list wakes them only by `Handle.changed`, for data that come from outside, and
+        by the periodic flush.
 
         Returns:
             What `on_node(Change.ADD, hint)`, `on_pod(Change.DELETE)` and
@@ -219,7 +220,8 @@ class Scope(enum.Enum):
     """
 
     NODE = "node"
-    """On the pod's signature fragment and that node alone. What ``pre_filter`` and
+    """On the pod's signature fragment and that node alone, and on data from outside
+    whose changes are told by `Handle.changed`. What ``pre_filter`` and
     ``pre_score`` do depends on the fragment alone, and ``normalize_score`` gives equal
     scores where all raw scores are equal."""
 
@@ -267,7 +269,8 @@ class SignPlugin(Protocol):
         labels, annotations, owners and status are equal; not once per pod. So the
         fragment must be a function of the pod alone. Data from outside of the pod (a
         metric, a quota, the time) would be those of the first pod for ever: a plugin
-        that looks at such data leaves ``sign_pod`` out, or gives None.
+        that looks at such data calls `Handle.changed` whenever they change, which has
+        all of this asked again, or else leaves ``sign_pod`` out, or gives None.
         ``SchedulerOptions(verify=N)`` asks again, and finds what has changed.
 
         Args:

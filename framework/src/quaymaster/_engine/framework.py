@@ -142,24 +142,28 @@ class FrameworkBuilder:
         handle.attach(plain)
         return Framework(
             profile=profile,
-            algorithm=self._with_memory(plain, profile, wanted, extenders),
+            algorithm=self._with_memory(plain, profile, wanted, handle),
             plain=plain,
             binding=BindingStations(profile, extenders),
             handle=handle,
         )
 
     def _with_memory(
-        self, plain: Algorithm, profile: Profile, percentage: int, extenders: Extenders
+        self,
+        plain: Algorithm,
+        profile: Profile,
+        percentage: int,
+        handle: EngineHandle,
     ) -> Algorithm:
         """Put a memory around the stations of an algorithm, and checks if asked for."""
         algorithm, signatures = plain, None
         # A search for mutations has to see every call.
         if not self.options.check_mutations:
-            signatures = Signatures(profile, plain.nodes)
+            signatures = Signatures(profile, plain.nodes, handle.changed_plugins)
             algorithm = remember(plain, signatures)
         if not self.options.verify:
             return algorithm
-        slow = self._decider(profile.without_twins(), percentage, extenders)
+        slow = self._decider(profile.without_twins(), percentage, handle.extenders)
         return algorithm.checked_by(Recheck(slow, self.options.verify, signatures))
 
     def _decider(

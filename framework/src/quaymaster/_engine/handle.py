@@ -1,13 +1,14 @@
 """The handle that the plugins of one profile get."""
 
 import copy
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from random import Random
 from typing import TypeVar
 
 import attrs
 
-from quaymaster._binding.executor import Executor, InlineExecutor
+from quaymaster._binding.executor import Executor, InlineExecutor, Post
 from quaymaster._contract.clock import Clock
 from quaymaster._contract.cluster import Cluster, EventNote
 from quaymaster._contract.cycle_state import CycleState
@@ -40,6 +41,10 @@ def _leave(_pods: Sequence[Pod]) -> None:
     return None
 
 
+def _wake_nobody(_scheduler_name: str, _plugin: str) -> None:
+    return None
+
+
 @attrs.frozen(eq=False, kw_only=True)
 class Services:
     """The parts of an engine that plugins may use.
@@ -49,6 +54,9 @@ class Services:
         waiting_pods: The pods that wait on Permit; by default there are none.
         waiting_pod: One of them by its uid.
         activate: Moves pods to the active queue; by default there is no queue.
+        wake: Wakes the pods of a profile, by its name, that one of its plugins has
+            rejected; on the engine's thread.
+        post: Has a call made on the engine's thread, from any; by default at once.
         record: Writes an Event; by default to the cluster.
         random: The engine's seeded generator.
         executor: Runs what may wait for the cluster; inline by default.
@@ -62,6 +70,8 @@ class Services:
     waiting_pods: Callable[[], Iterable[WaitingPod]] = tuple
     waiting_pod: Callable[[str], WaitingPod | None] = _no_pod
     activate: Callable[[Sequence[Pod]], None] = _leave
+    wake: Callable[[str, str], None] = _wake_nobody
+    post: Post = operator.call
     record: Callable[[EventNote], None] = attrs.Factory(
         lambda self: self.cluster.record, takes_self=True
     )
@@ -137,7 +147,9 @@ class EngineHandle:
         extenders: The engine's extenders.
 
     Attributes:
+        extenders: The same.
         filters: The profile's own filters.
+        changed_plugins: The plugins that have said so since the memory looked last.
     """
 
     def __init__(
@@ -147,10 +159,12 @@ class EngineHandle:
         extenders: Extenders = NO_EXTENDERS,
     ) -> None:
         self._clock = PluginClock(services.clock)
-        self._extenders = extenders
+        self.extenders = extenders
         self._profile_name = profile_name
         self._plugin_name = ""
         self._services = services
+        self._is_telling = False
+        self.changed_plugins: set[str] = set()
         self.filters = ProfileFilters(services.nominator)
 
     def for_plugin(self, name: str) -> "EngineHandle":
@@ -212,13 +226,28 @@ class EngineHandle:
                 raise TypeError(f"activate: expected pods, got {type(pod).__name__}")
         self._services.activate(listed)
 
+    def changed(self) -> None:
+        if self._clock.is_retired:
+            return
+        # The memory looks before each attempt, so that none goes by what was: neither
+        # one in the turn of a timer that calls this, nor one before the inbox is empty.
+        self.changed_plugins.add(self._plugin_name)
+        if not self._is_telling:
+            self._is_telling = True
+            self._services.post(self._wake)
+
+    def _wake(self) -> None:
+        self._is_telling = False
+        if not self._clock.is_retired:
+            self._services.wake(self._profile_name, self._plugin_name)
+
     def nominated_pods(self, node_name: str) -> Sequence[Pod]:
         return self._services.nominator.pods_on(node_name)
 
     def run_preemption_extenders(
         self, pod: Pod, candidates: Sequence[Candidate]
     ) -> Sequence[Candidate] | Status:
-        return self._extenders.preempt(pod, candidates, self.snapshot.nodes)
+        return self.extenders.preempt(pod, candidates, self.snapshot.nodes)
 
     def record(self, note: EventNote) -> None:
         self._services.record(note)

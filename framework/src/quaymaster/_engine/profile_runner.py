@@ -43,7 +43,7 @@ __all__ = ["ProfileRunner"]
 _SECONDS_TO_RETRY_WATCH = 1.0
 
 
-def _nothing(_: object) -> None:
+def _nothing(*_told: object) -> None:
     """Do nothing: there is nothing to tell."""
 
 
@@ -60,6 +60,8 @@ class ProfileRunner:
             that may wait for the cluster.
         observer: Is told what plugins do wrong, and what they write.
         activate: Takes the pods that plugins want to be tried at once.
+        wake: Wakes the pods of a profile, by its name, that one of its plugins has
+            rejected.
         options: What else can be set.
         stopwatch: The time that hooks are measured with, in seconds.
 
@@ -96,6 +98,7 @@ class ProfileRunner:
         make_executor: Callable[[Post], Executor] = InlineExecutor,
         observer: Observer | None = None,
         activate: Callable[[Sequence[Pod]], None] = _nothing,
+        wake: Callable[[str, str], None] = _nothing,
         options: SchedulerOptions | None = None,
         stopwatch: Callable[[], float] = time.perf_counter,
     ) -> None:
@@ -118,7 +121,7 @@ class ProfileRunner:
         self._registry = registry
         self._stopwatch = stopwatch
         self._order = NodeOrder()
-        self._services = self._services_with(activate)
+        self._services = self._services_with(activate, wake)
         self._handler: ChangeHandler | None = None
         self.config = config
         # Plugins may look things up, or ask for what changes, when they are built.
@@ -223,7 +226,11 @@ class ProfileRunner:
             raise
         return frameworks
 
-    def _services_with(self, activate: Callable[[Sequence[Pod]], None]) -> Services:
+    def _services_with(
+        self,
+        activate: Callable[[Sequence[Pod]], None],
+        wake: Callable[[str, str], None],
+    ) -> Services:
         """Return the parts that plugins may use."""
         return Services(
             clock=self.clock,
@@ -234,6 +241,8 @@ class ProfileRunner:
             waiting_pods=lambda: self.waiting,
             waiting_pod=self.waiting.get,
             activate=lambda pods: self.inbox.post(lambda: activate(pods)),
+            wake=wake,
+            post=self.inbox.post,
             record=self.reports.record,
             random=self.random,
             executor=self.executor,

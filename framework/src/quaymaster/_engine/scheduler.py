@@ -30,6 +30,7 @@ from quaymaster._engine.reload import reload
 from quaymaster._engine.reports import Observer
 from quaymaster._errors import VerificationError
 from quaymaster._objects import Pod
+from quaymaster._queue.events import PluginChange
 from quaymaster._queue.queued_pod import QueuedPod
 from quaymaster._raised import describe_exception
 from quaymaster._registry.registry import PluginRegistry
@@ -92,6 +93,7 @@ class Scheduler:
             make_executor=make_executor,
             observer=observer,
             activate=self._activate,
+            wake=self._wake,
             options=options,
             stopwatch=stopwatch,
         )
@@ -256,6 +258,9 @@ class Scheduler:
     def _activate(self, pods: Sequence[Pod]) -> None:
         # Plugins are built before the queue, which has to know their hooks.
         self.queue.activate(pods)
+
+    def _wake(self, scheduler_name: str, plugin: str) -> None:
+        self.queue.move_all(PluginChange.of(scheduler_name, plugin))
 
     def _is_settled(self) -> bool:
         return (

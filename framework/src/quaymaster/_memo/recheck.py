@@ -23,6 +23,9 @@ _MISSING = Status.unschedulable("an extender made it up")
 class Recheck:
     """Makes every Nth decision again, and compares; implements `Check`.
 
+    Nothing can be told of an attempt in which a plugin says that its data from outside
+    have changed.
+
     Args:
         slow: The same algorithm with scalar hooks alone, and nothing remembered.
         every: How many attempts make a turn.
@@ -50,12 +53,16 @@ class Recheck:
             return
         pod, nodes = attempt.pod, attempt.nodes
         changed = list(self._signatures.outdated(attempt)) if self._signatures else ()
+        if self._is_outdated():
+            return
         if changed:
             what = "what is remembered of it does not hold"
             raise VerificationError(pod.key, changed, what)
         again = Attempt.begin(CycleState(), pod, nodes)
         expected = self._slow.find_feasible(again)
         differences = list(_differences(nodes, found, expected))
+        if self._is_outdated():
+            return
         if differences:
             raise VerificationError(pod.key, differences)
         if isinstance(expected, Feasible):
@@ -74,8 +81,12 @@ class Recheck:
         differences = list(
             _all_ranking_differences(self._slow.nodes_of(feasible), ranking, expected)
         )
-        if differences:
+        if differences and not self._is_outdated():
             raise VerificationError(again.pod.key, differences)
+
+    def _is_outdated(self) -> bool:
+        """Whether a plugin answers otherwise now than when the attempt began."""
+        return self._signatures is not None and self._signatures.is_outdated
 
 
 def _all_ranking_differences(

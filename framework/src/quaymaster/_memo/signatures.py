@@ -68,10 +68,16 @@ class Signatures:
     Args:
         profile: The profile.
         nodes: The columns of all nodes.
+        changed: Takes the names of plugins whose data from outside have changed, from
+            any thread: what is known then is forgotten before the next attempt.
     """
 
-    def __init__(self, profile: Profile, nodes: NodeTable) -> None:
+    def __init__(
+        self, profile: Profile, nodes: NodeTable, changed: set[str] | None = None
+    ) -> None:
         self._nodes = nodes
+        self._changed: set[str] = set() if changed is None else changed
+        self._forgotten = 0
         self._names: Sequence[str] = [*profile.remembered, *profile.skipping]
         self._remembered = frozenset(profile.remembered)
         self._signs: Sequence[HookFunction] = [
@@ -91,6 +97,8 @@ class Signatures:
         """Return what is remembered for an attempt's pod; None if nobody signs it."""
         # Identity: all stations of one attempt get the same object, and one lookup.
         if self._attempt is not attempt:
+            if self._changed:
+                self._forget()
             self._memo = self.recall(attempt.pod)
             self._attempt = attempt
         return self._memo
@@ -98,13 +106,14 @@ class Signatures:
     def recall(self, pod: Pod) -> SignatureMemo | None:
         """Return what is remembered for a pod; None if nobody signs it."""
         last, traits = self._last.of(pod), _traits(pod)
-        if last.traits == traits:
+        if last.traits == traits and last.forgotten == self._forgotten:
             memo = last.memo()
             if memo is not None:
                 return memo
         memo = self._recall(pod)
         if memo is not None:
             last.traits, last.memo = traits, weakref.ref(memo)
+            last.forgotten = self._forgotten
         return memo
 
     def outdated(self, attempt: Attempt) -> Iterator[str]:
@@ -121,6 +130,24 @@ class Signatures:
                     f"{known!r}: it is asked once for all pods of a spec, so what it "
                     "gives must depend on the pod alone"
                 )
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether a plugin's data have changed since the attempt began."""
+        return bool(self._changed)
+
+    def _forget(self) -> None:
+        """Forget what is known, if a plugin whose data have changed had a part in it.
+
+        It all goes: verdicts and totals are those of several plugins. The others say
+        the same again, so no decision changes by that.
+        """
+        names = set()
+        while self._changed:
+            names.add(self._changed.pop())
+        if not names.isdisjoint(self._names):
+            self._known.clear()
+            self._forgotten += 1
 
     def _recall(self, pod: Pod) -> SignatureMemo | None:
         signature = tuple([sign(pod) for sign in self._signs])
@@ -154,14 +181,16 @@ class _LastSigned:
 
     Attributes:
         traits: What it was signed by, beside the spec; None if no pod was yet.
+        forgotten: How often everything had been forgotten by then.
         memo: Gives what is remembered for its signature, or None if that is forgotten:
             a weak reference, since specs outlive profiles.
     """
 
-    __slots__ = ("memo", "traits")
+    __slots__ = ("forgotten", "memo", "traits")
 
     def __init__(self, _spec: PodSpec) -> None:
         self.traits: tuple[object, ...] | None = None
+        self.forgotten = 0
         self.memo: Callable[[], SignatureMemo | None] = _nothing
 
 

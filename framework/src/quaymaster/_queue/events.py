@@ -3,6 +3,8 @@
 Mirrors Kubernetes v1.36, ``pkg/scheduler/framework/events.go``.
 """
 
+import attrs
+
 from quaymaster._contract.cluster_events import ActionType, ClusterEvent, EventResource
 
 __all__ = [
@@ -18,6 +20,7 @@ __all__ = [
     "POP_FROM_BACKOFF",
     "SCHEDULE_ATTEMPT_FAILURE",
     "UNSCHEDULABLE_TIMEOUT",
+    "PluginChange",
 ]
 
 ASSIGNED_POD_ADD = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.ADD)
@@ -33,6 +36,34 @@ CONFIG_RELOAD = ClusterEvent(
 UNSCHEDULABLE_TIMEOUT = ClusterEvent(
     EventResource.WILDCARD, ActionType.ALL, custom_label="UnschedulableTimeout"
 )
+
+
+@attrs.frozen(cache_hash=True)
+class PluginChange(ClusterEvent):
+    """One plugin of one profile has other data from outside; nothing else has changed.
+
+    It matches no registration: the plugin hears of it, whatever it registered, and no
+    other does.
+
+    Attributes:
+        scheduler_name: The profile's name.
+        plugin: The plugin's name.
+    """
+
+    scheduler_name: str = ""
+    plugin: str = ""
+
+    @classmethod
+    def of(cls, scheduler_name: str, plugin: str) -> "PluginChange":
+        """The change of one plugin."""
+        return cls(
+            EventResource.WILDCARD,
+            ActionType.UPDATE,
+            custom_label="PluginChange",
+            scheduler_name=scheduler_name,
+            plugin=plugin,
+        )
+
 
 POD_ADD_LABEL = ClusterEvent(EventResource.UNSCHEDULABLE_POD, ActionType.ADD).label
 POD_UPDATE_LABEL = ClusterEvent(

@@ -19,6 +19,7 @@ from quaymaster._contract.cluster_events import (
     QueueingHintFn,
 )
 from quaymaster._objects import ApiObject, Pod
+from quaymaster._queue.events import PluginChange
 from quaymaster._queue.queued_pod import QueuedPod
 from quaymaster._raised import describe_exception
 from quaymaster._runtime.failures import failure_of
@@ -105,6 +106,8 @@ class HintRegistry:
 
     def interested(self, event: ClusterEvent) -> Sequence[str]:
         """Return the plugins, of any profile, that want to hear of an event."""
+        if isinstance(event, PluginChange):
+            return (event.plugin,)
         found = self._interested.get(event)
         if found is None:
             found = self._interested[event] = tuple(
@@ -118,6 +121,8 @@ class HintRegistry:
 
     def may_ungate(self, plugin: str, event: ClusterEvent) -> bool:
         """Whether a gating plugin wants to hear of an event, in any profile."""
+        if isinstance(event, PluginChange):
+            return event.plugin == plugin
         key = (plugin, event)
         answer = self._ungating.get(key)
         if answer is None:
@@ -141,6 +146,9 @@ class HintRegistry:
 
     def matching(self, scheduler_name: str, event: ClusterEvent) -> _Hints | None:
         """Return a profile's plugins that want to hear of an event; None if unknown."""
+        if isinstance(event, PluginChange):
+            is_meant = event.scheduler_name == scheduler_name
+            return ((event.plugin, None),) if is_meant else ()
         profile = self._profiles.get(scheduler_name)
         return None if profile is None else profile.matching(event)
 

@@ -43,8 +43,9 @@ _HOOKS = [hook for point in EXTENSION_POINTS for hook in point.hooks]
 _LIFECYCLE_HOOKS = ("start", "close")
 _REJECTING_HOOKS = ("pre_enqueue", "pre_filter", "filter", "reserve", "permit")
 _SLEEPS = (
-    "events_to_register is empty, so no event wakes the pods that it rejects: they "
-    "wait for the flush, for minutes, and pods behind its pre_enqueue for ever"
+    "events_to_register is empty, so no event wakes the pods that it rejects: unless "
+    "it calls handle.changed(), they wait for the flush, for minutes, and pods behind "
+    "its pre_enqueue for ever"
 )
 _NARROW_HOOKS = ("pre_filter", "filter", "pre_score")
 
