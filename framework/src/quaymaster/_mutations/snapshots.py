@@ -33,9 +33,9 @@ class SavedNode:
 
     def restore(self) -> Iterator[str]:
         """Put back what has been changed, and say what it was."""
-        for field, kept in self._fields.items():
-            if getattr(self._info, field) != kept:
-                setattr(self._info, field, kept)
+        for field, saved in self._fields.items():
+            if getattr(self._info, field) != saved:
+                setattr(self._info, field, saved)
                 yield f"{field} of node '{self._name}'"
 
 
@@ -45,7 +45,7 @@ class SavedArray:
     def __init__(self, name: str, array: "np.ndarray[Any, Any]") -> None:
         self._name = name
         self._array = array
-        self._kept = array.copy()
+        self._saved = array.copy()
         self._writeable = array.flags.writeable
 
     @property
@@ -59,8 +59,8 @@ class SavedArray:
         if array.flags.writeable is not self._writeable:
             array.flags.writeable = self._writeable
             yield self._name
-        if not np.array_equal(array, self._kept):
-            array[...] = self._kept
+        if not np.array_equal(array, self._saved):
+            array[...] = self._saved
             yield self._name
 
 
@@ -111,12 +111,12 @@ class SavedTable:
         yield from self._restore_images()
 
     def _restore_images(self) -> Iterator[str]:
-        images, kept = self._table.images, self._image_rows
-        if images.keys() != kept.keys():
+        images, saved = self._table.images, self._image_rows
+        if images.keys() != saved.keys():
             images.clear()
-            images.update((name, state) for name, (state, _, _) in kept.items())
+            images.update((name, state) for name, (state, _, _) in saved.items())
             yield "images"
-        for name, (state, size, rows) in kept.items():
+        for name, (state, size, rows) in saved.items():
             if state.size_bytes != size or state.rows != rows:
                 state.size_bytes, state.rows = size, rows
                 yield f"image '{name}'"
@@ -154,6 +154,6 @@ class SavedSnapshot:
             yield "users of claims"
         # Counts that a hook was the first to ask for are new, but not changed.
         now = snapshot.counts.contents()
-        if any(now.get(key, kept) != kept for key, kept in self._counts.items()):
+        if any(now.get(key, saved) != saved for key, saved in self._counts.items()):
             snapshot.counts.forget()
             yield "counts of pods"

@@ -36,7 +36,7 @@ class SavedState:
         self, state: CycleState, wanted: Callable[[StateKey[object]], bool]
     ) -> None:
         self._state = state
-        self._kept = {
+        self._saved = {
             key: (value, _frozen(value, {}))
             for key, value in state.values().items()
             if wanted(key)
@@ -45,9 +45,9 @@ class SavedState:
     def changes(self) -> Iterator[str]:
         """Say which values have changed; they stay so, since the attempt is over."""
         values = self._state.values()
-        for key, (value, kept) in self._kept.items():
+        for key, (value, saved) in self._saved.items():
             now = values.get(key)
-            if now is not value or _frozen(now, {}) != kept:
+            if now is not value or _frozen(now, {}) != saved:
                 yield f"'{key.name}' in the cycle state"
 
 

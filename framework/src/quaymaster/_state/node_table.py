@@ -171,7 +171,7 @@ class NodeTable:
         return self._resources.index.get(name)
 
     def label(self, key: str) -> CodedColumn[str]:
-        """Return the values of one node label; made when first asked for, then kept."""
+        """Return the values of one node label; made on the first call, then stored."""
         column = self._labels.get(key)
         if column is None:
             column = self._labels[key] = CodedColumn(self.capacity)

@@ -145,7 +145,7 @@ def deletion_order(pods: Sequence[Pod], now: float) -> list[Pod]:
     ones first, crowded nodes first, young ones first (ages compared by their order of
     magnitude), then by uid.
     """
-    crowd = Counter(pod.node_name for pod in pods if pod.node_name and is_ready(pod))
+    ready = Counter(pod.node_name for pod in pods if pod.node_name and is_ready(pod))
 
     def order(pod: Pod) -> tuple[bool, bool, bool, int, int, int, int, str]:
         return (
@@ -153,7 +153,7 @@ def deletion_order(pods: Sequence[Pod], now: float) -> list[Pod]:
             pod.status.phase == "Running",
             is_ready(pod),
             _deletion_cost(pod),
-            -crowd[pod.node_name],
+            -ready[pod.node_name],
             _magnitude(now - _ready_since(pod)),
             _magnitude(now - (pod.metadata.creation_timestamp or 0.0)),
             pod.metadata.uid,

@@ -1,4 +1,4 @@
-"""What hooks say that they take and give agrees with their specs."""
+"""A check: the annotations of hooks agree with their specs."""
 
 import inspect
 import types
@@ -29,7 +29,7 @@ def _hints(function: object) -> dict[str, object]:
     try:
         return get_type_hints(inspect.unwrap(typing.cast(Any, function)))
     except Exception:
-        return {}  # what is imported for type checkers only is theirs to check
+        return {}  # some names are imported for type checkers only
 
 
 def _problems(own: dict[str, object], spec: dict[str, object]) -> Iterator[str]:
@@ -43,7 +43,7 @@ def _problems(own: dict[str, object], spec: dict[str, object]) -> Iterator[str]:
 
 
 def _may_be(kind: object, wider: object) -> bool:
-    """Whether all of one type is of another; True where that cannot be seen."""
+    """Whether a type is part of a wider one; True if that cannot be known."""
     parts = _parts(wider)
     return all(any(_is_part(one, part) for part in parts) for one in _parts(kind))
 
@@ -57,9 +57,9 @@ def _parts(kind: object) -> tuple[object, ...]:
 def _is_part(kind: object, wider: object) -> bool:
     one, other = get_origin(kind) or kind, get_origin(wider) or wider
     if not isinstance(one, type) or not isinstance(other, type):
-        return True  # Any, a type variable, a literal: nobody can say
+        return True  # Any, a type variable, a literal: not known
     if one is object:
-        return True  # it says nothing
+        return True  # any type is part of it
     if _is_protocol(one) or _is_protocol(other):
         return True
     return issubclass(one, other)

@@ -1,4 +1,4 @@
-"""All that one attempt of one plugin comes to."""
+"""The answers of one plugin in one attempt, and how they are compared."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import cast
@@ -28,14 +28,15 @@ __all__ = [
 
 @attrs.frozen(kw_only=True)
 class Answers:
-    """What a plugin says of a pod.
+    """The answers of a plugin for a pod.
 
     Attributes:
-        pre_enqueue: What PreEnqueue says.
-        pre_filter: What PreFilter says.
+        pre_enqueue: The answer of PreEnqueue.
+        pre_filter: The answer of PreFilter.
         rejected: Node -> why Filter rejects it.
         score: Node -> its raw score, or a status; for the nodes that pass.
-        normalized: Node -> its score after NormalizeScore; the same.
+        normalized: Node -> its score after NormalizeScore, or a status; for the same
+            nodes.
     """
 
     pre_enqueue: object = None
@@ -47,7 +48,7 @@ class Answers:
 
 @attrs.frozen
 class Difference:
-    """Where two answers differ.
+    """A difference of two answers.
 
     Attributes:
         hook: The hook that gave them.
@@ -67,7 +68,7 @@ class Difference:
 
 
 def shown(answer: object) -> str:
-    """An answer, as messages have it."""
+    """Return an answer in the form of messages."""
     if answer is None:
         return "success"
     if isinstance(answer, Status):
@@ -82,7 +83,7 @@ def shown(answer: object) -> str:
 
 
 def answers(bench: Bench, pod: Pod) -> Answers:
-    """Take a pod through one attempt, as far as its node."""
+    """Take a pod through one attempt, up to the choice of a node."""
     subject = bench.subject
     gate = bench.ask("pre_enqueue", pod) if subject.has("pre_enqueue") else None
     state = CycleState()
@@ -118,7 +119,7 @@ def _is_skip(prepared: object) -> bool:
 def filter_all(
     bench: Bench, state: CycleState, pod: Pod, node: NodeInfo | None = None
 ) -> dict[str, object]:
-    """Node -> why Filter rejects it, of all nodes or of one."""
+    """Return why Filter rejects nodes, of all nodes or of one."""
     if not bench.subject.has("filter"):
         return {}
     nodes = bench.snapshot if node is None else [node]
@@ -127,7 +128,7 @@ def filter_all(
 
 
 def verdicts_of(answer: object, names: Sequence[str]) -> dict[str, object]:
-    """Node -> why it is rejected, of what a batch twin says."""
+    """Return why nodes are rejected by the answer of a batch twin."""
     if isinstance(answer, Status):
         return dict.fromkeys(names, answer)
     if not isinstance(answer, NodeVerdicts):
@@ -148,7 +149,7 @@ def _scores(
 
 
 def prepare_scores(bench: Bench, state: CycleState, pod: Pod, rows: Rows) -> bool:
-    """Run PreScore; whether Score follows."""
+    """Run PreScore; return whether Score follows."""
     if not bench.subject.has("pre_score"):
         return True
     nodes = bench.snapshot.nodes
@@ -170,7 +171,7 @@ def _normal(
 def normalized(
     bench: Bench, state: CycleState, pod: Pod, raw: Int64Array, rows: Rows
 ) -> Int64Array | Status:
-    """Raw scores after NormalizeScore, if there is such a hook."""
+    """Return raw scores after NormalizeScore, if the plugin has the hook."""
     if not bench.subject.has("normalize_score"):
         return raw
     nodes = bench.snapshot.nodes
@@ -186,7 +187,7 @@ _PER_NODE: Sequence[tuple[str, Callable[[Answers], Mapping[str, object]]]] = (
 
 
 def difference(found: Answers, expected: Answers) -> Difference | None:
-    """The first thing that two attempts do not agree on, or None."""
+    """Return the first difference of two attempts, or None."""
     for hook in ("pre_enqueue", "pre_filter"):
         one, other = getattr(found, hook), getattr(expected, hook)
         if one != other:

@@ -1,4 +1,4 @@
-"""Arguments go to a file and back."""
+"""A check: arguments can be written to a file and read back."""
 
 from collections.abc import Mapping
 from typing import cast

@@ -1,4 +1,4 @@
-"""One plugin at work on a small cluster that the suite changes as it likes."""
+"""A bench: one plugin at work on a small cluster that the suite changes."""
 
 from collections.abc import Sequence
 from typing import cast
@@ -27,7 +27,7 @@ __all__ = ["Bench", "HookFailedError", "on_node", "queued_pod"]
 
 
 class HookFailedError(QuaymasterError):
-    """A hook raised something, or answered what it must not.
+    """A hook raised something, or gave a wrong answer.
 
     Attributes:
         hook: The hook.
@@ -41,27 +41,27 @@ class HookFailedError(QuaymasterError):
 
 
 def queued_pod(pod: Pod, timestamp: float = 0.0) -> QueuedPodInfo:
-    """A pod as the queue has it."""
+    """Return a pod in the form of the queue."""
     return QueuedPod(pod, timestamp)
 
 
 class Bench:
     """A plugin and its cluster.
 
-    The table of nodes has a row that nobody uses any more, as that of a real cluster
-    does, wherever there are two nodes.
+    If there are two nodes, the table has a row that is not used any more, as the table
+    of a real cluster may have.
 
     Args:
         subject: The plugin.
-        cluster: What there is at first.
+        cluster: The cluster at the beginning.
         is_guarded: Whether each hook is followed by a search for what it changed.
-        services: What its handle stands on; by default nothing but the cluster.
+        services: The parts behind its handle; by default, only the cluster.
 
     Attributes:
         subject: The plugin under test.
-        services: What its handle stands on.
+        services: The parts behind its handle.
         snapshot: The nodes and pods.
-        handle: What the plugin was given.
+        handle: The handle of the plugin.
         plugin: The plugin.
     """
 
@@ -110,7 +110,7 @@ class Bench:
     # The cluster --------------------------------------------------------------------
 
     def add(self, obj: ApiObject) -> None:
-        """Let an object come, or take the place of the one of its key."""
+        """Add an object, in place of any with the same key."""
         old = self._objects.get(type(obj), obj.key)
         if isinstance(obj, Node):
             self.snapshot.add_node(obj)
@@ -122,7 +122,7 @@ class Bench:
         self._objects.put(obj)
 
     def remove(self, obj: ApiObject) -> None:
-        """Let an object go."""
+        """Remove an object."""
         if isinstance(obj, Node):
             self.snapshot.remove_node(obj.name)
         elif isinstance(obj, Pod) and obj.node_name:
@@ -130,7 +130,7 @@ class Bench:
         self._objects.remove(obj)
 
     def become(self, before: SmallCluster, after: SmallCluster) -> None:
-        """Let one cluster turn into another, as a watch would tell of it."""
+        """Change one cluster into another, by the changes that a watch would tell."""
         kept = {(type(one), one.key) for one in _all(after)}
         for obj in reversed(_all(before)):
             if (type(obj), obj.key) not in kept or isinstance(obj, Pod):
@@ -141,10 +141,10 @@ class Bench:
     # The plugin ---------------------------------------------------------------------
 
     def ask(self, hook: str, *args: object) -> object:
-        """What a hook answers.
+        """Return the answer of a hook.
 
         Raises:
-            HookFailedError: It raised something, or broke its contract.
+            HookFailedError: The hook raised something, or broke its contract.
         """
         wanted = self.subject.wanted(hook)
         own = getattr(self.plugin, hook)
@@ -171,7 +171,7 @@ class Bench:
     def pre_filter(
         self, state: CycleState, pod: Pod
     ) -> PreFilterResult | Status | None:
-        """What PreFilter says; None if there is no such hook."""
+        """Return the answer of PreFilter; None if there is no such hook."""
         if not self.subject.has("pre_filter"):
             return None
         answer = self.ask("pre_filter", state, pod, self.snapshot.nodes)
@@ -179,7 +179,7 @@ class Bench:
         return answer
 
     def rows_of(self, names: Sequence[str]) -> Rows:
-        """The rows of some nodes."""
+        """Return the rows of some nodes."""
         return self.snapshot.nodes.rows_of(names)
 
 
@@ -188,12 +188,12 @@ def _all(cluster: SmallCluster) -> list[ApiObject]:
 
 
 def _problem_of(error: BaseException) -> str:
-    """What a hook did wrong; the message says already which hook it was."""
+    """Return what a hook did wrong, without the name of the hook."""
     if isinstance(error, PluginError):
         return str(error).removeprefix(f"plugin '{error.plugin}': {error.hook} ")
     return f"raised {describe_exception(error)}"
 
 
 def on_node(pod: Pod, node_name: str) -> Pod:
-    """A pod as it is assumed on a node."""
+    """Return a pod as it is assumed on a node."""
     return msgspec.structs.replace(pod, node_name=node_name)

@@ -1,4 +1,4 @@
-"""Changes of a small cluster, and the events that they come to."""
+"""Changes of a small cluster, and their events."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
@@ -46,7 +46,7 @@ class Step:
         return f"the {verb} of {self.subject.kind} '{self.subject.key}'"
 
     def events(self) -> Sequence[ClusterEvent]:
-        """What the queue hears of it."""
+        """Return the events that the queue gets of it."""
         old, new = self.old, self.new
         if isinstance(old, Node) and isinstance(new, Node):
             return node_changes(old, new)
@@ -66,15 +66,15 @@ class Step:
 def steps(
     cluster: SmallCluster, other: SmallCluster, kept: Iterable[ApiObject] = ()
 ) -> Iterator[Step]:
-    """Changes that take something of one cluster to what it is in another.
+    """Return changes of single objects of one cluster to those of another.
 
-    Nodes change one property at a time, so that each change is one event. What no
-    event tells of, such as namespaces, does not change.
+    Nodes change one property at a time, so that each change is one event. Objects
+    without events, such as namespaces, do not change.
 
     Args:
-        cluster: Where things change.
-        other: What they become.
-        kept: What does not go.
+        cluster: The cluster that changes.
+        other: The cluster with the new objects.
+        kept: The objects that are not removed.
     """
     stays = {(type(one), one.key) for one in kept}
     for step in _steps(cluster, other):
@@ -112,7 +112,7 @@ def _distinct(nodes: Sequence[Node]) -> Sequence[Node]:
 
 
 def _node_updates(node: Node, other: Node) -> Iterator[Node]:
-    """A node with one property of another."""
+    """Return copies of a node, each with one property of another node."""
     theirs, metadata, spec, status = other, node.metadata, node.spec, node.status
     hostname = "kubernetes.io/hostname"
     labels = {**theirs.metadata.labels, hostname: metadata.labels.get(hostname, "")}
@@ -148,7 +148,7 @@ def _runs_something(cluster: SmallCluster, node: Node) -> bool:
 
 
 def updates_of(pod: Pod, other: Pod) -> Iterator[Pod]:
-    """What may become of a pod that waits: as far as the API lets it change."""
+    """Return the updates of a waiting pod that the API allows."""
     labels = replace(pod.metadata, labels=other.metadata.labels)
     spec = pod.spec
     tolerations = tuple(dict.fromkeys((*spec.tolerations, *other.spec.tolerations)))
@@ -164,7 +164,7 @@ def updates_of(pod: Pod, other: Pod) -> Iterator[Pod]:
 
 
 def _scaled_down(spec: PodSpec) -> PodSpec:
-    """The same without requests of CPU and memory."""
+    """Return the spec without requests of CPU and memory."""
     containers = tuple(
         replace(
             one,
@@ -183,7 +183,7 @@ def _scaled_down(spec: PodSpec) -> PodSpec:
 
 
 def is_of(resource: EventResource, obj: ApiObject) -> bool:
-    """Whether an object is one of a resource."""
+    """Whether an object belongs to a resource."""
     if resource is EventResource.WILDCARD:
         return True
     if isinstance(obj, Pod):

@@ -16,7 +16,7 @@ Ask: TypeAlias = Callable[[Subject, SmallCluster, SmallCluster], None]
 
 
 class Finding(Exception):
-    """What a check has found; it becomes a `ContractError`."""
+    """The finding of a check; it becomes a `ContractError`."""
 
     def __init__(self, hook: str, problem: str, example: Iterable[str] = ()) -> None:
         super().__init__(problem)
@@ -27,14 +27,14 @@ class Finding(Exception):
 
 @attrs.frozen(kw_only=True)
 class Check:
-    """One question.
+    """One question of the contract suite.
 
     Attributes:
         name: Its name, for opting out.
-        promise: What holds for every plugin that passes.
+        promise: The rule that holds for every plugin that passes.
         ask: Asks, and raises a `Finding` if the promise is broken.
-        hooks: It is asked of plugins that have one of these; of all if empty.
-        needs_clusters: Whether it is asked about one cluster after the other.
+        hooks: It applies to plugins that have one of these hooks; to all if empty.
+        needs_clusters: Whether it is asked about many clusters.
         needs_other: Whether it takes changes from a second one.
     """
 
@@ -46,17 +46,17 @@ class Check:
     needs_other: bool = False
 
     def is_about(self, subject: Subject) -> bool:
-        """Whether the plugin has what this is about."""
+        """Whether the check applies to a plugin."""
         return not self.hooks or any(subject.has(hook) for hook in self.hooks)
 
 
 def fail(hook: str, problem: str, *shown: ApiObject | Iterable[ApiObject]) -> NoReturn:
-    """Say what is wrong, and on which objects.
+    """Raise a finding, with the objects of the example.
 
     Args:
         hook: The hook at fault.
         problem: What was found and what was expected.
-        *shown: The example, objects or groups of them.
+        *shown: The objects of the example, or groups of objects.
 
     Raises:
         Finding: Always.

@@ -1,4 +1,4 @@
-"""The same question has the same answer."""
+"""A check: the same question has the same answer."""
 
 from quaymaster._testing.contract.answers import answers, difference
 from quaymaster._testing.contract.bench import Bench

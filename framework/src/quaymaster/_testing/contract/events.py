@@ -1,4 +1,4 @@
-"""Events and hints: no pod sleeps although it fits."""
+"""Checks of events and hints: no pod stays unschedulable that would fit."""
 
 from collections.abc import Mapping
 
@@ -109,7 +109,7 @@ def _ask_step(
 
 
 def _after(cluster: SmallCluster, step: Step) -> SmallCluster:
-    """The cluster once something has changed; what waits is asked about by itself."""
+    """Return the cluster after a change; a waiting pod is not part of it."""
     subject, new = step.subject, () if step.new is None else (step.new,)
     part = _PARTS.get(type(subject), "objects")
     if isinstance(subject, Pod) and not subject.node_name:
@@ -126,7 +126,7 @@ _PARTS: Mapping[type, str] = {Node: "nodes", Pod: "pods"}
 
 
 def _open_nodes(bench: Bench, found: Answers) -> set[str]:
-    """The nodes that this plugin would let the pod have."""
+    """Return the nodes that the plugin allows for a pod."""
     if _rejects(found.pre_enqueue) or _rejects(found.pre_filter):
         return set()
     if isinstance(found.pre_filter, Status) and found.pre_filter.is_error:

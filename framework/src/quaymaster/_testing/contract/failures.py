@@ -1,4 +1,4 @@
-"""Hooks that fail: they raise, or answer what their spec does not allow."""
+"""A check: hooks do not raise, and answer what their spec allows."""
 
 from quaymaster._contract.hookspecs import hookimpl
 from quaymaster._contract.status import Status

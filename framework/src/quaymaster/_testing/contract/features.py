@@ -1,6 +1,6 @@
-"""What the pods and nodes of drawn clusters may have: arguments of makers.
+"""Features of the pods and nodes of drawn clusters: arguments of makers.
 
-Few values for each, so that what pods ask for and what nodes have often meet.
+Each has few values, so that the demands of pods often match what nodes have.
 """
 
 from collections.abc import Mapping, Sequence
@@ -65,7 +65,7 @@ NODE_FEATURES: Final[Sequence[Feature]] = (
 POD_FEATURES: Final[Sequence[Feature]] = (
     {"labels": {"app": "web"}},
     {"labels": {"app": "db"}},
-    # Labels are what most rules look at, so they come twice as often as the rest.
+    # Most rules read labels, so labels are twice as frequent as the rest.
     {"labels": {"app": "web"}},
     {"labels": {"app": "db"}},
     {"namespace": "other"},

@@ -1,4 +1,4 @@
-"""Pods that are imagined on a node, or away from it."""
+"""Checks of ``add_pod`` and ``remove_pod``: pods imagined on a node, or away."""
 
 from collections.abc import Iterator
 
@@ -23,7 +23,7 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
 
 
 def _take_away(bench: Bench, pod: Pod, other: Pod) -> None:
-    """Imagine a pod away, take it away, and imagine it there."""
+    """Imagine a pod away, remove it, and imagine it back."""
     full, imagined_away = _imagined(bench, pod, other, is_added=False)
     bench.snapshot.remove_pod(other)
     less, imagined_there = _imagined(bench, pod, other, is_added=True)
@@ -49,12 +49,12 @@ _UNKNOWN = "unknown"
 def _imagined(
     bench: Bench, pod: Pod, other: Pod, *, is_added: bool
 ) -> tuple[object, object]:
-    """What Filter says of a node as it is, and with a pod more or less."""
+    """Return Filter's answers for a node as it is, and with a pod more or less."""
     info = bench.snapshot.get(other.node_name)
     assert info is not None
     state = CycleState()
     if isinstance(prepared := bench.pre_filter(state, pod), Status):
-        # Skipped plugins are not told what is imagined.
+        # Plugins that skip are not told of imagined pods.
         return (None if prepared.is_skip else _UNKNOWN), _UNKNOWN
     plain = filter_all(bench, state, pod, info).get(info.name)
     clone, imagined = _clone(state), info.clone()

@@ -1,4 +1,4 @@
-"""What a plugin leaves behind when a reload replaces it."""
+"""A check: a reload leaves nothing of a plugin behind."""
 
 import gc
 import threading
@@ -48,7 +48,7 @@ def _weak(plugin: object) -> "weakref.ref[object] | None":
 
 
 def _holder(alive: "weakref.ref[object]") -> str:
-    """Who has it still."""
+    """Return what still refers to the plugin."""
     plugin = alive()
     kinds = {type(one).__name__ for one in gc.get_referrers(plugin)}
     kinds.discard("frame")

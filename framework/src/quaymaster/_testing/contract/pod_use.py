@@ -1,4 +1,4 @@
-"""How much a plugin looks at pods: its pod_use tells the truth."""
+"""A check: a plugin looks at pods no more than its ``pod_use`` says."""
 
 import attrs
 from msgspec.structs import replace
@@ -42,7 +42,7 @@ def _raw(found: Answers) -> Answers:
 
 
 def _plain(pod: Pod) -> Pod:
-    """A pod that has nothing but the requests of another."""
+    """Return a pod that has only the requests of another."""
     spec = PodSpec(
         containers=tuple(map(_plain_container, pod.spec.containers)),
         init_containers=tuple(map(_plain_container, pod.spec.init_containers)),

@@ -1,4 +1,4 @@
-"""What hooks get and gave is shared: they write to none of it."""
+"""A check: hooks write neither to what they get nor to what they returned."""
 
 from quaymaster._errors import PluginError
 from quaymaster._testing.contract.bench import Bench, HookFailedError

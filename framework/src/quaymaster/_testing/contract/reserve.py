@@ -1,4 +1,4 @@
-"""Unreserve gives back what Reserve took, once, and also if that was nothing."""
+"""A check: Unreserve gives back what Reserve took, once, even if it took nothing."""
 
 from quaymaster._contract.cycle_state import CycleState
 from quaymaster._objects import Pod

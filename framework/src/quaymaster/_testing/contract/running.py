@@ -1,4 +1,4 @@
-"""Ask a check's question about one drawn cluster after the other."""
+"""Asks the question of a check about drawn clusters."""
 
 from contextlib import suppress
 
@@ -19,7 +19,7 @@ from quaymaster._testing.contract.subject import Subject
 
 __all__ = ["default_clusters", "find"]
 
-# A check enumerates what follows from its two clusters, so few of them go far.
+# A check enumerates what follows from its two clusters, so few examples are enough.
 _EXAMPLES_PER_CHECK = 4
 
 _NOTHING = SmallCluster()
@@ -30,18 +30,18 @@ _MOST_CALLS_TO_SHRINK = 80
 
 
 class _EnoughError(BaseException):
-    """Goes through hypothesis, as Ctrl-C does: the example is small enough."""
+    """Ends hypothesis, as Ctrl-C does, once the example is small enough."""
 
 
 def default_clusters() -> SearchStrategy[SmallCluster]:
-    """The clusters that a plugin is tried on if its author says nothing else."""
+    """Return the clusters that a plugin is tried on by default."""
     return draw_clusters(draw_nodes(), draw_pods(), None)
 
 
 def find(
     check: Check, subject: Subject, clusters: SearchStrategy[SmallCluster]
 ) -> Finding | None:
-    """A small example that breaks the promise of a check, or None."""
+    """Return a small example that breaks the promise of a check, or None."""
     found: list[Finding] = []
     calls = 0
 
@@ -53,14 +53,14 @@ def find(
         try:
             check.ask(subject, _with(subject, cluster), _with(subject, other))
         except HookFailedError:
-            return  # the check of failures tells of them
+            return  # another check reports failures
         except Finding as finding:
             found.append(finding)
             raise
         finally:
             _close(subject)
 
-    # hypothesis keeps failing examples by the name, and replays them.
+    # hypothesis stores failing examples by this name, and replays them.
     ask.__name__ = f"{check.name} {subject.name}".replace(" ", "_")
     with suppress(Finding, Flaky, _EnoughError):
         _settings()(
@@ -75,7 +75,7 @@ def _close(subject: Subject) -> None:
 
 
 def _with(subject: Subject, cluster: SmallCluster) -> SmallCluster:
-    """A cluster that has what the plugin always finds."""
+    """Return the cluster with the objects that the plugin always needs."""
     known = {(type(one), one.key) for one in cluster.objects}
     usual = (one for one in subject.objects if (type(one), one.key) not in known)
     return attrs.evolve(cluster, objects=(*usual, *cluster.objects))

@@ -1,4 +1,4 @@
-"""How far a plugin looks: its scope tells the truth."""
+"""A check: a plugin looks no further than its ``scope`` says."""
 
 import attrs
 

@@ -1,4 +1,4 @@
-"""Scores after NormalizeScore lie from 0 to 100."""
+"""Checks: scores after NormalizeScore are from 0 to 100."""
 
 from quaymaster._contract.hookspecs import Scope
 from quaymaster._contract.scores import MAX_NODE_SCORE

@@ -1,4 +1,4 @@
-"""Pods of one signature get the same answers."""
+"""A check: pods of one signature get the same answers."""
 
 import itertools
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ def _renamed(pod: Pod) -> Pod:
 
 
 def _variants(pods: tuple[Pod, ...]) -> Iterator[Pod]:
-    """The pods, and each with one part of the next one."""
+    """Return the pods, and each of them with one part of the next one."""
     yield from pods
     for pod, other in itertools.pairwise(pods):
         metadata = replace(pod.metadata, labels=other.metadata.labels)

@@ -1,4 +1,4 @@
-"""A cluster that fits a message."""
+"""Clusters that are small enough to be shown in a message."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ __all__ = ["SmallCluster", "described"]
 
 @attrs.frozen(kw_only=True, eq=False)
 class SmallCluster:
-    """What the contract suite tries a plugin on; see `clusters`.
+    """A cluster on which the contract suite tries a plugin; see `clusters`.
 
     Attributes:
         nodes: The nodes.
@@ -32,7 +32,7 @@ class SmallCluster:
 
 
 def described(objects: Iterable[ApiObject]) -> Sequence[str]:
-    """A line for each object: its kind and key, and what is not as makers make it."""
+    """Return a line per object: kind, key, and what differs from makers' defaults."""
     return [_described(obj) for obj in objects]
 
 
@@ -54,7 +54,7 @@ _UNTOLD = ("apiVersion", "kind", "name", "namespace", "uid")
 
 
 def _without(value: object, usual: object) -> object:
-    """What differs from the usual; lists are told whole."""
+    """Return what differs from the usual value; lists are returned whole."""
     if not isinstance(value, dict):
         return value
     known = usual if isinstance(usual, dict) else {}

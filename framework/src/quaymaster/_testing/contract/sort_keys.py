@@ -1,4 +1,4 @@
-"""Sort keys put all pods in one order."""
+"""A check: sort keys put all pods in one order."""
 
 import itertools
 from typing import Any, cast
@@ -16,7 +16,7 @@ def _ask(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
     bench = Bench(subject, cluster)
     pods = (*cluster.pending, *other.pending)
     queued = [queued_pod(pod, float(at % 3)) for at, pod in enumerate(pods)]
-    # Any: whatever compares is a key.
+    # Any: anything that compares is a key.
     keys = [(one.pod, cast(Any, bench.ask("queue_sort", one))) for one in queued]
     for (pod, key), (rival, against) in itertools.permutations(keys, 2):
         try:

@@ -22,7 +22,7 @@ __all__ = ["draw_clusters", "draw_nodes", "draw_pods"]
 _MOST_FEATURES = 7
 _MOST_OBJECTS = 6
 
-_Arguments: TypeAlias = dict[str, Any]  # Any: what makers take
+_Arguments: TypeAlias = dict[str, Any]  # Any: the arguments of makers
 
 
 def draw_pods(features: Iterable[Feature] = ()) -> SearchStrategy[Pod]:
@@ -82,7 +82,7 @@ def _features(
 
 
 def _merged(features: Iterable[Feature]) -> _Arguments:
-    """Features as one; of two that say the same, the later one holds."""
+    """Merge features into one; of two with the same argument, the later one holds."""
     found: _Arguments = {}
     for feature in features:
         for name, value in feature.items():

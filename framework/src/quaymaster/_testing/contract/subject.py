@@ -1,4 +1,4 @@
-"""A plugin under test: its class, its arguments, and how one of it is put to work."""
+"""A plugin under test: its class, its arguments, and how to build an instance."""
 
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,12 +34,12 @@ def make_services(
     cluster: InMemoryCluster | None = None,
     kinds: Iterable[type[ApiObject]] = (),
 ) -> Services:
-    """The parts of an engine that stand still.
+    """Make the parts of an engine, which do not change.
 
     Args:
-        objects: What informers know.
-        cluster: A cluster that nobody writes to; a new one by default.
-        kinds: What informers follow beside what every scheduler follows.
+        objects: The objects of the informers.
+        cluster: A cluster that is not written to; by default, a new one.
+        kinds: The kinds that informers follow beside those of every scheduler.
     """
     clock = VirtualClock()
     return Services(
@@ -52,7 +52,7 @@ def make_services(
 
 
 class Closeable(Protocol):
-    """Where a plugin is at work."""
+    """A place where a plugin is at work."""
 
     def close(self) -> None:
         """Retire the plugin."""
@@ -60,13 +60,13 @@ class Closeable(Protocol):
 
 @attrs.frozen(kw_only=True, eq=False)
 class Subject:
-    """One plugin, as the contract suite asks about it.
+    """One plugin under test by the contract suite.
 
     Attributes:
         plugin: Its class.
         args: Its arguments, as they stand in a configuration file; None for defaults.
-        objects: What it always finds in the cluster.
-        benches: Where plugins of it are at work that have to be closed.
+        objects: The objects that it always finds in the cluster.
+        benches: The places where instances are at work, which have to be closed.
     """
 
     plugin: type
@@ -84,19 +84,19 @@ class Subject:
         """The kinds of objects that it declares.
 
         Raises:
-            PluginLoadError: One is wrong.
+            PluginLoadError: A kind is wrong.
         """
         return kinds_of(self.plugin)
 
     @property
     def scope(self) -> Scope:
-        """How far it says that it looks."""
+        """The scope that it declares."""
         found: Scope = getattr(self.plugin, "scope", Scope.CLUSTER)
         return found
 
     @property
     def pod_use(self) -> PodUse:
-        """How much it says that it looks at pods; as the framework takes it."""
+        """The `PodUse` that it declares, as the framework reads it."""
         if self.has("add_pod") or self.has("remove_pod"):
             return PodUse.PODS
         found: PodUse = getattr(self.plugin, "pod_use", PodUse.PODS)
@@ -107,7 +107,7 @@ class Subject:
         """A profile that has this plugin.
 
         Raises:
-            QuaymasterError: It does not load.
+            QuaymasterError: The profile does not load.
         """
         services = make_services(self.objects, kinds=self.kinds)
         framework = build_alone(self.plugin, (), self.args, services)
@@ -116,32 +116,32 @@ class Subject:
 
     @cached_property
     def empty_cluster(self) -> InMemoryCluster:
-        """The cluster behind the handles of all of its kind."""
+        """The cluster behind the handles of all instances."""
         return InMemoryCluster(VirtualClock())
 
     def has(self, hook: str) -> bool:
-        """Whether it implements a hook; wrappers answer for other plugins."""
+        """Whether it implements a hook; a wrapper is no implementation."""
         return hook in self._wanted
 
     def make(self, services: Services) -> tuple[object, EngineHandle]:
-        """Build one, and the handle that it has."""
+        """Build an instance; return it with its handle."""
         own = EngineHandle(self.config.scheduler_name, services)
         handle = own.for_plugin(self.name)
         build: PluginClass = self.plugin
         return build(self.config.plugin_args.get(self.name), handle), handle
 
     def close(self) -> None:
-        """Close all plugins that are at work."""
+        """Close all instances that are at work."""
         while self.benches:
             self.benches.pop().close()
 
     def wanted(self, hook: str) -> Sequence[str]:
-        """The names of the arguments that its hook takes."""
+        """Return the names of the arguments that its hook takes."""
         return self._wanted[hook]
 
     @cached_property
     def _wanted(self) -> Mapping[str, Sequence[str]]:
-        """Hook -> the names of the arguments that it takes."""
+        """The names of the arguments that each hook takes."""
         found = {}
         for hook, offered in HOOKS.items():
             function = getattr(self.plugin, hook, None)

@@ -1,4 +1,4 @@
-"""The contract suite, as tests of plugins call it."""
+"""The public calls of the contract suite."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -39,10 +39,10 @@ class MissingHypothesisError(QuaymasterError, ImportError):
 
 
 def pods(*features: Feature) -> "SearchStrategy[Pod]":
-    """Pods that have a few things of many: labels, requests, affinity, claims...
+    """Draw pods with a few of many features: labels, requests, affinity, claims...
 
     Args:
-        *features: More of what they may have, as arguments of `make_pod`:
+        *features: More features that they may have, as arguments of `make_pod`:
             ``{"labels": {"tier": "gold"}}``.
 
     Raises:
@@ -55,10 +55,10 @@ def pods(*features: Feature) -> "SearchStrategy[Pod]":
 
 
 def nodes(*features: Feature) -> "SearchStrategy[Node]":
-    """Nodes that have a few things of many: labels, taints, capacities, images...
+    """Draw nodes with a few of many features: labels, taints, capacities, images...
 
     Args:
-        *features: More of what they may have, as arguments of `make_node`.
+        *features: More features that they may have, as arguments of `make_node`.
 
     Raises:
         MissingHypothesisError: hypothesis is not installed.
@@ -75,12 +75,12 @@ def clusters(
     pods: "SearchStrategy[Pod] | None" = None,
     objects: "SearchStrategy[ApiObject] | None" = None,
 ) -> "SearchStrategy[SmallCluster]":
-    """Clusters of one to four nodes, with pods on them and pods that wait.
+    """Draw clusters of one to four nodes, with pods on them and pods that wait.
 
     Args:
-        nodes: What its nodes are drawn from; their names are set.
-        pods: What its pods are drawn from; their names and nodes are set.
-        objects: What everything else is drawn from: claims and volumes by default.
+        nodes: Draws the nodes; their names are set.
+        pods: Draws the pods; their names and nodes are set.
+        objects: Draws all other objects; by default claims and volumes.
 
     Raises:
         MissingHypothesisError: hypothesis is not installed.
@@ -107,18 +107,18 @@ def check_plugin(
     clusters: "SearchStrategy[SmallCluster] | None" = None,
     opt_outs: Mapping[str, str] | None = None,
 ) -> None:
-    """Find out whether a plugin keeps the contract of plugins.
+    """Check that a plugin keeps the contract of plugins.
 
     Args:
         plugin: Its class.
         args: Its arguments, as they stand in a configuration file.
-        objects: What it always finds in the cluster.
-        clusters: What it is tried on, see `clusters`.
+        objects: The objects that it always finds in the cluster.
+        clusters: Draws the clusters that it is tried on, see `clusters`.
         opt_outs: The checks that it need not pass -> why.
 
     Raises:
-        ContractError: It does not; the message has a line for each check that failed,
-            each with the smallest example that shows it.
+        ContractError: A check failed; the message has a line for each failed check,
+            with a small example.
         MissingHypothesisError: hypothesis is not installed.
         ValueError: There is no such check to opt out of, or no reason is given.
     """
@@ -172,7 +172,7 @@ def _found(
     except Finding as found:
         return found
     except HookFailedError:
-        pass  # the check of failures tells of them
+        pass  # another check reports failures
     return None
 
 
@@ -204,7 +204,7 @@ class PluginContract:
 
     pytest then runs ``test_contract`` once for each check that is about this plugin.
 
-    It can set `args`, `objects` and `opt_outs`, too.
+    The subclass can set `args`, `objects` and `opt_outs`, too.
     """
 
     @property
@@ -219,7 +219,7 @@ class PluginContract:
 
     @property
     def objects(self) -> Sequence[ApiObject]:
-        """What it always finds in the cluster."""
+        """The objects that the plugin always finds in the cluster."""
         return ()
 
     @property
@@ -228,7 +228,7 @@ class PluginContract:
         return {}
 
     def clusters(self) -> "SearchStrategy[SmallCluster]":
-        """What the plugin is tried on."""
+        """Return the clusters that the plugin is tried on."""
         return clusters()
 
     def pytest_generate_tests(self, metafunc: Any) -> None:  # noqa: ANN401 - pytest's
@@ -241,7 +241,7 @@ class PluginContract:
             metafunc.parametrize("check", names)
 
     def test_contract(self, check: str) -> None:
-        """One check."""
+        """Run one check on the plugin."""
         checks = [CHECKS[check]] if check in CHECKS else []
         found = list(_violations(self._subject(), checks, self.clusters()))
         if found:

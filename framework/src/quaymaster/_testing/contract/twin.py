@@ -1,4 +1,4 @@
-"""Batch twins: the same answers for many nodes at once."""
+"""A check: batch twins give the same answers for many nodes at once."""
 
 from collections.abc import Sequence
 from typing import cast
@@ -43,7 +43,7 @@ _SCALAR = {
 
 
 def _choices(names: list[str]) -> Sequence[list[str]]:
-    """All nodes, and some of them."""
+    """Return all nodes, and some of them."""
     return (names, names[1:]) if len(names) > 1 else (names,)
 
 
@@ -60,7 +60,7 @@ def _filters_differ(bench: Bench, pod: Pod) -> Difference | None:
         rows = nodes.rows if len(names) == len(nodes) else bench.rows_of(names)
         answer = bench.ask("filter_nodes", state, pod, nodes, rows)
         if isinstance(answer, Status) and answer.is_error:
-            continue  # the first Error is the end, whatever node it is about
+            continue  # the first Error ends the attempt, for any node
         found = verdicts_of(answer, nodes.names_at(rows))
         for name in names:
             if found.get(name) != expected.get(name):

@@ -1,4 +1,4 @@
-"""Every hook of a plugin once, in the order of an attempt."""
+"""Calls every hook of a plugin once, in the order of an attempt."""
 
 from typing import cast
 
@@ -19,7 +19,7 @@ __all__ = ["walk"]
 
 
 def walk(bench: Bench, pod: Pod) -> None:
-    """Call every hook of the plugin for a pod, but those that need a live cluster.
+    """Call every hook of the plugin for a pod, except those that need a live cluster.
 
     Raises:
         HookFailedError: A hook failed.
@@ -56,7 +56,7 @@ def _walk_filters(bench: Bench, pod: Pod) -> None:
 def _imagine(
     bench: Bench, state: CycleState, pod: Pod, info: NodeInfo, other: Pod
 ) -> None:
-    """Take a pod from a node, and put it back."""
+    """Imagine a pod away from a node, and back."""
     imagined = info.clone()
     imagined.remove_pod(other)
     if bench.subject.has("remove_pod"):
