@@ -114,21 +114,20 @@ def test_every_rule_of_the_parity_format_has_a_test() -> None:
     assert sorted(set(range(1, RULES + 1)) - found) == []
 
 
+CLASSES = {"int", "kind", "list", "object", "resource", "timedelta"}
+"""Names in lower case that stand for classes, or for members of an enum."""
+
+
 def _is_singleton(part: ast.expr) -> bool:
     """Whether an expression is None, a truth value, a member of an enum or a class."""
     if isinstance(part, ast.Call):
         return ast.unparse(part.func) in {"bool", "type", "label.startswith"}
     if isinstance(part, ast.Attribute):
-        return not part.attr.islower() or part.attr.startswith("is_")
-    name = part.id if isinstance(part, ast.Name) else ""
-    is_class = not name.islower() or name in {
-        "int",
-        "list",
-        "object",
-        "kind",
-        "timedelta",
-    }
-    return isinstance(part, ast.Constant | ast.Compare) or (bool(name) and is_class)
+        is_member = isinstance(part.value, ast.Name) and part.value.id[0].isupper()
+        return is_member or not part.attr.islower() or part.attr.startswith("is_")
+    if isinstance(part, ast.Name):
+        return not part.id.islower() or part.id in CLASSES
+    return isinstance(part, ast.Constant | ast.Compare)
 
 
 def test_each_comparison_by_identity_says_why_it_may() -> None:

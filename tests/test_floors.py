@@ -61,3 +61,14 @@ def test_room_imports_from_floors_below(room: str) -> None:
         for other in set(imported(path)) - {room}:
             assert other in ROOMS, f"{path.name} goes through the front door: {other}"
             assert ROOMS[other] < ROOMS[room], (path.name, other)
+
+
+def test_private_package_has_no_second_door() -> None:
+    """Modules are imported where a name is defined.
+
+    `_objects` has all classes of the API, `_cli` the command, `_memo` its assembly.
+    """
+    for path in CORE.rglob("_*/__init__.py"):
+        if path.parent.name not in ("_objects", "_cli", "_memo"):
+            [description] = ast.parse(path.read_text(encoding="utf-8")).body
+            assert isinstance(description, ast.Expr), path

@@ -26,6 +26,7 @@ from quaymaster._registry.registry import PluginRegistry
 
 __all__ = ["ConfigObserver", "ConfigWatcher", "Reloadable"]
 
+# Enough to tell the contents of one file apart.
 _SHOWN_DIGITS: Final = 12
 
 _log = logging.getLogger(__name__)

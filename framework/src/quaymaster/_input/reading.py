@@ -12,6 +12,7 @@ __all__ = ["UnreadableError", "read_file", "read_stream"]
 
 _UTF_16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _LONGEST_STREAM: Final = 4 << 30  # bytes
+# Longer than a shell takes to start the writer of a pipe.
 _PATIENCE_MS: Final = 10_000
 _MAPPED_FROM: Final = 1 << 25  # bytes: larger files are not copied into memory
 

@@ -47,6 +47,7 @@ def kind_problem(found: object) -> str:
     """
     if not (isinstance(found, type) and issubclass(found, ApiObject)):
         return f"expected a class derived from ApiObject, got {found!r}"
+    # Identity: the very class, not another of the same kind.
     if found is KINDS.get(found.kind):
         return ""
     problem = next(_problems(found), "")

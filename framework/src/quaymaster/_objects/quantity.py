@@ -22,6 +22,7 @@ _MICRO: Final = 10**6
 _MAX_INT64: Final = 2**63 - 1
 _MIN_INT64: Final = -(2**63)
 _MAX_EXPONENT: Final = 99
+# Bounds the time to parse a text; no quantity that somebody means is so long.
 _MAX_LENGTH: Final = 256
 
 _DECIMAL_SUFFIXES: Final = {

@@ -17,6 +17,7 @@ from quaymaster._perf.clock import PacedClock
 __all__ = ["Distribution", "Measurement", "Meter", "Throughput"]
 
 _WINDOW_SECONDS: Final = (1.0, 0.1, 0.01, 0.001)
+# Percentiles of fewer windows would say little.
 _MIN_WINDOWS: Final = 20
 _BOUND: Final = "scheduled"
 

@@ -25,6 +25,7 @@ _BURST: Final = 100
 """How many pods the client creates before the scheduler gets as many turns."""
 
 _PATIENCE_SECONDS: Final = 600.0
+# How many bound pods are between two reports.
 _PROGRESS: Final = 256
 
 

@@ -8,24 +8,3 @@ them.
 
 Mirrors Kubernetes v1.36, ``pkg/scheduler/framework/preemption``.
 """
-
-from quaymaster._contract.results import Candidate
-from quaymaster._preemption.budgets import is_protected, split_by_budgets
-from quaymaster._preemption.candidates import best_candidates, importance
-from quaymaster._preemption.dry_run import DryRun, NodeTrial, select_victims
-from quaymaster._preemption.evictions import Evictions, is_preempted
-from quaymaster._preemption.row_trial import NO_VICTIMS
-
-__all__ = [
-    "NO_VICTIMS",
-    "Candidate",
-    "DryRun",
-    "Evictions",
-    "NodeTrial",
-    "best_candidates",
-    "importance",
-    "is_preempted",
-    "is_protected",
-    "select_victims",
-    "split_by_budgets",
-]

@@ -80,11 +80,12 @@ class Repeats:
             None if it is not, or if its name is wrong: it needs to be examined.
         """
         known = _KNOWN.of(pod).precedent
+        # Identity: changed rules are a new object.
         if known is None or known.rules is not self._rules:
             return None
         metadata, before, status = pod.metadata, known.metadata, pod.status
         if (
-            # By identity first: that is what pods of a template are like.
+            # Identity: pods of a template share these; others are compared.
             (metadata.labels is not before.labels and metadata.labels != before.labels)
             or metadata.generate_name != before.generate_name
             or (before.name and not metadata.name)
@@ -95,6 +96,7 @@ class Repeats:
             or metadata.generation != before.generation
             or metadata.resource_version != before.resource_version
             or metadata.creation_timestamp != before.creation_timestamp
+            # Identity: as above.
             or (status is not known.status and status != known.status)
             or pod.node_name
         ):

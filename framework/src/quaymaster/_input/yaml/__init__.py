@@ -6,20 +6,3 @@ twice the last value, merged mappings taken where they stand. Two differences: d
 that are grouped by underscores (``1_000``) stay a string, and tags that Kubernetes
 does not use are errors.
 """
-
-from quaymaster._input.yaml.errors import YamlError
-from quaymaster._input.yaml.reading import Document, documents, read
-from quaymaster._input.yaml.streams import LongList, Piece, find_list, split_documents
-from quaymaster._input.yaml.values import Duplicate
-
-__all__ = [
-    "Document",
-    "Duplicate",
-    "LongList",
-    "Piece",
-    "YamlError",
-    "documents",
-    "find_list",
-    "read",
-    "split_documents",
-]

@@ -34,6 +34,7 @@ _FLOAT: Final = re.compile(
 _NO_NUMBER: Final = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 _BASES: Final = {"b": 2, "o": 8, "x": 16}
 
+# Longer texts are strings: no number that somebody means is so long.
 _LONGEST_NUMBER: Final = 100
 _BEGINNINGS: Final = frozenset("+-.0123456789")  # of numbers that may have underscores
 

@@ -12,6 +12,7 @@ from quaymaster._input.yaml.scalars import PREFIX, key_text, plain, tagged
 
 __all__ = ["Duplicate", "Values"]
 
+# Readers of the value recurse; Python stops them at 1,000 calls.
 _DEEPEST: Final = 500
 _MERGE: Final = "<<"
 

@@ -100,6 +100,7 @@ def _node_steps(cluster: SmallCluster, other: SmallCluster) -> Iterator[Step]:
     for node in cluster.nodes:
         if not _runs_something(cluster, node):
             yield Step(old=node)
+        # Identity: the other cluster may have an equal node.
         rivals = [one for one in (*cluster.nodes, *other.nodes) if one is not node]
         updated = [new for one in rivals for new in _node_updates(node, one)]
         yield from (Step(old=node, new=new) for new in _distinct(updated))
