@@ -155,6 +155,7 @@ class BindingStations:
             None when all are done, the first failure, or where to go on after a wait.
         """
         skipped = state.skip_pre_bind_plugins
+        # Identity: `pre_flight` writes this very set if every plugin skips.
         if skipped is self._all_pre_bind:
             return None
         for position, (plugin, function) in enumerate(self._pre_bind[start:], start):

@@ -112,6 +112,7 @@ class WaitingPods:
 
     def end(self, entry: _WaitingPod, status: Status | None) -> None:
         """Stop waiting, with a rejection or without; the first call counts."""
+        # Identity: the pod may be back, and wait with another entry.
         if self._entries.get(entry.pod.metadata.uid) is not entry:
             return
         del self._entries[entry.pod.metadata.uid]

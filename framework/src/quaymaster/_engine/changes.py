@@ -39,6 +39,8 @@ def is_mere_report(old: ApiObject | None, new: ApiObject | None) -> bool:
     """Whether only conditions and nomination of a pod changed, as after a failure."""
     if old is None or not isinstance(old, Pod) or not isinstance(new, Pod):
         return False
+    # Identity: a report shares the spec. Another one of equal content counts as a
+    # change, and pods are tried again for nothing.
     if old.node_name != new.node_name or old.spec is not new.spec:
         return False
     metadata = msgspec.structs.replace(
@@ -58,8 +60,9 @@ def _labels_changed(old: Pod | Node, new: Pod | Node) -> bool:
 
 def _scaled_down(old: Pod, new: Pod) -> bool:
     """Whether any request is lower, or gone."""
+    # Identity: usage is worked out once per spec, and most updates share the spec.
     if pod_usage(old) is pod_usage(new):
-        return False  # the usual update: of the status, for pods of one spec
+        return False
     after = pod_request_list(new, use_status=True)
     return any(
         name not in after or amount.milli_value > after[name].milli_value

@@ -58,8 +58,8 @@ class AskedNodes:
 
     def stand_for(self, names: Sequence[str], nodes: NodeTable) -> bool:
         """Whether these names, looked up now, would be found where they were."""
-        # By identity: a list that comes again is read as the same object, and to
-        # compare all names would take as long as to look them up.
+        # Identity: a list that comes again is read as the same object, and to compare
+        # all names would take as long as to look them up.
         return names is self._asked and nodes.node_changes.revision == self._revision
 
     def are_among(self, rows: Rows) -> list[bool]:

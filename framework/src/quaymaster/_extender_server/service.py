@@ -226,7 +226,7 @@ class ExtenderService:
 
     def _learn(self, nodes: Iterable[KnownNode]) -> None:
         described = self._described
-        # One that means the same as last time is the same object.
+        # Identity: a node with the same content as last time is the same object.
         for one in [one for one in nodes if described.get(one.name) is not one.node]:
             self._runner.snapshot.add_node(one.node)
             described[one.name] = one.node

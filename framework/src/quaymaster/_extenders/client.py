@@ -148,6 +148,7 @@ class ExtenderClient:
     def _text_of(self, verb: str, info: NodeInfo) -> msgspec.Raw:
         key = verb, info.name
         known = self._node_texts.get(key)
+        # Identity: a changed node is a new object; an equal one is encoded again.
         if known is not None and known[0] is info.node:
             return known[1]
         text = msgspec.Raw(encode(info.node))

@@ -112,6 +112,7 @@ class MutationGuard:
 
     def _is_whole_search_due(self, plugin: str, hook: str, state: object) -> bool:
         if hook == "pre_filter" and isinstance(state, CycleState):
+            # Identity: each attempt has a state of its own.
             if state is not self._original:
                 self._searched.clear()
             self._original = state

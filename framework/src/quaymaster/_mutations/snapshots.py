@@ -132,6 +132,7 @@ class _SavedCodes:
     def restore(self) -> Iterator[str]:
         yield from self._codes.restore()
         column = self._column
+        # Identity: a hook may have put another array in the place of the codes.
         if column.values != self._values or column.codes is not self._codes.array:
             column.codes = self._codes.array
             column.values[:] = self._values

@@ -47,6 +47,7 @@ class SavedState:
         values = self._state.values()
         for key, (value, saved) in self._saved.items():
             now = values.get(key)
+            # Identity: another object under the key is a change, even if it is equal.
             if now is not value or _frozen(now, {}) != saved:
                 yield f"'{key.name}' in the cycle state"
 

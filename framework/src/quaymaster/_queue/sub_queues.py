@@ -206,6 +206,7 @@ class SubQueues:
         if known is None:
             self.incoming["unschedulable", label] += 1
         elif known is not queued:
+            # Identity: another record of this name, of which only one may be queued.
             self.leave(known)
         self.pods[queued.key] = queued
         queued.queue = _UNSCHEDULABLE

@@ -45,6 +45,7 @@ class HookErrors:
             pod: The key of the pod that it was called for, or empty.
             error: What it raised, or how it broke its contract.
         """
+        # Identity: the guard may have reported the exception that ends the attempt.
         if error is self._last:
             return
         self._last = error

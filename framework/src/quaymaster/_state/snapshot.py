@@ -152,6 +152,7 @@ def _counts_the_same(old: Pod, new: Pod) -> bool:
         or before.deletion_timestamp != after.deletion_timestamp
     ):
         return False
+    # Identity first: most updates share the labels.
     if before.labels is not after.labels and before.labels != after.labels:
         return False
     return _report_the_same(old.status, new.status) or pod_usage(old) is pod_usage(new)
