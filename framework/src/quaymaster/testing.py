@@ -26,6 +26,7 @@ from quaymaster._testing.makers import (
     make_spread_constraint,
     make_uid,
 )
+from quaymaster._testing.profile_config import profile_config
 from quaymaster._testing.scheduler_harness import PluginNotFoundError, SchedulerHarness
 from quaymaster._testing.storage_makers import (
     make_csi_node,
@@ -33,6 +34,7 @@ from quaymaster._testing.storage_makers import (
     make_persistent_volume_claim,
     make_storage_class,
 )
+from quaymaster._testing.verdicts import ScheduleError, UnexpectedHookErrors
 
 __all__ = [
     "ContractError",
@@ -43,8 +45,10 @@ __all__ = [
     "PluginHarness",
     "PluginNotFoundError",
     "PluginStatusError",
+    "ScheduleError",
     "SchedulerHarness",
     "SmallCluster",
+    "UnexpectedHookErrors",
     "Violation",
     "check_plugin",
     "clusters",
@@ -66,4 +70,5 @@ __all__ = [
     "make_uid",
     "nodes",
     "pods",
+    "profile_config",
 ]

@@ -5,23 +5,23 @@ each call runs the scalar hook and the twin, and checks that they agree. A hook 
 writes to an array which the plugin has returned before raises a `PluginError`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Self, TypeVar
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TypeVar
 
 import msgspec
 import numpy as np
 
-from quaymaster._contract.clock import VirtualClock
 from quaymaster._contract.cluster_events import (
     ClusterEvent,
     ClusterEventWithHint,
     QueueingHint,
 )
-from quaymaster._contract.cycle_state import CycleState, StateNotFoundError
+from quaymaster._contract.cycle_state import CycleState
 from quaymaster._contract.queueing import QueuedPodInfo, SortKey
 from quaymaster._contract.results import (
     NodeStatuses,
     NodeVerdicts,
+    PermitWait,
     PostFilterResult,
     PreBindPreFlightResult,
     PreBindWait,
@@ -30,18 +30,13 @@ from quaymaster._contract.results import (
 from quaymaster._contract.status import Status
 from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.decisions import Feasible
-from quaymaster._engine.handle import Services
-from quaymaster._errors import PluginError, QuaymasterError
-from quaymaster._inmemory.cluster import InMemoryCluster
-from quaymaster._mutations.returned import ReturnedArrays
-from quaymaster._objects import ApiObject, Node, Pod
+from quaymaster._errors import QuaymasterError
+from quaymaster._objects import ApiObject, Pod
 from quaymaster._runtime.guards import unguarded
-from quaymaster._runtime.profile import Call, HookFunction
+from quaymaster._runtime.profile import Call
 from quaymaster._state.arrays import Int64Array, freeze, is_frozen
-from quaymaster._state.snapshot import Snapshot
-from quaymaster._testing.alone import build_alone, kinds_of
 from quaymaster._testing.contract_error import ContractError
-from quaymaster._testing.still import FixedNominations, FixedObjects
+from quaymaster._testing.harness_base import HarnessBase
 
 __all__ = ["PluginHarness", "PluginStatusError"]
 
@@ -60,7 +55,7 @@ class PluginStatusError(QuaymasterError):
         self.status = status
 
 
-class PluginHarness:
+class PluginHarness(HarnessBase):
     """One plugin, its arguments, and a cluster that stands still.
 
     Each hook method starts a fresh attempt (a new `CycleState`) unless it says
@@ -87,62 +82,6 @@ class PluginHarness:
         ConfigErrors: The arguments are wrong, or the plugin has no hook.
         ProfileError: The plugin cannot be built.
     """
-
-    def __init__(
-        self,
-        plugin: type,
-        *,
-        args: Mapping[str, object] | None = None,
-        nodes: Iterable[Node] = (),
-        pods: Iterable[Pod] = (),
-        objects: Iterable[ApiObject] = (),
-        nominated: Mapping[str, Sequence[Pod]] | None = None,
-        beside: Iterable[type] = (),
-    ) -> None:
-        self._name = plugin.__name__
-        nodes, pods, objects = list(nodes), list(pods), list(objects)
-        beside = list(beside)
-        clock = VirtualClock()
-        self.snapshot = Snapshot()
-        for node in nodes:
-            self.snapshot.add_node(node)
-        for pod in pods:
-            self.snapshot.add_pod(pod)
-        self.cluster = InMemoryCluster(clock)
-        self.cluster.load([*nodes, *pods, *objects])
-        self.state = CycleState()
-        self._informers = FixedObjects(
-            [*nodes, *pods, *objects], kinds_of(*beside, plugin)
-        )
-        services = Services(
-            clock=clock,
-            cluster=self.cluster,
-            informers=self._informers,
-            snapshot=self.snapshot,
-            nominator=FixedNominations(nominated or {}),
-        )
-        self._twin_scores: Int64Array | None = None
-        self._returned = ReturnedArrays()
-        self._framework = build_alone(plugin, beside, args, services, self._returned)
-        self.plugin = self._framework.profile.plugins[self._name]
-        self.handle = self._framework.handle.for_plugin(self._name)
-
-    def __enter__(self) -> Self:
-        """Be a context that closes the plugin at its end."""
-        return self
-
-    def __exit__(self, *_raised: object) -> None:
-        """See `close`."""
-        self.close()
-
-    def start(self) -> None:
-        """Call the plugin's ``start``; the harness does not do it by itself."""
-        self._framework.profile.lifecycle.start(_unguarded_call)
-
-    def close(self) -> None:
-        """Cancel the plugin's timers and call its ``close``; again does no harm."""
-        self._framework.handle.retire()
-        self._framework.profile.lifecycle.close(_unguarded_call)
 
     def pre_enqueue(self, pod: Pod) -> Status | None:
         """Return the answer of ``pre_enqueue`` for a pod."""
@@ -361,35 +300,36 @@ class PluginHarness:
         )
         return answer
 
+    def permit(self, pod: Pod, node_name: str) -> PermitWait | Status | None:
+        """Return the answer of ``permit`` for a pod that has been given a node."""
+        call = self._call("permit")
+        answer: PermitWait | Status | None = self._ask(
+            call, "permit", self.state, _on(pod, node_name), node_name
+        )
+        return answer
+
+    def post_bind(self, pod: Pod, node_name: str) -> None:
+        """Let the plugin take note that a pod was bound."""
+        hook = unguarded(self._call("postBind").hooks["post_bind"])
+        hook(self.state, _on(pod, node_name), node_name)
+
+    def sign_pod(self, pod: Pod) -> Hashable | None:
+        """Return the plugin's fragment of a pod's signature.
+
+        Raises:
+            LookupError: The plugin has no ``sign_pod``.
+        """
+        sign = self._framework.profile.sign.get(self._name)
+        if sign is None:
+            raise LookupError(f"{self._name} has no hook sign_pod")
+        fragment: Hashable | None = unguarded(sign)(pod)
+        return fragment
+
     def bind(self, pod: Pod, node_name: str) -> Status | None:
         """Let the plugin bind a pod on `cluster`."""
         call = self._call("bind")
         answer: Status | None = self._ask(call, "bind", CycleState(), pod, node_name)
         return answer
-
-    def _ask(self, call: Call, hook: str, *args: object) -> Any:  # noqa: ANN401 - as it says
-        """Return a hook's answer, or raise what it raises, unlike in a profile."""
-        own = unguarded(call.hooks[hook])
-        try:
-            answer = self._returned.around(call.plugin, hook, (), own)(*args)
-        except StateNotFoundError as error:
-            if not error.missing:
-                raise
-            return Status.from_error(error)
-        if isinstance(answer, Status) and isinstance(answer.error, PluginError):
-            raise answer.error
-        return answer
-
-    def _call(self, key: str) -> Call:
-        for call in self._framework.profile.plan(key):
-            if call.plugin == self._name:
-                return call
-        raise LookupError(f"{self._name} has no hook at {key}")
-
-    def _has(self, key: str) -> bool:
-        return any(
-            call.plugin == self._name for call in self._framework.profile.plan(key)
-        )
 
     def _filter_nodes(self, call: Call, pod: Pod) -> dict[str, Status]:
         nodes = self.snapshot.nodes
@@ -413,10 +353,6 @@ class PluginHarness:
                     f"plugin '{self._name}': {hook} and {hook}_nodes differ on node "
                     f"'{node.name}': {one!r} and {other!r}"
                 )
-
-
-def _unguarded_call(hook: HookFunction) -> object:
-    return unguarded(hook)()
 
 
 def _on(pod: Pod, node_name: str) -> Pod:

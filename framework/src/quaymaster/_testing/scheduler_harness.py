@@ -3,7 +3,9 @@
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
-from typing import Final, Self, TypeVar
+from typing import Final, NoReturn, Self, TypeVar
+
+from msgspec.structs import replace
 
 from quaymaster._config.changes import ConfigChanges
 from quaymaster._config.load import default_config, parse_config
@@ -12,6 +14,8 @@ from quaymaster._contract.clock import VirtualClock
 from quaymaster._contract.cluster import EventNote
 from quaymaster._contract.options import HookError, SchedulerOptions, SlowHook
 from quaymaster._contract.queueing import PendingPod
+from quaymaster._cycle.explain import explain
+from quaymaster._cycle.explanation import Explanation
 from quaymaster._engine.framework import Framework
 from quaymaster._engine.scheduler import Scheduler
 from quaymaster._errors import QuaymasterError
@@ -19,6 +23,11 @@ from quaymaster._inmemory.cluster import InMemoryCluster
 from quaymaster._objects import ApiObject, Pod
 from quaymaster._registry.registry import PluginRegistry
 from quaymaster._testing.faults import Fault, FaultyCluster
+from quaymaster._testing.verdicts import (
+    ScheduleError,
+    UnexpectedHookErrors,
+    diagnosis,
+)
 
 __all__ = ["PluginNotFoundError", "SchedulerHarness"]
 
@@ -129,6 +138,71 @@ class SchedulerHarness:
     def __exit__(self, *_raised: object) -> None:
         """See `close`."""
         self.close()
+
+    def explain(self, key: str) -> Explanation:
+        """Take an attempt of a pod apart, as it would end now; nothing changes.
+
+        Raises:
+            NotFoundError: There is no such pod.
+            PluginNotFoundError: The pod has no profile here.
+        """
+        pod = self.pod(key)
+        name = pod.spec.scheduler_name
+        framework = self._scheduler.frameworks.get(name)
+        if framework is None:
+            raise PluginNotFoundError("any", name, ())
+        return explain(framework.plain, replace(pod, node_name=""), name)
+
+    def assert_scheduled(self, key: str, *, on: str | None = None) -> None:
+        """Insist that a pod has a node.
+
+        Args:
+            key: The pod; ``default/`` may be left out.
+            on: The node that it should have; any will do by default.
+
+        Raises:
+            ScheduleError: It has none, or another one; what every plugin says of every
+                node follows.
+        """
+        found = self.node_of(key)
+        if found and on in (None, found):
+            return
+        where = f"runs on '{found}'" if found else "has no node"
+        expected = "one" if on is None else f"'{on}'"
+        self._refute(key, f"{where}, expected {expected}")
+
+    def assert_pending(self, key: str, *, reason: str = "") -> None:
+        """Insist that a pod has no node.
+
+        Args:
+            key: The pod; ``default/`` may be left out.
+            reason: What its message must contain.
+
+        Raises:
+            ScheduleError: It has a node, or another message; what every plugin says of
+                every node follows.
+        """
+        found = self.node_of(key)
+        if found:
+            self._refute(key, f"runs on '{found}', expected no node")
+        if reason not in self.message(key):
+            said = self.message(key)
+            self._refute(key, f"waits with '{said}', expected '{reason}' in it")
+
+    def assert_no_errors(self) -> None:
+        """Insist that no hook failed.
+
+        A test takes the errors that it expects out of `errors` before.
+
+        Raises:
+            UnexpectedHookErrors: Some did.
+        """
+        if self.errors:
+            raise UnexpectedHookErrors(self.errors)
+
+    def _refute(self, key: str, text: str) -> NoReturn:
+        explained = diagnosis(self.explain(key))
+        raise ScheduleError(f"pod '{_key(key)}' {text}\n{explained}")
 
     def close(self) -> None:
         """End the scheduler and its plugins, as at the end of a process."""

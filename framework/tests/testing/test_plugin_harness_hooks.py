@@ -1,0 +1,168 @@
+"""`PluginHarness` calls every hook, and `profile_config` says which plugins run."""
+
+from collections.abc import Hashable
+
+import pytest
+
+from quaymaster import (
+    CycleState,
+    Handle,
+    NodeInfo,
+    PermitWait,
+    Pod,
+    StateKey,
+    Status,
+    hookimpl,
+)
+from quaymaster.testing import (
+    PluginHarness,
+    ScheduleError,
+    SchedulerHarness,
+    UnexpectedHookErrors,
+    make_node,
+    make_pod,
+    profile_config,
+)
+
+_COUNT = StateKey[int]("Count")
+FULL = Status.unschedulable("full")
+
+
+class AtMostTwo:
+    """At most two pods on a node; waits a minute; notes what was bound."""
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        self.bound: list[str] = []
+
+    @hookimpl
+    def sign_pod(self, pod: Pod) -> Hashable:
+        return pod.namespace
+
+    @hookimpl
+    def pre_filter(self, state: CycleState) -> Status | None:
+        state[_COUNT] = 0
+        return None
+
+    @hookimpl
+    def add_pod(self, state: CycleState) -> Status | None:
+        state[_COUNT] += 1
+        return None
+
+    @hookimpl
+    def remove_pod(self, state: CycleState) -> Status | None:
+        state[_COUNT] -= 1
+        return None
+
+    @hookimpl
+    def filter(self, state: CycleState, node: NodeInfo) -> Status | None:
+        return FULL if len(node.pods) >= 2 else None
+
+    @hookimpl
+    def permit(self, node_name: str) -> PermitWait | Status | None:
+        return PermitWait(60)
+
+    @hookimpl
+    def post_bind(self, pod: Pod, node_name: str) -> None:
+        self.bound.append(f"{pod.name} on {node_name}")
+
+
+def test_pods_are_imagined_in_an_attempt() -> None:
+    running = make_pod(name="running", node="node")
+    harness = PluginHarness(AtMostTwo, nodes=[make_node()], pods=[running])
+    pod, other = make_pod(), make_pod(name="other")
+    assert harness.filter(pod) == {}
+    assert harness.add_pod(pod, other, "node") is None
+    assert harness.state[_COUNT] == 1
+    assert harness.filter_imagined(pod, "node") == FULL
+    assert harness.remove_pod(pod, running, "node") is None
+    assert harness.state[_COUNT] == 0
+    assert harness.filter_imagined(pod, "node") is None
+    assert harness.filter(pod) == {}
+    assert harness.filter_imagined(pod, "node") is None
+    with pytest.raises(LookupError, match="no node 'nowhere'"):
+        harness.add_pod(pod, other, "nowhere")
+
+
+def test_permit_post_bind_and_sign_pod() -> None:
+    harness = PluginHarness(AtMostTwo, nodes=[make_node()])
+    assert harness.permit(make_pod(), "node") == PermitWait(60)
+    harness.post_bind(make_pod(), "node")
+    assert isinstance(harness.plugin, AtMostTwo)
+    assert harness.plugin.bound == ["pod on node"]
+    assert harness.sign_pod(make_pod(namespace="shop")) == "shop"
+
+
+class OnlyFails:
+    def __init__(self, args: object, handle: Handle) -> None:
+        pass
+
+    @hookimpl
+    def filter(self, pod: Pod) -> Status | None:
+        raise KeyError("tier")
+
+
+def test_a_plugin_without_signature_has_none() -> None:
+    with pytest.raises(LookupError, match="OnlyFails has no hook sign_pod"):
+        PluginHarness(OnlyFails).sign_pod(make_pod())
+
+
+def harness_of(config: dict[str, object], *plugins: type) -> SchedulerHarness:
+    return SchedulerHarness(
+        [make_node(name="small", capacity={"cpu": "1"}), make_node(name="large")],
+        plugins={plugin.__name__: plugin for plugin in plugins},
+        config=config,
+    )
+
+
+def test_a_profile_in_a_few_words() -> None:
+    config = profile_config(
+        enable=[AtMostTwo],
+        disable=["ImageLocality"],
+        args={"NodeResourcesFit": {"ignoredResources": ["example.com/foo"]}},
+        weights={"TaintToleration": 7},
+        scheduler_name="mine",
+    )
+    harness = harness_of(config, AtMostTwo)
+    (profile,) = harness.config.profiles
+    assert profile.scheduler_name == "mine"
+    filters = [one.name for one in profile.plugins["filter"]]
+    weights = {one.name: one.weight for one in profile.plugins["score"]}
+    assert "AtMostTwo" in filters
+    assert "ImageLocality" not in weights
+    assert weights["TaintToleration"] == 7
+    assert "example.com/foo" in str(profile.plugin_args["NodeResourcesFit"])
+
+
+def test_a_failed_assertion_shows_what_plugins_say_of_nodes() -> None:
+    harness = harness_of(profile_config())
+    harness.cluster.create(make_pod(name="huge", requests={"cpu": "64"}))
+    harness.cluster.create(make_pod(name="web", requests={"cpu": "2"}))
+    harness.settle()
+    harness.assert_pending("huge", reason="Insufficient cpu")
+    harness.assert_scheduled("web", on="large")
+    with pytest.raises(ScheduleError) as caught:
+        harness.assert_scheduled("huge")
+    assert "pod 'default/huge' has no node, expected one" in str(caught.value)
+    code = "UnschedulableAndUnresolvable"
+    said = f"node small: NodeResourcesFit says {code}: Insufficient cpu"
+    assert said in str(caught.value)
+    with pytest.raises(ScheduleError) as caught:
+        harness.assert_scheduled("web", on="small")
+    assert "runs on 'large', expected 'small'" in str(caught.value)
+    assert "node large: " in str(caught.value)
+    assert "NodeResourcesFit " in str(caught.value)
+    with pytest.raises(ScheduleError, match="runs on 'large', expected no node"):
+        harness.assert_pending("web")
+    with pytest.raises(ScheduleError, match="expected 'no luck' in it"):
+        harness.assert_pending("huge", reason="no luck")
+
+
+def test_hooks_that_fail_are_told() -> None:
+    harness = harness_of(profile_config(enable=[OnlyFails]), OnlyFails)
+    harness.assert_no_errors()
+    harness.cluster.create(make_pod(name="web"))
+    harness.schedule_one()
+    with pytest.raises(UnexpectedHookErrors, match="for pod default/web: KeyError"):
+        harness.assert_no_errors()
+    harness.errors.clear()
+    harness.assert_no_errors()
