@@ -3,8 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
-import msgspec
-
 from quaymaster._contract.clock import VirtualClock
 from quaymaster._contract.cycle_state import CycleState, StateNotFoundError
 from quaymaster._contract.status import Status

@@ -1,21 +1,27 @@
 """Changes of a small cluster, and their events."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import attrs
 from msgspec.structs import replace
 
-from quaymaster._contract.cluster_events import ActionType, ClusterEvent, EventResource
+from quaymaster._contract.cluster_events import (
+    ActionType,
+    ClusterEvent,
+    EventResource,
+    resource_of,
+)
 from quaymaster._engine.changes import node_changes, pod_changes
+from quaymaster._engine.informers import WATCHED_KINDS
 from quaymaster._objects import ApiObject, Node, Pod, PodSpec
 from quaymaster._testing.contract.small_cluster import SmallCluster
 
 __all__ = ["Step", "is_of", "steps", "updates_of"]
 
-_RESOURCES: Final[Mapping[str, EventResource]] = {
-    resource.value.rpartition("/")[2]: resource for resource in EventResource
-}
+_UPSTREAM: Final = frozenset(EventResource)
+"""The resources that upstream has events for. Of other kinds that every scheduler
+follows, such as namespaces, no plugin hears there."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -52,7 +58,7 @@ class Step:
             return node_changes(old, new)
         if isinstance(old, Pod) and isinstance(new, Pod):
             return pod_changes(old, new)
-        resource = _RESOURCES[self.subject.kind]
+        resource = resource_of(type(self.subject))
         if isinstance(self.subject, Pod):
             resource = EventResource.ASSIGNED_POD
         action = ActionType.UPDATE
@@ -79,7 +85,7 @@ def steps(
     stays = {(type(one), one.key) for one in kept}
     for step in _steps(cluster, other):
         is_gone = step.new is None and (type(step.subject), step.subject.key) in stays
-        if not is_gone and step.subject.kind in _RESOURCES:
+        if not is_gone and _has_events(type(step.subject)):
             yield step
 
 
@@ -192,4 +198,8 @@ def is_of(resource: EventResource, obj: ApiObject) -> bool:
         waiting = resource is EventResource.UNSCHEDULABLE_POD
         if assigned or waiting:
             return bool(obj.node_name) == assigned
-    return _RESOURCES.get(obj.kind) is resource
+    return resource_of(type(obj)) is resource
+
+
+def _has_events(kind: type[ApiObject]) -> bool:
+    return kind not in WATCHED_KINDS or resource_of(kind) in _UPSTREAM
