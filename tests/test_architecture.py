@@ -13,9 +13,12 @@ from tests.kit.sources import CORE, ROOT, imports, parsed
 PLUGINS = sorted(path.name for path in (ROOT / "plugins").iterdir() if path.is_dir())
 RULES = 36
 EXPLAINED_IDENTITY = [
+    "_binding",
     "_cli",
     "_config",
     "_cycle",
+    "_engine",
+    "_extenders",
     "_indexes",
     "_inmemory",
     "_input",
