@@ -7,12 +7,20 @@ calls (the framework, numpy, a client of some server) is left out.
 
 import inspect
 import itertools
+import signal
+import threading
 from collections.abc import Iterator
 from pathlib import PurePath
-from types import FrameType, TracebackType
+from types import CodeType, FrameType, FunctionType, MethodType, TracebackType
 from typing import Final
 
-__all__ = ["class_place", "describe_exception", "exception_place", "located"]
+__all__ = [
+    "class_place",
+    "describe_exception",
+    "exception_place",
+    "is_from_outside",
+    "located",
+]
 
 _NOT_A_PLUGIN: Final = frozenset({"quaymaster", "pluggy"})
 """Top-level packages whose lines call plugins."""
@@ -100,3 +108,35 @@ def _file(path: str, module: str) -> str:
     if parts[-1:] == ("__init__.py",):
         depth += 1
     return "/".join(parts[-depth:])
+
+
+def is_from_outside(error: BaseException) -> bool:
+    """Whether this is no failure of the plugin that happened to run.
+
+    Args:
+        error: What was caught.
+    """
+    if isinstance(error, SystemExit):
+        return _is_from_signal(error)
+    if isinstance(error, Exception):
+        return False
+    return type(error).__name__ != "CancelledError"  # importing asyncio takes 30 ms
+
+
+def _is_from_signal(error: SystemExit) -> bool:
+    """Whether the handler of a signal raised this while a plugin ran."""
+    if threading.current_thread() is not threading.main_thread():
+        return False
+    handlers = {_code(signal.getsignal(one)) for one in signal.valid_signals()}
+    traceback = error.__traceback__
+    while traceback is not None:
+        if traceback.tb_frame.f_code in handlers:
+            return True
+        traceback = traceback.tb_next
+    return False
+
+
+def _code(handler: object) -> CodeType | None:
+    if isinstance(handler, MethodType):
+        handler = handler.__func__
+    return handler.__code__ if isinstance(handler, FunctionType) else None

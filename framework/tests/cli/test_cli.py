@@ -277,6 +277,7 @@ def test_plugins_list_names_distribution_and_points() -> None:
     assert fit["distribution"] == "quaymaster-node-resources-fit"
     assert fit["extensionPoints"] == ["preFilter", "filter", "preScore", "score"]
     assert fit["args"] == "NodeResourcesFitArgs"
+    assert fit["events"] == "list"
 
 
 def test_shown_config_is_a_valid_config(folder: Path) -> None:

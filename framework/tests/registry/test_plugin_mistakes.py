@@ -5,6 +5,7 @@ when a profile that enables it is loaded.
 """
 
 import functools
+import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any, ClassVar
 
@@ -435,6 +436,10 @@ def picky(_instance: object, _attribute: object, value: str) -> None:
         raise ValueError("expected low")
 
 
+def leaving(_instance: object, _attribute: object, value: str) -> None:
+    sys.exit(f"cannot go on with {value}")
+
+
 def not_called() -> object:
     return mistaken
 
@@ -449,6 +454,18 @@ class Wrongly:
 
     def validate(self) -> Iterator[ArgsError]:
         raise KeyError(self.height)
+
+
+@attrs.frozen(kw_only=True)
+class Leaves:
+    height: str = ""
+
+    def validate(self) -> Iterator[ArgsError]:
+        sys.exit(3)
+
+
+def exits() -> str:
+    sys.exit(4)
 
 
 @attrs.frozen(kw_only=True)
@@ -481,6 +498,22 @@ def field(validator: Any) -> Any:  # noqa: ANN401 - what attrs takes
             Wrongly,
             "Wrongly: its validate failed: KeyError: 'high' (",
             id="a validate that fails",
+        ),
+        pytest.param(
+            args_class(height=field(leaving)),
+            "TideArgs: a validator of 'height' failed: SystemExit: cannot go on with "
+            "high (",
+            id="a validator that ends the process",
+        ),
+        pytest.param(
+            Leaves,
+            "Leaves: its validate failed: SystemExit: 3 (",
+            id="a validate that ends the process",
+        ),
+        pytest.param(
+            args_class(height=field(None), depth=attrs.field(factory=exits, type=str)),
+            "TideArgs: it failed: SystemExit: 4 (",
+            id="a default that ends the process",
         ),
         pytest.param(
             SaysTexts,

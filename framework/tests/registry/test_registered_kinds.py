@@ -186,11 +186,17 @@ def test_package_offers_kinds_by_entry_points(
 @pytest.mark.parametrize(
     ("code", "problem"),
     [
+        ("raise SystemExit(3)", "could not be imported: SystemExit: 3"),
         ("import no_such_module", "could not be imported: ModuleNotFoundError: "),
         ("class Lane: pass", "expected a class derived from ApiObject, got <class"),
         (KIND.replace("lanes", ""), "Lane.plural: expected a name in lower case"),
     ],
-    ids=["a module that fails", "no kind", "a kind that is wrong"],
+    ids=[
+        "module that ends the process",
+        "a module that fails",
+        "no kind",
+        "a kind that is wrong",
+    ],
 )
 def test_package_with_a_wrong_kind_is_named(
     make_distribution: MakeDistribution, code: str, problem: str

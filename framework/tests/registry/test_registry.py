@@ -101,6 +101,11 @@ def test_a_name_that_two_distributions_offer_is_an_error_that_names_both(
             id="a module that fails",
         ),
         pytest.param(
+            "import sys\nsys.exit(3)",
+            "could not be imported: SystemExit: 3",
+            id="a module that ends the process",
+        ),
+        pytest.param(
             "",
             "could not be imported: AttributeError: "
             "module 'acme_bad' has no attribute 'Bad'",

@@ -24,6 +24,7 @@ from quaymaster._config.findings import (
 )
 from quaymaster._config.records import RecordField, is_record, record_fields
 from quaymaster._config.scalars import SCALARS, read_enum
+from quaymaster._raised import is_from_outside
 from quaymaster._suggestions import did_you_mean
 
 __all__ = ["structure"]
@@ -138,7 +139,7 @@ def _build(record: type, arguments: Mapping[str, object], parts: _Parts) -> obje
         # Run below, one by one, so that the first does not hide the others.
         with attrs.validators.disabled():
             made: object = record(**arguments)
-    except Exception as error:
+    except BaseException as error:
         _insist_on_complaint(error, record, "it")
         if not parts.findings:
             parts.findings.append(_finding("", error))
@@ -159,14 +160,16 @@ def _check_fields(made: object) -> Iterator[Finding]:
         for rule in field.rules:
             try:
                 complaints = list(rule.complaints(value))
-            except Exception as error:
+            except BaseException as error:
+                if is_from_outside(error):
+                    raise
                 raise BrokenClassError(type(made), part, error) from error
             for path, message in complaints:
                 yield Finding(path, message).below(field.key)
         for validator in other_validators(field.attribute):
             try:
                 validator(made, field.attribute, value)
-            except Exception as error:
+            except BaseException as error:
                 _insist_on_complaint(error, type(made), part)
                 yield _finding(field.key, error)
 
@@ -179,7 +182,7 @@ def _check_whole(made: object) -> Iterator[Finding]:
     part = "its validate"
     try:
         errors: Sequence[object] = tuple(validate() or ())
-    except Exception as error:
+    except BaseException as error:
         _insist_on_complaint(error, type(made), part)
         errors = (error,)
     for told in errors:
@@ -189,7 +192,7 @@ def _check_whole(made: object) -> Iterator[Finding]:
         yield _finding("", told)
 
 
-def _insist_on_complaint(error: Exception, kind: type, part: str) -> None:
+def _insist_on_complaint(error: BaseException, kind: type, part: str) -> None:
     """Raise unless an error is a complaint about the value.
 
     Complaints are ValueErrors, and the TypeErrors of attrs' own validators.
@@ -199,10 +202,12 @@ def _insist_on_complaint(error: Exception, kind: type, part: str) -> None:
     """
     if isinstance(error, (ArgsError, ValueError)) or _is_from_attrs(error):
         return
+    if is_from_outside(error):
+        raise error
     raise BrokenClassError(kind, part, error) from error
 
 
-def _is_from_attrs(error: Exception) -> bool:
+def _is_from_attrs(error: BaseException) -> bool:
     traceback = error.__traceback__
     while traceback is not None and traceback.tb_next is not None:
         traceback = traceback.tb_next
@@ -213,7 +218,7 @@ def _is_from_attrs(error: Exception) -> bool:
     return isinstance(error, TypeError) and module == theirs
 
 
-def _finding(path: str, error: Exception) -> Finding:
+def _finding(path: str, error: BaseException) -> Finding:
     if isinstance(error, ArgsError):
         return Finding(error.path, error.message)
     return Finding(path, str(error.args[0] if error.args else error))

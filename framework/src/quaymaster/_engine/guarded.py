@@ -9,7 +9,7 @@ from weakref import WeakSet
 
 from quaymaster._binding.executor import Executor
 from quaymaster._contract.clock import Clock, Timer
-from quaymaster._runtime.failures import is_from_outside
+from quaymaster._raised import is_from_outside
 
 __all__ = ["PluginClock", "run_guarded"]
 

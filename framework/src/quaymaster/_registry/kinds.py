@@ -13,7 +13,7 @@ import attrs
 from quaymaster._errors import KindError
 from quaymaster._objects import ApiObject
 from quaymaster._objects.kind_checks import kind_problem
-from quaymaster._raised import describe_exception
+from quaymaster._raised import describe_exception, is_from_outside
 
 __all__ = ["KIND_GROUP", "RegisteredKind", "kinds_of_plugin", "kinds_problem"]
 
@@ -50,7 +50,9 @@ class RegisteredKind:
         """
         try:
             found = self._find()
-        except Exception as error:
+        except BaseException as error:
+            if is_from_outside(error):
+                raise
             problem = f"could not be imported: {describe_exception(error)}"
             raise self._error(problem) from error
         problem = kind_problem(found)

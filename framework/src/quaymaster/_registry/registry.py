@@ -17,6 +17,7 @@ from quaymaster._contract.hookspecs import EXTENSION_POINTS, ExtensionPoint
 from quaymaster._errors import QuaymasterError
 from quaymaster._objects import ApiObject
 from quaymaster._objects.kind_set import KindSet
+from quaymaster._raised import is_from_outside
 from quaymaster._registry.kinds import (
     KIND_GROUP,
     RegisteredKind,
@@ -159,7 +160,9 @@ class RegisteredPlugin:
     def _loaded(self) -> type | PluginLoadError:
         try:
             found = self._find()
-        except Exception as error:
+        except BaseException as error:
+            if is_from_outside(error):
+                raise
             # Some errors, such as those of syntax, have several lines.
             cause = " ".join(str(error).split())
             problem = f"could not be imported: {type(error).__name__}: {cause}"

@@ -22,18 +22,17 @@ from quaymaster._contract.hookspecs import (
 )
 from quaymaster._contract.status import Status
 from quaymaster._errors import QuaymasterError
-from quaymaster._raised import describe_exception
+from quaymaster._raised import describe_exception, is_from_outside
 from quaymaster._registry.plugin_checks import unmarked_hooks
 from quaymaster._registry.registry import PluginRegistry
 from quaymaster._runtime.calls import Implementations
 from quaymaster._runtime.events import event_problem
-from quaymaster._runtime.failures import is_from_outside
 from quaymaster._runtime.guards import HookGuards
 from quaymaster._runtime.lifecycle import Lifecycle
 from quaymaster._runtime.manager import hooks_of
 from quaymaster._runtime.profile import Call, HookFunction, Profile
 
-__all__ = ["ProfileError", "build_profile"]
+__all__ = ["REJECTING_HOOKS", "ProfileError", "build_profile"]
 
 _log = logging.getLogger(__name__)
 
@@ -41,7 +40,8 @@ _TELLING_NOBODY: Final = HookGuards()
 
 _HOOKS = [hook for point in EXTENSION_POINTS for hook in point.hooks]
 _LIFECYCLE_HOOKS = ("start", "close")
-_REJECTING_HOOKS = ("pre_enqueue", "pre_filter", "filter", "reserve", "permit")
+REJECTING_HOOKS = ("pre_enqueue", "pre_filter", "filter", "reserve", "permit")
+"""The hooks by which a plugin can reject a pod."""
 _SLEEPS = (
     "events_to_register is empty, so no event wakes the pods that it rejects: unless "
     "it calls handle.changed(), they wait for the flush, for minutes, and pods behind "
@@ -280,7 +280,7 @@ class _Builder:
             problem = event_problem(event, self._followed)
             if problem:
                 raise self._error(name, f"events_to_register {problem}")
-        if not events and self._has(name, _REJECTING_HOOKS):
+        if not events and self._has(name, REJECTING_HOOKS):
             _log.warning("%s: %s", self._registry.describe(name), _SLEEPS)
         return events
 

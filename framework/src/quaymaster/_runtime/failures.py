@@ -1,17 +1,12 @@
 """Makes the Error statuses that stand for the answers of failed hooks."""
 
-import signal
-import threading
-from types import CodeType, FunctionType, MethodType
-
 from quaymaster._contract.status import Code, Status
 from quaymaster._errors import PluginError
-from quaymaster._raised import describe_exception
+from quaymaster._raised import describe_exception, is_from_outside
 
 __all__ = [
     "WrongAnswerError",
     "failure_of",
-    "is_from_outside",
     "raised",
     "unexpected",
     "wrong_answer",
@@ -66,35 +61,3 @@ def failure_of(plugin: str, hook: str, error: BaseException) -> Exception | None
     failure = PluginError(plugin, hook, problem)
     failure.__context__ = error
     return failure
-
-
-def is_from_outside(error: BaseException) -> bool:
-    """Whether this is no failure of the plugin that happened to run.
-
-    Args:
-        error: What was caught.
-    """
-    if isinstance(error, SystemExit):
-        return _is_from_signal(error)
-    if isinstance(error, Exception):
-        return False
-    return type(error).__name__ != "CancelledError"  # importing asyncio takes 30 ms
-
-
-def _is_from_signal(error: SystemExit) -> bool:
-    """Whether the handler of a signal raised this while a plugin ran."""
-    if threading.current_thread() is not threading.main_thread():
-        return False
-    handlers = {_code(signal.getsignal(one)) for one in signal.valid_signals()}
-    traceback = error.__traceback__
-    while traceback is not None:
-        if traceback.tb_frame.f_code in handlers:
-            return True
-        traceback = traceback.tb_next
-    return False
-
-
-def _code(handler: object) -> CodeType | None:
-    if isinstance(handler, MethodType):
-        handler = handler.__func__
-    return handler.__code__ if isinstance(handler, FunctionType) else None

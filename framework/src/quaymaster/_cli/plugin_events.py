@@ -1,0 +1,66 @@
+"""Which events wake the pods that a plugin rejects, in a word."""
+
+import enum
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from quaymaster._errors import QuaymasterError
+from quaymaster._registry.plugin_checks import marked_hooks
+from quaymaster._registry.registry import RegisteredPlugin
+from quaymaster._runtime.build import REJECTING_HOOKS
+from quaymaster._testing.harness import PluginHarness
+
+__all__ = ["EventsTold", "events_told"]
+
+_REGISTERS: Final = "events_to_register"
+
+
+class EventsTold(enum.StrEnum):
+    """What a plugin says of the events that may help the pods that it rejects."""
+
+    UNNEEDED = "-"
+    """It rejects no pods, and registers nothing."""
+
+    ALL = "all"
+    """It rejects pods and does not say: each event wakes them, which is slow."""
+
+    NONE = "none"
+    """It says that there are none: its pods wait for the flush, unless it calls
+    `Handle.changed`."""
+
+    LIST = "list"
+    """It has a list."""
+
+    UNKNOWN = "?"
+    """It cannot be asked without arguments, or fails."""
+
+
+def events_told(plugin: RegisteredPlugin) -> EventsTold:
+    """Return what a plugin that can be loaded says of events.
+
+    Args:
+        plugin: The plugin. If it registers events, it is built with default arguments.
+    """
+    kind = plugin.load()
+    hooks = set(marked_hooks(kind))
+    if _REGISTERS not in hooks:
+        rejects = not hooks.isdisjoint(REJECTING_HOOKS)
+        return EventsTold.ALL if rejects else EventsTold.UNNEEDED
+    try:
+        with _silent(), PluginHarness(kind) as harness:
+            return EventsTold.LIST if harness.events() else EventsTold.NONE
+    except QuaymasterError:
+        return EventsTold.UNKNOWN
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Log nothing: the table says it."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logging.disable(before)
