@@ -4,14 +4,23 @@ from quaymaster._contract.messages import unfit_message
 from quaymaster._contract.results import Candidate
 from quaymaster._preemption.budgets import is_protected, split_by_budgets
 from quaymaster._preemption.candidates import best_candidates, importance
-from quaymaster._preemption.dry_run import DryRun, NodeTrial, select_victims
+from quaymaster._preemption.dry_run import DryRun, select_victims
+from quaymaster._preemption.eligibility import why_not_eligible
 from quaymaster._preemption.evictions import Evictions, is_preempted
+from quaymaster._preemption.pod_columns import PodColumns
+from quaymaster._preemption.rules import Limit, LowerPriority, VictimRule
+from quaymaster._preemption.search import NodeTrial, Search
 
 __all__ = [
     "Candidate",
     "DryRun",
     "Evictions",
+    "Limit",
+    "LowerPriority",
     "NodeTrial",
+    "PodColumns",
+    "Search",
+    "VictimRule",
     "best_candidates",
     "importance",
     "is_preempted",
@@ -19,4 +28,5 @@ __all__ = [
     "select_victims",
     "split_by_budgets",
     "unfit_message",
+    "why_not_eligible",
 ]

@@ -3,9 +3,9 @@
 Mirrors ``Handle`` (k8s.io/kube-scheduler v0.36, ``framework/interface.go``).
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import Random
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, overload
 
 from quaymaster._contract.clock import Clock
 from quaymaster._contract.cluster import Cluster, EventNote
@@ -242,8 +242,24 @@ class Handle(Protocol):
         count as one. It does nothing once the plugin has been replaced.
         """
 
-    def nominated_pods(self, node_name: str) -> Sequence[Pod]:
-        """Return the pods that are nominated to a node, in the order of nomination."""
+    @overload
+    def nominated_pods(self) -> Mapping[str, Sequence[Pod]]: ...
+    @overload
+    def nominated_pods(self, node_name: str) -> Sequence[Pod]: ...
+    def nominated_pods(
+        self, node_name: str | None = None
+    ) -> Sequence[Pod] | Mapping[str, Sequence[Pod]]:
+        """Return the pods that are nominated to a node, or to any.
+
+        The pod that is being scheduled may be among them. Its node need not exist.
+
+        Args:
+            node_name: The node; without it, all nominated pods are told.
+
+        Returns:
+            The pods in the order of nomination, the same object as before if nothing
+            has changed; of all nodes, node name -> its pods, of which there are some.
+        """
 
     @property
     def filters(self) -> FilterRunner:

@@ -2,9 +2,9 @@
 
 import copy
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import Random
-from typing import TypeVar
+from typing import TypeVar, overload
 
 import attrs
 
@@ -241,8 +241,17 @@ class EngineHandle:
         if not self._clock.is_retired:
             self._services.wake(self._profile_name, self._plugin_name)
 
-    def nominated_pods(self, node_name: str) -> Sequence[Pod]:
-        return self._services.nominator.pods_on(node_name)
+    @overload
+    def nominated_pods(self) -> Mapping[str, Sequence[Pod]]: ...
+    @overload
+    def nominated_pods(self, node_name: str) -> Sequence[Pod]: ...
+    def nominated_pods(
+        self, node_name: str | None = None
+    ) -> Sequence[Pod] | Mapping[str, Sequence[Pod]]:
+        nominator = self._services.nominator
+        if node_name is not None:
+            return nominator.pods_on(node_name)
+        return {name: nominator.pods_on(name) for name in nominator.nodes()}
 
     def run_preemption_extenders(
         self, pod: Pod, candidates: Sequence[Candidate]

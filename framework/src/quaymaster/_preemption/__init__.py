@@ -2,9 +2,8 @@
 
 A plugin finds the nodes that are worth a try (those whose status is Unschedulable),
 asks a `DryRun` which pods would have to go from each, chooses among the candidates with
-`best_candidates`, and lets `Evictions` do the work. What differs between plugins (who
-may preempt whom, how many nodes are tried, what happens to nominations) stays with
-them.
+`best_candidates`, and lets `Evictions` do the work. Who may have to go for whom is a
+`VictimRule`, and what must hold beside the filters a `Limit`.
 
 Mirrors Kubernetes v1.36, ``pkg/scheduler/framework/preemption``.
 """

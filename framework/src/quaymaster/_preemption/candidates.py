@@ -18,6 +18,7 @@ __all__ = [
     "Candidates",
     "best_candidates",
     "importance",
+    "started",
 ]
 
 PRIORITY_OFFSET: Final = 1 << 31
@@ -30,7 +31,7 @@ def importance(pod: Pod) -> tuple[int, float]:
     A pod of higher priority is more important; of equal ones, the one that started
     earlier. A pod that has not started comes last, as upstream takes it to start now.
     """
-    return -pod.priority, _start(pod)
+    return -pod.priority, started(pod)
 
 
 class Candidates(Sequence[Candidate], ABC):
@@ -60,7 +61,7 @@ def _cost(candidate: Candidate) -> tuple[float, ...]:
     victims = candidate.victims
     priorities = [victim.priority for victim in victims]
     highest = max(priorities)
-    earliest = min(_start(victim) for victim in victims if victim.priority == highest)
+    earliest = min(started(victim) for victim in victims if victim.priority == highest)
     return (
         candidate.violations,
         victims[0].priority,
@@ -70,6 +71,7 @@ def _cost(candidate: Candidate) -> tuple[float, ...]:
     )
 
 
-def _start(pod: Pod) -> float:
+def started(pod: Pod) -> float:
+    """When a pod started; infinite if it has not."""
     start = pod.status.start_time
     return math.inf if start is None else float(start)

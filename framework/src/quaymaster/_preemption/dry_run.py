@@ -4,8 +4,7 @@ Mirrors ``SelectVictimsOnNode`` (Kubernetes v1.36,
 ``pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go``).
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -16,19 +15,14 @@ from quaymaster._contract.results import Candidate
 from quaymaster._contract.status import Status
 from quaymaster._objects import Pod, PodDisruptionBudget
 from quaymaster._preemption.budgets import is_protected, split_by_budgets
-from quaymaster._preemption.candidates import importance
 from quaymaster._preemption.row_search import RowSearch
 from quaymaster._preemption.row_trial import NO_VICTIMS, RowTrial
+from quaymaster._preemption.rules import LOWER_PRIORITY, Limit, VictimRule
+from quaymaster._preemption.search import NodeTrial, Search, search_in_turn
 from quaymaster._state.arrays import RowArray
 from quaymaster._state.node_info import NodeInfo
 
-__all__ = ["NO_VICTIMS", "DryRun", "MayPreempt", "NodeTrial", "select_victims"]
-
-MayPreempt: TypeAlias = Callable[[NodeInfo, Pod], bool]
-"""Whether a pod on a node may be preempted; asked for pods of lower priority only."""
-
-NodeTrial: TypeAlias = Callable[[NodeInfo], "Candidate | Status"]
-"""Tries one node: a candidate, or why it is none."""
+__all__ = ["NO_VICTIMS", "DryRun", "select_victims"]
 
 
 class DryRun:
@@ -39,11 +33,54 @@ class DryRun:
 
     Args:
         handle: The framework.
+        rule: Who may have to go; by default pods of lower priority.
+        limit: What must hold beside the filters, if anything.
     """
 
-    def __init__(self, handle: Handle) -> None:
+    def __init__(
+        self,
+        handle: Handle,
+        *,
+        rule: VictimRule = LOWER_PRIORITY,
+        limit: Limit | None = None,
+    ) -> None:
         self._handle = handle
-        self._row_search = RowSearch(handle)
+        self._rule = rule
+        self._limit = limit
+        self._row_search = RowSearch(handle, rule, limit)
+
+    def find(
+        self,
+        state: CycleState,
+        pod: Pod,
+        rows: RowArray,
+        *,
+        first: int = 0,
+        wanted: int | None = None,
+    ) -> Search:
+        """Try nodes in turn until there are enough candidates, by the fastest way.
+
+        Budgets are respected. As long as each candidate breaks one, the search goes on.
+
+        Args:
+            state: The pod's scratch space after filtering; it is not changed.
+            pod: The pod that needs room.
+            rows: The nodes that could be tried: `NodeStatuses.rows_with`.
+            first: Where among them to begin; the last is followed by the first.
+            wanted: With how many candidates the search ends; without it, all nodes are
+                tried.
+        """
+        if wanted is None:
+            wanted = len(rows)
+        budgets = self._handle.informers.list(PodDisruptionBudget)
+        found = None
+        if wanted and not budgets:
+            found = self.search(state, pod, rows, first, wanted)
+        if found is not None:
+            return Search(*found)
+        nodes = self._handle.snapshot.nodes.infos_at(rows)
+        trial = self.prepare(state, pod, nodes, budgets)
+        return search_in_turn((*nodes[first:], *nodes[:first]), wanted, trial)
 
     def prepare(
         self,
@@ -65,11 +102,21 @@ class DryRun:
             at_once = self._row_search.trial(state, pod, nodes)
 
         def trial(node: NodeInfo) -> Candidate | Status:
-            if at_once is not None and not _has_protected(pod, node, budgets):
+            if at_once is not None and not self._has_protected(
+                state, pod, node, budgets
+            ):
                 found = at_once.answer(node)
                 if found is not None:
                     return found
-            return select_victims(self._handle, state, pod, node, budgets)
+            return select_victims(
+                self._handle,
+                state,
+                pod,
+                node,
+                budgets,
+                rule=self._rule,
+                limit=self._limit,
+            )
 
         return trial
 
@@ -98,15 +145,18 @@ class DryRun:
             return None
         return self._row_search.find(state, pod, np.roll(rows, -first), wanted)
 
-
-def _has_protected(
-    pod: Pod, node: NodeInfo, budgets: Sequence[PodDisruptionBudget]
-) -> bool:
-    """Whether budgets protect any pod on a node that could be a victim."""
-    return bool(budgets) and any(
-        victim.priority < pod.priority and is_protected(victim, budgets)
-        for victim in node.pods.values()
-    )
+    def _has_protected(
+        self,
+        state: CycleState,
+        pod: Pod,
+        node: NodeInfo,
+        budgets: Sequence[PodDisruptionBudget],
+    ) -> bool:
+        """Whether budgets protect any pod on a node that could be a victim."""
+        return bool(budgets) and any(
+            is_protected(victim, budgets)
+            for victim in self._rule.victims(state, pod, node)
+        )
 
 
 def select_victims(
@@ -116,11 +166,12 @@ def select_victims(
     node: NodeInfo,
     budgets: Sequence[PodDisruptionBudget],
     *,
-    may_preempt: MayPreempt = lambda _node, _victim: True,
+    rule: VictimRule = LOWER_PRIORITY,
+    limit: Limit | None = None,
 ) -> Candidate | Status:
     """Find the pods that would have to go from a node to make room for another.
 
-    All pods of lower priority are imagined away. If the pod then fits, they come back
+    All pods that the rule names are imagined away. If the pod then fits, they come back
     one by one as far as it still does, first those whose eviction would break a
     budget, then the others, in both groups the most important first.
 
@@ -130,16 +181,15 @@ def select_victims(
         pod: The pod that needs room.
         node: The node; it is not changed.
         budgets: All disruption budgets.
-        may_preempt: Which of the pods with lower priority may be preempted.
+        rule: Who may have to go, and in which order pods come back; by default pods
+            of lower priority.
+        limit: What must hold beside the filters, if anything.
     """
-    potential = [
-        victim
-        for victim in node.pods.values()
-        if victim.priority < pod.priority and may_preempt(node, victim)
-    ]
+    chosen = {victim.uid for victim in rule.victims(state, pod, node)}
+    potential = [victim for uid, victim in node.pods.items() if uid in chosen]
     if not potential:
         return NO_VICTIMS
-    trial = _Trial(handle, state.clone(), pod, node.clone())
+    trial = _Trial(handle, state, pod, node, limit)
     for victim in potential:
         status = trial.remove(victim)
         if status is not None:
@@ -147,7 +197,9 @@ def select_victims(
     status = trial.fits()
     if status is not None:
         return status
-    violating, others = split_by_budgets(sorted(potential, key=importance), budgets)
+    violating, others = split_by_budgets(
+        sorted(potential, key=rule.importance), budgets
+    )
     broken = trial.reprieve(violating)
     if isinstance(broken, Status):
         return broken
@@ -159,7 +211,7 @@ def select_victims(
         text = f'expected at least one victim pod on node "{node.name}"'
         return Status.from_error(text)
     if violating and others:
-        victims.sort(key=importance)
+        victims.sort(key=rule.importance)
     return Candidate(
         node_name=node.name, victims=tuple(victims), violations=len(broken)
     )
@@ -169,25 +221,41 @@ class _Trial:
     """One node that pods are imagined away from, and back."""
 
     def __init__(
-        self, handle: Handle, state: CycleState, pod: Pod, node: NodeInfo
+        self,
+        handle: Handle,
+        state: CycleState,
+        pod: Pod,
+        node: NodeInfo,
+        limit: Limit | None,
     ) -> None:
         self._handle = handle
-        self._state = state
+        self._given = state
+        self._state = state.clone()
         self._pod = pod
-        self._node = node
+        self._whole = node
+        self._node = node.clone()
+        self._limit = limit
+        self._gone: dict[str, Pod] = {}
 
     def fits(self) -> Status | None:
-        return self._handle.filters.run_with_nominated_pods(
+        status = self._handle.filters.run_with_nominated_pods(
             self._state, self._pod, self._node
+        )
+        if status is not None or self._limit is None:
+            return status
+        return self._limit.exceeded(
+            self._given, self._pod, self._whole, tuple(self._gone.values())
         )
 
     def remove(self, victim: Pod) -> Status | None:
+        self._gone[victim.uid] = victim
         self._node.remove_pod(victim)
         return _as_error(
             self._handle.filters.remove_pod(self._state, self._pod, victim, self._node)
         )
 
     def add(self, victim: Pod) -> Status | None:
+        del self._gone[victim.uid]
         self._node.add_pod(victim)
         return _as_error(
             self._handle.filters.add_pod(self._state, self._pod, victim, self._node)

@@ -15,6 +15,7 @@ from quaymaster._preemption.candidates import Candidates
 from quaymaster._preemption.columns import VictimColumns
 from quaymaster._preemption.promises import Promises
 from quaymaster._preemption.row_trial import RowTrial
+from quaymaster._preemption.rules import Limit, VictimRule
 from quaymaster._state.arrays import RowArray
 from quaymaster._state.node_info import NodeInfo
 
@@ -30,18 +31,31 @@ class RowSearch:
 
     Args:
         handle: The framework.
+        rule: Who may have to go.
+        limit: What must hold beside the filters, if anything.
     """
 
-    def __init__(self, handle: Handle) -> None:
+    def __init__(self, handle: Handle, rule: VictimRule, limit: Limit | None) -> None:
         self._handle = handle
-        self._columns = VictimColumns()
+        self._rule = rule
+        self._limit = limit
+        self._columns = VictimColumns(rule.importance)
         self._promises = Promises(handle)
         # How many nodes it took to find a candidate last time.
         self._effort = 1.0
 
     def trial(self, state: CycleState, pod: Pod, infos: Sequence[NodeInfo]) -> RowTrial:
         """Try some nodes, in any order."""
-        return RowTrial(self._handle, state, pod, infos, self._columns, self._promises)
+        return RowTrial(
+            self._handle,
+            state,
+            pod,
+            infos,
+            self._columns,
+            self._promises,
+            self._rule,
+            self._limit,
+        )
 
     def find(
         self, state: CycleState, pod: Pod, rows: RowArray, wanted: int

@@ -14,10 +14,13 @@ from quaymaster._contract.handle import Handle
 from quaymaster._contract.hookspecs import PodUse
 from quaymaster._contract.results import Candidate, NodeStatuses
 from quaymaster._contract.status import Status
+from quaymaster._errors import PluginError
 from quaymaster._objects import Pod
 from quaymaster._preemption.candidates import PRIORITY_OFFSET
 from quaymaster._preemption.columns import VictimColumns
+from quaymaster._preemption.pod_columns import PodColumns
 from quaymaster._preemption.promises import Promises
+from quaymaster._preemption.rules import Limit, VictimRule
 from quaymaster._state.arrays import (
     BoolArray,
     Float64Array,
@@ -47,6 +50,8 @@ class RowTrial:
         infos: The nodes.
         columns: The pods on them; it is brought up to date.
         promises: Who is nominated to them.
+        rule: Who may have to go.
+        limit: What must hold beside the filters, if anything.
 
     Attributes:
         is_certain: Whether no filter met an error.
@@ -63,19 +68,25 @@ class RowTrial:
         infos: Sequence[NodeInfo],
         columns: VictimColumns,
         promises: Promises,
+        rule: VictimRule,
+        limit: Limit | None,
     ) -> None:
         self._handle = handle
         self._state = state
         self._pod = pod
+        self._limit = limit
         nodes = handle.snapshot.nodes
         columns.bring_up(nodes, infos)
         rows: RowArray = np.array([info.row for info in infos], dtype=np.intp)
         rows.sort()
+        pods = PodColumns(columns, nodes, rows, rule.group)
         # By rank and row: the pods that could go.
-        potential: BoolArray = columns.priority[:, rows] < pod.priority
+        potential = _victims(rule, state, pod, pods)
         concerned = np.flatnonzero(potential.any(axis=0))
         self.rows = rows[concerned]
+        self._pods = PodColumns(columns, nodes, self.rows, rule.group)
         self._potential = potential[:, concerned]
+        self._gone = self._potential.copy()
         self._priority = columns.priority[:, self.rows]
         self._start = columns.start[:, self.rows]
         self._ranks: list[int] = np.flatnonzero(self._potential.any(axis=1)).tolist()
@@ -107,16 +118,10 @@ class RowTrial:
         if index is None:
             return NO_VICTIMS
         if not self.found[index]:
-            return next(
-                statuses[info.name]
-                for rejected, statuses in self._statuses
-                if rejected[index]
-            )
-        uids, pods = self._uids[index], info.pods
-        ranks = self.victims[:, index].nonzero()[0].tolist()
-        if not ranks:
+            return self._why_not(info, index)
+        victims = self._at(info, index, self.victims)
+        if not victims:
             return None
-        victims = tuple([pods[uids[rank]] for rank in ranks])
         return Candidate(node_name=info.name, victims=victims)
 
     def costs(self, indices: RowArray) -> Sequence[Int64Array | Float64Array]:
@@ -127,12 +132,24 @@ class RowTrial:
         """
         victims, priority = self.victims[:, indices], self._priority[:, indices]
         first = victims.argmax(axis=0), np.arange(len(indices))
-        return (
-            priority[first],
-            np.where(victims, priority + PRIORITY_OFFSET, 0).sum(axis=0),
-            victims.sum(axis=0),
-            -self._start[:, indices][first],
-        )
+        # A rule's own order need not begin with the highest priority.
+        weights = np.where(victims, priority + PRIORITY_OFFSET, 0)
+        highest = victims & (weights == weights.max(axis=0))
+        earliest = np.where(highest, self._start[:, indices], np.inf).min(axis=0)
+        return priority[first], weights.sum(axis=0), victims.sum(axis=0), -earliest
+
+    def _at(self, info: NodeInfo, index: int, chosen: BoolArray) -> tuple[Pod, ...]:
+        uids, pods = self._uids[index], info.pods
+        ranks = chosen[:, index].nonzero()[0].tolist()
+        return tuple([pods[uids[rank]] for rank in ranks])
+
+    def _why_not(self, info: NodeInfo, index: int) -> Status | None:
+        for rejected, statuses in self._statuses:
+            if rejected[index]:
+                return statuses[info.name]
+        assert self._limit is not None, "who else rejected the node?"
+        gone = self._at(info, index, self._potential)
+        return self._limit.exceeded(self._state, self._pod, info, gone)
 
     def _imagine_nominated(self, infos: Sequence[NodeInfo], promises: Promises) -> bool:
         """Count nominated pods in; False if they request what no table knows."""
@@ -156,7 +173,7 @@ class RowTrial:
         passed = self._fitting(np.arange(len(self.rows)), None)
         if passed is None:
             return False
-        self.found = passed
+        self.found = passed = self._within_limit(np.arange(len(self.rows)), passed)
         for rank in self._ranks:
             asked = (self._potential[rank] & passed).nonzero()[0]
             if not len(asked):
@@ -165,9 +182,12 @@ class RowTrial:
             fitting = self._fitting(asked, PodUse.SUMS)
             if fitting is None:
                 return False
+            self._gone[rank, asked] = False
+            fitting = self._within_limit(asked, fitting)
             leaving = asked[~fitting]
             if len(leaving):
                 self._move(rank, leaving, -1)
+                self._gone[rank, leaving] = True
                 self.victims[rank, leaving] = True
         return True
 
@@ -210,6 +230,16 @@ class RowTrial:
             fitting[again] = alone
         return fitting
 
+    def _within_limit(self, indices: RowArray, fitting: BoolArray) -> BoolArray:
+        """Which of the fitting nodes are within the limit, too."""
+        if self._limit is None:
+            return fitting
+        exceeded = self._limit.exceeded_on_rows(
+            self._state, self._pod, self._pods, self._gone
+        )
+        _check(self._limit, "exceeded_on_rows", exceeded, (len(self.rows),))
+        return fitting & ~exceeded[indices]
+
     def _filtered(
         self, table: NodeTable, indices: RowArray, pod_use: PodUse | None
     ) -> BoolArray | None:
@@ -231,6 +261,26 @@ class RowTrial:
         found: BoolArray = np.zeros(self._tables[0].capacity, dtype=np.bool_)
         found[passed] = True
         return found[rows]
+
+
+def _victims(
+    rule: VictimRule, state: CycleState, pod: Pod, pods: PodColumns
+) -> BoolArray:
+    found = rule.victims_on_rows(state, pod, pods)
+    _check(rule, "victims_on_rows", found, pods.priority.shape)
+    return found & pods.is_pod
+
+
+def _check(
+    asked: VictimRule | Limit, method: str, found: BoolArray, shape: tuple[int, ...]
+) -> None:
+    if found.shape != shape or found.dtype != np.bool_:
+        raise PluginError(
+            type(asked).__name__,
+            method,
+            f"returned shape {found.shape}, dtype {found.dtype}, "
+            f"expected shape {shape}, dtype bool",
+        )
 
 
 def _used(amounts: Int64Array) -> Sequence[tuple[int, Int64Array]]:

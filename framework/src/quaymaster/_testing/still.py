@@ -78,4 +78,4 @@ class FixedNominations:
         return self._pods.get(node_name, ())
 
     def nodes(self) -> Sequence[str]:
-        return list(self._pods)
+        return [name for name, pods in self._pods.items() if pods]

@@ -2,6 +2,5 @@
 
 from quaymaster_default_preemption.args import DefaultPreemptionArgs
 from quaymaster_default_preemption.default_preemption import DefaultPreemption
-from quaymaster_default_preemption.search import Search
 
-__all__ = ["DefaultPreemption", "DefaultPreemptionArgs", "Search"]
+__all__ = ["DefaultPreemption", "DefaultPreemptionArgs"]

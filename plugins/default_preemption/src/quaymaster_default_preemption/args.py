@@ -10,7 +10,7 @@ import attrs
 
 from quaymaster.config import ArgsError, integer
 
-__all__ = ["DefaultPreemptionArgs"]
+__all__ = ["DefaultPreemptionArgs", "candidates_wanted"]
 
 
 @attrs.frozen(kw_only=True)
@@ -36,3 +36,14 @@ class DefaultPreemptionArgs:
         if not self.min_candidate_nodes_percentage + self.min_candidate_nodes_absolute:
             for key, other in (keys, keys[::-1]):
                 yield ArgsError(key, f"expected more than 0, since {other} is 0, too")
+
+
+def candidates_wanted(args: DefaultPreemptionArgs, nodes: int) -> int:
+    """Return how many candidates are enough.
+
+    Args:
+        args: The limits.
+        nodes: How many nodes could be tried.
+    """
+    share = nodes * args.min_candidate_nodes_percentage // 100
+    return min(max(share, args.min_candidate_nodes_absolute), nodes)

@@ -30,17 +30,19 @@ from quaymaster import (
     hookimpl,
     on_pod,
 )
-from quaymaster.objects import PodDisruptionBudget
 from quaymaster.preemption import (
     Candidate,
     DryRun,
     Evictions,
+    Search,
     best_candidates,
-    is_preempted,
     unfit_message,
+    why_not_eligible,
 )
-from quaymaster_default_preemption.args import DefaultPreemptionArgs
-from quaymaster_default_preemption.search import Search, candidates_wanted, search
+from quaymaster_default_preemption.args import (
+    DefaultPreemptionArgs,
+    candidates_wanted,
+)
 
 __all__ = ["DefaultPreemption"]
 
@@ -84,7 +86,7 @@ class DefaultPreemption:
         stored = self._handle.informers.get(Pod, pod.key)
         if stored is None:
             return _prefixed(Status.from_error(f'pod "{pod.name}" not found'))
-        problem = self._why_not_eligible(stored, statuses)
+        problem = why_not_eligible(self._handle, state, stored, statuses)
         if problem:
             return _prefixed(Status.unschedulable(problem))
         found = self.find_candidates(state, stored, statuses)
@@ -117,15 +119,7 @@ class DefaultPreemption:
         wanted = candidates_wanted(self._args, len(rows))
         # Where to begin decides nothing if all nodes are tried anyway.
         offset = handle.random.randrange(len(rows)) if wanted < len(rows) else 0
-        budgets = handle.informers.list(PodDisruptionBudget)
-        found = None
-        if wanted and not budgets:
-            found = self._dry_run.search(state, pod, rows, offset, wanted)
-        if found is not None:
-            return Search(*found)
-        nodes = handle.snapshot.nodes.infos_at(rows)
-        trial = self._dry_run.prepare(state, pod, nodes, budgets)
-        return search((*nodes[offset:], *nodes[:offset]), wanted, trial)
+        return self._dry_run.find(state, pod, rows, first=offset, wanted=wanted)
 
     def choose(self, candidates: Sequence[Candidate]) -> Candidate:
         """Return the best candidate; the generator decides between equal ones."""
@@ -133,22 +127,6 @@ class DefaultPreemption:
         if len(best) == 1:
             return best[0]
         return best[self._handle.random.randrange(len(best))]
-
-    def _why_not_eligible(self, pod: Pod, statuses: NodeStatuses) -> str:
-        if pod.spec.preemption_policy == "Never":
-            return "not eligible due to preemptionPolicy=Never."
-        nominated = pod.status.nominated_node_name
-        if not nominated:
-            return ""
-        if statuses[nominated].code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
-            return ""  # it waits in vain, and may look elsewhere
-        node = self._handle.snapshot.get(nominated)
-        if node is not None and any(
-            other.priority < pod.priority and is_preempted(other)
-            for other in node.pods.values()
-        ):
-            return "not eligible due to a terminating pod on the nominated node."
-        return ""
 
     def _nobody_helps(self, found: Search) -> PostFilterResult | Status:
         if errors := found.errors:

@@ -1,14 +1,18 @@
-"""The search for nodes on which preemption makes room."""
+"""What a search for nodes finds on which preemption makes room."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
 
 import attrs
 
-from quaymaster import NodeInfo, Status
-from quaymaster.preemption import Candidate, NodeTrial
-from quaymaster_default_preemption.args import DefaultPreemptionArgs
+from quaymaster._contract.results import Candidate
+from quaymaster._contract.status import Status
+from quaymaster._state.node_info import NodeInfo
 
-__all__ = ["Search", "candidates_wanted", "search"]
+__all__ = ["NodeTrial", "Search", "search_in_turn"]
+
+NodeTrial: TypeAlias = Callable[[NodeInfo], "Candidate | Status"]
+"""Tries one node: a candidate, or why it is none."""
 
 
 @attrs.frozen(eq=False)
@@ -30,18 +34,7 @@ class Search:
         return tuple(dict.fromkeys(texts))
 
 
-def candidates_wanted(args: DefaultPreemptionArgs, nodes: int) -> int:
-    """Return how many candidates are enough.
-
-    Args:
-        args: The limits.
-        nodes: How many nodes could be tried.
-    """
-    share = nodes * args.min_candidate_nodes_percentage // 100
-    return min(max(share, args.min_candidate_nodes_absolute), nodes)
-
-
-def search(nodes: Sequence[NodeInfo], wanted: int, trial: NodeTrial) -> Search:
+def search_in_turn(nodes: Sequence[NodeInfo], wanted: int, trial: NodeTrial) -> Search:
     """Try nodes one by one, until there are enough candidates.
 
     It goes on as long as every candidate breaks a budget. Mirrors ``DryRunPreemption``

@@ -1,0 +1,1 @@
+"""A plugin that preempts by a rule of its own: elastic quotas of namespaces."""
