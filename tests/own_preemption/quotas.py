@@ -120,9 +120,9 @@ class QuotaRule(VictimRule, Limit):
     ) -> BoolArray:
         lower = self._lower.victims_on_rows(state, pod, pods)
         if pod.namespace not in self._quotas:
-            return lower & ~self._in_quota(pods)
+            return lower & ~pods.in_groups(self._quotas.__contains__)
         if not self._takes_back(state, pod):
-            return lower & self._is_own(pod, pods)
+            return lower & pods.in_groups(pod.namespace.__eq__)
         borrowed = self._borrowed(state, pod)
         amounts = [borrowed.get(str(name), 0) for name in pods.groups]
         # The last one is for places without a pod, whose group is -1.
@@ -148,8 +148,10 @@ class QuotaRule(VictimRule, Limit):
         quota, demand = self._quotas.get(pod.namespace), state[DEMAND]
         if quota is None:
             return np.zeros(len(pods.rows), dtype=np.bool_)
-        freed = np.where(gone & self._in_quota(pods), pods.requested("cpu"), 0)
-        own = np.where(self._is_own(pod, pods), freed, 0).sum(axis=0)
+        freed = np.where(
+            gone & pods.in_groups(self._quotas.__contains__), pods.requested("cpu"), 0
+        )
+        own = np.where(pods.in_groups(pod.namespace.__eq__), freed, 0).sum(axis=0)
         over_max = demand.used[pod.namespace] + demand.own - own > quota.max
         total = sum(demand.used.values()) + demand.all - freed.sum(axis=0)
         found: BoolArray = over_max | (total > self._sum_of_min)
@@ -188,16 +190,6 @@ class QuotaRule(VictimRule, Limit):
             for name, quota in self._quotas.items()
             if name != pod.namespace
         }
-
-    def _in_quota(self, pods: PodColumns) -> BoolArray:
-        known = [name in self._quotas for name in pods.groups]
-        found: BoolArray = np.array([*known, False])[pods.group]
-        return found
-
-    def _is_own(self, pod: Pod, pods: PodColumns) -> BoolArray:
-        own = [name == pod.namespace for name in pods.groups]
-        found: BoolArray = np.array([*own, False])[pods.group]
-        return found
 
 
 class _Usage:

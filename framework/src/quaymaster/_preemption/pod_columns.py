@@ -86,6 +86,17 @@ class PodColumns:
         codes = self._columns.group_codes(self.nodes, self._group)
         return codes[:, self.rows], self._columns.groups
 
+    def in_groups(self, is_meant: Callable[[Hashable], bool]) -> BoolArray:
+        """Tell which pods are of some groups, shape ``(K, N)``.
+
+        Args:
+            is_meant: Whether a group is one of them; asked once for each group.
+        """
+        # The last one is for places without a pod, whose group is -1.
+        chosen = np.array([*map(is_meant, self.groups), False], dtype=np.bool_)
+        found: BoolArray = chosen[self.group]
+        return found
+
     def requested(self, resource: str) -> Int64Array:
         """Return what pods request of a resource, shape ``(K, N)``.
 
