@@ -11,6 +11,15 @@ from quaymaster._testing.contract.suite import (
 )
 from quaymaster._testing.contract_error import ContractError, Violation
 from quaymaster._testing.faults import Fault, FaultyCluster
+from quaymaster._testing.further_makers import (
+    make_csi_driver,
+    make_csi_storage_capacity,
+    make_device_class,
+    make_replication_controller,
+    make_runtime_class,
+    make_stateful_set,
+    make_volume_attachment,
+)
 from quaymaster._testing.harness import PluginHarness, PluginStatusError
 from quaymaster._testing.makers import (
     make_affinity_term,
@@ -54,7 +63,10 @@ __all__ = [
     "clusters",
     "make_affinity_term",
     "make_container",
+    "make_csi_driver",
     "make_csi_node",
+    "make_csi_storage_capacity",
+    "make_device_class",
     "make_metadata",
     "make_namespace",
     "make_node",
@@ -64,10 +76,14 @@ __all__ = [
     "make_pod_disruption_budget",
     "make_priority_class",
     "make_replica_set",
+    "make_replication_controller",
+    "make_runtime_class",
     "make_service",
     "make_spread_constraint",
+    "make_stateful_set",
     "make_storage_class",
     "make_uid",
+    "make_volume_attachment",
     "nodes",
     "pods",
     "profile_config",
