@@ -1,3 +1,11 @@
-"""What every test of the repository runs with: the profiles of hypothesis."""
+"""What every test of the repository runs with."""
+
+import gc
 
 pytest_plugins = ["tests.kit.packages", "tests.kit.profiles"]
+
+
+def pytest_collection_finish() -> None:
+    """Spare the collector all that stays anyway: it looks through it time and again."""
+    gc.collect()
+    gc.freeze()

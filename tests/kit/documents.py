@@ -1,6 +1,6 @@
-"""Configurations as documents, in a few words."""
+"""Configurations as documents; `quaymaster.testing` makes whole ones."""
 
-__all__ = ["HEADER", "YAML_HEADER", "enabling"]
+__all__ = ["HEADER", "YAML_HEADER"]
 
 HEADER: dict[str, object] = {
     "apiVersion": "kubescheduler.config.k8s.io/v1",
@@ -10,21 +10,3 @@ HEADER: dict[str, object] = {
 
 YAML_HEADER = "".join(f"{key}: {value}\n" for key, value in HEADER.items())
 """The same in a file."""
-
-
-def enabling(*plugins: str, name: str = "default-scheduler") -> dict[str, object]:
-    """A configuration of one profile: the default plugins, and some more.
-
-    Args:
-        *plugins: Their names.
-        name: The scheduler name of the profile.
-
-    Returns:
-        The document.
-    """
-    enabled = [{"name": plugin} for plugin in plugins]
-    profile = {
-        "schedulerName": name,
-        "plugins": {"multiPoint": {"enabled": enabled}},
-    }
-    return {**HEADER, "profiles": [profile]}

@@ -19,6 +19,13 @@ settings.register_profile(
     suppress_health_check=_SLOW,
 )
 settings.register_profile("thorough", settings.get_profile("default"), max_examples=300)
+# For tests that must find a mistake, and the same one in every run.
+settings.register_profile(
+    "sure",
+    settings.get_profile("default"),
+    max_examples=400,
+    derandomize=True,
+)
 settings.load_profile("default")
 
 

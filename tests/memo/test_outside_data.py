@@ -19,8 +19,8 @@ from quaymaster import (
     hookimpl,
 )
 from quaymaster.scheduler import SchedulerOptions
-from quaymaster.testing import SchedulerHarness, make_node, make_pod
-from tests.kit.documents import enabling
+from quaymaster.testing import SchedulerHarness, make_node, make_pod, profile_config
+from tests.kit.engine import scheduler_of
 from tests.kit.profiles import fewer
 
 NODES = [f"n{number}" for number in range(5)]
@@ -81,7 +81,7 @@ class Outside(RuleBasedStateMachine):
             SchedulerHarness(
                 [make_node(name=name, capacity={"pods": "4"}) for name in NODES],
                 plugins={"Thermal": plugin},
-                config=enabling("Thermal"),
+                config=profile_config(enable=["Thermal"]),
                 options=SchedulerOptions(verify=1),
             )
             for plugin in (Thermal, Forgetful)
@@ -127,7 +127,7 @@ class Outside(RuleBasedStateMachine):
     def replace_plugins(self, name: str) -> None:
         for harness in self.both:
             old = harness.plugin(Thermal)
-            harness.reload(enabling("Thermal"))
+            harness.reload(profile_config(enable=["Thermal"]))
             harness.settle()
             harness.plugin(Thermal).loads = {name: 60}
             harness.plugin(Thermal).handle.changed()
@@ -149,7 +149,7 @@ class Outside(RuleBasedStateMachine):
                 if not pod.node_name:
                     fits = [
                         node.name
-                        for node in harness._scheduler.snapshot
+                        for node in scheduler_of(harness).snapshot
                         if len(node.pods) < 4 and plugin.filter(pod, node) is None
                     ]
                     assert not fits, f"{pod.name} sleeps"

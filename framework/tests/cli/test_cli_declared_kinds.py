@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from quaymaster._cli.app import app
+from tests.kit.internals.cli import app
 from tests.kit.packages import MakeDistribution
 
 KINDS = """

@@ -24,22 +24,13 @@ from quaymaster.config import (
 from quaymaster.hookspecs import EXTENSION_POINTS
 from quaymaster.scheduler import PluginRegistry
 from tests.kit.documents import HEADER
+from tests.kit.plugins import Bind, Sort
 
 
 @attrs.frozen(kw_only=True)
 class TideArgs:
     height: int = 3
     names: tuple[str, ...] = ("low", "high")
-
-
-class Sort:
-    @hookimpl
-    def queue_sort(self) -> None: ...
-
-
-class Bind:
-    @hookimpl
-    def bind(self) -> None: ...
 
 
 class Tide:

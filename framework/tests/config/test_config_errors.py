@@ -21,6 +21,7 @@ from quaymaster.errors import QuaymasterError
 from quaymaster.objects import NodeAffinity
 from quaymaster.scheduler import PluginRegistry
 from tests.kit.documents import HEADER
+from tests.kit.plugins import Bind, Sort
 
 
 @attrs.frozen(kw_only=True)
@@ -53,17 +54,7 @@ class MoonArgs:
     phase: str
 
 
-class Sort:
-    @hookimpl
-    def queue_sort(self) -> None: ...
-
-
 class OtherSort(Sort): ...
-
-
-class Bind:
-    @hookimpl
-    def bind(self) -> None: ...
 
 
 class Tide:

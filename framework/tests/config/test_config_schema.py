@@ -21,6 +21,7 @@ from quaymaster.hookspecs import EXTENSION_POINTS
 from quaymaster.objects import NodeAffinity
 from quaymaster.scheduler import PluginRegistry
 from tests.kit.documents import HEADER
+from tests.kit.plugins import Bind, Sort
 
 
 @attrs.frozen(kw_only=True)
@@ -49,16 +50,6 @@ class TideArgs:
     wait: timedelta = timedelta(minutes=2)
     buoys: tuple[Buoy, ...] = ()
     added_affinity: NodeAffinity | None = None
-
-
-class Sort:
-    @hookimpl
-    def queue_sort(self) -> None: ...
-
-
-class Bind:
-    @hookimpl
-    def bind(self) -> None: ...
 
 
 class Tide:

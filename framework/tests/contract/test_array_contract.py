@@ -16,8 +16,7 @@ from quaymaster import (
     Status,
     hookimpl,
 )
-from quaymaster.testing import SchedulerHarness, make_node, make_pod
-from tests.kit.documents import enabling
+from quaymaster.testing import SchedulerHarness, make_node, make_pod, profile_config
 
 NODES = 12
 CLOSED = Status.unschedulable("closed")
@@ -82,7 +81,7 @@ def test_arrays_stay_as_they_are_when_they_are_passed(plugin: type[Keeping]) -> 
     harness = SchedulerHarness(
         [*nodes, *pods],
         plugins={plugin.__name__: plugin},
-        config=enabling(plugin.__name__),
+        config=profile_config(enable=[plugin.__name__]),
     )
     harness.settle()
     assert harness.errors == []

@@ -27,8 +27,8 @@ from quaymaster.testing import (
     SchedulerHarness,
     make_node,
     make_pod,
+    profile_config,
 )
-from tests.kit.documents import enabling
 
 NODES = [make_node(name=f"n{n}", allocatable={"pods": 9}) for n in range(6)]
 SCORES = np.arange(len(NODES))
@@ -40,7 +40,7 @@ def scheduled(plugin: type, *, check: bool = False) -> SchedulerHarness:
     harness = SchedulerHarness(
         [*NODES, make_pod(name="a"), make_pod(name="b")],
         plugins={plugin.__name__: plugin},
-        config=enabling(plugin.__name__),
+        config=profile_config(enable=[plugin.__name__]),
         options=SchedulerOptions(check_mutations=check),
     )
     harness.settle()

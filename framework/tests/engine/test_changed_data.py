@@ -19,6 +19,7 @@ from quaymaster.errors import VerificationError
 from quaymaster.scheduler import SchedulerOptions
 from quaymaster.testing import PluginHarness, SchedulerHarness, make_node, make_pod
 from tests.kit.documents import HEADER
+from tests.kit.engine import scheduler_of
 
 VERIFIED = SchedulerOptions(verify=1)
 
@@ -164,7 +165,7 @@ def test_pod_that_the_plugin_rejected_is_woken() -> None:
     harness.plugin(Metered).handle.changed()
     harness.settle()
     assert harness.node_of("a") == "n0"
-    assert harness._scheduler.queue.incoming["backoff", "PluginChange"] == 1
+    assert scheduler_of(harness).queue.incoming["backoff", "PluginChange"] == 1
 
 
 def test_pod_that_waits_for_the_plugin_is_active_at_once() -> None:
@@ -175,7 +176,7 @@ def test_pod_that_waits_for_the_plugin_is_active_at_once() -> None:
     harness.plugin(Metered).handle.changed()
     harness.settle()
     assert harness.node_of("a") == "n0"
-    assert harness._scheduler.queue.incoming["active", "PluginChange"] == 1
+    assert scheduler_of(harness).queue.incoming["active", "PluginChange"] == 1
 
 
 def test_pod_that_others_rejected_sleeps_on() -> None:

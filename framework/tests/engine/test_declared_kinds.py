@@ -56,7 +56,7 @@ class Undeclared(Gangs):
     kinds: ClassVar[Sequence[type[ApiObject]]] = ()
 
     def __init__(self, args: object, handle: Handle) -> None:
-        self._informers = handle.informers
+        self.informers = handle.informers
 
 
 class ByClasses:
@@ -147,7 +147,7 @@ def test_what_was_missed_of_a_declared_kind_is_told_later(
     harness.advance(60)
     harness.faulty.set_rates({})
     harness.advance(120)
-    informers = harness.plugin(Gangs)._informers
+    informers = harness.plugin(Gangs).informers
     assert list(informers.list(PodGroup)) == list(harness.cluster.list(PodGroup).items)
     placed = {n for n in range(6) if harness.node_of(f"p{n}")}
     assert {1, 2, 3, 4} <= placed <= {0, 1, 2, 3, 4}
@@ -182,7 +182,7 @@ def test_kind_is_followed_on_when_a_reload_takes_its_plugin_away() -> None:
     harness.reload(gang_config(is_there=False))
     harness.cluster.create(make_group("later"))
     harness.settle()
-    assert gone._informers.get(PodGroup, "default/later") is not None
+    assert gone.informers.get(PodGroup, "default/later") is not None
 
 
 def test_reload_that_fails_follows_nothing_more() -> None:

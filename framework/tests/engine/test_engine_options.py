@@ -4,8 +4,7 @@ import pytest
 
 from quaymaster import Handle, Pod, Status, hookimpl
 from quaymaster.scheduler import SchedulerOptions
-from quaymaster.testing import SchedulerHarness, make_node, make_pod
-from tests.kit.documents import enabling
+from quaymaster.testing import SchedulerHarness, make_node, make_pod, profile_config
 
 
 class Stubborn:
@@ -44,7 +43,7 @@ def harness_with(plugin: type, options: SchedulerOptions | None) -> SchedulerHar
     return SchedulerHarness(
         [make_node(name="a"), make_pod(name="p")],
         plugins={plugin.__name__: plugin},
-        config=enabling(plugin.__name__),
+        config=profile_config(enable=[plugin.__name__]),
         options=options,
     )
 

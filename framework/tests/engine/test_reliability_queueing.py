@@ -23,8 +23,7 @@ from quaymaster import (
     hookimpl,
 )
 from quaymaster.scheduler import QueueName
-from quaymaster.testing import SchedulerHarness, make_node, make_pod
-from tests.kit.documents import enabling
+from quaymaster.testing import SchedulerHarness, make_node, make_pod, profile_config
 from tests.kit.engine import cache_of, scheduler_of
 
 ONE_CPU = {"cpu": "1"}
@@ -61,7 +60,7 @@ class Moody:
 def moody_harness(hint: QueueingHint | Exception) -> SchedulerHarness:
     """A scheduler whose pod 'p' has been rejected, and would now be accepted."""
     Moody.says_no, Moody.hint = True, hint
-    config: Mapping[str, object] = enabling("Moody")
+    config: Mapping[str, object] = profile_config(enable=["Moody"])
     harness = SchedulerHarness(
         [make_node(name="a"), make_pod(name="p")],
         plugins={"Moody": Moody},

@@ -5,8 +5,7 @@ plugins that reserved it.
 """
 
 import contextlib
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import ClassVar
 
 import pytest
@@ -18,138 +17,16 @@ from quaymaster.cluster import NotFoundError
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
 from tests.kit.documents import HEADER
 from tests.kit.engine import cache_of, is_at_rest, scheduler_of
+from tests.kit.probing import ERROR, PHASES, PROBING, REJECTION, Prober, probed
 from tests.kit.profiles import fewer
 
-REJECTION = Status.unschedulable("not yet")
-ERROR = Status.from_error("broken")
-PHASES = [
-    "pre_enqueue",
-    "pre_filter",
-    "filter",
-    "post_filter",
-    "pre_score",
-    "reserve",
-    "permit",
-    "pre_bind_pre_flight",
-    "pre_bind",
-    "bind",
-    "post_bind",
-]
 WITH_ANSWER = [phase for phase in PHASES if phase not in ("pre_enqueue", "post_bind")]
 
 
-class Prober:
-    """Does something at one extension point, once, and gives an answer there."""
-
-    phase: ClassVar[str]
-    act: ClassVar[Callable[[], Status | None]]
-    is_over: ClassVar[bool]
-    made: ClassVar[int]
-    held: ClassVar[Counter[tuple[int, str]]]
-    refused: ClassVar[Status | None]
-
-    def __init__(self, args: None, handle: Handle) -> None:
-        Prober.made += 1
-        self.number = Prober.made
-
-    def told(self, phase: str) -> Status | None:
-        if Prober.is_over:
-            return None
-        if phase == "filter" and Prober.phase == "post_filter":
-            return REJECTION
-        if phase != Prober.phase:
-            return None
-        Prober.is_over = True
-        return Prober.act()
-
-    @hookimpl
-    def pre_enqueue(self) -> None:
-        self.told("pre_enqueue")
-
-    @hookimpl
-    def pre_filter(self) -> Status | None:
-        Prober.refused = None
-        return self.told("pre_filter")
-
-    @hookimpl
-    def filter(self) -> Status | None:
-        Prober.refused = Prober.refused or self.told("filter")
-        return Prober.refused  # of all nodes alike
-
-    @hookimpl
-    def post_filter(self) -> Status:
-        return self.told("post_filter") or REJECTION
-
-    @hookimpl
-    def pre_score(self) -> Status | None:
-        return self.told("pre_score")
-
-    @hookimpl
-    def score(self) -> int:
-        return 0
-
-    @hookimpl
-    def reserve(self, pod: Pod) -> Status | None:
-        Prober.held[self.number, pod.uid] += 1
-        return self.told("reserve")
-
-    @hookimpl
-    def unreserve(self, pod: Pod) -> None:
-        Prober.held[self.number, pod.uid] -= 1
-
-    @hookimpl
-    def permit(self) -> Status | None:
-        return self.told("permit")
-
-    @hookimpl
-    def pre_bind_pre_flight(self) -> Status | None:
-        return self.told("pre_bind_pre_flight")
-
-    @hookimpl
-    def pre_bind(self) -> Status | None:
-        return self.told("pre_bind")
-
-    @hookimpl
-    def bind(self) -> Status:
-        return self.told("bind") or Status.skip()
-
-    @hookimpl
-    def post_bind(self) -> None:
-        self.told("post_bind")
-
-
 def document(*plugins: str, name: str = "default-scheduler") -> dict[str, object]:
-    points: dict[str, object] = {
-        "multiPoint": {"enabled": [{"name": p} for p in plugins]}
-    }
-    if "Prober" in plugins:
-        for point, last in (
-            ("bind", "DefaultBinder"),
-            ("postFilter", "DefaultPreemption"),
-        ):
-            enabled = [{"name": "Prober"}, {"name": last}]
-            points[point] = {"disabled": [{"name": "*"}], "enabled": enabled}
-    return {
-        **HEADER,
-        "profiles": [{"schedulerName": name, "plugins": points}],
-    }
-
-
-def probed(
-    phase: str,
-    act: Callable[[SchedulerHarness], Status | None],
-    config: Mapping[str, object],
-) -> SchedulerHarness:
-    Prober.phase, Prober.is_over = phase, False
-    Prober.made, Prober.held = 0, Counter()
-    harness = SchedulerHarness(
-        [make_node(name="a"), make_node(name="b")],
-        plugins={"Prober": Prober},
-        config=config,
-    )
-    Prober.act = staticmethod(lambda: act(harness))
-    harness.cluster.create(make_pod(name="p"))
-    return harness
+    enabled = {"multiPoint": {"enabled": [{"name": plugin} for plugin in plugins]}}
+    points = PROBING if "Prober" in plugins else enabled
+    return {**HEADER, "profiles": [{"schedulerName": name, "plugins": points}]}
 
 
 @pytest.mark.parametrize("phase", PHASES)
@@ -161,7 +38,7 @@ def test_reload_at_any_phase_of_an_attempt_loses_no_pod_and_binds_none_twice(
         asked.append(harness.reload(document(*after)))
 
     asked = []  # type: ignore[var-annotated]  # of futures
-    harness = probed(phase, act, document("Prober"))
+    harness = probed(phase, act)
     harness.advance(400.0)
     assert [answer.done() for answer in asked] == [True]
     assert harness.node_of("p")
@@ -182,7 +59,7 @@ def test_attempt_that_fails_around_a_reload_is_given_back_and_made_again(
         harness.reload(document(*after))
         return answer
 
-    harness = probed(phase, act, document("Prober"))
+    harness = probed(phase, act)
     harness.advance(30.0)  # far from the flush after five minutes
     assert harness.node_of("p")
     assert is_at_rest(harness)
@@ -200,7 +77,7 @@ def test_attempt_whose_profile_goes_meanwhile_ends_and_is_the_last(
         harness.reload(document(name="other"))
         return answer
 
-    harness = probed(phase, act, document("Prober"))
+    harness = probed(phase, act)
     harness.advance(400.0)
     assert harness.attempts == ["default/p"]
     assert bool(harness.node_of("p")) is (answer is None and phase != "post_filter")
@@ -335,6 +212,7 @@ class Play:
         return not queued
 
 
+@fewer(2)  # each example is a history
 @given(st.lists(STEPS, max_size=25))
 def test_in_any_run_of_events_every_pod_is_accounted_for(
     steps: list[tuple[str, object]],

@@ -20,18 +20,17 @@ from quaymaster import (
 from quaymaster.counting import PodQuery
 from quaymaster.objects import Selector
 from quaymaster.scheduler import SchedulerOptions
-from quaymaster.testing import SchedulerHarness, make_node, make_pod
-from tests.kit.documents import enabling
+from quaymaster.testing import SchedulerHarness, make_node, make_pod, profile_config
 from tests.kit.engine import scheduler_of
 
 KEY = StateKey[list[str]]("Notes")
 SHARED = StateKey["Shared"]("Shared")
 EVERYTHING = PodQuery(selector=Selector())
 
-Change = Callable[["Faulty", CycleState, Pod, NodeTable], object]
+Change = Callable[["Changing", CycleState, Pod, NodeTable], object]
 
 
-class Faulty:
+class Changing:
     """Changes one thing, in one hook, for the pod 'bad'."""
 
     change: ClassVar[Change]
@@ -44,7 +43,7 @@ class Faulty:
             type(self).change(self, state, pod, nodes)
 
 
-class InPreFilter(Faulty):
+class InPreFilter(Changing):
     @hookimpl
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> None:
         self.act(state, pod, nodes)
@@ -65,14 +64,14 @@ class Honest:
         self.handle.snapshot.nodes.label("zone")
 
 
-def info(plugin: Faulty) -> NodeInfo:
+def info(plugin: Changing) -> NodeInfo:
     found = plugin.handle.snapshot.get("a")
     assert found is not None
     return found
 
 
 def run(
-    plugin: type[Faulty], change: Change, *, check: bool = True
+    plugin: type[Changing], change: Change, *, check: bool = True
 ) -> SchedulerHarness:
     plugin.change = staticmethod(change)
     harness = SchedulerHarness(
@@ -84,14 +83,14 @@ def run(
             make_pod(name="good"),
         ],
         plugins={"Honest": Honest, "Faulty": plugin},
-        config=enabling("Honest", "Faulty"),
+        config=profile_config(enable=["Honest", "Faulty"]),
         options=SchedulerOptions(check_mutations=check),
     )
     harness.settle()
     return harness
 
 
-CHANGES: Mapping[str, tuple[Callable[[Faulty, Any, Any, Any], object], str]] = {
+CHANGES: Mapping[str, tuple[Callable[[Changing, Any, Any, Any], object], str]] = {
     "pods of a node": (
         lambda plugin, *_: info(plugin).pods.clear(),
         "pods of node 'a'",
@@ -207,7 +206,7 @@ def test_without_the_check_nothing_is_looked_for() -> None:
     assert harness.node_of("bad")
 
 
-class InFilter(Faulty):
+class InFilter(Changing):
     @hookimpl
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> None:
         if node.name == "b":
@@ -216,7 +215,7 @@ class InFilter(Faulty):
                 node.non_zero_memory += 1
 
 
-class InFilterNodes(Faulty):
+class InFilterNodes(Changing):
     @hookimpl
     def filter(self) -> None:
         pass
@@ -228,13 +227,13 @@ class InFilterNodes(Faulty):
             nodes.allowed_pods[rows] = 0
 
 
-class InPostBind(Faulty):
+class InPostBind(Changing):
     @hookimpl
     def post_bind(self, state: CycleState, pod: Pod) -> None:
         self.act(state, pod, self.handle.snapshot.nodes)
 
 
-class InQueueSort(Faulty):
+class InQueueSort(Changing):
     @hookimpl
     def pre_enqueue(self, pod: Pod) -> None:
         self.act(CycleState(), pod, self.handle.snapshot.nodes)
@@ -251,7 +250,7 @@ def nothing(*_: object) -> None:
         (InFilterNodes, "filter_nodes changed column 'allowed_pods'"),
     ],
 )
-def test_hooks_of_any_kind_are_watched(plugin: type[Faulty], said: str) -> None:
+def test_hooks_of_any_kind_are_watched(plugin: type[Changing], said: str) -> None:
     harness = run(plugin, nothing)
     assert said in harness.message("bad")
     assert harness.node_of("good")
@@ -288,7 +287,7 @@ class Shared:
         return other
 
 
-class Imagines(Faulty):
+class Imagines(Changing):
     """Writes what it imagines to the original, since its clone shares data with it."""
 
     @hookimpl
@@ -315,7 +314,7 @@ def test_a_clone_that_shares_data_is_found_out() -> None:
             make_pod(name="good"),
         ],
         plugins={"Faulty": Imagines},
-        config=enabling("Faulty"),
+        config=profile_config(enable=["Faulty"]),
         options=SchedulerOptions(check_mutations=True),
     )
     scheduler_of(harness).queue.delete(nominated)

@@ -4,8 +4,7 @@ import traceback
 
 from quaymaster import Handle, Pod, Status, hookimpl
 from quaymaster.scheduler import HookError
-from quaymaster.testing import SchedulerHarness, make_node, make_pod
-from tests.kit.documents import enabling
+from quaymaster.testing import SchedulerHarness, make_node, make_pod, profile_config
 
 
 class Broken:
@@ -21,7 +20,7 @@ def test_traceback_of_a_failed_hook_shows_the_line_that_called_it() -> None:
     harness = SchedulerHarness(
         [make_node(name="a")],
         plugins={"Broken": Broken},
-        config=enabling("Broken"),
+        config=profile_config(enable=["Broken"]),
     )
     harness.cluster.create(make_pod(name="p"))
     harness.settle()

@@ -7,15 +7,14 @@ scheduled all the same.
 import asyncio
 import math
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 
 from quaymaster import (
     Code,
-    Handle,
     NodeVerdicts,
     NominatingInfo,
     NominatingMode,
@@ -28,23 +27,9 @@ from quaymaster import (
     Status,
     hookimpl,
 )
-from quaymaster.testing import SchedulerHarness, make_node, make_pod
-from tests.kit.documents import HEADER
+from quaymaster.testing import make_pod
 from tests.kit.engine import scheduler_of
-
-Answer = Callable[[], object]
-
-
-class Faulty:
-    """Gives one wrong answer for the pod 'bad', and none for others."""
-
-    answer: ClassVar[Answer]
-
-    def __init__(self, args: object, handle: Handle) -> None:
-        pass
-
-    def told(self, pod: Pod, otherwise: object = None) -> object:
-        return type(self).answer() if pod.name == "bad" else otherwise
+from tests.kit.faulty import Answer, Faulty, gives, schedule_two
 
 
 class InPreFilter(Faulty):
@@ -199,10 +184,6 @@ class InQueueSort(Faulty):
 
 def raises() -> object:
     raise ZeroDivisionError("oops")
-
-
-def gives(value: object) -> Answer:
-    return lambda: value
 
 
 def checks(check: Callable[..., Any]) -> Answer:
@@ -382,46 +363,6 @@ CASES: Sequence[tuple[str, type[Faulty], Answer]] = [
 ]
 
 
-def config_with(**points: Sequence[str]) -> Mapping[str, Any]:
-    plugins = {
-        point: {
-            "disabled": [{"name": "*"}],
-            "enabled": [{"name": name} for name in names],
-        }
-        for point, names in points.items()
-    }
-    plugins["multiPoint"] = {"enabled": [{"name": "Faulty"}]}
-    return {
-        **HEADER,
-        "profiles": [{"schedulerName": "default-scheduler", "plugins": plugins}],
-    }
-
-
-def scheduled(
-    plugin: type[Faulty], answer: Answer, **points: Sequence[str]
-) -> SchedulerHarness:
-    """A cluster of two nodes on which 'bad' and 'good' were tried."""
-    plugin.answer = staticmethod(answer)
-    nominated = make_pod(name="other", priority=9, nominated_node="a")
-    nominated_pods = [nominated] if plugin is InAddPod else []
-    harness = SchedulerHarness(
-        [
-            make_node(name="a"),
-            make_node(name="b"),
-            *nominated_pods,
-            make_pod(name="bad", priority=1, scheduler_name="default-scheduler"),
-            make_pod(name="good"),
-        ],
-        plugins={"Faulty": plugin},
-        config=config_with(**points),
-    )
-    if nominated_pods:  # keeps its nomination, since it is not tried
-        scheduler_of(harness).queue.delete(nominated)
-        scheduler_of(harness).queue.nominator.add(nominated)
-    harness.settle()
-    return harness
-
-
 @pytest.mark.parametrize(
     ("plugin", "answer"),
     [pytest.param(plugin, answer, id=name) for name, plugin, answer in CASES],
@@ -430,7 +371,9 @@ def test_wrong_answer_fails_one_attempt_and_names_the_plugin(
     plugin: type[Faulty], answer: Answer
 ) -> None:
     points = {"bind": ["Faulty", "DefaultBinder"]} if plugin is InBind else {}
-    harness = scheduled(plugin, answer, **points)
+    other = make_pod(name="other", priority=9, nominated_node="a")
+    nominated = [other] if plugin is InAddPod else []
+    harness = schedule_two(plugin, answer, nominated=nominated, **points)
     assert harness.node_of("good")
     assert not harness.node_of("bad")
     pending = harness.why_pending("bad")
@@ -447,7 +390,7 @@ def test_wrong_answer_fails_one_attempt_and_names_the_plugin(
 def test_hooks_that_must_not_fail_are_logged(
     plugin: type[Faulty], answer: Answer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    harness = scheduled(plugin, answer)
+    harness = schedule_two(plugin, answer)
     assert harness.node_of("good")
     assert 'plugin "Faulty"' in caplog.text
 
@@ -462,7 +405,7 @@ def test_hooks_that_must_not_fail_are_logged(
 def test_gate_that_breaks_its_contract_is_named_and_holds_its_pod_alone(
     answer: Answer, said: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    harness = scheduled(InPreEnqueue, answer)
+    harness = schedule_two(InPreEnqueue, answer)
     assert harness.node_of("good")
     pending = harness.why_pending("bad")
     assert pending is not None
@@ -481,6 +424,6 @@ def test_gate_that_breaks_its_contract_is_named_and_holds_its_pod_alone(
 def test_pod_whose_sort_key_fails_comes_last(
     answer: Answer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    harness = scheduled(InQueueSort, answer, queueSort=["Faulty"])
+    harness = schedule_two(InQueueSort, answer, queueSort=["Faulty"])
     assert harness.node_of("good")
     assert harness.node_of("bad")

@@ -6,7 +6,7 @@ That is sort keys, values in the cycle state, timers, tasks, and what they tell 
 import math
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,22 +25,8 @@ from quaymaster import (
 from quaymaster.errors import ProfileError
 from quaymaster.scheduler import WorkerExecutor
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
-from tests.kit.documents import HEADER
 from tests.kit.engine import scheduler_of
-
-Answer = Callable[[], object]
-
-
-class Faulty:
-    """Does something odd for the pod 'bad', and nothing for others."""
-
-    answer: ClassVar[Answer]
-
-    def __init__(self, args: object, handle: Handle) -> None:
-        pass
-
-    def told(self, pod: Pod, otherwise: object = None) -> object:
-        return type(self).answer() if pod.name == "bad" else otherwise
+from tests.kit.faulty import Answer, Faulty, faulty_config, gives, schedule_two
 
 
 class Proxy:
@@ -61,47 +47,9 @@ def raises() -> object:
     raise ZeroDivisionError("oops")
 
 
-def gives(value: object) -> Answer:
-    return lambda: value
-
-
 def breaks_midway() -> Iterator[str]:
     yield "a"
     raise RuntimeError("no more")
-
-
-def config_with(**points: Sequence[str]) -> Mapping[str, Any]:
-    plugins = {
-        point: {
-            "disabled": [{"name": "*"}],
-            "enabled": [{"name": name} for name in names],
-        }
-        for point, names in points.items()
-    }
-    plugins["multiPoint"] = {"enabled": [{"name": "Faulty"}]}
-    return {
-        **HEADER,
-        "profiles": [{"schedulerName": "default-scheduler", "plugins": plugins}],
-    }
-
-
-def scheduled(
-    plugin: type[Faulty], answer: Answer = raises, **points: Sequence[str]
-) -> SchedulerHarness:
-    """A cluster of two nodes on which 'bad' and 'good' were tried."""
-    plugin.answer = staticmethod(answer)
-    harness = SchedulerHarness(
-        [
-            make_node(name="a"),
-            make_node(name="b"),
-            make_pod(name="bad", priority=1),
-            make_pod(name="good"),
-        ],
-        plugins={"Faulty": plugin},
-        config=config_with(**points),
-    )
-    harness.settle()
-    return harness
 
 
 @pytest.mark.parametrize(
@@ -110,7 +58,7 @@ def scheduled(
     ids=["other type", "part unhashable", "parts swapped", "dict", "proxy", "short"],
 )
 def test_pod_whose_sort_key_is_unlike_the_others_loses_nothing(odd: Answer) -> None:
-    harness = scheduled(InQueueSort, odd, queueSort=["Faulty"])
+    harness = schedule_two(InQueueSort, odd, queueSort=["Faulty"])
     assert harness.node_of("good")
     assert harness.node_of("bad")
 
@@ -138,7 +86,7 @@ def test_keys_that_fail_to_compare_lose_no_pod(
     harness = SchedulerHarness(
         [make_node(name="n"), *(make_pod(name=name) for name in "abcd")],
         plugins={"Faulty": ByOwnKeys},
-        config=config_with(queueSort=["Faulty"]),
+        config=faulty_config(queueSort=["Faulty"]),
     )
     harness.settle()
     assert all(harness.node_of(name) for name in "abcd")
@@ -171,14 +119,14 @@ def _stop(_number: int, _frame: object) -> None:
 
 def test_an_interrupt_passes() -> None:
     with pytest.raises(KeyboardInterrupt):
-        scheduled(Interrupted, interrupts)
+        schedule_two(Interrupted, interrupts)
 
 
 def test_the_end_that_a_signal_brings_passes() -> None:
     before = signal.signal(signal.SIGTERM, _stop)
     try:
         with pytest.raises(SystemExit):
-            scheduled(Interrupted, is_told_to_stop)
+            schedule_two(Interrupted, is_told_to_stop)
     finally:
         signal.signal(signal.SIGTERM, before)
 
@@ -249,20 +197,7 @@ def test_what_breaks_the_cycle_state_fails_that_attempt(
     plugin: type[Faulty], said: str
 ) -> None:
     nominated = make_pod(name="other", priority=9, nominated_node="a")
-    harness = SchedulerHarness(
-        [
-            make_node(name="a"),
-            make_node(name="b"),
-            nominated,
-            make_pod(name="bad", priority=1),
-            make_pod(name="good"),
-        ],
-        plugins={"Faulty": plugin},
-        config=config_with(),
-    )
-    scheduler_of(harness).queue.delete(nominated)
-    scheduler_of(harness).queue.nominator.add(nominated)
-    harness.settle()
+    harness = schedule_two(plugin, nominated=[nominated])
     assert harness.node_of("good")
     if plugin is not BreaksState:
         assert not harness.node_of("bad")
@@ -302,7 +237,7 @@ REFUSED: Mapping[str, Callable[[Any], object]] = {
 def test_work_left_behind_that_fails_is_logged(
     call: Callable[[object], object], caplog: pytest.LogCaptureFixture
 ) -> None:
-    harness = scheduled(CallsLater, lambda: call(CallsLater.handle))
+    harness = schedule_two(CallsLater, lambda: call(CallsLater.handle))
     harness.advance(5.0)
     assert harness.node_of("good")
     assert harness.node_of("bad")
@@ -314,7 +249,7 @@ def test_work_left_behind_that_fails_is_logged(
 def test_what_would_fail_later_is_refused_at_once(
     call: Callable[[object], object],
 ) -> None:
-    harness = scheduled(CallsLater, lambda: call(CallsLater.handle))
+    harness = schedule_two(CallsLater, lambda: call(CallsLater.handle))
     assert harness.node_of("good")
     assert 'running "Faulty" filter plugin' in harness.message("bad")
 
@@ -335,7 +270,7 @@ class Waits(Faulty):
     ids=["allow", "reject", "message"],
 )
 def test_waiting_pods_take_texts_only(call: Callable[[object], object]) -> None:
-    harness = scheduled(Waits, raises)
+    harness = schedule_two(Waits, raises)
     (waiting,) = scheduler_of(harness).waiting
     with pytest.raises(TypeError, match="expected a text, got list"):
         call(waiting)
@@ -351,7 +286,7 @@ def test_pods_to_activate_that_are_none_are_left_out(keys: object) -> None:
             if pod.name == "bad":
                 state.pods_to_activate = keys  # type: ignore[assignment]  # wrong
 
-    harness = scheduled(Activates, raises)
+    harness = schedule_two(Activates, raises)
     assert harness.node_of("good")
     assert harness.node_of("bad")
 
@@ -373,7 +308,7 @@ def test_scores_that_the_plugin_keeps_stay_its_own() -> None:
         def normalize_score(self) -> None:
             pass
 
-    harness = scheduled(Keeps, raises)
+    harness = schedule_two(Keeps, raises)
     assert harness.node_of("good")
     assert harness.node_of("bad")
 
@@ -389,7 +324,7 @@ def test_events_of_a_wrong_type_keep_the_profile_from_loading() -> None:
             return ["Node/Add"]
 
     with pytest.raises(ProfileError, match=r"Faulty.*returned a str among its events"):
-        scheduled(Registers)
+        schedule_two(Registers)
 
 
 def test_what_a_task_on_a_worker_raises_comes_to_the_engine() -> None:

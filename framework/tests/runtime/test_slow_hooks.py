@@ -6,8 +6,7 @@ import pytest
 
 from quaymaster import Handle, Pod, Status, hookimpl
 from quaymaster.scheduler import SchedulerOptions, SlowHook
-from quaymaster.testing import SchedulerHarness, make_node, make_pod
-from tests.kit.documents import enabling
+from quaymaster.testing import SchedulerHarness, make_node, make_pod, profile_config
 
 
 class Stopwatch:
@@ -45,7 +44,7 @@ def harness_with(*pods: str, limit: float | None = 0.1) -> SchedulerHarness:
     return SchedulerHarness(
         [make_node(name="a"), *(make_pod(name=name) for name in pods)],
         plugins={"Dawdles": Dawdles},
-        config=enabling("Dawdles"),
+        config=profile_config(enable=["Dawdles"]),
         options=SchedulerOptions(slow_hook_seconds=limit),
         stopwatch=Dawdles.stopwatch,
     )

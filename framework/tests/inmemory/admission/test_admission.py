@@ -1,14 +1,10 @@
 """What the in-memory cluster fills into objects before it stores them."""
 
-from collections.abc import Sequence
-
 import pytest
 from msgspec.structs import replace
 
-from quaymaster import ApiObject, Node, Pod
-from quaymaster.inmemory import AdmissionError
+from quaymaster import Node
 from quaymaster.objects import (
-    Container,
     ContainerPort,
     Deployment,
     DeploymentSpec,
@@ -35,41 +31,12 @@ from quaymaster.testing import (
     make_pod,
     make_spread_constraint,
 )
+from tests.kit.admission import admitted, bare_container, bare_pod, problems_of
 from tests.kit.clusters import make_cluster
 
 
 def amounts(**texts: str) -> dict[str, Quantity]:
     return {name.replace("_", "-"): Quantity(text) for name, text in texts.items()}
-
-
-def bare_container(
-    requests: dict[str, Quantity] | None = None,
-    limits: dict[str, Quantity] | None = None,
-    ports: Sequence[ContainerPort] = (),
-) -> Container:
-    """A container as a manifest has it, with nothing filled in."""
-    resources = ResourceRequirements(requests=requests or {}, limits=limits or {})
-    return Container(
-        name="main", image="pause", resources=resources, ports=tuple(ports)
-    )
-
-
-def bare_pod(spec: PodSpec | None = None, *containers: Container) -> Pod:
-    """A pod as a manifest has it, with nothing filled in."""
-    spec = spec or PodSpec()
-    containers = containers or (bare_container(),)
-    return Pod(metadata=ObjectMeta(name="a"), spec=replace(spec, containers=containers))
-
-
-def admitted(obj: Pod, *others: ApiObject) -> Pod:
-    cluster = make_cluster(*others)
-    return cluster.create(obj)
-
-
-def problems_of(*objects: ApiObject) -> list[str]:
-    with pytest.raises(AdmissionError) as caught:
-        make_cluster(*objects)
-    return [f"{p.path}: {p.message}" for p in caught.value.problems]
 
 
 # Pods: what is filled in

@@ -1,14 +1,11 @@
 """Which objects the in-memory cluster refuses, and what it says about them."""
 
-from collections.abc import Sequence
-
 import pytest
 from msgspec.structs import replace
 
 from quaymaster import ApiObject, Node, Pod
 from quaymaster.inmemory import RUN_SECONDS_ANNOTATION, AdmissionError, find_stray_pods
 from quaymaster.objects import (
-    Container,
     ContainerPort,
     DaemonSet,
     DaemonSetSpec,
@@ -24,9 +21,7 @@ from quaymaster.objects import (
     ObjectMeta,
     PodSpec,
     PodTemplateSpec,
-    Quantity,
     ReplicationController,
-    ResourceRequirements,
     StatefulSet,
     StatefulSetOrdinals,
     StatefulSetSpec,
@@ -41,31 +36,8 @@ from quaymaster.testing import (
     make_pod_disruption_budget,
     make_spread_constraint,
 )
+from tests.kit.admission import admitted, bare_container, problems_of
 from tests.kit.clusters import make_cluster
-
-
-def bare_container(
-    requests: dict[str, Quantity] | None = None,
-    limits: dict[str, Quantity] | None = None,
-    ports: Sequence[ContainerPort] = (),
-) -> Container:
-    """A container as a manifest has it, with nothing filled in."""
-    resources = ResourceRequirements(requests=requests or {}, limits=limits or {})
-    return Container(
-        name="main", image="pause", resources=resources, ports=tuple(ports)
-    )
-
-
-def admitted(obj: Pod, *others: ApiObject) -> Pod:
-    cluster = make_cluster(*others)
-    return cluster.create(obj)
-
-
-def problems_of(*objects: ApiObject) -> list[str]:
-    with pytest.raises(AdmissionError) as caught:
-        make_cluster(*objects)
-    return [f"{p.path}: {p.message}" for p in caught.value.problems]
-
 
 LIKE = NodeSelectorTerm(
     match_expressions=(NodeSelectorRequirement(key="a", operator="Like"),)

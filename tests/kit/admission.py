@@ -1,0 +1,52 @@
+"""Objects as manifests have them, and what a cluster makes of them."""
+
+from collections.abc import Sequence
+
+import pytest
+from msgspec.structs import replace
+
+from quaymaster import ApiObject, Pod
+from quaymaster.inmemory import AdmissionError
+from quaymaster.objects import (
+    Container,
+    ContainerPort,
+    ObjectMeta,
+    PodSpec,
+    Quantity,
+    ResourceRequirements,
+)
+from tests.kit.clusters import make_cluster
+
+__all__ = ["admitted", "bare_container", "bare_pod", "problems_of"]
+
+
+def bare_container(
+    requests: dict[str, Quantity] | None = None,
+    limits: dict[str, Quantity] | None = None,
+    ports: Sequence[ContainerPort] = (),
+) -> Container:
+    """A container as a manifest has it, with nothing filled in."""
+    resources = ResourceRequirements(requests=requests or {}, limits=limits or {})
+    return Container(
+        name="main", image="pause", resources=resources, ports=tuple(ports)
+    )
+
+
+def bare_pod(spec: PodSpec | None = None, *containers: Container) -> Pod:
+    """A pod as a manifest has it, with nothing filled in."""
+    spec = spec or PodSpec()
+    containers = containers or (bare_container(),)
+    return Pod(metadata=ObjectMeta(name="a"), spec=replace(spec, containers=containers))
+
+
+def admitted(obj: Pod, *others: ApiObject) -> Pod:
+    """A pod as a cluster with some other objects stores it."""
+    cluster = make_cluster(*others)
+    return cluster.create(obj)
+
+
+def problems_of(*objects: ApiObject) -> list[str]:
+    """What is wrong with objects that a cluster does not take, path by path."""
+    with pytest.raises(AdmissionError) as caught:
+        make_cluster(*objects)
+    return [f"{p.path}: {p.message}" for p in caught.value.problems]
