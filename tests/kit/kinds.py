@@ -62,7 +62,7 @@ class Gangs:
     kinds: ClassVar[Sequence[type[ApiObject]]] = (PodGroup,)
 
     def __init__(self, args: object, handle: Handle) -> None:
-        self._informers = handle.informers
+        self.informers = handle.informers
         self.changes = handle.informers.changes(PodGroup)
 
     @hookimpl
@@ -70,7 +70,7 @@ class Gangs:
         name = pod.labels.get(LABEL)
         if name is None:
             return None
-        group = self._informers.get(PodGroup, f"{pod.namespace}/{name}")
+        group = self.informers.get(PodGroup, f"{pod.namespace}/{name}")
         if group is None:
             return Status.unresolvable(f"no pod group {name}")
         if group.spec.min_member > 1:
