@@ -42,8 +42,12 @@ from tests.own_preemption.burst import (
 from tests.own_preemption.quotas import ElasticQuotas, cpu
 from tests.perf.bench import median_seconds
 
-NAMES = ("a", "b", "free")
-QUOTAS: Mapping[str, tuple[int, int]] = {"a": (3000, 6000), "b": (4000, 5000)}
+NAMES = ("a", "a", "b", "free")
+QUOTAS: Mapping[str, tuple[int, int]] = {
+    "a": (2000, 3000),
+    "b": (3000, 4000),
+    "idle": (4000, 9000),
+}
 ARGS = {
     "quotas": [
         {"namespace": name, "min": least, "max": most}
