@@ -1,16 +1,18 @@
 """Informers for tests: over objects that a test holds, or over a cluster's."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TypeVar, cast
 
 from quaymaster import ApiObject
 from quaymaster.columns import ChangeLog
 from quaymaster.inmemory import InMemoryCluster
+from quaymaster.objects import ObjectIndex
 from tests.kit.internals.engine import EngineInformers
 
 __all__ = ["Deaf", "HeldObjects", "StoredObjects", "follow"]
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
+K = TypeVar("K", bound=Hashable)
 
 
 class HeldObjects:
@@ -46,6 +48,12 @@ class HeldObjects:
         objects = cast("Iterable[ObjT]", self._objects.get(kind, {}).values())
         return [obj for obj in objects if namespace in (None, obj.namespace)]
 
+    def index(
+        self, kind: type[ObjT], by: Callable[[ObjT], K | None]
+    ) -> ObjectIndex[K, ObjT]:
+        """An index over the objects of a kind."""
+        return ObjectIndex(self, kind, by)
+
     def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
         """What came, changed and went of a kind."""
         return self._changes.setdefault(kind, ChangeLog())
@@ -69,6 +77,12 @@ class StoredObjects:
         """All objects of a kind, of one namespace if given."""
         objects = self._cluster.list(kind).items
         return [obj for obj in objects if namespace in (None, obj.namespace)]
+
+    def index(
+        self, kind: type[ObjT], by: Callable[[ObjT], K | None]
+    ) -> ObjectIndex[K, ObjT]:
+        """An index over the objects of a kind."""
+        return ObjectIndex(self, kind, by)
 
     def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
         """Nothing, whatever happens."""

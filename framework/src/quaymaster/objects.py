@@ -3,6 +3,7 @@
 `quaymaster.Pod`, `quaymaster.Node` and `quaymaster.ApiObject` are at the root.
 """
 
+from quaymaster._contract.object_index import ObjectIndex
 from quaymaster._objects import (
     KINDS,
     Affinity,
@@ -235,6 +236,7 @@ __all__ = [
     "NodeSpec",
     "NodeStatus",
     "NodeTerm",
+    "ObjectIndex",
     "ObjectMeta",
     "ObjectReference",
     "Operator",

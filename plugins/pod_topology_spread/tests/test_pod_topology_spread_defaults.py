@@ -1,6 +1,6 @@
 """Which pods belong together by default: rule 25 of the parity format."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TypeVar
 
 import pytest
@@ -10,6 +10,7 @@ from quaymaster.columns import ChangeLog
 from quaymaster.objects import (
     LabelSelector,
     LabelSelectorRequirement,
+    ObjectIndex,
     ReplicaSet,
     ReplicaSetSpec,
     ReplicationController,
@@ -22,6 +23,7 @@ from quaymaster.testing import make_metadata, make_pod, make_service
 from quaymaster_pod_topology_spread.defaults import DefaultSelectors
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
+K = TypeVar("K", bound=Hashable)
 
 APP, FRONT = {"app": "web"}, {"tier": "front"}
 BOTH = {**APP, **FRONT}
@@ -50,6 +52,11 @@ class FixedObjects:
             for obj in self._objects
             if isinstance(obj, kind) and namespace in (None, obj.namespace)
         ]
+
+    def index(
+        self, kind: type[ObjT], by: Callable[[ObjT], K | None]
+    ) -> ObjectIndex[K, ObjT]:
+        return ObjectIndex(self, kind, by)
 
     def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
         return self._log

@@ -1,6 +1,6 @@
 """Assumed objects stand only over the objects that they were made from."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar
 
 import pytest
@@ -8,11 +8,12 @@ from msgspec.structs import replace
 
 from quaymaster import ApiObject
 from quaymaster.columns import ChangeLog
-from quaymaster.objects import PersistentVolume
+from quaymaster.objects import ObjectIndex, PersistentVolume
 from quaymaster.testing import make_persistent_volume
 from quaymaster_volume_binding.assume_cache import AssumeCache, OutOfSyncError
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
+K = TypeVar("K", bound=Hashable)
 
 
 class Known:
@@ -30,6 +31,11 @@ class Known:
 
     def list(self, kind: type[ObjT], namespace: str | None = None) -> Sequence[ObjT]:
         return [obj for obj in self.objects.values() if isinstance(obj, kind)]
+
+    def index(
+        self, kind: type[ObjT], by: Callable[[ObjT], K | None]
+    ) -> ObjectIndex[K, ObjT]:
+        return ObjectIndex(self, kind, by)
 
     def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
         return ChangeLog()

@@ -6,7 +6,7 @@ events arrive in step with calls, or that a call which failed did nothing.
 """
 
 import enum
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, Protocol, TypeVar
 
 import attrs
@@ -276,6 +276,23 @@ class Cluster(Protocol):
 
         Raises:
             NotFoundError: The pod is gone, or is another one by now.
+        """
+
+    def patch_status(self, obj: ObjT, changes: Mapping[str, object]) -> ObjT:
+        """Change fields of an object's status, through the status subresource.
+
+        Args:
+            obj: The object as the caller knows it. Its uid and its resource version, if
+                it has them, must be the stored ones.
+            changes: Field of the status, as its class has it -> new value.
+
+        Returns:
+            The object as it is stored now.
+
+        Raises:
+            NotFoundError: The object is gone.
+            ConflictError: Somebody changed it meanwhile, or it is another one by now.
+            InvalidError: It has no status, or the status no such fields or values.
         """
 
     def record(self, note: EventNote) -> None:

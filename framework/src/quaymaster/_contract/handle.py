@@ -3,7 +3,7 @@
 Mirrors ``Handle`` (k8s.io/kube-scheduler v0.36, ``framework/interface.go``).
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from random import Random
 from typing import Protocol, TypeVar, overload
 
@@ -11,6 +11,7 @@ from quaymaster._contract.clock import Clock
 from quaymaster._contract.cluster import Cluster, EventNote
 from quaymaster._contract.cycle_state import CycleState
 from quaymaster._contract.hookspecs import PodUse
+from quaymaster._contract.object_index import ObjectIndex
 from quaymaster._contract.results import Candidate, FilteredRows
 from quaymaster._contract.status import Status
 from quaymaster._errors import QuaymasterError
@@ -31,6 +32,7 @@ __all__ = [
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
 T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
 
 
 class UnfollowedKindError(QuaymasterError, KeyError):
@@ -81,6 +83,23 @@ class Informers(Protocol):
 
         Indexes over these objects follow it. It is kept from the first call on; read
         it within hooks.
+
+        Raises:
+            UnfollowedKindError: Nobody declared this kind.
+        """
+
+    def index(
+        self, kind: type[ObjT], by: Callable[[ObjT], K | None]
+    ) -> ObjectIndex[K, ObjT]:
+        """Return an index of the objects of a kind: ``index(Pod, by=lambda p: ...)``.
+
+        Make it once, in the constructor or in ``start``, and ask it within hooks.
+
+        Args:
+            kind: The class of the objects.
+            by: Gives the key of an object, such as a label, a namespace, or a tuple of
+                several things; None for an object that is not to be found. It must
+                depend on nothing but the object.
 
         Raises:
             UnfollowedKindError: Nobody declared this kind.

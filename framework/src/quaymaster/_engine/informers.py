@@ -7,7 +7,7 @@ a fresh list, and what was missed is told as the changes that it amounts to. Mir
 
 import logging
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
 from typing import Any, Final, Generic, Protocol, TypeVar
 
@@ -20,6 +20,7 @@ from quaymaster._contract.cluster import (
     WatchEventType,
 )
 from quaymaster._contract.handle import UnfollowedKindError
+from quaymaster._contract.object_index import ObjectIndex
 from quaymaster._objects import (
     ApiObject,
     CSIDriver,
@@ -66,6 +67,7 @@ WATCHED_KINDS: Sequence[type[ApiObject]] = (
 handled: the objects that pods refer to come before the pods."""
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
+K = TypeVar("K", bound=Hashable)
 
 # A lookup in the enumeration costs a call for each event.
 _DELETED: Final = WatchEventType.DELETED
@@ -337,6 +339,12 @@ class EngineInformers:
     def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
         """Return what came, changed and went of a kind; kept from the first call on."""
         return self._reflector(kind).changes()
+
+    def index(
+        self, kind: type[ObjT], by: Callable[[ObjT], K | None]
+    ) -> ObjectIndex[K, ObjT]:
+        """See `quaymaster.Informers.index`."""
+        return ObjectIndex(self, kind, by)
 
     def _tell_news(self, reflector: _Reflector[Any]) -> None:
         self._news.append(reflector)

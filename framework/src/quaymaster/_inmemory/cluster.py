@@ -1,6 +1,6 @@
 """The in-memory cluster: what it offers through the port `quaymaster.cluster`."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar, cast
 
 from msgspec.structs import replace
@@ -16,6 +16,7 @@ from quaymaster._contract.cluster import (
     PodStatusPatch,
     Watch,
 )
+from quaymaster._errors import ObjectError
 from quaymaster._inmemory.admission.problems import AdmissionError, place_of
 from quaymaster._inmemory.controllers.manager import Controllers
 from quaymaster._inmemory.core import ClusterCore
@@ -40,6 +41,7 @@ from quaymaster._objects import (
     StorageClass,
     Time,
 )
+from quaymaster._objects.status import with_status
 
 __all__ = ["InMemoryCluster"]
 
@@ -297,6 +299,17 @@ class InMemoryCluster:
             return
         status = replace(status, nominated_node_name=nominated, conditions=conditions)
         self._core.change(stored, replace(stored, status=status))
+
+    def patch_status(self, obj: ObjT, changes: Mapping[str, object]) -> ObjT:
+        """Change a status; see `quaymaster.cluster.Cluster.patch_status`."""
+        stored = self.get(type(obj), obj.key)
+        metadata = stored.metadata
+        _check_current(obj, metadata.uid, metadata.resource_version)
+        try:
+            new = with_status(stored, changes)
+        except ObjectError as error:
+            raise InvalidError(f"{place_of(obj)}: {error}") from error
+        return stored if new == stored else self._core.change(stored, new)
 
     def record(self, note: EventNote) -> None:
         """Write an Event; see `quaymaster.cluster.Cluster.record`."""

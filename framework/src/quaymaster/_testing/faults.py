@@ -212,6 +212,11 @@ class FaultyCluster:
         """Change a pod's status; see `quaymaster.cluster.Cluster.patch_pod_status`."""
         self._write(lambda: self._cluster.patch_pod_status(pod, patch))
 
+    def patch_status(self, obj: ObjT, changes: Mapping[str, object]) -> ObjT:
+        """Change a status; see `quaymaster.cluster.Cluster.patch_status`."""
+        self._maybe_conflict(obj.key)
+        return self._write(lambda: self._cluster.patch_status(obj, changes))
+
     def record(self, note: EventNote) -> None:
         """Write an Event, which never fails."""
         self._cluster.record(note)

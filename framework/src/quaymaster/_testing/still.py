@@ -1,9 +1,10 @@
 """A cluster that does not change, for a plugin under test."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from quaymaster._contract.handle import UnfollowedKindError
+from quaymaster._contract.object_index import ObjectIndex
 from quaymaster._engine.informers import WATCHED_KINDS
 from quaymaster._objects import ApiObject, Pod
 from quaymaster._objects.kind_set import KindSet
@@ -12,6 +13,7 @@ from quaymaster._state.change_log import ChangeLog
 __all__ = ["FixedNominations", "FixedObjects"]
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
+K = TypeVar("K", bound=Hashable)
 
 
 class FixedObjects:
@@ -54,6 +56,12 @@ class FixedObjects:
     def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
         self._of(kind)
         return self._log(kind)
+
+    def index(
+        self, kind: type[ObjT], by: Callable[[ObjT], K | None]
+    ) -> ObjectIndex[K, ObjT]:
+        """See `quaymaster.Informers.index`."""
+        return ObjectIndex(self, kind, by)
 
     def _log(self, kind: type[ApiObject]) -> ChangeLog[str]:
         return self._changes.setdefault(kind, ChangeLog())
