@@ -26,6 +26,7 @@ from quaymaster.testing import (
     SmallCluster,
     clusters,
     make_csi_node,
+    make_csi_storage_capacity,
     make_metadata,
     make_node,
     make_persistent_volume,
@@ -422,7 +423,11 @@ OBJECTS: st.SearchStrategy[ApiObject] = st.one_of(
         storage=SIZES,
         annotations=st.sampled_from([{}, {SELECTED_NODE: "n0"}]),
     ),
-    ZONES.map(lambda zone: capacity("2Gi", LabelSelector(match_labels={ZONE: zone}))),
+    ZONES.map(
+        lambda zone: make_csi_storage_capacity(
+            name=zone, node_topology={ZONE: zone}, capacity="2Gi"
+        )
+    ),
 )
 
 

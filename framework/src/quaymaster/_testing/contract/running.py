@@ -1,10 +1,11 @@
 """Asks the question of a check about drawn clusters."""
 
+import warnings
 from contextlib import suppress
 
 import attrs
 from hypothesis import HealthCheck, Phase, Verbosity, given, settings
-from hypothesis.errors import Flaky
+from hypothesis.errors import Flaky, HypothesisWarning
 from hypothesis.strategies import SearchStrategy, just
 
 from quaymaster._testing.contract.bench import HookFailedError
@@ -62,7 +63,9 @@ def find(
 
     # hypothesis stores failing examples by this name, and replays them.
     ask.__name__ = f"{check.name} {subject.name}".replace(" ", "_")
-    with suppress(Finding, Flaky, _EnoughError):
+    with suppress(Finding, Flaky, _EnoughError), warnings.catch_warnings():
+        # Examples are long to write out, and are told by the finding instead.
+        warnings.simplefilter("ignore", HypothesisWarning)
         _settings()(
             given(clusters, clusters if check.needs_other else just(_NOTHING))(ask)
         )()
