@@ -32,8 +32,8 @@ from tests.kit.internals.queue import (
     active_entries,
 )
 from tests.kit.internals.runtime import HookGuards
+from tests.kit.queue_rig import START, by_priority, pod_names
 
-START = 1_767_225_600.0
 HOUR = 3600.0
 
 NODE = make_node()
@@ -41,10 +41,6 @@ NODE_ADDED = ClusterEventWithHint(NODE_ADD)
 
 Events = Mapping[str, Sequence[ClusterEventWithHint] | None]
 SortKeyOf = Callable[[QueuedPodInfo], SortKey]
-
-
-def by_priority(queued: QueuedPodInfo) -> tuple[int, float]:
-    return -queued.pod.priority, queued.timestamp
 
 
 def by_name(queued: QueuedPodInfo) -> str:
@@ -80,10 +76,6 @@ def fail(queue: SchedulingQueue, *plugins: str) -> QueuedPod:
     return queued
 
 
-def names(pods: Sequence[QueuedPod]) -> list[str]:
-    return [queued.pod.name for queued in pods]
-
-
 # Several profiles
 
 
@@ -112,7 +104,7 @@ def add_mixed(queue: SchedulingQueue) -> None:
 def test_profiles_of_one_sort_group_share_one_order() -> None:
     queue = make_mixed_queue("by-priority")
     add_mixed(queue)
-    assert names(queue.active()) == ["e", "b", "c", "d", "a"]
+    assert pod_names(queue.active()) == ["e", "b", "c", "d", "a"]
 
 
 def test_profiles_of_different_groups_keep_their_own_orders() -> None:
@@ -120,7 +112,7 @@ def test_profiles_of_different_groups_keep_their_own_orders() -> None:
     add_mixed(queue)
     # Of the first pods of both groups, the one of higher priority comes first.
     order = ["e", "c", "d", "a", "b"]
-    assert names(queue.active()) == order
+    assert pod_names(queue.active()) == order
     assert [pop(queue).pod.name for _ in order] == order
 
 
@@ -149,7 +141,7 @@ def test_keys_that_are_equal_keep_the_order_of_arrival() -> None:
     queue = make_queue(profiles={"default-scheduler": profile})
     for name in ("c", "a", "b"):
         queue.add(make_pod(name=name))
-    assert names(queue.active()) == ["c", "a", "b"]
+    assert pod_names(queue.active()) == ["c", "a", "b"]
 
 
 def test_pod_whose_update_names_an_unknown_profile_is_retried() -> None:
@@ -262,7 +254,7 @@ def test_gate_that_the_pods_profile_does_not_have_any_more_is_lifted() -> None:
     moved = replace(pod, spec=replace(pod.spec, scheduler_name="open"))
     queue.update(pod, moved, [])
     queue.activate([moved])
-    assert names(queue.active()) == ["pod"]
+    assert pod_names(queue.active()) == ["pod"]
 
 
 def make_gated_queue(gated: set[str], events: Events) -> SchedulingQueue:
@@ -283,7 +275,7 @@ def test_gated_newcomer_leaves_an_active_pod_of_its_name_alone() -> None:
     gated.add("p")
     queue.add(make_pod(name="p", uid="other"))
     assert queue.get("default/p") is first
-    assert names(queue.active()) == ["p"]
+    assert pod_names(queue.active()) == ["p"]
     assert queue.unschedulable() == []
 
 
@@ -426,9 +418,9 @@ def test_pods_that_came_before_the_start_are_flushed_too() -> None:
     clock.advance(60.0)
     assert len(queue.active()) == 0
     queue.start()
-    assert names(queue.active()) == ["failed"]
+    assert pod_names(queue.active()) == ["failed"]
     clock.advance(270.0)
-    assert names(queue.active()) == ["failed", "rejected"]
+    assert pod_names(queue.active()) == ["failed", "rejected"]
 
 
 def test_backoff_is_flushed_before_old_pods_at_the_same_instant() -> None:
@@ -441,7 +433,7 @@ def test_backoff_is_flushed_before_old_pods_at_the_same_instant() -> None:
     queue.add(make_pod(name="failed"))
     fail(queue)
     clock.advance(2.0)
-    assert names(queue.active()) == ["failed", "old"]
+    assert pod_names(queue.active()) == ["failed", "old"]
 
 
 def test_flushes_that_come_late_leave_nobody_behind() -> None:
@@ -453,7 +445,7 @@ def test_flushes_that_come_late_leave_nobody_behind() -> None:
         clock.advance(0.75)
     be_busy(clock, START + 60.0)
     clock.run_due()
-    assert names(queue.active()) == ["p1", "p2"]
+    assert pod_names(queue.active()) == ["p1", "p2"]
 
 
 # Upkeep
@@ -479,7 +471,7 @@ def test_update_that_keeps_the_sort_key_keeps_the_place() -> None:
     queue.add(first)
     queue.add(second)
     queue.update(first, replace(first, metadata=first.metadata), [])
-    assert names(queue.active()) == ["p1", "p2"]
+    assert pod_names(queue.active()) == ["p1", "p2"]
 
 
 def test_events_do_not_pile_up_behind_a_pod_that_comes_and_goes() -> None:

@@ -1,0 +1,235 @@
+"""A scheduling queue in virtual time, with the hands of a scheduler around it."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import attrs
+from msgspec.structs import replace
+
+from quaymaster import (
+    ActionType,
+    ClusterEvent,
+    ClusterEventWithHint,
+    EventResource,
+    NominatingInfo,
+    NominatingMode,
+    Pod,
+    QueuedPodInfo,
+    QueueingHint,
+    Snapshot,
+    Status,
+)
+from quaymaster.hookspecs import QueueingHintFn
+from quaymaster.scheduler import Failure, FailureKind, QueueName, VirtualClock
+from quaymaster.testing import make_node, make_pod
+from tests.kit.internals.engine import EventHandlers, FailureHandler, Progress
+from tests.kit.internals.queue import (
+    BackoffPolicy,
+    Nominator,
+    QueuedPod,
+    QueueProfile,
+    SchedulingQueue,
+)
+from tests.kit.internals.state import Cache
+
+__all__ = [
+    "ACTIVE",
+    "BACKOFF",
+    "CLEAR",
+    "ERROR_BACKOFF",
+    "NODE",
+    "NODE_ADDED",
+    "NODE_ADDED_SKIP",
+    "START",
+    "UNSCHEDULABLE",
+    "CountingGate",
+    "PodNames",
+    "QueueRig",
+    "always",
+    "by_priority",
+    "on",
+    "pod_names",
+]
+
+START = 1_767_225_600.0  # a whole second
+ACTIVE = QueueName.ACTIVE
+BACKOFF = QueueName.BACKOFF
+ERROR_BACKOFF = QueueName.ERROR_BACKOFF
+UNSCHEDULABLE = QueueName.UNSCHEDULABLE
+CLEAR = NominatingInfo("", NominatingMode.OVERRIDE)
+NODE = make_node(name="n1")
+
+
+def on(
+    resource: EventResource, action: ActionType, hint: QueueingHintFn | None = None
+) -> ClusterEventWithHint:
+    """A registration for something that happens to a resource."""
+    return ClusterEventWithHint(ClusterEvent(resource, action), hint)
+
+
+def always(answer: QueueingHint) -> QueueingHintFn:
+    """A hint that says the same of everything."""
+    return lambda _pod, _old, _new: answer
+
+
+NODE_ADDED = on(EventResource.NODE, ActionType.ADD)
+NODE_ADDED_SKIP = on(EventResource.NODE, ActionType.ADD, always(QueueingHint.SKIP))
+PodNames = Sequence[str]
+
+
+@attrs.define(eq=False)
+class CountingGate:
+    """A PreEnqueue plugin that holds back the pods of some names, and counts calls."""
+
+    blocked: set[str] = attrs.field(factory=set)
+    asked: list[str] = attrs.field(factory=list)
+
+    def __call__(self, pod: Pod) -> Status | None:
+        self.asked.append(pod.name)
+        return Status.unschedulable() if pod.name in self.blocked else None
+
+
+class QueueRig:
+    """A queue with the cluster's objects and the scheduler's hands around it.
+
+    Args:
+        events: Plugin -> what it registered for; by default A and B for new nodes.
+        gates: PreEnqueue plugins by name, in order.
+        initial: For how many seconds a pod backs off at first.
+        longest: For how many it backs off at the most.
+        limit: After how many seconds the flush takes a pod.
+        flush_gated: Whether the flush asks the gates.
+        start: The time at first.
+    """
+
+    def __init__(
+        self,
+        *,
+        events: Mapping[str, Sequence[ClusterEventWithHint] | None] | None = None,
+        gates: Mapping[str, Callable[[Pod], Status | None]] | None = None,
+        initial: float = 1.0,
+        longest: float = 10.0,
+        limit: float = 300.0,
+        flush_gated: bool = False,
+        start: float = START,
+    ) -> None:
+        self.clock = VirtualClock(start)
+        self.stored: dict[str, Pod] = {}
+        self.versions = 0
+        profile = QueueProfile(
+            sort_key=by_priority,
+            pre_enqueue=tuple((gates or {}).items()),
+            events={"A": [NODE_ADDED], "B": [NODE_ADDED]} if events is None else events,
+        )
+        self.queue = SchedulingQueue(
+            clock=self.clock,
+            profiles={"default-scheduler": profile},
+            nominator=Nominator(self.stored.get),
+            backoff=BackoffPolicy(initial_seconds=initial, max_seconds=longest),
+            max_in_unschedulable_seconds=limit,
+            flush_gated_pods=flush_gated,
+        )
+        self.queue.start()
+        self.cache = Cache(Snapshot())
+        self.handlers = EventHandlers(
+            cache=self.cache,
+            queue=self.queue,
+            scheduler_names={"default-scheduler"},
+            reject_waiting=lambda _uid: False,
+            progress=Progress(self.clock),
+        )
+        self.failures = FailureHandler(
+            clock=self.clock,
+            queue=self.queue,
+            cache=self.cache,
+            lookup=self.stored.get,
+            patch_status=lambda _pod, _patch: None,
+            record=lambda _note: None,
+        )
+
+    def add(
+        self,
+        name: str,
+        *,
+        priority: int = 0,
+        nominated: str = "",
+        uid: str | None = None,
+    ) -> Pod:
+        """Have the cluster get a new pod."""
+        pod = make_pod(name=name, priority=priority, nominated_node=nominated, uid=uid)
+        return self.store(pod)
+
+    def store(self, pod: Pod) -> Pod:
+        """Have the cluster get a new pod, or a new version of one."""
+        self.versions += 1
+        metadata = replace(pod.metadata, resource_version=str(self.versions))
+        pod = replace(pod, metadata=metadata)
+        old = self.stored.get(pod.key)
+        self.stored[pod.key] = pod
+        self.handlers.changed(Pod, old, pod)
+        return pod
+
+    def relabel(self, name: str) -> Pod:
+        """Change a pod in the most harmless way that has an event of its own."""
+        pod = self.stored[f"default/{name}"]
+        labels = {"version": str(self.versions)}
+        return self.store(replace(pod, metadata=replace(pod.metadata, labels=labels)))
+
+    def pop(self) -> QueuedPod:
+        """The pod whose turn it is."""
+        queued = self.queue.pop()
+        assert queued is not None
+        return queued
+
+    def reject(
+        self,
+        queued: QueuedPod,
+        *plugins: str,
+        pending: Sequence[str] = (),
+        nominating: NominatingInfo | None = None,
+    ) -> None:
+        """Fail an attempt, because plugins rejected the pod."""
+        failure = Failure(
+            kind=FailureKind.REJECTED,
+            message="no",
+            unschedulable_plugins=frozenset({*plugins, *pending}),
+            pending_plugins=frozenset(pending),
+            nominating=nominating,
+        )
+        self.failures.attempt_failed(queued, failure)
+
+    def error(self, queued: QueuedPod, kind: FailureKind = FailureKind.ERROR) -> None:
+        """Fail an attempt by an error."""
+        self.failures.attempt_failed(queued, Failure(kind=kind, message="oh"))
+
+    def add_rejected(self, name: str, *plugins: str, priority: int = 0) -> QueuedPod:
+        """A pod that was tried once, and rejected by plugins."""
+        self.add(name, priority=priority)
+        queued = self.pop()
+        assert queued.pod.name == name
+        self.reject(queued, *(plugins or ("A",)))
+        return queued
+
+    def where(self, name: str) -> QueueName | None:
+        """The queue that a pod is in."""
+        queued = self.queue.get(f"default/{name}")
+        return None if queued is None else queued.queue
+
+    def nominated(self, node: str) -> PodNames:
+        """The names of the pods that are nominated to a node."""
+        return [pod.name for pod in self.queue.nominator.pods_on(node)]
+
+    def incoming(self) -> Mapping[str, int]:
+        """Queue and label of the cause -> how many pods came since the last call."""
+        counts = {"|".join(key): n for key, n in self.queue.incoming.items()}
+        self.queue.incoming.clear()
+        return counts
+
+
+def by_priority(queued: QueuedPodInfo) -> tuple[int, float]:
+    """Sort as PrioritySort does."""
+    return -queued.pod.priority, queued.timestamp
+
+
+def pod_names(pods: Sequence[QueuedPod]) -> PodNames:
+    """The names of some queued pods, in their order."""
+    return [queued.pod.name for queued in pods]
