@@ -84,6 +84,7 @@ class CountingGate:
     asked: list[str] = attrs.field(factory=list)
 
     def __call__(self, pod: Pod) -> Status | None:
+        """Hold the pod back, if it is one of these."""
         self.asked.append(pod.name)
         return Status.unschedulable() if pod.name in self.blocked else None
 
