@@ -111,7 +111,7 @@ def read(args: object, kind: type = SeaArgs) -> object:
     return config.profiles[0].plugin_args["Sea"]
 
 
-def mistakes(args: object, kind: type = SeaArgs) -> list[str]:
+def wrong_in(args: object, kind: type = SeaArgs) -> list[str]:
     """What is wrong with such arguments."""
     with pytest.raises(ConfigErrors) as caught:
         read(args, kind)
@@ -184,7 +184,7 @@ def test_a_field_takes_what_its_type_says(
     ],
 )
 def test_a_field_takes_nothing_else(key: str, written: object, message: str) -> None:
-    (line,) = mistakes({key: written})
+    (line,) = wrong_in({key: written})
 
     assert line.startswith(f"{key}: {message}")
 
@@ -292,11 +292,11 @@ class RuledArgs:
     ],
 )
 def test_a_rule_says_what_it_expects(args: object, line: str) -> None:
-    assert mistakes(args, RuledArgs) == [line]
+    assert wrong_in(args, RuledArgs) == [line]
 
 
 def test_all_broken_rules_are_told_and_not_only_the_first() -> None:
-    lines = mistakes({"weight": 0, "scores": [11, 1, 12]}, RuledArgs)
+    lines = wrong_in({"weight": 0, "scores": [11, 1, 12]}, RuledArgs)
 
     assert [line.split(":")[0] for line in lines] == [
         "weight",
@@ -345,7 +345,7 @@ def test_a_rule_of_ones_own_is_a_few_words_and_a_function() -> None:
     class OddArgs:
         count: int = attrs.field(default=1, validator=odd)
 
-    assert mistakes({"count": 4}, OddArgs) == ["count: expected an odd number, got 4"]
+    assert wrong_in({"count": 4}, OddArgs) == ["count: expected an odd number, got 4"]
 
 
 def test_validate_may_tell_of_several_mistakes_at_once() -> None:
@@ -362,7 +362,7 @@ def test_validate_may_tell_of_several_mistakes_at_once() -> None:
                     yield ArgsError(f"points[{index}]", message)
 
     assert read({"points": [1, 2, 3]}, RangeArgs) == RangeArgs(points=(1, 2, 3))
-    assert mistakes({"points": [3, 2, 1]}, RangeArgs) == [
+    assert wrong_in({"points": [3, 2, 1]}, RangeArgs) == [
         "points[1]: expected more than 3, got 2",
         "points[2]: expected more than 2, got 1",
     ]
@@ -375,6 +375,6 @@ def test_a_type_that_no_file_can_hold_is_an_error_and_no_crash() -> None:
     class ShipArgs:
         ship: Ship | None = None
 
-    (line,) = mistakes({"ship": "Queen"}, ShipArgs)
+    (line,) = wrong_in({"ship": "Queen"}, ShipArgs)
 
     assert line.startswith("ship: cannot be read as Ship")
