@@ -67,10 +67,11 @@ def test_no_object_is_exported_under_two_names() -> None:
     assert max(owners.values()) == 1
 
 
-@pytest.mark.parametrize(("module", "name"), NAMES)
-def test_each_name_is_documented(module: str, name: str) -> None:
-    said = "a docstring, or a string after the assignment, says what it is"
-    assert docstring_of(module, name), said
+@pytest.mark.parametrize("module", MODULES)
+def test_each_name_is_documented(module: str) -> None:
+    # By a docstring, or by a string after the assignment.
+    silent = [name for name in EXPORTS[module] if not docstring_of(module, name)]
+    assert silent == []
 
 
 def outside_files() -> Iterator[Path]:
@@ -100,7 +101,9 @@ def public_names_in(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and is_public(node.module or ""):
             yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.Attribute) and ast.unparse(node.value) in TOPICS:
+        elif isinstance(node, ast.Attribute) and (
+            isinstance(node.value, ast.Name) and node.value.id in TOPICS
+        ):
             yield node.attr
 
 
@@ -171,10 +174,11 @@ def raised_by_public_calls() -> frozenset[tuple[str, str]]:
     )
 
 
-@pytest.mark.parametrize(("module", "name"), NAMES)
-def test_each_name_is_used_outside_the_core(module: str, name: str) -> None:
+@pytest.mark.parametrize("module", MODULES)
+def test_each_name_is_used_outside_the_core(module: str) -> None:
     errors = {error for _, error in raised_by_public_calls()}
-    assert name in words_outside() | words_of_signatures() | errors
+    used = words_outside() | words_of_signatures() | errors
+    assert [name for name in EXPORTS[module] if name not in used] == []
 
 
 def test_every_error_that_a_public_call_raises_can_be_imported() -> None:

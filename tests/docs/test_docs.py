@@ -28,6 +28,8 @@ PAGES = [
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
     if read_page(path).commands
 ]
+# Their commands take ten seconds and more.
+SLOW_PAGES = {"measure-speed.md", "speed.md", "test-a-plugin.md"}
 BIN = Path(sys.executable).parent
 
 
@@ -54,7 +56,17 @@ def test_page_of_the_command_line_is_up_to_date() -> None:
     assert PAGE.read_text(encoding="utf-8") == command_line()
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(
+            path,
+            id=path.name,
+            marks=[pytest.mark.long] if path.name in SLOW_PAGES else [],
+        )
+        for path in PAGES
+    ],
+)
 def test_commands_of_a_page_print_what_it_shows(path: Path, tmp_path: Path) -> None:
     page = read_page(path)
     for name, text in page.files.items():

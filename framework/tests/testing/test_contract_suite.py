@@ -616,7 +616,15 @@ def _many_examples() -> Iterator[None]:
 @pytest.mark.usefixtures("_many_examples")
 @pytest.mark.parametrize(
     ("plugin", "check", "said"),
-    [pytest.param(*case, id=case[0].__name__) for case in BROKEN],
+    [
+        # A fuzz of events takes seconds.
+        pytest.param(
+            *case,
+            id=case[0].__name__,
+            marks=[pytest.mark.long] if case[1] == "events" else [],
+        )
+        for case in BROKEN
+    ],
 )
 def test_each_mistake_is_named_by_its_check(
     plugin: type, check: str, said: str
