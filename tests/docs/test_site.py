@@ -1,0 +1,55 @@
+"""Every page can be found from the start page, and every link leads somewhere."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.docs.navigation import ROOT, START, all_pages, parts
+
+PAGES = tuple(all_pages())
+
+_FENCE = re.compile(r"^ *(`{3,}).*?^ *\1", re.DOTALL | re.MULTILINE)
+_LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")
+
+
+@cache
+def prose(path: Path) -> str:
+    """A page without its fenced blocks, which may show Markdown or comments."""
+    return _FENCE.sub("", path.read_text(encoding="utf-8"))
+
+
+def anchors(path: Path) -> Iterator[str]:
+    """The anchors of a page's headings, as forges make them."""
+    for heading in re.findall(r"^#+ (.+)$", prose(path), flags=re.MULTILINE):
+        text = re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", heading).lower()
+        yield re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    there = {
+        path.relative_to(ROOT).with_suffix("").as_posix()
+        for folder in ("docs", "plugins")
+        for path in (ROOT / folder).rglob("*.md")
+    }
+    assert there <= set(PAGES), f"not linked in {START}.md, or in an index page"
+
+
+def test_no_page_is_in_two_parts() -> None:
+    named = [page for part in parts() for page in part.pages]
+    assert sorted(named) == sorted(set(named))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_to_pages_and_to_their_headings(page: str) -> None:
+    path = ROOT / f"{page}.md"
+    for link in _LINK.findall(prose(path)):
+        if "://" in link:
+            continue
+        target, _, anchor = link.partition("#")
+        there = (path.parent / target).resolve() if target else path
+        assert there.exists(), link
+        if anchor:
+            assert anchor in anchors(there), link
