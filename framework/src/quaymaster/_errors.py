@@ -13,6 +13,7 @@ __all__ = [
     "KindError",
     "ManifestErrors",
     "ObjectError",
+    "ObserverError",
     "PluginError",
     "Problem",
     "QuantityError",
@@ -36,6 +37,10 @@ class QuaymasterError(Exception):
 
 class KindError(QuaymasterError):
     """A kind of objects that cannot be declared like that."""
+
+
+class ObserverError(QuaymasterError):
+    """An installed observer of hooks that cannot be used."""
 
 
 class PluginError(QuaymasterError):

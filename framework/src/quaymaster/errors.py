@@ -8,6 +8,7 @@ from quaymaster._contract.handle import UnfollowedKindError
 from quaymaster._errors import (
     KindError,
     ObjectError,
+    ObserverError,
     PluginError,
     Problem,
     QuantityError,
@@ -30,6 +31,7 @@ __all__ = [
     "ExtenderError",
     "KindError",
     "ObjectError",
+    "ObserverError",
     "PluginError",
     "PluginLoadError",
     "Problem",

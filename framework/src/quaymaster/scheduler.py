@@ -2,6 +2,7 @@
 
 from quaymaster._binding.executor import Executor, WorkerExecutor
 from quaymaster._contract.clock import Clock, RealClock, Timer, VirtualClock
+from quaymaster._contract.hook_calls import HookCall, HookObserver
 from quaymaster._contract.options import HookError, SchedulerOptions, SlowHook
 from quaymaster._contract.queueing import PendingPod, QueueName
 from quaymaster._engine.failure import Failure, FailureKind
@@ -14,7 +15,9 @@ __all__ = [
     "Executor",
     "Failure",
     "FailureKind",
+    "HookCall",
     "HookError",
+    "HookObserver",
     "Observer",
     "PendingPod",
     "PluginRegistry",

@@ -1,8 +1,11 @@
 """Options of an engine that are not part of a ``KubeSchedulerConfiguration``."""
 
+from collections.abc import Iterable
 from typing import Any, cast
 
 import attrs
+
+from quaymaster._contract.hook_calls import HookObserver
 
 __all__ = ["HookError", "SchedulerOptions", "SlowHook"]
 
@@ -34,6 +37,18 @@ def _check_count(
     raise ValueError(f"{where}: expected a number from 0, got {count!r}")
 
 
+def _observers(given: Iterable[HookObserver]) -> tuple[HookObserver, ...]:
+    """Return observers as a tuple; refuse what is none."""
+    where = "SchedulerOptions.hook_observers: expected"
+    if not isinstance(given, Iterable):
+        raise ValueError(f"{where} a list of observers, got {given!r}")
+    observers = tuple(given)
+    for one in observers:
+        if isinstance(one, type) or not callable(getattr(one, "called", None)):
+            raise ValueError(f"{where} objects with a method 'called', got {one!r}")
+    return observers
+
+
 @attrs.frozen(kw_only=True)
 class SchedulerOptions:
     """Options of a scheduler, a simulation or a harness.
@@ -54,9 +69,11 @@ class SchedulerOptions:
         slow_hook_seconds: How long a hook may take before it is reported; None for no
             limit. The default leaves room for a machine that is busy.
             PreBind and Bind may wait for servers, and are not timed.
+        hook_observers: Are told of each call of a hook, after those that are installed.
 
     Raises:
-        ValueError: A number of seconds is not above 0, or ``verify`` is below 0.
+        ValueError: A number of seconds is not above 0, ``verify`` is below 0, or
+            something is no observer.
     """
 
     max_in_unschedulable_seconds: float = attrs.field(
@@ -67,6 +84,9 @@ class SchedulerOptions:
     verify: int = attrs.field(default=0, validator=_check_count)
     slow_hook_seconds: float | None = attrs.field(
         default=1.0, validator=_check_seconds_or_none
+    )
+    hook_observers: tuple[HookObserver, ...] = attrs.field(
+        default=(), converter=_observers
     )
 
 

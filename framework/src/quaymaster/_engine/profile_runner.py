@@ -32,7 +32,8 @@ from quaymaster._mutations.guard import MutationGuard
 from quaymaster._objects import Pod
 from quaymaster._queue.nominator import Nominator
 from quaymaster._registry.registry import PluginRegistry
-from quaymaster._runtime.guards import HookGuards, HookTimer
+from quaymaster._runtime.guards import HookGuards, HookTimer, Watch
+from quaymaster._runtime.observed import ObservedHooks
 from quaymaster._runtime.slow_hooks import SlowHooks
 from quaymaster._state.cache import Cache
 from quaymaster._state.snapshot import Snapshot
@@ -83,6 +84,7 @@ class ProfileRunner:
 
     Raises:
         KindError: Two plugins declare one kind by two classes.
+        ObserverError: An installed observer cannot be used.
         ProfileError: A profile's plugins cannot be built.
         ExtenderError: An extender's URL or certificates cannot be used.
     """
@@ -120,6 +122,7 @@ class ProfileRunner:
         self.reports = Reports(cluster, clock, self.inbox, observer)
         self._registry = registry
         self._stopwatch = stopwatch
+        self._observers = (*registry.make_observers(), *self.options.hook_observers)
         self._order = NodeOrder()
         self._services = self._services_with(activate, wake)
         self._handler: ChangeHandler | None = None
@@ -255,8 +258,13 @@ class ProfileRunner:
         limit = math.inf if limit is None else limit
         slow = SlowHooks(stopwatch, limit, reports.slow)
         timer = HookTimer(stopwatch, limit, slow.report)
-        watch = MutationGuard(self.snapshot) if self.options.check_mutations else None
-        return HookGuards(timer, reports.hook_failed, watch)
+        watches: list[Watch] = []
+        if self.options.check_mutations:
+            watches.append(MutationGuard(self.snapshot))
+        if self._observers:
+            run_here = self.inbox.run_here
+            watches.append(ObservedHooks(self._observers, stopwatch, run_here))
+        return HookGuards(timer, reports.hook_failed, watches)
 
     def _let_reject(self, frameworks: Mapping[str, Framework]) -> None:
         """Let the plugins of these profiles reject pods that wait on Permit."""

@@ -66,6 +66,7 @@ class Scheduler:
         frameworks: Scheduler name -> the profile at work.
 
     Raises:
+        ObserverError: An installed observer cannot be used.
         ProfileError: A profile's plugins cannot be built.
         ExtenderError: An extender's URL or certificates cannot be used.
     """

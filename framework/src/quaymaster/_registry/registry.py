@@ -13,6 +13,7 @@ from typing import TypeAlias, cast, get_type_hints
 import attrs
 
 from quaymaster._contract.handle import Handle
+from quaymaster._contract.hook_calls import HookObserver
 from quaymaster._contract.hookspecs import EXTENSION_POINTS, ExtensionPoint
 from quaymaster._errors import QuaymasterError
 from quaymaster._objects import ApiObject
@@ -24,6 +25,7 @@ from quaymaster._registry.kinds import (
     kinds_of_plugin,
     kinds_problem,
 )
+from quaymaster._registry.observers import OBSERVER_GROUP, RegisteredObserver
 from quaymaster._registry.plugin_checks import hook_problems, marked_hooks
 
 __all__ = [
@@ -207,8 +209,9 @@ class PluginRegistry(Mapping[str, RegisteredPlugin]):
         self,
         plugins: Iterable[RegisteredPlugin] = (),
         kinds: Iterable[RegisteredKind] = (),
+        observers: Iterable[RegisteredObserver] = (),
     ) -> None:
-        """Hold these plugins, and kinds of objects that come without any.
+        """Hold these plugins, and what comes without any: kinds of objects, observers.
 
         Raises:
             DuplicatePluginError: Two of them have the same name.
@@ -221,18 +224,21 @@ class PluginRegistry(Mapping[str, RegisteredPlugin]):
                 raise DuplicatePluginError(sorted(offers, key=lambda one: one.owner))
         self._plugins = {name: by_name[name][0] for name in sorted(by_name)}
         self._kinds = tuple(kinds)
+        self._observers = tuple(sorted(observers, key=lambda one: one.name))
 
     @classmethod
     def discover(cls) -> "PluginRegistry":
-        """Find the plugins, and the kinds of objects, of all installed distributions.
+        """Find the plugins, kinds and observers of all installed distributions.
 
         Raises:
             DuplicatePluginError: Two distributions offer the same name.
         """
         kinds = metadata.entry_points(group=KIND_GROUP)
+        observers = metadata.entry_points(group=OBSERVER_GROUP)
         return cls(
             map(_from_entry_point, metadata.entry_points(group=GROUP)),
             map(RegisteredKind.from_entry_point, kinds),
+            map(RegisteredObserver.from_entry_point, observers),
         )
 
     @classmethod
@@ -249,9 +255,8 @@ class PluginRegistry(Mapping[str, RegisteredPlugin]):
                 has this name already is replaced.
         """
         added = _from_class(name or plugin.__name__, plugin)
-        return PluginRegistry(
-            {**self._plugins, added.name: added}.values(), self._kinds
-        )
+        plugins = {**self._plugins, added.name: added}
+        return PluginRegistry(plugins.values(), self._kinds, self._observers)
 
     def kinds_of(self, plugins: Iterable[str]) -> Sequence[type[ApiObject]]:
         """The kinds that some plugins declare, and those of all packages, each once.
@@ -268,6 +273,14 @@ class PluginRegistry(Mapping[str, RegisteredPlugin]):
         for name in plugins:
             found += kinds_of_plugin(self[name].load())
         return tuple(KindSet(found))
+
+    def make_observers(self) -> Sequence[HookObserver]:
+        """Build the observers of hooks of all distributions, in the order of names.
+
+        Raises:
+            ObserverError: One cannot be imported or built, or is no observer.
+        """
+        return [one.make() for one in self._observers]
 
     def __getitem__(self, name: str) -> RegisteredPlugin:
         """Return the plugin of this name.

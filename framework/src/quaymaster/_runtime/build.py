@@ -116,7 +116,8 @@ class _Builder:
         for name in self._names():
             self._plugins[name] = self._construct(name)
             self._register(name)
-        sign = self._sign(_TELLING_NOBODY)
+        # Signed again, telling of failures, if some plugin has no answer.
+        sign = self._sign(HookGuards(watches=self._guards.watches))
         return Profile(
             name=self._config.scheduler_name,
             config=self._config,

@@ -31,11 +31,11 @@ from quaymaster._runtime.failures import failure_of, raised
 from quaymaster._runtime.generated import compiled
 from quaymaster._runtime.profile import HookFunction
 
-__all__ = ["HookGuards", "HookTimer", "Watch", "unguarded"]
+__all__ = ["MAY_WAIT", "HookGuards", "HookTimer", "Watch", "unguarded"]
 
 Failed: TypeAlias = Callable[[str, str, str, BaseException], None]
 
-_MAY_WAIT: Final = frozenset({"pre_bind", "bind"})
+MAY_WAIT: Final = frozenset({"pre_bind", "bind"})
 """Hooks that run off the engine's thread, where they may wait for a server."""
 
 _GUARDED: Final = """
@@ -111,12 +111,12 @@ class HookGuards:
         failed: Called with plugin, hook, the pod's key and the exception when a hook
             fails, on the thread of the hook. It is not called if an answer as a whole
             is wrong: that is in the status that the attempt ends with.
-        watch: Observes each compiled hook, if given.
+        watches: Observe each compiled hook, each around those before it.
     """
 
     timer: HookTimer | None = None
     failed: Failed = _tell_nobody
-    watch: Watch | None = None
+    watches: Sequence[Watch] = ()
 
     def compile(
         self,
@@ -140,13 +140,13 @@ class HookGuards:
         now, limit, slow = None, math.inf, None
         if self.timer is not None:
             now, slow = self.timer.now, self.timer.slow
-            limit = math.inf if hook in _MAY_WAIT else self.timer.limit_seconds
+            limit = math.inf if hook in MAY_WAIT else self.timer.limit_seconds
         guarded = make(
             function, plugin, hook, failures.answer, checked_answer, now, limit, slow
         )
-        if self.watch is None:
-            return guarded
-        return self.watch.around(plugin, hook, offered, guarded)
+        for watch in self.watches:
+            guarded = watch.around(plugin, hook, offered, guarded)
+        return guarded
 
 
 def unguarded(function: HookFunction) -> HookFunction:

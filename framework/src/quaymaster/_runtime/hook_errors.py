@@ -2,15 +2,13 @@
 
 import logging
 from collections.abc import Callable
-from typing import Final
 
 from quaymaster._contract.options import HookError
 from quaymaster._errors import PluginError
 from quaymaster._raised import describe_exception
+from quaymaster._runtime.seldom import SeldomLog
 
 __all__ = ["HookErrors"]
-
-_SECONDS_BETWEEN_TRACEBACKS: Final = 60.0  # chosen: seldom enough to be read
 
 _log = logging.getLogger(__name__)
 
@@ -30,10 +28,8 @@ class HookErrors:
     def __init__(
         self, now: Callable[[], float], tell: Callable[[HookError], None]
     ) -> None:
-        self._now = now
         self._tell = tell
-        self._silent_until: dict[str, float] = {}
-        self._unsaid: dict[str, int] = {}
+        self._tracebacks = SeldomLog(now)
         self._last: BaseException | None = None
 
     def report(self, plugin: str, hook: str, pod: str, error: BaseException) -> None:
@@ -51,12 +47,9 @@ class HookErrors:
         self._last = error
         failure = HookError(plugin=plugin, hook=hook, pod=pod, error=error)
         self._tell(failure)
-        now = self._now()
-        if now < self._silent_until.get(plugin, now):
-            self._unsaid[plugin] = self._unsaid.get(plugin, 0) + 1
-            return
-        self._silent_until[plugin] = now + _SECONDS_BETWEEN_TRACEBACKS
-        _complain(failure, self._unsaid.pop(plugin, 0))
+        unsaid = self._tracebacks.unsaid(plugin)
+        if unsaid is not None:
+            _complain(failure, unsaid)
 
 
 def _complain(failure: HookError, unsaid: int) -> None:

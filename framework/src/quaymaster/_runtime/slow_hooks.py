@@ -2,13 +2,11 @@
 
 import logging
 from collections.abc import Callable
-from typing import Final
 
 from quaymaster._contract.options import SlowHook
+from quaymaster._runtime.seldom import SeldomLog
 
 __all__ = ["SlowHooks"]
-
-_SECONDS_BETWEEN_WARNINGS: Final = 60.0  # chosen: seldom enough to be read
 
 _log = logging.getLogger(__name__)
 
@@ -33,11 +31,9 @@ class SlowHooks:
         limit_seconds: float,
         tell: Callable[[SlowHook], None],
     ) -> None:
-        self._now = now
         self._limit_seconds = limit_seconds
         self._tell = tell
-        self._silent_until: dict[tuple[str, str], float] = {}
-        self._unsaid: dict[tuple[str, str], int] = {}
+        self._warnings = SeldomLog(now)
 
     def report(self, plugin: str, hook: str, pod: str, seconds: float) -> None:
         """Take one report.
@@ -56,12 +52,9 @@ class SlowHooks:
             limit_seconds=self._limit_seconds,
         )
         self._tell(slow)
-        key, now = (plugin, hook), self._now()
-        if now < self._silent_until.get(key, now):
-            self._unsaid[key] = self._unsaid.get(key, 0) + 1
-            return
-        self._silent_until[key] = now + _SECONDS_BETWEEN_WARNINGS
-        _warn(slow, self._unsaid.pop(key, 0))
+        unsaid = self._warnings.unsaid((plugin, hook))
+        if unsaid is not None:
+            _warn(slow, unsaid)
 
 
 def _warn(slow: SlowHook, unsaid: int) -> None:

@@ -89,7 +89,7 @@ def build_alone(
     builder = FrameworkBuilder(
         registry=registry,
         services=services,
-        guards=HookGuards(watch=watch),
+        guards=HookGuards(watches=[watch] if watch else ()),
         kinds=(*WATCHED_KINDS, *declared_kinds(config, registry)),
     )
     return builder.build(config.profiles[0])

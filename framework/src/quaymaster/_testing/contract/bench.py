@@ -84,8 +84,8 @@ class Bench:
         self._fill(cluster)
         self.plugin, self.handle = self._made()
         self._failures: list[BaseException] = []
-        watch = MutationGuard(self.snapshot) if is_guarded else None
-        self._guards = HookGuards(failed=self._note, watch=watch)
+        watches = [MutationGuard(self.snapshot)] if is_guarded else ()
+        self._guards = HookGuards(failed=self._note, watches=watches)
         if subject.has("start"):
             self.ask("start")
 
