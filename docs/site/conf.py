@@ -1,24 +1,29 @@
 """Builds the site from the pages as they are: see CONTRIBUTING.md."""
 
-import re
 import sys
 from pathlib import Path
 
-from sphinx.application import Sphinx
-
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
-from tests.docs import navigation  # noqa: E402  (found by the line above)
+from pages import write_api  # noqa: E402  (found by the line above)
+
+from tests.docs import navigation  # noqa: E402
 
 project = "Quaymaster"
 copyright = "the Quaymaster authors, Apache License 2.0"  # noqa: A001  (Sphinx's name)
 
-extensions = ["myst_parser", "sphinx_copybutton"]
+extensions = ["myst_parser", "sphinx_copybutton", "pages"]
 root_doc = navigation.START
-include_patterns = [f"{page}.md" for page in navigation.all_pages()]
+include_patterns = [
+    f"{page}.md" for page in (*navigation.all_pages(), *write_api(ROOT))
+]
 exclude_patterns = [".*", "framework", "profiles", "tests", "uv.lock"]
 myst_heading_anchors = 4
+add_module_names = False
+python_maximum_signature_line_length = 80
+python_use_unqualified_type_names = True
+toc_object_entries_show_parents = "hide"
 pygments_style = "tango"
 pygments_dark_style = "github-dark"
 
@@ -32,32 +37,3 @@ html_copy_source = False
 html_show_sphinx = False
 # A prompt is not copied, nor is what a command prints.
 copybutton_prompt_text = "$ "
-
-
-FILE = re.compile(r"^<!-- file: (\S+) -->\n```(\w+)\n", re.MULTILINE)
-
-
-def name_files(_app: Sphinx, _page: str, source: list[str]) -> None:
-    """Show the name of a file above the block that has its text."""
-    source[0] = FILE.sub(r"```{code-block} \2\n:caption: \1\n\n", source[0])
-
-
-def add_contents(_app: Sphinx, page: str, source: list[str]) -> None:
-    """Append to the start page, and to index pages, what Sphinx needs to navigate."""
-    if page == navigation.START:
-        source[0] += "".join(
-            contents(part.pages, part.title) for part in navigation.parts()
-        )
-    elif page in navigation.INDEXES:
-        source[0] += contents(navigation.below(page))
-
-
-def contents(pages: "navigation.Mapping[str, str]", caption: str = "") -> str:
-    lines = [f"{text} </{page}>" for page, text in pages.items()]
-    options = [":hidden:", *([f":caption: {caption}"] if caption else [])]
-    return "\n".join(["", "```{toctree}", *options, "", *lines, "```", ""])
-
-
-def setup(app: Sphinx) -> None:
-    app.connect("source-read", name_files)
-    app.connect("source-read", add_contents)

@@ -15,7 +15,16 @@ from quaymaster.hookspecs import EXTENSION_POINTS, ExtensionPoint
 from quaymaster.scheduler import PluginRegistry
 from tests.docs.modules import modules_page
 
-__all__ = ["FOLDER", "MODULES", "PLUGINS", "modules_page", "pages", "plugin_index"]
+__all__ = [
+    "FOLDER",
+    "MODULES",
+    "PLUGINS",
+    "modules_page",
+    "pages",
+    "plugin_index",
+    "prose",
+    "slug",
+]
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "reference" / "extension-points"
@@ -27,7 +36,7 @@ _SECTION = re.compile(r"^(Args|Returns|Raises|Attributes):$")
 
 def pages() -> Mapping[str, str]:
     """File name -> text, for every page of the folder."""
-    made = {f"{_slug(point)}.md": _page(point) for point in EXTENSION_POINTS}
+    made = {f"{slug(point)}.md": _page(point) for point in EXTENSION_POINTS}
     return {"README.md": _index(), **made}
 
 
@@ -63,7 +72,7 @@ def write() -> None:
         (FOLDER / name).write_text(text, encoding="utf-8")
 
 
-def _slug(point: ExtensionPoint) -> str:
+def slug(point: ExtensionPoint) -> str:
     return point.hook.replace("_", "-")
 
 
@@ -73,12 +82,12 @@ def _first_line(documented: object) -> str:
 
 def _index() -> str:
     rows = "\n".join(
-        f"| [{point.spec.__name__}]({_slug(point)}.md) | {_config_name(point)} | "
+        f"| [{point.spec.__name__}]({slug(point)}.md) | {_config_name(point)} | "
         f"{', '.join(f'`{hook}`' for hook in point.hooks)} | "
         f"{_first_line(point.spec)} |"
         for point in EXTENSION_POINTS
     )
-    intro = _prose(inspect.getdoc(inspect.getmodule(hookspecs.FilterPlugin)) or "")
+    intro = prose(inspect.getdoc(inspect.getmodule(hookspecs.FilterPlugin)) or "")
     return (
         "# Extension points\n\n"
         "These pages are made from the hookspecs in "
@@ -101,12 +110,12 @@ def _page(point: ExtensionPoint) -> str:
         else "Read of every plugin that a profile enables anywhere."
     )
     hooks = "\n\n".join(_hook(point, hook) for hook in point.hooks)
-    purpose = _prose(inspect.getdoc(point.spec) or "")
+    purpose = prose(inspect.getdoc(point.spec) or "")
     return f"# {point.spec.__name__}\n\n{purpose}\n\n{where}\n\n{hooks}\n"
 
 
 def _hook(point: ExtensionPoint, hook: str) -> str:
-    text = _prose(inspect.getdoc(getattr(point.spec, hook)) or "")
+    text = prose(inspect.getdoc(getattr(point.spec, hook)) or "")
     return f"## `{hook}`\n\n```text\n{_signature(point, hook)}\n```\n\n{text}"
 
 
@@ -123,7 +132,7 @@ def _signature(point: ExtensionPoint, hook: str) -> str:
     return f"def {hook}(\n{arguments},\n) -> {ast.unparse(found.returns)}"
 
 
-def _prose(docstring: str) -> str:
+def prose(docstring: str) -> str:
     """A docstring in Google style as Markdown."""
     lines: list[str] = []
     in_section = False

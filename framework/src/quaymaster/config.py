@@ -1,4 +1,4 @@
-"""Configurations: `KubeSchedulerConfiguration` files, and the rules of arguments."""
+"""Configurations: ``KubeSchedulerConfiguration`` files, and the rules of arguments."""
 
 from quaymaster._config.changes import ConfigChanges
 from quaymaster._config.dump import dump_config

@@ -143,7 +143,7 @@ class CycleState(msgspec.Struct, eq=False):
     def clone(self) -> "CycleState":
         """Return a copy for trying something out, as preemption does.
 
-        Values with a ``clone`` method (`Cloneable`) are cloned, others are shared.
+        Values with a ``clone`` method are cloned, others are shared.
 
         Raises:
             StateCloneError: A value's ``clone`` failed.

@@ -199,8 +199,8 @@ class FilterRunner(Protocol):
 class Handle(Protocol):
     """The framework, seen from one plugin of a profile.
 
-    A plugin stores it when it is built, and uses it from within its hooks. `allow` and
-    `reject` of a waiting pod, `activate` and `changed` may be called from any thread;
+    A plugin stores it when it is built, and uses it from within its hooks. `activate`,
+    `changed`, `WaitingPod.allow` and `WaitingPod.reject` may be called from any thread;
     everything else belongs to the scheduling thread.
     """
 

@@ -207,9 +207,9 @@ class EnqueueExtensions(Protocol):
         by the periodic flush.
 
         Returns:
-            What `on_node(Change.ADD, hint)`, `on_pod(Change.DELETE)` and
-            `EventsOf(StorageClass)(Change.ADD)` make; a `ClusterEventWithHint` made by
-            hand is as good, but its hint takes objects of any type.
+            What ``on_node(Change.ADD, hint)``, ``on_pod(Change.DELETE)`` and
+            ``EventsOf(StorageClass)(Change.ADD)`` make; a `ClusterEventWithHint` made
+            by hand is as good, but its hint takes objects of any type.
         """
 
 

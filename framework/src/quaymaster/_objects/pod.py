@@ -139,7 +139,7 @@ class PodSpec(ApiValue, frozen=True, kw_only=True, dict=True, weakref=True, gc=T
     """The spec of a pod. Shared by all pods of one template, see `SpecPool`.
 
     Facts that follow from a spec alone are computed once per template and kept on it,
-    see `quaymaster.SpecKey`.
+    see `quaymaster.objects.SpecKey`.
 
     Attributes:
         volumes: All of them as read, but for that with the service account's token;

@@ -53,18 +53,18 @@ class Domains:
     """The values that nodes have for one label, as small integers.
 
     A domain's number is an index into any array of `slots` elements; the last element
-    stands for nodes without the label, so that `UNLABELLED` is an index, too.
+    stands for nodes without the label, so that -1 is an index, too.
 
     Attributes:
         key: The node label.
         where: Which nodes count; None for all of them.
         sizes: Shape ``(slots,)``, dtype int64: how many nodes that count are in each
             domain. A domain without any does not exist.
-        codes: Shape ``(C,)``, dtype intp: the domain of each row's value, or
-            `UNLABELLED`, whether the node counts or not.
-        domain_of: Row -> the domain that the node counts in, `UNLABELLED` or
+        codes: Shape ``(C,)``, dtype intp: the domain of each row's value, or -1 without
+            a label, whether the node counts or not.
+        domain_of: Row -> the domain that the node counts in, -1 without a label, or
             `OUTSIDE`.
-        revision: The revision of the table's `node_changes` that this has followed.
+        revision: The revision of `NodeTable.node_changes` that this has followed.
     """
 
     __slots__ = (

@@ -51,7 +51,7 @@ def make_replication_controller(
     selector: Mapping[str, str] | None = None,
     replicas: int = 1,
 ) -> ReplicationController:
-    """Make a replication controller; as the `owner` of pods it makes them a set.
+    """Make a replication controller; as the ``owner`` of pods it makes them a set.
 
     Its pods have the labels that it selects, and one container.
     """
@@ -71,7 +71,7 @@ def make_stateful_set(
     selector: Mapping[str, str] | None = None,
     replicas: int = 1,
 ) -> StatefulSet:
-    """Make a stateful set; as the `owner` of pods it makes them a set.
+    """Make a stateful set; as the ``owner`` of pods it makes them a set.
 
     Its pods have the labels that it selects, and one container.
     """

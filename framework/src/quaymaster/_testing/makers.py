@@ -443,7 +443,7 @@ def make_replica_set(
     selector: LabelSelector | Mapping[str, str] | None = None,
     replicas: int = 1,
 ) -> ReplicaSet:
-    """Make a replica set, which can be the `owner` of pods."""
+    """Make a replica set, which can be the ``owner`` of pods."""
     return ReplicaSet(
         metadata=make_metadata(ReplicaSet, name=name, namespace=namespace),
         spec=ReplicaSetSpec(replicas=replicas, selector=to_label_selector(selector)),

@@ -1,0 +1,108 @@
+"""What Sphinx has to know of the pages, beyond what they say as plain Markdown.
+
+It makes the pages of the public modules, adds the navigation, shows the names of files
+above their blocks, and links names in code to where they are described.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.util.nodes import make_refnode
+
+from tests.docs import navigation
+from tests.docs.api import api_pages
+from tests.docs.references import API, destinations
+
+MODULES = "docs/reference/modules"
+# Their names are those of private classes more often than not.
+UNLINKED = ("docs/explanation/", "CHANGELOG", "CONTRIBUTING")
+
+_FILE = re.compile(r"^<!-- file: (\S+) -->\n```(\w+)\n", re.MULTILINE)
+# Words such as `nodes` mean the word, mostly, and not the function.
+_DISTINCT = re.compile(r"(?:[A-Z]\w*[a-z]\w*|\w+[._]\w+|\w+\.\w+[\w.]*)(?:\(\))?")
+
+
+def write_api(root: Path) -> list[str]:
+    """Write the pages of the public modules; return their names."""
+    folder = root / API
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.glob("*.md"):
+        old.unlink()
+    for module, text in api_pages().items():
+        (folder / f"{module}.md").write_text(text, encoding="utf-8")
+    return [f"{API}/{module}" for module in api_pages()]
+
+
+def name_files(_app: Sphinx, _page: str, source: list[str]) -> None:
+    """Show the name of a file above the block that has its text."""
+    source[0] = _FILE.sub(r"```{code-block} \2\n:caption: \1\n\n", source[0])
+
+
+def add_contents(_app: Sphinx, page: str, source: list[str]) -> None:
+    """Append to the start page, and to index pages, what Sphinx needs to navigate."""
+    if page == navigation.START:
+        source[0] += "".join(
+            _contents(part.pages, part.title) for part in navigation.parts()
+        )
+    elif page == MODULES:
+        source[0] += _contents({f"{API}/{module}": module for module in api_pages()})
+    elif page in navigation.INDEXES:
+        source[0] += _contents(navigation.below(page))
+
+
+def _contents(pages: Mapping[str, str], caption: str = "") -> str:
+    lines = [f"{text} </{page}>" for page, text in pages.items()]
+    options = [":hidden:", *([f":caption: {caption}"] if caption else [])]
+    return "\n".join(["", "```{toctree}", *options, "", *lines, "```", ""])
+
+
+def link_names(app: Sphinx, tree: nodes.document, page: str) -> None:
+    """Make code that is a name of the product a link to its description."""
+    if page.startswith(UNLINKED):
+        return
+    for literal in list(tree.findall(nodes.literal)):
+        name = literal.astext()
+        if (_DISTINCT.fullmatch(name) or page == MODULES) and not _is_linked(literal):
+            link = _link(app, page, name.removesuffix("()"), literal.deepcopy())
+            if link is not None:
+                literal.replace_self(link)
+
+
+def _is_linked(node: nodes.Node) -> bool:
+    while (node := node.parent) is not None:
+        if isinstance(node, (nodes.reference, nodes.title)):
+            return True
+    return False
+
+
+def find_type(
+    app: Sphinx, _env: BuildEnvironment, sought: nodes.Element, text: nodes.Element
+) -> nodes.reference | None:
+    """Find a type of a signature by its bare name, which is public once."""
+    if sought.get("refdomain") != "py":
+        return None
+    name = sought["reftarget"].rpartition(".")[2]
+    return _link(app, sought["refdoc"], name, text)
+
+
+def _link(
+    app: Sphinx, page: str, name: str, text: nodes.Node
+) -> nodes.reference | None:
+    if name not in destinations():
+        return None
+    there, anchor = destinations()[name]
+    if there == page and not anchor:
+        return None
+    return make_refnode(app.builder, page, there, anchor, text)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("source-read", name_files)
+    app.connect("source-read", add_contents)
+    app.connect("doctree-resolved", link_names)
+    app.connect("missing-reference", find_type)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

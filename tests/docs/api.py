@@ -1,0 +1,206 @@
+"""Makes the pages of the public modules for the site, from the sources.
+
+Signatures are as they stand in the source, with the names of their types; docstrings
+become Markdown. Hooks have pages of their own and are not repeated here.
+"""
+
+import ast
+import enum
+import importlib
+import inspect
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import attrs
+
+from quaymaster.hookspecs import EXTENSION_POINTS
+from tests.docs.reference import prose, slug
+from tests.kit.front_door import EXPORTS, docstring_of, origin
+from tests.kit.sources import parsed
+
+__all__ = ["api_page", "api_pages"]
+
+_SPECS = {point.spec: slug(point) for point in EXTENSION_POINTS}
+_SIMPLE = (str, int, float, bool, type(None))
+
+
+def api_pages() -> Mapping[str, str]:
+    """Module -> its page."""
+    return {module: api_page(module) for module in EXPORTS}
+
+
+def api_page(module: str) -> str:
+    """The page of a module: its docstring, then each name in order."""
+    text = prose(inspect.getdoc(importlib.import_module(module)) or "")
+    entries = "\n".join(_entry(module, name) for name in EXPORTS[module])
+    opening = _directive("py:module", module, "", 3)
+    return f"# `{module}`\n\n{opening}\n{text}\n\n{entries}"
+
+
+def _entry(module: str, name: str) -> str:
+    _, statement, _ = origin(module, name)
+    if isinstance(statement, ast.ClassDef):
+        return _class(module, getattr(importlib.import_module(module), name), statement)
+    text = prose(docstring_of(module, name))
+    if isinstance(statement, ast.FunctionDef):
+        return _directive("py:function", name + _signature(statement), text, 6)
+    if isinstance(statement, ast.AnnAssign):
+        kind = ast.unparse(statement.annotation)
+        options = {} if kind in ("TypeAlias", "Final") else {"type": kind}
+        return _directive("py:data", name, text, 6, options)
+    return _directive("py:data", name, text, 6)
+
+
+def _class(module: str, cls: type, statement: ast.ClassDef) -> str:
+    name = cls.__name__
+    text = docstring_of(module, name)
+    if cls in _SPECS:
+        first = text.partition("\n")[0]
+        page = f"../extension-points/{_SPECS[cls]}.md"
+        return _directive("py:class", name, f"{first} [Its hooks]({page}).", 6)
+    members = "\n".join([prose(text), "", *_members(cls)])
+    kind = "py:exception" if issubclass(cls, BaseException) else "py:class"
+    return _directive(kind, name + _constructor(cls, statement), members, 6)
+
+
+def _members(cls: type) -> Iterator[str]:
+    """What the class and its bases in the product have, each name once."""
+    seen: set[str] = set()
+    for base in cls.__mro__:
+        if not base.__module__.startswith("quaymaster"):
+            continue
+        body = _definition(base).body
+        methods = {
+            part.name: part for part in body if isinstance(part, ast.FunctionDef)
+        }
+        for name, method in methods.items():
+            if name not in seen and _is_shown(method):
+                seen.add(name)
+                yield _method(method, inspect.getdoc(getattr(cls, name)) or "")
+        if issubclass(base, enum.Enum):
+            yield from _values(body)
+
+
+def _is_shown(method: ast.FunctionDef) -> bool:
+    if method.name.startswith("__"):
+        return ast.get_docstring(method) is not None and method.name != "__init__"
+    return not method.name.startswith("_")
+
+
+def _method(method: ast.FunctionDef, docstring: str) -> str:
+    marks = {ast.unparse(mark).split(".")[-1] for mark in method.decorator_list}
+    text = prose(docstring)
+    if marks & {"property", "cached_property"}:
+        options = {"type": ast.unparse(method.returns)} if method.returns else {}
+        return _directive("py:property", method.name, text, 5, options)
+    options = {mark: "" for mark in ("classmethod", "staticmethod") if mark in marks}
+    bound = "staticmethod" not in marks
+    signature = method.name + _signature(method, bound=bound)
+    return _directive("py:method", signature, text, 5, options)
+
+
+def _values(body: list[ast.stmt]) -> Iterator[str]:
+    """The members of an enum, with the string after each."""
+    for statement, following in zip(body, [*body[1:], None], strict=True):
+        if isinstance(statement, ast.Assign) and isinstance(
+            target := statement.targets[0], ast.Name
+        ):
+            text = ""
+            if isinstance(following, ast.Expr) and isinstance(
+                following.value, ast.Constant
+            ):
+                text = prose(str(following.value.value))
+            if not target.id.startswith("_"):
+                yield _directive("py:attribute", target.id, text, 5)
+
+
+def _constructor(cls: type, statement: ast.ClassDef) -> str:
+    if getattr(cls, "_is_protocol", False) or issubclass(cls, enum.Enum):
+        return ""
+    if attrs.has(cls):
+        return _fields(
+            f"{field.alias or field.name}: {_annotation(cls, field.name)}"
+            + _default(field.default)
+            for field in attrs.fields(cls)
+            if field.init
+        )
+    if hasattr(cls, "__struct_fields__"):
+        return _fields(
+            ast.unparse(part).strip()
+            for base in reversed(cls.__mro__)
+            if base.__module__.startswith("quaymaster")
+            for part in _definition(base).body
+            if isinstance(part, ast.AnnAssign) and "ClassVar" not in ast.unparse(part)
+        )
+    for base in cls.__mro__:
+        if base.__module__.startswith("quaymaster"):
+            for part in _definition(base).body:
+                if isinstance(part, ast.FunctionDef) and part.name == "__init__":
+                    return _signature(part, bound=True).partition(" -> ")[0]
+    return ""
+
+
+def _fields(fields: Iterator[str]) -> str:
+    listed = ", ".join(fields)
+    return f"(*, {listed})" if listed else "()"
+
+
+def _annotation(cls: type, name: str) -> str:
+    for base in cls.__mro__:
+        for part in _definition(base).body if "quaymaster" in base.__module__ else ():
+            if (
+                isinstance(part, ast.AnnAssign)
+                and isinstance(part.target, ast.Name)
+                and part.target.id == name
+            ):
+                return ast.unparse(part.annotation)
+    raise LookupError(name)
+
+
+def _default(value: object) -> str:
+    if value is attrs.NOTHING:
+        return ""
+    if isinstance(value, enum.Enum):
+        return f" = {type(value).__name__}.{value.name}"
+    return f" = {value!r}" if isinstance(value, _SIMPLE) else " = ..."
+
+
+def _definition(cls: type) -> ast.ClassDef:
+    path = Path(inspect.getsourcefile(cls) or "")
+    return next(
+        node
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.ClassDef) and node.name == cls.__name__
+    )
+
+
+def _signature(function: ast.FunctionDef, *, bound: bool = False) -> str:
+    """Arguments and result; without the first argument if it is bound."""
+    arguments = function.args
+    if bound:
+        spare = arguments.posonlyargs or arguments.args
+        arguments = ast.arguments(
+            posonlyargs=arguments.posonlyargs[1:],
+            args=arguments.args if arguments.posonlyargs else spare[1:],
+            vararg=arguments.vararg,
+            kwonlyargs=arguments.kwonlyargs,
+            kw_defaults=arguments.kw_defaults,
+            kwarg=arguments.kwarg,
+            defaults=arguments.defaults,
+        )
+    result = f" -> {ast.unparse(function.returns)}" if function.returns else ""
+    return f"({ast.unparse(arguments)}){result}"
+
+
+def _directive(
+    name: str,
+    argument: str,
+    text: str,
+    ticks: int,
+    options: Mapping[str, str] | None = None,
+) -> str:
+    fence = "`" * ticks
+    given = {**(options or {}), **({"no-contents-entry": ""} if ticks == 5 else {})}
+    lines = [f":{key}: {value}".rstrip() for key, value in given.items()]
+    head = "\n".join([f"{fence}{{{name}}} {argument}", *lines])
+    return f"{head}\n\n{text}\n{fence}\n"
