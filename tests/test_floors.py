@@ -22,6 +22,7 @@ FLOORS = (
     {"_memo", "_binding", "_mutations"},
     {"_engine"},
     {"_simulation", "_testing", "_extender_server", "_perf"},
+    {"_packages"},
     {"_cli"},
     {"__main__"},
 )

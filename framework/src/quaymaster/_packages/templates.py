@@ -1,0 +1,83 @@
+"""Fills in a template: keeps what is about the chosen points, and puts in the names.
+
+A template is a file as it will be, with marks behind ``# if:`` or ``# unless:`` and
+some extension points. A mark at the end of a line is about that line. A line that is
+only a mark is about the lines below it, up to a blank line or to more marks. They stay
+if any of the points is chosen, or if none is.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Final
+
+__all__ = ["fill_in", "without_lines"]
+
+_MARK: Final = re.compile(r"(?P<before>.*?)\s*# (?P<word>if|unless): (?P<points>.+)")
+
+
+def fill_in(
+    template: str, points: Collection[str], words: Mapping[str, str]
+) -> Sequence[str]:
+    """Return the lines of a file.
+
+    Args:
+        template: The template.
+        points: The keys of the chosen extension points.
+        words: Word of the template -> what stands in its place.
+    """
+    kept, dropped = _chosen(template.splitlines(), points)
+    lines = without_lines(kept, dropped)
+    return [_with_words(line, words) for line in lines]
+
+
+def without_lines(lines: Sequence[str], dropped: Collection[int]) -> Sequence[str]:
+    """Leave out lines, and the blank lines that would be too many then.
+
+    Args:
+        lines: The lines.
+        dropped: The numbers of those to leave out, from 0.
+    """
+    found: list[str] = []
+    before, after, gap = 0, 0, False
+    for number, line in enumerate(lines):
+        if number in dropped:
+            before, after, gap = max(before, after), 0, True
+        elif not line:
+            after += 1
+        else:
+            blank = max(before, after) if gap else after
+            found += [""] * (blank if found else 0)
+            found.append(line)
+            before, after, gap = 0, 0, False
+    return found
+
+
+def _chosen(
+    lines: Iterable[str], points: Collection[str]
+) -> tuple[list[str], set[int]]:
+    """The lines without marks, and the numbers of those that are not to stay."""
+    kept: list[str] = []
+    dropped: set[int] = set()
+    holds, marked = True, False
+    for line in lines:
+        mark = _MARK.fullmatch(line)
+        holds_here = mark is None or _holds(mark, points)
+        if mark and not mark["before"]:
+            holds, marked = holds_here and (holds or not marked), True
+            continue
+        holds, marked = holds or not line, False
+        if not (holds and holds_here):
+            dropped.add(len(kept))
+        kept.append(mark["before"] if mark else line)
+    return kept, dropped
+
+
+def _holds(mark: re.Match[str], points: Collection[str]) -> bool:
+    named = mark["points"].split(", ")
+    return any(point in points for point in named) == (mark["word"] == "if")
+
+
+def _with_words(line: str, words: Mapping[str, str]) -> str:
+    for word, text in words.items():
+        line = line.replace(word, text)
+    return line

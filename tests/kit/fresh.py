@@ -1,0 +1,92 @@
+"""Fresh virtual environments, in which packages are installed from their wheels."""
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+from collections.abc import Sequence
+from pathlib import Path
+
+__all__ = ["FreshEnvironment"]
+
+
+class FreshEnvironment:
+    """A new virtual environment that sees what is installed where the tests run.
+
+    Args:
+        folder: Where to make it; it holds the environment, and copies of packages.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        venv.create(folder / "venv", with_pip=True)
+        self.python = folder / "venv" / "bin" / "python"
+        """The interpreter of the environment."""
+        # Their .pth files count, too: that is how editable installations are found.
+        seen = sysconfig.get_path("purelib")
+        self._site.joinpath("seen.pth").write_text(
+            f"import site; site.addsitedir({seen!r})\n"
+        )
+
+    @property
+    def _site(self) -> Path:
+        (found,) = (self._folder / "venv" / "lib").glob("python*/site-packages")
+        return found
+
+    def copy(self, package: Path) -> Path:
+        """Copy a package's folder, so that what runs there leaves nothing behind."""
+        caches = shutil.ignore_patterns(".*_cache", "__pycache__", ".hypothesis")
+        target = self._folder / "packages" / package.name
+        shutil.copytree(package, target, ignore=caches)
+        return target
+
+    def install(self, package: Path) -> None:
+        """Build a package's wheel and install it, without what it depends on."""
+        wheels = self._folder / "wheels" / package.name
+        build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel"]
+        self._done([*build, "-d", str(wheels)], package)
+        (wheel,) = wheels.iterdir()
+        pip = ["pip", "install", "-q", "--no-deps", "--no-index", str(wheel)]
+        self._done([str(self.python), "-m", *pip], package)
+
+    def run(self, *module: str, folder: Path) -> str:
+        """Run a module, as ``python -m`` does, and return what it prints.
+
+        Args:
+            *module: Its name, and its arguments.
+            folder: Where to run it.
+
+        Raises:
+            AssertionError: Its exit code is not 0.
+        """
+        return self._done([str(self.python), "-m", *module], folder)
+
+    def check(self, folder: Path) -> None:
+        """Run all that a package is held to: pytest, mypy and ruff.
+
+        Args:
+            folder: The package, see `copy`; it is installed.
+
+        Raises:
+            AssertionError: Something is not as it should be.
+        """
+        self.run("pytest", "-q", folder=folder)
+        self.run("mypy", folder=folder)
+        self.run("ruff", "check", ".", folder=folder)
+        self.run("ruff", "format", "--check", ".", folder=folder)
+
+    def _done(self, command: Sequence[str], folder: Path) -> str:
+        ours = ("PYTHONPATH", "PYTEST_", "VIRTUAL_ENV")
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith(ours)}
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            env=inherited,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+        return done.stdout
