@@ -5,10 +5,12 @@ from quaymaster._contract.clock import Clock, RealClock, Timer, VirtualClock
 from quaymaster._contract.hook_calls import HookCall, HookObserver
 from quaymaster._contract.options import HookError, SchedulerOptions, SlowHook
 from quaymaster._contract.queueing import PendingPod, QueueName
+from quaymaster._contract.trace import Trace, TraceTopic
 from quaymaster._engine.failure import Failure, FailureKind
 from quaymaster._engine.reports import Observer
 from quaymaster._engine.scheduler import Scheduler
 from quaymaster._registry.registry import PluginRegistry, RegisteredPlugin
+from quaymaster._runtime.timings import HookTiming, HookTimings
 
 __all__ = [
     "Clock",
@@ -18,6 +20,8 @@ __all__ = [
     "HookCall",
     "HookError",
     "HookObserver",
+    "HookTiming",
+    "HookTimings",
     "Observer",
     "PendingPod",
     "PluginRegistry",
@@ -28,6 +32,8 @@ __all__ = [
     "SchedulerOptions",
     "SlowHook",
     "Timer",
+    "Trace",
+    "TraceTopic",
     "VirtualClock",
     "WorkerExecutor",
 ]

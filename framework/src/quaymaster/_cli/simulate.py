@@ -7,7 +7,12 @@ import attrs
 import click
 from rich.progress import Progress
 
-from quaymaster._cli.inputs import InputOptions, input_options, read_inputs
+from quaymaster._cli.inputs import (
+    InputOptions,
+    Inputs,
+    input_options,
+    read_inputs,
+)
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import (
     OutputFormat,
@@ -18,7 +23,10 @@ from quaymaster._cli.output import (
 )
 from quaymaster._cli.results import as_document, print_names, print_result
 from quaymaster._cli.sorting import SortKey
+from quaymaster._cli.timings import RunTimings
+from quaymaster._cli.tracing import trace_option, warn_of_unseen_pods
 from quaymaster._contract.options import SchedulerOptions
+from quaymaster._contract.trace import Trace
 from quaymaster._errors import VerificationError
 from quaymaster._notices import has_missing_pods
 from quaymaster._simulation.calls import simulate
@@ -50,6 +58,12 @@ NOT_STRICT = 1
     help="Make every Nth decision a second time, with scalar hooks alone and nothing "
     "remembered, and exit with 1 if it differs.",
 )
+@click.option(
+    "--timings",
+    is_flag=True,
+    help="Print how long each hook of each plugin took, in real time.",
+)
+@trace_option()
 @output_option(
     OutputFormat.TABLE,
     OutputFormat.WIDE,
@@ -71,6 +85,8 @@ def command(
     strict: bool,
     check_plugins: bool,
     verify: int,
+    timings: bool,
+    trace: Trace | None,
     output: OutputFormat,
     sort_by: SortKey,
 ) -> None:
@@ -84,7 +100,29 @@ def command(
     Times are virtual: seconds since the beginning, when all that is in the manifests
     is there already. What was left out or assumed is told as warnings at the end.
     """
+    if timings and output is OutputFormat.NAME:
+        raise click.UsageError("--timings cannot be printed by -o name")
+    measured = RunTimings() if timings else None
     inputs = read_inputs(options)
+    set_options = SchedulerOptions(
+        check_mutations=check_plugins,
+        verify=verify,
+        hook_observers=[measured.hooks] if measured else (),
+        trace=trace,
+    )
+    result = sort_by.sorted(_simulated(inputs, options, set_options))
+    _print(result, output, measured)
+    print_notices(result.notices)
+    warn_of_unseen_pods(trace)
+    if require_all and (result.unscheduled or has_missing_pods(result.notices)):
+        sys.exit(SOME_UNSCHEDULED)
+    if strict and result.notices:
+        sys.exit(NOT_STRICT)
+
+
+def _simulated(
+    inputs: Inputs, options: InputOptions, set_options: SchedulerOptions
+) -> SimulationResult:
     try:
         with progress_bar() as progress, inputs.located():
             result = simulate(
@@ -93,29 +131,30 @@ def command(
                 registry=inputs.registry,
                 seed=options.seed,
                 on_progress=_follow(progress),
-                options=SchedulerOptions(check_mutations=check_plugins, verify=verify),
+                options=set_options,
                 max_pods=options.max_pods,
             )
     except VerificationError as error:
         warn(str(error))
         sys.exit(NOT_VERIFIED)
-    result = attrs.evolve(result, notices=(*inputs.notices, *result.notices))
-    _print(sort_by.sorted(result), output)
-    print_notices(result.notices)
-    if require_all and (result.unscheduled or has_missing_pods(result.notices)):
-        sys.exit(SOME_UNSCHEDULED)
-    if strict and result.notices:
-        sys.exit(NOT_STRICT)
+    return attrs.evolve(result, notices=(*inputs.notices, *result.notices))
 
 
-def _print(result: SimulationResult, output: OutputFormat) -> None:
+def _print(
+    result: SimulationResult, output: OutputFormat, timings: RunTimings | None
+) -> None:
     match output:
         case OutputFormat.NAME:
             print_names(result)
         case OutputFormat.TABLE | OutputFormat.WIDE:
             print_result(result, wide=output is OutputFormat.WIDE)
+            if timings is not None:
+                timings.print()
         case _:
-            print_document(as_document(result), output)
+            document = as_document(result)
+            if timings is not None:
+                document["timings"] = timings.document()
+            print_document(document, output)
 
 
 def _follow(progress: Progress) -> Callable[[int, int], None]:

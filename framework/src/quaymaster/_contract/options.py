@@ -6,6 +6,7 @@ from typing import Any, cast
 import attrs
 
 from quaymaster._contract.hook_calls import HookObserver
+from quaymaster._contract.trace import Trace
 
 __all__ = ["HookError", "SchedulerOptions", "SlowHook"]
 
@@ -70,6 +71,7 @@ class SchedulerOptions:
             limit. The default leaves room for a machine that is busy.
             PreBind and Bind may wait for servers, and are not timed.
         hook_observers: Are told of each call of a hook, after those that are installed.
+        trace: Writes lines about hooks, queues and cache, if given.
 
     Raises:
         ValueError: A number of seconds is not above 0, ``verify`` is below 0, or
@@ -88,6 +90,7 @@ class SchedulerOptions:
     hook_observers: tuple[HookObserver, ...] = attrs.field(
         default=(), converter=_observers
     )
+    trace: Trace | None = None
 
 
 @attrs.frozen(kw_only=True)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import attrs
 
+from quaymaster._contract.trace import TraceTopic
 from quaymaster._engine.binding_cycle import BindingCycle
 from quaymaster._engine.event_handlers import EventHandlers
 from quaymaster._engine.failure import Failure, FailureHandler
@@ -100,4 +101,5 @@ def _queue(runner: ProfileRunner) -> SchedulingQueue:
         backoff=backoff_policy(runner.config),
         max_in_unschedulable_seconds=options.max_in_unschedulable_seconds,
         flush_gated_pods=options.flush_gated_pods,
+        tell=runner.tell_on(TraceTopic.QUEUE),
     )

@@ -17,6 +17,7 @@ from quaymaster._config.model import SchedulerConfig
 from quaymaster._contract.clock import Clock
 from quaymaster._contract.cluster import Cluster
 from quaymaster._contract.options import SchedulerOptions
+from quaymaster._contract.trace import Tell, TraceTopic
 from quaymaster._cycle.sampling import NodeOrder
 from quaymaster._engine.framework import (
     Framework,
@@ -28,11 +29,13 @@ from quaymaster._engine.handle import Services
 from quaymaster._engine.inbox import Inbox
 from quaymaster._engine.informers import ChangeHandler, EngineInformers
 from quaymaster._engine.reports import Observer, Reports
+from quaymaster._engine.traced_cache import TracedCache
 from quaymaster._mutations.guard import MutationGuard
 from quaymaster._objects import Pod
 from quaymaster._queue.nominator import Nominator
 from quaymaster._registry.registry import PluginRegistry
 from quaymaster._runtime.guards import HookGuards, HookTimer, Watch
+from quaymaster._runtime.hook_trace import HookTrace
 from quaymaster._runtime.observed import ObservedHooks
 from quaymaster._runtime.slow_hooks import SlowHooks
 from quaymaster._state.cache import Cache
@@ -116,13 +119,16 @@ class ProfileRunner:
             lambda retry: clock.call_later(_SECONDS_TO_RETRY_WATCH, retry),
         )
         self.snapshot = Snapshot()
-        self.cache = Cache(self.snapshot)
+        tell = self.tell_on(TraceTopic.CACHE)
+        self.cache = TracedCache(self.snapshot, tell) if tell else Cache(self.snapshot)
         self.nominator = Nominator(self.stored_pod)
         self.waiting = WaitingPods(clock, self.inbox.post)
         self.reports = Reports(cluster, clock, self.inbox, observer)
         self._registry = registry
         self._stopwatch = stopwatch
-        self._observers = (*registry.make_observers(), *self.options.hook_observers)
+        self._observers = [*registry.make_observers(), *self.options.hook_observers]
+        if tell_of_hooks := self.tell_on(TraceTopic.PLUGIN):
+            self._observers.append(HookTrace(tell_of_hooks))
         self._order = NodeOrder()
         self._services = self._services_with(activate, wake)
         self._handler: ChangeHandler | None = None
@@ -158,6 +164,11 @@ class ProfileRunner:
         """Close the plugins, and wait for calls on their way; again does no harm."""
         retire(self.frameworks.values())
         self.executor.close()
+
+    def tell_on(self, topic: TraceTopic) -> Tell | None:
+        """Return what is told about a topic with; None if nobody wants to know."""
+        trace = self.options.trace
+        return None if trace is None else trace.on(topic, self.clock.now)
 
     def stored_pod(self, key: str) -> Pod | None:
         """Return a pod as the informers have it, or None."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from quaymaster._contract.clock import Clock
 from quaymaster._contract.cluster_events import ActionType, ClusterEvent, EventResource
 from quaymaster._contract.queueing import PendingPod, QueueName
+from quaymaster._contract.trace import Tell
 from quaymaster._objects import ApiObject, Pod
 from quaymaster._queue.backoff import BackoffPolicy
 from quaymaster._queue.events import (
@@ -29,6 +30,7 @@ from quaymaster._queue.profile import CompiledProfiles, QueueProfile
 from quaymaster._queue.queued_pod import QueuedPod
 from quaymaster._queue.renewal import renew
 from quaymaster._queue.sub_queues import SubQueues
+from quaymaster._queue.traced import TracedSubQueues, with_traced_hints
 
 __all__ = ["SchedulingQueue"]
 
@@ -52,6 +54,7 @@ class SchedulingQueue:
         flush_gated_pods: Whether PreEnqueue is asked again about gated pods then.
             Kubernetes v1.36.2 leaves them alone, later ones ask (pull requests 139162,
             139330 and 139331 of kubernetes/kubernetes).
+        tell: Is told where pods go, and what queueing hints say, if given.
 
     Attributes:
         nominator: The same.
@@ -68,14 +71,16 @@ class SchedulingQueue:
         backoff: BackoffPolicy | None = None,
         max_in_unschedulable_seconds: float = 300.0,
         flush_gated_pods: bool = False,
+        tell: Tell | None = None,
     ) -> None:
         self._clock = clock
         self._flush_gated_pods = flush_gated_pods
         self.nominator = nominator
         self._in_flight = InFlightPods()
-        self._hints = _hint_registry(profiles)
+        self._tell = tell
+        self._hints = self._hint_registry(profiles)
         self._profiles = CompiledProfiles(profiles)
-        self._queues = SubQueues(
+        given = (
             clock,
             self._profiles,
             backoff or BackoffPolicy(),
@@ -83,6 +88,9 @@ class SchedulingQueue:
             max_in_unschedulable_seconds,
             self._flush_unschedulable,
         )
+        # A class of its own, so that nothing asks whether somebody wants to know.
+        traced = tell and TracedSubQueues(*given, tell)
+        self._queues: SubQueues = traced or SubQueues(*given)
         self.incoming: Counter[tuple[str, str]] = self._queues.incoming
 
     # Life of a pod ------------------------------------------------------------------
@@ -105,7 +113,7 @@ class SchedulingQueue:
         Returns:
             The pods that left, because no profile has their scheduler name any more.
         """
-        hints, compiled = _hint_registry(profiles), CompiledProfiles(profiles)
+        hints, compiled = self._hint_registry(profiles), CompiledProfiles(profiles)
         # Everything that can fail is done: the rest happens as a whole.
         self._hints, self._profiles = hints, compiled
         gone = renew(self._queues, compiled, backoff)
@@ -181,7 +189,7 @@ class SchedulingQueue:
         self.nominator.delete(pod)
         queued = self._queues.pods.get(pod.key)
         if queued is not None:
-            self._queues.leave(queued)
+            self._queues.delete(queued)
 
     def activate(self, pods: Iterable[Pod]) -> None:
         """Make pods active at once, whatever their backoff; gates still hold.
@@ -390,6 +398,9 @@ class SchedulingQueue:
             oldest = min(queued.unhelped_since for queued in pods)
             self._queues.flushes.expect_unschedulable(oldest)
 
-
-def _hint_registry(profiles: Mapping[str, QueueProfile]) -> HintRegistry:
-    return HintRegistry({name: profile.events for name, profile in profiles.items()})
+    def _hint_registry(self, profiles: Mapping[str, QueueProfile]) -> HintRegistry:
+        events = {name: profile.events for name, profile in profiles.items()}
+        if self._tell is not None:
+            for name, registered in events.items():
+                events[name] = with_traced_hints(registered, self._tell)
+        return HintRegistry(events)

@@ -157,6 +157,10 @@ class SubQueues:
             self.error_backoff.remove(queued)
         queued.queue = None
 
+    def delete(self, queued: QueuedPod) -> None:
+        """Let go of a pod that is gone or bound."""
+        self.leave(queued)
+
     def reposition(self, queued: QueuedPod) -> None:
         """Move a pod whose object has changed to its new place in its heap."""
         if queued.queue is _ERROR_BACKOFF:

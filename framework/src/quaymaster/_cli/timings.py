@@ -1,0 +1,72 @@
+"""Prints how long hooks took, for ``simulate --timings``."""
+
+import time
+
+from quaymaster._cli.output import print_line, print_table
+from quaymaster._runtime.timings import HookTiming, HookTimings
+
+__all__ = ["RunTimings"]
+
+_COLUMNS = ("PLUGIN", "HOOK", "CALLS", "TOTAL", "SHARE", "MEAN", "P50", "P99")
+_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
+
+
+class RunTimings:
+    """The real time that a command takes from here on, and that of the hooks in it.
+
+    Attributes:
+        hooks: Measures the hooks; a scheduler's observer.
+    """
+
+    def __init__(self) -> None:
+        self.hooks = HookTimings()
+        self._begun = time.perf_counter()
+
+    def document(self) -> dict[str, object]:
+        """The times as plain data, in seconds; in the form of ``-o json``."""
+        return {
+            "run": self._seconds(),
+            "calls": self.hooks.calls,
+            "seconds": self.hooks.seconds,
+            "hooks": [_document(one) for one in self.hooks.hooks()],
+        }
+
+    def print(self) -> None:
+        """Print the times as a table, the costliest hook first."""
+        seconds = self._seconds()
+        print_line()
+        print_table(_COLUMNS, map(_row, self.hooks.hooks()))
+        print_line()
+        print_line(
+            f"{self.hooks.calls} calls of hooks took {_brief(self.hooks.seconds)}, "
+            f"the whole run {_brief(seconds)}"
+        )
+
+    def _seconds(self) -> float:
+        return time.perf_counter() - self._begun
+
+
+def _document(one: HookTiming) -> dict[str, object]:
+    return {
+        "plugin": one.plugin,
+        "hook": one.hook,
+        "calls": one.calls,
+        "seconds": one.seconds,
+        "share": one.share,
+        "mean": one.mean,
+        "p50": one.p50,
+        "p99": one.p99,
+        "longest": one.longest,
+    }
+
+
+def _row(one: HookTiming) -> list[object]:
+    times = [_brief(seconds) for seconds in (one.mean, one.p50, one.p99)]
+    share = f"{one.share:.1%}"
+    return [one.plugin, one.hook, one.calls, _brief(one.seconds), share, *times]
+
+
+def _brief(seconds: float) -> str:
+    """A time with three digits, such as ``12.3ms``."""
+    scale, unit = next((one for one in _UNITS if seconds >= one[0]), _UNITS[-1])
+    return f"{seconds / scale:#.3g}".rstrip(".") + unit

@@ -1,0 +1,102 @@
+"""``simulate --timings`` and ``simulate --trace``."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tests.kit.internals.cli import app
+
+PODS = """
+apiVersion: v1
+kind: Pod
+metadata: {name: a}
+spec: {containers: [{name: main, image: nginx}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: b, namespace: web}
+spec: {containers: [{name: main, image: nginx}]}
+"""
+
+
+@pytest.fixture
+def pods(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pods.yaml").write_text(PODS)
+    return "pods.yaml"
+
+
+def simulate(*arguments: str) -> Result:
+    nodes = ("--nodes", "2:cpu=4,memory=8Gi")
+    return CliRunner().invoke(app, ["simulate", *arguments, *nodes])
+
+
+def test_timings_are_a_table_behind_the_result(pods: str) -> None:
+    lines = simulate(pods, "--timings").stdout.splitlines()
+    placed = lines.index("2 of 2 pods placed on 2 nodes, 0 unscheduled")
+    headings = "PLUGIN HOOK CALLS TOTAL SHARE MEAN P50 P99"
+    table = [line.split() for line in lines[placed + 2 :]]
+    assert table[0] == headings.split()
+    [bind] = [row for row in table if row[:2] == ["DefaultBinder", "bind"]]
+    assert bind[2] == "2"
+    assert all(time.endswith("s") for time in (bind[3], *bind[5:]))
+    assert " calls of hooks took " in lines[-1]
+
+
+def test_timings_are_part_of_the_document(pods: str) -> None:
+    document = json.loads(simulate(pods, "--timings", "-o", "json").stdout)
+    timings = document["timings"]
+    assert timings["run"] > timings["seconds"] > 0
+    assert timings["calls"] == sum(one["calls"] for one in timings["hooks"])
+    assert sum(one["share"] for one in timings["hooks"]) == pytest.approx(1.0)
+    [bind] = [one for one in timings["hooks"] if one["hook"] == "bind"]
+    assert {**bind, "plugin": "DefaultBinder", "calls": 2} == bind
+    assert bind["mean"] == pytest.approx(bind["seconds"] / 2)
+    assert bind["p50"] <= bind["p99"] <= bind["longest"] <= bind["seconds"]
+
+
+def test_without_the_option_there_are_no_timings(pods: str) -> None:
+    assert "timings" not in json.loads(simulate(pods, "-o", "json").stdout)
+    assert "PLUGIN" not in simulate(pods).stdout
+
+
+def test_names_alone_leave_no_room_for_timings(pods: str) -> None:
+    result = simulate(pods, "--timings", "-o", "name")
+    assert result.exit_code == 2
+    assert "--timings cannot be printed by -o name" in result.stderr
+
+
+def test_a_trace_goes_to_standard_error_and_leaves_the_result_alone(pods: str) -> None:
+    result = simulate(pods, "--trace", "queue,cache", "-o", "json")
+    assert result.stdout == simulate(pods, "-o", "json").stdout
+    lines = result.stderr.splitlines()
+    assert {line.split()[0] for line in lines} == {"trace=queue", "trace=cache"}
+
+
+def test_one_pod_is_traced_on_all_topics(pods: str) -> None:
+    lines = simulate(pods, "--trace", "pod=web/b").stderr.splitlines()
+    topics = {line.split()[0] for line in lines}
+    assert topics == {"trace=plugin", "trace=queue", "trace=cache"}
+    assert all(" pod=web/b " in f"{line} " for line in lines)
+
+
+def test_options_of_a_trace_add_up(pods: str) -> None:
+    result = simulate(pods, "--trace", "queue", "--trace", "cache,pod=a")
+    lines = result.stderr.splitlines()
+    assert {line.split()[0] for line in lines} == {"trace=queue", "trace=cache"}
+    assert all(" pod=default/a " in f"{line} " for line in lines)
+
+
+def test_a_pod_that_there_is_not_is_told(pods: str) -> None:
+    stderr = simulate(pods, "--trace", "pod=web/a").stderr
+    assert stderr == "--trace: there was nothing to tell of pod web/a\n"
+
+
+@pytest.mark.parametrize("wrong", ["hooks", "", "pod=", "queue,"])
+def test_a_topic_that_there_is_not_is_refused(pods: str, wrong: str) -> None:
+    result = simulate(pods, "--trace", wrong)
+    assert result.exit_code == 2
+    expected = "expected plugin, queue, cache or pod=NAMESPACE/NAME, got "
+    assert expected in " ".join(result.stderr.split())

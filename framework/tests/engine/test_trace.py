@@ -1,0 +1,245 @@
+"""A trace: a line of ``key=value`` for everything that happens, on some topics."""
+
+import json
+import re
+from collections.abc import Callable, Iterable
+
+import pytest
+
+from quaymaster import ApiObject, Handle, Pod, Status, hookimpl
+from quaymaster.scheduler import SchedulerOptions, Trace, TraceTopic
+from quaymaster.testing import SchedulerHarness, make_node, make_pod, profile_config
+from tests.kit.engine import cache_of, scheduler_of
+from tests.kit.internals.state import Cache
+
+FIELD = re.compile(r'(\w+)=("(?:[^"\\]|\\.)*"|[^\s"]+)(?: |$)')
+
+
+def fields(line: str) -> dict[str, str]:
+    """Take a line apart, as a program would that knows nothing of it."""
+    found = FIELD.findall(line)
+    assert "".join(f"{key}={value} " for key, value in found).rstrip() == line
+    return {
+        key: json.loads(value) if value[0] == '"' else value for key, value in found
+    }
+
+
+class Lines:
+    """Takes the lines of a trace."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def told(self, *keys: str, **wanted: str) -> list[tuple[str | None, ...]]:
+        """Some fields of the lines that have the given values."""
+        all_fields = map(fields, self.lines)
+        return [
+            tuple(one.get(key) for key in keys)
+            for one in all_fields
+            if wanted.items() <= one.items()
+        ]
+
+
+def traced(
+    write: Callable[[str], object],
+    objects: Iterable[ApiObject],
+    topics: Iterable[TraceTopic] = tuple(TraceTopic),
+    **plugins: type,
+) -> SchedulerHarness:
+    return SchedulerHarness(
+        objects,
+        plugins=plugins,
+        config=profile_config(enable=list(plugins)),
+        options=SchedulerOptions(trace=Trace(write, topics=topics)),
+    )
+
+
+SMALL = make_node(name="small", allocatable={"cpu": "1", "pods": "9"})
+LARGE = make_node(name="large", allocatable={"cpu": "8", "pods": "9"})
+POD = make_pod(name="p", requests={"cpu": "4"})
+
+
+def test_the_queue_tells_where_a_pod_goes_and_why() -> None:
+    out = Lines()
+    harness = traced(out.lines.append, [SMALL, POD], [TraceTopic.QUEUE])
+    harness.settle()
+    harness.cluster.create(LARGE)
+    harness.settle()
+    keys = ("event", "queue", "cause", "rejected_by", "plugin", "answer")
+    fit = "NodeResourcesFit"
+    assert out.told(*keys) == [
+        ("enter", "active", "UnschedulablePodAdd", None, None, None),
+        ("pop", None, None, None, None, None),
+        ("enter", "unschedulable", "ScheduleAttemptFailure", fit, None, None),
+        ("hint", None, None, None, fit, "Queue"),
+        ("enter", "backoff", "NodeAdd", fit, None, None),
+        ("pop", None, None, None, None, None),
+    ]
+    assert out.told("attempt", event="pop") == [("1",), ("2",)]
+
+
+def test_the_queue_tells_of_gates_and_of_pods_that_are_deleted() -> None:
+    out = Lines()
+    gated = make_pod(name="g", scheduling_gates=("wait",))
+    harness = traced(out.lines.append, [SMALL, gated], [TraceTopic.QUEUE])
+    harness.settle()
+    harness.cluster.delete(Pod, "default/g")
+    harness.settle()
+    assert out.told("event", "queue", "gated_by") == [
+        ("enter", "unschedulable", "SchedulingGates"),
+        ("delete", None, None),
+    ]
+
+
+def test_backoff_after_an_error_is_told() -> None:
+    class Failing:
+        def __init__(self, args: object, handle: Handle) -> None:
+            pass
+
+        @hookimpl
+        def pre_filter(self) -> Status | None:
+            raise OSError("no answer")
+
+    out = Lines()
+    objects = [SMALL, make_pod(name="p")]
+    harness = traced(out.lines.append, objects, [TraceTopic.QUEUE], Failing=Failing)
+    harness.schedule_one()
+    assert out.told("queue", cause="ScheduleAttemptFailure") == [("error backoff",)]
+
+
+def test_the_cache_tells_what_is_assumed_and_confirmed() -> None:
+    out = Lines()
+    bound = make_pod(name="b", node="large")
+    harness = traced(out.lines.append, [LARGE, bound, POD], [TraceTopic.CACHE])
+    harness.settle()
+    harness.cluster.delete(Pod, "default/p", grace_period_seconds=0)
+    harness.cluster.delete(type(LARGE), "large")
+    harness.settle()
+    assert out.told("event", "pod", "node") == [
+        ("set-node", None, "large"),
+        ("add", "default/b", "large"),
+        ("assume", "default/p", "large"),
+        ("confirm", "default/p", "large"),
+        ("remove-node", None, "large"),
+        ("remove", "default/p", "large"),
+        ("remove", "default/b", "large"),
+    ]
+
+
+def test_a_pod_that_loses_its_node_before_it_is_bound_is_forgotten() -> None:
+    class Refusing:
+        def __init__(self, args: object, handle: Handle) -> None:
+            pass
+
+        @hookimpl
+        def permit(self) -> Status:
+            return Status.unschedulable("no")
+
+    out = Lines()
+    topics = [TraceTopic.CACHE]
+    traced(out.lines.append, [LARGE, POD], topics, Refusing=Refusing).schedule_one()
+    assert out.told("event", pod="default/p") == [("assume",), ("forget",)]
+
+
+def test_plugins_tell_what_they_are_asked_and_answer() -> None:
+    out = Lines()
+    harness = traced(out.lines.append, [SMALL, POD], [TraceTopic.PLUGIN])
+    harness.settle()
+    [filtered] = out.told(
+        *("event", "rows", "answer", "rejected", "message"),
+        plugin="NodeResourcesFit",
+        hook="filter_nodes",
+    )
+    assert filtered == ("called", "1", "NodeVerdicts", "1", "Insufficient cpu")
+    [(answer, message)] = out.told(
+        "answer", "message", plugin="DefaultPreemption", hook="post_filter"
+    )
+    assert answer == "Unschedulable"
+    assert message
+    assert message.startswith("preemption: 0/1 nodes are available")
+
+
+def test_scores_are_told_by_their_range() -> None:
+    out = Lines()
+    nodes = [LARGE, make_node(name="other", allocatable={"cpu": "9", "pods": "9"})]
+    traced(out.lines.append, [*nodes, POD], [TraceTopic.PLUGIN]).settle()
+    [(answer, lowest, highest)] = out.told(
+        "answer", "lowest", "highest", plugin="NodeResourcesFit", hook="score_nodes"
+    )
+    assert answer == "scores"
+    assert lowest is not None
+    assert highest is not None
+    assert 0 <= int(lowest) <= int(highest) <= 100
+
+
+def test_times_are_those_of_the_clock_since_the_scheduler_was_built() -> None:
+    out = Lines()
+    harness = traced(out.lines.append, [SMALL, POD], [TraceTopic.QUEUE])
+    harness.settle()
+    harness.advance(90)
+    harness.cluster.create(make_pod(name="q"))
+    harness.settle()
+    assert out.told("at", pod="default/q", queue="active") == [("90.000000",)]
+    assert ("0.000000",) in out.told("at", pod="default/p", queue="active")
+
+
+def test_one_pod_is_told_alone() -> None:
+    out = Lines()
+    trace = Trace(out.lines.append, pods=["default/p", "default/typo"])
+    objects = [LARGE, POD, make_pod(name="q")]
+    SchedulerHarness(objects, options=SchedulerOptions(trace=trace)).settle()
+    assert {fields(line)["trace"] for line in out.lines} == {"plugin", "queue", "cache"}
+    # What is about no pod, such as a node, is left out as well.
+    assert {fields(line).get("pod") for line in out.lines} == {POD.key}
+    assert trace.unseen_pods == ["default/typo"]
+
+
+def test_texts_that_would_break_a_line_are_quoted() -> None:
+    class Chatty:
+        def __init__(self, args: object, handle: Handle) -> None:
+            pass
+
+        @hookimpl
+        def pre_filter(self) -> Status:
+            return Status.unschedulable('say "no"\nand = more')
+
+    out = Lines()
+    traced(out.lines.append, [LARGE, POD], [TraceTopic.PLUGIN], Chatty=Chatty).settle()
+    assert set(out.told("message", plugin="Chatty")) == {('say "no"\nand = more',)}
+    assert not any("\n" in line for line in out.lines)
+
+
+def test_a_trace_that_cannot_be_written_ends_and_disturbs_nothing(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def write(_line: str) -> None:
+        raise OSError("disk full")
+
+    harness = traced(write, [LARGE, POD])
+    harness.settle()
+    assert harness.node_of("p") == "large"
+    [record] = caplog.records
+    assert record.getMessage() == "the trace cannot be written, and ends"
+
+
+def test_decisions_are_those_without_a_trace() -> None:
+    pods = [make_pod(name=f"p{number}", requests={"cpu": "3"}) for number in range(4)]
+    harness = traced(lambda _line: None, [SMALL, LARGE, *pods])
+    other = SchedulerHarness([SMALL, LARGE, *pods])
+    harness.settle()
+    other.settle()
+    for pod in pods:
+        assert harness.node_of(pod.name) == other.node_of(pod.name)
+        assert harness.message(pod.name) == other.message(pod.name)
+
+
+def test_without_a_trace_cache_and_hooks_are_what_they_were() -> None:
+    assert type(cache_of(scheduler_of(SchedulerHarness([LARGE])))) is Cache
+    only_queue = traced(print, [LARGE], [TraceTopic.QUEUE])
+    assert type(cache_of(scheduler_of(only_queue))) is Cache
+
+
+@pytest.mark.parametrize("topics", [[], ["queue"]], ids=["none", "a text"])
+def test_topics_that_are_none_are_refused(topics: list[TraceTopic]) -> None:
+    with pytest.raises(ValueError, match=r"Trace: expected topics, got \["):
+        Trace(print, topics=topics)
