@@ -24,12 +24,14 @@ class Mutant(NamedTuple):
         ending: That of its name.
         is_config: Whether it is a configuration rather than manifests.
         arguments: The command line, with ``FILE`` for the file.
+        in_pieces: Whether it is read as a large file is, object by object.
     """
 
     text: bytes
     ending: str
     is_config: bool
     arguments: tuple[str, ...]
+    in_pieces: bool
 
 
 def make_mutant(rng: random.Random) -> Mutant:
@@ -45,7 +47,8 @@ def make_mutant(rng: random.Random) -> Mutant:
     text, ending = write(trees, rng)
     if rng.random() < 0.4:
         text = mutate_text(text, rng)
-    return Mutant(text, ending, is_config, _arguments(is_config, rng))
+    arguments = _arguments(is_config, rng)
+    return Mutant(text, ending, is_config, arguments, in_pieces=rng.random() < 0.5)
 
 
 def _arguments(is_config: bool, rng: random.Random) -> tuple[str, ...]:

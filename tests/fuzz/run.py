@@ -13,6 +13,7 @@ from unittest import mock
 
 from tests.fuzz.mutants import Mutant
 from tests.kit.internals.cli import main
+from tests.kit.internals.manifests import LARGE
 
 __all__ = ["judge"]
 
@@ -35,6 +36,7 @@ def judge(mutant: Mutant) -> str | None:
             mock.patch.object(sys, "argv", ["quaymaster", *arguments]),
             contextlib.redirect_stdout(out),
             contextlib.redirect_stderr(err),
+            *([mock.patch(LARGE, 0)] if mutant.in_pieces else []),
         )
         try:
             with contextlib.ExitStack() as stack, _time_limit():

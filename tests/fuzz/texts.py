@@ -95,11 +95,21 @@ def _multiply(text: bytes, rng: random.Random) -> bytes:
     return text[:at] + piece * rng.choice((10, 1000, 20_000)) + text[at:]
 
 
+def _deepen(text: bytes, rng: random.Random) -> bytes:
+    """Put keys below each other, the first below the line before."""
+    lines = text.split(b"\n")
+    at = rng.randrange(len(lines))
+    indent = len(lines[at]) - len(lines[at].lstrip(b" "))
+    nested = range(indent, indent + rng.choice((5, 450, 1200)))
+    lines[at:at] = [b" " * column + b"a:" for column in nested]
+    return b"\n".join(lines)
+
+
 def _endings(text: bytes, _: random.Random) -> bytes:
     return text.replace(b"\n", b"\r\n")
 
 
 _MUTATIONS: Final[tuple[Callable[[bytes, random.Random], bytes], ...]] = (
     _insert, _insert, _insert, _cut, _truncate, _lines, _lines, _lines, _multiply,
-    _endings,
+    _deepen, _endings,
 )  # fmt: skip

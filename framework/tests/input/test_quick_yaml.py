@@ -150,6 +150,17 @@ def test_streams_are_read_alike_in_pieces(
     assert texts(content, 0, monkeypatch) == slowly
 
 
+@pytest.mark.parametrize("below", ["", "  - a: b\n", "    - b\n"])
+@pytest.mark.parametrize("levels", [90, 150, 450, 600, 3000])
+def test_nested_blocks_are_read_alike_in_pieces(
+    levels: int, below: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nested = "".join(f"{' ' * level}a:\n" for level in range(levels))
+    content = f"{nested}{' ' * levels}{below}" if below else nested
+    slowly = texts(content, 1 << 62, monkeypatch)
+    assert texts(content, 0, monkeypatch) == slowly
+
+
 def test_items_of_large_lists_need_no_events(monkeypatch: pytest.MonkeyPatch) -> None:
     content = f"kind: List\nitems:\n{ITEM * 200}".encode()
     texts = object_texts(content, "f.yaml")

@@ -27,6 +27,9 @@ _LINE: Final = re.compile(
 )
 
 
+# Real objects have some 20 levels; deeper ones are the full reader's to judge.
+_DEEPEST: Final = 100
+
 _Mapping: TypeAlias = dict[str, object]
 
 
@@ -130,6 +133,8 @@ class _Block:
         """Begin a container, the value of the key in the line before."""
         # Identity: the key must be of the innermost mapping, not of an equal one.
         if self.awaited is None or self.awaited[0] is not top:
+            raise NotPlainError
+        if len(self._columns) > _DEEPEST:
             raise NotPlainError
         mapping, key = self.awaited
         mapping[key] = made
