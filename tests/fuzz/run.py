@@ -32,12 +32,13 @@ def judge(mutant: Mutant) -> str | None:
         file = Path(folder) / f"mutant.{mutant.ending}"
         file.write_bytes(mutant.text)
         arguments = [str(file) if one == "FILE" else one for one in mutant.arguments]
-        patches = (
+        patches: list[contextlib.AbstractContextManager[object]] = [
             mock.patch.object(sys, "argv", ["quaymaster", *arguments]),
             contextlib.redirect_stdout(out),
             contextlib.redirect_stderr(err),
-            *([mock.patch(LARGE, 0)] if mutant.in_pieces else []),
-        )
+        ]
+        if mutant.in_pieces:
+            patches.append(mock.patch(LARGE, 0))
         try:
             with contextlib.ExitStack() as stack, _time_limit():
                 for patch in patches:

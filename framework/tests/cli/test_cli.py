@@ -201,6 +201,30 @@ def test_bad_manifest_is_one_line_with_its_place(
     assert stderr.count("\n") == 1
 
 
+def test_mistakes_come_in_the_order_of_the_file_and_after_the_warnings(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pods = [POD % (name, 1) for name in ("b_", "a_")]
+    claim = """
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: c}
+spec: {accessMode: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+"""
+    (folder / "in.yaml").write_text("---".join([*pods, claim]))
+    arguments = ("simulate", "in.yaml", "--validate=warn")
+    code, stderr = run_main(*arguments, monkeypatch=monkeypatch, capsys=capsys)
+    assert code == 2
+    where = "in.yaml: document 3 (PersistentVolumeClaim default/c): spec"
+    begins = [line.split(": expected")[0] for line in stderr.splitlines()]
+    assert begins == [
+        f"warning: {where}.accessMode: unknown field; did you mean 'accessModes'?",
+        "in.yaml: document 1 (Pod default/b_): metadata.name",
+        "in.yaml: document 2 (Pod default/a_): metadata.name",
+        f"{where}.accessModes",
+    ]
+
+
 def test_empty_directory_is_an_error(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -212,6 +212,8 @@ def test_no_word_is_broken_on_a_narrow_terminal(
     [
         (["simulate", "--config"], "b", ["batch", "bin-packing", "bravo.yaml"]),
         (["config", "validate"], "sp", ["spreading"]),
+        (["simulate", "--custom-kinds"], "j", ["jobset"]),
+        (["simulate", "--validate"], "", ["strict", "warn", "ignore"]),
         (["explain"], "da", ["daemonset/"]),
         (["explain", "p", "f", "--attempt"], "l", ["last"]),
         (["simulate", "f", "-o"], "w", ["wide"]),

@@ -51,6 +51,7 @@ spec:
   workerGroupSpecs:
   - {{groupName: small, replicas: 3, template: {TEMPLATE}}}
   - {{groupName: wide, minReplicas: 2, numOfHosts: 4, template: {TEMPLATE}}}
+  - {{groupName: later, template: {TEMPLATE}}}
 """
 LEADER_WORKER_SET = f"""
 apiVersion: leaderworkerset.x-k8s.io/v1

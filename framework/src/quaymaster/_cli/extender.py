@@ -103,7 +103,6 @@ def command(
     inputs = read_inputs(
         InputOptions(paths=tuple(paths), config_file=config_file), asks_extenders=False
     )
-    print_notices(inputs.notices)
     clock = RealClock()
     with logging_to_stderr(), inputs.located():
         service = ExtenderService(
@@ -113,6 +112,7 @@ def command(
             clock=clock,
             unknown_nodes=UnknownNodes(unknown_nodes),
         )
+    print_notices(inputs.notices)
     watcher = ConfigWatcher(config_file, inputs.registry, service, clock)
     with logging_to_stderr(), closing(service):
         _serve(_listening(address, service, options), watcher)

@@ -9,8 +9,14 @@ import attrs
 import click
 
 from quaymaster._cli.configuration import read_config
+from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import progress_bar, warn
-from quaymaster._cli.values import MANIFEST, config_option
+from quaymaster._cli.values import (
+    MANIFEST,
+    complete_custom_kinds,
+    complete_validation,
+    config_option,
+)
 from quaymaster._config.kinds import declared_kinds
 from quaymaster._config.model import SchedulerConfig
 from quaymaster._errors import ManifestErrors, one_line
@@ -66,6 +72,7 @@ _OPTIONS = (
         is_flag=False,
         flag_value="strict",
         callback=_validation,
+        shell_complete=complete_validation,
         help="What to do about unknown and duplicate fields, as kubectl has it. By "
         "default they are errors, but only warnings in what a server has stored.",
     ),
@@ -73,6 +80,7 @@ _OPTIONS = (
         "--custom-kinds",
         metavar="FILE",
         multiple=True,
+        shell_complete=complete_custom_kinds,
         help="Where custom kinds keep their pod templates: a file, or a mapping that "
         "is shipped (" + ", ".join(shipped_mappings()) + "). May be repeated.",
     ),
@@ -171,15 +179,23 @@ class Inputs:
 
     @contextmanager
     def located(self) -> Iterator[None]:
-        """Add the file to the problems of objects that are raised inside the block."""
+        """Add the file to the problems of objects that are raised inside the block.
+
+        They are raised in the order of the files. What was assumed while reading may
+        be why they are there, so it is printed first.
+        """
         try:
             yield
         except (AdmissionError, ManifestErrors) as error:
+            print_notices(self.notices)
+            order = {place: number for number, place in enumerate(self.sources)}
             problems = [
                 attrs.evolve(problem, where=f"{source} ({problem.where})")
                 if (source := self.sources.get(problem.where))
                 else problem
-                for problem in error.problems
+                for problem in sorted(
+                    error.problems, key=lambda one: order.get(one.where, len(order))
+                )
             ]
             raise ManifestErrors(problems) from error
 

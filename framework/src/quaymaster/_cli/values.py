@@ -8,12 +8,16 @@ import click
 from click.shell_completion import CompletionItem
 
 from quaymaster._config.load import shipped_profiles
+from quaymaster._manifests.custom_kinds import shipped_mappings
+from quaymaster._manifests.validation import Validation
 from quaymaster._simulation.kinds import POD_KINDS
 
 __all__ = [
     "MANIFEST",
     "complete_config",
+    "complete_custom_kinds",
     "complete_pod",
+    "complete_validation",
     "config_option",
 ]
 
@@ -41,11 +45,21 @@ def complete_config(
     _context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """Propose shipped profiles and configuration files."""
-    names = [one for one in shipped_profiles() if one.startswith(incomplete)]
-    if not names:
-        return [CompletionItem(incomplete, type="file")]
-    # Shells propose files themselves only if there are no other proposals.
-    return _items([*names, *_files(incomplete)])
+    return _names_and_files(shipped_profiles(), incomplete)
+
+
+def complete_custom_kinds(
+    _context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Propose shipped mappings of custom kinds and files with others."""
+    return _names_and_files(shipped_mappings(), incomplete)
+
+
+def complete_validation(
+    _context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Propose the ways to take unknown fields."""
+    return _items(one.value for one in Validation if one.value.startswith(incomplete))
 
 
 def complete_pod(
@@ -54,6 +68,14 @@ def complete_pod(
     """Propose the kinds that pods can be named by."""
     kinds = (f"{kind.lower()}/" for kind in POD_KINDS)
     return _items(kind for kind in kinds if kind.startswith(incomplete))
+
+
+def _names_and_files(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
+    known = [one for one in names if one.startswith(incomplete)]
+    if not known:
+        return [CompletionItem(incomplete, type="file")]
+    # Shells propose files themselves only if there are no other proposals.
+    return _items([*known, *_files(incomplete)])
 
 
 def _items(values: Iterable[str]) -> list[CompletionItem]:
