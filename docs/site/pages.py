@@ -6,6 +6,7 @@ above their blocks, and links names in code to where they are described.
 
 import re
 from collections.abc import Mapping
+from difflib import SequenceMatcher
 from pathlib import Path
 
 from docutils import nodes
@@ -18,10 +19,14 @@ from tests.docs.api import api_pages
 from tests.docs.references import API, destinations
 
 MODULES = "docs/reference/modules"
+TUTORIAL = "docs/tutorial/README"
 # Their names are those of private classes more often than not.
 UNLINKED = ("docs/explanation/", "CHANGELOG", "CONTRIBUTING")
 
-_FILE = re.compile(r"^<!-- file: (\S+) -->\n```(\w+)\n", re.MULTILINE)
+_FILE = re.compile(
+    r"^<!-- file: (?P<name>\S+) -->\n```(?P<language>\w+)\n(?P<text>.*?)^```\n",
+    re.MULTILINE | re.DOTALL,
+)
 # Words such as `nodes` mean the word, mostly, and not the function.
 _DISTINCT = re.compile(r"(?:[A-Z]\w*[a-z]\w*|\w+[._]\w+|\w+\.\w+[\w.]*)(?:\(\))?")
 
@@ -37,9 +42,42 @@ def write_api(root: Path) -> list[str]:
     return [f"{API}/{module}" for module in api_pages()]
 
 
-def name_files(_app: Sphinx, _page: str, source: list[str]) -> None:
-    """Show the name of a file above the block that has its text."""
-    source[0] = _FILE.sub(r"```{code-block} \2\n:caption: \1\n\n", source[0])
+def name_files(_app: Sphinx, page: str, source: list[str]) -> None:
+    """Show the name of a file above its text, and what is new in it."""
+    before = _files_before(page)
+
+    def block(found: re.Match[str]) -> str:
+        new = _new_lines(before.get(found["name"], ""), found["text"])
+        options = [f":caption: `{found['name']}`"]
+        options += [f":emphasize-lines: {new}"] if new else []
+        head = "\n".join([f"```{{code-block}} {found['language']}", *options])
+        return f"{head}\n\n{found['text']}```\n"
+
+    source[0] = _FILE.sub(block, source[0])
+
+
+def _files_before(page: str) -> Mapping[str, str]:
+    """The files that a reader of the tutorial has, who comes to a page."""
+    steps = list(navigation.below(TUTORIAL))
+    files: dict[str, str] = {}
+    for step in steps[: steps.index(page)] if page in steps else ():
+        for found in _FILE.finditer(navigation.text_of(step)):
+            files[found["name"]] = found["text"]
+    return files
+
+
+def _new_lines(before: str, after: str) -> str:
+    """The numbers of the lines that are new or changed, from 1; none if all are."""
+    if not before:
+        return ""
+    matcher = SequenceMatcher(None, before.splitlines(), after.splitlines(), False)
+    numbers = [
+        str(number + 1)
+        for what, _, _, first, last in matcher.get_opcodes()
+        if what in ("insert", "replace")
+        for number in range(first, last)
+    ]
+    return ",".join(numbers)
 
 
 def add_contents(_app: Sphinx, page: str, source: list[str]) -> None:

@@ -21,6 +21,7 @@ INDEXES = frozenset(
         "docs/reference/extension-points/README",
         "docs/reference/modules",
         "docs/reference/plugins",
+        "docs/tutorial/README",
     }
 )
 

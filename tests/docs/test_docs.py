@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [
     path
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
-    if read_page(path).commands
+    if path.parent.name != "tutorial" and read_page(path).commands
 ]
 # Their commands take ten seconds and more.
 SLOW_PAGES = {"measure-speed.md", "speed.md", "test-a-plugin.md"}

@@ -1,0 +1,78 @@
+"""The tutorial can be followed: each page with the files of those before it."""
+
+import os
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.docs.navigation import ROOT, below
+from tests.docs.snippets import read_page
+from tests.docs.test_docs import BIN, install, squeezed
+
+START = "docs/tutorial/README"
+STEPS = tuple(below(START))
+# The contract suite takes seconds.
+LONG = {"docs/tutorial/7-twin"}
+# What the environment of the tests has been given already.
+SETUP = ("python3 -m venv", ". .venv", "pip ", "ls ")
+REFUSED = re.compile(r"^```text\n\$ (?P<line>.+)\n(?P<said>[^`]+)```$", re.MULTILINE)
+
+
+def folder_at(step: str, folder: Path) -> Path:
+    """What somebody has who has followed the tutorial up to a page."""
+    for page in STEPS[: STEPS.index(step) + 1]:
+        for name, text in read_page(ROOT / f"{page}.md").files.items():
+            file = folder / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+    install(folder / "quaymaster-berths", folder)
+    return folder
+
+
+def run(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    program, *arguments = shlex.split(line)
+    environment = {"PYTHONPATH": str(folder / "site"), "COLUMNS": "200"}
+    return subprocess.run(
+        [str(BIN / program), *arguments],
+        cwd=folder,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        pytest.param(step, marks=[pytest.mark.long] if step in LONG else [])
+        for step in STEPS
+    ],
+    ids=lambda step: Path(step).name,
+)
+def test_commands_print_what_the_page_shows(step: str, tmp_path: Path) -> None:
+    folder = folder_at(step, tmp_path)
+    for command in read_page(ROOT / f"{step}.md").commands:
+        if not command.line.startswith(SETUP):
+            done = run(command.line, folder)
+            assert done.returncode == 0, f"{command.line}\n{done.stdout}{done.stderr}"
+            if command.output.strip():
+                assert squeezed(done.stdout) == squeezed(command.output)
+
+
+@pytest.mark.parametrize("step", ["docs/tutorial/4-arguments"])
+def test_what_is_refused_is_refused_in_these_words(step: str, tmp_path: Path) -> None:
+    folder = folder_at(step, tmp_path)
+    (refused,) = REFUSED.finditer((ROOT / f"{step}.md").read_text(encoding="utf-8"))
+    done = run(refused["line"], folder)
+    assert done.returncode == 2
+    assert squeezed(done.stderr) == squeezed(refused["said"])
+
+
+def test_steps_lead_from_one_to_the_next() -> None:
+    for step, following in zip((START, *STEPS), STEPS, strict=False):
+        last = (ROOT / f"{step}.md").read_text(encoding="utf-8").splitlines()[-1]
+        assert f"({Path(following).name}.md)" in last
