@@ -4,7 +4,6 @@ from quaymaster._cli import main
 from quaymaster._cli.app import app
 from quaymaster._cli.configuration import read_config
 from quaymaster._cli.notices import print_notices
-from quaymaster._cli.plugin_events import events_told
 from quaymaster._cli.tables import Table, folded
 from quaymaster._cli.terminal import bold, is_styled, line_width
 
@@ -15,7 +14,6 @@ __all__ = [
     "Table",
     "app",
     "bold",
-    "events_told",
     "folded",
     "is_styled",
     "line_width",

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Final
 
 import click
+from click.shell_completion import CompletionItem
 
 from quaymaster._cli.output import (
     OutputFormat,
@@ -13,24 +14,30 @@ from quaymaster._cli.output import (
     print_text,
     warn,
 )
-from quaymaster._cli.plugin_events import EventsTold, events_told
+from quaymaster._cli.plugin_descriptions import (
+    as_document,
+    print_description,
+    told_word,
+)
+from quaymaster._errors import KindError
+from quaymaster._packages.description import describe
+from quaymaster._packages.events import events_told
+from quaymaster._packages.kinds import BroughtKind, brought_kinds
 from quaymaster._packages.new import DEFAULT_POINTS, make_package, parse_points
+from quaymaster._registry.kinds import kinds_of_plugin
 from quaymaster._registry.registry import PluginRegistry, RegisteredPlugin
 
 __all__ = ["group"]
 
 _HEADER: Final = (
     *("NAME", "DISTRIBUTION", "VERSION", "EXTENSION POINTS"),
-    *("EVENTS", "ARGS", "ORIGIN"),
+    *("EVENTS", "KINDS", "ARGS", "ORIGIN"),
 )
-
-_EVENTS: Final = {EventsTold.UNNEEDED: None, EventsTold.UNKNOWN: "unknown"}
-"""What documents say in the place of signs."""
 
 
 @click.group("plugins")
 def group() -> None:
-    """See which plugins are installed, and make new ones."""
+    """See which plugins are installed, make new ones, and check packages."""
 
 
 @group.command("list")
@@ -41,7 +48,8 @@ def list_plugins(output: OutputFormat) -> None:
     """List the installed plugins; a profile must name one to make it active.
 
     EVENTS says what wakes pods that a plugin has rejected: a list of events, all of
-    them (it registers nothing), or none; "?" if it cannot say without arguments.
+    them (it registers nothing), or none; "?" if it cannot say without arguments. KINDS
+    are the kinds of objects that it declares.
     """
     registry = PluginRegistry.discover()
     for warning in registry.warnings:
@@ -56,6 +64,53 @@ def list_plugins(output: OutputFormat) -> None:
         print_text("".join(f"{plugin.name}\n" for plugin in usable))
     else:
         print_document([_as_document(plugin) for plugin in usable], output)
+
+
+def _complete_plugin(
+    _context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    names = PluginRegistry.discover()
+    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+
+
+@group.command("show")
+@click.argument("name", shell_complete=_complete_plugin)
+@output_option(OutputFormat.TABLE, OutputFormat.JSON, OutputFormat.YAML)
+def show_plugin(name: str, output: OutputFormat) -> None:
+    """Show one installed plugin: its hooks, arguments, events and kinds.
+
+    NAME is its name in profiles. To ask for its events, it is built with default
+    arguments.
+    """
+    described = describe(PluginRegistry.discover()[name])
+    if output is OutputFormat.TABLE:
+        print_description(described)
+    else:
+        print_document(as_document(described), output)
+
+
+@group.command("kinds")
+@output_option(
+    OutputFormat.TABLE, OutputFormat.NAME, OutputFormat.JSON, OutputFormat.YAML
+)
+def list_kinds(output: OutputFormat) -> None:
+    """List the kinds of objects that plugins declare and packages offer.
+
+    A kind with a plugin is there if a profile names the plugin; one without, always.
+    """
+    kinds = []
+    for found in brought_kinds(PluginRegistry.discover()):
+        if isinstance(found, KindError):
+            warn(f"warning: {found}")
+        else:
+            kinds.append(found)
+    if output is OutputFormat.TABLE:
+        header = ("KIND", "API VERSION", "PLUGIN", "DISTRIBUTION")
+        print_table(header, [_kind_row(one) for one in kinds])
+    elif output is OutputFormat.NAME:
+        print_text("".join(f"{one.kind.kind}\n" for one in kinds))
+    else:
+        print_document([_kind_document(one) for one in kinds], output)
 
 
 @group.command("new")
@@ -91,6 +146,10 @@ def _points(plugin: RegisteredPlugin) -> list[str]:
     return [point.key for point in plugin.extension_points if point.key]
 
 
+def _kinds(plugin: RegisteredPlugin) -> list[str]:
+    return [kind.kind for kind in kinds_of_plugin(plugin.load())]
+
+
 def _row(plugin: RegisteredPlugin) -> tuple[str, ...]:
     args = plugin.args_class
     return (
@@ -99,19 +158,34 @@ def _row(plugin: RegisteredPlugin) -> tuple[str, ...]:
         plugin.version,
         ",".join(_points(plugin)),
         events_told(plugin),
+        ",".join(_kinds(plugin)) or "-",
         args.__name__ if args else "-",
         plugin.origin,
     )
 
 
 def _as_document(plugin: RegisteredPlugin) -> dict[str, object]:
-    args, told = plugin.args_class, events_told(plugin)
+    args = plugin.args_class
     return {
         "name": plugin.name,
         "distribution": plugin.distribution,
         "version": plugin.version,
         "origin": plugin.origin,
         "extensionPoints": _points(plugin),
-        "events": _EVENTS.get(told, told.value),
+        "events": told_word(events_told(plugin)),
+        "kinds": _kinds(plugin),
         "args": args.__name__ if args else None,
+    }
+
+
+def _kind_row(one: BroughtKind) -> tuple[str, ...]:
+    return one.kind.kind, one.kind.api_version, one.plugin or "-", one.owner
+
+
+def _kind_document(one: BroughtKind) -> dict[str, object]:
+    return {
+        "kind": one.kind.kind,
+        "apiVersion": one.kind.api_version,
+        "plugin": one.plugin or None,
+        "distribution": one.owner,
     }

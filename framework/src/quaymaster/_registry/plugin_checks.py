@@ -20,7 +20,7 @@ from quaymaster._contract.hookspecs import (
 )
 from quaymaster._suggestions import did_you_mean
 
-__all__ = ["hook_problems", "marked_hooks", "unmarked_hooks"]
+__all__ = ["hook_problems", "is_wrapper", "marked_hooks", "unmarked_hooks"]
 
 _IMPL: Final = f"{PROJECT}_impl"
 _SPEC: Final = f"{PROJECT}_spec"
@@ -44,6 +44,14 @@ def marked_hooks(plugin: type) -> Iterator[str]:
     for name in dir(plugin):
         if _mark(_class_attribute(plugin, name)) is not None:
             yield name
+
+
+def is_wrapper(function: object) -> bool:
+    """Whether a method is marked as a wrapper around the hooks of other plugins."""
+    options = _mark(function)
+    return isinstance(options, Mapping) and bool(
+        options.get("wrapper") or options.get("hookwrapper")
+    )
 
 
 def hook_problems(plugin: type) -> Iterator[str]:
@@ -147,7 +155,7 @@ def _forgotten(plugin: type, name: str, value: object) -> str:
 def _method_problems(
     name: str, value: object, function: Callable[..., object]
 ) -> Iterator[str]:
-    wraps = _wraps(function)
+    wraps = is_wrapper(function)
     is_generator = inspect.isgeneratorfunction(function)
     if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
         yield f"hook {name!r} is async, but hooks are called without an event loop"
@@ -207,20 +215,13 @@ def _missing_partners(plugin: type, wrong: set[str]) -> Iterator[str]:
     own = {
         name
         for name in marked_hooks(plugin)
-        if name in _HOOKS and not _wraps(getattr(plugin, name))
+        if name in _HOOKS and not is_wrapper(getattr(plugin, name))
     }
     for point in EXTENSION_POINTS:
         if point.key and point.hook not in own | wrong:
             for name in point.hooks:
                 if name in own:
                     yield f"has {name!r} without {point.hook!r}"
-
-
-def _wraps(function: object) -> bool:
-    options = _mark(function)
-    return isinstance(options, Mapping) and bool(
-        options.get("wrapper") or options.get("hookwrapper")
-    )
 
 
 def _wrong_attributes(plugin: type) -> Iterator[str]:

@@ -27,6 +27,7 @@ from quaymaster._registry.kinds import (
 )
 from quaymaster._registry.observers import OBSERVER_GROUP, RegisteredObserver
 from quaymaster._registry.plugin_checks import hook_problems, marked_hooks
+from quaymaster._suggestions import did_you_mean
 
 __all__ = [
     "GROUP",
@@ -97,7 +98,8 @@ class UnknownPluginError(QuaymasterError, KeyError):
 
     def __str__(self) -> str:
         names = ", ".join(self.installed) or "none"
-        return f"unknown plugin {self.plugin!r} (installed: {names})"
+        hint = did_you_mean(self.plugin, self.installed)
+        return f"unknown plugin {self.plugin!r} (installed: {names}){hint}"
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -312,6 +314,11 @@ class PluginRegistry(Mapping[str, RegisteredPlugin]):
         """Return the name of a plugin, and who offers it, for messages."""
         found = self._plugins.get(name)
         return str(found) if found else f"plugin {name!r} (not installed)"
+
+    @property
+    def kinds(self) -> tuple[RegisteredKind, ...]:
+        """The kinds that packages offer without any plugin."""
+        return self._kinds
 
     @property
     def warnings(self) -> tuple[str, ...]:

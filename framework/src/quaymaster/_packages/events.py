@@ -2,17 +2,18 @@
 
 import enum
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
+from quaymaster._contract.cluster_events import ClusterEventWithHint
 from quaymaster._errors import QuaymasterError
 from quaymaster._registry.plugin_checks import marked_hooks
 from quaymaster._registry.registry import RegisteredPlugin
 from quaymaster._runtime.build import REJECTING_HOOKS
 from quaymaster._testing.harness import PluginHarness
 
-__all__ = ["EventsTold", "events_told"]
+__all__ = ["EventsTold", "events_told", "registered_events"]
 
 _REGISTERS: Final = "events_to_register"
 
@@ -43,16 +44,31 @@ def events_told(plugin: RegisteredPlugin) -> EventsTold:
     Args:
         plugin: The plugin. If it registers events, it is built with default arguments.
     """
-    kind = plugin.load()
-    hooks = set(marked_hooks(kind))
+    hooks = set(marked_hooks(plugin.load()))
     if _REGISTERS not in hooks:
         rejects = not hooks.isdisjoint(REJECTING_HOOKS)
         return EventsTold.ALL if rejects else EventsTold.UNNEEDED
-    try:
-        with _silent(), PluginHarness(kind) as harness:
-            return EventsTold.LIST if harness.events() else EventsTold.NONE
-    except QuaymasterError:
+    events = registered_events(plugin)
+    if events is None:
         return EventsTold.UNKNOWN
+    return EventsTold.LIST if events else EventsTold.NONE
+
+
+def registered_events(
+    plugin: RegisteredPlugin,
+) -> Sequence[ClusterEventWithHint] | None:
+    """Return the events that a plugin registers; None if it cannot say.
+
+    Args:
+        plugin: The plugin, which is built with default arguments.
+    """
+    if _REGISTERS not in marked_hooks(plugin.load()):
+        return ()
+    try:
+        with _silent(), PluginHarness(plugin.load()) as harness:
+            return harness.events()
+    except QuaymasterError:
+        return None
 
 
 @contextmanager

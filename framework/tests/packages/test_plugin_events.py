@@ -8,7 +8,7 @@ import pytest
 from quaymaster import Change, Handle, NodeInfo, Status, hookimpl, on_node
 from quaymaster.hookspecs import EXTENSION_POINTS
 from quaymaster.scheduler import PluginRegistry
-from tests.kit.internals.cli import events_told
+from tests.kit.internals.packages import events_told
 
 
 class Scorer:

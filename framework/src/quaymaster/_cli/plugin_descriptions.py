@@ -1,0 +1,115 @@
+"""Prints the description of a plugin, as tables or as plain data."""
+
+from collections.abc import Sequence
+
+from quaymaster._cli.output import print_line, print_table
+from quaymaster._objects import ApiObject
+from quaymaster._packages.description import PluginDescription
+from quaymaster._packages.events import EventsTold
+
+__all__ = ["as_document", "kind_names", "print_description", "told_word"]
+
+
+def kind_names(kinds: Sequence[type[ApiObject]]) -> list[str]:
+    """The kinds as messages name them: ``PodGroup (scheduling.x-k8s.io/v1alpha1)``."""
+    return [f"{kind.kind} ({kind.api_version})" for kind in kinds]
+
+
+def told_word(told: EventsTold) -> str | None:
+    """What documents say in the place of a sign."""
+    words = {EventsTold.UNNEEDED: None, EventsTold.UNKNOWN: "unknown"}
+    return words.get(told, told.value)
+
+
+def print_description(one: PluginDescription) -> None:
+    """Print a plugin: where it is from, and a table for each thing that it has."""
+    print_line(f"{one.plugin.name}: {one.summary}" if one.summary else one.plugin.name)
+    facts = {
+        "DISTRIBUTION": one.plugin.owner,
+        "ORIGIN": one.plugin.origin,
+        "SCOPE": one.scope.value if one.scope else "?",
+        "POD USE": one.pod_use.value if one.pod_use else "?",
+        "EVENTS": one.told.value,
+        "KINDS": ", ".join(kind_names(one.kinds)) or "-",
+    }
+    print_line()
+    width = max(map(len, facts)) + 3
+    for name, fact in facts.items():
+        print_line(f"{name:<{width}}{fact}")
+    for columns, rows in _tables(one):
+        if rows:
+            print_line()
+            print_table(columns, rows)
+
+
+def _tables(
+    one: PluginDescription,
+) -> Sequence[tuple[Sequence[str], Sequence[Sequence[str]]]]:
+    hooks = [
+        (
+            hook.name + (" (wrapper)" if hook.wraps else ""),
+            hook.point or "-",
+            hook.twin or "-",
+        )
+        for hook in one.hooks
+    ]
+    arguments = [
+        (argument.path, argument.type, _default(argument.default, argument.required))
+        for argument in one.arguments
+    ]
+    events = [
+        (event.resource, ", ".join(event.actions), "yes" if event.has_hint else "-")
+        for event in one.events
+    ]
+    return (
+        (("HOOK", "EXTENSION POINT", "TWIN"), hooks),
+        (("ARGUMENT", "TYPE", "DEFAULT"), arguments),
+        (("EVENT OF", "ACTIONS", "HINT"), events),
+    )
+
+
+def _default(default: str, required: bool) -> str:
+    return "(required)" if required else default or "-"
+
+
+def as_document(one: PluginDescription) -> dict[str, object]:
+    """The description, in the form of ``-o json``."""
+    return {
+        "name": one.plugin.name,
+        "summary": one.summary,
+        "distribution": one.plugin.distribution,
+        "version": one.plugin.version,
+        "origin": one.plugin.origin,
+        "scope": one.scope.value if one.scope else None,
+        "podUse": one.pod_use.value if one.pod_use else None,
+        "hooks": [
+            {
+                "name": hook.name,
+                "extensionPoint": hook.point or None,
+                "twin": hook.twin or None,
+                "wrapper": hook.wraps,
+            }
+            for hook in one.hooks
+        ],
+        "arguments": [
+            {
+                "path": argument.path,
+                "type": argument.type,
+                "default": argument.default or None,
+                "required": argument.required,
+            }
+            for argument in one.arguments
+        ],
+        "events": told_word(one.told),
+        "registered": [
+            {
+                "resource": event.resource,
+                "actions": list(event.actions),
+                "hint": event.has_hint,
+            }
+            for event in one.events
+        ],
+        "kinds": [
+            {"kind": kind.kind, "apiVersion": kind.api_version} for kind in one.kinds
+        ],
+    }

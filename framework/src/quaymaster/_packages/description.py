@@ -1,0 +1,138 @@
+"""What there is to know of one installed plugin."""
+
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
+
+import attrs
+
+from quaymaster._contract.cluster_events import ActionType, ClusterEventWithHint
+from quaymaster._contract.hookspecs import EXTENSION_POINTS, PodUse, Scope
+from quaymaster._objects import ApiObject
+from quaymaster._packages.arguments import Argument, arguments_of
+from quaymaster._packages.events import EventsTold, events_told, registered_events
+from quaymaster._registry.kinds import kinds_of_plugin
+from quaymaster._registry.plugin_checks import is_wrapper, marked_hooks
+from quaymaster._registry.registry import RegisteredPlugin
+
+__all__ = ["EventDescription", "HookDescription", "PluginDescription", "describe"]
+
+
+@attrs.frozen(kw_only=True)
+class HookDescription:
+    """A hook that a plugin implements.
+
+    Attributes:
+        name: The hook.
+        point: The key of its extension point; empty for hooks of the whole plugin.
+        twin: Its batch twin, if the plugin has that, too; or empty.
+        wraps: Whether it is a wrapper around the hooks of other plugins.
+    """
+
+    name: str
+    point: str
+    twin: str
+    wraps: bool
+
+
+@attrs.frozen(kw_only=True)
+class EventDescription:
+    """Changes of one resource that a plugin registers for.
+
+    Attributes:
+        resource: What changes, as upstream calls it.
+        actions: How: upstream's names of the actions.
+        has_hint: Whether a queueing hint narrows them.
+    """
+
+    resource: str
+    actions: tuple[str, ...]
+    has_hint: bool
+
+
+@attrs.frozen(kw_only=True)
+class PluginDescription:
+    """One installed plugin.
+
+    Attributes:
+        plugin: Its name, and where it comes from.
+        summary: The first line of its docstring.
+        scope: The scope that it declares; None if that depends on its arguments.
+        pod_use: How much it looks at pods; None likewise.
+        hooks: What it implements, in the order of the calls.
+        arguments: What a configuration may set.
+        told: What it says of events, in a word.
+        events: What it registers for.
+        kinds: The kinds of objects that it brings, or has followed.
+    """
+
+    plugin: RegisteredPlugin
+    summary: str
+    scope: Scope | None
+    pod_use: PodUse | None
+    hooks: Sequence[HookDescription]
+    arguments: Sequence[Argument]
+    told: EventsTold
+    events: Sequence[EventDescription]
+    kinds: Sequence[type[ApiObject]]
+
+
+def describe(plugin: RegisteredPlugin) -> PluginDescription:
+    """Describe a plugin.
+
+    Args:
+        plugin: The plugin. If it registers events, it is built with default arguments.
+
+    Raises:
+        PluginLoadError: It cannot be used.
+    """
+    found = plugin.load()
+    scope: object = getattr(found, "scope", Scope.CLUSTER)
+    pod_use: object = getattr(found, "pod_use", PodUse.PODS)
+    return PluginDescription(
+        plugin=plugin,
+        summary=(inspect.getdoc(found) or "").partition("\n\n")[0].replace("\n", " "),
+        scope=scope if isinstance(scope, Scope) else None,
+        pod_use=pod_use if isinstance(pod_use, PodUse) else None,
+        hooks=tuple(_hooks(found)),
+        arguments=arguments_of(plugin.args_class),
+        told=events_told(plugin),
+        events=tuple(map(_event, registered_events(plugin) or ())),
+        kinds=kinds_of_plugin(found),
+    )
+
+
+def _hooks(plugin: type) -> Iterator[HookDescription]:
+    own = frozenset(marked_hooks(plugin))
+    for point in EXTENSION_POINTS:
+        twins: Mapping[str, str] = point.twins
+        for name in point.hooks:
+            if name in own and name not in twins.values():
+                twin = twins.get(name, "")
+                yield HookDescription(
+                    name=name,
+                    point=point.key,
+                    twin=twin if twin in own else "",
+                    wraps=is_wrapper(getattr(plugin, name)),
+                )
+
+
+def _event(registered: ClusterEventWithHint) -> EventDescription:
+    event = registered.event
+    return EventDescription(
+        resource=event.resource.value,
+        actions=tuple(_actions(event.action)),
+        has_hint=registered.hint is not None,
+    )
+
+
+def _actions(action: ActionType) -> Iterator[str]:
+    """Upstream's names of the actions, all updates as one if they are all there."""
+    if action == ActionType.ALL:
+        yield action.label
+        return
+    all_updates = action & ActionType.UPDATE == ActionType.UPDATE
+    for one in ActionType:
+        if one & action and not (all_updates and one & ActionType.UPDATE):
+            yield one.label
+    if all_updates:
+        yield ActionType.UPDATE.label
