@@ -23,10 +23,14 @@ from tests.docs.reference import (
 from tests.docs.snippets import Command, Page, read_page
 
 ROOT = Path(__file__).parents[2]
+# Packages are installed and run by tests/examples.
+EXAMPLES = ROOT / "docs/examples"
 PAGES = [
     path
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
-    if path.parent.name != "tutorial" and read_page(path).commands
+    if path.parent.name != "tutorial"
+    and EXAMPLES not in path.parents
+    and read_page(path).commands
 ]
 # Their commands take ten seconds and more.
 SLOW_PAGES = {"measure-speed.md", "speed.md", "test-a-plugin.md"}

@@ -35,6 +35,7 @@ def test_every_page_is_in_the_navigation() -> None:
         for folder in ("docs", "plugins")
         for path in (ROOT / folder).rglob("*.md")
         if "reference/api" not in path.as_posix()  # made by the site
+        and not any(part.startswith(".") for part in path.relative_to(ROOT).parts)
     }
     assert there <= set(PAGES), f"not linked in {START}.md, or in an index page"
 

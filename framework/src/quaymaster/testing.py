@@ -36,6 +36,7 @@ from quaymaster._testing.makers import (
     make_uid,
 )
 from quaymaster._testing.profile_config import profile_config
+from quaymaster._testing.queued_pods import make_queued_pod
 from quaymaster._testing.scheduler_harness import PluginNotFoundError, SchedulerHarness
 from quaymaster._testing.storage_makers import (
     make_csi_node,
@@ -75,6 +76,7 @@ __all__ = [
     "make_pod",
     "make_pod_disruption_budget",
     "make_priority_class",
+    "make_queued_pod",
     "make_replica_set",
     "make_replication_controller",
     "make_runtime_class",

@@ -1,33 +1,15 @@
 """PrioritySort: the order of pods, as in upstream's TestLess."""
 
-from collections.abc import Set as AbstractSet
-
-import attrs
 import pytest
 
-from quaymaster import Pod
+from quaymaster import QueuedPodInfo
 from quaymaster.config import ConfigErrors
-from quaymaster.testing import PluginHarness, make_pod
+from quaymaster.testing import PluginHarness, make_pod, make_queued_pod
 from quaymaster_priority_sort import PrioritySort
 
 
-@attrs.frozen(kw_only=True)
-class Queued:
-    """A pod as the queue keeps it."""
-
-    pod: Pod
-    timestamp: float
-    initial_attempt_timestamp: float | None = None
-    attempts: int = 0
-    unschedulable_count: int = 0
-    consecutive_errors_count: int = 0
-    unschedulable_plugins: AbstractSet[str] = frozenset()
-    pending_plugins: AbstractSet[str] = frozenset()
-    gating_plugin: str = ""
-
-
-def queued(priority: int | None, timestamp: float = 0.0) -> Queued:
-    return Queued(pod=make_pod(priority=priority), timestamp=timestamp)
+def queued(priority: int | None, timestamp: float = 0.0) -> QueuedPodInfo:
+    return make_queued_pod(make_pod(priority=priority), timestamp=timestamp)
 
 
 @pytest.mark.parametrize(
@@ -42,7 +24,7 @@ def queued(priority: int | None, timestamp: float = 0.0) -> Queued:
         ),
     ],
 )
-def test_pod_is_tried_before(first: Queued, second: Queued) -> None:
+def test_pod_is_tried_before(first: QueuedPodInfo, second: QueuedPodInfo) -> None:
     harness = PluginHarness(PrioritySort)
     assert harness.sort_key(first) < harness.sort_key(second)
 

@@ -75,6 +75,7 @@ class PluginHarness(HarnessBase):
         handle: What the plugin was given.
         snapshot: The nodes and pods.
         cluster: An in-memory cluster with the same objects, for ``bind``.
+        clock: The clock of the handle and the cluster, which only a test lets run.
         state: The cycle state of the last attempt.
 
     Raises:

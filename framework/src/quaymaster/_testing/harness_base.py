@@ -39,7 +39,7 @@ class HarnessBase:
         self._name = plugin.__name__
         nodes, pods, objects = list(nodes), list(pods), list(objects)
         beside = list(beside)
-        clock = VirtualClock()
+        self.clock = clock = VirtualClock()
         self.snapshot = Snapshot()
         for node in nodes:
             self.snapshot.add_node(node)

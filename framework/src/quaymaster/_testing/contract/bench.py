@@ -6,14 +6,12 @@ from typing import cast
 import msgspec
 
 from quaymaster._contract.cycle_state import CycleState
-from quaymaster._contract.queueing import QueuedPodInfo
 from quaymaster._contract.results import PreFilterResult
 from quaymaster._contract.status import Status
 from quaymaster._engine.handle import EngineHandle, Services
 from quaymaster._errors import PluginError, QuaymasterError
 from quaymaster._mutations.guard import MutationGuard
 from quaymaster._objects import ApiObject, Node, Pod
-from quaymaster._queue.queued_pod import QueuedPod
 from quaymaster._raised import describe_exception
 from quaymaster._runtime.guards import HookGuards
 from quaymaster._state.arrays import Rows
@@ -23,7 +21,7 @@ from quaymaster._testing.contract.subject import HOOKS, Subject, make_services
 from quaymaster._testing.makers import make_node
 from quaymaster._testing.still import FixedObjects
 
-__all__ = ["Bench", "HookFailedError", "on_node", "queued_pod"]
+__all__ = ["Bench", "HookFailedError", "on_node"]
 
 
 class HookFailedError(QuaymasterError):
@@ -38,11 +36,6 @@ class HookFailedError(QuaymasterError):
         super().__init__(f"{hook}: {problem}")
         self.hook = hook
         self.problem = problem
-
-
-def queued_pod(pod: Pod, timestamp: float = 0.0) -> QueuedPodInfo:
-    """Return a pod in the form of the queue."""
-    return QueuedPod(pod, timestamp)
 
 
 class Bench:

@@ -4,10 +4,11 @@ import itertools
 from typing import Any, cast
 
 from quaymaster._raised import describe_exception
-from quaymaster._testing.contract.bench import Bench, queued_pod
+from quaymaster._testing.contract.bench import Bench
 from quaymaster._testing.contract.check import Check, fail
 from quaymaster._testing.contract.small_cluster import SmallCluster
 from quaymaster._testing.contract.subject import Subject
+from quaymaster._testing.queued_pods import make_queued_pod
 
 __all__ = ["SORT_KEYS"]
 
@@ -15,7 +16,7 @@ __all__ = ["SORT_KEYS"]
 def _ask(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
     bench = Bench(subject, cluster)
     pods = (*cluster.pending, *other.pending)
-    queued = [queued_pod(pod, float(at % 3)) for at, pod in enumerate(pods)]
+    queued = [make_queued_pod(pod, timestamp=at % 3) for at, pod in enumerate(pods)]
     # Any: anything that compares is a key.
     keys = [(one.pod, cast(Any, bench.ask("queue_sort", one))) for one in queued]
     for (pod, key), (rival, against) in itertools.permutations(keys, 2):

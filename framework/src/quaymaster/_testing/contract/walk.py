@@ -13,7 +13,8 @@ from quaymaster._testing.contract.answers import (
     normalized,
     prepare_scores,
 )
-from quaymaster._testing.contract.bench import Bench, on_node, queued_pod
+from quaymaster._testing.contract.bench import Bench, on_node
+from quaymaster._testing.queued_pods import make_queued_pod
 
 __all__ = ["walk"]
 
@@ -26,7 +27,7 @@ def walk(bench: Bench, pod: Pod) -> None:
     """
     subject = bench.subject
     if subject.has("queue_sort"):
-        bench.ask("queue_sort", queued_pod(pod))
+        bench.ask("queue_sort", make_queued_pod(pod))
     if subject.has("sign_pod"):
         bench.ask("sign_pod", pod)
     passing = [info.name for info in bench.snapshot]

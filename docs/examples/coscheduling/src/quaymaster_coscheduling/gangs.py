@@ -1,0 +1,103 @@
+"""Who is in a group, and who of them has a node.
+
+Mirrors ``assignedPodsByPG`` of ``PodGroupManager`` (scheduler-plugins v0.34.7,
+``pkg/coscheduling/core/core.go``). Nothing is counted by hand here: bound pods are
+those of the informers, and waiting ones those of the framework. So the numbers hold
+after a restart, and for the instance that a reload puts in place.
+"""
+
+import enum
+from collections.abc import Sequence
+
+from quaymaster import Handle, Pod, WaitingPod
+
+from quaymaster_coscheduling.pod_group import group_key
+
+__all__ = ["Gangs"]
+
+
+class _Standing(enum.Enum):
+    """What a member that has not ended waits for."""
+
+    BOUND = "bound"
+    GATED = "gated"
+    PENDING = "pending"
+
+
+def _place(pod: Pod) -> tuple[str, _Standing] | None:
+    key = group_key(pod)
+    if not key or pod.is_finished:
+        return None
+    if pod.node_name:
+        return key, _Standing.BOUND
+    return key, _Standing.GATED if pod.spec.scheduling_gates else _Standing.PENDING
+
+
+class Gangs:
+    """The members of all groups.
+
+    Args:
+        handle: The framework.
+    """
+
+    def __init__(self, handle: Handle) -> None:
+        self._handle = handle
+        self._informers = handle.informers
+        self._places = handle.informers.index(Pod, by=_place)
+        # Group -> uid -> key of the pods that need not wait any more, and that the
+        # informers do not show on a node yet.
+        self._passed: dict[str, dict[str, str]] = {}
+
+    def bound(self, key: str) -> Sequence[Pod]:
+        """Return the members that have a node."""
+        return self._places.get((key, _Standing.BOUND))
+
+    def pending(self, key: str) -> Sequence[Pod]:
+        """Return the members without a node and without gates, waiting ones too."""
+        return self._places.get((key, _Standing.PENDING))
+
+    def gated(self, key: str) -> Sequence[Pod]:
+        """Return the members that scheduling gates hold back."""
+        return self._places.get((key, _Standing.GATED))
+
+    def size(self, key: str) -> int:
+        """Return how many members there are that have not ended."""
+        return sum(len(self._places.get((key, standing))) for standing in _Standing)
+
+    def waiting(self, key: str) -> Sequence[WaitingPod]:
+        """Return the members that wait on Permit."""
+        waiting = self._handle.waiting_pods()
+        return [one for one in waiting if group_key(one.pod) == key]
+
+    def assigned(self, key: str, *more: Pod) -> int:
+        """Return how many members have a node, those on their way included.
+
+        Args:
+            key: The group.
+            more: Members that have just been given one.
+        """
+        on_their_way = {one.pod.uid for one in self.waiting(key)}
+        on_their_way.update(self._on_their_way(key), (pod.uid for pod in more))
+        return len(self.bound(key)) + len(on_their_way)
+
+    def let_pass(self, pod: Pod) -> None:
+        """Note that a member need not wait any more."""
+        self._passed.setdefault(group_key(pod), {})[pod.uid] = pod.key
+
+    def take_back(self, pod: Pod) -> bool:
+        """Note that a member has lost its node; return whether it had passed."""
+        passed = self._passed.get(group_key(pod), {})
+        return passed.pop(pod.uid, None) is not None
+
+    def _on_their_way(self, key: str) -> Sequence[str]:
+        """Return the uids of those that have passed, less those that have arrived."""
+        passed = self._passed.get(key)
+        if passed is None:
+            return ()
+        for uid, pod_key in list(passed.items()):
+            stored = self._informers.get(Pod, pod_key)
+            if stored is None or stored.uid != uid or stored.node_name:
+                del passed[uid]
+        if not passed:
+            del self._passed[key]
+        return tuple(passed)

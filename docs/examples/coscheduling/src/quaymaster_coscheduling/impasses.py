@@ -1,0 +1,115 @@
+"""Remembers which groups do not fit, so that they need not be tried for ever.
+
+Upstream has a group that does not fit tried again whenever its own pods lose their
+nodes, which wakes those that found none: it never comes to rest. Here a group rests
+until something has changed.
+"""
+
+from collections.abc import Collection
+
+import attrs
+from quaymaster import Handle, Pod
+
+from quaymaster_coscheduling.cluster_changes import ClusterChanges
+from quaymaster_coscheduling.gangs import Gangs
+from quaymaster_coscheduling.pod_group import PodGroup, PodGroupSpec, group_key
+
+__all__ = ["Impasses"]
+
+_LONGEST_SECONDS = 300.0
+"""After this long the queue tries any pod again: what another plugin's verdict hangs on
+may be in no object."""
+
+
+@attrs.define(eq=False)
+class _Impasse:
+    """A group that did not fit.
+
+    Attributes:
+        spec: What the group asked for.
+        revision: The count of changes at that time.
+        holders: The uids of pods of other groups that held nodes, waiting.
+        end: When it is forgotten.
+        unfit: The uids of the members for which there was no node left.
+    """
+
+    spec: PodGroupSpec
+    revision: int
+    holders: frozenset[str]
+    end: float
+    unfit: set[str] = attrs.field(factory=set)
+
+
+class Impasses:
+    """The groups that do not fit as things stand.
+
+    Args:
+        handle: The framework.
+        gangs: The members of groups.
+        changes: Tells whether things still stand so.
+    """
+
+    def __init__(self, handle: Handle, gangs: Gangs, changes: ClusterChanges) -> None:
+        self._handle = handle
+        self._gangs = gangs
+        self._changes = changes
+        self._known: dict[str, _Impasse] = {}
+        self._groups = handle.informers.changes(PodGroup)
+        self._groups_revision = -1
+
+    def note(self, group: PodGroup, unfit: Collection[Pod]) -> None:
+        """Note that some members found no node, those that wait in place."""
+        self._forget_deleted()
+        impasse = self._known.get(group.key)
+        if impasse is None or not self._stands(impasse, group):
+            impasse = self._known[group.key] = _Impasse(
+                spec=group.spec,
+                revision=self._changes.count,
+                holders=self._holders(group.key),
+                end=self._handle.clock.now() + _LONGEST_SECONDS,
+            )
+        impasse.unfit.update(pod.uid for pod in unfit)
+
+    def forget(self, key: str) -> None:
+        """Forget what is known of a group."""
+        self._known.pop(key, None)
+
+    def is_over(self, group: PodGroup) -> bool | None:
+        """Whether things have changed since a group did not fit; None if it never was.
+
+        As long as they have not, its members need not be tried again.
+        """
+        impasse = self._known.get(group.key)
+        return None if impasse is None else not self._stands(impasse, group)
+
+    def refuses(self, group: PodGroup, pod: Pod) -> bool:
+        """Whether it is known that a pod, or its group as a whole, does not fit."""
+        impasse = self._known.get(group.key)
+        if impasse is None or not self._stands(impasse, group):
+            return False
+        unfit = impasse.unfit
+        if pod.uid in unfit:
+            return True
+        pending = self._gangs.pending(group.key)
+        left = sum(one.uid not in unfit for one in pending)
+        return len(self._gangs.bound(group.key)) + left < group.spec.min_member
+
+    def _stands(self, impasse: _Impasse, group: PodGroup) -> bool:
+        return (
+            impasse.revision == self._changes.count
+            and impasse.spec == group.spec
+            and self._handle.clock.now() < impasse.end
+            and all(map(self._handle.waiting_pod, impasse.holders))
+        )
+
+    def _holders(self, key: str) -> frozenset[str]:
+        waiting = self._handle.waiting_pods()
+        return frozenset(one.pod.uid for one in waiting if group_key(one.pod) != key)
+
+    def _forget_deleted(self) -> None:
+        if self._groups.revision != self._groups_revision:
+            self._groups_revision = self._groups.revision
+            groups = self._handle.informers
+            gone = [key for key in self._known if groups.get(PodGroup, key) is None]
+            for key in gone:
+                del self._known[key]
