@@ -1,17 +1,15 @@
 """What the documentation shows is true: commands run, outputs are real."""
 
 import ast
-import os
 import re
 import shlex
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
 from tests.docs.command_line import PAGE, command_line
+from tests.docs.programs import run_program
 from tests.docs.reference import (
     FOLDER,
     MODULES,
@@ -20,7 +18,7 @@ from tests.docs.reference import (
     pages,
     plugin_index,
 )
-from tests.docs.snippets import Command, Page, read_page
+from tests.docs.snippets import Command, read_page
 
 ROOT = Path(__file__).parents[2]
 # Packages are installed and run by tests/examples.
@@ -34,7 +32,6 @@ PAGES = [
 ]
 # Their commands take ten seconds and more.
 SLOW_PAGES = {"measure-speed.md", "speed.md", "test-a-plugin.md"}
-BIN = Path(sys.executable).parent
 
 
 def test_reference_pages_are_up_to_date() -> None:
@@ -85,7 +82,7 @@ def test_commands_of_a_page_print_what_it_shows(path: Path, tmp_path: Path) -> N
         if command.line.startswith("pip install ./"):
             install(tmp_path / command.line.removeprefix("pip install ./"), tmp_path)
         elif not command.line.startswith("python3 -m venv"):
-            check(command, page, tmp_path)
+            check(command, tmp_path)
 
 
 def install(package: Path, folder: Path) -> None:
@@ -107,19 +104,11 @@ def install(package: Path, folder: Path) -> None:
         (site / module.name).symlink_to(module)
 
 
-def check(command: Command, page: Page, folder: Path) -> None:
-    program, *arguments = shlex.split(command.line)
-    done = subprocess.run(
-        [str(BIN / program), *arguments],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(folder / "site"), "COLUMNS": "200"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, f"{command.line}\n{done.stdout}{done.stderr}"
+def check(command: Command, folder: Path) -> None:
+    done = run_program(shlex.split(command.line), folder, folder / "site")
+    assert done.code == 0, f"{command.line}\n{done.output}{done.errors}"
     if command.output.strip():
-        assert squeezed(done.stdout) == squeezed(command.output), command.line
+        assert squeezed(done.output) == squeezed(command.output), command.line
 
 
 def squeezed(text: str) -> list[str]:

@@ -5,7 +5,6 @@ plugin offers each in the entry-point group ``quaymaster.kinds``.
 """
 
 from collections.abc import Callable, Sequence
-from importlib import metadata
 from typing import Final
 
 import attrs
@@ -14,6 +13,7 @@ from quaymaster._errors import KindError
 from quaymaster._objects import ApiObject
 from quaymaster._objects.kind_checks import kind_problem
 from quaymaster._raised import describe_exception, is_from_outside
+from quaymaster._registry.offers import Offer
 
 __all__ = ["KIND_GROUP", "RegisteredKind", "kinds_of_plugin", "kinds_problem"]
 
@@ -37,9 +37,9 @@ class RegisteredKind:
     _find: Callable[[], object] = attrs.field(repr=False)
 
     @classmethod
-    def from_entry_point(cls, entry: metadata.EntryPoint) -> "RegisteredKind":
-        """What an entry point offers."""
-        owner = f"{entry.dist.name} {entry.dist.version}" if entry.dist else ""
+    def from_offer(cls, offer: Offer) -> "RegisteredKind":
+        """The kind behind an entry point."""
+        entry, owner = offer.entry, offer.owner
         return cls(name=entry.name, owner=owner, origin=entry.value, find=entry.load)
 
     def load(self) -> type[ApiObject]:

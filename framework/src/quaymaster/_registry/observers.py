@@ -5,7 +5,6 @@ called without arguments, once for each scheduler.
 """
 
 from collections.abc import Callable
-from importlib import metadata
 from typing import Final, cast
 
 import attrs
@@ -13,6 +12,7 @@ import attrs
 from quaymaster._contract.hook_calls import HookObserver
 from quaymaster._errors import ObserverError
 from quaymaster._raised import describe_exception, is_from_outside
+from quaymaster._registry.offers import Offer
 
 __all__ = ["OBSERVER_GROUP", "RegisteredObserver"]
 
@@ -36,9 +36,9 @@ class RegisteredObserver:
     _find: Callable[[], Callable[[], object]] = attrs.field(repr=False)
 
     @classmethod
-    def from_entry_point(cls, entry: metadata.EntryPoint) -> "RegisteredObserver":
-        """What an entry point offers."""
-        owner = f"{entry.dist.name} {entry.dist.version}" if entry.dist else ""
+    def from_offer(cls, offer: Offer) -> "RegisteredObserver":
+        """The observer behind an entry point."""
+        entry, owner = offer.entry, offer.owner
         return cls(name=entry.name, owner=owner, origin=entry.value, find=entry.load)
 
     def make(self) -> HookObserver:

@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FunctionType, MethodType
 from typing import Final
+from weakref import WeakKeyDictionary
 
 from quaymaster._contract.hookspecs import (
     EXTENSION_POINTS,
@@ -34,6 +35,11 @@ _ITERATED: Final = frozenset({"events_to_register"})
 
 _METHODS: Final = (FunctionType, MethodType, staticmethod, classmethod)
 """Types on which pluggy looks for marks."""
+
+_PROBLEMS: Final[WeakKeyDictionary[FunctionType, dict[str, Sequence[str]]]] = (
+    WeakKeyDictionary()
+)
+"""The mistakes in functions, by their names in classes."""
 
 _NOT_GIVEN: Final = object()
 _PASSED_ON: Final = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -88,7 +94,7 @@ def _problems_with(plugin: type, name: str, value: object) -> Iterator[str]:
     found = _class_attribute(plugin, name)
     if callable(found) and _mark(found) is not None and isinstance(value, _METHODS):
         if name in _HOOKS:
-            yield from _method_problems(name, value, found)
+            yield from _problems_once(name, value, found)
         else:
             yield f"unknown hook {name!r}{did_you_mean(name, _HOOKS)}"
     elif _is_marked(value):
@@ -150,6 +156,22 @@ def _forgotten(plugin: type, name: str, value: object) -> str:
     if overridden:
         text += f" (and overrides the one of {overridden[0]})"
     return f"{text}; mark it, or rename it if it is none"
+
+
+def _problems_once(
+    name: str, value: object, function: Callable[..., object]
+) -> Sequence[str]:
+    """Return the mistakes in a method; a function is looked at once in its life.
+
+    A scheduler that is built anew, in each test or at each reload, has the same hooks
+    (measured: 4 ms of the 21 ms of a `SchedulerHarness`).
+    """
+    if not isinstance(value, FunctionType):
+        return tuple(_method_problems(name, value, function))
+    known = _PROBLEMS.setdefault(value, {})
+    if name not in known:
+        known[name] = tuple(_method_problems(name, value, function))
+    return known[name]
 
 
 def _method_problems(

@@ -7,7 +7,6 @@ imported before it is asked for.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from importlib import metadata
 from typing import TypeAlias, cast, get_type_hints
 
 import attrs
@@ -26,6 +25,7 @@ from quaymaster._registry.kinds import (
     kinds_problem,
 )
 from quaymaster._registry.observers import OBSERVER_GROUP, RegisteredObserver
+from quaymaster._registry.offers import Offer, offers
 from quaymaster._registry.plugin_checks import hook_problems, marked_hooks
 from quaymaster._suggestions import did_you_mean
 
@@ -221,9 +221,9 @@ class PluginRegistry(Mapping[str, RegisteredPlugin]):
         by_name: dict[str, list[RegisteredPlugin]] = {}
         for plugin in plugins:
             by_name.setdefault(plugin.name, []).append(plugin)
-        for offers in by_name.values():
-            if len(offers) > 1:
-                raise DuplicatePluginError(sorted(offers, key=lambda one: one.owner))
+        for same in by_name.values():
+            if len(same) > 1:
+                raise DuplicatePluginError(sorted(same, key=lambda one: one.owner))
         self._plugins = {name: by_name[name][0] for name in sorted(by_name)}
         self._kinds = tuple(kinds)
         self._observers = tuple(sorted(observers, key=lambda one: one.name))
@@ -235,12 +235,10 @@ class PluginRegistry(Mapping[str, RegisteredPlugin]):
         Raises:
             DuplicatePluginError: Two distributions offer the same name.
         """
-        kinds = metadata.entry_points(group=KIND_GROUP)
-        observers = metadata.entry_points(group=OBSERVER_GROUP)
         return cls(
-            map(_from_entry_point, metadata.entry_points(group=GROUP)),
-            map(RegisteredKind.from_entry_point, kinds),
-            map(RegisteredObserver.from_entry_point, observers),
+            map(_from_offer, offers(GROUP)),
+            map(RegisteredKind.from_offer, offers(KIND_GROUP)),
+            map(RegisteredObserver.from_offer, offers(OBSERVER_GROUP)),
         )
 
     @classmethod
@@ -328,13 +326,13 @@ class PluginRegistry(Mapping[str, RegisteredPlugin]):
         )
 
 
-def _from_entry_point(entry: metadata.EntryPoint) -> RegisteredPlugin:
+def _from_offer(offer: Offer) -> RegisteredPlugin:
     return RegisteredPlugin(
-        name=entry.name,
-        distribution=entry.dist.name if entry.dist else "",
-        version=entry.dist.version if entry.dist else "",
-        origin=entry.value,
-        find=entry.load,
+        name=offer.entry.name,
+        distribution=offer.distribution,
+        version=offer.version,
+        origin=offer.entry.value,
+        find=offer.entry.load,
     )
 
 

@@ -15,7 +15,6 @@ from quaymaster._contract.cluster_events import ClusterEventWithHint, EventResou
 from quaymaster._contract.handle import Handle
 from quaymaster._contract.hookspecs import (
     EXTENSION_POINTS,
-    PROJECT,
     ExtensionPoint,
     PodUse,
     Scope,
@@ -29,7 +28,7 @@ from quaymaster._runtime.calls import Implementations
 from quaymaster._runtime.events import event_problem
 from quaymaster._runtime.guards import HookGuards
 from quaymaster._runtime.lifecycle import Lifecycle
-from quaymaster._runtime.manager import hooks_of
+from quaymaster._runtime.manager import HookManager, hooks_of
 from quaymaster._runtime.profile import Call, HookFunction, Profile
 
 __all__ = ["REJECTING_HOOKS", "ProfileError", "build_profile"]
@@ -107,9 +106,7 @@ class _Builder:
         self._registry = registry
         self._make_handle = make_handle
         self._guards = guards
-        self._manager = pluggy.PluginManager(PROJECT)
-        for point in EXTENSION_POINTS:
-            self._manager.add_hookspecs(point.spec)
+        self._manager = HookManager()
         self._plugins: dict[str, object] = {}
 
     def build(self) -> Profile:

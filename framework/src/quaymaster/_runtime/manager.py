@@ -1,18 +1,46 @@
-"""Objects that are registered with pluggy in place of plugins.
+"""pluggy's plugin manager, and the objects that are registered with it as plugins.
 
 pluggy refuses a plugin that is equal to another one; such an object is equal to no
-other. pluggy also inspects each name of a plugin in a slow way, which runs no code of
-the plugin, and each hook twice. Bound methods in an object's own attributes it takes as
-they are (measured: the default profile is built in 6 ms instead of 14).
+other. pluggy also inspects each name of a plugin and of a hookspec in a slow way, which
+runs no code of the plugin, and each hook twice. Bound methods in an object's own
+attributes it takes as they are (measured: the default profile is built in 6 ms instead
+of 14), and of the hookspecs it is known that they are functions (in 3 ms).
 """
 
 from collections.abc import Mapping, Sequence
-from types import FunctionType, MemberDescriptorType, MethodType
+from types import FunctionType, MemberDescriptorType, MethodType, ModuleType
 
-__all__ = ["hooks_of"]
+import pluggy
+
+from quaymaster._contract.hookspecs import EXTENSION_POINTS, PROJECT
+
+__all__ = ["HookManager", "hooks_of"]
 
 _UNUSUAL = (staticmethod, classmethod, MethodType, MemberDescriptorType)
 """The types, beside functions, behind which pluggy may find a hook in a class."""
+
+
+class HookManager(pluggy.PluginManager):
+    """A plugin manager that knows the hookspecs, and reads marks in a quick way."""
+
+    def __init__(self) -> None:
+        super().__init__(PROJECT)
+        for point in EXTENSION_POINTS:
+            self.add_hookspecs(point.spec)
+
+    def parse_hookspec_opts(
+        self, module_or_class: ModuleType | type, name: str
+    ) -> pluggy.HookspecOpts | None:
+        """Return the mark of a hookspec, or None."""
+        return getattr(vars(module_or_class).get(name), f"{PROJECT}_spec", None)
+
+    def parse_hookimpl_opts(
+        self, plugin: object, name: str
+    ) -> pluggy.HookimplOpts | None:
+        """Return the mark of a hook, or None."""
+        if isinstance(plugin, _Hooks):
+            return getattr(vars(plugin).get(name), f"{PROJECT}_impl", None)
+        return super().parse_hookimpl_opts(plugin, name)
 
 
 def hooks_of(plugin: object) -> object:

@@ -1,0 +1,70 @@
+"""Runs the programs that pages show, without importing everything for each of them.
+
+A server that has imported what they need forks a process for each, which begins like
+one of its own: with its own working directory, arguments, environment and outputs.
+"""
+
+import multiprocessing
+import os
+import runpy
+import sys
+from collections.abc import Sequence
+from importlib.metadata import entry_points
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import attrs
+
+__all__ = ["Done", "run_program"]
+
+_forked = multiprocessing.get_context("forkserver")
+_forked.set_forkserver_preload([__name__, "_pytest.assertion", "quaymaster._cli.app"])
+
+
+@attrs.frozen
+class Done:
+    """How a program ended.
+
+    Attributes:
+        code: Its exit code.
+        output: What it printed.
+        errors: What it printed on standard error.
+    """
+
+    code: int | None
+    output: str
+    errors: str
+
+
+def run_program(words: Sequence[str], folder: Path, site: Path) -> Done:
+    """Run a program to its end.
+
+    Args:
+        words: Its name, that of an installed script or ``python``, and its arguments.
+        folder: The folder that it works in.
+        site: A folder with further packages.
+    """
+    with TemporaryDirectory() as outputs:
+        out, err = Path(outputs, "out"), Path(outputs, "err")
+        process = _forked.Process(target=_be, args=(words, folder, site, out, err))
+        process.start()
+        process.join()
+        return Done(process.exitcode, out.read_text(), err.read_text())
+
+
+def _be(words: Sequence[str], folder: Path, site: Path, out: Path, err: Path) -> None:
+    """Become the program, in a process of its own."""
+    for number, file in ((1, out), (2, err)):
+        os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT), number)
+    os.chdir(folder)
+    os.environ["COLUMNS"] = "200"
+    program, *arguments = words
+    if program == "python":
+        sys.argv = arguments
+        sys.path[:0] = [str(folder), str(site)]
+        runpy.run_path(arguments[0], run_name="__main__")
+    else:
+        sys.argv = [program, *arguments]
+        sys.path.insert(0, str(site))
+        (script,) = entry_points(group="console_scripts", name=program)
+        sys.exit(script.load()())
