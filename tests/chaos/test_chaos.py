@@ -12,8 +12,8 @@ from tests.chaos.run import replay, script, shrink
 from tests.chaos.steps import STEPS, Step, draw_steps
 from tests.kit.internals.state import Cache
 
-_RUN = 50
-_SHORT = 200
+_RUN = 25
+_SHORT = 100
 """How many histories are part of every run."""
 
 

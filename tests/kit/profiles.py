@@ -1,10 +1,13 @@
 """How many examples property tests try: a pytest plugin.
 
 `default` has few, the same in every run, so that the tests are quick and only a change
-makes one fail; ``--hypothesis-profile=thorough`` has many, and others each time. A test
-has settings of its own only where a comment says why.
+makes one fail; `full`, which `.ci/run` plays, has more; `thorough` has many, and others
+each time. A test has settings of its own only where a comment says why.
 """
 
+from collections.abc import Iterable
+
+import pytest
 from hypothesis import HealthCheck, settings
 
 __all__ = ["fewer"]
@@ -15,11 +18,12 @@ _SLOW = [HealthCheck.too_slow]
 settings.register_profile(
     "default",
     derandomize=True,
-    max_examples=50,
+    max_examples=30,
     stateful_step_count=25,
     deadline=None,
     suppress_health_check=_SLOW,
 )
+settings.register_profile("full", settings.get_profile("default"), max_examples=100)
 settings.register_profile(
     "thorough",
     settings.get_profile("default"),
@@ -34,6 +38,14 @@ settings.register_profile(
     derandomize=True,
 )
 settings.load_profile("default")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
+    """Mark contracts of plugins as what they are: their clusters are drawn."""
+    for item in items:
+        if item.name.startswith("test_contract["):
+            item.add_marker("hypothesis")
 
 
 def fewer(divisor: int, parent: settings | None = None) -> settings:

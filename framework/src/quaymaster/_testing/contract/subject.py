@@ -79,7 +79,7 @@ class Subject:
         """The plugin's name."""
         return self.plugin.__name__
 
-    @property
+    @cached_property
     def kinds(self) -> Sequence[type[ApiObject]]:
         """The kinds of objects that it declares.
 

@@ -209,8 +209,12 @@ class PluginContract:
 
     @property
     def plugin(self) -> type:
-        """The plugin's class."""
-        raise NotImplementedError(f"{type(self).__name__}: set plugin = YourPlugin")
+        """The plugin's class.
+
+        Raises:
+            ContractError: The subclass does not set it.
+        """
+        raise ContractError(f"{type(self).__name__}: set plugin = YourPlugin")
 
     @property
     def args(self) -> Mapping[str, object] | None:
