@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from tests.docs.command_line import PAGE, command_line
-from tests.docs.programs import run_program
 from tests.docs.reference import (
     FOLDER,
     MODULES,
@@ -19,6 +18,7 @@ from tests.docs.reference import (
     plugin_index,
 )
 from tests.docs.snippets import Command, read_page
+from tests.kit.programs import run_program
 
 ROOT = Path(__file__).parents[2]
 # Packages are installed and run by tests/examples.

@@ -1,16 +1,15 @@
 """The tutorial can be followed: each page with the files of those before it."""
 
-import os
 import re
 import shlex
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.docs.navigation import ROOT, below
 from tests.docs.snippets import read_page
-from tests.docs.test_docs import BIN, install, squeezed
+from tests.docs.test_docs import install, squeezed
+from tests.kit.programs import Done, run_program
 
 START = "docs/tutorial/README"
 STEPS = tuple(below(START))
@@ -32,17 +31,8 @@ def folder_at(step: str, folder: Path) -> Path:
     return folder
 
 
-def run(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    program, *arguments = shlex.split(line)
-    environment = {"PYTHONPATH": str(folder / "site"), "COLUMNS": "200"}
-    return subprocess.run(
-        [str(BIN / program), *arguments],
-        cwd=folder,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def run(line: str, folder: Path) -> Done:
+    return run_program(shlex.split(line), folder, folder / "site")
 
 
 @pytest.mark.parametrize(
@@ -58,9 +48,9 @@ def test_commands_print_what_the_page_shows(step: str, tmp_path: Path) -> None:
     for command in read_page(ROOT / f"{step}.md").commands:
         if not command.line.startswith(SETUP):
             done = run(command.line, folder)
-            assert done.returncode == 0, f"{command.line}\n{done.stdout}{done.stderr}"
+            assert done.code == 0, f"{command.line}\n{done.output}{done.errors}"
             if command.output.strip():
-                assert squeezed(done.stdout) == squeezed(command.output)
+                assert squeezed(done.output) == squeezed(command.output)
 
 
 @pytest.mark.parametrize("step", ["docs/tutorial/4-arguments"])
@@ -68,8 +58,8 @@ def test_what_is_refused_is_refused_in_these_words(step: str, tmp_path: Path) ->
     folder = folder_at(step, tmp_path)
     (refused,) = REFUSED.finditer((ROOT / f"{step}.md").read_text(encoding="utf-8"))
     done = run(refused["line"], folder)
-    assert done.returncode == 2
-    assert squeezed(done.stderr) == squeezed(refused["said"])
+    assert done.code == 2
+    assert squeezed(done.errors) == squeezed(refused["said"])
 
 
 def test_steps_lead_from_one_to_the_next() -> None:

@@ -4,6 +4,7 @@ A server that has imported what they need forks a process for each, which begins
 one of its own: with its own working directory, arguments, environment and outputs.
 """
 
+import atexit
 import multiprocessing
 import os
 import runpy
@@ -18,7 +19,9 @@ import attrs
 __all__ = ["Done", "run_program"]
 
 _forked = multiprocessing.get_context("forkserver")
-_forked.set_forkserver_preload([__name__, "_pytest.assertion", "quaymaster._cli.app"])
+_forked.set_forkserver_preload(
+    [__name__, "click", "pytest", "quaymaster.simulation", "quaymaster.testing"]
+)
 
 
 @attrs.frozen
@@ -58,6 +61,13 @@ def _be(words: Sequence[str], folder: Path, site: Path, out: Path, err: Path) ->
         os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT), number)
     os.chdir(folder)
     os.environ["COLUMNS"] = "200"
+    try:
+        _run(words, folder, site)
+    finally:
+        atexit._run_exitfuncs()  # which multiprocessing leaves out
+
+
+def _run(words: Sequence[str], folder: Path, site: Path) -> None:
     program, *arguments = words
     if program == "python":
         sys.argv = arguments
