@@ -703,6 +703,20 @@ def test_drawn_clusters_hold_together(cluster: SmallCluster) -> None:
     ) + len(cluster.pending)
 
 
+@given(
+    cluster=clusters(
+        pods=pods({"requests": {"cpu": "3"}}, {"limits": {"cpu": "2", "memory": "1Gi"}})
+    )
+)
+def test_drawn_pods_request_no_more_than_their_limits(cluster: SmallCluster) -> None:
+    for pod in (*cluster.pods, *cluster.pending):
+        for container in pod.spec.containers:
+            requests, limits = container.resources.requests, container.resources.limits
+            assert all(
+                requests.get(name, most) <= most for name, most in limits.items()
+            )
+
+
 def test_a_contract_without_a_plugin_says_so() -> None:
     class TestNothing(PluginContract):
         """Forgot its plugin."""

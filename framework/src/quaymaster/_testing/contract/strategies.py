@@ -8,6 +8,7 @@ from hypothesis.strategies import SearchStrategy
 from msgspec.structs import replace
 
 from quaymaster._objects import ApiObject, Node, Pod
+from quaymaster._objects.quantity import Quantity
 from quaymaster._testing.contract.features import (
     NODE_FEATURES,
     OBJECTS,
@@ -97,7 +98,15 @@ def _merged(features: Iterable[Feature]) -> _Arguments:
 
 
 def _made_pod(features: Iterable[Feature]) -> Pod:
-    return make_pod(**_merged(features))
+    arguments = _merged(features)
+    limits, requests = arguments.get("limits"), arguments.get("requests")
+    if limits and requests:
+        # Of different features they may not go together: no API server takes less.
+        arguments["limits"] = {
+            name: max(Quantity(limit), Quantity(requests.get(name, limit)))
+            for name, limit in limits.items()
+        }
+    return make_pod(**arguments)
 
 
 def _made_node(features: Iterable[Feature]) -> Node:

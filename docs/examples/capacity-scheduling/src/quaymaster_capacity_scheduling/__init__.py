@@ -1,0 +1,15 @@
+"""Namespaces lend each other what they do not use, and take it back."""
+
+from quaymaster_capacity_scheduling.elastic_quota import (
+    ElasticQuota,
+    ElasticQuotaSpec,
+    ElasticQuotaStatus,
+)
+from quaymaster_capacity_scheduling.plugin import CapacityScheduling
+
+__all__ = [
+    "CapacityScheduling",
+    "ElasticQuota",
+    "ElasticQuotaSpec",
+    "ElasticQuotaStatus",
+]

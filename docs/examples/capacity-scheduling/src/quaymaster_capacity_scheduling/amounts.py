@@ -1,0 +1,87 @@
+"""Amounts of resources, compared with the bounds of a quota.
+
+Mirrors ``elasticquota.go`` (sigs.k8s.io/scheduler-plugins v0.34.7,
+``pkg/capacityscheduling``).
+"""
+
+import attrs
+from quaymaster import Pod
+from quaymaster.objects import Resources, pod_requests, pod_usage
+
+from quaymaster_capacity_scheduling.elastic_quota import ElasticQuota
+
+__all__ = ["COUNTED", "Bounds", "demanded", "first_over", "taken"]
+
+COUNTED = ("cpu", "memory", "ephemeral-storage")
+"""The resources that every bound is about; others only if somebody asks for them."""
+
+
+@attrs.frozen(kw_only=True)
+class Bounds:
+    """What a quota promises and allows.
+
+    Attributes:
+        min: What it promises; nothing of what it does not name.
+        max: What it allows; None for no bound.
+    """
+
+    min: Resources
+    max: Resources | None
+
+    @classmethod
+    def of(cls, quota: ElasticQuota) -> "Bounds":
+        """Read the bounds of a quota."""
+        most = quota.spec.max
+        return cls(
+            min=Resources.from_list(quota.spec.min),
+            max=Resources.from_list(most) if most else None,
+        )
+
+    def over_min(self, used: Resources, more: Resources | None = None) -> str:
+        """The first resource beyond what is promised, or empty; see `first_over`."""
+        return first_over(self.min, used, more)
+
+    def over_max(self, used: Resources, more: Resources) -> str:
+        """The first resource beyond what is allowed, or empty.
+
+        An extended resource that the maximum does not name has no bound.
+        """
+        if self.max is None:
+            return ""
+        return first_over(self.max, used, more, only_named=True)
+
+
+def first_over(
+    bound: Resources,
+    used: Resources,
+    more: Resources | None = None,
+    *,
+    only_named: bool = False,
+) -> str:
+    """Return the first resource of which there is more than a bound, or empty.
+
+    Args:
+        bound: The bound.
+        used: What is used.
+        more: What comes to it. If given, those extended resources are looked at that
+            it has; otherwise those that are used.
+        only_named: Whether extended resources have a bound only if it names them.
+    """
+    looked_at = used if more is None else more
+    for name in (*COUNTED, *looked_at.scalars):
+        if only_named and name not in COUNTED and name not in bound.scalars:
+            continue
+        amount = used.get(name) + (0 if more is None else more.get(name))
+        if amount > bound.get(name):
+            return name
+    return ""
+
+
+def demanded(pod: Pod) -> Resources:
+    """Return what a pod that comes requests; it must not be changed."""
+    return pod_requests(pod)
+
+
+def taken(pod: Pod) -> Resources:
+    """Return what a pod on a node requests, resizes included; not to be changed."""
+    return pod_usage(pod).requests
