@@ -125,7 +125,7 @@ def is_from_outside(error: BaseException) -> bool:
 
 def _is_from_signal(error: SystemExit) -> bool:
     """Whether the handler of a signal raised this while a plugin ran."""
-    if threading.current_thread() is not threading.main_thread():
+    if threading.current_thread() != threading.main_thread():
         return False
     handlers = {_code(signal.getsignal(one)) for one in signal.valid_signals()}
     traceback = error.__traceback__

@@ -160,7 +160,7 @@ class ClusterEvent:
             return True
         same = (
             self.resource is EventResource.WILDCARD
-            or self.resource is incoming.resource
+            or self.resource == incoming.resource
             or (
                 self.resource is EventResource.POD
                 and incoming.resource in _POD_RESOURCES

@@ -246,12 +246,12 @@ def _answer(names: Sequence[str], rejected: Mapping[str, Status]) -> FilterAnswe
         failed={
             name: status.message
             for name, status in rejected.items()
-            if status.code is not final
+            if status.code != final
         },
         unresolvable={
             name: status.message
             for name, status in rejected.items()
-            if status.code is final
+            if status.code == final
         },
     )
 

@@ -140,6 +140,7 @@ class MutationGuard:
             return []
         saved = [SavedState(state, lambda key: not self._is_writer(plugin, key))]
         original = self._original
+        # Identity: an imagining hook gets a clone, with the same values.
         if hook in _IMAGINING and original is not None and original is not state:
             # What a hook writes to the clone must not show in the original.
             saved.append(SavedState(original, lambda _key: True))

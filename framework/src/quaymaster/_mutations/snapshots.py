@@ -56,7 +56,7 @@ class SavedArray:
     def restore(self) -> Iterator[str]:
         """Put back what has been changed, and say what it was."""
         array = self._array
-        if array.flags.writeable is not self._writeable:
+        if array.flags.writeable != self._writeable:
             array.flags.writeable = self._writeable
             yield self._name
         if not np.array_equal(array, self._saved):

@@ -119,6 +119,7 @@ def _word(part: object) -> str:
 
 def _compares_as(kind: type, base: type) -> bool:
     """Whether values of a type compare as those of a type that it derives from do."""
+    # Identity: what is inherited is the same function.
     return issubclass(kind, base) and all(
         getattr(kind, name) is getattr(base, name) for name in _COMPARISONS
     )

@@ -209,8 +209,8 @@ class SubQueues:
             return
         if known is None:
             self.incoming["unschedulable", label] += 1
+        # Identity: another record of this name, of which only one may be queued.
         elif known is not queued:
-            # Identity: another record of this name, of which only one may be queued.
             self.leave(known)
         self.pods[queued.key] = queued
         queued.queue = _UNSCHEDULABLE

@@ -150,7 +150,7 @@ def _forgotten(plugin: type, name: str, value: object) -> str:
         return f"{name!r} has the name of a hook, but is a {kind}, expected a method"
     text = f"method {name!r} has the name of a hook, but no @hookimpl"
     owners = [one for one in plugin.__mro__ if name in vars(one)]
-    if owners[0] is not plugin:
+    if owners[0] != plugin:
         text += f" (it is inherited from {owners[0].__name__})"
     overridden = [one.__name__ for one in owners[1:] if _is_marked(vars(one)[name])]
     if overridden:
@@ -218,6 +218,7 @@ def _parameter_problem(parameter: inspect.Parameter, offered: Sequence[str]) -> 
     name, known = parameter.name, parameter.name in offered
     if parameter.kind in _PASSED_ON:
         return f"*{name} is never given anything; name the arguments that it needs"
+    # Identity: a default may be equal to anything.
     has_default = parameter.default is not parameter.empty
     if has_default and known:
         return f"argument {name!r} has a default value, so it would never be given"

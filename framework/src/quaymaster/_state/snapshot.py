@@ -147,12 +147,13 @@ def _counts_the_same(old: Pod, new: Pod) -> bool:
     # Identity: an update mostly shares the spec, and equal specs become one object when
     # they enter a cluster (`SpecPool`). If not, the pod is counted out and in again,
     # which is right as well, and takes five times as long.
+    # Identity: an update of anything but the spec keeps the spec's object.
     if (
         old.spec is not new.spec
         or before.deletion_timestamp != after.deletion_timestamp
     ):
         return False
-    # Identity first: most updates share the labels.
+    # Identity: most updates share the labels.
     if before.labels is not after.labels and before.labels != after.labels:
         return False
     return _report_the_same(old.status, new.status) or pod_usage(old) is pod_usage(new)

@@ -59,12 +59,13 @@ class PerTemplate(Generic[T]):
         # The entry holds it, so its id cannot pass on to another object.
         key = id(subject), metadata.namespace
         known = self._known.get(key)
+        # Identity: as above; and of the same counts, the same revision.
         if (
             known is not None
             and known.counts_revision == counts.revision
             and known.counts is counts
-            and known.revision == revision
             and known.subject is subject
+            and known.revision == revision
             and known.labels == metadata.labels
         ):
             return known.made
