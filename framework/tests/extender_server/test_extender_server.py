@@ -118,6 +118,7 @@ BEST = make_node(name="best", labels={"rank": "100"})
 TAKEN = make_node(name="taken", labels={"berth": "taken", "rank": "30"})
 NONE = make_node(name="none", labels={"berth": "none"})
 BROKEN = make_node(name="broken", labels={"berth": "broken"})
+DEEP = b'{"a":' * 50_000 + b"1" + b"}" * 50_000
 
 
 def test_filter_answers_with_whole_nodes_as_they_came() -> None:
@@ -172,17 +173,39 @@ def test_prioritize_scores_from_0_to_10() -> None:
         ({"Pod": {}, "NodeNames": [1]}, r"NodeNames[]: expected a string, got int"),
         ({"Pod": {"spec": 3}}, "spec: expected"),
         (b"no", "expected JSON"),
+        (DEEP, "the request: nested too deeply"),
+        (b'{"Pod":%b,"Nodes":{"items":[]}}' % DEEP, "the request: nested too deeply"),
+        (b'{"Pod":%b,"NodeNames":[]}' % DEEP, "the request: nested too deeply"),
+        (b'{"Pod":{},"Nodes":{"items":[%b]}}' % DEEP, "the request: nested too deeply"),
+        (
+            b'{"Pod":{},"Nodes":{"metadata":{},"items":[{"metadata":{"name":"n",'
+            b'"labels":%b}}]},"NodeNames":null}' % DEEP,
+            "the request: nested too deeply",
+        ),
     ],
-    ids=["plugin", "no pod", "wrong name", "wrong pod", "no JSON"],
+    ids=[
+        "plugin",
+        "no pod",
+        "wrong name",
+        "wrong pod",
+        "no JSON",
+        "deep",
+        "deep pod",
+        "deep pod and names",
+        "deep node",
+        "deep labels",
+    ],
 )
 def test_a_failed_filter_says_why_in_the_error_field(
-    body: object, problem: str
+    body: object, problem: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     with serving() as server:
         status, answer = post(server.server_port, "/filter", body)
         assert post(server.server_port, "/filter", args(FREE))[1]["Error"] == ""
     assert status == 200
     assert problem in answer["Error"]
+    told = [one for one in caplog.records if one.getMessage().startswith("filter of ")]
+    assert [record.exc_info for record in told] == [None]
 
 
 def test_a_failed_prioritize_is_no_success() -> None:

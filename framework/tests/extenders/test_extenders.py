@@ -236,6 +236,13 @@ def test_a_rejected_pod_names_the_extender_and_any_event_wakes_it() -> None:
                 "was truncated"
             ),
         ),
+        (
+            lambda _: b'{"NodeNames":' + b"[" * 50_000 + b"]" * 50_000 + b"}",
+            (
+                "cannot read what extender '{url}' answered: the answer: nested too "
+                "deeply"
+            ),
+        ),
     ],
     ids=[
         "error",
@@ -245,6 +252,7 @@ def test_a_rejected_pod_names_the_extender_and_any_event_wakes_it() -> None:
         "wrong node",
         "wrong type",
         "no JSON",
+        "nested too deeply",
     ],
 )
 def test_a_failing_filter_fails_the_attempt(answer: ExtenderAnswer, text: str) -> None:

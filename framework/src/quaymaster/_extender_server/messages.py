@@ -21,6 +21,7 @@ from quaymaster._extenders.wire import (
     raw_fields_of,
     raw_list_of,
     text_of,
+    within_depth,
 )
 from quaymaster._objects import Pod, SpecPool, decode
 
@@ -81,11 +82,12 @@ class RequestReader:
             WireError: The text is something else.
             ObjectError: The pod or a node is wrong.
         """
-        found = body if isinstance(body, ReadNodes) else self.lists.read(body)
-        if found is not None:
-            return _with_nodes(self._pod(found.pod), found.nodes)
-        assert isinstance(body, Body)
-        return self._parse(body.text)
+        with within_depth("the request"):
+            found = body if isinstance(body, ReadNodes) else self.lists.read(body)
+            if found is not None:
+                return _with_nodes(self._pod(found.pod), found.nodes)
+            assert isinstance(body, Body)
+            return self._parse(body.text)
 
     def _parse(self, text: memoryview) -> NodesRequest:
         fields = raw_fields_of(text, "the request")

@@ -157,7 +157,7 @@ def pod_of(head: bytes) -> msgspec.Raw | None:
         return None
     try:
         return msgspec.json.decode(head[: -len(_LIST)] + b"}", type=_Head).pod
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):  # the parser tells which
         return None
 
 

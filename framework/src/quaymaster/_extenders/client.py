@@ -28,6 +28,7 @@ from quaymaster._extenders.wire import (
     read_binding_answer,
     read_filter_answer,
     read_scores,
+    within_depth,
 )
 from quaymaster._objects import Container, Node, Pod, encode
 from quaymaster._state.node_info import NodeInfo
@@ -158,7 +159,8 @@ class ExtenderClient:
     def _ask(self, verb: str, request: bytes, read: Callable[[bytes], T]) -> T:
         body = self._endpoint.post(verb, request)
         try:
-            return read(body)
+            with within_depth("the answer"):
+                return read(body)
         except WireError as error:
             problem = f"cannot read what extender {self.name!r} answered: {error}"
             raise LostAnswerError(problem) from error

@@ -4,7 +4,8 @@ Mirrors k8s.io/kube-scheduler v0.36, ``extender/v1/types.go``. Its types have no
 names, so fields are written as in Go (``NodeNames``), and read whatever their case.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Final, TypeAlias
 
 import attrs
@@ -30,6 +31,7 @@ __all__ = [
     "read_filter_answer",
     "read_scores",
     "text_of",
+    "within_depth",
 ]
 
 Tree: TypeAlias = Mapping[str, Any]
@@ -46,6 +48,15 @@ _ITEMS = msgspec.json.Decoder(list[msgspec.Raw] | None)
 
 class WireError(QuaymasterError):
     """A message that breaks the protocol."""
+
+
+@contextmanager
+def within_depth(where: str) -> Iterator[None]:
+    """Raise a WireError if what the block reads is nested too deeply."""
+    try:
+        yield
+    except RecursionError as error:
+        raise WireError(f"{where}: nested too deeply") from error
 
 
 @attrs.frozen(kw_only=True)
