@@ -1,11 +1,13 @@
 """``quaymaster plugins``."""
 
+import sys
 from pathlib import Path
 from typing import Final
 
 import click
 from click.shell_completion import CompletionItem
 
+from quaymaster._cli import plugin_findings
 from quaymaster._cli.output import (
     OutputFormat,
     output_option,
@@ -19,13 +21,17 @@ from quaymaster._cli.plugin_descriptions import (
     print_description,
     told_word,
 )
+from quaymaster._cli.values import complete_config
 from quaymaster._errors import KindError
+from quaymaster._packages.check import check_package
 from quaymaster._packages.description import describe
 from quaymaster._packages.events import events_told
+from quaymaster._packages.findings import Level
 from quaymaster._packages.kinds import BroughtKind, brought_kinds
 from quaymaster._packages.new import DEFAULT_POINTS, make_package, parse_points
 from quaymaster._registry.kinds import kinds_of_plugin
 from quaymaster._registry.registry import PluginRegistry, RegisteredPlugin
+from quaymaster._testing.contract.checks import CHECKS
 
 __all__ = ["group"]
 
@@ -140,6 +146,53 @@ def new_plugin(name: str, points: str, parent: Path) -> None:
     chosen = parse_points(points)
     folder = make_package(name, chosen, parent, PluginRegistry.discover())
     print_text(f"{folder}\n")
+
+
+@group.command("check")
+@click.argument("package")
+@click.option(
+    "--config",
+    "config_file",
+    metavar="FILE",
+    shell_complete=complete_config,
+    help="A KubeSchedulerConfiguration whose pluginConfig has arguments for plugins.",
+)
+@click.option(
+    "--without",
+    metavar="CHECK",
+    multiple=True,
+    type=click.Choice(tuple(CHECKS)),
+    help="Leave out a check of the contract suite: " + ", ".join(CHECKS) + ". "
+    "May be repeated.",
+)
+@click.option("--strict", is_flag=True, help="Exit with 1 if there is any warning.")
+@output_option(OutputFormat.TABLE, OutputFormat.JSON, OutputFormat.YAML)
+def check_plugins(
+    package: str,
+    config_file: str | None,
+    without: tuple[str, ...],
+    strict: bool,
+    output: OutputFormat,
+) -> None:
+    """Check a package of plugins; print a line for everything that is wrong.
+
+    PACKAGE is an installed distribution, or a folder with a pyproject.toml, whose
+    plugins are then imported from there. Looked at are the metadata, the range of
+    versions of quaymaster, entry points, clashes of names with what is installed, the
+    hooks, and the contract suite, which draws the same clusters each time. Exit with 1
+    if there is any error.
+    """
+    report = check_package(
+        package,
+        plugin_findings.plugin_args(config_file),
+        dict.fromkeys(without, "left out on the command line"),
+    )
+    if output is OutputFormat.TABLE:
+        plugin_findings.print_report(report)
+    else:
+        print_document(plugin_findings.as_document(report), output)
+    if report.count(Level.ERROR) or (strict and report.findings):
+        sys.exit(1)
 
 
 def _points(plugin: RegisteredPlugin) -> list[str]:

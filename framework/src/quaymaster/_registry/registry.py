@@ -54,14 +54,16 @@ class PluginLoadError(QuaymasterError, ImportError):
         distribution: The distribution that offers it.
         origin: The entry point's value.
         problem: What is wrong with it.
+        problems: The same, each mistake by itself.
     """
 
-    def __init__(self, plugin: "RegisteredPlugin", problem: str) -> None:
-        super().__init__(f"{plugin}, entry point {plugin.origin!r}: {problem}")
+    def __init__(self, plugin: "RegisteredPlugin", *problems: str) -> None:
+        self.problem = "; ".join(problems)
+        super().__init__(f"{plugin}, entry point {plugin.origin!r}: {self.problem}")
         self.plugin = plugin.name
         self.distribution = plugin.distribution
         self.origin = plugin.origin
-        self.problem = problem
+        self.problems = problems
 
 
 class DuplicatePluginError(QuaymasterError):
@@ -118,6 +120,17 @@ class RegisteredPlugin:
     version: str = ""
     origin: str
     _find: Callable[[], object] = attrs.field(repr=False)
+
+    @classmethod
+    def from_offer(cls, offer: Offer) -> "RegisteredPlugin":
+        """The plugin behind an entry point."""
+        return cls(
+            name=offer.entry.name,
+            distribution=offer.distribution,
+            version=offer.version,
+            origin=offer.entry.value,
+            find=offer.entry.load,
+        )
 
     def __str__(self) -> str:
         return f"plugin {self.name!r} ({self.owner or self.origin})"
@@ -183,8 +196,8 @@ class RegisteredPlugin:
                 f"{type(found).__name__} {getattr(found, '__name__', found)!r}",
             )
         problem = _problem_with_args(found) or kinds_problem(found)
-        problem = problem or "; ".join(hook_problems(found))
-        return PluginLoadError(self, problem) if problem else found
+        problems = [problem] if problem else list(hook_problems(found))
+        return PluginLoadError(self, *problems) if problems else found
 
 
 def _problem_with_args(plugin: type) -> str:
@@ -236,7 +249,7 @@ class PluginRegistry(Mapping[str, RegisteredPlugin]):
             DuplicatePluginError: Two distributions offer the same name.
         """
         return cls(
-            map(_from_offer, offers(GROUP)),
+            map(RegisteredPlugin.from_offer, offers(GROUP)),
             map(RegisteredKind.from_offer, offers(KIND_GROUP)),
             map(RegisteredObserver.from_offer, offers(OBSERVER_GROUP)),
         )
@@ -324,16 +337,6 @@ class PluginRegistry(Mapping[str, RegisteredPlugin]):
         return tuple(
             str(plugin.error) for plugin in self._plugins.values() if plugin.error
         )
-
-
-def _from_offer(offer: Offer) -> RegisteredPlugin:
-    return RegisteredPlugin(
-        name=offer.entry.name,
-        distribution=offer.distribution,
-        version=offer.version,
-        origin=offer.entry.value,
-        find=offer.entry.load,
-    )
 
 
 def _from_class(name: str, plugin: type) -> RegisteredPlugin:

@@ -40,9 +40,20 @@ def default_clusters() -> SearchStrategy[SmallCluster]:
 
 
 def find(
-    check: Check, subject: Subject, clusters: SearchStrategy[SmallCluster]
+    check: Check,
+    subject: Subject,
+    clusters: SearchStrategy[SmallCluster],
+    *,
+    stable: bool = False,
 ) -> Finding | None:
-    """Return a small example that breaks the promise of a check, or None."""
+    """Return a small example that breaks the promise of a check, or None.
+
+    Args:
+        check: The check.
+        subject: The plugin.
+        clusters: Draws the clusters that it is asked about.
+        stable: Whether the same are drawn each time, and nothing is stored.
+    """
     found: list[Finding] = []
     calls = 0
 
@@ -66,7 +77,7 @@ def find(
     with suppress(Finding, Flaky, _EnoughError), warnings.catch_warnings():
         # Examples are long to write out, and are told by the finding instead.
         warnings.simplefilter("ignore", HypothesisWarning)
-        _settings()(
+        _settings(stable)(
             given(clusters, clusters if check.needs_other else just(_NOTHING))(ask)
         )()
     return min(found, key=_size, default=None)
@@ -88,8 +99,8 @@ def _size(finding: Finding) -> int:
     return sum(map(len, finding.example)) + len(finding.problem)
 
 
-def _settings() -> settings:
-    current = settings()
+def _settings(stable: bool) -> settings:
+    current = settings(derandomize=True) if stable else settings()
     return settings(
         current,
         max_examples=max(1, current.max_examples // _EXAMPLES_PER_CHECK),

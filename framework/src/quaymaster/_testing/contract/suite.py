@@ -24,6 +24,7 @@ __all__ = [
     "clusters",
     "nodes",
     "pods",
+    "stable_violations",
 ]
 
 _NOTHING = SmallCluster()
@@ -128,10 +129,31 @@ def check_plugin(
         raise ContractError(violations)
 
 
+def stable_violations(
+    plugin: type, args: Mapping[str, object] | None, opt_outs: Mapping[str, str]
+) -> Sequence[Violation]:
+    """Check a plugin on the same clusters each time, and return what is wrong.
+
+    Args:
+        plugin: Its class.
+        args: Its arguments, as they stand in a configuration file.
+        opt_outs: The checks that it need not pass -> why.
+
+    Raises:
+        MissingHypothesisError: hypothesis is not installed.
+        ValueError: There is no such check to opt out of.
+    """
+    _need_hypothesis()
+    subject = Subject(plugin=plugin, args=args)
+    return list(_violations(subject, _chosen(opt_outs), None, stable=True))
+
+
 def _violations(
     subject: Subject,
     checks: Iterable[Check],
     clusters: "SearchStrategy[SmallCluster] | None",
+    *,
+    stable: bool = False,
 ) -> Iterator[Violation]:
     try:
         _ = subject.config
@@ -142,7 +164,7 @@ def _violations(
         return
     for check in checks:
         if check.is_about(subject):
-            found = _found(check, subject, clusters)
+            found = _found(check, subject, clusters, stable=stable)
             if found is not None:
                 yield Violation(
                     check=check.name,
@@ -157,6 +179,8 @@ def _found(
     check: Check,
     subject: Subject,
     clusters: "SearchStrategy[SmallCluster] | None",
+    *,
+    stable: bool,
 ) -> Finding | None:
     if check.needs_clusters:
         _need_hypothesis()
@@ -166,7 +190,7 @@ def _found(
         )
 
         drawn = default_clusters() if clusters is None else clusters
-        return find(check, subject, drawn)
+        return find(check, subject, drawn, stable=stable)
     try:
         check.ask(subject, _NOTHING, _NOTHING)
     except Finding as found:

@@ -1,0 +1,83 @@
+"""Prints what a check of a package has found, and reads the arguments of plugins."""
+
+from collections.abc import Iterator, Mapping
+
+import click
+
+from quaymaster._cli.output import print_text
+from quaymaster._config.load import read_source
+from quaymaster._config.yaml_file import read_yaml
+from quaymaster._errors import counted
+from quaymaster._packages.check import Report
+from quaymaster._packages.findings import Level
+
+__all__ = ["as_document", "plugin_args", "print_report"]
+
+
+def plugin_args(file: str | None) -> Mapping[str, Mapping[str, object]]:
+    """The arguments of plugins in a configuration: name -> ``args``.
+
+    The plugins need not be installed, so this looks at ``pluginConfig`` alone.
+
+    Args:
+        file: A file, or the name of a profile that is shipped; None: no arguments.
+
+    Raises:
+        BadParameter: No profile in it has any arguments.
+        ConfigErrors: It cannot be read.
+    """
+    if file is None:
+        return {}
+    profiles = _members(read_yaml(read_source(file), file), "profiles")
+    found = {
+        str(entry.get("name")): args
+        for profile in profiles
+        for entry in _members(profile, "pluginConfig")
+        if isinstance(args := entry.get("args"), Mapping)
+    }
+    if not found:
+        raise click.BadParameter(f"{file}: expected profiles[].pluginConfig, got none")
+    return found
+
+
+def _members(document: object, key: str) -> Iterator[Mapping[str, object]]:
+    """The mappings in a list of a mapping, if that is what they are."""
+    members = document.get(key) if isinstance(document, Mapping) else None
+    if isinstance(members, list):
+        yield from (one for one in members if isinstance(one, Mapping))
+
+
+def print_report(report: Report) -> None:
+    """Print a line for each finding, and one that counts them."""
+    one = report.candidate
+    name = f"{one.name} {one.version}".strip() or "a package without a name"
+    counts = [
+        counted(report.count(level), level) for level in Level if report.count(level)
+    ]
+    offers = [counted(len(one.plugins), "plugin")]
+    offers += [counted(len(one.kinds), "kind")] if one.kinds else []
+    lines = [str(finding) for finding in report.findings]
+    lines.append(f"{name}: {', '.join(offers)}; {', '.join(counts) or 'all is well'}")
+    print_text("".join(f"{line}\n" for line in lines))
+
+
+def as_document(report: Report) -> dict[str, object]:
+    """The report, in the form of ``-o json``."""
+    return {
+        "distribution": report.candidate.name,
+        "version": report.candidate.version,
+        "plugins": [one.entry.name for one in report.candidate.plugins],
+        "kinds": [one.entry.name for one in report.candidate.kinds],
+        "errors": report.count(Level.ERROR),
+        "warnings": report.count(Level.WARNING),
+        "findings": [
+            {
+                "level": finding.level.value,
+                "check": finding.check,
+                "where": finding.where,
+                "message": finding.message,
+                "example": list(finding.example),
+            }
+            for finding in report.findings
+        ],
+    }

@@ -1,0 +1,96 @@
+"""Checks a package of plugins, as a user would meet it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import attrs
+from packaging.utils import canonicalize_name
+
+from quaymaster._packages.candidate import Candidate, find_package
+from quaymaster._packages.contract_checks import contract_findings
+from quaymaster._packages.entry_checks import (
+    clash_findings,
+    kind_findings,
+    load_findings,
+    observer_findings,
+    typing_findings,
+)
+from quaymaster._packages.findings import Finding, Level
+from quaymaster._packages.metadata_checks import metadata_findings, sdk_findings
+from quaymaster._registry.kinds import KIND_GROUP, RegisteredKind
+from quaymaster._registry.offers import offers
+from quaymaster._registry.registry import GROUP, PluginRegistry, RegisteredPlugin
+
+__all__ = ["Report", "check_package"]
+
+
+@attrs.frozen(kw_only=True)
+class Report:
+    """What was found about a package.
+
+    Attributes:
+        candidate: What it says of itself.
+        findings: What is not as it should be, in the order of the checks.
+    """
+
+    candidate: Candidate
+    findings: Sequence[Finding]
+
+    def count(self, level: Level) -> int:
+        """How many findings there are of a level."""
+        return sum(finding.level == level for finding in self.findings)
+
+
+def check_package(
+    package: str,
+    args: Mapping[str, Mapping[str, object]],
+    opt_outs: Mapping[str, str],
+) -> Report:
+    """Check a package: metadata, entry points, clashes, versions, hooks, contract.
+
+    Args:
+        package: An installed distribution, or a folder with a pyproject.toml.
+        args: Plugin -> the arguments that the contract suite builds it with.
+        opt_outs: The checks of the contract suite that are left out -> why.
+
+    Raises:
+        PackageNotFoundError: There is no such package.
+        ValueError: There is no such check of the contract suite.
+    """
+    candidate = find_package(package)
+    return Report(
+        candidate=candidate, findings=tuple(_findings(candidate, args, opt_outs))
+    )
+
+
+def _findings(
+    candidate: Candidate,
+    args: Mapping[str, Mapping[str, object]],
+    opt_outs: Mapping[str, str],
+) -> Iterator[Finding]:
+    yield from metadata_findings(candidate)
+    yield from sdk_findings(candidate)
+    yield from typing_findings(candidate)
+    plugins = list(map(RegisteredPlugin.from_offer, candidate.plugins))
+    others = _all_but(candidate)
+    for plugin in plugins:
+        yield from load_findings(plugin)
+    yield from clash_findings(plugins, others)
+    usable = [plugin for plugin in plugins if plugin.error is None]
+    yield from kind_findings(candidate, usable, others)
+    yield from observer_findings(candidate)
+    for plugin in usable:
+        if plugin.extension_points:
+            yield from contract_findings(plugin, args.get(plugin.name), opt_outs)
+
+
+def _all_but(candidate: Candidate) -> PluginRegistry:
+    """What all other distributions offer that are installed."""
+    own = canonicalize_name(candidate.name)
+    plugins, kinds = (
+        [one for one in offers(group) if canonicalize_name(one.distribution) != own]
+        for group in (GROUP, KIND_GROUP)
+    )
+    return PluginRegistry(
+        map(RegisteredPlugin.from_offer, plugins),
+        map(RegisteredKind.from_offer, kinds),
+    )

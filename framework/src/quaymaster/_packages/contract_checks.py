@@ -1,0 +1,51 @@
+"""Runs the contract suite on a plugin of a package."""
+
+from collections.abc import Iterator, Mapping
+
+from quaymaster._config.records import record_fields
+from quaymaster._packages.findings import Finding, Level
+from quaymaster._registry.registry import RegisteredPlugin
+from quaymaster._testing.contract.suite import (
+    MissingHypothesisError,
+    stable_violations,
+)
+
+__all__ = ["contract_findings"]
+
+
+def contract_findings(
+    plugin: RegisteredPlugin,
+    args: Mapping[str, object] | None,
+    opt_outs: Mapping[str, str],
+) -> Iterator[Finding]:
+    """Find what the contract suite finds, with the same clusters each time.
+
+    Args:
+        plugin: The plugin, which can be loaded.
+        args: Its arguments, as they stand in a configuration file.
+        opt_outs: The checks that are left out -> why.
+
+    Raises:
+        ValueError: There is no such check.
+    """
+    where = f"plugin {plugin.name!r}"
+    fields = record_fields(plugin.args_class) if plugin.args_class else ()
+    needed = [field.key for field in fields if field.required]
+    if needed and args is None:
+        names = ", ".join(needed)
+        message = f"not asked: it needs arguments ({names}), see --config"
+        yield Finding.warning("contract", where, message)
+        return
+    try:
+        violations = stable_violations(plugin.load(), args, opt_outs)
+    except MissingHypothesisError as error:
+        yield Finding.warning("contract", where, f"not asked: {error}")
+        return
+    for one in violations:
+        yield Finding(
+            level=Level.ERROR,
+            check=f"contract: {one.check}",
+            where=f"{plugin.name}.{one.hook}" if one.hook else where,
+            message=one.problem,
+            example=one.example,
+        )

@@ -1,0 +1,380 @@
+"""``plugins check``: what is found about installed distributions and folders."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tests.kit.internals.cli import app
+from tests.kit.packages import MakeDistribution
+
+MakeFolder: TypeAlias = Callable[..., str]
+
+PROJECT = """
+[project]
+name = "acme-gates"
+version = "0.1.0"
+description = "Gates."
+readme = "README.md"
+license = "MIT"
+requires-python = ">=3.11"
+dependencies = ["quaymaster>=0.1,<0.2"]
+
+[project.entry-points."quaymaster.plugins"]
+Gates = "acme_gates:Gates"
+"""
+GATES = """
+from quaymaster import hookimpl
+
+class Gates:
+    def __init__(self, args, handle):
+        pass
+
+    @hookimpl
+    def bind(self):
+        return None
+"""
+NEEDY = """
+import attrs
+
+@attrs.frozen(kw_only=True)
+class GatesArgs:
+    zone: str
+""" + GATES.replace("class Gates:", "class Gates:\n    Args = GatesArgs\n")
+LANE = """
+from typing import ClassVar
+from quaymaster import ApiObject
+
+class Lane(ApiObject, frozen=True, kw_only=True):
+    api_version: ClassVar[str] = "acme.example/v1"
+    kind: ClassVar[str] = "Lane"
+    plural: ClassVar[str] = "lanes"
+"""
+
+
+@pytest.fixture
+def make_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MakeFolder:
+    """Makes a folder with a package of plugins that is as it should be, but for..."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "acme_gates", raising=False)
+
+    def make(old: str = "", new: str = "", code: str = GATES) -> str:
+        assert old in PROJECT
+        folder = tmp_path / "gates"
+        package = folder / "src" / "acme_gates"
+        package.mkdir(parents=True)
+        (folder / "pyproject.toml").write_text(PROJECT.replace(old, new))
+        (package / "__init__.py").write_text(code)
+        (package / "py.typed").touch()
+        return str(folder)
+
+    return make
+
+
+def check(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["plugins", "check", *arguments])
+
+
+def findings(*arguments: str) -> list[str]:
+    """The lines of the findings, without the one that counts them."""
+    result = check(*arguments)
+    assert result.exit_code in (0, 1), result.output
+    return result.stdout.splitlines()[:-1]
+
+
+def test_package_that_is_as_it_should_be_is_told_so(make_folder: MakeFolder) -> None:
+    result = check(make_folder())
+    assert (result.exit_code, result.stdout) == (
+        0,
+        "acme-gates 0.1.0: 1 plugin; all is well\n",
+    )
+
+
+def test_built_in_plugin_is_as_it_should_be() -> None:
+    result = check("quaymaster-default-binder")
+    assert result.exit_code == 0
+    assert result.stdout.endswith(": 1 plugin; all is well\n")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        pytest.param(
+            'name = "acme-gates"',
+            "",
+            "error: [metadata] name: expected a name, got none",
+            id="no name",
+        ),
+        pytest.param(
+            'version = "0.1.0"',
+            "",
+            "error: [metadata] version: expected a version, got none",
+            id="no version",
+        ),
+        pytest.param(
+            '"0.1.0"',
+            '"one"',
+            "error: [metadata] version: expected a version such as 0.1.0, got 'one'",
+            id="a version that is none",
+        ),
+        pytest.param(
+            'requires-python = ">=3.11"',
+            "",
+            "warning: [metadata] requires-python: expected one, such as '>=3.11', "
+            "got none",
+            id="any Python",
+        ),
+        pytest.param(
+            ">=3.11",
+            "3",
+            "error: [metadata] requires-python: expected one such as '>=3.11', got '3'",
+            id="no range of Pythons",
+        ),
+        pytest.param(
+            'license = "MIT"',
+            "",
+            "warning: [metadata] license: there is none",
+            id="no license",
+        ),
+        pytest.param(
+            'readme = "README.md"',
+            "",
+            "warning: [metadata] readme: there is none",
+            id="no readme",
+        ),
+        pytest.param(
+            "quaymaster>=0.1,<0.2",
+            "numpy",
+            "error: [sdk] dependencies: expected 'quaymaster>=0.1,<0.2', "
+            "got no quaymaster",
+            id="no framework",
+        ),
+        pytest.param(
+            "quaymaster>=0.1,<0.2",
+            "quaymaster>=0.2",
+            "error: [sdk] dependencies: 'quaymaster>=0.2' keeps out 0.1.0, "
+            "which is installed",
+            id="another framework",
+        ),
+        pytest.param(
+            "quaymaster>=0.1,<0.2",
+            "Quaymaster [default] >= 0.1",
+            "warning: [sdk] dependencies: expected an end as in "
+            "'quaymaster>=0.1,<0.2', got 'quaymaster>=0.1'",
+            id="any later framework",
+        ),
+        pytest.param(
+            'Gates = "acme_gates:Gates"',
+            'Gates = "acme_gates:Gate"',
+            "error: [loading] plugin 'Gates': could not be imported: AttributeError: "
+            "module 'acme_gates' has no attribute 'Gate'",
+            id="no such class",
+        ),
+        pytest.param(
+            "Gates =",
+            "Doors =",
+            "warning: [loading] plugin 'Doors': its class is called 'Gates', "
+            "expected the name in profiles",
+            id="two names",
+        ),
+        pytest.param(
+            "Gates =",
+            "NodePorts =",
+            "error: [name clash] plugin 'NodePorts': quaymaster-node-ports 0.1.0 "
+            "offers a plugin of this name, too",
+            id="the name of another plugin",
+        ),
+        pytest.param(
+            'Gates = "acme_gates:Gates"',
+            "",
+            "error: [metadata] entry points: expected a plugin in the group "
+            "'quaymaster.plugins', got none",
+            id="nothing",
+        ),
+    ],
+)
+def test_mistakes_of_the_project_are_found(
+    old: str, new: str, line: str, make_folder: MakeFolder
+) -> None:
+    assert line in findings(make_folder(old, new, NEEDY))
+
+
+def test_what_an_extra_needs_is_not_looked_at(make_folder: MakeFolder) -> None:
+    needed = '"quaymaster>=0.1,<0.2"'
+    extra = f"{needed}, \"quaymaster==9; extra == 'old'\""
+    found = findings(make_folder(needed, extra, NEEDY))
+    assert not any("[sdk]" in line for line in found)
+
+
+UNKNOWN_HOOK = GATES.replace("def bind", "def bnd")
+NO_HOOK = GATES.replace("    @hookimpl\n    def bind", "    def work")
+TWO_MISTAKES = (
+    GATES
+    + """
+    @hookimpl
+    def filter(self, pods):
+        return None
+
+    def score(self):
+        return 0
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "problems"),
+    [
+        (UNKNOWN_HOOK, ["unknown hook 'bnd'; did you mean 'bind'?"]),
+        (NO_HOOK, ["has no hook, so no profile takes it"]),
+        (
+            TWO_MISTAKES,
+            ["hook 'filter': unknown argument 'pods'", "method 'score' has the name"],
+        ),
+        ("import gone", ["could not be imported: ModuleNotFoundError: No module"]),
+    ],
+    ids=["unknown hook", "no hook", "two mistakes", "needs what is not installed"],
+)
+def test_mistakes_of_the_code_are_found_one_line_each(
+    code: str, problems: list[str], make_folder: MakeFolder
+) -> None:
+    found = findings(make_folder(code=code))
+    assert len(found) == len(problems)
+    for line, problem in zip(found, problems, strict=True):
+        assert line.startswith(f"error: [loading] plugin 'Gates': {problem}")
+
+
+def test_broken_contract_is_found(make_folder: MakeFolder) -> None:
+    code = GATES.replace("bind", "filter").replace("None", "{}['tier']")
+    (line,) = findings(make_folder(code=code))
+    assert line.startswith("error: [contract: failures] Gates.filter: ")
+    assert "KeyError: 'tier'" in line
+
+
+def test_check_of_the_contract_can_be_left_out(make_folder: MakeFolder) -> None:
+    code = GATES.replace("bind", "filter").replace("None", "{}['tier']")
+    assert findings(make_folder(code=code), "--without", "failures") == []
+
+
+def test_plugin_that_needs_arguments_is_not_asked(make_folder: MakeFolder) -> None:
+    problem = "not asked: it needs arguments (zone), see --config"
+    assert findings(make_folder(code=NEEDY)) == [
+        f"warning: [contract] plugin 'Gates': {problem}"
+    ]
+
+
+def test_arguments_come_from_a_configuration(
+    make_folder: MakeFolder, tmp_path: Path
+) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text("profiles: [{pluginConfig: [{name: Gates, args: {zone: 7}}]}]")
+    (line,) = findings(make_folder(code=NEEDY), "--config", str(config))
+    assert line.startswith("error: [contract: loading] plugin 'Gates': ")
+    assert "zone: expected a text, got 7" in line
+
+
+def test_configuration_without_arguments_is_refused(
+    make_folder: MakeFolder, tmp_path: Path
+) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text("profiles: []")
+    result = check(make_folder(), "--config", str(config))
+    assert result.exit_code == 2
+    assert "config.yaml: expected profiles[].pluginConfig, got none" in result.output
+
+
+def test_package_without_types_is_told(make_folder: MakeFolder) -> None:
+    folder = Path(make_folder(code=NEEDY))
+    (folder / "src" / "acme_gates" / "py.typed").unlink()
+    problem = "has no file py.typed, so type checkers take nothing from it"
+    assert f"warning: [typing] package 'acme_gates': {problem}" in findings(str(folder))
+
+
+def test_warnings_fail_if_that_is_asked_for(make_folder: MakeFolder) -> None:
+    folder = make_folder(code=NEEDY)
+    assert check(folder).exit_code == 0
+    assert check(folder, "--strict").exit_code == 1
+
+
+def test_kind_that_something_installed_declares_is_found(
+    make_distribution: MakeDistribution, make_folder: MakeFolder
+) -> None:
+    make_distribution(
+        "other-lanes",
+        {"Lane": "other_lanes:Lane"},
+        group="quaymaster.kinds",
+        module="other_lanes",
+        code=LANE,
+    )
+    gates = NEEDY.replace("class Gates:", "class Gates:\n    kinds = (Lane,)\n")
+    problem = "other-lanes 1.0 declares it by another class"
+    found = findings(make_folder(code=LANE + gates))
+    assert f"error: [name clash] kind 'Lane': {problem}" in found
+
+
+def test_observer_that_is_none_is_found(make_folder: MakeFolder) -> None:
+    entry = 'quaymaster.plugins"]\nGates = "acme_gates:Gates"'
+    observer = 'quaymaster.observers"]\nCounter = "builtins:int"'
+    (found,) = findings(make_folder(entry, observer))
+    assert found.startswith("error: [loading] entry points: observer 'Counter' (acme")
+    assert found.endswith("expected an object with a method 'called', got 0")
+
+
+def test_installed_distribution_does_not_clash_with_itself(
+    make_distribution: MakeDistribution,
+) -> None:
+    make_distribution(
+        "acme-gates", {"Gates": "acme_gates:Gates"}, module="acme_gates", code=NEEDY
+    )
+    found = findings("acme-gates")
+    assert not any("clash" in line or "loading" in line for line in found)
+    assert len(found) == 6  # there is little in its metadata
+
+
+def test_report_is_there_for_programs(make_folder: MakeFolder) -> None:
+    code = GATES.replace("bind", "filter").replace("None", "{}['tier']")
+    result = check(make_folder(code=code), "-o", "json")
+    assert result.exit_code == 1
+    report: dict[str, Any] = json.loads(result.stdout)
+    (found,) = report.pop("findings")
+    assert report == {
+        "distribution": "acme-gates",
+        "version": "0.1.0",
+        "plugins": ["Gates"],
+        "kinds": [],
+        "errors": 1,
+        "warnings": 0,
+    }
+    assert (found["level"], found["check"]) == ("error", "contract: failures")
+    assert found["example"]
+
+
+@pytest.mark.parametrize(
+    ("project", "message"),
+    [
+        pytest.param(None, "No such file or directory", id="none"),
+        pytest.param("[project", "Expected ']'", id="no TOML"),
+        pytest.param("[tool]", "expected a table [project]", id="no project"),
+        pytest.param("project = 7", "project: expected a dict, got 7", id="a number"),
+        pytest.param(
+            "[project]\ndependencies = 'x'",
+            "dependencies: expected a list, got 'x'",
+            id="another type",
+        ),
+    ],
+)
+def test_folder_that_is_no_package_is_bad_input(
+    project: str | None, message: str, tmp_path: Path
+) -> None:
+    if project is not None:
+        (tmp_path / "pyproject.toml").write_text(project)
+    result = check(str(tmp_path))
+    assert f"{tmp_path}/pyproject.toml: {message}" in str(result.exception)
+
+
+def test_package_that_is_not_installed_is_bad_input() -> None:
+    problem = "neither a folder nor the name of an installed distribution"
+    assert str(check("acme-gone").exception) == f"acme-gone: {problem}"
