@@ -116,7 +116,12 @@ def _page(point: ExtensionPoint) -> str:
 
 def _hook(point: ExtensionPoint, hook: str) -> str:
     text = prose(inspect.getdoc(getattr(point.spec, hook)) or "")
-    return f"## `{hook}`\n\n```text\n{_signature(point, hook)}\n```\n\n{text}"
+    age = point.age(hook)
+    told = f"Since {age.since}."
+    if age.deprecated is not None:
+        told += f" **Deprecated**: {age.deprecated}."
+    signature = f"```text\n{_signature(point, hook)}\n```"
+    return f"## `{hook}`\n\n{signature}\n\n{told}\n\n{text}"
 
 
 def _signature(point: ExtensionPoint, hook: str) -> str:

@@ -1,8 +1,8 @@
 """What the documentation shows is true: commands run, outputs are real."""
 
 import ast
+import re
 import shlex
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,7 @@ from tests.docs.reference import (
     plugin_index,
 )
 from tests.docs.snippets import Command, read_page
+from tests.kit.packages import install
 from tests.kit.programs import run_program
 
 ROOT = Path(__file__).parents[2]
@@ -43,6 +44,12 @@ def test_reference_pages_are_up_to_date() -> None:
 def test_page_of_the_modules_is_up_to_date() -> None:
     """Run ``python -m tests.docs.reference`` after a change of docstrings."""
     assert MODULES.read_text(encoding="utf-8") == modules_page()
+
+
+def test_every_link_between_pages_leads_somewhere() -> None:
+    for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
 def test_page_of_the_command_line_is_up_to_date() -> None:
@@ -73,28 +80,10 @@ def test_commands_of_a_page_print_what_it_shows(path: Path, tmp_path: Path) -> N
         (tmp_path / "docs").symlink_to(ROOT / "docs")
     for command in page.commands:
         if command.line.startswith("pip install ./"):
-            install(tmp_path / command.line.removeprefix("pip install ./"), tmp_path)
+            package = tmp_path / command.line.removeprefix("pip install ./")
+            install(package, tmp_path / "site")
         elif not command.line.startswith("python3 -m venv"):
             check(command, tmp_path)
-
-
-def install(package: Path, folder: Path) -> None:
-    """Do what pip would, without its build environment: metadata and a path."""
-    project = tomllib.loads((package / "pyproject.toml").read_text())["project"]
-    site = folder / "site"
-    info = site / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text(
-        f"Metadata-Version: 2.1\nName: {project['name']}\n"
-        f"Version: {project['version']}\n"
-    )
-    lines = [
-        f"[{group}]\n" + "\n".join(f"{key} = {value}" for key, value in entries.items())
-        for group, entries in project["entry-points"].items()
-    ]
-    (info / "entry_points.txt").write_text("\n".join(lines) + "\n")
-    for module in (package / "src").iterdir():
-        (site / module.name).symlink_to(module)
 
 
 def check(command: Command, folder: Path) -> None:

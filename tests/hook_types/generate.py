@@ -101,7 +101,7 @@ def _specs() -> ast.Module:
 
 def _is_spec(node: ast.FunctionDef) -> bool:
     return any(
-        isinstance(one, ast.Name) and one.id == "hookspec"
+        isinstance(one, ast.Call) and ast.unparse(one.func) == "hookspec"
         for one in node.decorator_list
     )
 

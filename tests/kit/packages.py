@@ -1,15 +1,39 @@
-"""Distributions that seem to be installed: a pytest plugin."""
+"""Distributions that seem to be installed; with a pytest plugin that makes some."""
 
 import sys
+import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
 import pytest
 
-__all__ = ["MakeDistribution", "make_distribution"]
+__all__ = ["MakeDistribution", "install", "make_distribution"]
 
 MakeDistribution: TypeAlias = Callable[..., None]
+
+
+def install(package: Path, site: Path) -> None:
+    """Do what pip would, without its build environment: metadata and a path.
+
+    Args:
+        package: The folder of a package, with ``pyproject.toml`` and ``src``.
+        site: The folder to install into.
+    """
+    project = tomllib.loads((package / "pyproject.toml").read_text())["project"]
+    info = site / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {project['name']}\n"
+        f"Version: {project['version']}\n"
+    )
+    lines = [
+        f"[{group}]\n" + "\n".join(f"{key} = {value}" for key, value in entries.items())
+        for group, entries in project["entry-points"].items()
+    ]
+    (info / "entry_points.txt").write_text("\n".join(lines) + "\n")
+    for module in (package / "src").iterdir():
+        (site / module.name).symlink_to(module)
 
 
 @pytest.fixture

@@ -20,7 +20,8 @@ from quaymaster._contract.cluster_events import (
 )
 from quaymaster._contract.cycle_state import CycleState, StateKey
 from quaymaster._contract.handle import Handle, Informers, WaitingPod
-from quaymaster._contract.hookspecs import PodUse, Scope, hookimpl
+from quaymaster._contract.hook_marks import hookimpl
+from quaymaster._contract.hookspecs import PodUse, Scope
 from quaymaster._contract.queueing import QueuedPodInfo
 from quaymaster._contract.results import (
     NodeStatuses,

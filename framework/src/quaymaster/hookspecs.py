@@ -1,6 +1,11 @@
 """The contract of plugins: one Protocol per extension point."""
 
 from quaymaster._contract.cluster_events import QueueingHintFn
+from quaymaster._contract.hook_marks import (
+    DeprecatedHookWarning,
+    Deprecation,
+    HookAge,
+)
 from quaymaster._contract.hookspecs import (
     EXTENSION_POINTS,
     BindPlugin,
@@ -25,9 +30,12 @@ from quaymaster._contract.queueing import SortKey
 __all__ = [
     "EXTENSION_POINTS",
     "BindPlugin",
+    "DeprecatedHookWarning",
+    "Deprecation",
     "EnqueueExtensions",
     "ExtensionPoint",
     "FilterPlugin",
+    "HookAge",
     "LifecyclePlugin",
     "PermitPlugin",
     "PostBindPlugin",

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from quaymaster.hookspecs import Deprecation, ExtensionPoint, HookAge
 from tests.kit.internals.cli import app
 from tests.kit.packages import MakeDistribution
 
@@ -100,10 +101,25 @@ def test_origin_and_summary_of_a_plugin_are_shown() -> None:
 
 def test_hooks_are_shown_with_their_twins() -> None:
     assert [tuple(hook.values()) for hook in document("show", "Lanes")["hooks"]] == [
-        ("events_to_register", None, None, False),
-        ("filter", "filter", "filter_nodes", False),
-        ("score", "score", None, True),
+        ("events_to_register", None, None, False, "0.1", None),
+        ("filter", "filter", "filter_nodes", False, "0.1", None),
+        ("score", "score", None, True, "0.1", None),
     ]
+
+
+@pytest.mark.filterwarnings("ignore::quaymaster.hookspecs.DeprecatedHookWarning")
+def test_a_deprecated_hook_is_shown_with_what_comes_instead(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    going = Deprecation(since="0.3", until="0.5", instead="use 'score'")
+    age = HookAge(since="0.1", deprecated=going)
+    stays = HookAge(since="0.1")
+    monkeypatch.setattr(
+        ExtensionPoint, "age", lambda _point, hook: age if hook == "filter" else stays
+    )
+    told = "deprecated since 0.3, gone in 0.5; use 'score' instead"
+    assert document("show", "Lanes")["hooks"][1]["deprecated"] == told
+    assert f"0.1 ({told})" in " ".join(run("show", "Lanes").stdout.split())
 
 
 def test_arguments_are_shown_with_types_and_defaults() -> None:
@@ -141,8 +157,8 @@ def test_table_says_what_the_document_says() -> None:
     assert rows[0] == "Lanes: Keeps pods in lanes."
     assert "DISTRIBUTION acme-lanes 1.0" in rows
     assert "KINDS Lane (acme.example/v1)" in rows
-    assert "filter filter filter_nodes" in rows
-    assert "score (wrapper) score -" in rows
+    assert "filter filter filter_nodes 0.1" in rows
+    assert "score (wrapper) score - 0.1" in rows
     assert "steps[].width integer (required)" in rows
     assert "Node Add, Update yes" in rows
 

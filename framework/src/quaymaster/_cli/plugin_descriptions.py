@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from quaymaster._cli.output import print_line, print_table
+from quaymaster._contract.hook_marks import HookAge
 from quaymaster._objects import ApiObject
 from quaymaster._packages.description import PluginDescription
 from quaymaster._packages.events import EventsTold
@@ -50,6 +51,7 @@ def _tables(
             hook.name + (" (wrapper)" if hook.wraps else ""),
             hook.point or "-",
             hook.twin or "-",
+            _age(hook.age),
         )
         for hook in one.hooks
     ]
@@ -62,10 +64,14 @@ def _tables(
         for event in one.events
     ]
     return (
-        (("HOOK", "EXTENSION POINT", "TWIN"), hooks),
+        (("HOOK", "EXTENSION POINT", "TWIN", "SINCE"), hooks),
         (("ARGUMENT", "TYPE", "DEFAULT"), arguments),
         (("EVENT OF", "ACTIONS", "HINT"), events),
     )
+
+
+def _age(age: HookAge) -> str:
+    return f"{age.since} ({age.deprecated})" if age.deprecated else age.since
 
 
 def _default(default: str, required: bool) -> str:
@@ -88,6 +94,8 @@ def as_document(one: PluginDescription) -> dict[str, object]:
                 "extensionPoint": hook.point or None,
                 "twin": hook.twin or None,
                 "wrapper": hook.wraps,
+                "since": hook.age.since,
+                "deprecated": str(hook.age.deprecated) if hook.age.deprecated else None,
             }
             for hook in one.hooks
         ],

@@ -54,10 +54,10 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 import attrs
-import pluggy
 
 from quaymaster._contract.cluster_events import ClusterEventWithHint
 from quaymaster._contract.cycle_state import CycleState
+from quaymaster._contract.hook_marks import HookAge, age_of, hookspec
 from quaymaster._contract.queueing import QueuedPodInfo, SortKey
 from quaymaster._contract.results import (
     NodeStatuses,
@@ -95,18 +95,7 @@ __all__ = [
     "Scope",
     "ScorePlugin",
     "SignPlugin",
-    "hookimpl",
-    "hookspec",
 ]
-
-PROJECT = "quaymaster"
-
-hookspec = pluggy.HookspecMarker(PROJECT)(firstresult=True)
-"""Marks a hook. The framework calls plugins one by one, so every call, and with it
-what a ``hookimpl(wrapper=True)`` sees, is the answer of a single plugin."""
-
-hookimpl = pluggy.HookimplMarker(PROJECT)
-"""Marks a method that implements a hook; see pluggy's documentation for options."""
 
 
 class LifecyclePlugin(Protocol):
@@ -117,7 +106,7 @@ class LifecyclePlugin(Protocol):
     out. What only a plugin at work should do belongs in ``start``.
     """
 
-    @hookspec
+    @hookspec(since="0.1")
     def start(self) -> None:
         """Begin: the plugin's profile is in force.
 
@@ -136,7 +125,7 @@ class LifecyclePlugin(Protocol):
         called in the end.
         """
 
-    @hookspec
+    @hookspec(since="0.1")
     def close(self) -> None:
         """End: let go of what the plugin holds, such as connections and threads.
 
@@ -157,7 +146,7 @@ class LifecyclePlugin(Protocol):
 class PreEnqueuePlugin(Protocol):
     """Keep a pod out of the active queue until it is ready."""
 
-    @hookspec
+    @hookspec(since="0.1")
     def pre_enqueue(self, pod: Pod) -> Status | None:
         """Say whether a pod may enter the active or the backoff queue.
 
@@ -174,7 +163,7 @@ class PreEnqueuePlugin(Protocol):
 class QueueSortPlugin(Protocol):
     """Order the pods that wait for a scheduling attempt. One per profile."""
 
-    @hookspec
+    @hookspec(since="0.1")
     def queue_sort(self, queued: QueuedPodInfo) -> SortKey:
         """Give a sort key: the pod with the smallest key is tried first.
 
@@ -197,7 +186,7 @@ class QueueSortPlugin(Protocol):
 class EnqueueExtensions(Protocol):
     """Tell which changes of the cluster may help a pod that this plugin rejected."""
 
-    @hookspec
+    @hookspec(since="0.1")
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
         """List the events, each with an optional queueing hint.
 
@@ -256,7 +245,7 @@ class PodUse(enum.Enum):
 class SignPlugin(Protocol):
     """Tell which pods this plugin cannot tell apart."""
 
-    @hookspec
+    @hookspec(since="0.1")
     def sign_pod(self, pod: Pod) -> Hashable | None:
         """Give the part of the pod that this plugin's answers depend on.
 
@@ -284,7 +273,7 @@ class SignPlugin(Protocol):
 class PreFilterPlugin(Protocol):
     """Look at the pod and the cluster once, before any node is filtered."""
 
-    @hookspec
+    @hookspec(since="0.1")
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: NodeTable
     ) -> PreFilterResult | Status | None:
@@ -304,7 +293,7 @@ class PreFilterPlugin(Protocol):
             plugin's ``filter``, ``add_pod`` and ``remove_pod`` out of the attempt.
         """
 
-    @hookspec
+    @hookspec(since="0.1")
     def add_pod(
         self, state: CycleState, pod: Pod, pod_to_add: Pod, node: NodeInfo
     ) -> Status | None:
@@ -319,7 +308,7 @@ class PreFilterPlugin(Protocol):
             node: The node, with ``pod_to_add`` already on it.
         """
 
-    @hookspec
+    @hookspec(since="0.1")
     def remove_pod(
         self, state: CycleState, pod: Pod, pod_to_remove: Pod, node: NodeInfo
     ) -> Status | None:
@@ -336,7 +325,7 @@ class PreFilterPlugin(Protocol):
 class FilterPlugin(Protocol):
     """Reject the nodes that cannot run a pod."""
 
-    @hookspec
+    @hookspec(since="0.1")
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
         """Say whether one node can run the pod.
 
@@ -356,7 +345,7 @@ class FilterPlugin(Protocol):
             UnschedulableAndUnresolvable if not. Error ends the whole attempt.
         """
 
-    @hookspec
+    @hookspec(since="0.1")
     def filter_nodes(
         self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
     ) -> NodeVerdicts | Status | None:
@@ -386,7 +375,7 @@ class FilterPlugin(Protocol):
 class PostFilterPlugin(Protocol):
     """Do something for a pod that fits nowhere, such as preempting others."""
 
-    @hookspec
+    @hookspec(since="0.1")
     def post_filter(
         self, state: CycleState, pod: Pod, statuses: NodeStatuses
     ) -> PostFilterResult | Status | None:
@@ -409,7 +398,7 @@ class PostFilterPlugin(Protocol):
 class PreScorePlugin(Protocol):
     """Look at the feasible nodes once, before any of them is scored."""
 
-    @hookspec
+    @hookspec(since="0.1")
     def pre_score(
         self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
     ) -> Status | None:
@@ -435,7 +424,7 @@ class PreScorePlugin(Protocol):
 class ScorePlugin(Protocol):
     """Rank the nodes that passed every filter."""
 
-    @hookspec
+    @hookspec(since="0.1")
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
         """Say how well one node suits the pod.
 
@@ -452,7 +441,7 @@ class ScorePlugin(Protocol):
             attempt.
         """
 
-    @hookspec
+    @hookspec(since="0.1")
     def score_nodes(
         self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
     ) -> Int64Array | Status:
@@ -473,7 +462,7 @@ class ScorePlugin(Protocol):
             least.
         """
 
-    @hookspec
+    @hookspec(since="0.1")
     def normalize_score(
         self,
         state: CycleState,
@@ -505,7 +494,7 @@ class ScorePlugin(Protocol):
 class ReservePlugin(Protocol):
     """Keep a plugin's own books in step with the pods that have been given a node."""
 
-    @hookspec
+    @hookspec(since="0.1")
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         """Take what the pod needs on its node.
 
@@ -518,7 +507,7 @@ class ReservePlugin(Protocol):
             node_name: The chosen node.
         """
 
-    @hookspec
+    @hookspec(since="0.1")
     def unreserve(self, state: CycleState, pod: Pod, node_name: str) -> None:
         """Give back what ``reserve`` took.
 
@@ -535,7 +524,7 @@ class ReservePlugin(Protocol):
 class PermitPlugin(Protocol):
     """Allow, delay or refuse the binding of an assumed pod."""
 
-    @hookspec
+    @hookspec(since="0.1")
     def permit(
         self, state: CycleState, pod: Pod, node_name: str
     ) -> PermitWait | Status | None:
@@ -555,7 +544,7 @@ class PermitPlugin(Protocol):
 class PreBindPlugin(Protocol):
     """Do what must be done before a pod is bound, such as provisioning volumes."""
 
-    @hookspec
+    @hookspec(since="0.1")
     def pre_bind(
         self, state: CycleState, pod: Pod, node_name: str
     ) -> PreBindWait | Status | None:
@@ -576,7 +565,7 @@ class PreBindPlugin(Protocol):
             binding, come after it.
         """
 
-    @hookspec
+    @hookspec(since="0.1")
     def pre_bind_pre_flight(
         self, state: CycleState, pod: Pod, node_name: str
     ) -> PreBindPreFlightResult | Status | None:
@@ -598,7 +587,7 @@ class PreBindPlugin(Protocol):
 class BindPlugin(Protocol):
     """Write the decision to the cluster."""
 
-    @hookspec
+    @hookspec(since="0.1")
     def bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         """Bind the pod to its node.
 
@@ -617,7 +606,7 @@ class BindPlugin(Protocol):
 class PostBindPlugin(Protocol):
     """Clean up, or tell somebody, after a pod was bound."""
 
-    @hookspec
+    @hookspec(since="0.1")
     def post_bind(self, state: CycleState, pod: Pod, node_name: str) -> None:
         """Take note that the pod was bound. Nothing depends on the outcome.
 
@@ -651,6 +640,10 @@ class ExtensionPoint:
     def hook(self) -> str:
         """The hook that makes a class a plugin of this point."""
         return self.hooks[0]
+
+    def age(self, hook: str) -> HookAge:
+        """How long one of its hooks has been there, and how long it will be."""
+        return age_of(getattr(self.spec, hook))
 
 
 _Spec = TypeVar("_Spec", bound=type)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import attrs
 
 from quaymaster._contract.cluster_events import ActionType, ClusterEventWithHint
+from quaymaster._contract.hook_marks import HookAge
 from quaymaster._contract.hookspecs import EXTENSION_POINTS, PodUse, Scope
 from quaymaster._objects import ApiObject
 from quaymaster._packages.arguments import Argument, arguments_of
@@ -26,12 +27,14 @@ class HookDescription:
         point: The key of its extension point; empty for hooks of the whole plugin.
         twin: Its batch twin, if the plugin has that, too; or empty.
         wraps: Whether it is a wrapper around the hooks of other plugins.
+        age: Since when there is such a hook, and for how long.
     """
 
     name: str
     point: str
     twin: str
     wraps: bool
+    age: HookAge
 
 
 @attrs.frozen(kw_only=True)
@@ -105,14 +108,17 @@ def _hooks(plugin: type) -> Iterator[HookDescription]:
     own = frozenset(marked_hooks(plugin))
     for point in EXTENSION_POINTS:
         twins: Mapping[str, str] = point.twins
+        # A twin stands beside its scalar hook; a wrapper may be around the twin alone.
+        beside = {twin for scalar, twin in twins.items() if scalar in own}
         for name in point.hooks:
-            if name in own and name not in twins.values():
+            if name in own and name not in beside:
                 twin = twins.get(name, "")
                 yield HookDescription(
                     name=name,
                     point=point.key,
                     twin=twin if twin in own else "",
                     wraps=is_wrapper(getattr(plugin, name)),
+                    age=point.age(name),
                 )
 
 

@@ -12,9 +12,9 @@ from types import FunctionType, MethodType
 from typing import Final
 from weakref import WeakKeyDictionary
 
+from quaymaster._contract.hook_marks import PROJECT
 from quaymaster._contract.hookspecs import (
     EXTENSION_POINTS,
-    PROJECT,
     ExtensionPoint,
     PodUse,
     Scope,

@@ -25,6 +25,7 @@ from quaymaster._raised import describe_exception, is_from_outside
 from quaymaster._registry.plugin_checks import unmarked_hooks
 from quaymaster._registry.registry import PluginRegistry
 from quaymaster._runtime.calls import Implementations
+from quaymaster._runtime.deprecated import warn_of_deprecated_hooks
 from quaymaster._runtime.events import event_problem
 from quaymaster._runtime.guards import HookGuards
 from quaymaster._runtime.lifecycle import Lifecycle
@@ -107,14 +108,15 @@ class _Builder:
         self._make_handle = make_handle
         self._guards = guards
         self._manager = HookManager()
+        # For hooks whose failure is an error here, or is found by asking again.
+        self._quiet = HookGuards(watches=guards.watches)
         self._plugins: dict[str, object] = {}
 
     def build(self) -> Profile:
         for name in self._names():
             self._plugins[name] = self._construct(name)
             self._register(name)
-        # Signed again, telling of failures, if some plugin has no answer.
-        sign = self._sign(HookGuards(watches=self._guards.watches))
+        sign = self._sign(self._quiet)
         return Profile(
             name=self._config.scheduler_name,
             config=self._config,
@@ -187,6 +189,8 @@ class _Builder:
             raise self._error(name, problem) from error
         for problem in unmarked_hooks(self._plugins[name]):
             raise self._error(name, problem)
+        callers = self._manager.get_hookcallers(self._manager.get_plugin(name)) or ()
+        warn_of_deprecated_hooks(callers, name, self._registry.describe(name))
 
     def _calls(self, point: ExtensionPoint) -> Iterable[Call]:
         enabled = self._config.plugins.get(point.key, ())
@@ -267,7 +271,9 @@ class _Builder:
         return any(self._implementations.has(hook, plugin) for hook in hooks)
 
     def _events(self, name: str) -> Sequence[ClusterEventWithHint] | None:
-        register = self._implementations.compile("events_to_register", name)
+        register = self._implementations.compile(
+            "events_to_register", name, guards=self._quiet
+        )
         if register is None:
             return None
         events: Sequence[ClusterEventWithHint] | Status = register()

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from quaymaster._config.kinds import declared_kinds
 from quaymaster._config.load import parse_config
 from quaymaster._contract.handle import Handle
-from quaymaster._contract.hookspecs import hookimpl
+from quaymaster._contract.hook_marks import hookimpl
 from quaymaster._contract.queueing import QueuedPodInfo
 from quaymaster._contract.status import Status
 from quaymaster._engine.framework import Framework, FrameworkBuilder

@@ -1,6 +1,6 @@
 """A check: hooks do not raise, and answer what their spec allows."""
 
-from quaymaster._contract.hookspecs import hookimpl
+from quaymaster._contract.hook_marks import hookimpl
 from quaymaster._contract.status import Status
 from quaymaster._errors import QuaymasterError
 from quaymaster._objects import Pod

@@ -1,0 +1,1 @@
+"""What was written against an earlier version still works."""

@@ -1,0 +1,137 @@
+"""A package that was written against an earlier version works as it did.
+
+The folders beside this file are such packages, each with a configuration, objects, and
+the decisions of its version in the form of ``simulate -o json``. They are never edited:
+what does not fit them any more breaks a promise (docs/explanation/compatibility.md).
+A further version of the contract gets a further folder.
+"""
+
+import hashlib
+import importlib
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import attrs
+import pytest
+from click.testing import CliRunner
+
+from quaymaster.hookspecs import EXTENSION_POINTS
+from quaymaster.scheduler import PluginRegistry
+from tests.kit.internals.cli import app
+from tests.kit.packages import install
+
+PACKAGE = Path(__file__).with_name("acme-racks-0.1.0")
+VERSION = "0.1"
+CONTENT = "b4bde0391bf7fa7ce80f27c3ba4749addcd6c371d92d625b3ec488b307de8638"
+"""The hash of all files of the package, with their names."""
+
+
+@attrs.frozen
+class Old:
+    """The package, installed, and what came of a simulation with it.
+
+    Attributes:
+        module: The package's module.
+        calls: Hook -> how often it was called.
+        told: Hook -> how often the package's observer was told of it.
+        document: The result, as ``simulate -o json`` prints it.
+        stderr: What was said beside it.
+    """
+
+    module: ModuleType
+    calls: Counter[str]
+    told: Counter[str]
+    document: dict[str, object]
+    stderr: str
+
+
+@pytest.fixture(scope="module")
+def old(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Old]:
+    site = tmp_path_factory.mktemp("site")
+    install(PACKAGE, site)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(site)
+        files = [str(PACKAGE / "objects.yaml"), "--config"]
+        arguments = ["simulate", *files, str(PACKAGE / "scheduler.yaml"), "-o", "json"]
+        result = CliRunner().invoke(app, arguments)
+        assert result.exit_code == 0, result.stderr
+        module = importlib.import_module("acme_racks")
+        calls, told = module.CALLS.copy(), module.TOLD.copy()
+        yield Old(module, calls, told, json.loads(result.stdout), result.stderr)
+    for name in [name for name in sys.modules if name.split(".")[0] == "acme_racks"]:
+        del sys.modules[name]
+
+
+def test_the_package_is_as_it_was_written() -> None:
+    content = hashlib.sha256()
+    for path in sorted(PACKAGE.rglob("*")):
+        if path.is_file() and path.suffix != ".pyc":
+            content.update(path.relative_to(PACKAGE).as_posix().encode() + b"\0")
+            content.update(path.read_bytes() + b"\0")
+    assert content.hexdigest() == CONTENT, (
+        f"nothing edits {PACKAGE.name}: if the framework does not take it as it is, "
+        "the framework has broken its promise"
+    )
+
+
+def test_decisions_are_those_of_the_old_version(old: Old) -> None:
+    known = json.loads((PACKAGE / "decisions.json").read_text())
+    for part, keys in (
+        ("placements", ("pod", "node", "scheduler", "attempts", "bound")),
+        ("preempted", ("pod", "by", "node")),
+        ("unscheduled", ("pod", "reason", "plugins", "reasons")),
+    ):
+        assert picked(old.document[part], keys) == picked(known[part], keys)
+    assert old.stderr == ""
+
+
+def picked(told: object, keys: tuple[str, ...]) -> list[list[object]]:
+    assert isinstance(told, list)
+    return [[one[key] for key in keys] for one in told]
+
+
+def test_the_document_still_has_every_field_of_the_old_one(old: Old) -> None:
+    known = json.loads((PACKAGE / "decisions.json").read_text())
+    assert list(missing(known, old.document, "document")) == []
+
+
+def missing(known: object, found: object, path: str) -> Iterator[str]:
+    """The fields that are gone, or have another type."""
+    if type(known) is not type(found):
+        yield f"{path}: {type(known).__name__} became {type(found).__name__}"
+    elif isinstance(known, dict):
+        assert isinstance(found, dict)
+        for key in known:
+            if key not in found:
+                yield f"{path}.{key} is gone"
+            else:
+                yield from missing(known[key], found[key], f"{path}.{key}")
+    elif isinstance(known, list) and known:
+        assert isinstance(found, list)
+        yield from missing(known[0], found[0], f"{path}[0]")
+
+
+def test_every_hook_of_the_old_version_is_called(old: Old) -> None:
+    hooks = {
+        hook
+        for point in EXTENSION_POINTS
+        for hook in point.hooks
+        if point.age(hook).since == VERSION
+    }
+    assert hooks - set(old.calls) == set()
+    assert set(old.calls) - hooks == {"around filter_nodes"}
+    # The constructor is no hook; all else is told.
+    assert set(old.told) == hooks
+
+
+def test_the_plugins_are_found_with_arguments_and_kinds(old: Old) -> None:
+    registry = PluginRegistry.discover()
+    plugin = registry["Racks"]
+    assert plugin.owner == "acme-racks 0.1.0"
+    assert plugin.args_class is old.module.RacksArgs
+    kinds = {kind.__name__ for kind in registry.kinds_of(["Racks"])}
+    assert kinds == {"Rack", "Shelf"}
