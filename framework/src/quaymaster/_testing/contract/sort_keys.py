@@ -30,11 +30,15 @@ def _ask(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
     for (pod, one), (_, two), (rival, three) in itertools.permutations(keys, 3):
         if one < two and two < three and not one < three:
             fail("queue_sort", f"{one!r} < {two!r} < {three!r}, in a ring", pod, rival)
+    for one, (pod, key) in zip(queued, keys, strict=True):
+        again = cast(Any, bench.ask("queue_sort", one))
+        if again < key or key < again:
+            fail("queue_sort", f"{key!r}, then {again!r} for the same queued pod", pod)
 
 
 SORT_KEYS = Check(
     name="sort keys",
-    promise="the keys of any pods compare, and put them in one order",
+    promise="the keys of any pods stay, compare, and put them in one order",
     ask=_ask,
     hooks=frozenset({"queue_sort"}),
     needs_other=True,
