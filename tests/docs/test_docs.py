@@ -1,7 +1,6 @@
 """What the documentation shows is true: commands run, outputs are real."""
 
 import ast
-import re
 import shlex
 from pathlib import Path
 
@@ -44,12 +43,6 @@ def test_reference_pages_are_up_to_date() -> None:
 def test_page_of_the_modules_is_up_to_date() -> None:
     """Run ``python -m tests.docs.reference`` after a change of docstrings."""
     assert MODULES.read_text(encoding="utf-8") == modules_page()
-
-
-def test_every_link_between_pages_leads_somewhere() -> None:
-    for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
-        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
-            assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
 def test_page_of_the_command_line_is_up_to_date() -> None:
