@@ -132,6 +132,26 @@ def counts(loaded: Loaded) -> dict[str, int | None]:
             id="misspelt kind without pods",
         ),
         pytest.param(
+            "apiVersion: policy/v1, kind: Eviction",
+            NoticeReason.UNKNOWN_KIND,
+            "kind: no kind 'Eviction' in version 'policy/v1'; it was left out",
+            id="kind that is like no other",
+        ),
+        pytest.param(
+            "apiVersion: kustomize.config.k8s.io/v1beta1, kind: Kustomization",
+            NoticeReason.MISSING_PODS,
+            "what a kustomization stands for is missing; "
+            "kubectl kustomize DIR | quaymaster simulate - reads it",
+            id="kustomization under a name of its own",
+        ),
+        pytest.param(
+            "apiVersion: kubescheduler.config.k8s.io/v1, "
+            "kind: KubeSchedulerConfiguration",
+            NoticeReason.UNKNOWN_KIND,
+            "the configuration of a scheduler, which --config reads, was left out",
+            id="configuration of a scheduler",
+        ),
+        pytest.param(
             f"apiVersion: x.io/v1, kind: Farm, spec: {{a: [{{template: {TEMPLATE}}}]}}",
             NoticeReason.MISSING_PODS,
             "spec.a[0].template: the pods of this Farm (x.io/v1) are missing; "
@@ -190,6 +210,12 @@ def test_objects_that_want_no_pods_are_only_counted(read: Reader, type_: str) ->
     loaded = read(f"{{{type_}, metadata: {{name: a}}}}")
     assert loaded.notices == ()
     assert loaded.skipped.total() == 1
+
+
+def test_object_without_a_name_is_told_by_its_kind(read: Reader) -> None:
+    text = "{apiVersion: kustomize.config.k8s.io/v1beta1, kind: Kustomization}"
+    (notice,) = read(text).notices
+    assert notice.where.endswith("in.yaml (Kustomization)")
 
 
 def test_objects_of_which_the_same_is_to_be_said_share_a_notice(read: Reader) -> None:

@@ -89,10 +89,12 @@ def job_of_cron_job(owner: Tree) -> CustomJob | None:
 
 
 def name_of(tree: Tree) -> str:
-    """Kind and name of an object in wire form, for messages."""
-    metadata = _metadata(tree)
-    place = f"{metadata.get('namespace') or 'default'}/{metadata.get('name') or ''}"
-    return f"{tree.get('kind')} {place}"
+    """Kind and name, if it has any, of an object in wire form, for messages."""
+    metadata, kind = _metadata(tree), tree.get("kind")
+    name = metadata.get("name")
+    if not name:
+        return str(kind)
+    return f"{kind} {metadata.get('namespace') or 'default'}/{name}"
 
 
 def _items(

@@ -35,6 +35,8 @@ _RUNS_PODS: Final = frozenset(
     )
 )
 _TEMPLATE: Final = "template"
+_MISSPELT: Final = 0.75
+"""How close a kind that is only misspelt is to the right one; chosen, not measured."""
 _DEEPEST: Final = 16
 """How deep in an object a pod template is looked for; known ones lie 6 deep."""
 
@@ -62,6 +64,22 @@ CRON_JOB_NOT_RUN: Final = Finding(
 )
 
 
+_OTHER_FILES: Final = {
+    "kustomize.config.k8s.io": Finding(
+        NoticeReason.MISSING_PODS,
+        "",
+        "what a kustomization stands for is missing; "
+        "kubectl kustomize DIR | quaymaster simulate - reads it",
+    ),
+    "kubescheduler.config.k8s.io": Finding(
+        NoticeReason.UNKNOWN_KIND,
+        "",
+        "the configuration of a scheduler, which --config reads, was left out",
+    ),
+}
+"""What to say of files for other programs, by their group."""
+
+
 def examine(
     tree: Mapping[str, object], typed: ObjectType, kinds: KindSet
 ) -> Finding | None:
@@ -73,6 +91,8 @@ def examine(
         kinds: The kinds that are known.
     """
     group = group_of(typed.api_version)
+    if group in _OTHER_FILES:
+        return _OTHER_FILES[group]
     declared = kinds.declared_as(group, typed.kind)
     if declared is not None:
         return _of_declared(tree, typed, declared.api_version)
@@ -146,7 +166,7 @@ def _is_namesake(typed: ObjectType, version: str) -> bool:
 
 
 def _unknown_kind(typed: ObjectType, *, has_template: bool) -> Finding:
-    hint = did_you_mean(typed.kind, BUILTIN_KINDS)
+    hint = did_you_mean(typed.kind, BUILTIN_KINDS, closeness=_MISSPELT)
     runs_pods = has_template or any(f"{kind!r}" in hint for kind in _RUNS_PODS)
     return Finding(
         NoticeReason.MISSING_PODS if runs_pods else NoticeReason.UNKNOWN_KIND,
