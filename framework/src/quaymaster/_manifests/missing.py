@@ -35,8 +35,6 @@ _RUNS_PODS: Final = frozenset(
     )
 )
 _TEMPLATE: Final = "template"
-_MISSPELT: Final = 0.75
-"""How close a kind that is only misspelt is to the right one; chosen, not measured."""
 _DEEPEST: Final = 16
 """How deep in an object a pod template is looked for; known ones lie 6 deep."""
 
@@ -166,7 +164,7 @@ def _is_namesake(typed: ObjectType, version: str) -> bool:
 
 
 def _unknown_kind(typed: ObjectType, *, has_template: bool) -> Finding:
-    hint = did_you_mean(typed.kind, BUILTIN_KINDS, closeness=_MISSPELT)
+    hint = did_you_mean(typed.kind, BUILTIN_KINDS)
     runs_pods = has_template or any(f"{kind!r}" in hint for kind in _RUNS_PODS)
     return Finding(
         NoticeReason.MISSING_PODS if runs_pods else NoticeReason.UNKNOWN_KIND,
