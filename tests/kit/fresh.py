@@ -64,7 +64,7 @@ class FreshEnvironment:
         return self._done([str(self.python), "-m", *module], folder)
 
     def check(self, folder: Path) -> None:
-        """Run all that a package is held to: pytest, mypy and ruff.
+        """Run all that a package is held to: pytest, mypy, ruff, ``plugins check``.
 
         Args:
             folder: The package, see `copy`; it is installed.
@@ -76,6 +76,7 @@ class FreshEnvironment:
         self.run("mypy", folder=folder)
         self.run("ruff", "check", ".", folder=folder)
         self.run("ruff", "format", "--check", ".", folder=folder)
+        self.run("quaymaster", "plugins", "check", ".", folder=folder)
 
     def _done(self, command: Sequence[str], folder: Path) -> str:
         ours = ("PYTHONPATH", "PYTEST_", "VIRTUAL_ENV")
