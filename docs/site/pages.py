@@ -28,7 +28,7 @@ _FILE = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 # Words such as `nodes` mean the word, mostly, and not the function.
-_DISTINCT = re.compile(r"(?:[A-Z]\w*[a-z]\w*|\w+[._]\w+|\w+\.\w+[\w.]*)(?:\(\))?")
+_DISTINCT = re.compile(r"([A-Z]\w*[a-z]\w*|\w+[._]\w[\w.]*)(?:\(.*\))?", re.DOTALL)
 
 
 def write_api(root: Path) -> list[str]:
@@ -103,9 +103,12 @@ def link_names(app: Sphinx, tree: nodes.document, page: str) -> None:
     if page.startswith(UNLINKED):
         return
     for literal in list(tree.findall(nodes.literal)):
-        name = literal.astext()
-        if (_DISTINCT.fullmatch(name) or page == MODULES) and not _is_linked(literal):
-            link = _link(app, page, name.removesuffix("()"), literal.deepcopy())
+        code = literal.astext()
+        found = _DISTINCT.fullmatch(code)
+        name = found[1] if found else code if page == MODULES else ""
+        name = re.sub(r"^handle\.", "Handle.", name)
+        if name and not _is_linked(literal) and not _is_foreign(literal):
+            link = _link(app, page, name, literal.deepcopy())
             if link is not None:
                 literal.replace_self(link)
 
@@ -115,6 +118,18 @@ def _is_linked(node: nodes.Node) -> bool:
         if isinstance(node, (nodes.reference, nodes.title)):
             return True
     return False
+
+
+def _is_foreign(node: nodes.Node) -> bool:
+    """Whether this is in a column of a table that says how others call it."""
+    while node is not None and not isinstance(node, nodes.entry):
+        node = node.parent
+    if node is None:
+        return False
+    column = node.parent.index(node)
+    table = node.parent.parent.parent
+    heads = [row for head in table.findall(nodes.thead) for row in head.children]
+    return any(row[column].astext() in ("Go", "upstream") for row in heads)
 
 
 def find_type(
