@@ -92,7 +92,7 @@ def test_a_deprecated_hook_runs_and_is_warned_of_once() -> None:
 @pytest.mark.usefixtures("filter_is_deprecated")
 def test_a_wrapper_around_a_deprecated_hook_is_warned_of() -> None:
     messages = told(Racks, Wrapping)
-    assert [message.split("'")[1] for message in messages] == ["Racks", "Wrapping"]
+    assert {message.split("'")[1] for message in messages} == {"Racks", "Wrapping"}
 
 
 @pytest.mark.usefixtures("filter_is_deprecated")

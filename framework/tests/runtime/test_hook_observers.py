@@ -14,6 +14,7 @@ import pytest
 from quaymaster import (
     ApiObject,
     Handle,
+    Int64Array,
     NodeInfo,
     NodeTable,
     NodeVerdicts,
@@ -348,7 +349,7 @@ def test_hooks_on_workers_are_told_on_the_schedulers_thread() -> None:
 # Wrappers
 
 
-class TwinWrapper(Plugin):
+class AroundFilters(Plugin):
     """Goes around the twins of others, and has no filter of its own."""
 
     seen: ClassVar[list[int]] = []
@@ -362,15 +363,57 @@ class TwinWrapper(Plugin):
         return answer
 
 
-def test_a_wrapper_around_a_twin_alone_leaves_the_twin_and_the_memory_on() -> None:
-    TwinWrapper.seen.clear()
-    seen = Seen()
-    plugins = {"TwinWrapper": TwinWrapper, "Odd": Odd}
+class AroundScores(Plugin):
+    """The same of scores."""
+
+    seen: ClassVar[list[int]] = []
+
+    @hookimpl(wrapper=True)
+    def score_nodes(
+        self, nodes: NodeTable, rows: Rows
+    ) -> Generator[None, object, object]:
+        answer = yield
+        self.seen.append(nodes.count(rows))
+        return answer
+
+
+class Scored(Odd):
+    """Scores all nodes alike, by a scalar hook and a twin."""
+
+    @hookimpl
+    def score(self) -> int:
+        return 5
+
+    @hookimpl
+    def score_nodes(self, nodes: NodeTable, rows: Rows) -> Int64Array:
+        return np.full(nodes.count(rows), 5)
+
+
+@pytest.mark.parametrize("wrapper", [AroundFilters, AroundScores])
+def test_a_wrapper_around_a_twin_alone_leaves_the_twin_and_the_memory_on(
+    wrapper: type[AroundFilters | AroundScores],
+) -> None:
+    wrapper.seen.clear()
+    seen, alone = Seen(), Seen()
     pods = [make_pod(name=f"p{number}") for number in range(4)]
-    harness_with(plugins, seen, objects=pods).settle()
+    wrapped = {"Around": wrapper, "Scored": Scored}
+    harness_with(wrapped, seen, objects=pods).settle()
+    harness_with({"Scored": Scored}, alone, objects=pods).settle()
+    assert wrapper.seen
+    assert seen.of("Scored") == alone.of("Scored")
+    assert seen.of("Scored").count("filter_nodes") == 1
+
+
+# Reloads
+
+
+def test_an_observer_is_told_of_the_plugins_of_a_new_configuration() -> None:
+    seen = Seen()
+    harness = harness_with({"Odd": Odd}, seen)
+    harness.reload(harness.config)
+    harness.cluster.create(make_pod(name="p"))
+    harness.settle()
     assert seen.of("Odd").count("filter_nodes") == 1
-    assert seen.of("Odd").count("filter") == 3
-    assert 3 in TwinWrapper.seen
 
 
 # Entry points

@@ -85,16 +85,14 @@ class Trace:
 
         Args:
             topic: The topic.
-            now: Returns the scheduler's time, in seconds.
+            now: Returns the seconds since the scheduler was built.
         """
         if topic not in self._topics:
             return None
-        begun = now()
 
         def tell(event: str, pod: Pod | None, /, **fields: object) -> None:
             if self._is_wanted(pod):
-                at = round(now() - begun, 6)
-                self._say(topic.value, at, event, pod, fields)
+                self._say(topic.value, now(), event, pod, fields)
 
         return tell
 

@@ -108,6 +108,7 @@ class ProfileRunner:
         stopwatch: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.clock = clock
+        self._begun = clock.now()
         self.cluster = cluster
         self.options = options or SchedulerOptions()
         self.inbox = Inbox()
@@ -168,7 +169,10 @@ class ProfileRunner:
     def tell_on(self, topic: TraceTopic) -> Tell | None:
         """Return what is told about a topic with; None if nobody wants to know."""
         trace = self.options.trace
-        return None if trace is None else trace.on(topic, self.clock.now)
+        if trace is None:
+            return None
+        now, begun = self.clock.now, self._begun
+        return trace.on(topic, lambda: now() - begun)
 
     def stored_pod(self, key: str) -> Pod | None:
         """Return a pod as the informers have it, or None."""

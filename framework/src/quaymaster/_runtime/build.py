@@ -116,6 +116,7 @@ class _Builder:
         for name in self._names():
             self._plugins[name] = self._construct(name)
             self._register(name)
+        warn_of_deprecated_hooks(self._manager, self._registry.describe)
         sign = self._sign(self._quiet)
         return Profile(
             name=self._config.scheduler_name,
@@ -189,8 +190,6 @@ class _Builder:
             raise self._error(name, problem) from error
         for problem in unmarked_hooks(self._plugins[name]):
             raise self._error(name, problem)
-        callers = self._manager.get_hookcallers(self._manager.get_plugin(name)) or ()
-        warn_of_deprecated_hooks(callers, name, self._registry.describe(name))
 
     def _calls(self, point: ExtensionPoint) -> Iterable[Call]:
         enabled = self._config.plugins.get(point.key, ())

@@ -1,7 +1,7 @@
 """Warns of plugins that implement deprecated hooks."""
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable
 
 import pluggy
 
@@ -12,27 +12,25 @@ __all__ = ["warn_of_deprecated_hooks"]
 
 
 def warn_of_deprecated_hooks(
-    callers: Iterable[pluggy.HookCaller], name: str, described: str
+    manager: pluggy.PluginManager, describe: Callable[[str], str]
 ) -> None:
-    """Warn of the deprecated hooks that a plugin implements, or wraps.
+    """Warn of the deprecated hooks that plugins implement, or wrap.
 
     A warning belongs to the line of the hook, and is shown once in a process, however
     often the plugin is built.
 
     Args:
-        callers: The hooks of the plugin, as pluggy has registered them.
-        name: The plugin's name in its profile.
-        described: The plugin, for messages.
+        manager: The plugins of a profile.
+        describe: Returns what messages call a plugin, by its name.
     """
-    ages = {hook: point.age(hook) for point in EXTENSION_POINTS for hook in point.hooks}
-    for caller in callers:
-        deprecated = ages[caller.name].deprecated
-        if deprecated is None:
-            continue
-        for impl in caller.get_hookimpls():
-            if impl.plugin_name == name:
-                message = f"{described}: hook {caller.name!r} is {deprecated}"
-                _warn(message, impl.function)
+    for point in EXTENSION_POINTS:
+        for hook in point.hooks:
+            deprecated = point.age(hook).deprecated
+            if deprecated is not None:
+                for impl in getattr(manager.hook, hook).get_hookimpls():
+                    described = describe(impl.plugin_name)
+                    message = f"{described}: hook {hook!r} is {deprecated}"
+                    _warn(message, impl.function)
 
 
 def _warn(message: str, function: object) -> None:
