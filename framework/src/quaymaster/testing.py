@@ -11,39 +11,47 @@ from quaymaster._testing.contract.suite import (
 )
 from quaymaster._testing.contract_error import ContractError, Violation
 from quaymaster._testing.faults import Fault, FaultyCluster
-from quaymaster._testing.further_makers import (
-    make_csi_driver,
-    make_csi_storage_capacity,
-    make_device_class,
-    make_replication_controller,
-    make_runtime_class,
-    make_stateful_set,
-    make_volume_attachment,
-)
 from quaymaster._testing.harness import PluginHarness, PluginStatusError
-from quaymaster._testing.makers import (
+from quaymaster._testing.makers.classes import (
+    make_device_class,
+    make_priority_class,
+    make_runtime_class,
+)
+from quaymaster._testing.makers.metadata import make_metadata, make_uid
+from quaymaster._testing.makers.namespaces import (
+    make_limit_range,
+    make_namespace,
+    make_resource_quota,
+)
+from quaymaster._testing.makers.nodes import make_node
+from quaymaster._testing.makers.pods import (
     make_affinity_term,
     make_container,
-    make_metadata,
-    make_namespace,
-    make_node,
     make_pod,
-    make_pod_disruption_budget,
-    make_priority_class,
-    make_replica_set,
-    make_service,
     make_spread_constraint,
-    make_uid,
 )
-from quaymaster._testing.profile_config import profile_config
-from quaymaster._testing.queued_pods import make_queued_pod
-from quaymaster._testing.scheduler_harness import PluginNotFoundError, SchedulerHarness
-from quaymaster._testing.storage_makers import (
+from quaymaster._testing.makers.queued_pods import make_queued_pod
+from quaymaster._testing.makers.storage import (
+    make_csi_driver,
     make_csi_node,
+    make_csi_storage_capacity,
     make_persistent_volume,
     make_persistent_volume_claim,
     make_storage_class,
+    make_volume_attachment,
 )
+from quaymaster._testing.makers.workloads import (
+    make_daemon_set,
+    make_deployment,
+    make_job,
+    make_pod_disruption_budget,
+    make_replica_set,
+    make_replication_controller,
+    make_service,
+    make_stateful_set,
+)
+from quaymaster._testing.profile_config import profile_config
+from quaymaster._testing.scheduler_harness import PluginNotFoundError, SchedulerHarness
 from quaymaster._testing.verdicts import ScheduleError, UnexpectedHookErrors
 
 __all__ = [
@@ -67,7 +75,11 @@ __all__ = [
     "make_csi_driver",
     "make_csi_node",
     "make_csi_storage_capacity",
+    "make_daemon_set",
+    "make_deployment",
     "make_device_class",
+    "make_job",
+    "make_limit_range",
     "make_metadata",
     "make_namespace",
     "make_node",
@@ -79,6 +91,7 @@ __all__ = [
     "make_queued_pod",
     "make_replica_set",
     "make_replication_controller",
+    "make_resource_quota",
     "make_runtime_class",
     "make_service",
     "make_spread_constraint",

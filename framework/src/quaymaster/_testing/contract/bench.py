@@ -18,7 +18,7 @@ from quaymaster._state.arrays import Rows
 from quaymaster._state.snapshot import Snapshot
 from quaymaster._testing.contract.small_cluster import SmallCluster
 from quaymaster._testing.contract.subject import HOOKS, Subject, make_services
-from quaymaster._testing.makers import make_node
+from quaymaster._testing.makers.nodes import make_node
 from quaymaster._testing.still import FixedObjects
 
 __all__ = ["Bench", "HookFailedError", "on_node"]

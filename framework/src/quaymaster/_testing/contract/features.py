@@ -12,18 +12,15 @@ from quaymaster._objects import (
     GCEPersistentDiskVolumeSource,
     Volume,
 )
-from quaymaster._testing.makers import (
-    make_affinity_term,
-    make_namespace,
-    make_service,
-    make_spread_constraint,
-)
-from quaymaster._testing.storage_makers import (
+from quaymaster._testing.makers.namespaces import make_namespace
+from quaymaster._testing.makers.pods import make_affinity_term, make_spread_constraint
+from quaymaster._testing.makers.storage import (
     make_csi_node,
     make_persistent_volume,
     make_persistent_volume_claim,
     make_storage_class,
 )
+from quaymaster._testing.makers.workloads import make_service
 
 __all__ = ["NODE_FEATURES", "OBJECTS", "POD_FEATURES", "Feature"]
 

@@ -9,7 +9,8 @@ from quaymaster._testing.contract.check import Check, fail
 from quaymaster._testing.contract.small_cluster import SmallCluster
 from quaymaster._testing.contract.subject import Subject, make_services
 from quaymaster._testing.contract.walk import walk
-from quaymaster._testing.makers import make_node, make_pod
+from quaymaster._testing.makers.nodes import make_node
+from quaymaster._testing.makers.pods import make_pod
 
 __all__ = ["LEAKS"]
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 import attrs
 
 from quaymaster._objects import ApiObject, Node, Pod, to_wire
-from quaymaster._testing.makers import make_node, make_pod
+from quaymaster._testing.makers.nodes import make_node
+from quaymaster._testing.makers.pods import make_pod
 
 __all__ = ["SmallCluster", "described"]
 

@@ -8,7 +8,7 @@ from quaymaster._testing.contract.bench import Bench
 from quaymaster._testing.contract.check import Check, fail
 from quaymaster._testing.contract.small_cluster import SmallCluster
 from quaymaster._testing.contract.subject import Subject
-from quaymaster._testing.queued_pods import make_queued_pod
+from quaymaster._testing.makers.queued_pods import make_queued_pod
 
 __all__ = ["SORT_KEYS"]
 

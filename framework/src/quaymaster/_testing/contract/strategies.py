@@ -16,7 +16,9 @@ from quaymaster._testing.contract.features import (
     Feature,
 )
 from quaymaster._testing.contract.small_cluster import SmallCluster
-from quaymaster._testing.makers import make_node, make_pod, make_uid
+from quaymaster._testing.makers.metadata import make_uid
+from quaymaster._testing.makers.nodes import make_node
+from quaymaster._testing.makers.pods import make_pod
 
 __all__ = ["draw_clusters", "draw_nodes", "draw_pods"]
 

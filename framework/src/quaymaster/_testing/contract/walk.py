@@ -14,7 +14,7 @@ from quaymaster._testing.contract.answers import (
     prepare_scores,
 )
 from quaymaster._testing.contract.bench import Bench, on_node
-from quaymaster._testing.queued_pods import make_queued_pod
+from quaymaster._testing.makers.queued_pods import make_queued_pod
 
 __all__ = ["walk"]
 

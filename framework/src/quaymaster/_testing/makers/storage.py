@@ -1,13 +1,17 @@
-"""Makers of volumes, claims and storage classes for tests and simulations."""
+"""Makers of volumes, claims and what is known of storage."""
 
 from collections.abc import Iterable, Mapping
 
 from quaymaster._objects import (
     ApiObject,
+    CSIDriver,
+    CSIDriverSpec,
     CSINode,
     CSINodeDriver,
     CSINodeSpec,
     CSIPersistentVolumeSource,
+    CSIStorageCapacity,
+    LabelSelector,
     NodeSelector,
     ObjectReference,
     PersistentVolume,
@@ -19,19 +23,26 @@ from quaymaster._objects import (
     StorageClass,
     TopologySelectorLabelRequirement,
     TopologySelectorTerm,
+    VolumeAttachment,
+    VolumeAttachmentSource,
+    VolumeAttachmentSpec,
+    VolumeAttachmentStatus,
     VolumeNodeAffinity,
     VolumeNodeResources,
     VolumeResourceRequirements,
 )
 from quaymaster._objects.quantity import Quantity
-from quaymaster._testing.makers import make_metadata
-from quaymaster._testing.shorthand import node_selector_term
+from quaymaster._testing.makers.metadata import make_metadata
+from quaymaster._testing.shorthand import node_selector_term, to_label_selector
 
 __all__ = [
+    "make_csi_driver",
     "make_csi_node",
+    "make_csi_storage_capacity",
     "make_persistent_volume",
     "make_persistent_volume_claim",
     "make_storage_class",
+    "make_volume_attachment",
 ]
 
 
@@ -171,6 +182,77 @@ def make_csi_node(
     )
     return CSINode(
         metadata=make_metadata(CSINode, name=name), spec=CSINodeSpec(drivers=drivers)
+    )
+
+
+def make_csi_driver(
+    *,
+    name: str = "csi.example.com",
+    storage_capacity: bool | None = None,
+    attach_required: bool | None = None,
+) -> CSIDriver:
+    """Make a CSI driver.
+
+    Args:
+        name: Its name.
+        storage_capacity: Whether it tells how much storage there is where.
+        attach_required: Whether its volumes have to be attached to nodes.
+    """
+    return CSIDriver(
+        metadata=make_metadata(CSIDriver, name=name),
+        spec=CSIDriverSpec(
+            storage_capacity=storage_capacity, attach_required=attach_required
+        ),
+    )
+
+
+def make_csi_storage_capacity(
+    *,
+    name: str = "capacity",
+    namespace: str = "default",
+    storage_class: str = "standard",
+    node_topology: LabelSelector | Mapping[str, str] | None = None,
+    capacity: str | None = None,
+    maximum_volume_size: str | None = None,
+) -> CSIStorageCapacity:
+    """Make what a CSI driver tells of its storage.
+
+    Args:
+        name: Its name.
+        namespace: Its namespace.
+        storage_class: The class that it is about.
+        node_topology: The nodes that it is for; None for none, empty for all.
+        capacity: How much there is.
+        maximum_volume_size: How large a volume can be.
+    """
+    return CSIStorageCapacity(
+        metadata=make_metadata(CSIStorageCapacity, name=name, namespace=namespace),
+        storage_class_name=storage_class,
+        node_topology=to_label_selector(node_topology),
+        capacity=None if capacity is None else Quantity(capacity),
+        maximum_volume_size=(
+            None if maximum_volume_size is None else Quantity(maximum_volume_size)
+        ),
+    )
+
+
+def make_volume_attachment(
+    *,
+    name: str = "attachment",
+    driver: str = "csi.example.com",
+    volume: str = "volume",
+    node: str = "node",
+    attached: bool = True,
+) -> VolumeAttachment:
+    """Make the attachment of a volume to a node."""
+    return VolumeAttachment(
+        metadata=make_metadata(VolumeAttachment, name=name),
+        spec=VolumeAttachmentSpec(
+            attacher=driver,
+            node_name=node,
+            source=VolumeAttachmentSource(persistent_volume_name=volume),
+        ),
+        status=VolumeAttachmentStatus(attached=attached),
     )
 
 

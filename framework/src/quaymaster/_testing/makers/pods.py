@@ -1,12 +1,5 @@
-"""Makers of objects for tests and simulations.
+"""Makers of pods, and of what they are made of."""
 
-Every argument is a keyword and has a default, amounts are as in manifests
-(``requests={"cpu": "500m"}``), and common cases have a short form
-(``taints=["dedicated=gpu:NoSchedule"]``, see `quaymaster._testing.shorthand`). The same
-arguments always make equal objects, their uids included.
-"""
-
-import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
@@ -14,123 +7,45 @@ from quaymaster._objects import (
     Affinity,
     ApiObject,
     Container,
-    ContainerImage,
     ContainerPort,
     LabelSelector,
-    Namespace,
-    Node,
     NodeAffinity,
-    NodeCondition,
     NodeSelector,
     NodeSelectorTerm,
-    NodeSpec,
-    NodeStatus,
-    ObjectMeta,
-    OwnerReference,
     PersistentVolumeClaimVolumeSource,
     Pod,
     PodAffinity,
     PodAffinityTerm,
     PodAntiAffinity,
     PodCondition,
-    PodDisruptionBudget,
-    PodDisruptionBudgetSpec,
-    PodDisruptionBudgetStatus,
     PodSchedulingGate,
     PodSpec,
     PodStatus,
     PreferredSchedulingTerm,
-    PriorityClass,
-    ReplicaSet,
-    ReplicaSetSpec,
     ResourceRequirements,
-    Service,
-    ServiceSpec,
-    Taint,
     Toleration,
     TopologySpreadConstraint,
     Volume,
     WeightedPodAffinityTerm,
 )
 from quaymaster._objects.resource_names import is_overcommit_allowed
+from quaymaster._testing.makers.metadata import make_metadata
 from quaymaster._testing.shorthand import (
     Amounts,
     Moment,
     node_selector_term,
     parse_host_port,
-    parse_taint,
     parse_toleration,
     to_label_selector,
     to_resource_list,
     to_time,
 )
 
-__all__ = [
-    "make_affinity_term",
-    "make_container",
-    "make_metadata",
-    "make_namespace",
-    "make_node",
-    "make_pod",
-    "make_pod_disruption_budget",
-    "make_priority_class",
-    "make_replica_set",
-    "make_service",
-    "make_spread_constraint",
-    "make_uid",
-]
+__all__ = ["make_affinity_term", "make_container", "make_pod", "make_spread_constraint"]
 
-_UID_SPACE: Final = uuid.UUID("6f1d5f4e-52a3-5b0c-9a59-6c1d1a6f0c3b")
 _HOSTNAME: Final = "kubernetes.io/hostname"
 _ZONE: Final = "topology.kubernetes.io/zone"
-_REGION: Final = "topology.kubernetes.io/region"
 _DEFAULT_IMAGE: Final = "registry.k8s.io/pause:3.10"
-_DEFAULT_CAPACITY: Final = {
-    "cpu": "4",
-    "memory": "16Gi",
-    "ephemeral-storage": "100Gi",
-    "pods": "110",
-}
-
-
-def make_uid(kind: type[ApiObject], name: str, namespace: str = "") -> str:
-    """Return the uid that makers give to an object of a kind and name."""
-    return str(uuid.uuid5(_UID_SPACE, f"{kind.kind}/{namespace}/{name}"))
-
-
-def make_metadata(
-    kind: type[ApiObject],
-    *,
-    name: str,
-    namespace: str = "",
-    labels: Mapping[str, str] | None = None,
-    annotations: Mapping[str, str] | None = None,
-    owner: ApiObject | None = None,
-    uid: str | None = None,
-    creation_timestamp: Moment | None = None,
-    deletion_timestamp: Moment | None = None,
-) -> ObjectMeta:
-    """Make metadata for an object of a kind; `owner` is its controller."""
-    owners: tuple[OwnerReference, ...] = ()
-    if owner is not None:
-        reference = OwnerReference(
-            api_version=owner.api_version,
-            kind=owner.kind,
-            name=owner.name,
-            uid=owner.uid,
-            controller=True,
-        )
-        owners = (reference,)
-    return ObjectMeta(
-        name=name,
-        namespace=namespace,
-        uid=make_uid(kind, name, namespace) if uid is None else uid,
-        labels=dict(labels or {}),
-        annotations=dict(annotations or {}),
-        owner_references=owners,
-        creation_timestamp=to_time(creation_timestamp),
-        deletion_timestamp=to_time(deletion_timestamp),
-    )
 
 
 def make_container(
@@ -305,75 +220,6 @@ def make_pod(
     )
 
 
-def make_node(
-    *,
-    name: str = "node",
-    labels: Mapping[str, str] | None = None,
-    annotations: Mapping[str, str] | None = None,
-    zone: str | None = None,
-    region: str | None = None,
-    capacity: Amounts | None = None,
-    allocatable: Amounts | None = None,
-    taints: Iterable[str | Taint] = (),
-    unschedulable: bool = False,
-    images: Mapping[str, int] | None = None,
-    declared_features: Iterable[str] = (),
-    ready: bool = True,
-    uid: str | None = None,
-    creation_timestamp: Moment | None = None,
-) -> Node:
-    """Make a node, with the hostname label that its kubelet would set.
-
-    Args:
-        name: Its name.
-        labels: More labels.
-        annotations: Its annotations.
-        zone: Its zone, as the well-known label.
-        region: Its region, as the well-known label.
-        capacity: What differs from 4 CPUs, 16Gi memory, 100Gi ephemeral storage and 110
-            pods; extended resources, too.
-        allocatable: What differs from the capacity.
-        taints: Such as ``"key=value:NoSchedule"``.
-        unschedulable: Whether it is cordoned (its taint is not added).
-        images: The images that it has, with their sizes in bytes.
-        declared_features: The features that its kubelet declares.
-        ready: Whether it is ready.
-        uid: Its uid; by default it follows from the name.
-        creation_timestamp: When it was created.
-    """
-    own = {_HOSTNAME: name}
-    if zone is not None:
-        own[_ZONE] = zone
-    if region is not None:
-        own[_REGION] = region
-    amounts = to_resource_list({**_DEFAULT_CAPACITY, **(capacity or {})})
-    return Node(
-        metadata=make_metadata(
-            Node,
-            name=name,
-            labels={**own, **(labels or {})},
-            annotations=annotations,
-            uid=uid,
-            creation_timestamp=creation_timestamp,
-        ),
-        spec=NodeSpec(
-            taints=tuple(map(parse_taint, taints)), unschedulable=unschedulable
-        ),
-        status=NodeStatus(
-            capacity=amounts,
-            allocatable={**amounts, **to_resource_list(allocatable)},
-            conditions=(
-                NodeCondition(type="Ready", status="True" if ready else "False"),
-            ),
-            images=tuple(
-                ContainerImage(names=(image,), size_bytes=size)
-                for image, size in (images or {}).items()
-            ),
-            declared_features=tuple(declared_features),
-        ),
-    )
-
-
 def make_affinity_term(
     *,
     selector: LabelSelector | Mapping[str, str] | None,
@@ -411,79 +257,6 @@ def make_spread_constraint(
         node_affinity_policy=node_affinity_policy,
         node_taints_policy=node_taints_policy,
         match_label_keys=tuple(match_label_keys),
-    )
-
-
-def make_namespace(
-    *, name: str = "default", labels: Mapping[str, str] | None = None
-) -> Namespace:
-    """Make a namespace, with the name label that the API server would set."""
-    own = {"kubernetes.io/metadata.name": name}
-    metadata = make_metadata(Namespace, name=name, labels={**own, **(labels or {})})
-    return Namespace(metadata=metadata)
-
-
-def make_service(
-    *,
-    name: str = "service",
-    namespace: str = "default",
-    selector: Mapping[str, str] | None = None,
-) -> Service:
-    """Make a service that selects the pods with these labels."""
-    return Service(
-        metadata=make_metadata(Service, name=name, namespace=namespace),
-        spec=ServiceSpec(selector=dict(selector or {})),
-    )
-
-
-def make_replica_set(
-    *,
-    name: str = "replica-set",
-    namespace: str = "default",
-    selector: LabelSelector | Mapping[str, str] | None = None,
-    replicas: int = 1,
-) -> ReplicaSet:
-    """Make a replica set, which can be the ``owner`` of pods."""
-    return ReplicaSet(
-        metadata=make_metadata(ReplicaSet, name=name, namespace=namespace),
-        spec=ReplicaSetSpec(replicas=replicas, selector=to_label_selector(selector)),
-    )
-
-
-def make_pod_disruption_budget(
-    *,
-    name: str = "budget",
-    namespace: str = "default",
-    selector: LabelSelector | Mapping[str, str] | None = None,
-    disruptions_allowed: int = 0,
-    min_available: int | str | None = None,
-    max_unavailable: int | str | None = None,
-) -> PodDisruptionBudget:
-    """Make a disruption budget, with the disruptions that it allows now."""
-    return PodDisruptionBudget(
-        metadata=make_metadata(PodDisruptionBudget, name=name, namespace=namespace),
-        spec=PodDisruptionBudgetSpec(
-            selector=to_label_selector(selector),
-            min_available=min_available,
-            max_unavailable=max_unavailable,
-        ),
-        status=PodDisruptionBudgetStatus(disruptions_allowed=disruptions_allowed),
-    )
-
-
-def make_priority_class(
-    *,
-    name: str = "priority",
-    value: int = 0,
-    global_default: bool = False,
-    preemption_policy: str | None = "PreemptLowerPriority",
-) -> PriorityClass:
-    """Make a priority class."""
-    return PriorityClass(
-        metadata=make_metadata(PriorityClass, name=name),
-        value=value,
-        global_default=global_default,
-        preemption_policy=preemption_policy,
     )
 
 
