@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import pytest
 from click.testing import CliRunner, Result
 
+from quaymaster.hookspecs import Deprecation, ExtensionPoint, HookAge
 from tests.kit.internals.cli import app
 from tests.kit.packages import MakeDistribution
 
@@ -321,6 +322,18 @@ def test_observer_that_is_none_is_found(make_folder: MakeFolder) -> None:
     (found,) = findings(make_folder(entry, observer))
     assert found.startswith("error: [loading] entry points: observer 'Counter' (acme")
     assert found.endswith("expected an object with a method 'called', got 0")
+
+
+def test_hook_that_will_go_is_told_with_what_comes_instead(
+    make_folder: MakeFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    going = Deprecation(since="0.3", until="0.5", instead="use 'moor'")
+    ages = {"bind": HookAge(since="0.1", deprecated=going)}
+    stays = HookAge(since="0.1")
+    monkeypatch.setattr(ExtensionPoint, "age", lambda _, hook: ages.get(hook, stays))
+    found = findings(make_folder(code=NEEDY))
+    told = "hook 'bind' is deprecated since 0.3, gone in 0.5; use 'moor' instead"
+    assert f"warning: [deprecated] plugin 'Gates': {told}" in found
 
 
 def test_installed_distribution_does_not_clash_with_itself(

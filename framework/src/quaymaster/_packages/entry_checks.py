@@ -12,9 +12,11 @@ from quaymaster._packages.findings import Finding
 from quaymaster._packages.kinds import brought_kinds
 from quaymaster._registry.kinds import RegisteredKind, kinds_of_plugin
 from quaymaster._registry.observers import RegisteredObserver
+from quaymaster._registry.plugin_checks import marked_hooks
 from quaymaster._registry.registry import PluginRegistry, RegisteredPlugin
 
 __all__ = [
+    "age_findings",
     "clash_findings",
     "kind_findings",
     "load_findings",
@@ -36,6 +38,18 @@ def load_findings(plugin: RegisteredPlugin) -> Iterator[Finding]:
     if own != plugin.name:
         message = f"its class is called {own!r}, expected the name in profiles"
         yield Finding.warning("loading", where, message)
+
+
+def age_findings(plugin: RegisteredPlugin) -> Iterator[Finding]:
+    """Find hooks that a later version will not call any more."""
+    own = frozenset(marked_hooks(plugin.load()))
+    for point in plugin.extension_points:
+        for hook in point.hooks:
+            deprecated = point.age(hook).deprecated
+            if hook in own and deprecated is not None:
+                where = f"plugin {plugin.name!r}"
+                message = f"hook {hook!r} is {deprecated}"
+                yield Finding.warning("deprecated", where, message)
 
 
 def clash_findings(
