@@ -37,14 +37,16 @@ def quota(namespace: str, least: int, most: int | None = None) -> ElasticQuota:
     )
 
 
-def pods(namespace: str, count: int, *, priority: int = 0, first: int = 0) -> list[Pod]:
+def pods(
+    namespace: str, count: int, *, priority: int = 0, first: int = 0, grace: int = 0
+) -> list[Pod]:
     return [
         make_pod(
             name=f"p{number}",
             namespace=namespace,
             requests={"cpu": "1"},
             priority=priority,
-            termination_grace_period_seconds=0,
+            termination_grace_period_seconds=grace,
         )
         for number in range(first, first + count)
     ]
@@ -174,6 +176,32 @@ def test_several_that_take_back_at_once_evict_no_one_too_many() -> None:
     create(harness, pods("b", 8))
     assert placed(harness) == {"a": 6, "b": 6}
     assert len(evicted(harness)) == 6
+
+
+def test_pods_that_take_their_time_to_end_are_not_counted_on_twice() -> None:
+    nodes = [node(3, f"n{number}") for number in range(4)]
+    cluster = [*nodes, quota("a", 6), quota("b", 6), *pods("a", 12, grace=300)]
+    harness = start(cluster)
+    for pod in pods("b", 8):
+        harness.cluster.create(pod)
+    # All six find their victims at once: nobody waits for the end of another's.
+    harness.advance(10)
+    assert len(evicted(harness)) == 6
+    assert placed(harness) == {"a": 12, "b": 0}
+    harness.settle()
+    assert len(evicted(harness)) == 6
+    assert placed(harness) == {"a": 6, "b": 6}
+
+
+def test_a_pod_that_the_quotas_refuse_waits_for_those_that_end_anyway() -> None:
+    harness = start(node(9), quota("a", 2), quota("b", 2), pods("a", 4, grace=300))
+    harness.cluster.delete(Pod, "a/p0")
+    harness.cluster.create(pods("b", 1)[0])
+    harness.advance(1)
+    harness.assert_pending("b/p0", reason="waiting for pods that are on their way out")
+    harness.settle()
+    harness.assert_scheduled("b/p0")
+    assert evicted(harness) == []
 
 
 def test_pods_that_end_give_back() -> None:
@@ -321,7 +349,10 @@ class World:
         if isinstance(step, tuple) and len(step) == 2:
             namespace, priority = step
             number = next(self.names)
-            create(self.harness, pods(namespace, 1, priority=priority, first=number))
+            create(
+                self.harness,
+                pods(namespace, 1, priority=priority, first=number, grace=5),
+            )
         elif isinstance(step, tuple):
             namespace, least, more = step
             others = sum(self.bounds[name][0] for name in NAMES if name != namespace)

@@ -4,13 +4,15 @@ Mirrors ``elasticquota.go`` (sigs.k8s.io/scheduler-plugins v0.34.7,
 ``pkg/capacityscheduling``).
 """
 
+from collections.abc import Iterable
+
 import attrs
 from quaymaster import Pod
 from quaymaster.objects import Resources, pod_requests, pod_usage
 
 from quaymaster_capacity_scheduling.elastic_quota import ElasticQuota
 
-__all__ = ["COUNTED", "Bounds", "demanded", "first_over", "taken"]
+__all__ = ["COUNTED", "Bounds", "demanded", "first_over", "less", "taken", "total_of"]
 
 COUNTED = ("cpu", "memory", "ephemeral-storage")
 """The resources that every bound is about; others only if somebody asks for them."""
@@ -85,3 +87,18 @@ def demanded(pod: Pod) -> Resources:
 def taken(pod: Pod) -> Resources:
     """Return what a pod on a node requests, resizes included; not to be changed."""
     return pod_usage(pod).requests
+
+
+def less(amounts: Resources, gone: Resources) -> Resources:
+    """Return what is left of some amounts."""
+    left = amounts.copy()
+    left.add(gone, -1)
+    return left
+
+
+def total_of(amounts: Iterable[Resources]) -> Resources:
+    """Return the sum."""
+    total = Resources()
+    for each in amounts:
+        total.add(each)
+    return total

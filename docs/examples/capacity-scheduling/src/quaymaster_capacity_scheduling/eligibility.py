@@ -45,8 +45,9 @@ def _leaves_room(demand: Demand, pod: Pod, ending: Pod) -> bool:
         return not has_quota and ending.priority < pod.priority
     if ending.namespace == pod.namespace:
         return ending.priority < pod.priority
+    used = demand.books.used.get(ending.namespace)
     return (
-        has_quota
+        used is not None
         and demand.takes_back(pod.namespace)
-        and ending.namespace in demand.borrowers(pod.namespace)
+        and bool(bounds[ending.namespace].over_min(used))
     )

@@ -80,7 +80,7 @@ class CapacityScheduling:
     @hookimpl
     def pre_filter(self, state: CycleState, pod: Pod) -> Status | None:
         demand = state[DEMAND] = self._demand(pod)
-        return demand.problem(pod.namespace, _NOTHING, _NOTHING)
+        return demand.problem(pod.namespace)
 
     @hookimpl
     def post_filter(
@@ -91,6 +91,8 @@ class CapacityScheduling:
         if problem:
             return Status.unschedulable(problem)
         rows = statuses.rows_with(Code.UNSCHEDULABLE)
+        if len(rows) and (problem := _needs_no_search(state[DEMAND], stored)):
+            return Status.unschedulable(problem)
         found = self.dry_run.find(state, stored, rows)
         if not found.candidates:
             return self._nobody_helps(found)
@@ -140,6 +142,14 @@ class CapacityScheduling:
         has_place = old.node_name or old.status.nominated_node_name
         gives_back = has_place and self.ledger.has_quota(old.namespace)
         return QueueingHint.QUEUE if gives_back else QueueingHint.SKIP
+
+
+def _needs_no_search(demand: Demand, pod: Pod) -> str:
+    """Why there is nobody to evict on any node, or empty."""
+    name = pod.namespace
+    if demand.problem(name) and not demand.problem_without(name, _NOTHING, _NOTHING):
+        return "waiting for pods that are on their way out."
+    return "" if demand.can_preempt(pod) else "nobody may have to go for it."
 
 
 def _after_quota_change(

@@ -4,7 +4,7 @@ Mirrors ``PreFilter`` and ``SelectVictimsOnNode`` in ``capacity_scheduling.go``
 (sigs.k8s.io/scheduler-plugins v0.34.7, ``pkg/capacityscheduling``).
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from typing import Final
 
 import attrs
@@ -13,7 +13,14 @@ from quaymaster import BoolArray, CycleState, NodeInfo, Pod, StateKey, Status
 from quaymaster.objects import Resources
 from quaymaster.preemption import Limit, LowerPriority, PodColumns, VictimRule
 
-from quaymaster_capacity_scheduling.amounts import COUNTED, Bounds, first_over, taken
+from quaymaster_capacity_scheduling.amounts import (
+    COUNTED,
+    Bounds,
+    first_over,
+    less,
+    taken,
+    total_of,
+)
 from quaymaster_capacity_scheduling.ledger import Books
 
 __all__ = ["DEMAND", "Demand", "QuotaRule"]
@@ -39,47 +46,73 @@ class Demand:
         """Return it as it is: nothing in it changes."""
         return self
 
-    def problem(
+    def problem(self, namespace: str) -> Status | None:
+        """Return why the quotas refuse the pod now, or None."""
+        books = self.books
+        if namespace not in books.bounds:
+            return None
+        return self._problem(namespace, books.used[namespace], books.total_used)
+
+    def problem_without(
         self, namespace: str, own_gone: Resources, all_gone: Resources
     ) -> Status | None:
-        """Return why the quotas refuse the pod, or None.
+        """Return why the quotas refuse the pod even then, or None.
+
+        Pods that are on their way out anyway are taken to have gone.
 
         Args:
             namespace: The pod's.
-            own_gone: What pods of this namespace give up.
-            all_gone: What pods of all namespaces with a quota give up.
+            own_gone: What others of this namespace give up.
+            all_gone: What others of all namespaces with a quota give up.
         """
         books = self.books
-        bounds = books.bounds.get(namespace)
-        if bounds is None:
+        if namespace not in books.bounds:
             return None
-        used = _less(books.used[namespace], own_gone)
+        used = less(books.staying[namespace], own_gone)
+        return self._problem(namespace, used, less(books.total_staying, all_gone))
+
+    def _problem(
+        self, namespace: str, used: Resources, total_used: Resources
+    ) -> Status | None:
+        bounds = self.books.bounds[namespace]
         if name := bounds.over_max(used, self.own):
             return Status.unschedulable(f"over the max of its ElasticQuota: {name}")
-        total = _less(books.total_used, all_gone)
-        total.add(self.all)
-        if name := first_over(books.total_min, total):
+        total = total_of((total_used, self.all))
+        if name := first_over(self.books.total_min, total):
             return Status.unschedulable(f"over the min of all ElasticQuotas: {name}")
         return None
 
     def takes_back(self, namespace: str) -> bool:
         """Whether the demand is within what a namespace with a quota is promised."""
         books = self.books
-        return not books.bounds[namespace].over_min(books.used[namespace], self.own)
+        return not books.bounds[namespace].over_min(books.staying[namespace], self.own)
+
+    def can_preempt(self, pod: Pod) -> bool:
+        """Whether anybody at all, on any node, may have to go for a pod."""
+        books, name = self.books, pod.namespace
+        if name not in books.bounds:
+            free = books.lowest.keys() - books.bounds.keys()
+            return any(books.lowest[one] < pod.priority for one in free)
+        if self.takes_back(name):
+            return bool(self.borrowers(name))
+        return books.lowest.get(name, pod.priority) < pod.priority
 
     def borrowers(self, namespace: str) -> Mapping[str, Bounds]:
-        """Return the other namespaces that use more than they are promised."""
+        """Return the others that use more than they are promised, and go on to."""
         books = self.books
         return {
             name: bounds
             for name, bounds in books.bounds.items()
-            if name != namespace and bounds.over_min(books.used[name])
+            if name != namespace and bounds.over_min(books.staying[name])
         }
 
 
 DEMAND: Final = StateKey[Demand](
     "CapacityScheduling", missing="CapacityScheduling: no PreFilter"
 )
+
+
+_LEAVING: Final = "-"  # no namespace begins like this
 
 
 class QuotaRule(VictimRule, Limit):
@@ -92,6 +125,10 @@ class QuotaRule(VictimRule, Limit):
     def __init__(self) -> None:
         self._lower = LowerPriority()
 
+    def group(self, pod: Pod) -> str:
+        """See `VictimRule.group`: the namespace, marked if the pod is leaving."""
+        return f"{_LEAVING}{pod.namespace}" if pod.is_terminating else pod.namespace
+
     def victims(self, state: CycleState, pod: Pod, node: NodeInfo) -> Collection[Pod]:
         """See `VictimRule.victims`."""
         demand = state[DEMAND]
@@ -101,12 +138,15 @@ class QuotaRule(VictimRule, Limit):
             return [one for one in lower if one.namespace not in bounds]
         if not demand.takes_back(pod.namespace):
             return [one for one in lower if one.namespace == pod.namespace]
-        lenders = demand.borrowers(pod.namespace)
-        used = {name: demand.books.used[name].copy() for name in lenders}
+        borrowers = demand.borrowers(pod.namespace)
+        used = {name: demand.books.staying[name].copy() for name in borrowers}
         found = []
         for one in sorted(node.pods.values(), key=self.importance)[::-1]:
             name = one.namespace
-            if name in lenders and lenders[name].over_min(used[name]):
+            if one.is_terminating:
+                if name in bounds and name != pod.namespace:
+                    found.append(one)
+            elif name in borrowers and borrowers[name].over_min(used[name]):
                 used[name].add(taken(one), -1)
                 found.append(one)
         return found
@@ -115,27 +155,27 @@ class QuotaRule(VictimRule, Limit):
         self, state: CycleState, pod: Pod, pods: PodColumns
     ) -> BoolArray:
         """See `VictimRule.victims_on_rows`."""
-        demand = state[DEMAND]
+        demand, own = state[DEMAND], pod.namespace
         bounds = demand.books.bounds
-        if pod.namespace in bounds and demand.takes_back(pod.namespace):
-            return _lent(demand, pod, pods)
+        if own in bounds and demand.takes_back(own):
+            return _lent(demand, own, pods)
         lower = self._lower.victims_on_rows(state, pod, pods)
-        if pod.namespace in bounds:
-            return lower & pods.in_groups(pod.namespace.__eq__)
-        return lower & ~pods.in_groups(bounds.__contains__)
+        if own in bounds:
+            return lower & pods.in_groups(lambda group: _namespace(group) == own)
+        return lower & ~pods.in_groups(lambda group: _namespace(group) in bounds)
 
     def exceeded(
         self, state: CycleState, pod: Pod, node: NodeInfo, gone: Collection[Pod]
     ) -> Status | None:
         """See `Limit.exceeded`."""
         demand = state[DEMAND]
-        own, everybody = Resources(), Resources()
-        for one in gone:
-            if one.namespace == pod.namespace:
-                own.add(taken(one))
-            if one.namespace in demand.books.bounds:
-                everybody.add(taken(one))
-        return demand.problem(pod.namespace, own, everybody)
+        bounds = demand.books.bounds
+        evicted = [
+            one for one in gone if one.namespace in bounds and not one.is_terminating
+        ]
+        own = (taken(one) for one in evicted if one.namespace == pod.namespace)
+        everybody = total_of(map(taken, evicted))
+        return demand.problem_without(pod.namespace, total_of(own), everybody)
 
     def exceeded_on_rows(
         self, state: CycleState, pod: Pod, pods: PodColumns, gone: BoolArray
@@ -147,7 +187,8 @@ class QuotaRule(VictimRule, Limit):
         bounds = books.bounds.get(pod.namespace)
         if bounds is None:
             return found
-        used, total = books.used[pod.namespace], books.total_used
+        used, total = books.staying[pod.namespace], books.total_staying
+        # Names of groups of pods on their way out are no namespaces.
         gone = gone & pods.in_groups(books.bounds.__contains__)
         own_gone = gone & pods.in_groups(pod.namespace.__eq__)
         for name in _names(demand.own, demand.all, total):
@@ -160,20 +201,26 @@ class QuotaRule(VictimRule, Limit):
         return found
 
 
-def _lent(demand: Demand, pod: Pod, pods: PodColumns) -> BoolArray:
-    """Tell which pods are on what others have borrowed, the least important first."""
-    found: BoolArray = np.zeros(pods.group.shape, dtype=np.bool_)
-    borrowers = demand.borrowers(pod.namespace)
+def _lent(demand: Demand, own: str, pods: PodColumns) -> BoolArray:
+    """Tell which pods are on what others have borrowed, the least important first.
+
+    Those that are on their way out anyway are among them.
+    """
+    bounds = demand.books.bounds
+    found = pods.in_groups(
+        lambda group: _namespace(group) in bounds.keys() - {own} and _leaves(group)
+    )
+    borrowers = demand.borrowers(own)
     if not borrowers:
         return found
-    used = demand.books.used
-    names = _names(*(used[name] for name in borrowers))
+    staying = demand.books.staying
+    names = _names(*(staying[name] for name in borrowers))
     # Place 0 is for everybody else, who is never over anything.
     place_of = {name: place for place, name in enumerate(borrowers, 1)}
     over = np.zeros((len(names), len(borrowers) + 1), dtype=np.int64)
-    for name, bounds in borrowers.items():
+    for name, its in borrowers.items():
         for index, resource in enumerate(names):
-            amount = used[name].get(resource) - bounds.min.get(resource)
+            amount = staying[name].get(resource) - its.min.get(resource)
             over[index, place_of[name]] = amount
     # The last group is for places without a pod, whose group is -1.
     code = np.array([*(place_of.get(str(one), 0) for one in pods.groups), 0])
@@ -182,9 +229,18 @@ def _lent(demand: Demand, pod: Pod, pods: PodColumns) -> BoolArray:
     requests = np.stack([pods.requested(resource) for resource in names])
     for rank in reversed(range(len(found))):
         here = left[:, group[rank], columns]
-        found[rank] = (here > 0).any(axis=0)
-        left[:, group[rank], columns] = here - requests[:, rank] * found[rank]
+        lent = (here > 0).any(axis=0)
+        left[:, group[rank], columns] = here - requests[:, rank] * lent
+        found[rank] |= lent
     return found
+
+
+def _leaves(group: Hashable) -> bool:
+    return str(group).startswith(_LEAVING)
+
+
+def _namespace(group: Hashable) -> str:
+    return str(group).removeprefix(_LEAVING)
 
 
 def _names(*amounts: Resources) -> list[str]:
@@ -194,9 +250,3 @@ def _names(*amounts: Resources) -> list[str]:
 
 def _is_bound(name: str, most: Resources, demand: Resources) -> bool:
     return name in COUNTED or (name in most.scalars and name in demand.scalars)
-
-
-def _less(amounts: Resources, gone: Resources) -> Resources:
-    left = amounts.copy()
-    left.add(gone, -1)
-    return left
