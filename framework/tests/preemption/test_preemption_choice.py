@@ -40,6 +40,26 @@ def test_victims_of_low_priority_do_not_outweigh_fewer_of_the_same() -> None:
     assert best_candidates([many, few]) == [few]
 
 
+def test_plugin_may_weigh_candidates_otherwise() -> None:
+    def containers(candidate: Candidate) -> tuple[float, ...]:
+        return (sum(len(victim.spec.containers) for victim in candidate.victims),)
+
+    low = Candidate(node_name="low", victims=(make_pod(images=["a", "b", "c"]),))
+    high = Candidate(node_name="high", victims=(make_pod(priority=9),) * 2)
+    same = Candidate(node_name="again", victims=(make_pod(images=["a", "b"]),))
+    assert best_candidates([low, high]) == [low]
+    assert best_candidates([low, high, same], cost=containers) == [same, high]
+
+
+def test_later_costs_decide_between_equal_ones() -> None:
+    victims = (make_pod(),)
+    candidates = [Candidate(node_name=name, victims=victims) for name in "ab"]
+    (best,) = best_candidates(
+        candidates, cost=lambda one: (len(one.victims), one.node_name == "a")
+    )
+    assert best.node_name == "b"
+
+
 def test_every_budget_that_selects_a_pod_is_used_up() -> None:
     budgets = [
         make_pod_disruption_budget(name="a", selector=LABELS, disruptions_allowed=2),

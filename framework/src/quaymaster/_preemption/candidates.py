@@ -7,8 +7,8 @@ Mirrors ``pickOneNodeForPreemption`` (Kubernetes v1.36,
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias
 
 from quaymaster._contract.results import Candidate
 from quaymaster._objects import Pod
@@ -16,10 +16,14 @@ from quaymaster._objects import Pod
 __all__ = [
     "PRIORITY_OFFSET",
     "Candidates",
+    "Cost",
     "best_candidates",
     "importance",
     "started",
 ]
+
+Cost: TypeAlias = Callable[[Candidate], tuple[float, ...]]
+"""What is lost if a candidate is chosen; of several numbers, the first weighs most."""
 
 PRIORITY_OFFSET: Final = 1 << 31
 """Lifts all priorities to 0 or more, so that more pods always weigh more."""
@@ -42,18 +46,28 @@ class Candidates(Sequence[Candidate], ABC):
         """The best ones, as `best_candidates` finds them."""
 
 
-def best_candidates(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+def best_candidates(
+    candidates: Sequence[Candidate], *, cost: Cost | None = None
+) -> Sequence[Candidate]:
     """The best candidates by the name of the node; all of them are equally good.
 
     Compared are, in this order: the violations of budgets (fewest), the highest
     priority among the victims (lowest), the sum of priorities (lowest), the number of
     victims (fewest), and the earliest start among the victims of the highest priority
     (latest). Upstream takes a random one of those that are left.
+
+    Args:
+        candidates: The candidates, of which there is at least one.
+        cost: What is compared instead: the number, or the several in their order, that
+            a candidate is to have the least of. It looks at each candidate, which is
+            slow where there are hundreds. Upstream's ``OrderedScoreFuncs`` are the
+            same, but for the sign: what has the highest score has the least cost.
     """
-    if isinstance(candidates, Candidates):
+    if cost is None and isinstance(candidates, Candidates):
         return candidates.best()
-    least = min(map(_cost, candidates))
-    best = (candidate for candidate in candidates if _cost(candidate) == least)
+    costs = [(cost or _cost)(candidate) for candidate in candidates]
+    least = min(costs)
+    best = [one for one, own in zip(candidates, costs, strict=True) if own == least]
     return sorted(best, key=lambda candidate: candidate.node_name)
 
 
