@@ -8,6 +8,7 @@ import ast
 import enum
 import importlib
 import inspect
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -15,12 +16,14 @@ import attrs
 
 from quaymaster.hookspecs import EXTENSION_POINTS
 from tests.docs.reference import prose, slug
+from tests.docs.references import destinations
 from tests.kit.front_door import EXPORTS, docstring_of, origin
 from tests.kit.sources import parsed
 
 __all__ = ["api_page", "api_pages"]
 
 _SPECS = {point.spec: slug(point) for point in EXTENSION_POINTS}
+_REFERENCE = re.compile(r"(?<!`)`(\w+)`(?!`)")
 _SIMPLE = (str, int, float, bool, type(None))
 
 
@@ -31,7 +34,7 @@ def api_pages() -> Mapping[str, str]:
 
 def api_page(module: str) -> str:
     """The page of a module: its docstring, then each name in order."""
-    text = prose(inspect.getdoc(importlib.import_module(module)) or "")
+    text = _linked(inspect.getdoc(importlib.import_module(module)) or "", module)
     entries = "\n".join(_entry(module, name) for name in EXPORTS[module])
     opening = _directive("py:module", module, "", 3)
     return f"# `{module}`\n\n{opening}\n{text}\n\n{entries}"
@@ -53,17 +56,18 @@ def _entry(module: str, name: str) -> str:
 
 def _class(module: str, cls: type, statement: ast.ClassDef) -> str:
     name = cls.__name__
+    full = f"{module}.{name}"
     text = docstring_of(module, name)
     if cls in _SPECS:
         first = text.partition("\n")[0]
         page = f"../extension-points/{_SPECS[cls]}.md"
         return _directive("py:class", name, f"{first} [Its hooks]({page}).", 6)
-    members = "\n".join([prose(text), "", *_members(cls)])
+    members = "\n".join([_linked(text, full), "", *_members(cls, full)])
     kind = "py:exception" if issubclass(cls, BaseException) else "py:class"
     return _directive(kind, name + _constructor(cls, statement), members, 6)
 
 
-def _members(cls: type) -> Iterator[str]:
+def _members(cls: type, full: str) -> Iterator[str]:
     """What the class and its bases in the product have, each name once."""
     seen: set[str] = set()
     for base in cls.__mro__:
@@ -76,7 +80,8 @@ def _members(cls: type) -> Iterator[str]:
         for name, method in methods.items():
             if name not in seen and _is_shown(method):
                 seen.add(name)
-                yield _method(method, inspect.getdoc(getattr(cls, name)) or "")
+                text = _linked(inspect.getdoc(getattr(cls, name)) or "", full)
+                yield _method(method, text)
         if issubclass(base, enum.Enum):
             yield from _values(body)
 
@@ -87,9 +92,8 @@ def _is_shown(method: ast.FunctionDef) -> bool:
     return not method.name.startswith("_")
 
 
-def _method(method: ast.FunctionDef, docstring: str) -> str:
+def _method(method: ast.FunctionDef, text: str) -> str:
     marks = {ast.unparse(mark).split(".")[-1] for mark in method.decorator_list}
-    text = prose(docstring)
     if marks & {"property", "cached_property"}:
         options = {"type": ast.unparse(method.returns)} if method.returns else {}
         return _directive("py:property", method.name, text, 5, options)
@@ -138,6 +142,18 @@ def _constructor(cls: type, statement: ast.ClassDef) -> str:
                 if isinstance(part, ast.FunctionDef) and part.name == "__init__":
                     return _signature(part, bound=True).partition(" -> ")[0]
     return ""
+
+
+def _linked(docstring: str, inside: str) -> str:
+    """A docstring as Markdown, with links to the members of a class or package."""
+
+    def link(found: re.Match[str]) -> str:
+        full = f"{inside}.{found[1]}"
+        kind = "mod" if full in EXPORTS else "obj"
+        known = full in destinations()
+        return f"{{py:{kind}}}`{found[1]} <{full}>`" if known else found[0]
+
+    return prose(_REFERENCE.sub(link, docstring))
 
 
 def _fields(fields: Iterator[str]) -> str:

@@ -146,7 +146,7 @@ def prose(docstring: str) -> str:
         if section:
             in_section = True
             lines.append(f"**{section[1]}**\n")
-        elif re.match(r"^    [a-z_]+: ", line):
+        elif re.match(r"^    [A-Za-z_]+: ", line):
             name, _, rest = line.strip().partition(": ")
             lines.append(f"- `{name}`: {rest}")
         elif in_section and line.startswith(" "):
