@@ -67,6 +67,12 @@ from tests.kit.documents import HEADER
             id="a duration without unit",
         ),
         pytest.param(
+            {"leaderElection": {"leaseDuration": f"{10**20}h"}},
+            "leaderElection.leaseDuration: expected a duration such as 15s or 1m30s, "
+            f"got '{10**20}h'",
+            id="a duration of more than 64 bits",
+        ),
+        pytest.param(
             {"leaderElection": {"leaseDuration": "10s"}},
             "leaderElection.leaseDuration: expected more than renewDeadline (10s), "
             "got 10s",

@@ -24,15 +24,18 @@ PATTERN = r"[-+]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)"
 """Matches a duration as a whole."""
 
 _MICROSECOND = timedelta(microseconds=1)
+_LONGEST = (2**63 - 1) / 1e3  # 64 bits of nanoseconds, some 292 years
 
 
 def parse_duration(text: str) -> timedelta | None:
-    """Read a duration; None if the text is none."""
+    """Read a duration; None if the text is none, or longer than Go's can be."""
     if not re.fullmatch(PATTERN, text, re.ASCII):
         return None
     microseconds = sum(
         float(amount) * _UNITS[unit] for amount, unit in re.findall(_PART, text)
     )
+    if microseconds > _LONGEST:
+        return None
     length = timedelta(microseconds=microseconds)
     return -length if text.startswith("-") else length
 
