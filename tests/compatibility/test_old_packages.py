@@ -81,7 +81,7 @@ def test_the_package_is_as_it_was_written() -> None:
 def test_decisions_are_those_of_the_old_version(old: Old) -> None:
     known = json.loads((PACKAGE / "decisions.json").read_text())
     for part, keys in (
-        ("placements", ("pod", "node", "scheduler", "attempts", "bound")),
+        ("placements", ("pod", "node", "scheduler")),
         ("preempted", ("pod", "by", "node")),
         ("unscheduled", ("pod", "reason", "plugins", "reasons")),
     ):
