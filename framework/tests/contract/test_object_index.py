@@ -68,6 +68,7 @@ def test_index_is_what_a_look_through_all_objects_gives(
         found = index.get(colour)
         assert {group.key for group in found} == recomputed(cluster, colour)
         assert all(group in cluster.list(PodGroup).items for group in found)
+        assert index.count(colour) == len(found)
     assert set(index.keys()) == {
         colour for colour in ("red", "blue") if recomputed(cluster, colour)
     }

@@ -1,7 +1,7 @@
 """Whatever happens, groups are bound whole or not at all, and none is forgotten."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import attrs
 from hypothesis import given, settings
@@ -65,7 +65,7 @@ class Run:
             config=CONFIG,
         )
         self.cluster = self.harness.cluster
-        self.changes = {
+        self.changes: Mapping[str, Callable[[Step], object]] = {
             "gang": self.add_gang,
             "member": self.add_to_a_gang,
             "node": lambda step: self.cluster.create(self.new_node(step.cpu)),

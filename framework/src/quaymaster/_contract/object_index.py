@@ -73,6 +73,12 @@ class ObjectIndex(Generic[K, ObjT]):
             found = self._found[key] = tuple(group.values())
         return found
 
+    def count(self, key: K) -> int:
+        """Return how many objects have this key; that is quicker than to `get` them."""
+        self._catch_up()
+        group = self._groups.get(key)
+        return 0 if group is None else len(group)
+
     def keys(self) -> Collection[K]:
         """Return the keys that objects have."""
         self._catch_up()

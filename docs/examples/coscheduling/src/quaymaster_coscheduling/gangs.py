@@ -7,7 +7,7 @@ after a restart, and for the instance that a reload puts in place.
 """
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from quaymaster import Handle, Pod, WaitingPod
 
@@ -56,48 +56,49 @@ class Gangs:
         """Return the members without a node and without gates, waiting ones too."""
         return self._places.get((key, _Standing.PENDING))
 
-    def gated(self, key: str) -> Sequence[Pod]:
-        """Return the members that scheduling gates hold back."""
-        return self._places.get((key, _Standing.GATED))
-
-    def size(self, key: str) -> int:
-        """Return how many members there are that have not ended."""
-        return sum(len(self._places.get((key, standing))) for standing in _Standing)
+    def counts(self, key: str) -> tuple[int, int]:
+        """Return how many members have no gates, and how many do."""
+        count = self._places.count
+        ready = count((key, _Standing.BOUND)) + count((key, _Standing.PENDING))
+        return ready, count((key, _Standing.GATED))
 
     def waiting(self, key: str) -> Sequence[WaitingPod]:
         """Return the members that wait on Permit."""
         waiting = self._handle.waiting_pods()
         return [one for one in waiting if group_key(one.pod) == key]
 
-    def assigned(self, key: str, *more: Pod) -> int:
+    def assigned(self, key: str, waiting: Collection[WaitingPod]) -> int:
         """Return how many members have a node, those on their way included.
 
         Args:
             key: The group.
-            more: Members that have just been given one.
+            waiting: Its members that wait.
         """
-        on_their_way = {one.pod.uid for one in self.waiting(key)}
-        on_their_way.update(self._on_their_way(key), (pod.uid for pod in more))
-        return len(self.bound(key)) + len(on_their_way)
+        count = self._places.count((key, _Standing.BOUND)) + len(waiting)
+        passed = self._on_their_way(key)
+        if passed:
+            # Those that have been told to go may not have left yet.
+            count += len(passed.keys() - {one.pod.uid for one in waiting})
+        return count
 
-    def let_pass(self, pod: Pod) -> None:
-        """Note that a member need not wait any more."""
-        self._passed.setdefault(group_key(pod), {})[pod.uid] = pod.key
+    def let_pass(self, key: str, pod: Pod) -> None:
+        """Note that a member of a group need not wait any more."""
+        self._passed.setdefault(key, {})[pod.metadata.uid] = pod.key
 
-    def take_back(self, pod: Pod) -> bool:
+    def take_back(self, key: str, pod: Pod) -> bool:
         """Note that a member has lost its node; return whether it had passed."""
-        passed = self._passed.get(group_key(pod), {})
-        return passed.pop(pod.uid, None) is not None
+        passed = self._passed.get(key, {})
+        return passed.pop(pod.metadata.uid, None) is not None
 
-    def _on_their_way(self, key: str) -> Sequence[str]:
-        """Return the uids of those that have passed, less those that have arrived."""
+    def _on_their_way(self, key: str) -> Mapping[str, str]:
+        """Return those that have passed, less those that have arrived."""
         passed = self._passed.get(key)
         if passed is None:
-            return ()
+            return {}
         for uid, pod_key in list(passed.items()):
             stored = self._informers.get(Pod, pod_key)
             if stored is None or stored.uid != uid or stored.node_name:
                 del passed[uid]
         if not passed:
             del self._passed[key]
-        return tuple(passed)
+        return passed

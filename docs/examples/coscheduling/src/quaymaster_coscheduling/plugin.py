@@ -6,7 +6,7 @@ different.
 """
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import ClassVar, Final
 
@@ -24,6 +24,7 @@ from quaymaster import (
     QueueingHint,
     StateKey,
     Status,
+    WaitingPod,
     hookimpl,
     on_node,
     on_pod,
@@ -78,7 +79,7 @@ class Coscheduling:
     def start(self) -> None:
         period = self._args.pod_group_status_seconds
         if period:
-            Statuses(self._handle, period).keep()
+            Statuses(self._handle, period).begin()
 
     @hookimpl
     def queue_sort(self, queued: QueuedPodInfo) -> tuple[int, float, str, str]:
@@ -117,14 +118,14 @@ class Coscheduling:
         key, needed = group.key, group.spec.min_member
         if key in self._backing_off:
             return _Refusal.BACKOFF, f"podGroup {key} failed recently"
-        members = self._gangs.size(key)
-        if members < needed:
+        ready, gated = self._gangs.counts(key)
+        if ready + gated < needed:
             text = (
                 f"pre-filter pod {pod.name} cannot find enough sibling pods, current "
-                f"pods number: {members}, minMember of group: {needed}"
+                f"pods number: {ready + gated}, minMember of group: {needed}"
             )
             return _Refusal.MEMBERS, text
-        if members - len(self._gangs.gated(key)) < needed:
+        if ready < needed:
             text = (
                 f"pre-filter pod {pod.name} cannot proceed due to gated pods in the "
                 "same PodGroup"
@@ -156,15 +157,17 @@ class Coscheduling:
         if group is None:
             return Status.unschedulable("can not find pod group")
         refusal = state.get(_REFUSAL)
-        assigned = self._gangs.assigned(group.key)
+        waiting = self._gangs.waiting(group.key)
+        assigned = self._gangs.assigned(group.key, waiting)
         if assigned >= group.spec.min_member or refusal is _Refusal.IMPASSE:
             return Status.unschedulable()
-        self._note_impasse(group, pod, refusal)
+        if refusal in (None, _Refusal.ROOM):
+            self._note_impasse(group, pod, waiting, is_room=refusal is not None)
         missing = (group.spec.min_member - assigned) / group.spec.min_member
         if missing <= self._args.pod_group_reject_percentage / 100:
             return Status.unschedulable()
-        self._reject(group.key, "optimistic rejection in PostFilter")
-        if self._gangs.size(group.key) >= group.spec.min_member:
+        self._reject(group.key, waiting, "optimistic rejection in PostFilter")
+        if sum(self._gangs.counts(group.key)) >= group.spec.min_member:
             self._back_off(group.key)
         return Status.unschedulable(
             f"PodGroup {group.key} gets rejected due to Pod {pod.name} is "
@@ -172,17 +175,22 @@ class Coscheduling:
         )
 
     def _note_impasse(
-        self, group: PodGroup, pod: Pod, refusal: _Refusal | None
+        self, group: PodGroup, pod: Pod, waiting: Iterable[WaitingPod], *, is_room: bool
     ) -> None:
-        """Note which members there is no room for, if that is why they are refused."""
-        if refusal not in (None, _Refusal.ROOM):
-            return
-        waiting = {one.pod.uid for one in self._gangs.waiting(group.key)}
+        """Note for which members there is no room.
+
+        Args:
+            group: The group.
+            pod: The member that found no node.
+            waiting: Those that have one.
+            is_room: Whether it is minResources that are missing, for all of them.
+        """
+        placed = {one.pod.uid for one in waiting}
+        pending = self._gangs.pending(group.key)
         unfit = [
             one
-            for one in self._gangs.pending(group.key)
-            if one.uid not in waiting
-            and (refusal is _Refusal.ROOM or _is_alike(one, pod))
+            for one in pending
+            if one.uid not in placed and (is_room or _is_alike(one, pod))
         ]
         self._impasses.note(group, [pod, *unfit])
 
@@ -194,8 +202,9 @@ class Coscheduling:
         group = self._informers.get(PodGroup, key)
         if group is None:
             return Status.unschedulable("PodGroup not found")
+        self._gangs.take_back(key, pod)  # it may have passed before a reload
         waiting = self._gangs.waiting(key)
-        if self._gangs.assigned(key, pod) < group.spec.min_member:
+        if self._gangs.assigned(key, waiting) + 1 < group.spec.min_member:
             if not waiting:
                 # The first to wait calls the others, which may sleep since they were
                 # rejected with it.
@@ -206,9 +215,9 @@ class Coscheduling:
             return PermitWait(self._wait_seconds(group))
         self._failed_at.pop(key, None)
         self._impasses.forget(key)
-        self._gangs.let_pass(pod)
+        self._gangs.let_pass(key, pod)
         for one in waiting:
-            self._gangs.let_pass(one.pod)
+            self._gangs.let_pass(key, one.pod)
             one.allow(self._handle.plugin_name)
         return None
 
@@ -229,21 +238,21 @@ class Coscheduling:
     @hookimpl
     def unreserve(self, pod: Pod) -> None:
         key = group_key(pod)
-        if self._gangs.take_back(pod) or not key:
+        if self._gangs.take_back(key, pod) or not key:
             # It gives back room that others may have been refused for.
             self._changes.note()
         if pod.uid in self._rejected:
             self._rejected.discard(pod.uid)
         elif self._group_of(pod) is not None:
-            self._reject(key, "rejection in Unreserve")
+            self._reject(key, self._gangs.waiting(key), "rejection in Unreserve")
 
     @hookimpl
     def post_bind(self, pod: Pod) -> None:
         self._rejected.discard(pod.uid)
 
-    def _reject(self, key: str, message: str) -> None:
+    def _reject(self, key: str, waiting: Iterable[WaitingPod], message: str) -> None:
         """Have all that wait in a group go back to the queue."""
-        for one in self._gangs.waiting(key):
+        for one in waiting:
             if one.pod.uid not in self._rejected:
                 self._rejected.add(one.pod.uid)
                 one.reject(self._handle.plugin_name, message)

@@ -92,5 +92,6 @@ class PodGroup(ApiObject, frozen=True, kw_only=True):
 
 def group_key(pod: Pod) -> str:
     """Return the key of the group that a pod names, or empty; it need not exist."""
-    name = pod.labels.get(POD_GROUP_LABEL)
-    return f"{pod.namespace}/{name}" if name else ""
+    metadata = pod.metadata
+    name = metadata.labels.get(POD_GROUP_LABEL)
+    return f"{metadata.namespace}/{name}" if name else ""

@@ -104,9 +104,12 @@ class Statuses:
         # Group -> itself and its pods, as they were when its status was right.
         self._settled: dict[str, tuple[PodGroup, Sequence[Pod]]] = {}
 
-    def keep(self) -> None:
-        """Look now, and again and again."""
-        self._handle.clock.call_later(self._period_seconds, self.keep, background=True)
+    def begin(self) -> None:
+        """Look again and again, from the end of the first period on."""
+        self._handle.clock.call_later(self._period_seconds, self._keep, background=True)
+
+    def _keep(self) -> None:
+        self.begin()
         revisions = [log.revision for log in self._logs]
         if revisions != self._revisions:
             self._revisions = revisions
