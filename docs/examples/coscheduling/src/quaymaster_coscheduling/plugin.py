@@ -135,7 +135,7 @@ class Coscheduling:
         if gap:
             return _Refusal.ROOM, f"resource gap: {gap}"
         if self._impasses.refuses(group, pod):
-            text = f"podGroup {key} did not fit, and nothing has changed since"
+            text = "the pod group did not fit, and nothing has changed since"
             return _Refusal.IMPASSE, text
         return None
 

@@ -22,6 +22,8 @@ from quaymaster_coscheduling.pod_group import (
 __all__ = ["Statuses", "status_of"]
 
 _FINAL = frozenset({PodGroupPhase.FINISHED, PodGroupPhase.FAILED})
+_BEGINNING = frozenset({PodGroupPhase.PENDING, PodGroupPhase.SCHEDULING})
+_LATE_SECONDS = 48 * 3600
 
 
 def status_of(group: PodGroup, pods: Sequence[Pod]) -> PodGroupStatus:
@@ -32,9 +34,22 @@ def status_of(group: PodGroup, pods: Sequence[Pod]) -> PodGroupStatus:
         pods: Its pods, those that have ended included.
     """
     status = group.status
+    if _is_late(group):
+        return status
     while (after := _step(group.spec, status, pods)) != status:
         status = after
     return status
+
+
+def _is_late(group: PodGroup) -> bool:
+    """Whether it took so long that its pods may have been cleared away."""
+    status, created = group.status, group.metadata.creation_timestamp
+    began = status.schedule_start_time
+    if status.phase not in _BEGINNING or status.running:
+        return False
+    if began is None or created is None:
+        return False
+    return began - created > _LATE_SECONDS
 
 
 def _step(
