@@ -1,7 +1,7 @@
 """A package that was written against an earlier version works as it did.
 
 The folders beside this file are such packages, each with a configuration, objects, and
-the decisions of its version in the form of ``simulate -o json``. They are never edited:
+what ``simulate`` and ``explain`` of its version said, as JSON. They are never edited:
 what does not fit them any more breaks a promise (docs/explanation/compatibility.md).
 A further version of the contract gets a further folder.
 """
@@ -26,7 +26,7 @@ from tests.kit.packages import install
 
 PACKAGE = Path(__file__).with_name("acme-racks-0.1.0")
 VERSION = "0.1"
-CONTENT = "b4bde0391bf7fa7ce80f27c3ba4749addcd6c371d92d625b3ec488b307de8638"
+CONTENT = "ffff39d6d197878c0fbe4a2a70bd6be228de3f1a6057ac6e454657695e13f951"
 """The hash of all files of the package, with their names."""
 
 
@@ -38,15 +38,27 @@ class Old:
         module: The package's module.
         calls: Hook -> how often it was called.
         told: Hook -> how often the package's observer was told of it.
-        document: The result, as ``simulate -o json`` prints it.
-        stderr: What was said beside it.
+        documents: What ``simulate`` and ``explain`` say, as JSON.
     """
 
     module: ModuleType
     calls: Counter[str]
     told: Counter[str]
-    document: dict[str, object]
-    stderr: str
+    documents: dict[str, object]
+
+
+def run(*arguments: str) -> object:
+    """What a command says of the objects, with the configuration, as JSON."""
+    config = ("--config", str(PACKAGE / "scheduler.yaml"), "-o", "json")
+    files = (str(PACKAGE / "objects.yaml"), *config)
+    result = CliRunner().invoke(app, [*arguments, *files])
+    assert (result.exit_code, result.stderr) == (0, "")
+    return json.loads(result.stdout)
+
+
+def known(document: str) -> object:
+    """What the old version said."""
+    return json.loads((PACKAGE / f"{document}.json").read_text())
 
 
 @pytest.fixture(scope="module")
@@ -55,13 +67,14 @@ def old(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Old]:
     install(PACKAGE, site)
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(site)
-        files = [str(PACKAGE / "objects.yaml"), "--config"]
-        arguments = ["simulate", *files, str(PACKAGE / "scheduler.yaml"), "-o", "json"]
-        result = CliRunner().invoke(app, arguments)
-        assert result.exit_code == 0, result.stderr
+        decisions = run("simulate")
         module = importlib.import_module("acme_racks")
         calls, told = module.CALLS.copy(), module.TOLD.copy()
-        yield Old(module, calls, told, json.loads(result.stdout), result.stderr)
+        documents = {
+            "decisions": decisions,
+            "explanation": run("explain", "plain-0"),
+        }
+        yield Old(module, calls, told, documents)
     for name in [name for name in sys.modules if name.split(".")[0] == "acme_racks"]:
         del sys.modules[name]
 
@@ -79,40 +92,42 @@ def test_the_package_is_as_it_was_written() -> None:
 
 
 def test_decisions_are_those_of_the_old_version(old: Old) -> None:
-    known = json.loads((PACKAGE / "decisions.json").read_text())
     for part, keys in (
         ("placements", ("pod", "node", "scheduler")),
         ("preempted", ("pod", "by", "node")),
         ("unscheduled", ("pod", "reason", "plugins", "reasons")),
     ):
-        assert picked(old.document[part], keys) == picked(known[part], keys)
-    assert old.stderr == ""
+        found = picked(old.documents["decisions"], part, keys)
+        assert found == picked(known("decisions"), part, keys)
 
 
-def picked(told: object, keys: tuple[str, ...]) -> list[list[object]]:
-    assert isinstance(told, list)
-    return [[one[key] for key in keys] for one in told]
+def picked(document: object, part: str, keys: tuple[str, ...]) -> list[list[object]]:
+    assert isinstance(document, dict)
+    return [[one[key] for key in keys] for one in document[part]]
 
 
-def test_the_document_still_has_every_field_of_the_old_one(old: Old) -> None:
-    known = json.loads((PACKAGE / "decisions.json").read_text())
-    assert list(missing(known, old.document, "document")) == []
+@pytest.mark.parametrize("document", ["decisions", "explanation"])
+def test_a_document_still_has_every_field_of_the_old_one(
+    old: Old, document: str
+) -> None:
+    assert list(missing(known(document), old.documents[document], document)) == []
 
 
-def missing(known: object, found: object, path: str) -> Iterator[str]:
+def missing(before: object, found: object, path: str) -> Iterator[str]:
     """The fields that are gone, or have another type."""
-    if type(known) is not type(found):
-        yield f"{path}: {type(known).__name__} became {type(found).__name__}"
-    elif isinstance(known, dict):
+    if type(before) is not type(found):
+        yield f"{path}: {type(before).__name__} became {type(found).__name__}"
+    elif isinstance(before, dict):
         assert isinstance(found, dict)
-        for key in known:
+        for key in before:
             if key not in found:
                 yield f"{path}.{key} is gone"
             else:
-                yield from missing(known[key], found[key], f"{path}.{key}")
-    elif isinstance(known, list) and known:
+                yield from missing(before[key], found[key], f"{path}.{key}")
+    elif isinstance(before, list) and before:
         assert isinstance(found, list)
-        yield from missing(known[0], found[0], f"{path}[0]")
+        assert found, f"{path} is empty"
+        yield from missing(before[0], found[0], f"{path}[0]")
 
 
 def test_every_hook_of_the_old_version_is_called(old: Old) -> None:
