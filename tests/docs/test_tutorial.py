@@ -1,6 +1,5 @@
 """The tutorial can be followed: each page with the files of those before it."""
 
-import re
 import shlex
 from pathlib import Path
 
@@ -18,7 +17,6 @@ STEPS = tuple(below(START))
 LONG = {"docs/tutorial/7-twin", "docs/tutorial/8-publish"}
 # What the environment of the tests has been given already.
 SETUP = ("python3 -m venv", ". .venv", "pip ", "ls ")
-REFUSED = re.compile(r"^```text\n\$ (?P<line>.+)\n(?P<said>[^`]+)```$", re.MULTILINE)
 
 
 def folder_at(step: str, folder: Path) -> Path:
@@ -54,15 +52,6 @@ def test_commands_print_what_the_page_shows(step: str, tmp_path: Path) -> None:
             assert done.code == 0, f"{command.line}\n{done.output}{done.errors}"
             if command.output.strip():
                 assert squeezed(done.output) == squeezed(command.output)
-
-
-@pytest.mark.parametrize("step", ["docs/tutorial/4-arguments"])
-def test_what_is_refused_is_refused_in_these_words(step: str, tmp_path: Path) -> None:
-    folder = folder_at(step, tmp_path)
-    (refused,) = REFUSED.finditer((ROOT / f"{step}.md").read_text(encoding="utf-8"))
-    done = run(refused["line"], folder)
-    assert done.code == 2
-    assert squeezed(done.errors) == squeezed(refused["said"])
 
 
 def test_steps_lead_from_one_to_the_next() -> None:
