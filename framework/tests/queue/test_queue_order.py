@@ -80,3 +80,16 @@ def test_rule_39_the_flush_takes_pods_that_are_strictly_older_than_the_limit() -
     assert old.was_flushed
     rig.reject(old, "A")
     assert not old.was_flushed
+
+
+def test_a_resting_queue_flushes_nothing_and_then_goes_on() -> None:
+    rig = QueueRig(limit=60.0)
+    late = rig.add_rejected("late")
+    rig.queue.rest(True)
+    young = rig.add_rejected("young")
+    rig.clock.advance(600.0)
+    assert late.queue is young.queue is UNSCHEDULABLE
+    rig.queue.rest(False)
+    assert late.queue is UNSCHEDULABLE  # until the next of upstream's flushes
+    rig.clock.advance(30.0)
+    assert late.queue is young.queue is ACTIVE

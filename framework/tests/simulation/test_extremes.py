@@ -33,6 +33,41 @@ def test_pod_may_run_for_centuries() -> None:
     assert run(make_node(name="n"), pod).makespan == 2_500_000 * 3600
 
 
+CENTURIES = 2_500_000 * 3600
+LARGE = {"cpu": "3"}
+
+
+def test_pods_that_wait_for_centuries_are_not_tried_all_the_time() -> None:
+    first = make_pod(name="first", requests=LARGE, annotations={RUN: f"{CENTURIES}"})
+    next_ = make_pod(name="next", requests=LARGE, annotations={RUN: "9"})
+    never = make_pod(name="never", requests={"cpu": "9"})
+    result = run(make_node(name="n"), first, next_, never)
+    placed = {one.pod: one for one in result.placements}
+    assert placed["default/next"].bound == CENTURIES
+    assert result.makespan == CENTURIES + 9
+    [left] = result.unscheduled
+    # A day's: one every five and a half minutes, and once after each change.
+    day = 86_400 // 330 + 2
+    assert placed["default/next"].attempts == day + 1
+    assert left.attempts == day + 2
+
+
+def test_whatever_grace_a_pod_has_it_ends() -> None:
+    victim = make_pod(
+        name="victim",
+        node="n",
+        requests=LARGE,
+        termination_grace_period_seconds=2**63 - 1,
+    )
+    urgent = make_pod(name="urgent", priority=5, requests=LARGE)
+    later = make_pod(name="later", requests={"cpu": "2"}, annotations={RUN: "9"})
+    never = make_pod(name="never", requests={"cpu": "9"})
+    result = run(make_node(name="n"), victim, urgent, later, never)
+    placed = {one.pod: one.bound for one in result.placements}
+    assert placed == {"default/urgent": 9.2e9}
+    assert [one.pod for one in result.unscheduled] == ["default/later", "default/never"]
+
+
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [

@@ -152,14 +152,20 @@ class Scheduler:
 
         That is when no work is left but pods which have been tried since the last
         change of the cluster, and pods that are gated. One that meets errors, or is
-        tried again and again to no effect, gets a few more tries.
+        tried again and again to no effect, gets a few more tries. While something takes
+        longer than a day in which nothing else changes, such as the end of a pod,
+        pods are not tried again and again.
         """
-        progress = self._progress
-        while not progress.is_stuck(len(self.queue) + len(self.waiting)):
+        progress, queue = self._progress, self.queue
+        while not progress.is_stuck(len(queue) + len(self.waiting)):
             if self.turn():
                 continue
-            if self._is_settled() or not self._runner.wait():
-                return
+            if self._is_settled():
+                break
+            queue.rest(progress.is_in_vain(queue))
+            if not self._runner.wait():
+                break
+        queue.rest(False)
 
     def turn(self) -> bool:
         """Handle what has arrived and is due, then try one pod.

@@ -16,6 +16,7 @@ from quaymaster._inmemory.admission.classes import (
 )
 from quaymaster._inmemory.admission.standing import is_standing
 from quaymaster._inmemory.controllers.manager import Controllers
+from quaymaster._inmemory.durations import LONGEST_SECONDS
 from quaymaster._inmemory.events import EventLog
 from quaymaster._inmemory.kubelet import Kubelet
 from quaymaster._inmemory.names import NameMaker
@@ -337,7 +338,8 @@ class ClusterCore:
         metadata = pod.metadata
         now = self.clock.now()
         # The time may come from another cluster, the length of the grace is its own.
-        latest = now + (metadata.deletion_grace_period_seconds or 0)
+        grace = metadata.deletion_grace_period_seconds or 0
+        latest = now + min(grace, LONGEST_SECONDS)
         due = max(now + at_least, min(metadata.deletion_timestamp or now, latest))
         self.clock.call_at(due, partial(self._end_grace, pod.key, metadata.uid))
 
@@ -364,4 +366,4 @@ def _grace_period(pod: Pod, wanted: float | None) -> float:
     if wanted is None:
         own = pod.spec.termination_grace_period_seconds
         wanted = 30.0 if own is None else float(own)
-    return 1.0 if wanted < 0 else wanted
+    return 1.0 if wanted < 0 else min(wanted, LONGEST_SECONDS)

@@ -6,7 +6,12 @@ from typing import Final
 
 from quaymaster._errors import QuaymasterError
 
-__all__ = ["RUN_SECONDS_ANNOTATION", "RunTimeError", "run_seconds"]
+__all__ = [
+    "LONGEST_SECONDS",
+    "RUN_SECONDS_ANNOTATION",
+    "RunTimeError",
+    "run_seconds",
+]
 
 RUN_SECONDS_ANNOTATION: Final = "simulation.quaymaster.io/run-seconds"
 """On a pod of the in-memory cluster: how long it runs before it has succeeded.
@@ -24,7 +29,8 @@ _UNITS: Final = {
     "m": 60.0,
     "h": 3600.0,
 }
-_LONGEST: Final = 9.2e9  # seconds: what 64 bits of nanoseconds hold
+LONGEST_SECONDS: Final = 9.2e9
+"""The longest time that anything takes: what 64 bits of nanoseconds hold."""
 _NUMBER: Final = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
 _PART: Final = re.compile(rf"({_NUMBER})(ns|us|µs|ms|s|m|h)", re.ASCII)
 _SECONDS: Final = re.compile(_NUMBER, re.ASCII)
@@ -62,6 +68,6 @@ def run_seconds(annotations: Mapping[str, str]) -> float | None:
         seconds = sum(float(n) * _UNITS[unit] for n, unit in _PART.findall(stripped))
     else:
         raise RunTimeError(text)
-    if seconds > _LONGEST:
+    if seconds > LONGEST_SECONDS:
         raise RunTimeError(text, " (up to 290 years)")
     return seconds

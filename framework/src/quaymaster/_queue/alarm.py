@@ -30,6 +30,12 @@ class Alarm:
             self._timer.cancel()
         self._timer = self._clock.call_at(due, self._fire, background=True)
 
+    def cancel(self) -> None:
+        """Do not ring until it is set again."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
     def _fire(self) -> None:
         self._timer = None
         self._ring()

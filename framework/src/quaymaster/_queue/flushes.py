@@ -41,6 +41,7 @@ class Flushes:
         self._flush_backoff = flush_backoff
         self._flush_unschedulable = flush_unschedulable
         self._started_at: float | None = None
+        self._is_resting = False
         self._backoff_alarm = Alarm(clock, flush_backoff)
         self._unschedulable_alarm = Alarm(clock, self._unschedulable_due)
 
@@ -50,15 +51,27 @@ class Flushes:
         self._flush_backoff()
         self._flush_unschedulable(-math.inf)
 
+    def rest(self, is_resting: bool) -> None:
+        """Leave pods alone that no event moves, or go on to flush them."""
+        if is_resting == self._is_resting:
+            return
+        self._is_resting = is_resting
+        if is_resting:
+            self._backoff_alarm.cancel()
+            self._unschedulable_alarm.cancel()
+        else:
+            self._flush_backoff()
+            self._flush_unschedulable(-math.inf)
+
     def expect_backoff(self, expiration: float) -> None:
         """Expect to flush a pod that backs off through the second ``expiration``."""
-        if self._started_at is not None:
+        if self._started_at is not None and not self._is_resting:
             self._backoff_alarm.set(self.backoff_at(expiration))
 
     def expect_unschedulable(self, timestamp: float) -> None:
         """Expect to flush a pod that has been unschedulable since ``timestamp``."""
         due = self.unschedulable_at(timestamp)
-        if due is not None:
+        if due is not None and not self._is_resting:
             self._unschedulable_alarm.set(due)
 
     def backoff_at(self, expiration: float) -> float:

@@ -99,6 +99,10 @@ class SchedulingQueue:
         """Begin with the periodic flushes, as background timers of the clock."""
         self._queues.flushes.start()
 
+    def rest(self, is_resting: bool) -> None:
+        """Pause the periodic flushes, or go on with them."""
+        self._queues.flushes.rest(is_resting)
+
     def reload(
         self, profiles: Mapping[str, QueueProfile], backoff: BackoffPolicy
     ) -> Sequence[QueuedPod]:
