@@ -7,7 +7,7 @@ import attrs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from quaymaster import Node, Pod
-from quaymaster.testing import SchedulerHarness, make_node, profile_config
+from quaymaster.testing import Fault, SchedulerHarness, make_node, profile_config
 
 from quaymaster_coscheduling import POD_GROUP_LABEL, Coscheduling, PodGroup
 from quaymaster_coscheduling.testing import make_member, make_pod_group
@@ -40,29 +40,44 @@ class Step:
     seconds: int
 
 
-STEPS = st.builds(
-    Step,
-    what=st.sampled_from(["gang"] * 4 + ["member", "node", "delete", "reload"]),
-    needed=st.integers(0, 5),
-    more=st.integers(0, 2),
-    cpu=st.integers(1, 3),
-    priority=st.sampled_from([0, 0, 0, 1]),
-    number=st.integers(0, 40),
-    attempts=st.integers(0, 6),
-    seconds=st.sampled_from([0, 0, 1, 5, 70]),
+CPUS = st.lists(st.integers(1, 6), min_size=1, max_size=3)
+HISTORY = st.lists(
+    st.builds(
+        Step,
+        what=st.sampled_from(["gang"] * 4 + ["member", "node", "delete", "reload"]),
+        needed=st.integers(0, 5),
+        more=st.integers(0, 2),
+        cpu=st.integers(1, 3),
+        priority=st.sampled_from([0, 0, 0, 1]),
+        number=st.integers(0, 40),
+        attempts=st.integers(0, 6),
+        seconds=st.sampled_from([0, 0, 1, 5, 70]),
+    ),
+    max_size=8,
 )
+
+FAULTS = {
+    Fault.ERROR: 0.1,
+    Fault.CONFLICT: 0.1,
+    Fault.LOST_CALL: 0.05,
+    Fault.LOST_ANSWER: 0.05,
+    Fault.SLOW_CALL: 0.1,
+    Fault.DELAYED_EVENTS: 0.1,
+    Fault.BROKEN_WATCH: 0.05,
+}
 
 
 class Run:
     """A cluster to which things happen."""
 
-    def __init__(self, cpus: Sequence[int]) -> None:
+    def __init__(self, cpus: Sequence[int], seed: int = 0) -> None:
         self.made = 0
         self.cpu_of = {"": 1}
         self.harness = SchedulerHarness(
             [self.new_node(cpu) for cpu in cpus],
             plugins={"Coscheduling": Coscheduling},
             config=CONFIG,
+            seed=seed,
         )
         self.cluster = self.harness.cluster
         self.changes: Mapping[str, Callable[[Step], object]] = {
@@ -78,7 +93,6 @@ class Run:
         for _ in range(step.attempts):
             self.harness.schedule_one()
         self.harness.advance(step.seconds)
-        self.look()
 
     def new_node(self, cpu: int) -> Node:
         self.made += 1
@@ -131,7 +145,6 @@ class Run:
         # Not `settle`, which tries every pod again, and less than the five minutes
         # after which the queue does: events must have woken those that fit.
         self.harness.advance(250)
-        self.look()
         self.harness.assert_no_errors()
         assert self.harness.waiting_pods() == []
         bound: defaultdict[str, int] = defaultdict(int)
@@ -160,11 +173,28 @@ class Run:
 
 # An example is a history of minutes; how long it takes is no failure.
 @settings(max_examples=settings().max_examples // 3, deadline=None)
-@given(st.lists(st.integers(1, 6), min_size=1, max_size=3), st.lists(STEPS, max_size=8))
+@given(CPUS, HISTORY)
 def test_groups_are_bound_whole_or_not_at_all_and_nobody_is_forgotten(
     cpus: list[int], steps: list[Step]
 ) -> None:
     run = Run(cpus)
     for step in steps:
         run.take(step)
+        run.look()
+    run.end()
+    run.look()
+
+
+@settings(max_examples=settings().max_examples // 5, deadline=None)
+@given(CPUS, HISTORY, st.integers(0, 9))
+def test_nobody_is_forgotten_when_calls_fail(
+    cpus: list[int], steps: list[Step], seed: int
+) -> None:
+    # A group of which some members could not be bound is bound in part for a while.
+    run = Run(cpus, seed)
+    run.harness.faulty.set_rates(FAULTS)
+    for step in steps:
+        run.take(step)
+    run.harness.faulty.set_rates({})
+    run.harness.advance(100)
     run.end()

@@ -153,6 +153,16 @@ def test_gangs_that_hold_a_part_each_do_not_starve_each_other() -> None:
     assert bound == ["a"] * 8
 
 
+def test_a_gang_of_higher_priority_takes_the_place_of_others() -> None:
+    others = [
+        make_pod(name=f"low-{at}", node="n0", requests={"cpu": "1"}) for at in range(4)
+    ]
+    harness = cluster(*nodes(4), *others, *gang("a", 3, priority=5))
+    harness.advance(90)
+    assert placed(harness, "a") == 3
+    assert placed(harness, "low") == 1
+
+
 def test_a_gang_takes_its_turn_when_another_one_ends() -> None:
     harness = cluster(*nodes(4), *gang("a", 4, created=1), *gang("b", 3, created=2))
     harness.advance(15)
