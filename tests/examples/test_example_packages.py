@@ -22,29 +22,46 @@ def test_the_tests_of_all_packages_are_run() -> None:
     assert found == set(settings["tool"]["pytest"]["pythonpath"]) - {"."}
 
 
-@pytest.mark.long
-@pytest.mark.parametrize(
-    "package", [pytest.param(package, id=package.name) for package in PACKAGES]
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(package, id=package.name) for package in PACKAGES],
 )
-def test_package_is_green_in_a_fresh_environment(package: Path, tmp_path: Path) -> None:
-    environment = FreshEnvironment(tmp_path / "environment")
-    copy = environment.copy(package)
+def installed(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[FreshEnvironment, Path]:
+    """An environment with a package, and a copy of the package's folder."""
+    environment = FreshEnvironment(tmp_path_factory.mktemp("environment"))
+    copy = environment.copy(request.param)
     environment.install(copy)
-    environment.check(copy)
+    return environment, copy
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    "package", [pytest.param(package, id=package.name) for package in PACKAGES]
-)
-def test_objects_of_the_readme_are_placed(package: Path, tmp_path: Path) -> None:
-    environment = FreshEnvironment(tmp_path / "environment")
-    copy = environment.copy(package)
-    environment.install(copy)
-    found = _MANIFESTS.search((copy / "README.md").read_text(encoding="utf-8"))
+def test_package_is_green_in_a_fresh_environment(
+    installed: tuple[FreshEnvironment, Path],
+) -> None:
+    environment, package = installed
+    environment.check(package)
+
+
+@pytest.mark.long
+def test_package_passes_plugins_check(installed: tuple[FreshEnvironment, Path]) -> None:
+    environment, package = installed
+    text = (package / "pyproject.toml").read_text(encoding="utf-8")
+    name = tomllib.loads(text)["project"]["name"]
+    printed = environment.run("quaymaster", "plugins", "check", name, folder=package)
+    assert "all is well" in printed
+
+
+@pytest.mark.long
+def test_objects_of_the_readme_are_placed(
+    installed: tuple[FreshEnvironment, Path],
+) -> None:
+    environment, package = installed
+    found = _MANIFESTS.search((package / "README.md").read_text(encoding="utf-8"))
     assert found is not None, "the README shows no manifests"
-    (copy / "pods.yaml").write_text(found[1], encoding="utf-8")
+    (package / "pods.yaml").write_text(found[1], encoding="utf-8")
     simulate = "quaymaster simulate pods.yaml --nodes 4:cpu=4,memory=16Gi"
     options = "--config profile.yaml --require-all --strict"
-    printed = environment.run(*simulate.split(), *options.split(), folder=copy)
+    printed = environment.run(*simulate.split(), *options.split(), folder=package)
     assert " placed on 4 nodes, 0 unscheduled" in printed
