@@ -148,6 +148,9 @@ def _link(
     if name not in destinations():
         return None
     there, anchor = destinations()[name]
+    described = app.env.get_domain("py").data["objects"]
+    if there.startswith(API) and anchor not in described and "-" not in anchor:
+        anchor = anchor.rpartition(".")[0]  # its class says what it is
     if there == page and not anchor:
         return None
     return make_refnode(app.builder, page, there, anchor, text)
