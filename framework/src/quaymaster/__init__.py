@@ -19,9 +19,9 @@ from quaymaster._contract.cluster_events import (
     on_pod,
 )
 from quaymaster._contract.cycle_state import CycleState, StateKey
+from quaymaster._contract.declarations import PodUse, Scope
 from quaymaster._contract.handle import Handle, Informers, WaitingPod
 from quaymaster._contract.hook_marks import hookimpl
-from quaymaster._contract.hookspecs import PodUse, Scope
 from quaymaster._contract.queueing import QueuedPodInfo
 from quaymaster._contract.results import (
     NodeStatuses,

@@ -1,16 +1,15 @@
 """The contract of plugins: one Protocol per extension point."""
 
 from quaymaster._contract.cluster_events import QueueingHintFn
+from quaymaster._contract.extension_points import EXTENSION_POINTS, ExtensionPoint
 from quaymaster._contract.hook_marks import (
     DeprecatedHookWarning,
     Deprecation,
     HookAge,
 )
 from quaymaster._contract.hookspecs import (
-    EXTENSION_POINTS,
     BindPlugin,
     EnqueueExtensions,
-    ExtensionPoint,
     FilterPlugin,
     LifecyclePlugin,
     PermitPlugin,

@@ -12,7 +12,7 @@ from quaymaster._config.findings import Findings
 from quaymaster._config.merge import Entry, EntrySet, EntrySets
 from quaymaster._config.model import EnabledPlugin
 from quaymaster._config.points import MULTI_POINT, POINTS
-from quaymaster._contract.hookspecs import ExtensionPoint
+from quaymaster._contract.extension_points import ExtensionPoint
 from quaymaster._registry.registry import RegisteredPlugin
 
 __all__ = ["expand"]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from quaymaster._contract.hookspecs import EXTENSION_POINTS, ExtensionPoint
+from quaymaster._contract.extension_points import EXTENSION_POINTS, ExtensionPoint
 
 __all__ = ["IDLE", "LIMITS", "MULTI_POINT", "PLUGIN_SETS", "POINTS", "WILDCARD"]
 

@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar, overload
 from quaymaster._contract.clock import Clock
 from quaymaster._contract.cluster import Cluster, EventNote
 from quaymaster._contract.cycle_state import CycleState
-from quaymaster._contract.hookspecs import PodUse
+from quaymaster._contract.declarations import PodUse
 from quaymaster._contract.object_index import ObjectIndex
 from quaymaster._contract.results import Candidate, FilteredRows
 from quaymaster._contract.status import Status

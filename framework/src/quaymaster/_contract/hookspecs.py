@@ -1,8 +1,8 @@
-"""The extension points of the scheduling framework, in the order of their calls.
+"""The hooks of the scheduling framework, in the order of their calls.
 
-Each is a ``Protocol`` whose methods are pluggy hookspecs. A plugin implements any of
-them as methods marked with `hookimpl`, under the same names, and may leave out the
-arguments that it does not need::
+Each extension point is a ``Protocol`` whose methods are pluggy hookspecs. A plugin
+implements any of them as methods marked with `hookimpl`, under the same names, and may
+leave out the arguments that it does not need::
 
     from quaymaster import NodeInfo, Pod, Status, hookimpl
 
@@ -49,15 +49,12 @@ hold one value is right as well, but is no constant.
 Mirrors k8s.io/kube-scheduler v0.36, ``framework/interface.go``.
 """
 
-import enum
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
-
-import attrs
+from collections.abc import Hashable, Sequence
+from typing import Protocol
 
 from quaymaster._contract.cluster_events import ClusterEventWithHint
 from quaymaster._contract.cycle_state import CycleState
-from quaymaster._contract.hook_marks import HookAge, age_of, hookspec
+from quaymaster._contract.hook_marks import hookspec
 from quaymaster._contract.queueing import QueuedPodInfo, SortKey
 from quaymaster._contract.results import (
     NodeStatuses,
@@ -75,15 +72,11 @@ from quaymaster._state.node_info import NodeInfo
 from quaymaster._state.node_table import NodeTable
 
 __all__ = [
-    "EXTENSION_POINTS",
     "BindPlugin",
     "EnqueueExtensions",
-    "ExtensionPoint",
     "FilterPlugin",
     "LifecyclePlugin",
-    "NodeStatuses",
     "PermitPlugin",
-    "PodUse",
     "PostBindPlugin",
     "PostFilterPlugin",
     "PreBindPlugin",
@@ -92,7 +85,6 @@ __all__ = [
     "PreScorePlugin",
     "QueueSortPlugin",
     "ReservePlugin",
-    "Scope",
     "ScorePlugin",
     "SignPlugin",
 ]
@@ -200,46 +192,6 @@ class EnqueueExtensions(Protocol):
             ``EventsOf(StorageClass)(Change.ADD)`` make; a `ClusterEventWithHint` made
             by hand is as good, but its hint takes objects of any type.
         """
-
-
-class Scope(enum.Enum):
-    """What a plugin's answer for one node depends on.
-
-    Set as a class attribute: ``scope = Scope.NODE``. Without it, CLUSTER holds.
-    """
-
-    NODE = "node"
-    """On the pod's signature fragment and that node alone, and on data from outside
-    whose changes are told by `Handle.changed`. What ``pre_filter`` and
-    ``pre_score`` do depends on the fragment alone, and ``normalize_score`` gives equal
-    scores where all raw scores are equal."""
-
-    NODES = "nodes"
-    """On the fragment and the objects of all nodes, but not on pods or other objects.
-    For plugins that score only."""
-
-    CLUSTER = "cluster"
-    """On other nodes, other pods or other objects too."""
-
-
-class PodUse(enum.Enum):
-    """How much a plugin's ``filter`` and ``score`` look at the pods on a node.
-
-    Set as a class attribute: ``pod_use = PodUse.SUMS``. Without it, PODS holds, as it
-    does for a plugin with ``add_pod`` or ``remove_pod``. Preemption tries many nodes at
-    once where no filter needs more than SUMS, instead of one pod after the other.
-    """
-
-    NONE = "none"
-    """Not at all: its answer is the same, whatever runs on the node."""
-
-    SUMS = "sums"
-    """Only at their number and at the sums of what they request. Its ``filter_nodes``
-    reads these from the `NodeTable` that it is given, whose columns may tell of pods
-    that were imagined away."""
-
-    PODS = "pods"
-    """At single pods, at their host ports, or at anything else."""
 
 
 class SignPlugin(Protocol):
@@ -615,63 +567,3 @@ class PostBindPlugin(Protocol):
             pod: The bound pod.
             node_name: Its node.
         """
-
-
-@attrs.frozen
-class ExtensionPoint:
-    """One point at which a profile calls plugins.
-
-    Attributes:
-        key: Its name in a configuration file (``preFilter``); empty for hooks that
-            belong to the plugin as a whole and are never enabled on their own.
-        spec: The Protocol that declares its hooks.
-        hooks: The names of those hooks, the defining one first.
-        twins: Scalar hook -> its batch twin.
-        weighted: Whether a profile gives plugins a weight here.
-    """
-
-    key: str
-    spec: type
-    hooks: tuple[str, ...]
-    twins: Mapping[str, str] = attrs.field(factory=dict)
-    weighted: bool = False
-
-    @property
-    def hook(self) -> str:
-        """The hook that makes a class a plugin of this point."""
-        return self.hooks[0]
-
-    def age(self, hook: str) -> HookAge:
-        """How long one of its hooks has been there, and how long it will be."""
-        return age_of(getattr(self.spec, hook))
-
-
-_Spec = TypeVar("_Spec", bound=type)
-
-
-def _point(key: str, spec: _Spec, **options: Any) -> ExtensionPoint:
-    hooks = tuple(
-        name for name, value in vars(spec).items() if hasattr(value, "quaymaster_spec")
-    )
-    return ExtensionPoint(key, spec, hooks, **options)
-
-
-EXTENSION_POINTS: tuple[ExtensionPoint, ...] = (
-    _point("", LifecyclePlugin),
-    _point("preEnqueue", PreEnqueuePlugin),
-    _point("queueSort", QueueSortPlugin),
-    _point("", EnqueueExtensions),
-    _point("", SignPlugin),
-    _point("preFilter", PreFilterPlugin),
-    _point("filter", FilterPlugin, twins={"filter": "filter_nodes"}),
-    _point("postFilter", PostFilterPlugin),
-    _point("preScore", PreScorePlugin),
-    _point("score", ScorePlugin, twins={"score": "score_nodes"}, weighted=True),
-    _point("reserve", ReservePlugin),
-    _point("permit", PermitPlugin),
-    _point("preBind", PreBindPlugin),
-    _point("bind", BindPlugin),
-    _point("postBind", PostBindPlugin),
-)
-"""Every extension point, in the order of the calls: what profiles, plans and pages are
-made from. Adding a point is adding its Protocol here and the call in its station."""

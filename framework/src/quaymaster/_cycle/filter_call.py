@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from quaymaster._contract.cycle_state import CycleState
-from quaymaster._contract.hookspecs import PodUse
+from quaymaster._contract.declarations import PodUse
 from quaymaster._contract.results import NodeVerdicts
 from quaymaster._contract.status import Status
 from quaymaster._cycle.attempt import Attempt

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from quaymaster._contract.cycle_state import CycleState
-from quaymaster._contract.hookspecs import PodUse
+from quaymaster._contract.declarations import PodUse
 from quaymaster._contract.status import Status
 from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.filter_call import FilterCall

@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 
 from quaymaster._contract.cycle_state import CycleState
-from quaymaster._contract.hookspecs import PodUse, Scope
+from quaymaster._contract.declarations import PodUse, Scope
 from quaymaster._contract.status import Status
 from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.errors import failed

@@ -12,8 +12,8 @@ from quaymaster._binding.executor import Executor, InlineExecutor, Post
 from quaymaster._contract.clock import Clock
 from quaymaster._contract.cluster import Cluster, EventNote
 from quaymaster._contract.cycle_state import CycleState
+from quaymaster._contract.declarations import PodUse
 from quaymaster._contract.handle import Informers, WaitingPod
-from quaymaster._contract.hookspecs import PodUse
 from quaymaster._contract.results import Candidate, FilteredRows
 from quaymaster._contract.status import Status
 from quaymaster._cycle.algorithm import Algorithm

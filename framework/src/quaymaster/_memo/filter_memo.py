@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from quaymaster._contract.hookspecs import PodUse
+from quaymaster._contract.declarations import PodUse
 from quaymaster._contract.status import Code, Status
 from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.diagnosis import picked

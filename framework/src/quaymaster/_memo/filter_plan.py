@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
-from quaymaster._contract.hookspecs import PodUse
+from quaymaster._contract.declarations import PodUse
 from quaymaster._contract.results import NodeVerdicts
 from quaymaster._contract.status import Status
 from quaymaster._cycle.attempt import Attempt

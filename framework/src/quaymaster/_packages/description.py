@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 import attrs
 
 from quaymaster._contract.cluster_events import ActionType, ClusterEventWithHint
+from quaymaster._contract.declarations import PodUse, Scope
+from quaymaster._contract.extension_points import EXTENSION_POINTS
 from quaymaster._contract.hook_marks import HookAge
-from quaymaster._contract.hookspecs import EXTENSION_POINTS, PodUse, Scope
 from quaymaster._objects import ApiObject
 from quaymaster._packages.arguments import Argument, arguments_of
 from quaymaster._packages.events import EventsTold, events_told, registered_events

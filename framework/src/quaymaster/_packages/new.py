@@ -8,7 +8,7 @@ from importlib import metadata, resources
 from pathlib import Path
 from typing import Final
 
-from quaymaster._contract.hookspecs import EXTENSION_POINTS
+from quaymaster._contract.extension_points import EXTENSION_POINTS
 from quaymaster._errors import QuaymasterError
 from quaymaster._packages.names import PluginNames
 from quaymaster._packages.source import tidy

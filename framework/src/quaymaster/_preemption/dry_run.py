@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from quaymaster._contract.cycle_state import CycleState
+from quaymaster._contract.declarations import PodUse
 from quaymaster._contract.handle import Handle
-from quaymaster._contract.hookspecs import PodUse
 from quaymaster._contract.results import Candidate
 from quaymaster._contract.status import Status
 from quaymaster._objects import Pod, PodDisruptionBudget

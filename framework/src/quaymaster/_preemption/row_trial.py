@@ -10,8 +10,8 @@ from typing import Final
 import numpy as np
 
 from quaymaster._contract.cycle_state import CycleState
+from quaymaster._contract.declarations import PodUse
 from quaymaster._contract.handle import Handle
-from quaymaster._contract.hookspecs import PodUse
 from quaymaster._contract.results import Candidate, NodeStatuses
 from quaymaster._contract.status import Status
 from quaymaster._errors import PluginError

@@ -12,13 +12,9 @@ from types import FunctionType, MethodType
 from typing import Final
 from weakref import WeakKeyDictionary
 
+from quaymaster._contract.declarations import PodUse, Scope
+from quaymaster._contract.extension_points import EXTENSION_POINTS, ExtensionPoint
 from quaymaster._contract.hook_marks import PROJECT
-from quaymaster._contract.hookspecs import (
-    EXTENSION_POINTS,
-    ExtensionPoint,
-    PodUse,
-    Scope,
-)
 from quaymaster._suggestions import did_you_mean
 
 __all__ = ["hook_problems", "is_wrapper", "marked_hooks", "unmarked_hooks"]

@@ -11,9 +11,9 @@ from typing import TypeAlias, cast, get_type_hints
 
 import attrs
 
+from quaymaster._contract.extension_points import EXTENSION_POINTS, ExtensionPoint
 from quaymaster._contract.handle import Handle
 from quaymaster._contract.hook_calls import HookObserver
-from quaymaster._contract.hookspecs import EXTENSION_POINTS, ExtensionPoint
 from quaymaster._errors import QuaymasterError
 from quaymaster._objects import ApiObject
 from quaymaster._objects.kind_set import KindSet

@@ -12,13 +12,9 @@ import pluggy
 
 from quaymaster._config.model import EnabledPlugin, ProfileConfig
 from quaymaster._contract.cluster_events import ClusterEventWithHint, EventResource
+from quaymaster._contract.declarations import PodUse, Scope
+from quaymaster._contract.extension_points import EXTENSION_POINTS, ExtensionPoint
 from quaymaster._contract.handle import Handle
-from quaymaster._contract.hookspecs import (
-    EXTENSION_POINTS,
-    ExtensionPoint,
-    PodUse,
-    Scope,
-)
 from quaymaster._contract.status import Status
 from quaymaster._errors import QuaymasterError
 from quaymaster._raised import describe_exception, is_from_outside

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pluggy
 
+from quaymaster._contract.extension_points import EXTENSION_POINTS
 from quaymaster._contract.hook_marks import DeprecatedHookWarning
-from quaymaster._contract.hookspecs import EXTENSION_POINTS
 
 __all__ = ["warn_of_deprecated_hooks"]
 

@@ -12,8 +12,8 @@ from types import FunctionType, MemberDescriptorType, MethodType, ModuleType
 
 import pluggy
 
+from quaymaster._contract.extension_points import EXTENSION_POINTS
 from quaymaster._contract.hook_marks import PROJECT
-from quaymaster._contract.hookspecs import EXTENSION_POINTS
 
 __all__ = ["HookManager", "hooks_of"]
 

@@ -7,7 +7,8 @@ import attrs
 
 from quaymaster._config.model import ProfileConfig
 from quaymaster._contract.cluster_events import ClusterEventWithHint
-from quaymaster._contract.hookspecs import EXTENSION_POINTS, PodUse, Scope
+from quaymaster._contract.declarations import PodUse, Scope
+from quaymaster._contract.extension_points import EXTENSION_POINTS
 from quaymaster._runtime.lifecycle import Lifecycle
 
 __all__ = ["Call", "HookFunction", "Profile"]

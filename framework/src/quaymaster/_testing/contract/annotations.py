@@ -6,7 +6,7 @@ import typing
 from collections.abc import Iterator
 from typing import Any, get_args, get_origin, get_type_hints
 
-from quaymaster._contract.hookspecs import EXTENSION_POINTS
+from quaymaster._contract.extension_points import EXTENSION_POINTS
 from quaymaster._testing.contract.check import Check, fail
 from quaymaster._testing.contract.small_cluster import SmallCluster
 from quaymaster._testing.contract.subject import Subject

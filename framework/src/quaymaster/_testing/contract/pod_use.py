@@ -3,7 +3,7 @@
 import attrs
 from msgspec.structs import replace
 
-from quaymaster._contract.hookspecs import PodUse
+from quaymaster._contract.declarations import PodUse
 from quaymaster._objects import Container, Pod, PodSpec
 from quaymaster._testing.contract.answers import Answers, answers, difference, shown
 from quaymaster._testing.contract.bench import Bench

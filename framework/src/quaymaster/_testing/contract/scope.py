@@ -2,7 +2,7 @@
 
 import attrs
 
-from quaymaster._contract.hookspecs import Scope
+from quaymaster._contract.declarations import Scope
 from quaymaster._objects import Node, Pod
 from quaymaster._testing.contract.answers import (
     Answers,

@@ -1,6 +1,6 @@
 """Checks: scores after NormalizeScore are from 0 to 100."""
 
-from quaymaster._contract.hookspecs import Scope
+from quaymaster._contract.declarations import Scope
 from quaymaster._contract.scores import MAX_NODE_SCORE
 from quaymaster._contract.status import Status
 from quaymaster._testing.contract.answers import answers

@@ -9,7 +9,8 @@ import attrs
 
 from quaymaster._config.model import ProfileConfig
 from quaymaster._contract.clock import VirtualClock
-from quaymaster._contract.hookspecs import EXTENSION_POINTS, PodUse, Scope
+from quaymaster._contract.declarations import PodUse, Scope
+from quaymaster._contract.extension_points import EXTENSION_POINTS
 from quaymaster._engine.framework import retire
 from quaymaster._engine.handle import EngineHandle, Services
 from quaymaster._inmemory.cluster import InMemoryCluster
