@@ -3,20 +3,21 @@
 import itertools
 import subprocess
 import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from quaymaster.scheduler import PluginRegistry
 from quaymaster.testing import check_plugin, clusters, nodes, pods
 from tests.kit.fresh import FreshEnvironment
 from tests.kit.internals.packages import POINTS, PluginNames, package_files
 
 NAMES = PluginNames("ZoneGate")
 LONGEST = PluginNames("Gate" + "x" * 35)
-MODULE = "src/quaymaster_zone_gate/plugin.py"
-LEVELS = [{"labels": {"example.com/level": level}} for level in ("1", "2", "high")]
+TEXTS = ("", "1", "2", "high")
+LEVELS = [{"labels": {"example.com/level": text}} for text in TEXTS]
 FEW = [("filter", "score"), ("queueSort", "reserve", "bind"), tuple(POINTS)]
 
 
@@ -25,18 +26,27 @@ def subsets(sizes: Iterable[int]) -> Iterator[Sequence[str]]:
         yield from itertools.combinations(POINTS, size)
 
 
-def plugin_for(points: Collection[str]) -> type:
-    module = ModuleType("zone_gate")
-    exec(compile(package_files(NAMES, points)[MODULE], MODULE, "exec"), vars(module))
-    plugin: type = module.ZoneGate
-    return plugin
-
-
-def write(folder: Path, names: PluginNames, points: Collection[str]) -> None:
-    for path, text in package_files(names, points).items():
+def write(folder: Path, files: Mapping[str, str]) -> None:
+    for path, text in files.items():
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
+
+
+def plugin_in(files: Mapping[str, str], names: PluginNames) -> type:
+    """The plugin of a package that is not installed."""
+    module = ModuleType(names.words)
+    path = f"src/{names.package}/plugin.py"
+    exec(compile(files[path], path, "exec"), vars(module))
+    plugin: type = getattr(module, names.plugin)
+    return plugin
+
+
+def loads(plugin: type, points: Collection[str]) -> None:
+    registered = PluginRegistry.of({"Plugin": plugin})["Plugin"]
+    assert registered.error is None, points
+    found = [point.key for point in registered.extension_points if point.key]
+    assert found == list(points)
 
 
 def ruff(*arguments: str, folder: Path) -> None:
@@ -47,23 +57,28 @@ def ruff(*arguments: str, folder: Path) -> None:
     assert done.returncode == 0, done.stdout
 
 
-def write_all(folder: Path, chosen: Iterable[Collection[str]]) -> None:
-    for number, points in enumerate(chosen):
-        write(folder / str(number), LONGEST if number % 2 else NAMES, points)
-
-
 def check_all(folder: Path, chosen: Iterable[Collection[str]]) -> None:
-    write_all(folder, chosen)
+    """Check the code of many packages, as if they were one."""
+    for number, points in enumerate(chosen):
+        names = LONGEST if number % 2 else NAMES
+        files = package_files(names, points)
+        loads(plugin_in(files, names), points)
+        numbered = {
+            path.replace(".py", f"_{number}.py"): text
+            for path, text in files.items()
+            if path.endswith(("/plugin.py", f"/test_{names.words}.py")) or not number
+        }
+        write(folder, numbered)
     ruff("check", folder=folder)
     ruff("format", "--check", folder=folder)
 
 
 def check_contract(points: Collection[str]) -> None:
     drawn = clusters(nodes=nodes(*LEVELS), pods=pods(*LEVELS))
-    check_plugin(plugin_for(points), clusters=drawn)
+    check_plugin(plugin_in(package_files(NAMES, points), NAMES), clusters=drawn)
 
 
-def test_code_for_few_points_and_for_all_is_clean(tmp_path: Path) -> None:
+def test_code_for_few_points_and_for_all_is_clean_and_loads(tmp_path: Path) -> None:
     check_all(tmp_path, subsets([1, 2, len(POINTS)]))
 
 
@@ -72,7 +87,7 @@ def test_plugin_keeps_the_contract() -> None:
 
 
 @pytest.mark.long
-def test_code_for_every_subset_of_points_is_clean(tmp_path: Path) -> None:
+def test_code_for_every_subset_of_points_is_clean_and_loads(tmp_path: Path) -> None:
     check_all(tmp_path, subsets(range(1, len(POINTS) + 1)))
 
 
@@ -87,6 +102,6 @@ def test_new_packages_are_green_in_a_fresh_environment(tmp_path: Path) -> None:
     environment = FreshEnvironment(tmp_path / "environment")
     for number, points in enumerate(FEW):
         package = tmp_path / str(number)
-        write(package, PluginNames(f"Gate{number}"), points)
+        write(package, package_files(PluginNames(f"Gate{number}"), points))
         environment.install(package)
         environment.check(package)

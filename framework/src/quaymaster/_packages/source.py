@@ -2,12 +2,16 @@
 
 import ast
 import re
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from typing import Final, TypeAlias
 
 from quaymaster._packages.templates import without_lines
 
 __all__ = ["tidy"]
+
+_Part: TypeAlias = ast.stmt | ast.expr
+_Names: TypeAlias = Mapping[_Part, set[str]]
+"""The names that each part of a module reads."""
 
 _WIDTH: Final = 88
 _BRACKETS: Final = re.compile(r"(?P<head>.*?[(\[])(?P<inside>.*)(?P<tail>[)\]].*)")
@@ -19,62 +23,80 @@ def tidy(lines: Sequence[str]) -> str:
     Args:
         lines: The lines of a module.
     """
-    while dropped := _unused_definitions(ast.parse("\n".join(lines))):
-        lines = without_lines(lines, dropped)
-    lines = _with_used_imports(lines)
-    broken = (part for line in lines for part in _broken(line))
+    body = ast.parse("\n".join(lines)).body
+    names = {part: _names_in(part) for part in _parts(body)}
+    unused = _unused(names)
+    used = _used(names, unused)
+    tidied, gone = list(lines), {line for part in unused for line in _lines(part)}
+    for node in body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            first, *others = _lines(node)
+            tidied[first] = _import(node, used)
+            gone.update(others if tidied[first] else (first, *others))
+    broken = (part for line in without_lines(tidied, gone) for part in _broken(line))
     return "".join(f"{line}\n" for line in broken)
 
 
-def _used(tree: ast.Module) -> frozenset[str]:
-    """The names that a module reads, or exports."""
-    found = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name | ast.Attribute) and isinstance(
-            node.ctx, ast.Load
-        ):
-            found.add(node.id if isinstance(node, ast.Name) else node.attr)
+def _parts(body: Iterable[ast.stmt]) -> Iterator[_Part]:
+    """The statements of a module, and those of its classes with what is above them."""
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            yield from node.decorator_list
+            yield from node.bases
+            yield from node.body
+        else:
+            yield node
+
+
+def _unused(names: _Names) -> set[_Part]:
+    """What defines a private name that is used nowhere, or by what is unused only."""
+    private = {part: name for part in names if (name := _private_name(part))}
+    unused: set[_Part] = set()
+    while True:
+        used = _used(names, unused)
+        more = {part for part, name in private.items() if name not in used}
+        if more == unused:
+            return unused
+        unused = more
+
+
+def _used(names: _Names, unused: Container[_Part]) -> set[str]:
+    return {name for part in names if part not in unused for name in names[part]}
+
+
+def _private_name(part: _Part) -> str:
+    """The private name that a function or an assignment defines, or empty."""
+    name = ""
+    if isinstance(part, ast.FunctionDef):
+        name = part.name
+    elif isinstance(part, ast.Assign) and isinstance(part.targets[0], ast.Name):
+        name = part.targets[0].id
+    return name if name.startswith("_") and not name.startswith("__") else ""
+
+
+def _names_in(part: _Part) -> set[str]:
+    """The names that are read, or exported."""
+    found: set[str] = set()
+    for node in ast.walk(part):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+        elif isinstance(node, ast.Attribute):
+            found.add(node.attr)
         elif isinstance(node, ast.Constant):
             found.add(str(node.value))
-    return frozenset(found)
-
-
-def _unused_definitions(tree: ast.Module) -> set[int]:
-    """The numbers of the lines, from 0, of private names that nothing uses."""
-    used = _used(tree)
-    bodies = [tree.body, *(x.body for x in tree.body if isinstance(x, ast.ClassDef))]
-    found: set[int] = set()
-    for node in (node for body in bodies for node in body):
-        name = _name_of(node)
-        is_private = name.startswith("_") and not name.startswith("__")
-        if is_private and name not in used:
-            found.update(range(node.lineno - 1, node.end_lineno or node.lineno))
     return found
 
 
-def _name_of(node: ast.stmt) -> str:
-    """What a statement defines, or empty."""
-    if isinstance(node, ast.FunctionDef):
-        return node.name
-    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-        return node.targets[0].id
-    return ""
+def _lines(part: _Part) -> range:
+    """The numbers of the lines, from 0, of a part without decorators."""
+    return range(part.lineno - 1, part.end_lineno or part.lineno)
 
 
-def _with_used_imports(lines: Sequence[str]) -> Sequence[str]:
-    """The lines, without imports that nothing uses."""
-    tree = ast.parse("\n".join(lines))
-    used = _used(tree)
-    found, dropped = list(lines), set[int]()
-    for node in tree.body:
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            names = [one.name for one in node.names if one.name in used]
-            taken = ", ".join(names)
-            start = f"from {node.module} " if isinstance(node, ast.ImportFrom) else ""
-            found[node.lineno - 1] = f"{start}import {taken}"
-            first = node.lineno if names else node.lineno - 1
-            dropped.update(range(first, node.end_lineno or node.lineno))
-    return without_lines(found, dropped)
+def _import(node: ast.Import | ast.ImportFrom, used: Container[str]) -> str:
+    """An import in one line, without what is not used; or empty."""
+    taken = ", ".join(one.name for one in node.names if one.name in used)
+    start = f"from {node.module} " if isinstance(node, ast.ImportFrom) else ""
+    return f"{start}import {taken}" if taken else ""
 
 
 def _broken(line: str) -> Iterable[str]:
