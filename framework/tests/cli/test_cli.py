@@ -295,6 +295,24 @@ def test_explain_of_an_unknown_pod_says_so(
     assert (code, stderr) == (2, "pod 'b': no such pod\n")
 
 
+def test_explain_of_a_pod_that_nothing_makes_says_what_was_left_out(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    template = {"spec": {"restartPolicy": "Never", "containers": [{"image": "x"}]}}
+    job = {
+        "apiVersion": "batch/v1",
+        "kind": "CronJob",
+        "metadata": {"name": "tick"},
+        "spec": {"jobTemplate": {"spec": {"template": template}}},
+    }
+    (folder / "job.yaml").write_text(yaml.safe_dump(job))
+    arguments = ("explain", "cj/tick", "job.yaml")
+    code, stderr = run_main(*arguments, monkeypatch=monkeypatch, capsys=capsys)
+    warning, error = stderr.splitlines()
+    assert warning.endswith("--run-cronjobs makes one Job of each")
+    assert (code, error) == (2, "pod 'cj/tick': no such CronJob")
+
+
 def test_plugins_list_names_distribution_and_points() -> None:
     listed = json.loads(run("plugins", "list", "-o", "json").stdout)
     [fit] = [one for one in listed if one["name"] == "NodeResourcesFit"]

@@ -156,6 +156,18 @@ def test_what_is_not_found_is_told_with_what_comes_near(
 
 
 @pytest.mark.parametrize(
+    ("name", "kind"),
+    [("deploy/w", "Deployment"), ("rs/w", "ReplicaSet"), ("job/w", "Job")],
+)
+def test_workload_whose_pods_are_refused_says_why(name: str, kind: str) -> None:
+    version = "batch/v1" if kind == "Job" else "apps/v1"
+    made = workload(kind, version, "w", pod={"priorityClassName": "nosuch"})
+    message = rf"the {kind} has no pods: 1 pod was not created: .*nosuch was found"
+    with pytest.raises(PodNotFoundError, match=message):
+        found(name, made)
+
+
+@pytest.mark.parametrize(
     ("name", "namespace", "message"),
     [
         (

@@ -30,6 +30,7 @@ from quaymaster._manifests.validation import Validation
 from quaymaster._notices import Notice
 from quaymaster._objects import ApiObject
 from quaymaster._registry.registry import PluginRegistry
+from quaymaster._simulation.names import PodNotFoundError
 
 __all__ = [
     "InputOptions",
@@ -182,10 +183,13 @@ class Inputs:
         """Add the file to the problems of objects that are raised inside the block.
 
         They are raised in the order of the files. What was assumed while reading may
-        be why they are there, so it is printed first.
+        be why they are there, or why a pod is not, so it is printed first.
         """
         try:
             yield
+        except PodNotFoundError:
+            print_notices(self.notices)
+            raise
         except (AdmissionError, ManifestErrors) as error:
             print_notices(self.notices)
             order = {place: number for number, place in enumerate(self.sources)}

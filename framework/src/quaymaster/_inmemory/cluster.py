@@ -28,6 +28,7 @@ from quaymaster._inmemory.telling import (
     notices_of_cluster,
     notices_of_input,
     notices_of_refused,
+    shortfall_of,
 )
 from quaymaster._notices import Notice
 from quaymaster._objects import (
@@ -180,6 +181,10 @@ class InMemoryCluster:
             The reason, or empty if no StatefulSet is to have such a pod.
         """
         return missing_replica(self._core, name, namespace)
+
+    def why_short(self, workload: ApiObject) -> str:
+        """Say why a workload has fewer pods than it asks for; empty if it has not."""
+        return shortfall_of(self._core, workload)
 
     def events(self) -> tuple[Event, ...]:
         """The Events that were recorded, in the order in which they came first.

@@ -40,6 +40,7 @@ __all__ = [
     "notices_of_cluster",
     "notices_of_input",
     "notices_of_refused",
+    "shortfall_of",
 ]
 
 _MAKERS: Final = frozenset(
@@ -159,6 +160,14 @@ def missing_replica(core: ClusterCore, name: str, namespace: str = "") -> str:
             and has_replica(owner, name)
         ):
             return _why_missing(name, owner, shortfall)
+    return ""
+
+
+def shortfall_of(core: ClusterCore, workload: ApiObject) -> str:
+    """Say how many pods a workload lacks, and why; empty if it lacks none."""
+    for shortfall in core.shortfalls:
+        if workload.uid in (shortfall.owner.uid, _workload_of(shortfall, core).uid):
+            return str(shortfall)
     return ""
 
 

@@ -155,8 +155,11 @@ class Wanted:
     def _not_found(self, pods: Sequence[Pod]) -> PodNotFoundError:
         kind = kind_called(self._kind) or "Pod"
         workloads = list(self._workloads())
-        if any(obj.kind == kind and obj.name == self._name for obj in workloads):
-            return PodNotFoundError(self._text, [], problem=f"the {kind} has no pods")
+        for obj in workloads:
+            if obj.kind == kind and obj.name == self._name:
+                why = self._cluster.why_short(obj)
+                problem = f"the {kind} has no pods" + (f": {why}" if why else "")
+                return PodNotFoundError(self._text, [], problem=problem)
         reason = self._why_missing() if kind == "Pod" else ""
         if reason:
             return PodNotFoundError(self._text, [], problem=reason)
