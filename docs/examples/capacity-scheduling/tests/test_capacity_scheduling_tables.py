@@ -218,7 +218,7 @@ def used_by_ns1(harness: SchedulerHarness) -> Resources:
     harness.settle()
     harness.cluster.delete(Pod, "default/try")
     harness.settle()
-    return harness.plugin(CapacityScheduling).ledger.books().used["ns1"]
+    return harness.plugin(CapacityScheduling).ledger.books().of("ns1").used
 
 
 @cases("decisions", "books")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from hypothesis.strategies import SearchStrategy
-from quaymaster import Handle
+from quaymaster import Handle, Snapshot
 from quaymaster.testing import PluginContract, SmallCluster, clusters, nodes, pods
 
 from quaymaster_load_aware import LoadAware, LoadAwareArgs
@@ -13,11 +13,11 @@ NODES = [{"allocatable": {"cpu": cpu}} for cpu in ("0", "1", "8")]
 
 
 class Measured(LoadAware):
-    """Some nodes have measures, others have none."""
+    """Some nodes have measures, from a time before all pods; others have none."""
 
     def __init__(self, args: LoadAwareArgs, handle: Handle) -> None:
         super().__init__(args, handle)
-        self.loads.take({"n0": 10.0, "n1": 75.0}, handle.snapshot)
+        self.loads.take({"n0": 10.0, "n1": 75.0}, Snapshot())
 
     def fetch(self) -> bytes:
         raise OSError("nothing is read in these tests")

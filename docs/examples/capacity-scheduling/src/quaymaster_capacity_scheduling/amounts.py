@@ -17,6 +17,8 @@ __all__ = ["COUNTED", "Bounds", "demanded", "first_over", "less", "taken", "tota
 COUNTED = ("cpu", "memory", "ephemeral-storage")
 """The resources that every bound is about; others only if somebody asks for them."""
 
+_NOTHING = Resources()
+
 
 @attrs.frozen(kw_only=True)
 class Bounds:
@@ -40,8 +42,16 @@ class Bounds:
         )
 
     def over_min(self, used: Resources, more: Resources | None = None) -> str:
-        """The first resource beyond what is promised, or empty; see `first_over`."""
-        return first_over(self.min, used, more)
+        """The first resource beyond what is promised, or empty.
+
+        Args:
+            used: What is used.
+            more: What comes to it. If given, those extended resources are looked at
+                that it has; otherwise those that are used.
+        """
+        if more is None:
+            return first_over(self.min, used, _NOTHING, used.scalars)
+        return first_over(self.min, used, more, more.scalars)
 
     def over_max(self, used: Resources, more: Resources) -> str:
         """The first resource beyond what is allowed, or empty.
@@ -50,31 +60,25 @@ class Bounds:
         """
         if self.max is None:
             return ""
-        return first_over(self.max, used, more, only_named=True)
+        named = self.max.scalars
+        return first_over(
+            self.max, used, more, [one for one in more.scalars if one in named]
+        )
 
 
 def first_over(
-    bound: Resources,
-    used: Resources,
-    more: Resources | None = None,
-    *,
-    only_named: bool = False,
+    bound: Resources, used: Resources, more: Resources, extended: Iterable[str]
 ) -> str:
     """Return the first resource of which there is more than a bound, or empty.
 
     Args:
         bound: The bound.
         used: What is used.
-        more: What comes to it. If given, those extended resources are looked at that
-            it has; otherwise those that are used.
-        only_named: Whether extended resources have a bound only if it names them.
+        more: What comes to it.
+        extended: The names of the extended resources that are looked at.
     """
-    looked_at = used if more is None else more
-    for name in (*COUNTED, *looked_at.scalars):
-        if only_named and name not in COUNTED and name not in bound.scalars:
-            continue
-        amount = used.get(name) + (0 if more is None else more.get(name))
-        if amount > bound.get(name):
+    for name in (*COUNTED, *extended):
+        if used.get(name) + more.get(name) > bound.get(name):
             return name
     return ""
 

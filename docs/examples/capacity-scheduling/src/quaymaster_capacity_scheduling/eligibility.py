@@ -45,9 +45,9 @@ def _leaves_room(demand: Demand, pod: Pod, ending: Pod) -> bool:
         return not has_quota and ending.priority < pod.priority
     if ending.namespace == pod.namespace:
         return ending.priority < pod.priority
-    used = demand.books.used.get(ending.namespace)
+    used = demand.books.of(ending.namespace).used
     return (
-        used is not None
+        has_quota
         and demand.takes_back(pod.namespace)
         and bool(bounds[ending.namespace].over_min(used))
     )

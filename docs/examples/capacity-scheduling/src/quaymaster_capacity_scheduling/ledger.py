@@ -1,7 +1,6 @@
 """Who has a quota, and what the pods of each namespace use, kept up to date."""
 
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 import attrs
@@ -12,7 +11,77 @@ from quaymaster.objects import Resources
 from quaymaster_capacity_scheduling.amounts import Bounds, less, taken, total_of
 from quaymaster_capacity_scheduling.elastic_quota import ElasticQuota
 
-__all__ = ["Books", "Ledger"]
+__all__ = ["Books", "Ledger", "Share"]
+
+
+class Share:
+    """What the pods of one namespace request, and their priorities.
+
+    It is looked at in every attempt: pods that are on their way out, of which there are
+    few, cost something only if there are any.
+
+    Attributes:
+        used: What they request.
+        leaving: What those of them request that are on their way out; None if there
+            are none.
+        priorities: Priority -> how many pods have it.
+    """
+
+    __slots__ = ("leaving", "priorities", "used")
+
+    def __init__(self) -> None:
+        self.used = Resources()
+        self.leaving: Resources | None = None
+        self.priorities: dict[int, int] = {}
+
+    @property
+    def staying(self) -> Resources:
+        """What those request that are not on their way out."""
+        return self.used if self.leaving is None else less(self.used, self.leaving)
+
+    def count(self, pod: Pod) -> None:
+        """Count one more pod in."""
+        requests = taken(pod)
+        self.used.add(requests)
+        if pod.is_terminating:
+            self.leaving = self.leaving or Resources()
+            self.leaving.add(requests)
+        self.priorities[pod.priority] = self.priorities.get(pod.priority, 0) + 1
+
+    def has_below(self, priority: int) -> bool:
+        """Whether any of them has a lower priority."""
+        return any(one < priority for one in self.priorities)
+
+    def with_change(self, before: "Share", now: "Share") -> "Share":
+        """Return another share, in which the pods of one node have changed."""
+        found = Share()
+        found.used = _moved(self.used, before.used, now.used)
+        found.leaving = _moved_if_any(self.leaving, before.leaving, now.leaving)
+        counts = dict(self.priorities)
+        for share, sign in ((before, -1), (now, 1)):
+            for priority, number in share.priorities.items():
+                counts[priority] = counts.get(priority, 0) + sign * number
+        found.priorities = {one: number for one, number in counts.items() if number}
+        return found
+
+
+def _moved(amounts: Resources, before: Resources, now: Resources) -> Resources:
+    found = amounts.copy()
+    found.add(before, -1)
+    found.add(now)
+    return found
+
+
+def _moved_if_any(
+    amounts: Resources | None, before: Resources | None, now: Resources | None
+) -> Resources | None:
+    if amounts is None and now is None:
+        return None
+    nothing = Resources()
+    return _moved(amounts or nothing, before or nothing, now or nothing)
+
+
+_NOBODY: Final = Share()
 
 
 @attrs.frozen(eq=False, kw_only=True)
@@ -21,21 +90,26 @@ class Books:
 
     Attributes:
         bounds: Namespace -> the bounds of its quota.
-        used: Namespace -> what its pods on nodes request, for those with a quota.
-        staying: The same without the pods that are on their way out.
+        shares: Namespace -> what its pods on nodes request, with a quota or without.
         total_min: What all quotas together promise.
         total_used: What all namespaces with a quota use.
-        total_staying: The same without the pods that are on their way out.
-        lowest: Namespace -> the lowest priority of its pods on nodes, if there are any.
+        total_leaving: What those of their pods request that are on their way out.
     """
 
     bounds: Mapping[str, Bounds]
-    used: Mapping[str, Resources]
-    staying: Mapping[str, Resources]
+    shares: Mapping[str, Share]
     total_min: Resources
     total_used: Resources
-    total_staying: Resources
-    lowest: Mapping[str, int]
+    total_leaving: Resources
+
+    @property
+    def total_staying(self) -> Resources:
+        """What all namespaces with a quota use beside that."""
+        return less(self.total_used, self.total_leaving)
+
+    def of(self, namespace: str) -> Share:
+        """Return what the pods of a namespace request."""
+        return self.shares.get(namespace, _NOBODY)
 
 
 class Ledger:
@@ -59,19 +133,19 @@ class Ledger:
 
     def books(self) -> Books:
         """Return how the quotas stand now; the same object if nothing has changed."""
-        has_moved = self._usage.follow(self._handle.snapshot.nodes)
+        moved = self._usage.follow(self._handle.snapshot.nodes)
         if self._quota_revision != self._quotas.revision:
             self._read_quotas()
-            self._books = None
-        if self._books is None or has_moved:
-            self._books = self._balance()
+        if self._books is None:
+            self._books = self._open()
+        elif moved:
+            self._books = self._balance(self._books, moved)
         return self._books
 
     def has_quota(self, namespace: str) -> bool:
         """Whether a namespace has a quota now."""
         if self._quota_revision != self._quotas.revision:
             self._read_quotas()
-            self._books = None
         return namespace in self._bounds
 
     def _read_quotas(self) -> None:
@@ -82,53 +156,36 @@ class Ledger:
         self._bounds = bounds
         self._total_min = total_of(each.min for each in bounds.values())
         self._quota_revision = self._quotas.revision
+        self._books = None
 
-    def _balance(self) -> Books:
-        used = {name: self._usage.used(name) for name in self._bounds}
-        staying = {name: self._usage.staying(name) for name in self._bounds}
+    def _open(self) -> Books:
+        """Make new books."""
+        shares = dict(self._usage.shares)
+        own = [shares[name] for name in self._bounds if name in shares]
         return Books(
             bounds=self._bounds,
-            used=used,
-            staying=staying,
+            shares=shares,
             total_min=self._total_min,
-            total_used=total_of(used.values()),
-            total_staying=total_of(staying.values()),
-            lowest=self._usage.lowest(),
+            total_used=total_of(one.used for one in own),
+            total_leaving=total_of(one.leaving for one in own if one.leaving),
         )
 
-
-class _Share:
-    """What some pods of one namespace request, and their priorities."""
-
-    __slots__ = ("leaving", "priorities", "used")
-
-    def __init__(self) -> None:
-        self.used = Resources()
-        self.leaving = Resources()
-        self.priorities: Counter[int] = Counter()
-
-    def count(self, pod: Pod) -> None:
-        self.used.add(taken(pod))
-        if pod.is_terminating:
-            self.leaving.add(taken(pod))
-        self.priorities[pod.priority] += 1
-
-    def with_change(self, before: "_Share | None", now: "_Share | None") -> "_Share":
-        found = _Share()
-        found.priorities.update(self.priorities)
-        for share, sign in ((self, 1), (before, -1), (now, 1)):
-            if share is None:
-                continue
-            found.used.add(share.used, sign)
-            found.leaving.add(share.leaving, sign)
-        if before is not None:
-            found.priorities -= before.priorities
-        if now is not None:
-            found.priorities += now.priorities
-        return found
-
-
-_NOBODY: Final = _Share()
+    def _balance(self, last: Books, moved: Iterable[str]) -> Books:
+        """Go on from other books; namespaces without a quota count in no total."""
+        shares = dict(self._usage.shares)
+        used, leaving = last.total_used, last.total_leaving
+        for name in moved:
+            if name in self._bounds:
+                before, now = last.of(name), shares.get(name, _NOBODY)
+                used = _moved(used, before.used, now.used)
+                leaving = _moved_if_any(leaving, before.leaving, now.leaving) or leaving
+        return Books(
+            bounds=self._bounds,
+            shares=shares,
+            total_min=self._total_min,
+            total_used=used,
+            total_leaving=leaving,
+        )
 
 
 class _Usage:
@@ -136,33 +193,29 @@ class _Usage:
 
     def __init__(self) -> None:
         self._reader = RowReader()
-        self._by_row: dict[int, Mapping[str, _Share]] = {}
-        # Shares are not changed, but replaced: books have their amounts.
-        self._total: dict[str, _Share] = {}
+        self._by_row: dict[int, Mapping[str, Share]] = {}
+        # Shares are not changed, but replaced: books have them.
+        self.shares: dict[str, Share] = {}
 
-    def used(self, namespace: str) -> Resources:
-        return self._total.get(namespace, _NOBODY).used
-
-    def staying(self, namespace: str) -> Resources:
-        share = self._total.get(namespace, _NOBODY)
-        return less(share.used, share.leaving)
-
-    def lowest(self) -> Mapping[str, int]:
-        shares = self._total.items()
-        return {name: min(one.priorities) for name, one in shares if one.priorities}
-
-    def follow(self, nodes: NodeTable) -> bool:
-        """Take over what has changed; return whether anything has."""
-        rows = self._reader.changed(nodes)
-        for row in rows:
+    def follow(self, nodes: NodeTable) -> Collection[str]:
+        """Take over what has changed; return the namespaces that are concerned."""
+        moved: set[str] = set()
+        for row in self._reader.changed(nodes):
             before = self._by_row.pop(row, {})
             info = nodes.infos[row]
-            now: dict[str, _Share] = {}
+            now: dict[str, Share] = {}
             for pod in () if info is None else info.pods.values():
-                now.setdefault(pod.namespace, _Share()).count(pod)
+                now.setdefault(pod.namespace, Share()).count(pod)
             if now:
                 self._by_row[row] = now
             for name in before.keys() | now.keys():
-                old = self._total.get(name, _NOBODY)
-                self._total[name] = old.with_change(before.get(name), now.get(name))
-        return bool(rows)
+                self._change(name, before.get(name, _NOBODY), now.get(name, _NOBODY))
+                moved.add(name)
+        return moved
+
+    def _change(self, namespace: str, before: Share, now: Share) -> None:
+        share = self.shares.get(namespace, _NOBODY).with_change(before, now)
+        if share.priorities:
+            self.shares[namespace] = share
+        else:
+            self.shares.pop(namespace, None)  # its last pod has gone

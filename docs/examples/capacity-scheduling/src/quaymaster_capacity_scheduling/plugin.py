@@ -107,16 +107,17 @@ class CapacityScheduling:
 
     def _demand(self, pod: Pod) -> Demand:
         books, wanted = self.ledger.books(), demanded(pod)
-        if pod.namespace not in books.bounds:
+        nominated = self._handle.nominated_pods()
+        if not nominated or pod.namespace not in books.bounds:
             return Demand(books=books, own=wanted, all=wanted)
         own, everybody = wanted.copy(), wanted.copy()
-        for pods in self._handle.nominated_pods().values():
+        for pods in nominated.values():
             for other in pods:
                 bounds = books.bounds.get(other.namespace)
                 if bounds is None or other.uid == pod.uid:
                     continue
                 if other.namespace != pod.namespace:
-                    if not bounds.over_min(books.used[other.namespace]):
+                    if not bounds.over_min(books.of(other.namespace).used):
                         everybody.add(demanded(other))
                 elif other.priority >= pod.priority:
                     own.add(demanded(other))

@@ -51,7 +51,7 @@ class Demand:
         books = self.books
         if namespace not in books.bounds:
             return None
-        return self._problem(namespace, books.used[namespace], books.total_used)
+        return self._problem(namespace, books.of(namespace).used, books.total_used)
 
     def problem_without(
         self, namespace: str, own_gone: Resources, all_gone: Resources
@@ -68,7 +68,7 @@ class Demand:
         books = self.books
         if namespace not in books.bounds:
             return None
-        used = less(books.staying[namespace], own_gone)
+        used = less(books.of(namespace).staying, own_gone)
         return self._problem(namespace, used, less(books.total_staying, all_gone))
 
     def _problem(
@@ -77,25 +77,27 @@ class Demand:
         bounds = self.books.bounds[namespace]
         if name := bounds.over_max(used, self.own):
             return Status.unschedulable(f"over the max of its ElasticQuota: {name}")
-        total = total_of((total_used, self.all))
-        if name := first_over(self.books.total_min, total):
+        extended = (*total_used.scalars, *self.all.scalars)
+        if name := first_over(self.books.total_min, total_used, self.all, extended):
             return Status.unschedulable(f"over the min of all ElasticQuotas: {name}")
         return None
 
     def takes_back(self, namespace: str) -> bool:
         """Whether the demand is within what a namespace with a quota is promised."""
         books = self.books
-        return not books.bounds[namespace].over_min(books.staying[namespace], self.own)
+        return not books.bounds[namespace].over_min(
+            books.of(namespace).staying, self.own
+        )
 
     def can_preempt(self, pod: Pod) -> bool:
         """Whether anybody at all, on any node, may have to go for a pod."""
         books, name = self.books, pod.namespace
         if name not in books.bounds:
-            free = books.lowest.keys() - books.bounds.keys()
-            return any(books.lowest[one] < pod.priority for one in free)
+            free = books.shares.keys() - books.bounds.keys()
+            return any(books.of(one).has_below(pod.priority) for one in free)
         if self.takes_back(name):
             return bool(self.borrowers(name))
-        return books.lowest.get(name, pod.priority) < pod.priority
+        return books.of(name).has_below(pod.priority)
 
     def borrowers(self, namespace: str) -> Mapping[str, Bounds]:
         """Return the others that use more than they are promised, and go on to."""
@@ -103,7 +105,7 @@ class Demand:
         return {
             name: bounds
             for name, bounds in books.bounds.items()
-            if name != namespace and bounds.over_min(books.staying[name])
+            if name != namespace and bounds.over_min(books.of(name).staying)
         }
 
 
@@ -139,7 +141,7 @@ class QuotaRule(VictimRule, Limit):
         if not demand.takes_back(pod.namespace):
             return [one for one in lower if one.namespace == pod.namespace]
         borrowers = demand.borrowers(pod.namespace)
-        used = {name: demand.books.staying[name].copy() for name in borrowers}
+        used = {name: demand.books.of(name).staying.copy() for name in borrowers}
         found = []
         for one in sorted(node.pods.values(), key=self.importance)[::-1]:
             name = one.namespace
@@ -187,7 +189,7 @@ class QuotaRule(VictimRule, Limit):
         bounds = books.bounds.get(pod.namespace)
         if bounds is None:
             return found
-        used, total = books.staying[pod.namespace], books.total_staying
+        used, total = books.of(pod.namespace).staying, books.total_staying
         # Names of groups of pods on their way out are no namespaces.
         gone = gone & pods.in_groups(books.bounds.__contains__)
         own_gone = gone & pods.in_groups(pod.namespace.__eq__)
@@ -213,8 +215,8 @@ def _lent(demand: Demand, own: str, pods: PodColumns) -> BoolArray:
     borrowers = demand.borrowers(own)
     if not borrowers:
         return found
-    staying = demand.books.staying
-    names = _names(*(staying[name] for name in borrowers))
+    staying = {name: demand.books.of(name).staying for name in borrowers}
+    names = _names(*staying.values())
     # Place 0 is for everybody else, who is never over anything.
     place_of = {name: place for place, name in enumerate(borrowers, 1)}
     over = np.zeros((len(names), len(borrowers) + 1), dtype=np.int64)
