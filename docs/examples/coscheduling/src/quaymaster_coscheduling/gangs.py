@@ -67,6 +67,20 @@ class Gangs:
         waiting = self._handle.waiting_pods()
         return [one for one in waiting if group_key(one.pod) == key]
 
+    def any_waits(self, key: str) -> bool:
+        """Whether any member waits on Permit."""
+        return any(group_key(one.pod) == key for one in self._handle.waiting_pods())
+
+    def is_complete(self, key: str, needed: int) -> bool:
+        """Whether enough members have a node, together with one more."""
+        # However many of all those that wait are members: a look at each of them, for
+        # each member of a large group, would take longer than anything else.
+        waiting = list(self._handle.waiting_pods())
+        most = len(waiting) + len(self._on_their_way(key))
+        if self._places.count((key, _Standing.BOUND)) + most + 1 < needed:
+            return False
+        return self.assigned(key, self.waiting(key)) + 1 >= needed
+
     def assigned(self, key: str, waiting: Collection[WaitingPod]) -> int:
         """Return how many members have a node, those on their way included.
 
@@ -84,6 +98,10 @@ class Gangs:
     def let_pass(self, key: str, pod: Pod) -> None:
         """Note that a member of a group need not wait any more."""
         self._passed.setdefault(key, {})[pod.metadata.uid] = pod.key
+
+    def has_passed(self, key: str, pod: Pod) -> bool:
+        """Whether a member need not wait any more, and has not been seen to arrive."""
+        return pod.metadata.uid in self._passed.get(key, ())
 
     def take_back(self, key: str, pod: Pod) -> bool:
         """Note that a member has lost its node; return whether it had passed."""

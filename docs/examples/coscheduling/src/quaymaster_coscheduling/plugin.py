@@ -93,8 +93,10 @@ class Coscheduling:
         if failed_at is not None:
             return failed_at
         group = self._informers.get(PodGroup, key) if key else None
-        if group is not None and group.metadata.creation_timestamp is not None:
-            return group.metadata.creation_timestamp
+        if group is not None:
+            created = group.metadata.creation_timestamp
+            if created is not None:
+                return created
         began = queued.initial_attempt_timestamp
         return queued.timestamp if began is None else began
 
@@ -203,9 +205,8 @@ class Coscheduling:
         if group is None:
             return Status.unschedulable("PodGroup not found")
         self._gangs.take_back(key, pod)  # it may have passed before a reload
-        waiting = self._gangs.waiting(key)
-        if self._gangs.assigned(key, waiting) + 1 < group.spec.min_member:
-            if not waiting:
+        if not self._gangs.is_complete(key, group.spec.min_member):
+            if not self._gangs.any_waits(key):
                 # The first to wait calls the others, which may sleep since they were
                 # rejected with it.
                 others = self._gangs.pending(key)
@@ -216,7 +217,7 @@ class Coscheduling:
         self._failed_at.pop(key, None)
         self._impasses.forget(key)
         self._gangs.let_pass(key, pod)
-        for one in waiting:
+        for one in self._gangs.waiting(key):
             self._gangs.let_pass(key, one.pod)
             one.allow(self._handle.plugin_name)
         return None
@@ -246,14 +247,13 @@ class Coscheduling:
         elif self._group_of(pod) is not None:
             self._reject(key, self._gangs.waiting(key), "rejection in Unreserve")
 
-    @hookimpl
-    def post_bind(self, pod: Pod) -> None:
-        self._rejected.discard(pod.uid)
-
     def _reject(self, key: str, waiting: Iterable[WaitingPod], message: str) -> None:
         """Have all that wait in a group go back to the queue."""
         for one in waiting:
-            if one.pod.uid not in self._rejected:
+            # Those that have been told to go are gone when this word arrives.
+            if not self._gangs.has_passed(key, one.pod) and (
+                one.pod.uid not in self._rejected
+            ):
                 self._rejected.add(one.pod.uid)
                 one.reject(self._handle.plugin_name, message)
         self._failed_at[key] = self._handle.clock.now()
