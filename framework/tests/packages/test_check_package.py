@@ -255,6 +255,26 @@ def test_broken_contract_is_found(make_folder: MakeFolder) -> None:
     assert "KeyError: 'tier'" in line
 
 
+@pytest.mark.parametrize(
+    ("declared", "lines"),
+    [
+        ({"failures": "on purpose"}, []),
+        (
+            {"failure": "on purpose"},
+            ["error: [contract] plugin 'Gates': contract_opt_outs: no check 'failure'"],
+        ),
+    ],
+    ids=["known", "unknown"],
+)
+def test_class_may_say_what_need_not_be_checked(
+    declared: dict[str, str], lines: list[str], make_folder: MakeFolder
+) -> None:
+    code = GATES.replace("bind", "filter").replace("None", "{}['tier']")
+    attribute = f"class Gates:\n    contract_opt_outs = {declared}\n"
+    found = findings(make_folder(code=code.replace("class Gates:", attribute)))
+    assert [line.partition(" (there")[0] for line in found] == lines
+
+
 def test_check_of_the_contract_can_be_left_out(make_folder: MakeFolder) -> None:
     code = GATES.replace("bind", "filter").replace("None", "{}['tier']")
     assert findings(make_folder(code=code), "--without", "failures") == []

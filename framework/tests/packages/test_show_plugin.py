@@ -170,6 +170,12 @@ def test_every_built_in_plugin_can_be_shown() -> None:
         assert document("show", name)["hooks"], name
 
 
+def test_checks_that_a_plugin_need_not_pass_are_shown() -> None:
+    left_out = document("show", "InterPodAffinity")["contractOptOuts"]
+    assert left_out["events"].startswith("as upstream's")
+    assert document("show", "Lanes")["contractOptOuts"] == {}
+
+
 def test_unknown_plugins_are_told_with_those_that_there_are() -> None:
     result = run("show", "Lane")
     assert "unknown plugin 'Lane' (installed: DefaultBinder," in str(result.exception)

@@ -446,9 +446,6 @@ PODS: st.SearchStrategy[dict[str, object]] = st.builds(
 
 class TestContract(PluginContract):
     plugin = InterPodAffinity
-    opt_outs = {
-        "events": "as upstream's, the hint for nodes looks at the pod's own terms only"
-    }
 
     def clusters(self) -> st.SearchStrategy[SmallCluster]:
         own = PODS.map(lambda values: make_pod(**values))  # type: ignore[arg-type]  # drawn above

@@ -67,6 +67,7 @@ def _tables(
         (("HOOK", "EXTENSION POINT", "TWIN", "SINCE"), hooks),
         (("ARGUMENT", "TYPE", "DEFAULT"), arguments),
         (("EVENT OF", "ACTIONS", "HINT"), events),
+        (("CHECK LEFT OUT", "REASON"), list(one.opt_outs.items())),
     )
 
 
@@ -120,4 +121,5 @@ def as_document(one: PluginDescription) -> dict[str, object]:
         "kinds": [
             {"kind": kind.kind, "apiVersion": kind.api_version} for kind in one.kinds
         ],
+        "contractOptOuts": dict(one.opt_outs),
     }

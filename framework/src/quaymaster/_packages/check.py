@@ -55,7 +55,6 @@ def check_package(
 
     Raises:
         PackageNotFoundError: There is no such package.
-        ValueError: There is no such check of the contract suite.
     """
     candidate = find_package(package)
     return Report(

@@ -23,10 +23,8 @@ def contract_findings(
     Args:
         plugin: The plugin, which can be loaded.
         args: Its arguments, as they stand in a configuration file.
-        opt_outs: The checks that are left out -> why.
-
-    Raises:
-        ValueError: There is no such check.
+        opt_outs: The checks that are left out -> why, beside those that the plugin's
+            class declares.
     """
     where = f"plugin {plugin.name!r}"
     fields = record_fields(plugin.args_class) if plugin.args_class else ()
@@ -40,6 +38,9 @@ def contract_findings(
         violations = stable_violations(plugin.load(), args, opt_outs)
     except MissingHypothesisError as error:
         yield Finding.warning("contract", where, f"not asked: {error}")
+        return
+    except ValueError as error:
+        yield Finding.error("contract", where, f"contract_opt_outs: {error}")
         return
     for one in violations:
         yield Finding(

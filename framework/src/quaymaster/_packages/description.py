@@ -15,6 +15,7 @@ from quaymaster._packages.events import EventsTold, events_told, registered_even
 from quaymaster._registry.kinds import kinds_of_plugin
 from quaymaster._registry.plugin_checks import is_wrapper, marked_hooks
 from quaymaster._registry.registry import RegisteredPlugin
+from quaymaster._testing.contract.subject import declared_opt_outs
 
 __all__ = ["EventDescription", "HookDescription", "PluginDescription", "describe"]
 
@@ -67,6 +68,7 @@ class PluginDescription:
         told: What it says of events, in a word.
         events: What it registers for.
         kinds: The kinds of objects that it brings, or has followed.
+        opt_outs: The checks of the contract suite that it need not pass -> why.
     """
 
     plugin: RegisteredPlugin
@@ -78,6 +80,7 @@ class PluginDescription:
     told: EventsTold
     events: Sequence[EventDescription]
     kinds: Sequence[type[ApiObject]]
+    opt_outs: Mapping[str, str]
 
 
 def describe(plugin: RegisteredPlugin) -> PluginDescription:
@@ -102,6 +105,7 @@ def describe(plugin: RegisteredPlugin) -> PluginDescription:
         told=events_told(plugin),
         events=tuple(map(_event, registered_events(plugin) or ())),
         kinds=kinds_of_plugin(found),
+        opt_outs=declared_opt_outs(found),
     )
 
 

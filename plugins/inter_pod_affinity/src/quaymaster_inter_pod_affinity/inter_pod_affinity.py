@@ -9,8 +9,8 @@ Mirrors ``InterPodAffinity`` (kube-scheduler 1.36.2,
 snapshot's `quaymaster.counting.PodCounts`, not anew for each pod.
 """
 
-from collections.abc import Hashable, Sequence
-from typing import Final
+from collections.abc import Hashable, Mapping, Sequence
+from typing import ClassVar, Final
 
 from quaymaster import (
     Change,
@@ -70,6 +70,9 @@ class InterPodAffinity:
 
     Args = InterPodAffinityArgs
     scope = Scope.CLUSTER
+    contract_opt_outs: ClassVar[Mapping[str, str]] = {
+        "events": "as upstream's, the hint for nodes looks at the pod's own terms only"
+    }
 
     def __init__(self, args: InterPodAffinityArgs, handle: Handle) -> None:
         self._args = args

@@ -20,7 +20,7 @@ from quaymaster._state.snapshot import Snapshot
 from quaymaster._testing.alone import build_alone, kinds_of
 from quaymaster._testing.still import FixedNominations, FixedObjects
 
-__all__ = ["HOOKS", "Subject", "make_services"]
+__all__ = ["HOOKS", "Subject", "declared_opt_outs", "make_services"]
 
 HOOKS: Final[Mapping[str, Sequence[str]]] = {
     name: tuple(inspect.signature(getattr(point.spec, name)).parameters)[1:]
@@ -28,6 +28,12 @@ HOOKS: Final[Mapping[str, Sequence[str]]] = {
     for name in point.hooks
 }
 """Hook -> the names of the arguments that it is offered."""
+
+
+def declared_opt_outs(plugin: type) -> Mapping[str, str]:
+    """The checks that a plugin's class says it need not pass -> why."""
+    found: Mapping[str, str] = getattr(plugin, "contract_opt_outs", {})
+    return found
 
 
 def make_services(

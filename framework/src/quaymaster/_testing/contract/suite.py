@@ -11,7 +11,7 @@ from quaymaster._testing.contract.check import Check, Finding
 from quaymaster._testing.contract.checks import CHECKS
 from quaymaster._testing.contract.features import Feature
 from quaymaster._testing.contract.small_cluster import SmallCluster
-from quaymaster._testing.contract.subject import Subject
+from quaymaster._testing.contract.subject import Subject, declared_opt_outs
 from quaymaster._testing.contract_error import ContractError, Violation
 
 if TYPE_CHECKING:  # it is an optional dependency
@@ -115,7 +115,8 @@ def check_plugin(
         args: Its arguments, as they stand in a configuration file.
         objects: The objects that it always finds in the cluster.
         clusters: Draws the clusters that it is tried on, see `clusters`.
-        opt_outs: The checks that it need not pass -> why.
+        opt_outs: The checks that it need not pass -> why, beside those that the class
+            itself declares: ``contract_opt_outs = {"events": "as upstream's"}``.
 
     Raises:
         ContractError: A check failed; the message has a line for each failed check,
@@ -124,7 +125,7 @@ def check_plugin(
         ValueError: There is no such check to opt out of, or no reason is given.
     """
     subject = Subject(plugin=plugin, args=args, objects=tuple(objects))
-    violations = list(_violations(subject, _chosen(opt_outs or {}), clusters))
+    violations = list(_violations(subject, _chosen(plugin, opt_outs or {}), clusters))
     if violations:
         raise ContractError(violations)
 
@@ -137,7 +138,8 @@ def stable_violations(
     Args:
         plugin: Its class.
         args: Its arguments, as they stand in a configuration file.
-        opt_outs: The checks that it need not pass -> why.
+        opt_outs: The checks that it need not pass -> why, beside those that the class
+            declares.
 
     Raises:
         MissingHypothesisError: hypothesis is not installed.
@@ -145,7 +147,7 @@ def stable_violations(
     """
     _need_hypothesis()
     subject = Subject(plugin=plugin, args=args)
-    return list(_violations(subject, _chosen(opt_outs), None, stable=True))
+    return list(_violations(subject, _chosen(plugin, opt_outs), None, stable=True))
 
 
 def _violations(
@@ -200,7 +202,8 @@ def _found(
     return None
 
 
-def _chosen(opt_outs: Mapping[str, str]) -> Sequence[Check]:
+def _chosen(plugin: type, opt_outs: Mapping[str, str]) -> Sequence[Check]:
+    opt_outs = {**declared_opt_outs(plugin), **opt_outs}
     for name, reason in opt_outs.items():
         if name not in CHECKS:
             known = ", ".join(CHECKS)
@@ -252,7 +255,7 @@ class PluginContract:
 
     @property
     def opt_outs(self) -> Mapping[str, str]:
-        """The checks that it need not pass -> why."""
+        """The checks that it need not pass -> why, beside what its class declares."""
         return {}
 
     def clusters(self) -> "SearchStrategy[SmallCluster]":
@@ -264,7 +267,7 @@ class PluginContract:
         if "check" in metafunc.fixturenames:
             subject = self._subject()
             names = ["loading"]
-            chosen = _chosen(self.opt_outs)
+            chosen = _chosen(self.plugin, self.opt_outs)
             names += [check.name for check in chosen if check.is_about(subject)]
             metafunc.parametrize("check", names)
 
