@@ -111,6 +111,18 @@ def test_progress_ends_with_all_pods() -> None:
     assert seen[-1] == (2, 2)
 
 
+def test_explanations_tell_their_progress_too() -> None:
+    seen: list[tuple[int, int]] = []
+    explain_pod(
+        "a",
+        [make_node(), make_pod(name="a"), make_pod(name="b")],
+        config=default_config(REGISTRY),
+        registry=REGISTRY,
+        on_progress=lambda done, total: seen.append((done, total)),
+    )
+    assert (seen[0], seen[-1]) == ((0, 2), (2, 2))
+
+
 def test_explanation_is_of_the_last_attempt() -> None:
     """A pod that has to wait is explained as it was when it got its node."""
     run_90 = {"simulation.quaymaster.io/run-seconds": "90"}

@@ -5,7 +5,13 @@ import click
 from quaymaster._cli.explanations import as_document, print_explained
 from quaymaster._cli.inputs import InputOptions, input_options, read_inputs
 from quaymaster._cli.notices import notice_documents, print_notices
-from quaymaster._cli.output import OutputFormat, output_option, print_document
+from quaymaster._cli.output import (
+    OutputFormat,
+    output_option,
+    print_document,
+    progress_bar,
+    scheduling_in,
+)
 from quaymaster._cli.values import complete_pod
 from quaymaster._simulation.calls import explain_pod
 from quaymaster._simulation.explained import WhichAttempt
@@ -82,7 +88,7 @@ def command(
     first one: the decision of now, not the one after they are gone.
     """
     inputs = read_inputs(options)
-    with inputs.located():
+    with progress_bar() as progress, inputs.located():
         explained = explain_pod(
             pod,
             inputs.objects,
@@ -92,6 +98,7 @@ def command(
             attempt=attempt,
             namespace=options.namespace or "",
             unbind=unbind,
+            on_progress=scheduling_in(progress),
             max_pods=options.max_pods,
         )
     notices = (*inputs.notices, *explained.notices)

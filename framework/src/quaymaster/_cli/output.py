@@ -24,6 +24,7 @@ __all__ = [
     "print_table",
     "print_text",
     "progress_bar",
+    "scheduling_in",
     "warn",
 ]
 
@@ -105,6 +106,16 @@ def progress_bar() -> Progress:
         transient=True,
         disable=not shows_progress(sys.stderr),
     )
+
+
+def scheduling_in(progress: Progress) -> Callable[[int, int], None]:
+    """Show in a progress bar how many pods have been scheduled, of how many."""
+    task = progress.add_task("making pods", total=None)
+
+    def update(done: int, total: int) -> None:
+        progress.update(task, completed=done, total=total, description="scheduling")
+
+    return update
 
 
 def print_text(text: str) -> None:

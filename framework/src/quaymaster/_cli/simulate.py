@@ -1,11 +1,9 @@
 """``quaymaster simulate``."""
 
 import sys
-from collections.abc import Callable
 
 import attrs
 import click
-from rich.progress import Progress
 
 from quaymaster._cli.inputs import (
     InputOptions,
@@ -19,6 +17,7 @@ from quaymaster._cli.output import (
     output_option,
     print_document,
     progress_bar,
+    scheduling_in,
     warn,
 )
 from quaymaster._cli.results import as_document, print_names, print_result
@@ -130,7 +129,7 @@ def _simulated(
                 config=inputs.config,
                 registry=inputs.registry,
                 seed=options.seed,
-                on_progress=_follow(progress),
+                on_progress=scheduling_in(progress),
                 options=set_options,
                 max_pods=options.max_pods,
             )
@@ -155,12 +154,3 @@ def _print(
             if timings is not None:
                 document["timings"] = timings.document()
             print_document(document, output)
-
-
-def _follow(progress: Progress) -> Callable[[int, int], None]:
-    task = progress.add_task("making pods", total=None)
-
-    def update(done: int, total: int) -> None:
-        progress.update(task, completed=done, total=total, description="scheduling")
-
-    return update

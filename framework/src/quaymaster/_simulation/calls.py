@@ -65,6 +65,7 @@ def explain_pod(
     attempt: WhichAttempt | int = WhichAttempt.AUTO,
     namespace: str = "",
     unbind: bool = False,
+    on_progress: ProgressFn | None = None,
     max_pods: int = MAX_PODS,
 ) -> ExplainedPod:
     """Simulate, and explain an attempt of one pod.
@@ -81,6 +82,7 @@ def explain_pod(
         namespace: Where to look for the pod only; empty for all namespaces.
         unbind: Whether a pod that came with a node is taken off it at the beginning,
             so that it is scheduled anew.
+        on_progress: Called with the progress.
         max_pods: As for `simulate`.
 
     Raises:
@@ -99,7 +101,7 @@ def explain_pod(
         attempt = WhichAttempt.FIRST if terminating else WhichAttempt.LAST
     log = AttemptLog(wanted, attempt)
     with closing(Run(cluster, config, registry, seed=seed, log=log)) as run:
-        run.settle()
+        run.settle(on_progress)
         explained = _explained(run, wanted.find(), log, attempt, pod)
     return attrs.evolve(explained, terminating=terminating)
 
