@@ -9,6 +9,7 @@ import enum
 import importlib
 import inspect
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -81,9 +82,27 @@ def _members(cls: type, full: str) -> Iterator[str]:
             if name not in seen and _is_shown(method):
                 seen.add(name)
                 text = _linked(inspect.getdoc(getattr(cls, name)) or "", full)
-                yield _method(method, text)
+                yield _method(method, text + _given(base, method))
         if issubclass(base, enum.Enum):
             yield from _values(body)
+
+
+def _given(cls: type, method: ast.FunctionDef) -> str:
+    """What can be done with what a method gives, if no module exports its class."""
+    result = method.returns
+    if not isinstance(result, ast.Name) or result.id in destinations():
+        return ""
+    given: type | None = getattr(sys.modules[cls.__module__], result.id, None)
+    if given is None or not getattr(given, "_is_protocol", False):
+        return ""
+    methods = "\n".join(
+        f"- `{part.name}{_signature(part, bound=True)}`: "
+        + " ".join(prose(ast.get_docstring(part) or "").split("\n\n")[0].split())
+        for part in _definition(given).body
+        if isinstance(part, ast.FunctionDef) and not part.name.startswith("_")
+    )
+    about = prose(inspect.getdoc(given) or "")
+    return f"\n\n**{result.id}**: {about}\n\n{methods}"
 
 
 def _is_shown(method: ast.FunctionDef) -> bool:
