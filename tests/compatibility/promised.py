@@ -1,0 +1,82 @@
+"""The public names with their arguments and members, as a version has promised them.
+
+``python -m tests.compatibility.promised`` writes those of today into the record. That
+is done once for each minor version, when it is released, and never to make a test pass:
+what a record has may go only after its time of deprecation.
+"""
+
+import inspect
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from importlib import import_module
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from tests.kit.front_door import EXPORTS
+
+__all__ = ["RECORD", "Promises", "promises", "recorded"]
+
+RECORD: Final = Path(__file__).with_name("public-0.1.json")
+
+Promises: TypeAlias = Mapping[str, Mapping[str, Sequence[str]]]
+"""Module -> name -> its arguments, and its members with a dot before them."""
+
+
+def promises() -> Promises:
+    """What holds today."""
+    return {
+        module: {
+            name: _parts(getattr(import_module(module), name)) for name in sorted(names)
+        }
+        for module, names in EXPORTS.items()
+    }
+
+
+def recorded() -> Promises:
+    """What was promised."""
+    found: Promises = json.loads(RECORD.read_text(encoding="utf-8"))
+    return found
+
+
+def _parts(thing: object) -> Sequence[str]:
+    arguments = [] if _is_never_called(thing) else _arguments(thing)
+    members = sorted(_members(thing)) if isinstance(thing, type) else []
+    return [*arguments, *(f".{name}" for name in members)]
+
+
+def _is_never_called(thing: object) -> bool:
+    if not isinstance(thing, type):
+        return False
+    return issubclass(thing, Enum) or bool(getattr(thing, "_is_protocol", False))
+
+
+def _arguments(thing: object) -> Sequence[str]:
+    if not callable(thing):
+        return []
+    try:
+        found = inspect.signature(thing).parameters
+    except (TypeError, ValueError):  # not written in Python
+        return []
+    return [name for name in found if not name.startswith("_")]
+
+
+def _members(kind: type) -> set[str]:
+    own = (one for one in kind.__mro__ if one.__module__.startswith("quaymaster"))
+    return {name for one in own for name in vars(one) if not name.startswith("_")}
+
+
+def _lines(names: Mapping[str, Sequence[str]]) -> str:
+    return ",\n".join(
+        f"    {json.dumps(name)}: {json.dumps(parts)}" for name, parts in names.items()
+    )
+
+
+if __name__ == "__main__":
+    lines = [
+        f"  {json.dumps(module)}: {{\n{_lines(names)}\n  }}"
+        for module, names in promises().items()
+    ]
+    RECORD.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    sys.stdout.write(f"{RECORD.name}: {sum(map(len, promises().values()))} names\n")
