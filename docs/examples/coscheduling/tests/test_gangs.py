@@ -236,6 +236,28 @@ def test_a_group_that_asks_for_less_is_tried_again() -> None:
     assert placed(harness, "a") == 2
 
 
+def test_a_group_whose_resources_are_not_left_is_not_tried_before_they_are() -> None:
+    group = make_pod_group(name="a", min_member=2, min_resources={"cpu": "4"})
+    harness = cluster(*nodes(2), group, *make_members(2, group="a"))
+    harness.advance(15)
+    assert placed(harness, "a") == 0
+    assert "resource gap: cpu 2000m" in harness.message("a-0")
+    harness.cluster.create(make_node(name="new", capacity={"cpu": "2", "pods": "5"}))
+    harness.advance(15)
+    assert placed(harness, "a") == 2
+
+
+def test_nothing_is_kept_of_groups_that_are_gone() -> None:
+    harness = cluster(*nodes(2), *gang("a", 3), *gang("b", 3))
+    harness.advance(15)
+    plugin = harness.plugin(Coscheduling)
+    assert plugin.failed_groups == {"default/a", "default/b"}
+    harness.cluster.delete(PodGroup, "default/a")
+    harness.cluster.create(make_node(name="new", capacity={"cpu": "0", "pods": "5"}))
+    harness.advance(15)
+    assert plugin.failed_groups == {"default/b"}
+
+
 @pytest.mark.parametrize(("own", "seconds"), [(None, 60), (20, 20), (0, 60)])
 def test_waiting_ends_after_the_timeout_of_the_group_or_the_profile(
     own: int | None, seconds: int

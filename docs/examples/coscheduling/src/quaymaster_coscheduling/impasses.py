@@ -54,12 +54,9 @@ class Impasses:
         self._gangs = gangs
         self._changes = changes
         self._known: dict[str, _Impasse] = {}
-        self._groups = handle.informers.changes(PodGroup)
-        self._groups_revision = -1
 
     def note(self, group: PodGroup, unfit: Collection[Pod]) -> None:
         """Note that some members found no node, those that wait in place."""
-        self._forget_deleted()
         impasse = self._known.get(group.key)
         if impasse is None or not self._stands(impasse, group):
             impasse = self._known[group.key] = _Impasse(
@@ -69,6 +66,10 @@ class Impasses:
                 end=self._handle.clock.now() + _LONGEST_SECONDS,
             )
         impasse.unfit.update(pod.uid for pod in unfit)
+
+    def keys(self) -> Collection[str]:
+        """Return the keys of the groups that something is known of."""
+        return self._known.keys()
 
     def forget(self, key: str) -> None:
         """Forget what is known of a group."""
@@ -105,11 +106,3 @@ class Impasses:
     def _holders(self, key: str) -> frozenset[str]:
         waiting = self._handle.waiting_pods()
         return frozenset(one.pod.uid for one in waiting if group_key(one.pod) != key)
-
-    def _forget_deleted(self) -> None:
-        if self._groups.revision != self._groups_revision:
-            self._groups_revision = self._groups.revision
-            groups = self._handle.informers
-            gone = [key for key in self._known if groups.get(PodGroup, key) is None]
-            for key in gone:
-                del self._known[key]

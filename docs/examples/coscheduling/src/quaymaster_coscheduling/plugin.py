@@ -6,7 +6,7 @@ different.
 """
 
 import enum
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import partial
 from typing import ClassVar, Final
 
@@ -70,10 +70,17 @@ class Coscheduling:
         self._impasses = Impasses(handle, self._gangs, self._changes)
         # Group -> when it failed last, unless it has been complete since.
         self._failed_at: dict[str, float] = {}
+        self._groups = handle.informers.changes(PodGroup)
+        self._groups_revision = -1
         # Groups that are left alone for a while.
         self._backing_off: set[str] = set()
         # The uids of waiting pods that have been rejected with their group.
         self._rejected: set[str] = set()
+
+    @property
+    def failed_groups(self) -> Collection[str]:
+        """The keys of the groups that have failed, and not been complete since."""
+        return {*self._failed_at, *self._impasses.keys()}
 
     @hookimpl
     def start(self) -> None:
@@ -257,6 +264,16 @@ class Coscheduling:
                 self._rejected.add(one.pod.uid)
                 one.reject(self._handle.plugin_name, message)
         self._failed_at[key] = self._handle.clock.now()
+        if self._groups.revision != self._groups_revision:
+            self._groups_revision = self._groups.revision
+            self._forget_deleted()
+
+    def _forget_deleted(self) -> None:
+        """Forget the failures of groups that are gone."""
+        for key in self.failed_groups:
+            if self._informers.get(PodGroup, key) is None:
+                self._failed_at.pop(key, None)
+                self._impasses.forget(key)
 
     def _back_off(self, key: str) -> None:
         seconds = self._args.pod_group_backoff_seconds
