@@ -10,7 +10,7 @@ CORE = Path(__file__).parents[1] / "framework" / "src" / "quaymaster"
 
 FLOORS = (
     # What has no subject of ours: texts, words, errors.
-    {"_errors", "_raised", "_suggestions", "_input"},
+    {"_errors", "_raised", "_suggestions", "_input", "_https"},
     {"_notices"},
     {"_objects"},
     {"_state"},
@@ -18,7 +18,7 @@ FLOORS = (
     {"_registry", "_indexes", "_preemption"},
     {"_config"},
     {"_runtime", "_extenders", "_openapi"},
-    {"_cycle", "_queue", "_inmemory", "_manifests"},
+    {"_cycle", "_queue", "_inmemory", "_manifests", "_kubernetes"},
     {"_memo", "_binding", "_mutations"},
     {"_engine"},
     {"_simulation", "_testing", "_extender_server", "_perf"},

@@ -16,6 +16,9 @@ class NoticeReason(enum.StrEnum):
     UNKNOWN_KIND = "UnknownKind"
     """A kind that Kubernetes does not have; probably misspelt."""
 
+    UNREAD_KINDS = "UnreadKinds"
+    """Objects of a live cluster that nobody could or may read."""
+
     UNKNOWN_VERSION = "UnknownVersion"
     """A kind that scheduling reads, but under another ``apiVersion``."""
 

@@ -9,6 +9,7 @@ import attrs
 import click
 
 from quaymaster._cli.configuration import read_config
+from quaymaster._cli.live import access_of, live_options, read_live
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import progress_bar, warn
 from quaymaster._cli.values import (
@@ -52,7 +53,8 @@ def _validation(
 
 
 _OPTIONS = (
-    click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=MANIFEST),
+    click.argument("paths", metavar="[PATH]...", nargs=-1, type=MANIFEST),
+    *live_options,
     click.option(
         "--nodes",
         "specs",
@@ -132,6 +134,8 @@ class InputOptions:
         max_nodes: How many nodes the lines may describe in all.
         config_file: A configuration, or the name of a shipped one; None: the default.
         seed: Decides the choice between equally good nodes, and generated names.
+        context: The context of a live cluster to read; empty: the current one.
+        kubeconfig: The kubeconfig file to find it in.
     """
 
     paths: tuple[str, ...]
@@ -144,6 +148,8 @@ class InputOptions:
     max_nodes: int = MAX_NODES
     config_file: str | None = None
     seed: int = 0
+    context: str | None = None
+    kubeconfig: str | None = None
 
 
 def input_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -216,16 +222,23 @@ def read_inputs(options: InputOptions, *, asks_extenders: bool = True) -> Inputs
         options.config_file, registry, asks_extenders=asks_extenders
     )
     made = make_nodes(options.specs, max_nodes=options.max_nodes)
+    kinds = declared_kinds(config, registry)
+    access = access_of(options.context, options.kubeconfig)
+    if access is None and not options.paths:
+        raise click.UsageError("expected a PATH, or a live cluster (--context)")
+    live = None if access is None else read_live(access, kinds)
     with progress_bar() as progress:
         task = progress.add_task("reading", total=None)
         loaded = load(
             options.paths,
-            kinds=declared_kinds(config, registry),
+            kinds=kinds,
             namespace=options.namespace,
             validation=options.validation,
             custom_kinds=options.custom_kinds,
             run_cron_jobs=options.run_cron_jobs,
             on_progress=lambda count: progress.update(task, completed=count),
+            stored=live.named_texts() if live else (),
+            default_namespace=(access and access.namespace) or "default",
         )
     _tell_skipped(loaded)
     return Inputs(
@@ -233,7 +246,7 @@ def read_inputs(options: InputOptions, *, asks_extenders: bool = True) -> Inputs
         config=config,
         objects=[*made, *loaded.objects],
         sources=_sources(loaded),
-        notices=(*notices, *loaded.notices),
+        notices=(*notices, *(live.notices if live else ()), *loaded.notices),
     )
 
 

@@ -5,11 +5,10 @@ Mirrors ``makeTransport`` (Kubernetes v1.36, ``pkg/scheduler/extender.go``):
 """
 
 import ssl
-import tempfile
-from pathlib import Path
 
 from quaymaster._config.settings import Extender, ExtenderTLS
 from quaymaster._extenders.errors import ExtenderError
+from quaymaster._https import load_client_certificate
 
 __all__ = ["tls_context"]
 
@@ -27,7 +26,13 @@ def tls_context(extender: Extender) -> ssl.SSLContext:
         if settings.insecure or (extender.enable_https and not has_roots):
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
-        _load_client_certificate(context, settings)
+        load_client_certificate(
+            context,
+            cert_file=settings.cert_file,
+            cert_data=settings.cert_data,
+            key_file=settings.key_file,
+            key_data=settings.key_data,
+        )
     except (OSError, ValueError) as error:
         where = f"extender {extender.url_prefix}: tlsConfig"
         raise ExtenderError(f"{where}: cannot be used: {error}") from error
@@ -38,22 +43,3 @@ def _with_roots(settings: ExtenderTLS) -> ssl.SSLContext:
     if settings.ca_data:
         return ssl.create_default_context(cadata=settings.ca_data.decode("ascii"))
     return ssl.create_default_context(cafile=settings.ca_file or None)
-
-
-def _load_client_certificate(context: ssl.SSLContext, settings: ExtenderTLS) -> None:
-    if not (settings.cert_data or settings.cert_file):
-        return
-    with tempfile.TemporaryDirectory() as folder:  # ssl reads nothing but files
-        certificate = settings.cert_file
-        if settings.cert_data:
-            certificate = _written(Path(folder, "cert.pem"), settings.cert_data)
-        key = settings.key_file
-        if settings.key_data:
-            key = _written(Path(folder, "key.pem"), settings.key_data)
-        context.load_cert_chain(certificate, key or None)
-
-
-def _written(path: Path, data: bytes) -> str:
-    path.touch(mode=0o600)
-    path.write_bytes(data)
-    return str(path)

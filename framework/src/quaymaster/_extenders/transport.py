@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from quaymaster._config.settings import Extender
 from quaymaster._extenders.errors import ExtenderError, LostAnswerError
 from quaymaster._extenders.tls import tls_context
+from quaymaster._https import NamedConnection
 
 __all__ = ["EXAMPLE_URL", "Endpoint", "is_url"]
 
@@ -70,7 +71,7 @@ class Endpoint:
             return http.client.HTTPConnection(
                 self._host, self._port, timeout=self._timeout
             )
-        return _NamedConnection(
+        return NamedConnection(
             self._host, self._port, self._timeout, self._tls, self._server_name
         )
 
@@ -111,28 +112,6 @@ class Endpoint:
         if response.length:
             raise http.client.IncompleteRead(b"".join(chunks), response.length)
         return b"".join(chunks)
-
-
-class _NamedConnection(http.client.HTTPConnection):
-    """An HTTPS connection that checks the certificate against a given name."""
-
-    def __init__(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None,
-        context: ssl.SSLContext,
-        server_name: str,
-    ) -> None:
-        super().__init__(host, port, timeout=timeout)
-        self._context = context
-        self._server_name = server_name
-
-    def connect(self) -> None:
-        super().connect()
-        self.sock = self._context.wrap_socket(
-            self.sock, server_hostname=self._server_name
-        )
 
 
 def is_url(prefix: str) -> bool:

@@ -1,5 +1,6 @@
 """Collects the objects of all files, and all problems with them."""
 
+import mmap
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -12,6 +13,7 @@ from quaymaster._config.naming import show
 from quaymaster._errors import ManifestErrors, ObjectError, Problem
 from quaymaster._input.json_values import json_tree
 from quaymaster._input.reading import UnreadableError
+from quaymaster._manifests.applying import applied
 from quaymaster._manifests.builtin_kinds import BUILTIN_KINDS
 from quaymaster._manifests.custom_kinds import CustomKind
 from quaymaster._manifests.field_check import FieldCheck
@@ -55,6 +57,7 @@ class Collector:
         run_cron_jobs: Whether each CronJob runs once.
         validation: How to take fields that nobody knows.
         on_progress: Told now and then how many objects there are so far.
+        default_namespace: Where they go if no namespace is asked for.
     """
 
     def __init__(
@@ -67,8 +70,10 @@ class Collector:
         run_cron_jobs: bool = False,
         validation: Validation | None = None,
         on_progress: Callable[[int], None] | None = None,
+        default_namespace: str = "default",
     ) -> None:
         self._on_progress = on_progress
+        self._default_namespace = default_namespace
         self._pool = pool
         self._kinds = kinds
         self._own_kinds = frozenset(kinds.own)
@@ -81,6 +86,8 @@ class Collector:
         self._sources: list[Source] = []
         self._skipped: Counter[str] = Counter()
         self._problems: list[Problem] = []
+        # How many of them a cluster has already, which others are applied to.
+        self._stored = 0
         # Where each named object is among them.
         self._first: dict[tuple[type[ApiObject], str], int] = {}
         self._read: set[str] = set()
@@ -101,6 +108,11 @@ class Collector:
             skipped=self._skipped,
             notices=(*self._foreign.notices(), *self._fields.notices()),
         )
+
+    def read_stored(self, name: str, content: bytes) -> None:
+        """Read what a cluster has already; to be called before paths are read."""
+        self._read_content(content, name)
+        self._stored = len(self._objects)
 
     def read_path(self, name: str) -> None:
         """Read a file, all files of a directory, or standard input."""
@@ -150,6 +162,9 @@ class Collector:
             if unrendered:
                 self._complain(name, message=unrendered)
                 return
+        self._read_content(content, name)
+
+    def _read_content(self, content: bytes | mmap.mmap, name: str) -> None:
         try:
             for one in object_texts(content, name):
                 self._add(one)
@@ -266,7 +281,9 @@ class Collector:
         """The object, in the wanted namespace if it names none."""
         metadata, wanted = obj.metadata, self._namespace
         if not metadata.namespace:
-            metadata = msgspec.structs.replace(metadata, namespace=wanted or "default")
+            metadata = msgspec.structs.replace(
+                metadata, namespace=wanted or self._default_namespace
+            )
             return msgspec.structs.replace(obj, metadata=metadata)
         if wanted and metadata.namespace != wanted and not metadata.uid:
             where = f"{source} ({obj.kind} {obj.key})"
@@ -279,6 +296,10 @@ class Collector:
     def _keep_again(self, obj: ApiObject, source: Source, first: int) -> None:
         """Take an object that came before: of two readings the later one counts."""
         known = self._objects[first]
+        if first < self._stored:
+            self._objects[first] = applied(obj, known)
+            self._sources[first] = source
+            return
         if isinstance(obj, Namespace) and obj == known:
             return  # many files bring the namespace that they are all for
         if not obj.uid or known.uid != obj.uid:

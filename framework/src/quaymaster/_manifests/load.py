@@ -25,6 +25,8 @@ def load(
     run_cron_jobs: bool = False,
     validation: Validation | None = None,
     on_progress: Callable[[int], None] | None = None,
+    stored: Iterable[tuple[str, bytes]] = (),
+    default_namespace: str = "default",
 ) -> Loaded:
     """Load manifests.
 
@@ -49,6 +51,10 @@ def load(
             of what a server has stored, which has a uid or a resourceVersion: that
             server may be newer.
         on_progress: Told now and then how many objects there are so far.
+        stored: What a cluster holds already: names for messages, and JSON or YAML. What
+            the paths have of the same name is applied to it.
+        default_namespace: Where namespaced objects go that name no namespace, if
+            ``namespace`` is not given; others may name another one.
 
     Raises:
         KindError: A kind is wrong, or is declared by two classes.
@@ -63,8 +69,11 @@ def load(
         run_cron_jobs=run_cron_jobs,
         validation=validation,
         on_progress=on_progress,
+        default_namespace=default_namespace,
     )
     with _paused_gc():
+        for name, content in stored:
+            collector.read_stored(name, content)
         for path in paths:
             collector.read_path(os.fspath(path))
     return collector.result()

@@ -1,0 +1,62 @@
+"""Reads live clusters: the options that name one, and what is in it."""
+
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from typing import Any, TypeVar
+
+import click
+
+from quaymaster._cli.output import progress_bar
+from quaymaster._kubernetes.access import Access
+from quaymaster._kubernetes.client import ApiClient
+from quaymaster._kubernetes.listing import LiveObjects, list_objects
+from quaymaster._kubernetes.resolving import find_access
+from quaymaster._kubernetes.resources import resources_of
+from quaymaster._objects import ApiObject
+
+__all__ = ["access_of", "live_options", "read_live"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+live_options = (
+    click.option(
+        "--context",
+        metavar="NAME",
+        help="Read the cluster of this context of the kubeconfig, too; '' is the "
+        "current one. Nothing is ever written to it.",
+    ),
+    click.option(
+        "--kubeconfig",
+        metavar="FILE",
+        type=click.Path(),
+        help="The kubeconfig file, instead of those of $KUBECONFIG or "
+        "~/.kube/config; without --context, its current context is read.",
+    ),
+)
+
+
+def access_of(context: str | None, kubeconfig: str | None) -> Access | None:
+    """The access to the cluster that the options name; None if they name none."""
+    if context is None and kubeconfig is None:
+        return None
+    return find_access(kubeconfig=kubeconfig, context=context or "")
+
+
+def read_live(
+    access: Access, kinds: Iterable[type[ApiObject]], *, namespace: str = ""
+) -> LiveObjects:
+    """Read what scheduling knows of a cluster.
+
+    Args:
+        access: How to reach it.
+        kinds: Kinds that plugins and packages declare.
+        namespace: The only namespace to look at; empty for all.
+    """
+    resources = resources_of(kinds)
+    with progress_bar() as progress, closing(ApiClient(access)) as client:
+        task = progress.add_task("reading", total=len(resources))
+
+        def follow(what: str) -> None:
+            progress.update(task, advance=1, description=f"reading {what}")
+
+        return list_objects(client, resources, namespace=namespace, on_progress=follow)

@@ -1,0 +1,28 @@
+"""The errors of talking to an API server."""
+
+from quaymaster._errors import QuaymasterError, one_line
+
+__all__ = ["ApiError", "CredentialsError"]
+
+
+class CredentialsError(QuaymasterError):
+    """There are no credentials to show: a file or a program does not give any."""
+
+    def __init__(self, where: str, message: str) -> None:
+        super().__init__(one_line(where, message))
+
+
+class ApiError(QuaymasterError):
+    """The API server could not be asked, or refused.
+
+    Attributes:
+        code: The HTTP status; 0 if there was no answer.
+        reason: The reason that the server gives, such as ``Forbidden``; may be empty.
+    """
+
+    def __init__(
+        self, where: str, message: str, *, code: int = 0, reason: str = ""
+    ) -> None:
+        self.code = code
+        self.reason = reason
+        super().__init__(one_line(where, message))

@@ -1,0 +1,60 @@
+"""Which resources of an API server hold the kinds that scheduling knows."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import attrs
+
+from quaymaster._objects import KINDS, ApiObject, Binding, Event, Lease
+from quaymaster._objects.kind_set import KindSet
+from quaymaster._objects.kinds import group_of, plural_of
+
+__all__ = ["Resource", "resources_of"]
+
+_LEFT_OUT: Final = (Binding, Event, Lease)
+"""Kinds that decide nothing, of which there are many or none to list."""
+
+
+@attrs.frozen
+class Resource:
+    """All objects of one kind, as an API server offers them.
+
+    Attributes:
+        api_version: The group and version, such as ``apps/v1``.
+        kind: The kind.
+        plural: What its path calls them.
+        namespaced: Whether they live in namespaces.
+    """
+
+    api_version: str
+    kind: str
+    plural: str
+    namespaced: bool = True
+
+    def path(self, namespace: str = "") -> str:
+        """The path of the objects of one namespace, or of all."""
+        root = "apis" if "/" in self.api_version else "api"
+        inner = f"namespaces/{namespace}/" if namespace and self.namespaced else ""
+        return f"/{root}/{self.api_version}/{inner}{self.plural}"
+
+    @property
+    def full_name(self) -> str:
+        """The resource with its group, such as ``deployments.apps``."""
+        group = group_of(self.api_version)
+        return f"{self.plural}.{group}" if group else self.plural
+
+
+def resources_of(declared: Iterable[type[ApiObject]] = ()) -> Sequence[Resource]:
+    """The resources to read for a simulation.
+
+    Args:
+        declared: Kinds that plugins and packages declare.
+
+    Raises:
+        KindError: One is wrong, or two are of one kind.
+    """
+    known = [kind for kind in KINDS.values() if kind not in _LEFT_OUT]
+    return [
+        Resource(kind.api_version, kind.kind, plural_of(kind), kind.namespaced)
+        for kind in (*known, *KindSet(declared).own)
+    ]

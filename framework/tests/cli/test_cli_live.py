@@ -1,0 +1,149 @@
+"""Commands that read a live cluster, played by a server of the tests."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from quaymaster import ApiObject
+from quaymaster.inmemory import make_nodes
+from quaymaster.objects import to_wire
+from quaymaster.testing import make_deployment, make_pod
+from tests.kit.fake_api_server import (
+    ApiRefusal,
+    FakeApiServer,
+    fake_api_server,
+    kubeconfig_for,
+)
+from tests.kit.internals.cli import app
+
+OBJECTS: list[ApiObject] = [
+    *make_nodes(["2:cpu=4,memory=8Gi"]),
+    make_pod(name="bound", node="node-000", requests={"cpu": "3"}),
+    make_pod(name="waits", requests={"cpu": "2"}),
+    make_deployment(name="web", replicas=2, pod=make_pod(requests={"cpu": "1"})),
+]
+NEW_POD = """
+apiVersion: v1
+kind: Pod
+metadata: {name: new}
+spec: {containers: [{name: main, image: nginx, resources: {requests: {cpu: "2"}}}]}
+"""
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeApiServer]:
+    monkeypatch.chdir(tmp_path)
+    with fake_api_server(OBJECTS) as server:
+        kubeconfig = kubeconfig_for(server, tmp_path)
+        monkeypatch.setenv("KUBECONFIG", str(kubeconfig))
+        yield server
+
+
+def run(*arguments: str, stdin: str | None = None) -> Result:
+    result = CliRunner().invoke(app, arguments, input=stdin)
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def dump(server: FakeApiServer) -> str:
+    """What ``kubectl get -A -o json`` prints of all that there is."""
+    items = [one for items in server.items.values() for one in items]
+    return json.dumps({"apiVersion": "v1", "kind": "List", "items": items})
+
+
+@pytest.mark.parametrize("how", [["--context", "here"], ["--context", ""]])
+def test_live_cluster_is_simulated_like_its_dump(
+    server: FakeApiServer, how: list[str]
+) -> None:
+    live = run("simulate", *how)
+    assert live.stdout == run("simulate", "-", stdin=dump(server)).stdout
+    assert "default/waits" in live.stdout
+
+
+def test_kubeconfig_alone_means_its_current_context(
+    server: FakeApiServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("KUBECONFIG")
+    assert run("simulate", "--kubeconfig", "kubeconfig").exit_code == 0
+
+
+def test_manifests_come_on_top_of_the_cluster(server: FakeApiServer) -> None:
+    arguments = ("simulate", "--context", "here", "-", "-o", "json")
+    result = json.loads(run(*arguments, stdin=NEW_POD).stdout)
+    placed = {one["pod"]: one["node"] for one in result["placements"]}
+    assert placed["default/new"] == "node-001"
+
+
+def test_manifest_of_what_the_cluster_has_is_applied_to_it(
+    server: FakeApiServer, tmp_path: Path
+) -> None:
+    bound = make_pod(name="bound", requests={"cpu": "1"})
+    more = make_deployment(name="web", replicas=3, pod=make_pod(requests={"cpu": "1"}))
+    trees = [to_wire(one) for one in (bound, more)]
+    for tree in trees:
+        tree["metadata"].pop("uid", None)  # which only a server gives
+    (tmp_path / "new.json").write_text("\n".join(map(json.dumps, trees)))
+    result = run("simulate", "--context", "here", "new.json", "-o", "json")
+    document = json.loads(result.stdout)
+    # The pod stays where it is, with what it asks for now: so all others have room.
+    assert "default/bound" not in {one["pod"] for one in document["placements"]}
+    assert len(document["placements"]) == 4
+    assert document["unscheduled"] == []
+
+
+def test_pod_of_a_live_cluster_is_explained(server: FakeApiServer) -> None:
+    result = run("explain", "waits", "--context", "here")
+    assert result.exit_code == 0
+    assert "node-001" in result.stdout
+
+
+def test_objects_go_to_the_namespace_of_the_context(
+    server: FakeApiServer, tmp_path: Path
+) -> None:
+    kubeconfig_for(server, tmp_path, namespace="crew")
+    result = run("simulate", "--context", "here", "-", stdin=NEW_POD)
+    assert "crew/new" in result.stdout
+
+
+def test_right_that_is_missing_is_told(server: FakeApiServer) -> None:
+    path = "/apis/policy/v1/poddisruptionbudgets"
+    server.refusals[path] = [ApiRefusal(403, "Forbidden")]
+    server.refusals["/apis/resource.k8s.io/v1/deviceclasses"] = [ApiRefusal(404)]
+    result = run("simulate", "--context", "here")
+    assert result.exit_code == 0
+    assert result.stderr.splitlines() == [
+        (
+            "warning: context 'here': the server has no kind DeviceClass "
+            "(resource.k8s.io/v1); there is none of it"
+        ),
+        (
+            "warning: context 'here': the right to list poddisruptionbudgets.policy of "
+            "the cluster is missing; they count as none"
+        ),
+    ]
+
+
+@pytest.mark.parametrize("resource", ["pods", "nodes"])
+def test_nothing_is_simulated_without_pods_and_nodes(
+    server: FakeApiServer, resource: str
+) -> None:
+    server.refusals[f"/api/v1/{resource}"] = [ApiRefusal(403, "Forbidden")]
+    with pytest.raises(Exception, match=f"GET /api/v1/{resource}: 403 Forbidden"):
+        run("simulate", "--context", "here")
+
+
+def test_only_lists_are_asked_for(server: FakeApiServer) -> None:
+    run("simulate", "--context", "here")
+    paths = [one.path for one in server.requests]
+    assert len(paths) == len(set(paths))
+    assert not [path for path in paths if "/namespaces/" in path]
+
+
+def test_some_input_is_needed() -> None:
+    result = run("simulate")
+    assert result.exit_code == 2
+    assert "expected a PATH, or a live cluster (--context)" in result.stderr

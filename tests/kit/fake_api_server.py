@@ -1,0 +1,212 @@
+"""An API server that only lists what a test gives it, behind a real socket."""
+
+import contextlib
+import gzip
+import json
+import ssl
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, TypeAlias
+from urllib.parse import parse_qsl, urlsplit
+
+import attrs
+
+from quaymaster import ApiObject
+from quaymaster.objects import to_wire
+from tests.kit.internals.kubernetes import resources_of
+
+__all__ = [
+    "ApiRefusal",
+    "ApiRequest",
+    "FakeApiServer",
+    "fake_api_server",
+    "kubeconfig_for",
+]
+
+Tree: TypeAlias = dict[str, Any]
+
+
+@attrs.frozen
+class ApiRequest:
+    """What a client has asked.
+
+    Attributes:
+        path: The path.
+        query: What else it asked for.
+        headers: Its headers.
+        client: The subject of its certificate; empty if it showed none.
+    """
+
+    path: str
+    query: Mapping[str, str]
+    headers: Mapping[str, str]
+    client: str = ""
+
+
+@attrs.frozen
+class ApiRefusal:
+    """An answer that is no list.
+
+    Attributes:
+        code: The HTTP status.
+        reason: As the server's Status has it.
+        headers: Further headers.
+    """
+
+    code: int
+    reason: str = ""
+    headers: Mapping[str, str] = attrs.field(factory=dict)
+
+    def body(self, path: str) -> bytes:
+        """The Status that says so."""
+        message = f"{path} is refused"
+        status = {"kind": "Status", "message": message, "reason": self.reason}
+        return json.dumps(status).encode()
+
+
+@attrs.define
+class FakeApiServer:
+    """A server that lists objects.
+
+    Attributes:
+        items: Path -> the trees of the objects there.
+        refusals: Path -> what the next requests for it get instead; None: a list.
+        token: What requests must bear, if anything.
+        url: Its address.
+        requests: What was asked so far.
+    """
+
+    items: dict[str, list[Tree]]
+    refusals: dict[str, list[ApiRefusal | None]] = attrs.field(factory=dict)
+    token: str = ""
+    url: str = ""
+    requests: list[ApiRequest] = attrs.field(factory=list)
+
+    def asked(self, path: str) -> list[ApiRequest]:
+        """The requests for a path so far."""
+        return [one for one in self.requests if one.path == path]
+
+    def handle(self, handler: BaseHTTPRequestHandler) -> None:
+        """Answer one request."""
+        parts = urlsplit(handler.path)
+        query, headers = dict(parse_qsl(parts.query)), dict(handler.headers)
+        client = _subject_of(handler.connection)
+        self.requests.append(ApiRequest(parts.path, query, headers, client))
+        waiting = self.refusals.get(parts.path)
+        refusal = waiting.pop(0) if waiting else None
+        if self.token and headers.get("Authorization") != f"Bearer {self.token}":
+            refusal = ApiRefusal(401, "Unauthorized")
+        if refusal is None:
+            answer, more = self._page(parts.path, query), {}
+        else:
+            answer, more = refusal.body(parts.path), dict(refusal.headers)
+        if "gzip" in headers.get("Accept-Encoding", ""):
+            answer, more = gzip.compress(answer), more | {"Content-Encoding": "gzip"}
+        handler.send_response(refusal.code if refusal else 200)
+        for name, value in more.items():
+            handler.send_header(name, value)
+        handler.send_header("Content-Length", str(len(answer)))
+        handler.end_headers()
+        handler.wfile.write(answer)
+
+    def _page(self, path: str, query: Mapping[str, str]) -> bytes:
+        items = self.items.get(path, [])
+        first = int(query.get("continue", "0"))
+        last = first + int(query.get("limit", len(items)))
+        metadata = {"continue": str(last)} if last < len(items) else {}
+        kind = items[0]["kind"] if items else ""
+        document = {
+            "kind": f"{kind}List",
+            "apiVersion": items[0]["apiVersion"] if items else "v1",
+            "metadata": metadata,
+            # As a real one, without the types that the list has already.
+            "items": [
+                {key: one[key] for key in one if key not in ("kind", "apiVersion")}
+                for one in items[first:last]
+            ],
+        }
+        return json.dumps(document).encode()
+
+
+@contextlib.contextmanager
+def fake_api_server(
+    objects: Iterable[ApiObject] = (),
+    *,
+    tls: ssl.SSLContext | None = None,
+    kinds: Sequence[type[ApiObject]] = (),
+) -> Iterator[FakeApiServer]:
+    """Serve some objects, of kinds of one's own too, by TLS if there is a context."""
+    paths = {(one.api_version, one.kind): one for one in resources_of(kinds)}
+    server = FakeApiServer({})
+    for obj in objects:
+        path = paths[obj.api_version, obj.kind].path()
+        server.items.setdefault(path, []).append(_stored(obj))
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"  # connections are kept
+
+        def do_GET(self) -> None:
+            with contextlib.suppress(ConnectionError):
+                server.handle(self)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http_server:
+        http_server.daemon_threads = True  # kept connections have one each
+        http_server.block_on_close = False
+        if tls:
+            http_server.socket = tls.wrap_socket(http_server.socket, server_side=True)
+        port = http_server.server_address[1]
+        server.url = f"{'https' if tls else 'http'}://127.0.0.1:{port}"
+        thread = threading.Thread(target=http_server.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield server
+        finally:
+            http_server.shutdown()
+            thread.join()
+
+
+def kubeconfig_for(
+    server: FakeApiServer,
+    folder: Path,
+    *,
+    user: Mapping[str, Any] | None = None,
+    cluster: Mapping[str, Any] | None = None,
+    namespace: str = "",
+) -> Path:
+    """Write a kubeconfig file with the context ``here``, which is the current one."""
+    context = {"cluster": "c", "user": "u", "namespace": namespace}
+    reached = {"server": server.url, **(cluster or {})}
+    tree = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": "here",
+        "contexts": [{"name": "here", "context": context}],
+        "clusters": [{"name": "c", "cluster": reached}],
+        "users": [{"name": "u", "user": {**(user or {})}}],
+    }
+    file = folder / "kubeconfig"
+    file.write_text(json.dumps(tree))
+    return file
+
+
+def _stored(obj: ApiObject) -> Tree:
+    """The object as a server has it."""
+    tree = to_wire(obj)
+    metadata = tree.setdefault("metadata", {})
+    if obj.namespaced:
+        metadata.setdefault("namespace", "default")
+    metadata.setdefault("uid", f"{obj.kind}-{metadata.get('name')}")
+    return tree
+
+
+def _subject_of(connection: object) -> str:
+    if not isinstance(connection, ssl.SSLSocket):
+        return ""
+    certificate = connection.getpeercert() or {}
+    subject: Any = certificate.get("subject", ())
+    return ",".join(value for group in subject for _, value in group)

@@ -1,0 +1,25 @@
+"""What tests see of ``quaymaster._kubernetes``."""
+
+from quaymaster._kubernetes.access import Access
+from quaymaster._kubernetes.client import ApiClient
+from quaymaster._kubernetes.errors import ApiError, CredentialsError
+from quaymaster._kubernetes.in_cluster import in_cluster_access
+from quaymaster._kubernetes.kubeconfig import Kubeconfig, merged, read_kubeconfig
+from quaymaster._kubernetes.listing import list_pages
+from quaymaster._kubernetes.resolving import find_access
+from quaymaster._kubernetes.resources import Resource, resources_of
+
+__all__ = [
+    "Access",
+    "ApiClient",
+    "ApiError",
+    "CredentialsError",
+    "Kubeconfig",
+    "Resource",
+    "find_access",
+    "in_cluster_access",
+    "list_pages",
+    "merged",
+    "read_kubeconfig",
+    "resources_of",
+]
