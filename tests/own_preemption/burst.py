@@ -12,7 +12,7 @@ from quaymaster.scheduler import SchedulerOptions
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
 from tests.own_preemption.quotas import ElasticQuotas
 
-__all__ = ["CONFIG", "full_cluster", "preemptors", "quota_args"]
+__all__ = ["CONFIG", "PODS_PER_NODE", "full_cluster", "preemptors", "quota_args"]
 
 PODS_PER_NODE = 5
 
