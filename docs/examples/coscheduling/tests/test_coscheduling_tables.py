@@ -154,26 +154,13 @@ def test_less(case: Case) -> None:
     assert (other < one) is not case["less"]
 
 
-def three_members(backoff: int = 0) -> tuple[PluginHarness, list[Pod]]:
-    pods = [
-        make_member(name=f"pod{at}", namespace="ns", group="pg1") for at in (1, 2, 3)
-    ]
-    group = make_pod_group(
-        name="pg1", namespace="ns", min_member=3, creation_timestamp=10
-    )
-    harness = harness_of(
-        pods,
-        [group],
-        {"node": {"pods": "110"}},
-        args={"podGroupBackoffSeconds": backoff},
-        beside=[Full],
-    )
-    return harness, pods
-
-
 def test_a_group_that_failed_is_left_alone() -> None:
     """As upstream's TestPodGroupBackoffTime."""
-    harness, pods = three_members(backoff=1)
+    pods = [make_member(name=f"pod{at}", namespace="ns", group="pg1") for at in "123"]
+    group = make_pod_group(name="pg1", namespace="ns", min_member=3)
+    args = {"podGroupBackoffSeconds": 1}
+    nodes = {"node": {"pods": "110"}}
+    harness = harness_of(pods, [group], nodes, args=args, beside=[Full])
     assert harness.pre_filter(pods[0]) is None
     assert harness.permit(pods[0], "node") == PermitWait(60)
     assert sorted(harness.state.pods_to_activate) == ["ns/pod2", "ns/pod3"]
@@ -182,12 +169,26 @@ def test_a_group_that_failed_is_left_alone() -> None:
     assert harness.pre_filter(pods[2]) == refused
 
 
-def test_a_group_that_failed_comes_after_those_that_came_meanwhile() -> None:
-    """As upstream's TestLessAfterScheduleFailure."""
-    harness, pods = three_members()
+def test_a_group_that_failed_comes_later_until_it_is_complete() -> None:
+    """As upstream's TestLessAfterScheduleFailure.
+
+    Also as its TestMarkAndClearPodGroupScheduleFailure.
+    """
+    placed = [
+        make_member(name=f"p{at}", namespace="ns", group="pg1", node="node")
+        for at in (1, 2)
+    ]
+    pod = make_member(name="p3", namespace="ns", group="pg1")
+    group = make_pod_group(
+        name="pg1", namespace="ns", min_member=3, creation_timestamp=10
+    )
+    nodes = {"node": {"pods": "110"}}
+    harness = harness_of([*placed, pod], [group], nodes, beside=[Full])
     harness.clock.advance(20)
-    later = make_queued_pod(make_member(group=""), initial_attempt_timestamp=15)
-    member = make_queued_pod(pods[0], initial_attempt_timestamp=15)
-    assert harness.sort_key(member) < harness.sort_key(later)
-    harness.post_filter(pods[1])
-    assert harness.sort_key(later) < harness.sort_key(member)
+    member = make_queued_pod(pod, initial_attempt_timestamp=15)
+    rival = make_queued_pod(make_member(group=""), initial_attempt_timestamp=15)
+    assert harness.sort_key(member) < harness.sort_key(rival)
+    harness.post_filter(pod)
+    assert harness.sort_key(rival) < harness.sort_key(member)
+    assert harness.permit(pod, "node") is None
+    assert harness.sort_key(member) < harness.sort_key(rival)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 import pytest
-from quaymaster import ApiObject, Node, Pod
+from quaymaster import ApiObject, Node, PermitWait, Pod, hookimpl
 from quaymaster.testing import SchedulerHarness, make_node, make_pod, profile_config
 
 from quaymaster_coscheduling import Coscheduling, PodGroup
@@ -284,6 +284,30 @@ def test_a_waiting_member_that_is_deleted_sends_the_others_back() -> None:
     harness.cluster.create(make_member(name="a-new", group="a"))
     harness.advance(15)
     assert placed(harness, "a") == 4
+
+
+class Slow:
+    """Keeps every pod waiting for a while, and lets none go before."""
+
+    def __init__(self, args: object, handle: object) -> None:
+        pass
+
+    @hookimpl
+    def permit(self) -> PermitWait:
+        return PermitWait(5)
+
+
+def test_members_may_wait_for_another_plugin_as_well() -> None:
+    harness = SchedulerHarness(
+        [*nodes(4), *gang("a", 4, min_member=2)],
+        plugins={"Coscheduling": Coscheduling, "Slow": Slow},
+        config=profile_config(enable=[Slow, Coscheduling], disable=["PrioritySort"]),
+    )
+    harness.advance(1)
+    harness.assert_no_errors()
+    assert len(harness.waiting_pods()) == 4
+    harness.advance(5)
+    assert "waiting 5s at plugin Slow" in harness.message("a-0")
 
 
 def test_a_new_scheduler_finds_the_members_that_are_bound() -> None:

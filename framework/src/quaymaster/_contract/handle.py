@@ -238,7 +238,11 @@ class Handle(Protocol):
         """All nodes with their pods, assumed ones included."""
 
     def waiting_pods(self) -> Iterable[WaitingPod]:
-        """Return the pods that wait on Permit, the one that waits longest first."""
+        """Return the pods that wait on Permit, the one that waits longest first.
+
+        All of them: those that wait for other plugins alone do not have this one among
+        their ``pending_plugins``, and cannot be allowed by it.
+        """
 
     def waiting_pod(self, uid: str) -> WaitingPod | None:
         """Return one waiting pod by its uid, or None."""

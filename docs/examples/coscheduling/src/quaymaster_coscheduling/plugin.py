@@ -224,9 +224,12 @@ class Coscheduling:
         self._failed_at.pop(key, None)
         self._impasses.forget(key)
         self._gangs.let_pass(key, pod)
+        name = self._handle.plugin_name
         for one in self._gangs.waiting(key):
-            self._gangs.let_pass(key, one.pod)
-            one.allow(self._handle.plugin_name)
+            # Those that have passed may still wait for another plugin.
+            if name in one.pending_plugins:
+                self._gangs.let_pass(key, one.pod)
+                one.allow(name)
         return None
 
     def _wait_seconds(self, group: PodGroup) -> int:
