@@ -242,9 +242,50 @@ def test_a_changed_status_wakes_nobody() -> None:
     harness = start(node(9), quota("a", 2), pods("a", 3))
     attempts = len(harness.attempts)
     stored = harness.cluster.get(ElasticQuota, "a/quota")
-    harness.cluster.patch_status(stored, {"used": stored.spec.min})
+    changed = harness.cluster.patch_status(stored, {"used": stored.spec.min})
+    assert changed.status != stored.status
     harness.advance(60)
     assert len(harness.attempts) == attempts
+
+
+def used(harness: SchedulerHarness) -> Mapping[str, str]:
+    amounts = harness.cluster.get(ElasticQuota, "a/quota").status.used
+    return {name: str(amount) for name, amount in amounts.items()}
+
+
+def test_the_status_tells_what_running_pods_request() -> None:
+    harness = start(node(9), quota("a", 2), pods("a", 3))
+    harness.advance(1)
+    assert used(harness) == {"cpu": "2", "memory": "0"}
+    harness.cluster.delete(Pod, "a/p0")
+    harness.cluster.delete(Pod, "a/p1")
+    harness.advance(1)
+    assert used(harness) == {"cpu": "1", "memory": "0"}
+
+
+def test_the_status_is_written_when_the_cluster_is_there_again() -> None:
+    harness = SchedulerHarness(
+        [node(9), quota("a", 2), *pods("a", 2)],
+        plugins=PLUGINS,
+        config=CONFIG,
+        faults={Fault.ERROR: 0.5},
+        seed=3,
+    )
+    harness.advance(60)
+    assert used(harness) == {"cpu": "2", "memory": "0"}
+
+
+def test_the_status_may_be_left_to_others() -> None:
+    config = profile_config(
+        enable=[CapacityScheduling],
+        disable=["DefaultPreemption"],
+        args={CapacityScheduling: {"elasticQuotaStatusSeconds": 0}},
+    )
+    harness = SchedulerHarness(
+        [node(9), quota("a", 2), *pods("a", 1)], plugins=PLUGINS, config=config
+    )
+    harness.advance(60)
+    assert used(harness) == {}
 
 
 def test_the_first_of_two_quotas_of_a_namespace_counts() -> None:

@@ -1,5 +1,6 @@
 """Namespaces lend each other what they do not use, and take it back."""
 
+from quaymaster_capacity_scheduling.args import CapacitySchedulingArgs
 from quaymaster_capacity_scheduling.elastic_quota import (
     ElasticQuota,
     ElasticQuotaSpec,
@@ -9,6 +10,7 @@ from quaymaster_capacity_scheduling.plugin import CapacityScheduling
 
 __all__ = [
     "CapacityScheduling",
+    "CapacitySchedulingArgs",
     "ElasticQuota",
     "ElasticQuotaSpec",
     "ElasticQuotaStatus",

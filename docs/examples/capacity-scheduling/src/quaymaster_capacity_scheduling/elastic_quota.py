@@ -22,7 +22,7 @@ class ElasticQuotaSpec(ApiValue, frozen=True, kw_only=True):
 
 
 class ElasticQuotaStatus(ApiValue, frozen=True, kw_only=True):
-    """What a controller has observed; the plugin counts for itself.
+    """What has been observed; nothing is decided by it.
 
     Attributes:
         used: What the running pods of the namespace request.

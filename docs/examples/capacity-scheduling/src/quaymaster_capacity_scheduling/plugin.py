@@ -35,10 +35,12 @@ from quaymaster.preemption import (
 )
 
 from quaymaster_capacity_scheduling.amounts import demanded
+from quaymaster_capacity_scheduling.args import CapacitySchedulingArgs
 from quaymaster_capacity_scheduling.elastic_quota import ElasticQuota
 from quaymaster_capacity_scheduling.eligibility import why_not_eligible
 from quaymaster_capacity_scheduling.ledger import Ledger
 from quaymaster_capacity_scheduling.rule import DEMAND, Demand, QuotaRule
+from quaymaster_capacity_scheduling.statuses import Statuses
 
 __all__ = ["CapacityScheduling"]
 
@@ -50,18 +52,25 @@ class CapacityScheduling:
     """Namespaces lend each other what they do not use, and take it back.
 
     Args:
-        args: There are none.
+        args: How often the status of quotas is kept.
         handle: The framework.
     """
 
+    Args = CapacitySchedulingArgs
     kinds = (ElasticQuota,)
 
-    def __init__(self, args: object, handle: Handle) -> None:
+    def __init__(self, args: CapacitySchedulingArgs, handle: Handle) -> None:
+        self._args = args
         self._handle = handle
         self.ledger = Ledger(handle)
         self.rule = QuotaRule()
         self.dry_run = DryRun(handle, rule=self.rule, limit=self.rule)
         self._evictions = Evictions(handle, handle.plugin_name)
+
+    @hookimpl
+    def start(self) -> None:
+        if period := self._args.elastic_quota_status_seconds:
+            Statuses(self._handle, period).begin()
 
     @hookimpl
     def pre_enqueue(self, pod: Pod) -> Status | None:
