@@ -349,7 +349,6 @@ AFFINITY = {
         ({"scopes": ["CrossNamespacePodAffinity"]}, {}, False),
         ({"scopes": ["PriorityClass"]}, {"priorityClassName": "high"}, True),
         ({"scopes": ["PriorityClass"]}, {}, False),
-        ({"scopes": ["VolumeAttributesClass"]}, {}, False),
     ],
 )
 def test_scopes_say_which_pods_count(fields: Tree, spec: Tree, counts: bool) -> None:
@@ -412,11 +411,18 @@ def test_every_quota_of_a_namespace_must_have_room() -> None:
     ("fields", "path"),
     [
         ({"hard": {"pods": "-1"}}, "spec.hard[pods]"),
-        ({"scopes": ["Perhaps"]}, "spec.scopes[0]"),
+        ({"hard": {"pods": "500m"}}, "spec.hard[pods]"),
+        ({"hard": {"limit.cpu": "1"}}, "spec.hard[limit.cpu]"),
+        ({"hard": {"gpu": "1"}}, "spec.hard[gpu]"),
+        ({"hard": {"count/a/b": "1"}}, "spec.hard[count/a/b]"),
+        ({"hard": {"secrets": 1}, "scopes": ["BestEffort"]}, "spec.scopes"),
+        ({"hard": {"hugepages-2Mi": 1}, "scopes": ["Terminating"]}, "spec.scopes"),
+        ({"scopes": ["VolumeAttributesClass"]}, "spec.scopes"),
+        ({"scopes": ["Perhaps"]}, "spec.scopes"),
         ({"scopes": ["BestEffort", "NotBestEffort"]}, "spec.scopes"),
         (
             {"scopeSelector": {"matchExpressions": [{"scopeName": "PriorityClass"}]}},
-            "spec.scopeSelector.matchExpressions[0].operator",
+            "spec.scopeSelector.matchExpressions.operator",
         ),
     ],
 )
@@ -424,6 +430,25 @@ def test_wrong_quotas_are_refused(fields: Tree, path: str) -> None:
     with pytest.raises(AdmissionError) as caught:
         make_cluster(make_quota(**{"hard": {"pods": "1"}, **fields}))
     assert [problem.path for problem in caught.value.problems] == [path]
+
+
+def test_a_resource_that_no_quota_counts_is_told_with_what_comes_near() -> None:
+    with pytest.raises(AdmissionError, match=r"did you mean 'limits\.cpu'"):
+        make_cluster(make_quota({"limit.cpu": "1"}))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "requests.hugepages-2Mi",
+        "requests.nvidia.com/gpu",
+        "count/deployments.apps",
+        "gold.storageclass.storage.k8s.io/requests.storage",
+        "services.nodeports",
+    ],
+)
+def test_what_a_server_lets_a_quota_count_is_taken(name: str) -> None:
+    assert used(make_cluster(make_quota({name: "1"}))) is not None
 
 
 ACTS = st.lists(

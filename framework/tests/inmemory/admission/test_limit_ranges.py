@@ -248,7 +248,56 @@ def test_a_pod_on_a_node_is_left_alone() -> None:
         ([{"type": "Node"}], "spec.limits[0].type"),
         ([{"type": "Pod"}, {"type": "Pod"}], "spec.limits[1].type"),
         ([{"type": "Pod", "default": {"cpu": "1"}}], "spec.limits[0].default"),
-        ([{"type": "PersistentVolumeClaim"}], "spec.limits[0]"),
+        ([{"type": "PersistentVolumeClaim"}], "spec.limits[0].limits"),
+        ([{"type": "a/b/c"}], "spec.limits[0].type"),
+        (
+            [{"type": "Container", "maxLimitRequestRatio": {"gpu": "1"}}],
+            "spec.limits[0].maxLimitRequestRatio[gpu]",
+        ),
+        (
+            [{"type": "Pod", "max": {"storage": "1Gi"}}],
+            "spec.limits[0].max[storage]",
+        ),
+        (
+            [{"type": "PersistentVolumeClaim", "min": {"storage": 1, "size": 1}}],
+            "spec.limits[0].min[size]",
+        ),
+        (
+            [{"type": "Container", "min": {"cpu": 2}, "defaultRequest": {"cpu": 1}}],
+            "spec.limits[0].defaultRequest[cpu]",
+        ),
+        (
+            [
+                {
+                    "type": "Container",
+                    "default": {"cpu": 3},
+                    "defaultRequest": {"cpu": 1},
+                    "max": {"cpu": 2},
+                }
+            ],
+            "spec.limits[0].default[cpu]",
+        ),
+        (
+            [
+                {
+                    "type": "Container",
+                    "default": {"nvidia.com/gpu": 2},
+                    "defaultRequest": {"nvidia.com/gpu": 1},
+                }
+            ],
+            "spec.limits[0].defaultRequest[nvidia.com/gpu]",
+        ),
+        (
+            [
+                {
+                    "type": "Pod",
+                    "min": {"cpu": "500m"},
+                    "max": {"cpu": 1},
+                    "maxLimitRequestRatio": {"cpu": "2001m"},
+                }
+            ],
+            "spec.limits[0].maxLimitRequestRatio[cpu]",
+        ),
         (
             [{"type": "Pod", "min": {"cpu": "2"}, "max": {"cpu": "1"}}],
             "spec.limits[0].min[cpu]",

@@ -205,13 +205,14 @@ def test_a_workload_of_an_unknown_class_gets_its_pods_when_the_class_comes() -> 
 def test_wrong_classes_are_refused() -> None:
     broken = make_class(
         handler="",
-        overhead={"podFixed": {"cpu": "-1"}},
+        overhead={"podFixed": {"cpu": "-1", "pods": "1"}},
         scheduling={"tolerations": [{"operator": "Exists", "value": "x"}]},
     )
     with pytest.raises(AdmissionError) as caught:
         make_cluster().create(broken)
     assert [problem.path for problem in caught.value.problems] == [
         "handler",
-        "overhead.podFixed[cpu]",
+        "overhead.limits[cpu]",
+        "overhead.limits[pods]",
         "scheduling.tolerations[0].operator",
     ]

@@ -1,12 +1,9 @@
 """Fills in and checks runtime classes, limit ranges and quotas.
 
-Mirrors ``pkg/apis/node/validation``, and ``ValidateLimitRange`` and
-``ValidateResourceQuota`` in ``pkg/apis/core/validation`` (Kubernetes v1.36), as far as
-what follows from them depends on it. Names of resources are not checked.
+Mirrors ``pkg/apis/node/validation``, and ``ValidateLimitRange`` in
+``pkg/apis/core/validation`` (Kubernetes v1.36).
 """
 
-from collections.abc import Iterator
-from itertools import chain
 from typing import Final
 
 from msgspec.structs import replace
@@ -14,16 +11,21 @@ from msgspec.structs import replace
 from quaymaster._inmemory.admission.limit_ranges import with_item_defaults
 from quaymaster._inmemory.admission.pod_checks import check_toleration
 from quaymaster._inmemory.admission.problems import Report
-from quaymaster._inmemory.admission.resource_checks import check_amounts
+from quaymaster._inmemory.admission.quota_checks import check_quota, is_resource
+from quaymaster._inmemory.admission.resource_checks import (
+    check_overhead,
+    is_for_containers,
+)
 from quaymaster._inmemory.admission.rounding import round_amounts
+from quaymaster._inmemory.admission.syntax import LABEL_KEY
 from quaymaster._objects import (
     LimitRange,
     LimitRangeItem,
     ResourceQuota,
-    ResourceQuotaSpec,
     RuntimeClass,
 )
 from quaymaster._objects.quantity import Quantity
+from quaymaster._objects.resource_names import is_overcommit_allowed
 
 __all__ = [
     "default_limit_range",
@@ -34,22 +36,10 @@ __all__ = [
 
 _TYPES: Final = ("Container", "Pod", "PersistentVolumeClaim")
 _ONE: Final = Quantity(1)
-_OPPOSITES: Final = (
-    frozenset(("BestEffort", "NotBestEffort")),
-    frozenset(("Terminating", "NotTerminating")),
+_NANO: Final = 10**9
+_A_RESOURCE: Final = (
+    "cpu, memory or another resource, such as hugepages-2Mi or nvidia.com/gpu"
 )
-_PLAIN_SCOPES: Final = frozenset(
-    (
-        "BestEffort",
-        "NotBestEffort",
-        "Terminating",
-        "NotTerminating",
-        "CrossNamespacePodAffinity",
-    )
-)
-_SCOPES: Final = _PLAIN_SCOPES | {"PriorityClass", "VolumeAttributesClass"}
-_WITH_VALUES: Final = ("In", "NotIn")
-_WITHOUT_VALUES: Final = ("Exists", "DoesNotExist")
 
 
 def default_limit_range(limit_range: LimitRange) -> LimitRange:
@@ -69,7 +59,9 @@ def examine_limit_range(limit_range: LimitRange, report: Report) -> LimitRange:
     ]
     report.unique(((f"{path}.type", item.type) for path, item in items), "type")
     for path, item in items:
-        if "/" not in item.type:
+        if "/" in item.type:
+            report.formed(item.type, LABEL_KEY, f"{path}.type")
+        else:
             report.one_of(item.type, _TYPES, f"{path}.type")
         _check_item(item, path, report)
     return limit_range
@@ -80,7 +72,7 @@ def examine_runtime_class(found: RuntimeClass, report: Report) -> RuntimeClass:
     report.expect(bool(found.handler), "handler", "a name", found.handler)
     if found.overhead is not None:
         amounts = round_amounts(found.overhead.pod_fixed)
-        check_amounts(amounts, "overhead.podFixed", report)
+        check_overhead(amounts, "overhead", report)  # the server's path: .limits
         found = replace(found, overhead=replace(found.overhead, pod_fixed=amounts))
     if found.scheduling is not None:
         for index, toleration in enumerate(found.scheduling.tolerations):
@@ -91,8 +83,7 @@ def examine_runtime_class(found: RuntimeClass, report: Report) -> RuntimeClass:
 def examine_quota(quota: ResourceQuota, report: Report) -> ResourceQuota:
     """Fill in and check a new quota."""
     spec = replace(quota.spec, hard=round_amounts(quota.spec.hard))
-    check_amounts(spec.hard, "spec.hard", report)
-    _check_scopes(spec, report)
+    check_quota(spec, report)
     return replace(quota, spec=spec)
 
 
@@ -108,61 +99,64 @@ def _rounded(item: LimitRangeItem) -> LimitRangeItem:
 
 
 def _check_item(item: LimitRangeItem, path: str, report: Report) -> None:
-    """Check the order (min, defaultRequest, default, max), and what each type needs."""
-    if item.type == "Pod":
-        for field, amounts in (
-            ("default", item.default),
-            ("defaultRequest", item.default_request),
-        ):
+    """Check names, the order (min, defaultRequest, default, max), and each type's."""
+    is_for_pods = item.type in ("Pod", "Container")
+    for field, amounts in (
+        ("max", item.max),
+        ("min", item.min),
+        ("default", item.default),
+        ("defaultRequest", item.default_request),
+        ("maxLimitRequestRatio", item.max_limit_request_ratio),
+    ):
+        if item.type == "Pod" and field.startswith("default"):
             if amounts:
                 report.add(f"{path}.{field}", "expected none for the type Pod")
+            continue
+        for name in amounts:
+            is_right = is_for_containers(name) if is_for_pods else is_resource(name)
+            where = f"{path}.{field}[{name}]"
+            report.expect(is_right, where, _A_RESOURCE, name)
     if item.type == "PersistentVolumeClaim" and not (
         "storage" in item.min or "storage" in item.max
     ):
-        report.add(path, "expected min or max for storage")
-    for field, small, word, large in (
-        ("min", item.min, "max", item.max),
-        ("min", item.min, "defaultRequest", item.default_request),
-        ("min", item.min, "default", item.default),
-        ("defaultRequest", item.default_request, "max", item.max),
-        ("defaultRequest", item.default_request, "default", item.default),
-        ("default", item.default, "max", item.max),
+        report.add(f"{path}.limits", "expected min or max for storage")
+    _check_order(item, path, report)
+    _check_ratios(item, path, report)
+
+
+def _check_order(item: LimitRangeItem, path: str, report: Report) -> None:
+    default, request = (
+        ("default", item.default),
+        ("defaultRequest", item.default_request),
+    )
+    least, most = ("min", item.min), ("max", item.max)
+    for (small, low), (large, high), told in (
+        (least, most, "min"),
+        (least, request, "defaultRequest"),
+        (least, default, "default"),
+        (request, most, "defaultRequest"),
+        (request, default, "defaultRequest"),
+        (default, most, "default"),
     ):
-        for name in small.keys() & large.keys():
-            expected = f"at most {large[name]}, its {word}"
-            is_right = small[name] <= large[name]
-            report.expect(is_right, f"{path}.{field}[{name}]", expected, small[name])
+        for name in low.keys() & high.keys():
+            if low[name] > high[name]:
+                expected = f"{small} up to {large}, {high[name]}"
+                report.expect(False, f"{path}.{told}[{name}]", expected, low[name])
+    for name in item.default.keys() & item.default_request.keys():
+        limit, wanted = item.default[name], item.default_request[name]
+        if not is_overcommit_allowed(name) and limit != wanted:
+            where = f"{path}.defaultRequest[{name}]"
+            report.expect(False, where, f"the default, {limit}", wanted)
+
+
+def _check_ratios(item: LimitRangeItem, path: str, report: Report) -> None:
     for name, ratio in item.max_limit_request_ratio.items():
         where = f"{path}.maxLimitRequestRatio[{name}]"
         report.expect(ratio >= _ONE, where, "at least 1", ratio)
-
-
-def _check_scopes(spec: ResourceQuotaSpec, report: Report) -> None:
-    selector = spec.scope_selector
-    conditions = () if selector is None else selector.match_expressions
-    in_selector = "spec.scopeSelector.matchExpressions"
-    named: Iterator[tuple[str, str]] = chain(
-        ((f"spec.scopes[{index}]", scope) for index, scope in enumerate(spec.scopes)),
-        (
-            (f"{in_selector}[{index}].scopeName", condition.scope_name)
-            for index, condition in enumerate(conditions)
-        ),
-    )
-    for path, scope in named:
-        report.one_of(scope, tuple(sorted(_SCOPES)), path)
-    for path, scopes in (
-        ("spec.scopes", set(spec.scopes)),
-        (in_selector, {condition.scope_name for condition in conditions}),
-    ):
-        for pair in _OPPOSITES:
-            if pair <= scopes:
-                report.add(path, f"expected one of {' and '.join(sorted(pair))}")
-    for index, condition in enumerate(conditions):
-        path, operator = f"{in_selector}[{index}]", condition.operator
-        if condition.scope_name in _PLAIN_SCOPES:
-            report.one_of(operator, ("Exists",), f"{path}.operator")
-        report.one_of(operator, (*_WITH_VALUES, *_WITHOUT_VALUES), f"{path}.operator")
-        if operator in _WITH_VALUES and not condition.values:
-            report.add(f"{path}.values", f"expected at least one value for {operator}")
-        elif operator in _WITHOUT_VALUES and condition.values:
-            report.add(f"{path}.values", f"expected no values for {operator}")
+        least, most = item.min.get(name), item.max.get(name)
+        if (
+            least
+            and most is not None
+            and ratio.nanos * least.nanos > most.nanos * _NANO
+        ):
+            report.expect(False, where, "at most max through min", ratio)

@@ -26,6 +26,7 @@ __all__ = [
     "check_container_resources",
     "check_overhead",
     "check_pod_resources",
+    "is_for_containers",
 ]
 
 _ZERO: Final = Quantity(0)
@@ -76,7 +77,7 @@ def check_container_resources(
     """
     expected = "cpu, memory, ephemeral-storage, hugepages-SIZE or a resource such as "
     _check_resources(
-        resources, _is_for_containers, f"{expected}nvidia.com/gpu", path, report
+        resources, is_for_containers, f"{expected}nvidia.com/gpu", path, report
     )
     _check_claims(resources.claims, claims, f"{path}.claims", report)
 
@@ -206,7 +207,8 @@ def _check_claims(
             report.expect(False, where, expected, claim.name)
 
 
-def _is_for_containers(name: str) -> bool:
+def is_for_containers(name: str) -> bool:
+    """Whether a container may ask for a resource of this name."""
     if "/" not in name:
         return name in _CONTAINER_RESOURCES or _is_pages(name)
     if "kubernetes.io/" in name:
