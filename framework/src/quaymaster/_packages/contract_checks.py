@@ -1,8 +1,10 @@
 """Runs the contract suite on a plugin of a package."""
 
+import warnings
 from collections.abc import Iterator, Mapping
 
 from quaymaster._config.records import record_fields
+from quaymaster._contract.hook_marks import DeprecatedHookWarning
 from quaymaster._packages.findings import Finding, Level
 from quaymaster._registry.registry import RegisteredPlugin
 from quaymaster._testing.contract.suite import (
@@ -35,7 +37,10 @@ def contract_findings(
         yield Finding.warning("contract", where, message)
         return
     try:
-        violations = stable_violations(plugin.load(), args, opt_outs)
+        with warnings.catch_warnings():
+            # There are findings of their own for hooks that will go.
+            warnings.simplefilter("ignore", DeprecatedHookWarning)
+            violations = stable_violations(plugin.load(), args, opt_outs)
     except MissingHypothesisError as error:
         yield Finding.warning("contract", where, f"not asked: {error}")
         return
