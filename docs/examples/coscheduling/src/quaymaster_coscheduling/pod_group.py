@@ -4,8 +4,9 @@ Mirrors ``PodGroup`` (scheduler-plugins v0.34.7, ``apis/scheduling/v1alpha1``).
 """
 
 import enum
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
+import msgspec
 from quaymaster import ApiObject, Pod
 from quaymaster.objects import ApiValue, ResourceList, Time
 
@@ -54,7 +55,7 @@ class PodGroupSpec(ApiValue, frozen=True, kw_only=True):
             plugin is configured with.
     """
 
-    min_member: int = 0
+    min_member: Annotated[int, msgspec.Meta(ge=1)] = 0
     min_resources: ResourceList | None = None
     schedule_timeout_seconds: int | None = None
 
