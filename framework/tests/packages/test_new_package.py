@@ -96,6 +96,18 @@ def test_distribution_is_called_after_the_plugin(
     assert [path.name for path in tmp_path.iterdir()] == [distribution]
 
 
+@pytest.mark.parametrize("name", ["PluginName", "PackageName", "PluginWords"])
+def test_words_of_the_templates_are_names_like_any_other(
+    name: str, tmp_path: Path
+) -> None:
+    new(name, folder=tmp_path)
+    (package,) = tmp_path.iterdir()
+    words = package.name.removeprefix("quaymaster-").replace("-", "_")
+    assert (package / f"tests/test_{words}.py").exists()
+    text = (package / f"src/quaymaster_{words}/__init__.py").read_text()
+    assert f"from quaymaster_{words}.plugin import {name}, {name}Args" in text
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [

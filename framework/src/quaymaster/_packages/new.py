@@ -12,7 +12,7 @@ from quaymaster._contract.extension_points import EXTENSION_POINTS
 from quaymaster._errors import QuaymasterError
 from quaymaster._packages.names import PluginNames
 from quaymaster._packages.source import tidy
-from quaymaster._packages.templates import fill_in
+from quaymaster._packages.templates import fill_in, with_words
 from quaymaster._suggestions import did_you_mean
 
 __all__ = [
@@ -136,7 +136,7 @@ def package_files(names: PluginNames, points: Collection[str]) -> Mapping[str, s
     for path, template in _FILES.items():
         lines = fill_in(_template(template) if template else "", points, words)
         text = tidy(lines) if path.endswith(".py") else "\n".join([*lines, ""])
-        found[_renamed(path, words)] = text if template else ""
+        found[with_words(path, words)] = text if template else ""
     return found
 
 
@@ -153,12 +153,6 @@ def _words(names: PluginNames) -> Mapping[str, str]:
     }
 
 
-def _renamed(path: str, words: Mapping[str, str]) -> str:
-    for word, text in words.items():
-        path = path.replace(word, text)
-    return path
-
-
 def _template(name: str) -> str:
     folder = resources.files("quaymaster") / "_packages" / "template"
     return (folder / name).read_text(encoding="utf-8")
@@ -172,6 +166,7 @@ def _imported_names() -> frozenset[str]:
         if template.endswith(".py.txt")
         for node in ast.walk(ast.parse(_template(template)))
         if isinstance(node, ast.ImportFrom)
+        and not str(node.module).startswith("package_name")
         for alias in node.names
     )
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
-__all__ = ["fill_in", "without_lines"]
+__all__ = ["fill_in", "with_words", "without_lines"]
 
 _MARK: Final = re.compile(r"(?P<before>.*?)\s*# (?P<word>if|unless): (?P<points>.+)")
 
@@ -27,7 +27,7 @@ def fill_in(
     """
     kept, dropped = _chosen(template.splitlines(), points)
     lines = without_lines(kept, dropped)
-    return [_with_words(line, words) for line in lines]
+    return [with_words(line, words) for line in lines]
 
 
 def without_lines(lines: Sequence[str], dropped: Collection[int]) -> Sequence[str]:
@@ -77,7 +77,11 @@ def _holds(mark: re.Match[str], points: Collection[str]) -> bool:
     return any(point in points for point in named) == (mark["word"] == "if")
 
 
-def _with_words(line: str, words: Mapping[str, str]) -> str:
-    for word, text in words.items():
-        line = line.replace(word, text)
-    return line
+def with_words(text: str, words: Mapping[str, str]) -> str:
+    """Put other words in the place of those of a template, each of them once.
+
+    Args:
+        text: The text.
+        words: Word of the template -> what stands in its place.
+    """
+    return re.sub("|".join(words), lambda found: words[found[0]], text)
