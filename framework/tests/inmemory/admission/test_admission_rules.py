@@ -489,6 +489,17 @@ OTHERS: dict[str, tuple[str, Tree, list[str]]] = {
         job(selector={"matchLabels": {"a": "b"}}),
         ["spec.selector"],
     ),
+    "a Job managed by nobody one can name": (
+        "Job",
+        job(managedBy="a b"),
+        ["spec.managedBy"],
+    ),
+    "a Job managed by a domain alone": (
+        "Job",
+        job(managedBy="example.com"),
+        ["spec.managedBy"],
+    ),
+    "a Job managed by a controller": ("Job", job(managedBy="example.com/jobs"), []),
     "an Indexed Job that says no number": ("Job", job(completionMode="Indexed"), []),
     "an Indexed Job without an end": (
         "Job",

@@ -14,6 +14,7 @@ from quaymaster._objects.requirements import is_label_key, is_label_value, is_su
 __all__ = [
     "CSI_DRIVER_NAME",
     "DNS_LABEL",
+    "DOMAIN_PATH",
     "FEATURE_NAME",
     "LABEL_KEY",
     "LABEL_VALUE",
@@ -28,6 +29,7 @@ __all__ = [
 _LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", re.ASCII)
 _PORT: Final = re.compile(r"(?!-)(?!.*--)(?=.*[a-z])[-a-z0-9]{1,15}(?<!-)", re.ASCII)
 _FEATURE: Final = re.compile(r"[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*", re.ASCII)
+_PATH: Final = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+", re.ASCII)
 _PERCENTAGE: Final = re.compile(r"0*([0-9]{1,2}|100)%", re.ASCII)
 
 
@@ -56,6 +58,11 @@ def _is_dns_label(text: str) -> bool:
     return len(text) <= 63 and _LABEL.fullmatch(text) is not None
 
 
+def _is_domain_path(text: str) -> bool:
+    domain, _, path = text.partition("/")
+    return len(text) <= 63 and is_subdomain(domain) and bool(_PATH.fullmatch(path))
+
+
 def _is_path_segment(text: str) -> bool:
     return text not in (".", "..") and "/" not in text and "%" not in text
 
@@ -69,6 +76,10 @@ DNS_LABEL: Final = Form(
     "at most 63 lower-case letters, digits and '-', with a letter or digit at either "
     "end",
     _is_dns_label,
+)
+DOMAIN_PATH: Final = Form(
+    "at most 63 characters of a path below a domain, such as example.com/jobs",
+    _is_domain_path,
 )
 LABEL_KEY: Final = Form("a label key such as app or example.com/app", is_label_key)
 LABEL_VALUE: Final = Form(

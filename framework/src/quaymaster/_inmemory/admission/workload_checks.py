@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 from quaymaster._errors import SelectorError
 from quaymaster._inmemory.admission.placement_checks import check_selector
 from quaymaster._inmemory.admission.problems import Report
-from quaymaster._inmemory.admission.syntax import DNS_LABEL, LABEL_VALUE
+from quaymaster._inmemory.admission.syntax import DNS_LABEL, DOMAIN_PATH, LABEL_VALUE
 from quaymaster._inmemory.admission.volume_checks import check_claim_spec
 from quaymaster._objects import (
     DaemonSet,
@@ -87,6 +87,8 @@ def check_job(job: Job, report: Report) -> None:
     report.one_of(spec.completion_mode or "", _COMPLETION_MODES, "spec.completionMode")
     if spec.completion_mode == "Indexed":
         _check_indexed_job(job, report)
+    if spec.managed_by is not None:
+        report.formed(spec.managed_by, DOMAIN_PATH, "spec.managedBy")
     policy = spec.template.spec.restart_policy
     report.one_of(policy, ("OnFailure", "Never"), _POLICY_PATH)
     if spec.manual_selector:
