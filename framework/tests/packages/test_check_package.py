@@ -1,6 +1,7 @@
 """``plugins check``: what is found about installed distributions and folders."""
 
 import json
+import logging
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -273,6 +274,16 @@ def test_class_may_say_what_need_not_be_checked(
     attribute = f"class Gates:\n    contract_opt_outs = {declared}\n"
     found = findings(make_folder(code=code.replace("class Gates:", attribute)))
     assert [line.partition(" (there")[0] for line in found] == lines
+
+
+def test_what_a_plugin_logs_is_not_repeated_for_each_cluster(
+    make_folder: MakeFolder, caplog: pytest.LogCaptureFixture
+) -> None:
+    log = "import logging; logging.getLogger().error('it begins')"
+    check(make_folder(code=GATES.replace("pass", log)))
+    assert "it begins" not in caplog.messages
+    logging.getLogger().error("the log goes on")
+    assert "the log goes on" in caplog.messages
 
 
 def test_check_of_the_contract_can_be_left_out(make_folder: MakeFolder) -> None:

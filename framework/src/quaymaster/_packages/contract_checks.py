@@ -1,7 +1,9 @@
 """Runs the contract suite on a plugin of a package."""
 
+import logging
 import warnings
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from quaymaster._config.records import record_fields
 from quaymaster._contract.hook_marks import DeprecatedHookWarning
@@ -37,7 +39,7 @@ def contract_findings(
         yield Finding.warning("contract", where, message)
         return
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _without_log():
             # There are findings of their own for hooks that will go.
             warnings.simplefilter("ignore", DeprecatedHookWarning)
             violations = stable_violations(plugin.load(), args, opt_outs)
@@ -55,3 +57,14 @@ def contract_findings(
             message=one.problem,
             example=one.example,
         )
+
+
+@contextmanager
+def _without_log() -> Iterator[None]:
+    """Log nothing: what a plugin says of itself would come once for each cluster."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logging.disable(before)
