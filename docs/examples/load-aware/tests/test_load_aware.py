@@ -399,3 +399,15 @@ def test_mistakes_in_arguments_are_told() -> None:
         assert part in text
     with pytest.raises(ConfigErrors, match="limitPercent: expected at least 1, got 0"):
         PluginHarness(LoadAware, args={"limitPercent": 0})
+
+
+def test_pods_that_run_when_the_plugin_starts_are_in_the_first_measures() -> None:
+    harness = SchedulerHarness(
+        [node("a"), node("b"), pod("old", 3000, on="a")],
+        plugins={"LoadAware": scripted([answer(1, a=38, b=50)])},
+        config=profile_config(
+            enable=["LoadAware", "PrioritySort", "DefaultBinder"], disable=["*"]
+        ),
+    )
+    assert place(harness, "new") == "a"
+    assert harness.plugin(LoadAware).loads.then == {"a": 3000, "b": 0}
