@@ -15,6 +15,7 @@ import attrs
 
 from quaymaster import ApiObject
 from quaymaster.objects import to_wire
+from quaymaster.testing import make_uid
 from tests.kit.internals.kubernetes import resources_of
 
 __all__ = [
@@ -146,6 +147,7 @@ def fake_api_server(
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"  # connections are kept
+        disable_nagle_algorithm = True
 
         def do_GET(self) -> None:
             with contextlib.suppress(ConnectionError):
@@ -200,7 +202,7 @@ def _stored(obj: ApiObject) -> Tree:
     metadata = tree.setdefault("metadata", {})
     if obj.namespaced:
         metadata.setdefault("namespace", "default")
-    metadata.setdefault("uid", f"{obj.kind}-{metadata.get('name')}")
+    metadata.setdefault("uid", make_uid(type(obj), obj.name, obj.namespace))
     return tree
 
 

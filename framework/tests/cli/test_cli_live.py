@@ -143,6 +143,67 @@ def test_only_lists_are_asked_for(server: FakeApiServer) -> None:
     assert not [path for path in paths if "/namespaces/" in path]
 
 
+@pytest.mark.parametrize("name", ["all.json", "all.json.gz"])
+def test_snapshot_is_read_like_the_cluster_itself(
+    server: FakeApiServer, tmp_path: Path, name: str
+) -> None:
+    result = run("snapshot", "-o", name)
+    assert result.stderr == f"{name}: 2 nodes, 2 pods, 5 objects in all\n"
+    assert (tmp_path / name).read_bytes().startswith(b"{") == (name == "all.json")
+    live = run("simulate", "--context", "here")
+    assert run("simulate", name).stdout == live.stdout
+
+
+def test_snapshot_may_go_to_standard_output(server: FakeApiServer) -> None:
+    result = run("snapshot", "--context", "here", "-o", "-")
+    document = json.loads(result.stdout)
+    assert document["kind"] == "List"
+    assert {one["kind"] for one in document["items"]} == {"Node", "Pod", "Deployment"}
+
+
+def test_snapshot_leaves_out_who_wrote_what(server: FakeApiServer) -> None:
+    server.items["/api/v1/nodes"][0]["metadata"]["managedFields"] = [{"manager": "x"}]
+    assert "managedFields" not in run("snapshot", "-o", "-").stdout
+
+
+def test_anonymous_snapshot_decides_like_the_cluster(
+    server: FakeApiServer, tmp_path: Path
+) -> None:
+    run("snapshot", "--anonymise", "-o", "secret.json")
+    text = (tmp_path / "secret.json").read_text()
+    assert "node-000" not in text
+    assert "waits" not in text
+    ends = [
+        run("simulate", *how).stdout.splitlines()[-2:]
+        for how in (["--context", "here"], ["secret.json"])
+    ]
+    assert ends[0] == ends[1]
+
+
+def test_snapshot_of_one_namespace_asks_for_no_other(server: FakeApiServer) -> None:
+    run("snapshot", "-n", "crew", "-o", "-")
+    paths = {one.path for one in server.requests}
+    assert "/api/v1/namespaces/crew/pods" in paths
+    assert "/api/v1/nodes" in paths
+    assert "/api/v1/pods" not in paths
+    server.requests.clear()
+    run("snapshot", "-n", "crew", "-A", "-o", "-")
+    assert server.asked("/api/v1/pods")
+
+
+def test_selector_is_for_pods_and_workloads(server: FakeApiServer) -> None:
+    run("snapshot", "-l", "app=web", "-o", "-")
+    selecting = {one.path for one in server.requests if "labelSelector" in one.query}
+    assert "/api/v1/pods" in selecting
+    assert "/apis/apps/v1/deployments" in selecting
+    assert "/api/v1/nodes" not in selecting
+
+
+def test_snapshot_that_cannot_be_written_is_told(server: FakeApiServer) -> None:
+    with pytest.raises(Exception, match=r"^nowhere/x: no such file or directory$"):
+        run("snapshot", "-o", "nowhere/x")
+
+
 def test_some_input_is_needed() -> None:
     result = run("simulate")
     assert result.exit_code == 2

@@ -1,6 +1,7 @@
 """Whatever people name as a file is read, or told in one line."""
 
 import codecs
+import gzip
 import os
 from pathlib import Path
 
@@ -42,6 +43,12 @@ def test_byte_order_marks_are_understood(
     assert [obj.key for obj in load([path]).objects] == ["a"]
 
 
+def test_what_gzip_has_compressed_is_read(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml.gz").write_bytes(gzip.compress(NODE.encode()))
+    (tmp_path / "b.gz").write_bytes(gzip.compress(b"not in a directory"))
+    assert [obj.key for obj in load([tmp_path]).objects] == ["a"]
+
+
 DEEP = 100_000
 
 
@@ -52,6 +59,7 @@ DEEP = 100_000
         ("a.json", b'{"a": \0}', "line 1, column 7: invalid character"),
         ("a.yaml", NODE.encode() + b"x: \xe9t\xe9", "byte 50: invalid"),
         ("a.yaml", b"\xff\xfe\x00\xd8a", "expected UTF-16, as it begins: "),
+        ("a.gz", gzip.compress(b"x")[:-1], "expected gzip, as it begins: "),
         ("a.yaml", bytes(range(256)), "byte 0: control characters"),
         ("a.json", b"[" * DEEP, "nested too deeply"),
         ("a.json", b"[" * DEEP + b"]" * DEEP, "nested too deeply"),

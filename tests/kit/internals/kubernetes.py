@@ -1,6 +1,8 @@
 """What tests see of ``quaymaster._kubernetes``."""
 
 from quaymaster._kubernetes.access import Access
+from quaymaster._kubernetes.aliases import Aliases
+from quaymaster._kubernetes.anonymising import anonymised
 from quaymaster._kubernetes.client import ApiClient
 from quaymaster._kubernetes.errors import ApiError, CredentialsError
 from quaymaster._kubernetes.in_cluster import in_cluster_access
@@ -11,11 +13,13 @@ from quaymaster._kubernetes.resources import Resource, resources_of
 
 __all__ = [
     "Access",
+    "Aliases",
     "ApiClient",
     "ApiError",
     "CredentialsError",
     "Kubeconfig",
     "Resource",
+    "anonymised",
     "find_access",
     "in_cluster_access",
     "list_pages",

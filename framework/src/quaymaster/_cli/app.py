@@ -10,6 +10,7 @@ from quaymaster._cli import (
     perf,
     plugins,
     simulate,
+    snapshot,
     version,
 )
 
@@ -43,6 +44,7 @@ def app() -> None:
 
 app.add_command(simulate.command)
 app.add_command(explain.command)
+app.add_command(snapshot.command)
 app.add_command(extender.command)
 app.add_command(perf.command)
 app.add_command(plugins.group)

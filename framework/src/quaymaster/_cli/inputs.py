@@ -54,7 +54,7 @@ def _validation(
 
 _OPTIONS = (
     click.argument("paths", metavar="[PATH]...", nargs=-1, type=MANIFEST),
-    *live_options,
+    live_options,
     click.option(
         "--nodes",
         "specs",

@@ -18,11 +18,11 @@ __all__ = ["access_of", "live_options", "read_live"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-live_options = (
+_OPTIONS = (
     click.option(
         "--context",
         metavar="NAME",
-        help="Read the cluster of this context of the kubeconfig, too; '' is the "
+        help="Read the live cluster of this context of the kubeconfig; '' is the "
         "current one. Nothing is ever written to it.",
     ),
     click.option(
@@ -35,6 +35,13 @@ live_options = (
 )
 
 
+def live_options(command: F) -> F:
+    """Give a command the options that name a live cluster."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
 def access_of(context: str | None, kubeconfig: str | None) -> Access | None:
     """The access to the cluster that the options name; None if they name none."""
     if context is None and kubeconfig is None:
@@ -43,7 +50,11 @@ def access_of(context: str | None, kubeconfig: str | None) -> Access | None:
 
 
 def read_live(
-    access: Access, kinds: Iterable[type[ApiObject]], *, namespace: str = ""
+    access: Access,
+    kinds: Iterable[type[ApiObject]],
+    *,
+    namespace: str = "",
+    selector: str = "",
 ) -> LiveObjects:
     """Read what scheduling knows of a cluster.
 
@@ -51,6 +62,7 @@ def read_live(
         access: How to reach it.
         kinds: Kinds that plugins and packages declare.
         namespace: The only namespace to look at; empty for all.
+        selector: The labels of pods and workloads to look at; empty for all.
     """
     resources = resources_of(kinds)
     with progress_bar() as progress, closing(ApiClient(access)) as client:
@@ -59,4 +71,10 @@ def read_live(
         def follow(what: str) -> None:
             progress.update(task, advance=1, description=f"reading {what}")
 
-        return list_objects(client, resources, namespace=namespace, on_progress=follow)
+        return list_objects(
+            client,
+            resources,
+            namespace=namespace,
+            selector=selector,
+            on_progress=follow,
+        )

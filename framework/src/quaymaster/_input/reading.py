@@ -1,15 +1,19 @@
 """Reads what people name as a file: files, devices, pipes, standard input."""
 
 import codecs
+import gzip
+import io
 import mmap
 import os
 import select
 import stat
+import zlib
 from pathlib import Path
 from typing import BinaryIO, Final
 
 __all__ = ["UnreadableError", "read_file", "read_stream"]
 
+_GZIP: Final = b"\x1f\x8b"
 _UTF_16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _LONGEST_STREAM: Final = 4 << 30  # bytes
 # Longer than a shell takes to start the writer of a pipe.
@@ -36,7 +40,7 @@ def read_file(name: str) -> bytes | mmap.mmap:
             return _as_utf_8(file.read())
         content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         mark = content[: len(codecs.BOM_UTF8)]
-        has_mark = mark.startswith((*_UTF_16, codecs.BOM_UTF8))
+        has_mark = mark.startswith((*_UTF_16, codecs.BOM_UTF8, _GZIP))
         return _as_utf_8(content[:]) if has_mark else content
 
 
@@ -63,11 +67,14 @@ def read_stream(file: BinaryIO) -> bytes:
 def _as_utf_8(content: bytes) -> bytes:
     """The same text in UTF-8 and without a byte order mark.
 
-    Windows PowerShell writes UTF-16 when the output of a command goes to a file.
+    Windows PowerShell writes UTF-16 when the output of a command goes to a file. What
+    gzip has compressed is read as what it was.
 
     Raises:
-        UnreadableError: It begins like UTF-16, but is none.
+        UnreadableError: It begins like UTF-16 or gzip, but is none.
     """
+    if content.startswith(_GZIP):
+        content = _decompressed(content)
     if content.startswith(_UTF_16):
         try:
             return content.decode("utf-16").encode()
@@ -75,6 +82,17 @@ def _as_utf_8(content: bytes) -> bytes:
             message = f"expected UTF-16, as it begins: {error}"
             raise UnreadableError(message) from error
     return content.removeprefix(codecs.BOM_UTF8)
+
+
+def _decompressed(content: bytes) -> bytes:
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
+            text = file.read(_LONGEST_STREAM + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise UnreadableError(f"expected gzip, as it begins: {error}") from error
+    if len(text) > _LONGEST_STREAM:
+        raise UnreadableError(f"more than {_LONGEST_STREAM >> 30} GiB, uncompressed")
+    return text
 
 
 def _open(name: str) -> BinaryIO:

@@ -234,5 +234,6 @@ def _seconds(response: http.client.HTTPResponse) -> float | None:
 def _why(error: Exception) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"its certificate is not trusted: {error.verify_message}"
-    said = error.strerror if isinstance(error, OSError) else None
-    return (said or str(error) or type(error).__name__).lower()
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror.lower()
+    return str(error) or type(error).__name__

@@ -60,6 +60,7 @@ def list_objects(
     resources: Iterable[Resource],
     *,
     namespace: str = "",
+    selector: str = "",
     on_progress: Callable[[str], None] | None = None,
 ) -> LiveObjects:
     """List the objects of some resources.
@@ -69,6 +70,7 @@ def list_objects(
         resources: What to ask for. What may not be read, or is not there, is told and
             left out; but for nodes and pods.
         namespace: The only namespace to look at; empty for all.
+        selector: The labels of pods and workloads to look at; empty for all.
         on_progress: Told what is read next.
 
     Raises:
@@ -82,7 +84,9 @@ def list_objects(
         if on_progress is not None:
             on_progress(resource.full_name)
         try:
-            lists.append((resource, list_pages(client, resource, namespace=namespace)))
+            wanted = selector if resource.runs_pods else ""
+            pages = list_pages(client, resource, namespace=namespace, selector=wanted)
+            lists.append((resource, pages))
         except ApiError as error:
             if resource.full_name in _NEEDED:
                 raise
@@ -91,7 +95,7 @@ def list_objects(
 
 
 def list_pages(
-    client: ApiClient, resource: Resource, *, namespace: str = ""
+    client: ApiClient, resource: Resource, *, namespace: str = "", selector: str = ""
 ) -> Sequence[bytes]:
     """List one resource, in pages; whole, if the server has forgotten the first ones.
 
@@ -101,13 +105,14 @@ def list_pages(
     """
     path = resource.path(namespace)
     pages: list[bytes] = []
-    query: dict[str, str | int] = {"limit": _PAGE}
+    always = {"labelSelector": selector} if selector else {}
+    query: dict[str, str | int] = {"limit": _PAGE, **always}
     while True:
         try:
             page = client.get(path, query)
         except ApiError as error:
             if error.code == _GONE and "continue" in query:
-                return [client.get(path)]
+                return [client.get(path, always)]
             raise
         pages.append(page)
         further = _further(client, path, page)

@@ -5,7 +5,20 @@ from typing import Final
 
 import attrs
 
-from quaymaster._objects import KINDS, ApiObject, Binding, Event, Lease
+from quaymaster._objects import (
+    KINDS,
+    ApiObject,
+    Binding,
+    DaemonSet,
+    Deployment,
+    Event,
+    Job,
+    Lease,
+    Pod,
+    ReplicaSet,
+    ReplicationController,
+    StatefulSet,
+)
 from quaymaster._objects.kind_set import KindSet
 from quaymaster._objects.kinds import group_of, plural_of
 
@@ -13,6 +26,19 @@ __all__ = ["Resource", "resources_of"]
 
 _LEFT_OUT: Final = (Binding, Event, Lease)
 """Kinds that decide nothing, of which there are many or none to list."""
+
+_RUN_PODS: Final = frozenset(
+    (kind.api_version, kind.kind)
+    for kind in (
+        DaemonSet,
+        Deployment,
+        Job,
+        Pod,
+        ReplicaSet,
+        ReplicationController,
+        StatefulSet,
+    )
+)
 
 
 @attrs.frozen
@@ -36,6 +62,11 @@ class Resource:
         root = "apis" if "/" in self.api_version else "api"
         inner = f"namespaces/{namespace}/" if namespace and self.namespaced else ""
         return f"/{root}/{self.api_version}/{inner}{self.plural}"
+
+    @property
+    def runs_pods(self) -> bool:
+        """Whether these are pods, or make some."""
+        return (self.api_version, self.kind) in _RUN_PODS
 
     @property
     def full_name(self) -> str:

@@ -34,7 +34,7 @@ def files_below(directory: Path) -> tuple[list[Path], dict[Path, str]]:
         found += [
             Path(parent, name)
             for name in files
-            if name.endswith(_SUFFIXES)
+            if name.removesuffix(".gz").endswith(_SUFFIXES)
             and not name.startswith(".")
             and _may_be_read(Path(parent, name))
         ]
