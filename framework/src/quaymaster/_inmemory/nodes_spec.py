@@ -162,8 +162,12 @@ def _letters(number: int) -> str:
 
 def _parse(spec: str) -> _Group:
     number, colon, settings = spec.strip().partition(":")
-    if not _is_count(number.strip()) or not colon or not settings.strip():
+    number = number.strip()
+    if not number.isdecimal() or not colon or not settings.strip():
         raise NodesSpecError(spec, _FORM)
+    if not _is_count(number):
+        expected = f"expected at most {_MOST_DIGITS} digits"
+        raise NodesSpecError(spec, f"{expected} before the colon, got {len(number)}")
     group = _Group(spec=spec, count=int(number))
     seen: set[str] = set()
     for setting in settings.split(","):
@@ -172,7 +176,9 @@ def _parse(spec: str) -> _Group:
             _add_taint(group, setting.strip()[len("taint:") :])
             continue
         if not equals or not key or not value:
-            raise NodesSpecError(spec, f"{setting.strip() or 'nothing'}: {_FORM}")
+            got = repr(setting.strip()) if setting.strip() else "nothing"
+            message = f"expected KEY=VALUE between commas, got {got}"
+            raise NodesSpecError(spec, message)
         if key in seen:
             raise NodesSpecError(spec, f"{key}: expected once, came twice")
         seen.add(key)
