@@ -153,8 +153,8 @@ def test_output_that_cannot_be_written_ends_in_an_exit_code(
     [
         ((), 2, "Usage: quaymaster [OPTIONS] COMMAND"),
         (("simulat",), 2, "No such command 'simulat'"),
-        (("simulate", "x", "--confg", "1"), 2, "Did you mean '--config'?"),
-        (("simulate",), 2, "Missing argument 'PATH...'"),
+        (("simulate", "x", "--reqire-all"), 2, "Did you mean '--require-all'?"),
+        (("simulate",), 2, "expected a PATH, or a live cluster (--context)"),
         (("simulate", "nosuch"), 2, "nosuch: no such file or directory"),
         (("config", "validate", "defalt"), 2, "did you mean 'default'?"),
     ],
