@@ -120,6 +120,18 @@ def test_refusal_is_one_line_with_the_servers_words(
     assert (error.value.code, error.value.reason) == (403, "Forbidden")
 
 
+def test_redirection_is_a_refusal(server: FakeApiServer, client: ApiClient) -> None:
+    server.refusals[PATH] = [ApiRefusal(302, headers={"Location": "/login"})]
+    with pytest.raises(ApiError, match=f"GET {PATH}: 302 Found"):
+        client.get(PATH)
+
+
+def test_token_that_cannot_be_sent_is_told_without_it(server: FakeApiServer) -> None:
+    client = ApiClient(Access(name="here", server=server.url, token="a\nb"))
+    with pytest.raises(ApiError, match=r"that HTTP cannot send$"):
+        client.get(PATH)
+
+
 def test_answers_are_compressed_unless_that_is_switched_off(
     server: FakeApiServer, client: ApiClient
 ) -> None:

@@ -60,7 +60,7 @@ class Access:
     authority: Pem = _NONE
     is_insecure: bool = False
     server_name: str = ""
-    proxy_url: str = ""
+    proxy_url: str = attrs.field(default="", repr=False)
     compresses: bool = True
     certificate: Pem = _NONE
     key: Pem = _NONE

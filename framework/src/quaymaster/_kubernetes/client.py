@@ -25,7 +25,6 @@ __all__ = ["ApiClient"]
 _TIMEOUT: Final = 60.0  # seconds without a byte
 _MOST_WAITS: Final = 10  # as client-go
 _LONGEST_WAIT: Final = 60.0  # seconds
-_FIRST_ERROR: Final = 400
 _UNAUTHORIZED: Final = 401
 _TOO_MANY: Final = 429
 _SERVER_ERROR: Final = 500
@@ -97,7 +96,7 @@ class ApiClient:
         is_renewed, waits = False, 0
         while True:
             answer = self._ask(target)
-            if answer.code < _FIRST_ERROR:
+            if answer.code == http.client.OK:
                 return answer.body
             if answer.code == _UNAUTHORIZED and not is_renewed:
                 is_renewed = True
@@ -131,6 +130,10 @@ class ApiClient:
         except (OSError, http.client.HTTPException, ProxyError) as error:
             self.close()
             raise ApiError(self._where, _why(error)) from error
+        except ValueError as error:  # which may quote a secret
+            self.close()
+            message = "a token, name or address that HTTP cannot send"
+            raise ApiError(self._where, message) from error
         except (EOFError, zlib.error) as error:
             self.close()
             message = f"an answer that cannot be read: {error}"

@@ -83,7 +83,11 @@ def _access(config: Kubeconfig, wanted: str) -> Access:
     where = ", ".join(config.files) or "kubeconfig"
     if not name:
         expected = "expected a context (--context or current-context)"
-        hint = "" if config.files else "; there is no kubeconfig file"
+        hint = (
+            ""
+            if config.files
+            else "; there is no kubeconfig file, by $KUBECONFIG or ~/.kube/config"
+        )
         raise ConfigErrors([Problem(where=where, message=f"{expected}{hint}")])
     found = config.contexts.get(name)
     if found is None:
