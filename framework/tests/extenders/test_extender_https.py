@@ -1,15 +1,17 @@
 """Extenders over HTTPS: who is trusted, and by whom."""
 
-import base64
-import shutil
 import ssl
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from quaymaster.config import Extender, ExtenderTLS
 from quaymaster.errors import QuaymasterError
+from tests.kit.certificates import (
+    asking_for_certificates,
+    encoded,
+    make_certificate,
+)
 from tests.kit.fake_extender import extended_harness, fake_extender, filtering, keep
 from tests.kit.internals.extenders import Extenders
 
@@ -17,32 +19,12 @@ from tests.kit.internals.extenders import Extenders
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a certificate for harbour.example that vouches for itself."""
-    openssl = shutil.which("openssl")
-    if openssl is None:
-        pytest.skip("needs the openssl command to make a certificate")
-    folder = tmp_path_factory.mktemp("tls")
-    arguments = (
-        "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=harbour.example "
-        "-addext subjectAltName=DNS:harbour.example -keyout key.pem -out cert.pem"
-    )
-    subprocess.run(
-        [openssl, *arguments.split()], cwd=folder, check=True, capture_output=True
-    )
-    return folder
+    return make_certificate(tmp_path_factory.mktemp("tls"))
 
 
 @pytest.fixture
 def server_tls(certificate: Path) -> ssl.SSLContext:
-    """What a server needs that also wants to know who its clients are."""
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(certificate / "cert.pem", certificate / "key.pem")
-    context.load_verify_locations(certificate / "cert.pem")
-    context.verify_mode = ssl.CERT_OPTIONAL
-    return context
-
-
-def encoded(path: Path) -> str:
-    return base64.b64encode(path.read_bytes()).decode()
+    return asking_for_certificates(certificate)
 
 
 def test_https_checks_the_server_and_shows_a_client_certificate(

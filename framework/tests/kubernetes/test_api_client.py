@@ -1,11 +1,6 @@
 """The client of an API server: what it shows, and what it does about refusals."""
 
-import base64
 import json
-import shlex
-import shutil
-import ssl
-import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -14,6 +9,11 @@ from typing import Any, TypeAlias
 import pytest
 
 from quaymaster.testing import make_pod
+from tests.kit.certificates import (
+    asking_for_certificates,
+    encoded,
+    make_certificate,
+)
 from tests.kit.fake_api_server import (
     ApiRefusal,
     FakeApiServer,
@@ -327,33 +327,15 @@ def test_program_that_gives_nothing_is_told(
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a certificate for harbour.example that vouches for itself."""
-    openssl = shutil.which("openssl")
-    if openssl is None:
-        pytest.skip("needs the openssl command to make a certificate")
-    folder = tmp_path_factory.mktemp("tls")
-    arguments = (
-        "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=harbour.example "
-        "-addext subjectAltName=DNS:harbour.example -keyout key.pem -out cert.pem"
-    )
-    subprocess.run(
-        [openssl, *shlex.split(arguments)], cwd=folder, check=True, capture_output=True
-    )
-    return folder
+    return make_certificate(tmp_path_factory.mktemp("tls"))
 
 
 @pytest.fixture
 def secure(certificates: Path) -> Iterator[FakeApiServer]:
     """A server that wants to know who its clients are."""
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(certificates / "cert.pem", certificates / "key.pem")
-    context.load_verify_locations(certificates / "cert.pem")
-    context.verify_mode = ssl.CERT_OPTIONAL
+    context = asking_for_certificates(certificates)
     with fake_api_server([make_pod(name="p")], tls=context) as server:
         yield server
-
-
-def data(path: Path) -> str:
-    return base64.b64encode(path.read_bytes()).decode()
 
 
 @pytest.mark.parametrize("as_data", [True, False], ids=["data", "files"])
@@ -362,7 +344,7 @@ def test_certificates_of_both_sides_are_shown_and_checked(
 ) -> None:
     cert, key = certificates / "cert.pem", certificates / "key.pem"
     ending = "-data" if as_data else ""
-    shown = data if as_data else str
+    shown = encoded if as_data else str
     file = kubeconfig_for(
         secure,
         tmp_path,

@@ -1,0 +1,44 @@
+"""Certificates for servers and clients of tests."""
+
+import base64
+import shutil
+import ssl
+import subprocess
+from pathlib import Path
+
+import pytest
+
+__all__ = ["asking_for_certificates", "encoded", "make_certificate"]
+
+
+def make_certificate(folder: Path) -> Path:
+    """Put a certificate for harbour.example that vouches for itself into a folder.
+
+    Returns:
+        The folder, with ``cert.pem`` and ``key.pem``.
+    """
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("needs the openssl command to make a certificate")
+    arguments = (
+        "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=harbour.example "
+        "-addext subjectAltName=DNS:harbour.example -keyout key.pem -out cert.pem"
+    )
+    subprocess.run(
+        [openssl, *arguments.split()], cwd=folder, check=True, capture_output=True
+    )
+    return folder
+
+
+def asking_for_certificates(folder: Path) -> ssl.SSLContext:
+    """What a server needs that also wants to know who its clients are."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
+    context.load_verify_locations(folder / "cert.pem")
+    context.verify_mode = ssl.CERT_OPTIONAL
+    return context
+
+
+def encoded(path: Path) -> str:
+    """A file as kubeconfigs and configurations have it inline."""
+    return base64.b64encode(path.read_bytes()).decode()
