@@ -15,7 +15,7 @@ from tests.docs.test_tutorial import STEPS, folder_at
 from tests.kit.programs import run_program
 
 _REFUSAL = re.compile(
-    r"^```text\n\$ (?P<line>.+)\n(?P<said>(?:(?!\.\.\.$)[^`\n].*\n)+)```$",
+    r"^```text\n\$ (?P<line>.+)\n(?P<said>(?:(?!\.\.\.$|\$ )[^`\n].*\n)+)```$",
     re.MULTILINE,
 )
 
