@@ -5,7 +5,7 @@ import gzip
 import json
 import ssl
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -136,10 +136,9 @@ def fake_api_server(
     objects: Iterable[ApiObject] = (),
     *,
     tls: ssl.SSLContext | None = None,
-    kinds: Sequence[type[ApiObject]] = (),
 ) -> Iterator[FakeApiServer]:
-    """Serve some objects, of kinds of one's own too, by TLS if there is a context."""
-    paths = {(one.api_version, one.kind): one for one in resources_of(kinds)}
+    """Serve some objects of Kubernetes' kinds, by TLS if there is a context."""
+    paths = {(one.api_version, one.kind): one for one in resources_of()}
     server = FakeApiServer({})
     for obj in objects:
         path = paths[obj.api_version, obj.kind].path()

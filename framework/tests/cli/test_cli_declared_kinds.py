@@ -3,8 +3,10 @@
 from pathlib import Path
 
 import pytest
+import yaml
 from click.testing import CliRunner, Result
 
+from tests.kit.fake_api_server import fake_api_server, kubeconfig_for
 from tests.kit.internals.cli import app
 from tests.kit.packages import MakeDistribution
 
@@ -105,6 +107,20 @@ def test_plugin_of_the_profile_brings_its_kind(installed: Path) -> None:
     assert "the lane is closed" in result.stdout
     assert "1 of 2 pods" in " ".join(result.stdout.split())
     assert result.stderr == ""
+
+
+def test_kind_is_read_from_a_live_cluster(installed: Path) -> None:
+    lane, _, *pods = yaml.safe_load_all(OBJECTS)
+    with fake_api_server() as server:
+        server.items["/apis/acme.example/v1/lanes"] = [lane]
+        kubeconfig_for(server, installed)
+        Path("in.yaml").write_text(yaml.safe_dump_all(pods))
+        live = ("--kubeconfig", "kubeconfig", "--config", "lanes.yaml")
+        result = simulate(*live)
+        assert result.exit_code == 0, result.output
+        assert "1 of 2 pods" in " ".join(result.stdout.split())
+        run("snapshot", *live, "-o", "kept.json")
+    assert simulate("kept.json", "--config", "lanes.yaml").stdout == result.stdout
 
 
 def test_without_the_plugin_its_kind_is_unknown(installed: Path) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from click import Context
 from click.testing import CliRunner, Result
 
 from quaymaster import ApiObject
@@ -202,6 +203,18 @@ def test_selector_is_for_pods_and_workloads(server: FakeApiServer) -> None:
 def test_snapshot_that_cannot_be_written_is_told(server: FakeApiServer) -> None:
     with pytest.raises(Exception, match=r"^nowhere/x: no such file or directory$"):
         run("snapshot", "-o", "nowhere/x")
+
+
+def test_contexts_are_completed(server: FakeApiServer, tmp_path: Path) -> None:
+    [option] = [one for one in app.commands["simulate"].params if one.name == "context"]
+
+    def proposed(text: str) -> list[str]:
+        context = Context(app.commands["simulate"])
+        return [one.value for one in option.shell_complete(context, text)]
+
+    assert (proposed("h"), proposed("x")) == (["here"], [])
+    (tmp_path / "kubeconfig").write_text("clusters: x")
+    assert proposed("") == []
 
 
 def test_some_input_is_needed() -> None:

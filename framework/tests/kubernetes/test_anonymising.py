@@ -14,9 +14,10 @@ from quaymaster.inmemory import AdmissionError
 from quaymaster.objects import from_wire, to_wire
 from quaymaster.scheduler import PluginRegistry
 from quaymaster.simulation import simulate
-from quaymaster.testing import SmallCluster, clusters
+from quaymaster.testing import SmallCluster, clusters, make_pod
 from tests.kit.internals.kubernetes import Aliases, anonymised
 from tests.kit.internals.objects import KindSet
+from tests.kit.kinds import LABEL, PodGroup, make_group
 from tests.kit.profiles import fewer
 
 SECRETS = ("harbour", "orca", "tuna", "crane", "hunter2", "cargo", "quay", "berth")
@@ -259,6 +260,14 @@ def test_names_that_are_put_together_still_are(other: list[dict[str, Any]]) -> N
     assert pod["metadata"]["name"] == f"{name}-0"
     [volume] = pod["spec"]["volumes"]
     assert volume["persistentVolumeClaim"]["claimName"] == f"{template}-{name}-0"
+
+
+@pytest.mark.parametrize("key", [LABEL, "pod-group.scheduling.sigs.k8s.io"])
+def test_names_in_labels_follow_objects_of_declared_kinds(key: str) -> None:
+    kinds = KindSet([PodGroup])
+    pod = to_wire(make_pod(name="p", labels={key: "crew"}))
+    group, member = anonymised([to_wire(make_group(name="crew")), pod], kinds)
+    assert member["metadata"]["labels"][key] == group["metadata"]["name"] != "crew"
 
 
 @given(st.sets(st.text("ab-01", max_size=5)))

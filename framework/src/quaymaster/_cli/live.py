@@ -1,5 +1,6 @@
 """Reads live clusters: the options that name one, and what is in it."""
 
+import os
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from typing import Any, TypeVar
@@ -7,8 +8,14 @@ from typing import Any, TypeVar
 import click
 
 from quaymaster._cli.output import progress_bar
+from quaymaster._config.errors import ConfigErrors
 from quaymaster._kubernetes.access import Access
 from quaymaster._kubernetes.client import ApiClient
+from quaymaster._kubernetes.kubeconfig import (
+    kubeconfig_files,
+    merged,
+    read_kubeconfig,
+)
 from quaymaster._kubernetes.listing import LiveObjects, list_objects
 from quaymaster._kubernetes.resolving import find_access
 from quaymaster._kubernetes.resources import resources_of
@@ -18,10 +25,24 @@ __all__ = ["access_of", "live_options", "read_live"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+
+def _complete_context(
+    context: click.Context, _option: click.Parameter, incomplete: str
+) -> list[str]:
+    """Propose the contexts of the kubeconfig; none if it cannot be read."""
+    files = kubeconfig_files(context.params.get("kubeconfig"), os.environ)
+    try:
+        names = merged(map(read_kubeconfig, files)).contexts
+    except ConfigErrors:
+        return []
+    return [name for name in sorted(names) if name.startswith(incomplete)]
+
+
 _OPTIONS = (
     click.option(
         "--context",
         metavar="NAME",
+        shell_complete=_complete_context,
         help="Read the live cluster of this context of the kubeconfig; '' is the "
         "current one. Nothing is ever written to it.",
     ),

@@ -268,16 +268,9 @@ def _is_of_texts(value: object) -> bool:
 
 
 def _is_of_kubernetes(key: str) -> bool:
-    """Whether a key is of Kubernetes itself; app.kubernetes.io/ holds users' words."""
-    domain = key.partition("/")[0] if "/" in key else ""
-    if domain == "app.kubernetes.io":
+    """Whether a key is of Kubernetes itself, and its values are not users' words."""
+    domain, slash, _ = key.partition("/")
+    if not slash or domain == "app.kubernetes.io" or domain.endswith(".sigs.k8s.io"):
         return False
-    return (
-        domain.endswith((".kubernetes.io", ".k8s.io"))
-        or domain
-        in (
-            "kubernetes.io",
-            "k8s.io",
-        )
-        or key.startswith("simulation.quaymaster.io/")
-    )
+    own = ("kubernetes.io", "k8s.io", "simulation.quaymaster.io")
+    return domain in own or domain.endswith((".kubernetes.io", ".k8s.io"))
