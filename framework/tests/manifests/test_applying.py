@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
 from quaymaster import ApiObject, Pod
 from quaymaster.config import load_config
-from quaymaster.manifests import Loaded, load
+from quaymaster.manifests import Loaded, ManifestErrors, load
 from quaymaster.objects import (
     OwnerReference,
     PersistentVolumeClaim,
@@ -20,6 +21,7 @@ from quaymaster.scheduler import PluginRegistry
 from quaymaster.simulation import simulate
 from quaymaster.testing import (
     make_deployment,
+    make_namespace,
     make_node,
     make_persistent_volume_claim,
     make_pod,
@@ -138,3 +140,11 @@ def test_new_objects_come_beside_the_others(tmp_path: Path) -> None:
         "here: items[0]",
         str(tmp_path / "new.json"),
     ]
+
+
+def test_object_is_applied_once(tmp_path: Path) -> None:
+    pod, namespace = make_pod(name="p"), make_namespace(name="crew")
+    with pytest.raises(ManifestErrors, match="duplicate Pod 'default/p', first in"):
+        on_top(tmp_path, [pod], pod, pod)
+    loaded = on_top(tmp_path, [namespace], namespace, namespace)
+    assert [one.key for one in loaded.objects] == ["crew"]

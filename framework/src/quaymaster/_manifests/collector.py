@@ -86,8 +86,9 @@ class Collector:
         self._sources: list[Source] = []
         self._skipped: Counter[str] = Counter()
         self._problems: list[Problem] = []
-        # How many of them a cluster has already, which others are applied to.
+        # How many of them a cluster has already, and those that others are applied to.
         self._stored = 0
+        self._applied: set[int] = set()
         # Where each named object is among them.
         self._first: dict[tuple[type[ApiObject], str], int] = {}
         self._read: set[str] = set()
@@ -296,7 +297,9 @@ class Collector:
     def _keep_again(self, obj: ApiObject, source: Source, first: int) -> None:
         """Take an object that came before: of two readings the later one counts."""
         known = self._objects[first]
-        if first < self._stored:
+        is_first = first not in self._applied or isinstance(obj, Namespace)
+        if first < self._stored and is_first:
+            self._applied.add(first)
             self._objects[first] = applied(obj, known)
             self._sources[first] = source
             return
