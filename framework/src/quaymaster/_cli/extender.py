@@ -101,7 +101,9 @@ def command(
     tls = _tls(tls_cert_file, tls_private_key_file, client_ca_file)
     options = ServerOptions(tls=tls, max_request_bytes=max_request_bytes)
     inputs = read_inputs(
-        InputOptions(paths=tuple(paths), config_file=config_file), asks_extenders=False
+        InputOptions(paths=tuple(paths), config_file=config_file),
+        asks_extenders=False,
+        needs_paths=False,
     )
     clock = RealClock()
     with logging_to_stderr(), inputs.located():

@@ -210,12 +210,15 @@ class Inputs:
             raise ManifestErrors(problems) from error
 
 
-def read_inputs(options: InputOptions, *, asks_extenders: bool = True) -> Inputs:
+def read_inputs(
+    options: InputOptions, *, asks_extenders: bool = True, needs_paths: bool = True
+) -> Inputs:
     """Read everything that the command line names.
 
     Args:
         options: What that is.
         asks_extenders: Whether extenders of the configuration are going to be asked.
+        needs_paths: Whether there has to be a file, or a live cluster.
     """
     registry = PluginRegistry.discover()
     config, notices = read_config(
@@ -224,7 +227,7 @@ def read_inputs(options: InputOptions, *, asks_extenders: bool = True) -> Inputs
     made = make_nodes(options.specs, max_nodes=options.max_nodes)
     kinds = declared_kinds(config, registry)
     access = access_of(options.context, options.kubeconfig)
-    if access is None and not options.paths:
+    if needs_paths and access is None and not options.paths:
         raise click.UsageError("expected a PATH, or a live cluster (--context)")
     live = None if access is None else read_live(access, kinds)
     with progress_bar() as progress:
