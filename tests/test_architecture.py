@@ -118,7 +118,7 @@ def test_each_comparison_by_identity_says_why_it_may() -> None:
     for path in (path for room in rooms for path in room.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
         lines = text.splitlines()
-        for node in ast.walk(ast.parse(text)):
+        for node in ast.walk(parsed(path)):
             if not isinstance(node, ast.Compare):
                 continue
             if not any(isinstance(one, ast.Is | ast.IsNot) for one in node.ops):

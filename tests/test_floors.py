@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.kit.sources import parsed
+
 CORE = Path(__file__).parents[1] / "framework" / "src" / "quaymaster"
 
 FLOORS = (
@@ -43,7 +45,7 @@ def private_files() -> Iterator[Path]:
 
 
 def imported(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.ImportFrom) and node.module:
             package, *inner = node.module.split(".")
             if package == "quaymaster":
@@ -71,5 +73,5 @@ def test_private_package_has_no_second_door() -> None:
     """
     for path in CORE.rglob("_*/__init__.py"):
         if path.parent.name not in ("_objects", "_cli", "_memo"):
-            [description] = ast.parse(path.read_text(encoding="utf-8")).body
+            [description] = parsed(path).body
             assert isinstance(description, ast.Expr), path
