@@ -9,7 +9,7 @@ from quaymaster._cli.inputs import InputOptions, read_inputs
 from quaymaster._cli.logs import logging_to_stderr
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import print_line
-from quaymaster._cli.signals import interruptible, on_hangup
+from quaymaster._cli.signals import interruptible, on_hangup, waking
 from quaymaster._cli.values import MANIFEST, config_option
 from quaymaster._config.watcher import ConfigWatcher
 from quaymaster._contract.clock import RealClock
@@ -123,7 +123,12 @@ def command(
 def _serve(server: ExtenderServer, watcher: ConfigWatcher) -> None:
     """Answer until somebody interrupts, and follow the configuration file."""
     watcher.start()
-    with interruptible(), server, on_hangup(watcher.check):
+    with (
+        interruptible(),
+        server,
+        on_hangup(watcher.check),
+        waking(server.service.wake),
+    ):
         print_line(f"serving filter and prioritize on {server.url}")
         try:
             server.serve_forever()
