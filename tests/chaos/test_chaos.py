@@ -13,7 +13,7 @@ from tests.chaos.steps import STEPS, Step, draw_steps
 from tests.kit.internals.state import Cache
 
 _RUN = 25
-_SHORT = 100
+_SHORT = 50
 """How many histories are part of every run."""
 
 

@@ -34,7 +34,7 @@ settings.register_profile(
 settings.register_profile(
     "sure",
     settings.get_profile("default"),
-    max_examples=200,
+    max_examples=100,
     derandomize=True,
 )
 settings.load_profile("default")

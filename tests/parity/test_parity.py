@@ -29,7 +29,7 @@ _FAMILIES = (
     "volume_restrictions",
     "volume_zone",
 )
-_FIRST = 10
+_FIRST = 5
 """How many cases of a family every run plays; all of them take minutes."""
 
 
