@@ -18,7 +18,7 @@ _SLOW = [HealthCheck.too_slow]
 settings.register_profile(
     "default",
     derandomize=True,
-    max_examples=30,
+    max_examples=25,
     stateful_step_count=25,
     deadline=None,
     suppress_health_check=_SLOW,

@@ -426,6 +426,7 @@ def test_a_burst_takes_back_exactly_what_was_borrowed() -> None:
     assert harness.errors == []
 
 
+@pytest.mark.long
 def test_a_rule_of_ones_own_is_about_as_fast_as_that_of_priorities() -> None:
     nodes = 2000
     objects = list(full_cluster(nodes))

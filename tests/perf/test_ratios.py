@@ -2,6 +2,8 @@
 
 from collections.abc import Hashable
 
+import pytest
+
 from quaymaster import CycleState, Handle, NodeInfo, Pod, Status, hookimpl
 from tests.memo.world import Asked
 from tests.perf.bench import Bench, median_seconds
@@ -36,23 +38,27 @@ class Counted(Asked):
         self.asked.append(node.name)
 
 
+@pytest.mark.long
 def test_memory_makes_decisions_much_faster() -> None:
     with_memory = Bench(5000).seconds_per_pod(50)
     without = Bench(5000, remembers=False).seconds_per_pod(10)
     assert with_memory * 2 < without
 
 
+@pytest.mark.long
 def test_batch_twins_make_decisions_much_faster() -> None:
     twins = Bench(2000, remembers=False).seconds_per_pod(10)
     scalars = Bench(2000, remembers=False, twins=False).seconds_per_pod(1)
     assert twins * 8 < scalars
 
 
+@pytest.mark.long
 def test_ten_times_the_nodes_take_far_less_than_ten_times_as_long() -> None:
     few, many = Bench(500), Bench(5000)
     assert many.seconds_per_pod(100) < 4 * few.seconds_per_pod(100)
 
 
+@pytest.mark.long
 def test_a_plugin_with_scalar_hooks_only_costs_what_its_own_calls_cost() -> None:
     alone, joined = Bench(3000), Bench(3000, Trivial)
     (judge,) = (
@@ -78,6 +84,7 @@ def test_a_plugin_with_scalar_hooks_only_costs_what_its_own_calls_cost() -> None
     assert cost < 20 * own  # it is about twice that on a quiet machine
 
 
+@pytest.mark.long
 def test_such_a_plugin_does_not_make_others_forget() -> None:
     bench = Bench(2000, Counted, Trivial)
     counted = bench.profile.plugins["Counted"]

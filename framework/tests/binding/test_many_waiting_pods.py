@@ -10,6 +10,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import ClassVar
 
+import pytest
+
 from quaymaster import Handle, PermitWait, Status, hookimpl
 from quaymaster.scheduler import VirtualClock
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
@@ -74,6 +76,7 @@ def allow_all() -> None:
         one.allow("Waits")
 
 
+@pytest.mark.long
 def test_waiting_pods_hold_no_thread_and_are_not_looked_through() -> None:
     threads = threading.active_count()
     few, many = waiting(FEW), waiting(MANY)
@@ -101,6 +104,7 @@ def test_a_plugin_goes_through_waiting_pods_once() -> None:
     assert harness.node_of("p0") == "a"
 
 
+@pytest.mark.long
 def test_memory_per_waiting_pod() -> None:
     clock = VirtualClock()
     held = WaitingPods(clock, lambda call: call())
