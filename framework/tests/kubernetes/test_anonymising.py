@@ -14,7 +14,13 @@ from quaymaster.inmemory import AdmissionError
 from quaymaster.objects import from_wire, to_wire
 from quaymaster.scheduler import PluginRegistry
 from quaymaster.simulation import simulate
-from quaymaster.testing import SmallCluster, clusters, make_pod
+from quaymaster.testing import (
+    SmallCluster,
+    clusters,
+    make_node,
+    make_persistent_volume_claim,
+    make_pod,
+)
 from tests.kit.internals.kubernetes import Aliases, anonymised
 from tests.kit.internals.objects import KindSet
 from tests.kit.kinds import LABEL, PodGroup, make_group
@@ -228,6 +234,15 @@ def test_decisions_stay_the_same(trees: list[dict[str, Any]]) -> None:
     nodes, messages = placed(trees)
     assert nodes
     assert messages
+
+
+def test_a_claim_of_the_class_that_simulations_imply_stays_one() -> None:
+    claim = make_persistent_volume_claim(name="data", storage_class="standard")
+    objects = make_node(name="n"), claim, make_pod(name="p", claims=["data"])
+    trees = [to_wire(obj) for obj in objects]
+    nodes, _ = placed(trees)
+    assert nodes == ["n"]
+    decisions_stay_the_same(trees)
 
 
 @fewer(2)

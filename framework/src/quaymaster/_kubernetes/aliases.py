@@ -18,12 +18,13 @@ _KEPT: Final = frozenset(
         "kube-node-lease",
         "kube-public",
         "kube-system",
+        "standard",  # the storage class that simulations imply
         "system-cluster-critical",
         "system-node-critical",
         "true",
     }
 )
-"""Names of Kubernetes itself, and values that say nothing."""
+"""Names of Kubernetes itself and of simulations, and values that say nothing."""
 
 _NUMBER: Final = re.compile(r"-?\d+")  # selectors compare numbers
 _REPLICA: Final = re.compile(r"(.+)-(\d+)")
