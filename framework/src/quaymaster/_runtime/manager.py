@@ -4,7 +4,7 @@ pluggy refuses a plugin that is equal to another one; such an object is equal to
 other. pluggy also inspects each name of a plugin and of a hookspec in a slow way, which
 runs no code of the plugin, and each hook twice. Bound methods in an object's own
 attributes it takes as they are (measured: the default profile is built in 6 ms instead
-of 14), and of the hookspecs it is known that they are functions (in 3 ms).
+of 14). Of the hookspecs it is known that they are functions (0.3 ms instead of 2.2).
 """
 
 from collections.abc import Mapping, Sequence
