@@ -18,11 +18,20 @@ class ApiError(QuaymasterError):
     Attributes:
         code: The HTTP status; 0 if there was no answer.
         reason: The reason that the server gives, such as ``Forbidden``; may be empty.
+        is_in_doubt: Whether the request may have taken effect all the same: it was
+            sent, and the answer was lost, or says only that the server failed.
     """
 
     def __init__(
-        self, where: str, message: str, *, code: int = 0, reason: str = ""
+        self,
+        where: str,
+        message: str,
+        *,
+        code: int = 0,
+        reason: str = "",
+        is_in_doubt: bool = False,
     ) -> None:
         self.code = code
         self.reason = reason
+        self.is_in_doubt = is_in_doubt
         super().__init__(one_line(where, message))
