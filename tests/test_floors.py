@@ -22,7 +22,7 @@ FLOORS = (
     {"_runtime", "_extenders", "_openapi"},
     {"_cycle", "_queue", "_inmemory", "_manifests", "_kubernetes"},
     {"_memo", "_binding", "_mutations"},
-    {"_engine"},
+    {"_engine", "_driver"},
     {"_simulation", "_testing", "_extender_server", "_perf"},
     {"_packages"},
     {"_cli"},

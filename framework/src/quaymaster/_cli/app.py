@@ -9,6 +9,7 @@ from quaymaster._cli import (
     extender,
     perf,
     plugins,
+    run,
     simulate,
     snapshot,
     version,
@@ -45,6 +46,7 @@ def app() -> None:
 app.add_command(simulate.command)
 app.add_command(explain.command)
 app.add_command(snapshot.command)
+app.add_command(run.command)
 app.add_command(extender.command)
 app.add_command(perf.command)
 app.add_command(plugins.group)

@@ -1,5 +1,6 @@
 """Which resources of an API server hold the kinds that scheduling knows."""
 
+import functools
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -22,7 +23,7 @@ from quaymaster._objects import (
 from quaymaster._objects.kind_set import KindSet
 from quaymaster._objects.kinds import group_of, plural_of
 
-__all__ = ["Resource", "resources_of"]
+__all__ = ["Resource", "resource_of", "resources_of"]
 
 _LEFT_OUT: Final = (Binding, Event, Lease)
 """Kinds that decide nothing, of which there are many or none to list."""
@@ -85,7 +86,10 @@ def resources_of(declared: Iterable[type[ApiObject]] = ()) -> Sequence[Resource]
         KindError: One is wrong, or two are of one kind.
     """
     known = [kind for kind in KINDS.values() if kind not in _LEFT_OUT]
-    return [
-        Resource(kind.api_version, kind.kind, plural_of(kind), kind.namespaced)
-        for kind in (*known, *KindSet(declared).own)
-    ]
+    return [resource_of(kind) for kind in (*known, *KindSet(declared).own)]
+
+
+@functools.lru_cache(maxsize=64)
+def resource_of(kind: type[ApiObject]) -> Resource:
+    """The resource that holds the objects of a kind."""
+    return Resource(kind.api_version, kind.kind, plural_of(kind), kind.namespaced)

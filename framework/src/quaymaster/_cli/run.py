@@ -1,0 +1,86 @@
+"""``quaymaster run``."""
+
+import random
+import threading
+from contextlib import closing
+
+import click
+
+from quaymaster._cli.configuration import read_config
+from quaymaster._cli.logs import logging_to_stderr
+from quaymaster._cli.notices import print_notices
+from quaymaster._cli.output import print_line
+from quaymaster._cli.signals import interruptible, on_hangup, waking
+from quaymaster._cli.values import config_option
+from quaymaster._config.watcher import ConfigWatcher
+from quaymaster._contract.clock import RealClock
+from quaymaster._driver.cluster import KubernetesCluster
+from quaymaster._driver.executor import GreenletExecutor
+from quaymaster._driver.frames import Begin
+from quaymaster._engine.scheduler import Scheduler
+from quaymaster._kubernetes.resolving import find_access
+from quaymaster._registry.registry import PluginRegistry
+
+__all__ = ["command"]
+
+
+@click.command("run")
+@config_option()
+@click.option(
+    "--kubeconfig",
+    metavar="FILE",
+    type=click.Path(),
+    help="The kubeconfig file, instead of those of $KUBECONFIG or ~/.kube/config.",
+)
+@click.option(
+    "--context",
+    metavar="NAME",
+    default="",
+    help="The context of the kubeconfig; by default the current one, or without any "
+    "kubeconfig the service account of the pod that this runs in.",
+)
+def command(config_file: str | None, kubeconfig: str | None, context: str) -> None:
+    """Schedule the pods of a cluster: bind them, and preempt others.
+
+    It runs until SIGINT (Ctrl-C) or SIGTERM, and exits with 0 then.
+    """
+    registry = PluginRegistry.discover()
+    config, notices = read_config(config_file, registry)
+    print_notices(notices)
+    access = find_access(kubeconfig=kubeconfig, context=context)
+    clock = RealClock()
+    begin = Begin(kubeconfig=kubeconfig, context=context)
+    with logging_to_stderr(), closing(KubernetesCluster(begin)) as cluster:
+        scheduler = Scheduler(
+            cluster,
+            config,
+            registry,
+            clock=clock,
+            seed=random.SystemRandom().getrandbits(64),
+            make_executor=GreenletExecutor,
+        )
+        print_line(f"scheduling {', '.join(scheduler.frameworks)} on {access.server}")
+        _run(scheduler, config_file, registry, clock)
+
+
+def _run(
+    scheduler: Scheduler,
+    config_file: str | None,
+    registry: PluginRegistry,
+    clock: RealClock,
+) -> None:
+    """Schedule until somebody interrupts, and follow the configuration file."""
+    stop = threading.Event()
+    with interruptible(), waking(scheduler.wake):
+        try:
+            scheduler.start()
+            if config_file is None:
+                scheduler.run(stop)
+                return
+            watcher = ConfigWatcher(config_file, registry, scheduler, clock)
+            watcher.start()
+            with on_hangup(watcher.check):
+                scheduler.run(stop)
+        except KeyboardInterrupt:
+            scheduler.close()
+            print_line("stopped")

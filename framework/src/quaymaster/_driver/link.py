@@ -1,0 +1,66 @@
+"""The engine's end of the connection to the process for input and output."""
+
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+
+from quaymaster._driver.frames import Begin, FrameSocket, Message, ToEngine
+
+__all__ = ["Link"]
+
+_MESSAGES: Final = msgspec.msgpack.Decoder(ToEngine)
+_SECONDS_TO_END: Final = 5.0
+
+
+class Link:
+    """Starts the process for input and output, and talks to it.
+
+    Args:
+        begin: How to reach the API server.
+        receive: Takes each message, on a thread that does nothing else.
+        ended: Called there when the other process is gone.
+    """
+
+    def __init__(
+        self,
+        begin: Begin,
+        receive: Callable[[Message], None],
+        ended: Callable[[], None],
+    ) -> None:
+        ours, theirs = socket.socketpair()
+        command = (sys.executable, "-m", "quaymaster._driver.io_process")
+        with theirs:
+            self._process = subprocess.Popen(
+                (*command, str(theirs.fileno())), pass_fds=(theirs.fileno(),)
+            )
+        self._frames = FrameSocket(ours)
+        self._receive = receive
+        self._ended = ended
+        self._frames.send(begin)
+        threading.Thread(target=self._listen, name="link", daemon=True).start()
+
+    def send(self, message: Message) -> None:
+        """Tell the other process something; if it is gone, `ended` says so."""
+        try:
+            self._frames.send(message)
+        except OSError:
+            return
+
+    def close(self) -> None:
+        """End the other process."""
+        self._frames.close()
+        try:
+            self._process.wait(_SECONDS_TO_END)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _listen(self) -> None:
+        for frame in self._frames.frames():
+            self._receive(_MESSAGES.decode(frame))
+        self._ended()

@@ -1,0 +1,165 @@
+"""The calls of the cluster port as requests of the API."""
+
+import time
+from collections.abc import Mapping
+from typing import Any, Final, TypeAlias
+from urllib.parse import quote
+
+import msgspec
+
+from quaymaster._contract.cluster import EventNote, PodStatusPatch
+from quaymaster._driver.frames import Asked, Lane
+from quaymaster._kubernetes.resources import resource_of
+from quaymaster._objects import ApiObject, Pod
+from quaymaster._objects.codec import enc_hook
+from quaymaster._objects.wire import to_wire
+
+__all__ = [
+    "bind",
+    "create",
+    "delete",
+    "get",
+    "patch_pod_status",
+    "patch_status",
+    "put",
+    "record",
+]
+
+Tree: TypeAlias = dict[str, Any]
+
+_MERGE_PATCH: Final = "application/merge-patch+json"
+_STRATEGIC_PATCH: Final = "application/strategic-merge-patch+json"
+
+
+def get(kind: type[ApiObject], key: str) -> Asked:
+    """Read an object."""
+    return Asked(0, Lane.READ, "GET", _target(kind, key))
+
+
+def create(obj: ApiObject) -> Asked:
+    """Store a new object."""
+    path = resource_of(type(obj)).path(obj.namespace)
+    return Asked(0, Lane.STATUS, "POST", path, msgspec.json.encode(to_wire(obj)))
+
+
+def put(kind: type[ApiObject], key: str, tree: Tree) -> Asked:
+    """Replace an object by a whole tree."""
+    body = msgspec.json.encode(tree)
+    return Asked(0, Lane.STATUS, "PUT", _target(kind, key), body)
+
+
+def delete(
+    kind: type[ApiObject],
+    key: str,
+    uid: str | None,
+    grace_period_seconds: float | None,
+) -> Asked:
+    """Delete an object, if it is still the one with this uid."""
+    options: Tree = {"apiVersion": "v1", "kind": "DeleteOptions"}
+    if uid is not None:
+        options["preconditions"] = {"uid": uid}
+    if grace_period_seconds is not None:
+        options["gracePeriodSeconds"] = int(grace_period_seconds)
+    body = msgspec.json.encode(options)
+    return Asked(0, Lane.STATUS, "DELETE", _target(kind, key), body)
+
+
+def bind(pod: Pod, node_name: str) -> Asked:
+    """Bind a pod, if it is still the one with its uid."""
+    metadata = pod.metadata
+    named = {"name": metadata.name, "namespace": metadata.namespace}
+    body = {
+        "apiVersion": "v1",
+        "kind": "Binding",
+        "metadata": {**named, "uid": metadata.uid},
+        "target": {"kind": "Node", "name": node_name},
+    }
+    target = f"{_target(Pod, pod.key)}/binding"
+    return Asked(0, Lane.BIND, "POST", target, msgspec.json.encode(body))
+
+
+def patch_pod_status(pod: Pod, patch: PodStatusPatch) -> Asked:
+    """Change a pod's status; its condition takes the place of that of its type."""
+    status: Tree = {}
+    if patch.condition is not None:
+        status["conditions"] = [patch.condition]
+    if patch.nominated_node_name is not None:
+        # Nothing removes a field but null.
+        status["nominatedNodeName"] = patch.nominated_node_name or None
+    body = {"metadata": {"uid": pod.metadata.uid}, "status": status}
+    return Asked(
+        0,
+        Lane.STATUS,
+        "PATCH",
+        f"{_target(Pod, pod.key)}/status",
+        msgspec.json.encode(body, enc_hook=enc_hook),
+        _STRATEGIC_PATCH,
+        key=pod.metadata.uid,
+    )
+
+
+def patch_status(obj: ApiObject, changes: Mapping[str, object]) -> Asked:
+    """Change fields of an object's status, if it is still what the caller knows."""
+    metadata = obj.metadata
+    known = {"uid": metadata.uid, "resourceVersion": metadata.resource_version}
+    status = {_camel(field): value for field, value in changes.items()}
+    body = {
+        "metadata": {name: text for name, text in known.items() if text},
+        "status": status,
+    }
+    return Asked(
+        0,
+        Lane.STATUS,
+        "PATCH",
+        f"{_target(type(obj), obj.key)}/status",
+        msgspec.json.encode(body, enc_hook=enc_hook),
+        _MERGE_PATCH,
+    )
+
+
+def record(note: EventNote) -> Asked:
+    """Write an Event."""
+    regarding = note.regarding
+    namespace = regarding.namespace or "default"
+    now = time.time()
+    name = f"{regarding.name}.{time.time_ns():x}"
+    moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now))
+    body: Tree = {
+        "apiVersion": "events.k8s.io/v1",
+        "kind": "Event",
+        "metadata": {"name": name, "namespace": namespace},
+        "eventTime": f"{moment}.{int(now % 1 * 1e6):06}Z",
+        "reportingController": note.reporter,
+        "reportingInstance": note.reporter,
+        "action": note.action,
+        "reason": note.reason,
+        "regarding": _reference(regarding),
+        "note": note.note if isinstance(note.note, str) else note.note(),
+        "type": note.type,
+    }
+    if note.related is not None:
+        body["related"] = _reference(note.related)
+    path = f"/apis/events.k8s.io/v1/namespaces/{namespace}/events"
+    return Asked(0, Lane.EVENT, "POST", path, msgspec.json.encode(body))
+
+
+def _reference(obj: ApiObject) -> Tree:
+    metadata = obj.metadata
+    return {
+        "apiVersion": obj.api_version,
+        "kind": obj.kind,
+        "name": metadata.name,
+        "namespace": metadata.namespace,
+        "uid": metadata.uid,
+        "resourceVersion": metadata.resource_version,
+    }
+
+
+def _target(kind: type[ApiObject], key: str) -> str:
+    namespace, _, name = key.rpartition("/")
+    return f"{resource_of(kind).path(namespace)}/{quote(name, safe='')}"
+
+
+def _camel(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(map(str.title, others))
