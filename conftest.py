@@ -2,6 +2,10 @@
 
 import gc
 
+import pytest
+
+from tests.e2e.binaries import left_out
+
 gc.disable()  # importing makes no garbage
 pytest_plugins = ["tests.kit.packages", "tests.kit.profiles"]
 
@@ -11,3 +15,12 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.enable()
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Say in one line how a run of everything can be one of the real servers, too."""
+    is_whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    if is_whole and "not (long or e2e)" in config.option.markexpr:
+        terminalreporter.write_line(left_out())

@@ -1,0 +1,31 @@
+"""End-to-end tests, on real servers: etcd, kube-apiserver and what else is asked for.
+
+Their marker is ``e2e``: ``pytest -m e2e`` runs them. Any program may use the kit, too:
+
+    with ControlPlane() as plane:
+        admin = plane.client()
+        admin.create_all(make_node(name=f"node-{n}") for n in range(10))
+        with plane.kubelets(), plane.scheduler():
+            pod = admin.create(make_pod(name="web"))
+            eventually(lambda: "nodeName" in admin.get(path_of(pod))["spec"])
+
+`control_plane`
+    `ControlPlane` starts and stops etcd and kube-apiserver: RBAC, users with tokens and
+    kubeconfigs, an audit log, further flags. Its ``scheduler``, ``controller_manager``,
+    ``kubelets`` (kwok), and ``run`` for any program give a `Program` each.
+`processes`
+    `Program`: ``start``, ``stop``, ``kill``, ``pause``, ``resume``, ``restart``,
+    ``send``, ``cpu_seconds``; it ends when its creator does. `eventually` waits.
+`client`
+    `ApiClient` creates, reads, patches, binds, deletes and watches: trees or objects of
+    `quaymaster` in, trees out.
+`conftest`
+    ``control_plane`` and ``admin``: one cluster per worker of pytest, for all tests
+    that ask for it.
+`binaries`, `build`
+    Where the servers come from.
+
+Ports are free ones of ``QUAYMASTER_E2E_PORTS``, by default ``20000-29999``; the data of
+etcd is in memory. To play faults, ``plane.apiserver`` and ``plane.etcd`` are Programs
+as well, and ``plane.compact()`` makes watches come back with 410.
+"""

@@ -1,0 +1,38 @@
+"""What end-to-end tests ask pytest for."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.binaries import MISSING, servers_folder
+from tests.e2e.client import ApiClient
+from tests.e2e.control_plane import ControlPlane
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
+    """Mark all tests of this folder, so that other runs leave them out."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.e2e)
+
+
+@pytest.fixture(scope="session")
+def servers() -> None:
+    """Skip tests that start servers where there are none."""
+    if servers_folder() is None:
+        pytest.skip(MISSING)
+
+
+@pytest.fixture(scope="session")
+def control_plane(servers: None) -> Iterator[ControlPlane]:
+    """A cluster for all tests of a worker: each keeps to a namespace of its own."""
+    with ControlPlane() as plane:
+        yield plane
+
+
+@pytest.fixture
+def admin(control_plane: ControlPlane) -> ApiClient:
+    """A client that may do everything."""
+    return control_plane.client()
