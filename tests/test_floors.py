@@ -13,7 +13,7 @@ CORE = Path(__file__).parents[1] / "framework" / "src" / "quaymaster"
 FLOORS = (
     # What has no subject of ours: texts, words, errors.
     {"_errors", "_raised", "_suggestions", "_input", "_https"},
-    {"_notices"},
+    {"_notices", "_serving"},
     {"_objects"},
     {"_state"},
     {"_contract", "_volumes"},
@@ -23,7 +23,7 @@ FLOORS = (
     {"_cycle", "_queue", "_inmemory", "_manifests", "_kubernetes"},
     {"_memo", "_binding", "_mutations"},
     {"_engine", "_driver"},
-    {"_simulation", "_testing", "_extender_server", "_perf"},
+    {"_simulation", "_testing", "_extender_server", "_perf", "_operation"},
     {"_packages"},
     {"_cli"},
     {"__main__"},

@@ -22,13 +22,11 @@ from quaymaster.scheduler import PluginRegistry
 from quaymaster.testing import make_node, make_pod
 from tests.kit.documents import HEADER
 from tests.kit.internals.extender_server import (
-    CertificateError,
     ExtenderServer,
     ExtenderService,
     ServerOptions,
-    ServerTLS,
-    TLSFiles,
 )
+from tests.kit.internals.serving import CertificateError, ServerTLS, TLSFiles
 
 QUESTION = json.dumps(
     {"Pod": to_wire(make_pod()), "Nodes": None, "NodeNames": ["n"]}

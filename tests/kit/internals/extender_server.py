@@ -6,13 +6,11 @@ from quaymaster._extender_server.messages import NodesRequest, RequestReader
 from quaymaster._extender_server.node_lists import NodeLists, ReadNodes
 from quaymaster._extender_server.receiving import Receiver
 from quaymaster._extender_server.service import ExtenderService, UnknownNodes
-from quaymaster._extender_server.tls import CertificateError, ServerTLS, TLSFiles
 
 __all__ = [
     "WINDOW",
     "Bodies",
     "Body",
-    "CertificateError",
     "ExtenderServer",
     "ExtenderService",
     "NodeLists",
@@ -22,8 +20,6 @@ __all__ = [
     "Receiver",
     "RequestReader",
     "ServerOptions",
-    "ServerTLS",
-    "TLSFiles",
     "UnknownNodes",
 ]
 

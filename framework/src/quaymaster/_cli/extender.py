@@ -15,7 +15,7 @@ from quaymaster._config.watcher import ConfigWatcher
 from quaymaster._contract.clock import RealClock
 from quaymaster._extender_server.http_server import ExtenderServer, ServerOptions
 from quaymaster._extender_server.service import ExtenderService, UnknownNodes
-from quaymaster._extender_server.tls import CertificateError, ServerTLS, TLSFiles
+from quaymaster._serving.tls import CertificateError, ServerTLS, TLSFiles
 
 __all__ = ["command"]
 

@@ -1,19 +1,16 @@
 """Handles one connection: its requests, one after the other."""
 
-import io
 import logging
-import ssl
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from quaymaster._extender_server.bodies import Part, Piece
-from quaymaster._extender_server.connections import TimedReader, send_parts
 from quaymaster._extender_server.messages import filter_error
 from quaymaster._extender_server.service import ServiceError
+from quaymaster._serving.handler import TimedHandler
 
 if TYPE_CHECKING:  # it needs this module
     from quaymaster._extender_server.http_server import ExtenderServer
@@ -31,42 +28,14 @@ _CHUNK: Final = 1 << 16  # bytes; chosen, not measured: heads are far shorter
 _log = logging.getLogger(__name__)
 
 
-class Handler(BaseHTTPRequestHandler):
+class Handler(TimedHandler):
     """Reads requests on its own thread; another thread answers them."""
-
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
 
     @property
     def _extender(self) -> "ExtenderServer":
         return cast("ExtenderServer", self.server)
 
-    def setup(self) -> None:
-        """Shake hands, and read with a deadline from then on."""
-        options = self._extender.options
-        self.request.settimeout(options.read_seconds)
-        if isinstance(self.request, ssl.SSLSocket):
-            self.request.do_handshake()
-        super().setup()
-        self._reader = TimedReader(self.request)
-        self._buffered = self.rfile = io.BufferedReader(self._reader, _CHUNK)
-        self._is_first = True
-
-    def handle_one_request(self) -> None:
-        """Wait for a request, read it before its deadline, and answer it."""
-        options = self._extender.options
-        silent = options.read_seconds if self._is_first else options.idle_seconds
-        self._is_first = False
-        self._reader.deadline = time.monotonic() + silent
-        try:
-            self._buffered.peek(1)
-        except TimeoutError:
-            self.close_connection = True
-            return
-        self._reader.deadline = time.monotonic() + options.read_seconds
-        super().handle_one_request()
-
-    def do_GET(self) -> None:
+    def do_GET(self) -> None:  # noqa: N802 - as the library calls it
         """Answer the two probes."""
         path = self.path.partition("?")[0]
         if path == "/healthz":
@@ -77,7 +46,7 @@ class Handler(BaseHTTPRequestHandler):
             problem = f"expected /healthz or /readyz, got {path}"
             self._send(HTTPStatus.NOT_FOUND, [filter_error(problem)])
 
-    def do_POST(self) -> None:
+    def do_POST(self) -> None:  # noqa: N802 - as the library calls it
         """Answer filter or prioritize."""
         verb = self.path.rstrip("/").rsplit("/", 1)[-1]
         if verb not in ("filter", "prioritize"):
@@ -95,10 +64,6 @@ class Handler(BaseHTTPRequestHandler):
             return super().handle_expect_100()
         self._refuse(*refusal)
         return False
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name
-        """Log requests only for those who ask for such messages."""
-        _log.debug(format, *args)
 
     def _refusal(self) -> tuple[HTTPStatus, str] | None:
         """Return why a request is refused by its head; None if it is not."""
@@ -123,7 +88,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _answer(self, verb: str, length: int) -> None:
         try:
-            body = self._extender.receiver.receive(self._buffered.readinto, length)
+            body = self._extender.receiver.receive(self.buffered.readinto, length)
         except TimeoutError:
             seconds = self._extender.options.read_seconds
             problem = f"expected the whole request within {seconds:g} s"
@@ -161,10 +126,10 @@ class Handler(BaseHTTPRequestHandler):
 
     def _linger(self) -> None:
         """Let the client finish: one that is cut off while it sends sees no answer."""
-        self._reader.deadline = time.monotonic() + _SECONDS_TO_LINGER
+        self.reader.deadline = time.monotonic() + _SECONDS_TO_LINGER
         chunk = bytearray(_CHUNK)
         try:
-            while self._reader.readinto(chunk):
+            while self.reader.readinto(chunk):
                 pass
         except OSError:
             return
@@ -172,13 +137,5 @@ class Handler(BaseHTTPRequestHandler):
     def _send(
         self, status: HTTPStatus, body: Sequence[Part], kind: str = _JSON
     ) -> None:
-        seconds = self._extender.options.read_seconds
         parts = [one.text if isinstance(one, Piece) else one for one in body]
-        self.connection.settimeout(seconds)
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(sum(map(len, parts))))
-        if self.close_connection:
-            self.send_header("Connection", "close")
-        self.end_headers()
-        send_parts(self.connection, parts, seconds)
+        self.send_body(status, parts, [("Content-Type", kind)])

@@ -5,16 +5,12 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
 from http import HTTPStatus
-from http.server import HTTPServer
 from socket import socket
-from socketserver import TCPServer, ThreadingMixIn
-from typing import Final
 
 import attrs
 
 from quaymaster._errors import QuaymasterError
 from quaymaster._extender_server.bodies import Body, Part
-from quaymaster._extender_server.connections import Connections
 from quaymaster._extender_server.handler import Handler, Reply
 from quaymaster._extender_server.messages import (
     RequestReader,
@@ -26,13 +22,10 @@ from quaymaster._extender_server.node_lists import ReadNodes
 from quaymaster._extender_server.questions import Questions
 from quaymaster._extender_server.receiving import Receiver
 from quaymaster._extender_server.service import ExtenderService
-from quaymaster._extender_server.tls import ServerTLS
+from quaymaster._serving.server import TimedServer
+from quaymaster._serving.tls import ServerTLS
 
 __all__ = ["ExtenderServer", "ServerOptions"]
-
-_BACKLOG: Final = 1024  # as many as `Connections` keeps open
-# Chosen, not measured: well within the 30 seconds that a pod has to end.
-_SECONDS_TO_STOP: Final = 5.0
 
 _log = logging.getLogger(__name__)
 
@@ -58,7 +51,7 @@ class ServerOptions:
     ready_seconds: float = 1.0
 
 
-class ExtenderServer(ThreadingMixIn, HTTPServer):
+class ExtenderServer(TimedServer):
     """Serves ``.../filter`` and ``.../prioritize`` below any path, and two probes.
 
     A filter that fails says so in the protocol's ``Error`` field. The answer of
@@ -79,9 +72,6 @@ class ExtenderServer(ThreadingMixIn, HTTPServer):
         OSError: The address cannot be listened on.
     """
 
-    daemon_threads = True
-    request_queue_size = _BACKLOG
-
     def __init__(
         self,
         address: tuple[str, int],
@@ -93,14 +83,7 @@ class ExtenderServer(ThreadingMixIn, HTTPServer):
         self._reader = RequestReader()
         self.receiver = Receiver(self._reader.lists)
         self._questions = Questions(service)
-        self._connections = Connections()
-        super().__init__(address, Handler)
-
-    @property
-    def url(self) -> str:
-        """The URL that it listens on."""
-        scheme = "http" if self.options.tls is None else "https"
-        return f"{scheme}://{self.server_address[0]!s}:{self.server_port}"
+        super().__init__(address, Handler, self.options)
 
     def serve_forever(self, poll_interval: float = 0.5) -> None:
         """Answer on this thread, and accept on another, until `shutdown` is called.
@@ -122,19 +105,6 @@ class ExtenderServer(ThreadingMixIn, HTTPServer):
     def shutdown(self) -> None:
         """End `serve_forever`; from another thread."""
         self._questions.stop()
-
-    def server_close(self) -> None:
-        """Stop to listen, and end all connections."""
-        super().server_close()
-        self._connections.hang_up()
-
-    def server_bind(self) -> None:
-        """Bind, without a call of a name server for the name of the host."""
-        TCPServer.server_bind(self)
-        self.server_name, self.server_port = (
-            str(self.server_address[0]),
-            int(self.server_address[1]),
-        )
 
     def ask(self, verb: str, body: Body | ReadNodes) -> "Future[Reply]":
         """Have a request answered on the thread for that; from any thread."""
@@ -166,28 +136,6 @@ class ExtenderServer(ThreadingMixIn, HTTPServer):
         failed = HTTPStatus.INTERNAL_SERVER_ERROR
         return HTTPStatus.OK if verb == "filter" else failed, [filter_error(problem)]
 
-    def get_request(self) -> tuple[socket, object]:
-        """Accept a connection; its handshake, if any, comes on its own thread."""
-        connection, address = super().get_request()
-        if self.options.tls is not None:
-            connection = self.options.tls.wrap(connection)
-        self._connections.add(connection)
-        return connection, address
-
     def set_busy(self, connection: socket, is_busy: bool) -> None:
         """Note that a request is being answered, or that it has been."""
-        self._connections.set_busy(connection, is_busy)
-
-    def shutdown_request(self, request: object) -> None:
-        """Forget a connection that is over."""
-        assert isinstance(request, socket)
-        self._connections.remove(request)
-        super().shutdown_request(request)
-
-    def handle_error(
-        self,
-        request: object,  # noqa: ARG002 - the base class's
-        client_address: object,
-    ) -> None:
-        """Log that a connection broke; the others go on."""
-        _log.info("lost the connection to %s", client_address, exc_info=True)
+        self.connections.set_busy(connection, is_busy)

@@ -4,12 +4,19 @@ import logging
 import socket
 import ssl
 from pathlib import Path
+from typing import Protocol
 
 import attrs
 
 from quaymaster._errors import QuaymasterError
 
-__all__ = ["CertificateError", "ServerTLS", "TLSFiles"]
+__all__ = [
+    "CertificateError",
+    "ServerTLS",
+    "TLSFiles",
+    "WrapsConnections",
+    "new_context",
+]
 
 _log = logging.getLogger(__name__)
 
@@ -33,6 +40,13 @@ class TLSFiles:
     certificate: str
     key: str
     client_authorities: str | None = None
+
+
+class WrapsConnections(Protocol):
+    """Puts TLS around connections."""
+
+    def wrap(self, connection: socket.socket, /) -> ssl.SSLSocket:
+        """Wrap an accepted connection; the handshake is left to its own thread."""
 
 
 class ServerTLS:
@@ -87,21 +101,34 @@ def _stamp(path: str | None) -> object:
 
 
 def _context(files: TLSFiles) -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context = new_context(files.client_authorities)
     try:
         context.load_cert_chain(files.certificate, files.key, password=_no_password)
     except (OSError, ValueError) as error:
         pair = f"{files.certificate}, {files.key}"
         raise CertificateError(f"{pair}: {_why(error)}") from error
-    if files.client_authorities is not None:
+    return context
+
+
+def new_context(client_authorities: str | None) -> ssl.SSLContext:
+    """Make what a server speaks TLS with, still without a certificate of its own.
+
+    Args:
+        client_authorities: The file of the authorities of clients' certificates; None
+            if clients are not asked for any.
+
+    Raises:
+        CertificateError: The file cannot be used.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    if client_authorities is not None:
         # Optional here, since probes need no certificate.
         context.verify_mode = ssl.CERT_OPTIONAL
         try:
-            context.load_verify_locations(files.client_authorities)
+            context.load_verify_locations(client_authorities)
         except (OSError, ValueError) as error:
-            where = files.client_authorities
-            raise CertificateError(f"{where}: {_why(error)}") from error
+            raise CertificateError(f"{client_authorities}: {_why(error)}") from error
     return context
 
 

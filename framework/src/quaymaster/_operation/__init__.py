@@ -1,0 +1,1 @@
+"""How a scheduler is operated: health, metrics, configuration, logs, what it holds."""

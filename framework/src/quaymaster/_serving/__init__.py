@@ -1,0 +1,1 @@
+"""HTTPS servers: connections with deadlines, and certificates that are renewed."""

@@ -1,0 +1,52 @@
+"""Questions to an engine that may be stuck."""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import TypeVar
+
+import pytest
+
+from tests.kit.internals.operation import EngineBusyError, EngineProbe
+
+T = TypeVar("T")
+
+
+class StuckInbox:
+    """Takes questions, and never gets round to them."""
+
+    def __init__(self) -> None:
+        self.answers: list[Future[object]] = []
+
+    def ask(self, call: Callable[[], T], /) -> Future[T]:
+        answer: Future[T] = Future()
+        self.answers.append(answer)  # type: ignore[arg-type]  # of any type
+        return answer
+
+
+class WorkingInbox:
+    """Answers on another thread, as an engine does."""
+
+    def ask(self, call: Callable[[], T], /) -> Future[T]:
+        answer: Future[T] = Future()
+        threading.Thread(target=lambda: answer.set_result(call())).start()
+        return answer
+
+
+def test_engine_that_turns_answers() -> None:
+    probe = EngineProbe(WorkingInbox(), 30.0)
+    assert probe.ask(lambda: 7) == 7
+    assert probe.problem() == ""
+
+
+def test_stuck_engine_is_given_up() -> None:
+    inbox = StuckInbox()
+    probe = EngineProbe(inbox, 0.001)
+    with pytest.raises(EngineBusyError, match=r"has not answered for 0\.001 s"):
+        probe.ask(lambda: 7)
+    assert inbox.answers[0].cancelled()
+
+
+def test_stuck_engine_is_a_problem_and_no_error() -> None:
+    probe = EngineProbe(StuckInbox(), 0.001)
+    assert probe.problem() == "the engine has not answered for 0.001 s"

@@ -1,0 +1,31 @@
+"""What tests see of ``quaymaster._operation``."""
+
+from quaymaster._operation.access import Gate, client_of
+from quaymaster._operation.engine_probe import EngineBusyError, EngineProbe
+from quaymaster._operation.health import PING, Check, health_pages
+from quaymaster._operation.pages import Page, Query, Reply, text_reply
+from quaymaster._operation.reviews import ApiReviewer, CachedReviewer, ReviewError
+from quaymaster._operation.server import PageServer, ServingOptions
+from quaymaster._operation.users import ANONYMOUS, User, Verdict
+
+__all__ = [
+    "ANONYMOUS",
+    "PING",
+    "ApiReviewer",
+    "CachedReviewer",
+    "Check",
+    "EngineBusyError",
+    "EngineProbe",
+    "Gate",
+    "Page",
+    "PageServer",
+    "Query",
+    "Reply",
+    "ReviewError",
+    "ServingOptions",
+    "User",
+    "Verdict",
+    "client_of",
+    "health_pages",
+    "text_reply",
+]
