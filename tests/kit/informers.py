@@ -8,6 +8,7 @@ from quaymaster.columns import ChangeLog
 from quaymaster.inmemory import InMemoryCluster
 from quaymaster.objects import ObjectIndex
 from tests.kit.internals.engine import EngineInformers
+from tests.kit.internals.registry import USUAL_KINDS
 
 __all__ = ["Deaf", "HeldObjects", "StoredObjects", "follow"]
 
@@ -105,6 +106,6 @@ class Deaf:
 
 def follow(cluster: InMemoryCluster) -> EngineInformers:
     """The engine's informers, at work on a cluster; nobody is told of anything."""
-    informers = EngineInformers(cluster, lambda: None)
+    informers = EngineInformers(cluster, lambda: None, kinds=USUAL_KINDS)
     informers.start(Deaf())
     return informers

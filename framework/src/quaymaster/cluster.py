@@ -17,6 +17,7 @@ from quaymaster._contract.cluster import (
     WatchEvent,
     WatchEventType,
 )
+from quaymaster._contract.declarations import Verb, Write
 
 __all__ = [
     "AlreadyExistsError",
@@ -31,7 +32,9 @@ __all__ = [
     "PodStatusPatch",
     "ResourceExpiredError",
     "UnknownOutcomeError",
+    "Verb",
     "Watch",
     "WatchEvent",
     "WatchEventType",
+    "Write",
 ]

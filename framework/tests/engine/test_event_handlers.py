@@ -32,7 +32,6 @@ from quaymaster.objects import (
 from quaymaster.scheduler import QueueName, VirtualClock
 from quaymaster.testing import make_namespace, make_node, make_pod, make_service
 from tests.kit.internals.engine import (
-    WATCHED_KINDS,
     ChangeHandler,
     EventHandlers,
     Progress,
@@ -45,6 +44,7 @@ from tests.kit.internals.queue import (
     QueueProfile,
     SchedulingQueue,
 )
+from tests.kit.internals.registry import USUAL_KINDS
 from tests.kit.internals.state import Cache
 
 _: type[ChangeHandler] = EventHandlers
@@ -150,7 +150,7 @@ def deleting(pod: Pod) -> Pod:
     ("kind", "resource"),
     [
         (kind, resource)
-        for kind in WATCHED_KINDS
+        for kind in USUAL_KINDS
         for resource in EventResource
         if resource.value.rpartition("/")[2] == kind.kind
     ],

@@ -41,7 +41,8 @@ def test_reader_that_comes_too_late_is_told_so() -> None:
 
 def test_informers_write_down_what_watches_and_lists_tell() -> None:
     cluster = InMemoryCluster(VirtualClock())
-    informers = EngineInformers(cluster, lambda: None)
+    kinds = [PersistentVolume]
+    informers = EngineInformers(cluster, lambda: None, kinds=kinds)
     log = informers.changes(PersistentVolume)
     nodes = informers.changes(Node)
     cluster.create(make_persistent_volume(name="a"))

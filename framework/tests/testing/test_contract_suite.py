@@ -59,6 +59,7 @@ CHECKS = [
     "hints",
     "events",
     "leaks",
+    "rights",
 ]
 
 

@@ -7,12 +7,11 @@ from quaymaster._engine.failure import FailureHandler
 from quaymaster._engine.framework import Framework, FrameworkBuilder
 from quaymaster._engine.handle import EngineHandle, Services
 from quaymaster._engine.inbox import Inbox
-from quaymaster._engine.informers import WATCHED_KINDS, ChangeHandler, EngineInformers
+from quaymaster._engine.informers import ChangeHandler, EngineInformers
 from quaymaster._engine.pod_patches import PodPatches
 from quaymaster._engine.progress import Progress
 
 __all__ = [
-    "WATCHED_KINDS",
     "BindingCycle",
     "ChangeHandler",
     "EngineHandle",

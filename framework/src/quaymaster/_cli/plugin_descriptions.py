@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from quaymaster._cli.output import print_line, print_table
+from quaymaster._contract.declarations import Write
 from quaymaster._contract.hook_marks import HookAge
 from quaymaster._objects import ApiObject
 from quaymaster._packages.description import PluginDescription
@@ -32,6 +33,8 @@ def print_description(one: PluginDescription) -> None:
         "POD USE": one.pod_use.value if one.pod_use else "?",
         "EVENTS": one.told.value,
         "KINDS": ", ".join(kind_names(one.kinds)) or "-",
+        "READS": _listed(None if one.reads is None else kind_names(one.reads)),
+        "WRITES": _listed(None if one.writes is None else _write_names(one.writes)),
     }
     print_line()
     width = max(map(len, facts)) + 3
@@ -41,6 +44,15 @@ def print_description(one: PluginDescription) -> None:
         if rows:
             print_line()
             print_table(columns, rows)
+
+
+def _listed(words: Sequence[str] | None) -> str:
+    return "not declared" if words is None else ", ".join(words) or "-"
+
+
+def _write_names(writes: Sequence[Write]) -> list[str]:
+    """The writes in the words of RBAC: ``create pods/binding``."""
+    return [f"{one.verb.value} {one.resource}" for one in writes]
 
 
 def _tables(
@@ -118,8 +130,20 @@ def as_document(one: PluginDescription) -> dict[str, object]:
             }
             for event in one.events
         ],
-        "kinds": [
-            {"kind": kind.kind, "apiVersion": kind.api_version} for kind in one.kinds
-        ],
+        "kinds": _kinds(one.kinds),
+        "reads": None if one.reads is None else _kinds(one.reads),
+        "writes": None if one.writes is None else list(map(_write, one.writes)),
         "contractOptOuts": dict(one.opt_outs),
+    }
+
+
+def _kinds(kinds: Sequence[type[ApiObject]]) -> list[dict[str, str]]:
+    return [{"kind": kind.kind, "apiVersion": kind.api_version} for kind in kinds]
+
+
+def _write(write: Write) -> dict[str, str]:
+    return {
+        "verb": write.verb.value,
+        "group": write.group,
+        "resource": write.resource,
     }

@@ -6,7 +6,7 @@ from quaymaster._config.model import ProfileConfig, SchedulerConfig
 from quaymaster._objects import ApiObject
 from quaymaster._registry.registry import PluginRegistry
 
-__all__ = ["declared_kinds", "plugin_names"]
+__all__ = ["declared_kinds", "kinds_read", "plugin_names", "profile_plugins"]
 
 
 def declared_kinds(
@@ -22,8 +22,29 @@ def declared_kinds(
         KindError: A kind is wrong, or is declared by two classes.
         PluginLoadError: A plugin cannot be used.
     """
-    names = (name for profile in config.profiles for name in plugin_names(profile))
-    return registry.kinds_of(names)
+    return registry.kinds_of(profile_plugins(config))
+
+
+def kinds_read(
+    config: SchedulerConfig, registry: PluginRegistry
+) -> Sequence[type[ApiObject]]:
+    """The kinds that the plugins of a configuration read, nodes and pods last.
+
+    Args:
+        config: Whose profiles say which plugins there are.
+        registry: Where plugins are found by name, and packages of kinds.
+
+    Raises:
+        KindError: A kind is wrong, or is declared by two classes.
+        PluginLoadError: A plugin cannot be used.
+    """
+    return registry.read_by(profile_plugins(config))
+
+
+def profile_plugins(config: SchedulerConfig) -> Sequence[str]:
+    """The plugins of all profiles, each once."""
+    listed = (name for profile in config.profiles for name in plugin_names(profile))
+    return list(dict.fromkeys(listed))
 
 
 def plugin_names(profile: ProfileConfig) -> Sequence[str]:

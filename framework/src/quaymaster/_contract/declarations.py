@@ -1,8 +1,13 @@
-"""What a plugin's class declares of itself: how far its answers reach."""
+"""What a plugin's class declares of itself: how far it reaches, what it writes."""
 
 import enum
 
-__all__ = ["PodUse", "Scope"]
+import attrs
+
+from quaymaster._objects import ApiObject
+from quaymaster._objects.kinds import group_of, plural_of
+
+__all__ = ["PodUse", "Scope", "Verb", "Write"]
 
 
 class Scope(enum.Enum):
@@ -43,3 +48,47 @@ class PodUse(enum.Enum):
 
     PODS = "pods"
     """At single pods, at their host ports, or at anything else."""
+
+
+class Verb(enum.Enum):
+    """What a plugin may do to objects of a kind, in the words of RBAC."""
+
+    CREATE = "create"
+    UPDATE = "update"
+    PATCH = "patch"
+    DELETE = "delete"
+
+
+@attrs.frozen
+class Write:
+    """One sort of write that a plugin makes to the cluster.
+
+    Set as a class attribute: ``writes = (Write(Verb.CREATE, Pod, "binding"),)``. The
+    rights of a scheduler follow from what its plugins declare, and nothing else.
+
+    Attributes:
+        verb: What is done. `Cluster.bind` is CREATE of a pod's ``binding``;
+            `Cluster.patch_status` and `Cluster.patch_pod_status` are PATCH of a
+            ``status``; other calls are called like their verb.
+        kind: The class of the objects.
+        subresource: The part of them, such as ``status``; empty for the object itself.
+    """
+
+    verb: Verb
+    kind: type[ApiObject]
+    subresource: str = ""
+
+    @property
+    def group(self) -> str:
+        """The group of the kind; empty for the core group."""
+        return group_of(self.kind.api_version)
+
+    @property
+    def resource(self) -> str:
+        """What RBAC calls the resource: ``pods``, ``pods/binding``."""
+        plural = plural_of(self.kind)
+        return f"{plural}/{self.subresource}" if self.subresource else plural
+
+    def __str__(self) -> str:
+        part = f', "{self.subresource}"' if self.subresource else ""
+        return f"Write(Verb.{self.verb.name}, {self.kind.__name__}{part})"

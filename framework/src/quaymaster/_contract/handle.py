@@ -16,6 +16,7 @@ from quaymaster._contract.results import Candidate, FilteredRows
 from quaymaster._contract.status import Status
 from quaymaster._errors import QuaymasterError
 from quaymaster._objects import ApiObject, Pod
+from quaymaster._objects.kinds import KINDS
 from quaymaster._state.arrays import Rows
 from quaymaster._state.change_log import ChangeLog
 from quaymaster._state.node_info import NodeInfo
@@ -48,20 +49,23 @@ class UnfollowedKindError(QuaymasterError, KeyError):
     ) -> None:
         self.kind = kind.kind or kind.__name__
         self.followed = tuple(one.kind for one in followed)
+        self._attribute = "reads" if kind in KINDS.values() else "kinds"
         super().__init__(self.kind)
 
     def __str__(self) -> str:
         return (
             f"{self.kind} is not followed (followed: {', '.join(self.followed)}); a "
-            f"plugin that needs it says so in its class: kinds = ({self.kind},)"
+            "plugin that needs it says so in its class: "
+            f"{self._attribute} = ({self.kind},)"
         )
 
 
 class Informers(Protocol):
     """The engine's own copy of the cluster's objects, kept up to date by watches.
 
-    It has what the scheduler itself needs (nodes, pods, namespaces, services, volumes,
-    disruption budgets, what owns pods, and so on), and the kinds that plugins declare.
+    It has nodes, pods, and the kinds that the plugins at work declare as ``reads`` and
+    ``kinds``. For a plugin that says nothing of what it reads or writes there are also
+    namespaces, services, what owns pods, volumes, disruption budgets and so on.
     """
 
     def get(self, kind: type[ObjT], key: str) -> ObjT | None:

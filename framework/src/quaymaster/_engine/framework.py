@@ -17,7 +17,6 @@ from quaymaster._contract.status import Status
 from quaymaster._cycle.algorithm import Algorithm
 from quaymaster._cycle.sampling import NodeOrder
 from quaymaster._engine.handle import EngineHandle, Services
-from quaymaster._engine.informers import WATCHED_KINDS
 from quaymaster._extenders.chain import EXTENDER, NO_EXTENDERS, Extenders
 from quaymaster._extenders.managed import ignoring_managed_resources
 from quaymaster._memo import remember
@@ -26,6 +25,7 @@ from quaymaster._memo.signatures import Signatures
 from quaymaster._objects import ApiObject, Pod
 from quaymaster._queue.backoff import BackoffPolicy
 from quaymaster._queue.profile import QueueProfile
+from quaymaster._registry.access import USUAL_KINDS
 from quaymaster._registry.registry import PluginRegistry
 from quaymaster._runtime.build import build_profile
 from quaymaster._runtime.guards import HookGuards
@@ -85,7 +85,7 @@ class FrameworkBuilder:
     order: NodeOrder = attrs.field(factory=NodeOrder)
     options: SchedulerOptions = attrs.field(factory=SchedulerOptions)
     guards: HookGuards = attrs.field(factory=HookGuards)
-    kinds: Sequence[type[ApiObject]] = WATCHED_KINDS
+    kinds: Sequence[type[ApiObject]] = USUAL_KINDS
 
     def build_all(self, config: SchedulerConfig) -> dict[str, Framework]:
         """Build all profiles of a configuration, by scheduler name.

@@ -21,50 +21,11 @@ from quaymaster._contract.cluster import (
 )
 from quaymaster._contract.handle import UnfollowedKindError
 from quaymaster._contract.object_index import ObjectIndex
-from quaymaster._objects import (
-    ApiObject,
-    CSIDriver,
-    CSINode,
-    CSIStorageCapacity,
-    DeviceClass,
-    Namespace,
-    Node,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    Pod,
-    PodDisruptionBudget,
-    ReplicaSet,
-    ReplicationController,
-    Service,
-    StatefulSet,
-    StorageClass,
-    VolumeAttachment,
-)
+from quaymaster._objects import ApiObject, Node, Pod
 from quaymaster._objects.kind_set import KindSet
 from quaymaster._state.change_log import ChangeLog
 
-__all__ = ["WATCHED_KINDS", "ChangeHandler", "EngineInformers"]
-
-WATCHED_KINDS: Sequence[type[ApiObject]] = (
-    Namespace,
-    Service,
-    ReplicationController,
-    ReplicaSet,
-    StatefulSet,
-    PodDisruptionBudget,
-    StorageClass,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    CSIDriver,
-    CSINode,
-    CSIStorageCapacity,
-    VolumeAttachment,
-    DeviceClass,
-    Node,
-    Pod,
-)
-"""The kinds that the engine follows, in the order in which a batch of changes is
-handled: the objects that pods refer to come before the pods."""
+__all__ = ["ChangeHandler", "EngineInformers"]
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
 K = TypeVar("K", bound=Hashable)
@@ -233,14 +194,14 @@ class _Reflector(Generic[ObjT]):
 
 
 class EngineInformers:
-    """The copies of all watched kinds; implements `quaymaster.Informers`.
+    """The copies of all kinds that are followed; implements `quaymaster.Informers`.
 
     Args:
         cluster: The cluster to follow.
         notify: Called, from any thread, when there is something to `sync`.
         retry_later: Calls what it is given after a while, on the engine's thread: a
             kind that cannot be followed right now is tried again then.
-        kinds: What to follow beside `WATCHED_KINDS`.
+        kinds: What to follow beside nodes and pods.
     """
 
     def __init__(
@@ -257,7 +218,7 @@ class EngineInformers:
         self._news: deque[_Reflector[Any]] = deque()
         self._reflectors: dict[type[ApiObject], _Reflector[Any]] = {}
         self._has_listed = False
-        self.follow((*WATCHED_KINDS, *kinds))
+        self.follow((*kinds, Node, Pod))
 
     def follow(self, kinds: Iterable[type[ApiObject]]) -> Sequence[type[ApiObject]]:
         """Follow more kinds, from the next `start` on.

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from quaymaster._binding.executor import Executor, InlineExecutor, Post
 from quaymaster._binding.waiting_pods import WaitingPods
 from quaymaster._config.changes import ConfigChanges, compare
-from quaymaster._config.kinds import declared_kinds
+from quaymaster._config.kinds import kinds_read
 from quaymaster._config.model import SchedulerConfig
 from quaymaster._contract.clock import Clock
 from quaymaster._contract.cluster import Cluster
@@ -135,7 +135,7 @@ class ProfileRunner:
         self._handler: ChangeHandler | None = None
         self.config = config
         # Plugins may look things up, or ask for what changes, when they are built.
-        self.informers.follow(declared_kinds(config, registry))
+        self.informers.follow(kinds_read(config, registry))
         self.frameworks = self.build(config)
         self._let_reject(self.frameworks)
 
@@ -213,7 +213,7 @@ class ProfileRunner:
             What is different.
         """
         changes = compare(self.config, config)
-        new_kinds = self.informers.follow(declared_kinds(config, self._registry))
+        new_kinds = self.informers.follow(kinds_read(config, self._registry))
         try:
             frameworks = self._adopted(self.build(config), adopt)
         except BaseException:

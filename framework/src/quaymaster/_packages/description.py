@@ -6,12 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 import attrs
 
 from quaymaster._contract.cluster_events import ActionType, ClusterEventWithHint
-from quaymaster._contract.declarations import PodUse, Scope
+from quaymaster._contract.declarations import PodUse, Scope, Write
 from quaymaster._contract.extension_points import EXTENSION_POINTS
 from quaymaster._contract.hook_marks import HookAge
-from quaymaster._objects import ApiObject
+from quaymaster._objects import ApiObject, Node, Pod
 from quaymaster._packages.arguments import Argument, arguments_of
 from quaymaster._packages.events import EventsTold, events_told, registered_events
+from quaymaster._registry.access import (
+    declares_access,
+    reads_of_plugin,
+    writes_of_plugin,
+)
 from quaymaster._registry.kinds import kinds_of_plugin
 from quaymaster._registry.plugin_checks import is_wrapper, marked_hooks
 from quaymaster._registry.registry import RegisteredPlugin
@@ -68,6 +73,9 @@ class PluginDescription:
         told: What it says of events, in a word.
         events: What it registers for.
         kinds: The kinds of objects that it brings, or has followed.
+        reads: The kinds of Kubernetes that it reads beside nodes and pods; None if it
+            declares neither what it reads nor what it writes.
+        writes: The writes to the cluster that it makes; None likewise.
         opt_outs: The checks of the contract suite that it need not pass -> why.
     """
 
@@ -80,6 +88,8 @@ class PluginDescription:
     told: EventsTold
     events: Sequence[EventDescription]
     kinds: Sequence[type[ApiObject]]
+    reads: Sequence[type[ApiObject]] | None
+    writes: Sequence[Write] | None
     opt_outs: Mapping[str, str]
 
 
@@ -105,8 +115,15 @@ def describe(plugin: RegisteredPlugin) -> PluginDescription:
         told=events_told(plugin),
         events=tuple(map(_event, registered_events(plugin) or ())),
         kinds=kinds_of_plugin(found),
+        reads=_reads(found) if declares_access(found) else None,
+        writes=writes_of_plugin(found) if declares_access(found) else None,
         opt_outs=declared_opt_outs(found),
     )
+
+
+def _reads(plugin: type) -> Sequence[type[ApiObject]]:
+    known = {Node, Pod, *kinds_of_plugin(plugin)}
+    return tuple(kind for kind in reads_of_plugin(plugin) if kind not in known)
 
 
 def _hooks(plugin: type) -> Iterator[HookDescription]:

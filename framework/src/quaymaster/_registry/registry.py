@@ -18,6 +18,12 @@ from quaymaster._errors import QuaymasterError
 from quaymaster._objects import ApiObject
 from quaymaster._objects.kind_set import KindSet
 from quaymaster._raised import is_from_outside
+from quaymaster._registry.access import (
+    access_problem,
+    declares_access,
+    in_order,
+    reads_of_plugin,
+)
 from quaymaster._registry.kinds import (
     KIND_GROUP,
     RegisteredKind,
@@ -196,6 +202,7 @@ class RegisteredPlugin:
                 f"{type(found).__name__} {getattr(found, '__name__', found)!r}",
             )
         problem = _problem_with_args(found) or kinds_problem(found)
+        problem = problem or access_problem(found)
         problems = [problem] if problem else list(hook_problems(found))
         return PluginLoadError(self, *problems) if problems else found
 
@@ -286,6 +293,27 @@ class PluginRegistry(Mapping[str, RegisteredPlugin]):
         for name in plugins:
             found += kinds_of_plugin(self[name].load())
         return tuple(KindSet(found))
+
+    def read_by(self, plugins: Iterable[str]) -> Sequence[type[ApiObject]]:
+        """The kinds that some plugins read: what is followed for them, in that order.
+
+        For a plugin that does not declare what it reads, that is all which is usual,
+        and what packages bring.
+
+        Args:
+            plugins: The names of the plugins.
+
+        Raises:
+            KindError: A kind is wrong, or is declared by two classes.
+            UnknownPluginError: Nothing installed offers such a plugin.
+            PluginLoadError: A plugin cannot be used.
+        """
+        classes = [self[name].load() for name in plugins]
+        found: list[type[ApiObject]] = []
+        if not all(map(declares_access, classes)):
+            found += [kind.load() for kind in self._kinds]
+        found += [kind for one in classes for kind in reads_of_plugin(one)]
+        return tuple(KindSet(in_order(found)))
 
     def make_observers(self) -> Sequence[HookObserver]:
         """Build the observers of hooks of all distributions, in the order of names.

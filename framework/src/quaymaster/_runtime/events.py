@@ -2,15 +2,21 @@
 
 import inspect
 from collections.abc import Collection
+from typing import Final
 
 from quaymaster._contract.cluster_events import (
     ActionType,
     ClusterEvent,
     ClusterEventWithHint,
     EventResource,
+    resource_of,
 )
+from quaymaster._objects.kinds import KINDS
 
 __all__ = ["event_problem"]
+
+_FOLLOWED: Final = frozenset(map(resource_of, KINDS.values()))
+"""The resources whose objects can be followed."""
 
 _HINT_ARGUMENTS = ("pod", "old", "new")
 
@@ -20,7 +26,7 @@ def event_problem(registered: object, followed: Collection[EventResource] = ()) 
 
     Args:
         registered: An element of the answer of ``events_to_register``.
-        followed: The resources of declared kinds that there are events of.
+        followed: The resources that there are events of.
     """
     if not isinstance(registered, ClusterEventWithHint):
         found = f"returned a {type(registered).__name__} among its events"
@@ -31,10 +37,11 @@ def event_problem(registered: object, followed: Collection[EventResource] = ()) 
     resource: object = event.resource
     if not isinstance(resource, EventResource):
         return f"returned an event of {resource!r}, expected an EventResource"
-    if resource.is_declared and resource not in followed:
+    if resource not in followed and (resource.is_declared or resource in _FOLLOWED):
+        attribute = "kinds" if resource.is_declared else "reads"
         return (
             f"returned an event of {resource.value!r}, which nobody follows: expected "
-            "that a plugin says so in its class, kinds = (...,)"
+            f"that a plugin says so in its class, {attribute} = (...,)"
         )
     action: object = event.action
     if not isinstance(action, ActionType):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from quaymaster._config.kinds import declared_kinds
+from quaymaster._config.kinds import kinds_read
 from quaymaster._config.load import parse_config
 from quaymaster._contract.handle import Handle
 from quaymaster._contract.hook_marks import hookimpl
@@ -10,7 +10,6 @@ from quaymaster._contract.queueing import QueuedPodInfo
 from quaymaster._contract.status import Status
 from quaymaster._engine.framework import Framework, FrameworkBuilder
 from quaymaster._engine.handle import Services
-from quaymaster._engine.informers import WATCHED_KINDS
 from quaymaster._objects import ApiObject
 from quaymaster._registry.registry import PluginRegistry
 from quaymaster._runtime.guards import HookGuards, Watch
@@ -45,14 +44,14 @@ _STAND_INS = (("queueSort", _FirstComeFirstServed), ("bind", _NoBinder))
 
 
 def kinds_of(*plugins: type) -> Sequence[type[ApiObject]]:
-    """Return the kinds of objects that some plugins declare, each once.
+    """Return the kinds of objects that some plugins read, each once.
 
     Raises:
         PluginLoadError: A class breaks a hookspec, or declares a wrong kind.
         KindError: Two plugins declare one kind by two classes.
     """
     by_name = {one.__name__: one for one in plugins}
-    return PluginRegistry.of(by_name).kinds_of(by_name)
+    return PluginRegistry.of(by_name).read_by(by_name)
 
 
 def build_alone(
@@ -90,7 +89,7 @@ def build_alone(
         registry=registry,
         services=services,
         guards=HookGuards(watches=[watch] if watch else ()),
-        kinds=(*WATCHED_KINDS, *declared_kinds(config, registry)),
+        kinds=kinds_read(config, registry),
     )
     return builder.build(config.profiles[0])
 

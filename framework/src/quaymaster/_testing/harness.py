@@ -77,6 +77,8 @@ class PluginHarness(HarnessBase):
         cluster: An in-memory cluster with the same objects, for ``bind``.
         clock: The clock of the handle and the cluster, which only a test lets run.
         state: The cycle state of the last attempt.
+        refused: The writes that the plugin asked for, and does not declare. Such a call
+            raises a `ContractError`.
 
     Raises:
         PluginLoadError: The class breaks a hookspec.

@@ -17,6 +17,7 @@ from quaymaster._state.arrays import Int64Array
 from quaymaster._state.node_info import NodeInfo
 from quaymaster._state.snapshot import Snapshot
 from quaymaster._testing.alone import build_alone, kinds_of
+from quaymaster._testing.declared_writes import DeclaredWrites
 from quaymaster._testing.still import FixedNominations, FixedObjects
 
 __all__ = ["HarnessBase"]
@@ -51,9 +52,11 @@ class HarnessBase:
         self._informers = FixedObjects(
             [*nodes, *pods, *objects], kinds_of(*beside, plugin)
         )
+        port = DeclaredWrites(self.cluster, [*beside, plugin])
+        self.refused = port.refused
         services = Services(
             clock=clock,
-            cluster=self.cluster,
+            cluster=port,
             informers=self._informers,
             snapshot=self.snapshot,
             nominator=FixedNominations(nominated or {}),

@@ -5,9 +5,8 @@ from typing import Any, TypeVar, cast
 
 from quaymaster._contract.handle import UnfollowedKindError
 from quaymaster._contract.object_index import ObjectIndex
-from quaymaster._engine.informers import WATCHED_KINDS
 from quaymaster._objects import ApiObject, Pod
-from quaymaster._objects.kind_set import KindSet
+from quaymaster._registry.access import USUAL_KINDS
 from quaymaster._state.change_log import ChangeLog
 
 __all__ = ["FixedNominations", "FixedObjects"]
@@ -19,19 +18,21 @@ K = TypeVar("K", bound=Hashable)
 class FixedObjects:
     """Informers whose objects change only by `put`.
 
-    They know the kinds that a scheduler follows, and no others.
+    They know the kinds that a scheduler would follow, and no others.
 
     Args:
         objects: The objects to begin with.
-        kinds: What is followed beside what every scheduler follows.
+        kinds: What is followed.
     """
 
     def __init__(
-        self, objects: Iterable[ApiObject], kinds: Iterable[type[ApiObject]] = ()
+        self,
+        objects: Iterable[ApiObject],
+        kinds: Iterable[type[ApiObject]] = USUAL_KINDS,
     ) -> None:
         self._objects: dict[type[ApiObject], dict[str, ApiObject]] = {}
         self._changes: dict[type[ApiObject], ChangeLog[str]] = {}
-        self._followed = tuple(KindSet((*WATCHED_KINDS, *kinds)))
+        self._followed = tuple(kinds)
         for obj in objects:
             self.put(obj)
 

@@ -9,13 +9,16 @@ Mirrors ``DefaultBinder`` (kube-scheduler 1.36.2,
 """
 
 from quaymaster import Handle, Pod, Status, hookimpl
-from quaymaster.cluster import ApiError
+from quaymaster.cluster import ApiError, Verb, Write
 
 __all__ = ["DefaultBinder"]
 
 
 class DefaultBinder:
     """Binds every pod that no earlier plugin has bound."""
+
+    reads = ()
+    writes = (Write(Verb.CREATE, Pod, "binding"),)
 
     def __init__(self, _args: None, handle: Handle) -> None:
         self._handle = handle

@@ -30,6 +30,8 @@ from quaymaster import (
     hookimpl,
     on_pod,
 )
+from quaymaster.cluster import Verb, Write
+from quaymaster.objects import PodDisruptionBudget
 from quaymaster.preemption import (
     Candidate,
     DryRun,
@@ -62,6 +64,9 @@ class DefaultPreemption:
     """
 
     Args = DefaultPreemptionArgs
+
+    reads = (PodDisruptionBudget,)
+    writes = (Write(Verb.DELETE, Pod), Write(Verb.PATCH, Pod, "status"))
 
     def __init__(self, args: DefaultPreemptionArgs, handle: Handle) -> None:
         self._args = args

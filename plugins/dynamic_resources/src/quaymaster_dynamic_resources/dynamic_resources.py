@@ -60,6 +60,7 @@ class DynamicResources:
     Args = DynamicResourcesArgs
     scope = Scope.NODE
     pod_use = PodUse.NONE
+    reads = (DeviceClass,)
 
     def __init__(self, _args: DynamicResourcesArgs, handle: Handle) -> None:
         self._handle = handle

@@ -55,6 +55,7 @@ class ImageLocality:
 
     # How many other nodes have an image is part of a node's score.
     scope = Scope.NODES
+    reads = ()
 
     def __init__(self, _args: None, handle: Handle) -> None:
         self._handle = handle

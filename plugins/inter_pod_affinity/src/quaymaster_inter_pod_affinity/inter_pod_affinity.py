@@ -33,6 +33,7 @@ from quaymaster import (
     on_pod,
 )
 from quaymaster.counting import Namespaces, PerTemplate
+from quaymaster.objects import Namespace
 from quaymaster_inter_pod_affinity.args import InterPodAffinityArgs
 from quaymaster_inter_pod_affinity.filtering import FilterState
 from quaymaster_inter_pod_affinity.hints import node_change_helps, pod_change_helps
@@ -70,6 +71,7 @@ class InterPodAffinity:
 
     Args = InterPodAffinityArgs
     scope = Scope.CLUSTER
+    reads = (Namespace,)
     contract_opt_outs: ClassVar[Mapping[str, str]] = {
         "events": "as upstream's, the hint for nodes looks at the pod's own terms only"
     }

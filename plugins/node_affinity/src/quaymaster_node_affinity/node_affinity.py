@@ -68,6 +68,7 @@ class NodeAffinity:
     Args = NodeAffinityArgs
     scope = Scope.NODE
     pod_use = PodUse.NONE
+    reads = ()
 
     def __init__(self, args: NodeAffinityArgs, _handle: Handle) -> None:
         self._enforced = _added_selector(args)

@@ -43,6 +43,7 @@ class NodeDeclaredFeatures:
 
     scope = Scope.NODE
     pod_use = PodUse.NONE
+    reads = ()
 
     def __init__(self, _args: None, _handle: Handle) -> None:
         """Take no arguments, and need nothing of the framework."""

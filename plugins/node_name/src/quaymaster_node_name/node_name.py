@@ -34,6 +34,7 @@ class NodeName:
 
     scope = Scope.NODE
     pod_use = PodUse.NONE
+    reads = ()
 
     def __init__(self, _args: None, _handle: Handle) -> None:
         """Take no arguments, and need nothing of the framework."""

@@ -50,6 +50,7 @@ class NodePorts:
     """Rejects nodes on which a host port of the pod is taken."""
 
     scope = Scope.NODE
+    reads = ()
 
     def __init__(self, _args: None, _handle: Handle) -> None:
         """Take no arguments, and need nothing of the framework."""

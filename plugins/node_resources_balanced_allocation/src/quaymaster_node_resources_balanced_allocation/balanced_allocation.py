@@ -56,6 +56,7 @@ class NodeResourcesBalancedAllocation:
 
     Args = NodeResourcesBalancedAllocationArgs
     scope = Scope.NODE
+    reads = ()
 
     def __init__(
         self, args: NodeResourcesBalancedAllocationArgs, _handle: Handle

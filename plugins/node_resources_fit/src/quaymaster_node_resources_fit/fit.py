@@ -100,6 +100,7 @@ class NodeResourcesFit:
     Args = NodeResourcesFitArgs
     scope = Scope.NODE
     pod_use = PodUse.SUMS
+    reads = (DeviceClass,)
 
     def __init__(self, args: NodeResourcesFitArgs, _handle: Handle) -> None:
         self._args = args

@@ -41,6 +41,7 @@ class NodeUnschedulable:
 
     scope = Scope.NODE
     pod_use = PodUse.NONE
+    reads = ()
 
     def __init__(self, _args: None, _handle: Handle) -> None:
         """Take no arguments, and need nothing of the framework."""

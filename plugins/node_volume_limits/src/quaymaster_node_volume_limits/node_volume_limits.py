@@ -33,7 +33,13 @@ from quaymaster import (
     hookimpl,
     on_pod,
 )
-from quaymaster.objects import CSINode, PersistentVolumeClaim, VolumeAttachment
+from quaymaster.objects import (
+    CSINode,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+    VolumeAttachment,
+)
 from quaymaster.volumes import volumes_fragment, volumes_of
 from quaymaster_node_volume_limits.attachable import (
     Attachable,
@@ -143,6 +149,13 @@ class NodeVolumeLimits:
     """Rejects nodes where the pod's volumes would exceed a driver's limit."""
 
     scope = Scope.NODE
+    reads = (
+        CSINode,
+        PersistentVolume,
+        PersistentVolumeClaim,
+        StorageClass,
+        VolumeAttachment,
+    )
 
     def __init__(self, _args: None, handle: Handle) -> None:
         self._handle = handle

@@ -34,6 +34,12 @@ from quaymaster import (
 )
 from quaymaster.counting import DomainCounts, PerTemplate
 from quaymaster.errors import SelectorError
+from quaymaster.objects import (
+    ReplicaSet,
+    ReplicationController,
+    Service,
+    StatefulSet,
+)
 from quaymaster_pod_topology_spread.args import DefaultingType, PodTopologySpreadArgs
 from quaymaster_pod_topology_spread.constraints import (
     Action,
@@ -75,6 +81,7 @@ class PodTopologySpread:
 
     Args = PodTopologySpreadArgs
     scope = Scope.CLUSTER
+    reads = (ReplicaSet, ReplicationController, Service, StatefulSet)
 
     def __init__(self, args: PodTopologySpreadArgs, handle: Handle) -> None:
         self._handle = handle

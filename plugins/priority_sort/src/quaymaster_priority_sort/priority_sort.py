@@ -15,6 +15,8 @@ __all__ = ["PrioritySort"]
 class PrioritySort:
     """Sorts pods by falling priority and rising timestamp."""
 
+    reads = ()
+
     def __init__(self, _args: None, _handle: Handle) -> None:
         """Take no arguments, and need nothing of the framework."""
 

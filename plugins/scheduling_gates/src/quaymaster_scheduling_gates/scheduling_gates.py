@@ -26,6 +26,8 @@ __all__ = ["SchedulingGates"]
 class SchedulingGates:
     """Rejects pods that still have gates, before they are queued."""
 
+    reads = ()
+
     def __init__(self, _args: None, _handle: Handle) -> None:
         """Take no arguments, and need nothing of the framework."""
 

@@ -50,6 +50,7 @@ class TaintToleration:
 
     scope = Scope.NODE
     pod_use = PodUse.NONE
+    reads = ()
 
     def __init__(self, _args: None, _handle: Handle) -> None:
         """Take no arguments, and need nothing of the framework."""

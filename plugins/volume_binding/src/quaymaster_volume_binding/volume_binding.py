@@ -36,7 +36,7 @@ from quaymaster import (
     hookimpl,
     on_node,
 )
-from quaymaster.cluster import ApiError
+from quaymaster.cluster import ApiError, Verb, Write
 from quaymaster.objects import (
     CSIDriver,
     CSINode,
@@ -136,6 +136,18 @@ class VolumeBinding:
     Args = VolumeBindingArgs
     scope = Scope.NODE
     pod_use = PodUse.NONE
+    reads = (
+        CSIDriver,
+        CSINode,
+        CSIStorageCapacity,
+        PersistentVolume,
+        PersistentVolumeClaim,
+        StorageClass,
+    )
+    writes = (
+        Write(Verb.UPDATE, PersistentVolume),
+        Write(Verb.UPDATE, PersistentVolumeClaim),
+    )
 
     def __init__(self, args: VolumeBindingArgs, handle: Handle) -> None:
         self._timeout_seconds = args.bind_timeout_seconds

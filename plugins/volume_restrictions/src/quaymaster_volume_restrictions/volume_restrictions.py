@@ -76,6 +76,7 @@ class VolumeRestrictions:
     """Rejects nodes where pods use a volume that they must not share with the pod."""
 
     scope = Scope.NODE
+    reads = (PersistentVolumeClaim,)
 
     def __init__(self, _args: None, handle: Handle) -> None:
         self._handle = handle

@@ -63,6 +63,7 @@ class VolumeZone:
 
     scope = Scope.NODE
     pod_use = PodUse.NONE
+    reads = (PersistentVolume, PersistentVolumeClaim, StorageClass)
 
     def __init__(self, _args: None, handle: Handle) -> None:
         self._informers = handle.informers

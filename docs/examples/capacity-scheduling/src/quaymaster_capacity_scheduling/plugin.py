@@ -25,7 +25,8 @@ from quaymaster import (
     hookimpl,
     on_pod,
 )
-from quaymaster.objects import Resources
+from quaymaster.cluster import Verb, Write
+from quaymaster.objects import PodDisruptionBudget, Resources
 from quaymaster.preemption import (
     DryRun,
     Evictions,
@@ -58,6 +59,12 @@ class CapacityScheduling:
 
     Args = CapacitySchedulingArgs
     kinds = (ElasticQuota,)
+    reads = (PodDisruptionBudget,)
+    writes = (
+        Write(Verb.DELETE, Pod),
+        Write(Verb.PATCH, Pod, "status"),
+        Write(Verb.PATCH, ElasticQuota, "status"),
+    )
 
     def __init__(self, args: CapacitySchedulingArgs, handle: Handle) -> None:
         self._args = args

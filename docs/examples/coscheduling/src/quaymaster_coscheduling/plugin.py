@@ -29,6 +29,7 @@ from quaymaster import (
     on_node,
     on_pod,
 )
+from quaymaster.cluster import Verb, Write
 
 from quaymaster_coscheduling.args import CoschedulingArgs
 from quaymaster_coscheduling.cluster_changes import OTHER_KINDS, ClusterChanges
@@ -60,6 +61,8 @@ class Coscheduling:
 
     Args: ClassVar[type[CoschedulingArgs]] = CoschedulingArgs
     kinds: ClassVar[Sequence[type[ApiObject]]] = (PodGroup,)
+    reads = OTHER_KINDS
+    writes = (Write(Verb.PATCH, PodGroup, "status"),)
 
     def __init__(self, args: CoschedulingArgs, handle: Handle) -> None:
         self._args = args

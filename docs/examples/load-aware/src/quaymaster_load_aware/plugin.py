@@ -48,6 +48,7 @@ class LoadAware:
     """
 
     Args = LoadAwareArgs
+    reads = ()
     scope = Scope.NODE
     pod_use = PodUse.SUMS
 

@@ -104,11 +104,11 @@ class Bench:
 
     def add(self, obj: ApiObject) -> None:
         """Add an object, in place of any with the same key."""
-        old = self._objects.get(type(obj), obj.key)
         if isinstance(obj, Node):
             self.snapshot.add_node(obj)
         elif isinstance(obj, Pod):
-            if isinstance(old, Pod) and old.node_name:
+            old = self._objects.get(Pod, obj.key)
+            if old is not None and old.node_name:
                 self.snapshot.remove_pod(old)
             if obj.node_name:
                 self.snapshot.add_pod(obj)

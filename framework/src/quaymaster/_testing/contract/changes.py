@@ -13,8 +13,8 @@ from quaymaster._contract.cluster_events import (
     resource_of,
 )
 from quaymaster._engine.changes import node_changes, pod_changes
-from quaymaster._engine.informers import WATCHED_KINDS
 from quaymaster._objects import ApiObject, Node, Pod, PodSpec
+from quaymaster._registry.access import USUAL_KINDS
 from quaymaster._testing.contract.small_cluster import SmallCluster
 
 __all__ = ["Step", "is_of", "steps", "updates_of"]
@@ -202,4 +202,4 @@ def is_of(resource: EventResource, obj: ApiObject) -> bool:
 
 
 def _has_events(kind: type[ApiObject]) -> bool:
-    return kind not in WATCHED_KINDS or resource_of(kind) in _UPSTREAM
+    return kind not in USUAL_KINDS or resource_of(kind) in _UPSTREAM

@@ -14,6 +14,7 @@ from quaymaster._testing.contract.leaks import LEAKS
 from quaymaster._testing.contract.pod_use import POD_USE
 from quaymaster._testing.contract.purity import PURITY
 from quaymaster._testing.contract.reserve import UNRESERVE
+from quaymaster._testing.contract.rights import RIGHTS
 from quaymaster._testing.contract.scope import SCOPE
 from quaymaster._testing.contract.scores import NORMALIZATION, SCORE_RANGE
 from quaymaster._testing.contract.signature import SIGNATURE
@@ -44,6 +45,7 @@ CHECKS: Final[Mapping[str, Check]] = {
         HINTS,
         EVENTS,
         LEAKS,
+        RIGHTS,
     )
 }
 """Name -> check, in the order in which they are asked."""

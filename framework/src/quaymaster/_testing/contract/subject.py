@@ -15,6 +15,7 @@ from quaymaster._engine.framework import retire
 from quaymaster._engine.handle import EngineHandle, Services
 from quaymaster._inmemory.cluster import InMemoryCluster
 from quaymaster._objects import ApiObject
+from quaymaster._registry.access import USUAL_KINDS
 from quaymaster._registry.registry import PluginClass
 from quaymaster._state.snapshot import Snapshot
 from quaymaster._testing.alone import build_alone, kinds_of
@@ -39,14 +40,14 @@ def declared_opt_outs(plugin: type) -> Mapping[str, str]:
 def make_services(
     objects: Iterable[ApiObject] = (),
     cluster: InMemoryCluster | None = None,
-    kinds: Iterable[type[ApiObject]] = (),
+    kinds: Iterable[type[ApiObject]] = USUAL_KINDS,
 ) -> Services:
     """Make the parts of an engine, which do not change.
 
     Args:
         objects: The objects of the informers.
         cluster: A cluster that is not written to; by default, a new one.
-        kinds: The kinds that informers follow beside those of every scheduler.
+        kinds: The kinds that informers follow.
     """
     clock = VirtualClock()
     return Services(
@@ -88,7 +89,7 @@ class Subject:
 
     @cached_property
     def kinds(self) -> Sequence[type[ApiObject]]:
-        """The kinds of objects that it declares.
+        """The kinds of objects that it reads.
 
         Raises:
             PluginLoadError: A kind is wrong.

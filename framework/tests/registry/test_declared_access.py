@@ -1,0 +1,89 @@
+"""What classes declare to read and write, and what is said of mistakes in it."""
+
+import pytest
+
+from quaymaster import ApiObject, Handle, Node, Pod, hookimpl
+from quaymaster.cluster import Verb, Write
+from quaymaster.errors import PluginLoadError
+from quaymaster.objects import Namespace, PriorityClass, Service
+from quaymaster.scheduler import PluginRegistry
+from tests.kit.internals.registry import USUAL_KINDS
+from tests.kit.kinds import PodGroup
+
+
+def plugin(**attributes: object) -> type:
+    """A plugin whose class has these attributes."""
+
+    class Odd:
+        def __init__(self, args: object, handle: Handle) -> None: ...
+
+        @hookimpl
+        def filter(self) -> None: ...
+
+    for name, value in attributes.items():
+        setattr(Odd, name, value)
+    return Odd
+
+
+def read_by(*plugins: type) -> tuple[type[ApiObject], ...]:
+    named = {f"P{number}": one for number, one in enumerate(plugins)}
+    return tuple(PluginRegistry.of(named).read_by(named))
+
+
+def test_plugin_that_declares_nothing_reads_what_is_usual() -> None:
+    assert read_by(plugin()) == tuple(USUAL_KINDS)
+
+
+def test_plugin_that_declares_what_it_writes_reads_nothing_else() -> None:
+    assert read_by(plugin(writes=())) == (Node, Pod)
+
+
+def test_kinds_of_all_plugins_come_before_nodes_and_pods() -> None:
+    first = plugin(reads=(Service, PriorityClass), kinds=(PodGroup,))
+    second = plugin(reads=(Pod, Namespace, Service))
+    expected = (Namespace, Service, PriorityClass, PodGroup, Node, Pod)
+    assert read_by(first, second) == expected
+
+
+def test_one_plugin_that_declares_nothing_is_enough_for_all_that_is_usual() -> None:
+    found = read_by(plugin(), plugin(reads=(PriorityClass,)))
+    assert set(found) == {*USUAL_KINDS, PriorityClass}
+    assert found[-2:] == (Node, Pod)
+
+
+def test_methods_and_properties_of_these_names_declare_nothing() -> None:
+    odd = plugin(reads=property(lambda _self: 3), writes=lambda _self: None)
+    assert read_by(odd) == tuple(USUAL_KINDS)
+
+
+def test_write_says_what_it_is_in_words_of_rbac() -> None:
+    write = Write(Verb.PATCH, PodGroup, "status")
+    assert (write.group, write.resource) == ("scheduling.x-k8s.io", "podgroups/status")
+    assert str(write) == 'Write(Verb.PATCH, PodGroup, "status")'
+
+
+@pytest.mark.parametrize(
+    ("attributes", "problem"),
+    [
+        ({"reads": Service}, "reads: expected a tuple, got <class"),
+        ({"reads": ("Service",)}, "reads: expected a class derived from ApiObject"),
+        (
+            {"reads": (PodGroup,)},
+            "reads: PodGroup is no kind of Kubernetes itself: name it in kinds = (Po",
+        ),
+        ({"writes": "pods"}, "writes: expected a tuple, got 'pods'"),
+        ({"writes": (Pod,)}, "writes: expected a Write, got <class"),
+        ({"writes": (Write("bind", Pod),)}, "writes: expected a Verb, got 'bind'"),  # type: ignore[arg-type] # the mistake
+        (
+            {"writes": (Write(Verb.CREATE, int),)},  # type: ignore[arg-type] # the mistake
+            "writes: expected a class derived from ApiObject",
+        ),
+    ],
+    ids=["class", "text", "foreign", "text for a tuple", "kind", "verb", "no kind"],
+)
+def test_mistake_is_told_when_the_plugin_is_loaded(
+    attributes: dict[str, object], problem: str
+) -> None:
+    with pytest.raises(PluginLoadError) as caught:
+        PluginRegistry.of({"Odd": plugin(**attributes)}).load("Odd")
+    assert caught.value.problem.startswith(problem)
