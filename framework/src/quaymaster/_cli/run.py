@@ -3,6 +3,7 @@
 import random
 import threading
 from contextlib import closing
+from typing import Any
 
 import click
 
@@ -10,6 +11,12 @@ from quaymaster._cli.configuration import read_config
 from quaymaster._cli.logs import logging_to_stderr
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import print_line
+from quaymaster._cli.serving import (
+    ServingArguments,
+    pages_of,
+    serving,
+    serving_options,
+)
 from quaymaster._cli.signals import interruptible, on_hangup, waking
 from quaymaster._cli.values import config_option
 from quaymaster._config.watcher import ConfigWatcher
@@ -19,6 +26,7 @@ from quaymaster._driver.executor import GreenletExecutor
 from quaymaster._driver.frames import Begin
 from quaymaster._engine.scheduler import Scheduler
 from quaymaster._kubernetes.resolving import find_access
+from quaymaster._operation.standing import Standing
 from quaymaster._registry.registry import PluginRegistry
 
 __all__ = ["command"]
@@ -39,7 +47,13 @@ __all__ = ["command"]
     help="The context of the kubeconfig; by default the current one, or without any "
     "kubeconfig the service account of the pod that this runs in.",
 )
-def command(config_file: str | None, kubeconfig: str | None, context: str) -> None:
+@serving_options
+def command(
+    config_file: str | None,
+    kubeconfig: str | None,
+    context: str,
+    **served: Any,  # what `serving_options` name
+) -> None:
     """Schedule the pods of a cluster: bind them, and preempt others.
 
     It runs until SIGINT (Ctrl-C) or SIGTERM, and exits with 0 then.
@@ -59,8 +73,15 @@ def command(config_file: str | None, kubeconfig: str | None, context: str) -> No
             seed=random.SystemRandom().getrandbits(64),
             make_executor=GreenletExecutor,
         )
-        print_line(f"scheduling {', '.join(scheduler.frameworks)} on {access.server}")
-        _run(scheduler, config_file, registry, clock)
+        standing = Standing(
+            io_problem=lambda: "it has ended" if cluster.has_ended else ""
+        )
+        pages = pages_of(scheduler, standing)
+        with serving(ServingArguments(**served), pages, cluster):
+            print_line(
+                f"scheduling {', '.join(scheduler.frameworks)} on {access.server}"
+            )
+            _run(scheduler, config_file, registry, clock)
 
 
 def _run(

@@ -61,6 +61,7 @@ class KubernetesCluster:
         self._by_number: list[Followed[Any]] = []
         self._waiting: dict[int, Callable[[Answered], None]] = {}
         self._calls = itertools.count(1)
+        self._has_ended = False
         self._link = Link(begin, self._receive, self._ended)
 
     def follow(self, kind: type[ApiObject]) -> None:
@@ -130,6 +131,19 @@ class KubernetesCluster:
         """See `Cluster.record`."""
         self._link.send(requests.record(note))
 
+    def post(self, path: str, body: bytes) -> bytes:
+        """Send a review to the server, and return its answer.
+
+        Raises:
+            ApiError: The server cannot be asked, or refuses.
+        """
+        return self._asked(Asked(0, Lane.READ, "POST", path, body))
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the process for input and output is gone."""
+        return self._has_ended
+
     def _asked(self, asked: Asked) -> bytes:
         """Ask, wait for the answer, and return its content."""
         asked.call = next(self._calls)
@@ -158,6 +172,7 @@ class KubernetesCluster:
             self._by_number[message.resource].receive(message)  # type: ignore[attr-defined]
 
     def _ended(self) -> None:
+        self._has_ended = True
         for call in list(self._waiting):
             why = "the process for input and output has ended"
             self._receive(Answered(call, 0, why=why, is_in_doubt=True))

@@ -271,6 +271,10 @@ class EngineInformers:
             self._has_listed = all(listed)
         return self._has_listed
 
+    def unlisted(self) -> Sequence[type[ApiObject]]:
+        """Return the kinds that have never been listed."""
+        return [kind for kind, one in self._reflectors.items() if not one.is_listed]
+
     def sync(self) -> bool:
         """Handle all changes that have arrived; return whether there were any."""
         news = self._news

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from typing import TypeVar
 
 from quaymaster._binding.executor import Executor, InlineExecutor, Post
 from quaymaster._config.changes import ConfigChanges
@@ -37,6 +38,8 @@ from quaymaster._registry.registry import PluginRegistry
 from quaymaster._state.node_table import NodeTable
 
 __all__ = ["Observer", "Scheduler"]
+
+T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
@@ -205,6 +208,28 @@ class Scheduler:
             `ProfileError`, `ExtenderError`, or what a plugin's hooks raised.
         """
         return self._runner.inbox.ask(lambda: reload(self._engine, config))
+
+    def ask(self, question: Callable[[], T]) -> Future[T]:
+        """Have a call made on the scheduler's thread; from any thread.
+
+        Whoever reads what the scheduler holds, such as its queue, has to do it so. The
+        scheduler's thread must not wait for the answer.
+
+        Args:
+            question: Is called between two scheduling cycles, while `run` or `turn`
+                is called.
+
+        Returns:
+            What it returns or raises.
+        """
+        return self._runner.inbox.ask(question)
+
+    def unlisted(self) -> Sequence[str]:
+        """Return the kinds that have never been listed; on the scheduler's thread.
+
+        As long as there are any, nothing is scheduled.
+        """
+        return [kind.kind for kind in self._informers.unlisted()]
 
     def gate_of(self, pod: Pod) -> Status | None:
         """Return what keeps a pod out of the queue, or None if nothing does."""

@@ -99,6 +99,7 @@ def _status(status: HTTPStatus, message: str) -> Reply:
         "status": "Failure",
         "message": message,
         "reason": status.phrase,
+        "details": {},
         "code": status.value,
     }
     return json_reply(tree, status)

@@ -1,0 +1,163 @@
+"""The pages that ``quaymaster run`` serves, and the options that say where."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final
+
+import attrs
+import click
+
+from quaymaster._driver.cluster import KubernetesCluster
+from quaymaster._engine.scheduler import Scheduler
+from quaymaster._operation.access import Gate
+from quaymaster._operation.configz import configz
+from quaymaster._operation.engine_probe import EngineProbe
+from quaymaster._operation.pages import Page
+from quaymaster._operation.reviews import ApiReviewer, CachedReviewer
+from quaymaster._operation.server import PageServer, ServingOptions
+from quaymaster._operation.standing import Standing, health
+from quaymaster._serving.tls import (
+    CertificateError,
+    ServerTLS,
+    TLSFiles,
+    WrapsConnections,
+)
+
+__all__ = ["ServingArguments", "pages_of", "serving", "serving_options"]
+
+# As long as kubelets wait for the scheduler's probes where kubeadm has set it up: 15 s,
+# less some for the rest of the answer.
+_SECONDS_TO_ANSWER: Final = 10.0
+_LARGEST_PORT: Final = 65535
+
+
+@attrs.frozen
+class ServingArguments:
+    """Where to serve, and with which certificates.
+
+    Attributes:
+        bind_address: The address to listen on.
+        secure_port: The port; 0 serves nothing.
+        tls_cert_file: The server's certificate; without one, it signs one itself.
+        tls_private_key_file: Its key.
+        client_ca_file: The authorities of clients' certificates.
+    """
+
+    bind_address: str
+    secure_port: int
+    tls_cert_file: str | None
+    tls_private_key_file: str | None
+    client_ca_file: str | None
+
+
+def serving_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options that `ServingArguments` are made of."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+_OPTIONS: Final = (
+    click.option(
+        "--bind-address",
+        default="127.0.0.1",
+        show_default=True,
+        metavar="ADDRESS",
+        help="Where to serve health and metrics; 0.0.0.0 for all addresses.",
+    ),
+    click.option(
+        "--secure-port",
+        type=click.IntRange(0, _LARGEST_PORT),
+        default=10259,
+        show_default=True,
+        metavar="PORT",
+        help="The port for them, over HTTPS; 0 serves nothing.",
+    ),
+    click.option(
+        "--tls-cert-file",
+        type=click.Path(),
+        metavar="FILE",
+        help="Serve with this certificate; by default, with one that signs itself.",
+    ),
+    click.option(
+        "--tls-private-key-file",
+        type=click.Path(),
+        metavar="FILE",
+        help="Its private key.",
+    ),
+    click.option(
+        "--client-ca-file",
+        type=click.Path(),
+        metavar="FILE",
+        help="Know clients by certificates of these authorities, beside tokens.",
+    ),
+)
+
+
+@contextmanager
+def serving(
+    arguments: ServingArguments, pages: Mapping[str, Page], cluster: KubernetesCluster
+) -> Iterator[None]:
+    """Serve pages on other threads, unless the port is 0.
+
+    Args:
+        arguments: Where.
+        pages: Path -> page.
+        cluster: Knows who may see them.
+    """
+    if not arguments.secure_port:
+        yield
+        return
+    gate = Gate(CachedReviewer(ApiReviewer(cluster.post)))
+    options = ServingOptions(tls=_tls(arguments))
+    address = (arguments.bind_address, arguments.secure_port)
+    try:
+        server = PageServer(address, pages, gate, options)
+    except OSError as error:
+        where = f"{address[0]}:{address[1]}"
+        problem = f"cannot listen on {where}: {error.strerror}; 0 serves nothing"
+        raise click.BadParameter(problem, param_hint="--secure-port") from error
+    server.start()
+    try:
+        yield
+    finally:
+        server.stop()
+
+
+def pages_of(scheduler: Scheduler, standing: Standing) -> Mapping[str, Page]:
+    """Return the pages of a scheduler.
+
+    Args:
+        scheduler: The scheduler; it has to take turns on another thread.
+        standing: What the process knows of itself.
+    """
+    probe = EngineProbe(scheduler, _SECONDS_TO_ANSWER)
+    return {
+        **health(standing, probe, scheduler),
+        "/configz": configz(lambda: scheduler.config),
+    }
+
+
+def _tls(arguments: ServingArguments) -> WrapsConnections:
+    certificate, key = arguments.tls_cert_file, arguments.tls_private_key_file
+    if (certificate is None) != (key is None):
+        raise click.UsageError(
+            "--tls-cert-file and --tls-private-key-file need each other"
+        )
+    try:
+        if certificate is not None and key is not None:
+            authorities = arguments.client_ca_file
+            files = TLSFiles(
+                certificate=certificate, key=key, client_authorities=authorities
+            )
+            return ServerTLS(files)
+        return _self_signed(arguments)
+    except CertificateError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def _self_signed(arguments: ServingArguments) -> WrapsConnections:
+    # Only here: it takes long to import, and is not there without the extra.
+    from quaymaster._serving.self_signed import SelfSignedTLS  # noqa: PLC0415 - above
+
+    return SelfSignedTLS(arguments.bind_address, arguments.client_ca_file)

@@ -1,0 +1,85 @@
+"""The health of a scheduler's process."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from typing import TypeVar
+
+from tests.kit.internals.operation import EngineProbe, Standing, health
+
+T = TypeVar("T")
+
+
+class Engine:
+    """Answers at once, and has these kinds to list yet."""
+
+    def __init__(self, *kinds: str, is_stuck: bool = False) -> None:
+        self.kinds = kinds
+        self.is_stuck = is_stuck
+
+    def unlisted(self) -> Sequence[str]:
+        return self.kinds
+
+    def ask(self, call: Callable[[], T], /) -> Future[T]:
+        answer: Future[T] = Future()
+        if not self.is_stuck:
+            answer.set_result(call())
+        return answer
+
+
+def told(engine: Engine, standing: Standing, path: str) -> tuple[int, str]:
+    pages = health(standing, EngineProbe(engine, 0.001), engine)
+    reply = pages[path]({"verbose": [""]})
+    return reply.status, reply.body.decode()
+
+
+def test_scheduler_that_knows_the_cluster_is_ready() -> None:
+    assert told(Engine(), Standing(), "/readyz") == (
+        200,
+        (
+            "[+]ping ok\n[+]leaderElection ok\n[+]shutdown ok\n[+]informer-sync ok\n"
+            "[+]sched-handler-sync ok\n[+]io-process ok\nreadyz check passed\n"
+        ),
+    )
+
+
+def test_scheduler_is_not_ready_before_all_is_listed() -> None:
+    engine = Engine("Node", "Pod", "Service", "Namespace")
+    status, text = told(engine, Standing(), "/readyz")
+    assert status == 500
+    assert "[-]informer-sync failed: reason withheld\n" in text
+    assert told(engine, Standing(), "/readyz/informer-sync") == (
+        500,
+        "internal server error: not listed yet: Node, Pod, Service and 1 more\n",
+    )
+
+
+def test_replica_that_waits_for_the_lease_is_ready() -> None:
+    standing = Standing(is_leading=lambda: False)
+    assert told(Engine("Pod"), standing, "/readyz")[0] == 200
+
+
+def test_process_that_ends_is_not_ready_but_alive() -> None:
+    standing = Standing(is_stopping=lambda: True)
+    assert told(Engine(), standing, "/readyz")[0] == 500
+    assert told(Engine(), standing, "/livez")[0] == 200
+
+
+def test_stuck_engine_is_told_by_those_who_watch() -> None:
+    engine = Engine(is_stuck=True)
+    for path in ("/livez", "/healthz"):
+        status, text = told(engine, Standing(), path)
+        assert status == 500
+        assert "[-]engine failed: reason withheld\n" in text
+
+
+def test_lost_lease_and_lost_connections_are_told() -> None:
+    standing = Standing(
+        lease_problem=lambda: "not renewed for 20 s", io_problem=lambda: "it has ended"
+    )
+    assert told(Engine(), standing, "/healthz") == (
+        500,
+        (
+            "[+]ping ok\n[-]leaderElection failed: reason withheld\n[+]engine ok\n"
+            "[-]io-process failed: reason withheld\nhealthz check failed\n"
+        ),
+    )
