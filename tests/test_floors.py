@@ -23,7 +23,7 @@ FLOORS = (
     {"_cycle", "_queue", "_inmemory", "_manifests", "_kubernetes"},
     {"_memo", "_binding", "_mutations"},
     {"_engine", "_driver"},
-    {"_simulation", "_testing", "_extender_server", "_perf", "_operation"},
+    {"_simulation", "_testing", "_extender_server", "_perf", "_operation", "_deploy"},
     {"_packages"},
     {"_cli"},
     {"__main__"},

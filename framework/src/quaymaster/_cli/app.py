@@ -5,6 +5,7 @@ import click
 from quaymaster._cli import (
     completion,
     config,
+    deploy,
     explain,
     extender,
     perf,
@@ -47,6 +48,7 @@ app.add_command(simulate.command)
 app.add_command(explain.command)
 app.add_command(snapshot.command)
 app.add_command(run.command)
+app.add_command(deploy.group)
 app.add_command(extender.command)
 app.add_command(perf.command)
 app.add_command(plugins.group)

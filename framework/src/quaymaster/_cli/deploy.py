@@ -1,0 +1,214 @@
+"""``quaymaster deploy``."""
+
+import re
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from quaymaster._cli.configuration import config_notices
+from quaymaster._cli.notices import print_notices
+from quaymaster._cli.output import OutputError, print_text, warn
+from quaymaster._cli.values import config_option
+from quaymaster._config.kinds import profile_plugins
+from quaymaster._config.load import parse_config, read_source
+from quaymaster._config.model import SchedulerConfig
+from quaymaster._config.yaml_file import read_yaml
+from quaymaster._deploy.dockerfile import dockerfile_of, requirements_of
+from quaymaster._deploy.documents import UPSTREAM_SCHEDULER, adapted
+from quaymaster._deploy.plan import Plan
+from quaymaster._deploy.rendering import rendered
+from quaymaster._deploy.rights import rights_of
+from quaymaster._objects.quantity import Quantity
+from quaymaster._registry.registry import PluginRegistry
+
+__all__ = ["group"]
+
+_DEFAULT_SOURCE: Final = "configuration"
+_API_PORTS: Final = (443, 6443)
+_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", re.ASCII)
+_LONGEST_NAME: Final = 63
+_LARGEST_PORT: Final = 65535
+
+
+@click.group("deploy")
+def group() -> None:
+    """Put the scheduler on a cluster."""
+
+
+def _name(_context: click.Context, _option: click.Parameter, text: str) -> str:
+    if len(text) > _LONGEST_NAME or not _NAME.fullmatch(text):
+        raise click.BadParameter(f"expected a name such as my-scheduler, got {text!r}")
+    return text
+
+
+def _quantity(_context: click.Context, _option: click.Parameter, text: str) -> str:
+    try:
+        Quantity(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+    return text
+
+
+@group.command("render")
+@config_option()
+@click.option(
+    "--scheduler-name",
+    metavar="NAME",
+    default="",
+    help="What pods choose it by, in spec.schedulerName; by default what the "
+    "configuration says.",
+)
+@click.option(
+    "--name",
+    default="quaymaster",
+    show_default=True,
+    callback=_name,
+    help="The name of the objects.",
+)
+@click.option(
+    "-n",
+    "--namespace",
+    metavar="NAME",
+    default="kube-system",
+    show_default=True,
+    callback=_name,
+    help="Where they are; it must be there.",
+)
+@click.option(
+    "--image",
+    metavar="IMAGE",
+    default="",
+    help="The image, such as --dockerfile makes it; by default quaymaster, with this "
+    "version as its tag.",
+)
+@click.option(
+    "--replicas",
+    type=click.IntRange(1),
+    default=2,
+    show_default=True,
+    help="How many; one schedules, the others stand by.",
+)
+@click.option(
+    "--priority-class",
+    metavar="NAME",
+    default="system-cluster-critical",
+    show_default=True,
+    help="The PriorityClass of its pods; '' for none.",
+)
+@click.option(
+    "--cpu",
+    metavar="AMOUNT",
+    default="500m",
+    show_default=True,
+    callback=_quantity,
+    help="The CPU that each replica asks for.",
+)
+@click.option(
+    "--memory",
+    metavar="AMOUNT",
+    default="1Gi",
+    show_default=True,
+    callback=_quantity,
+    help="The memory that each replica asks for.",
+)
+@click.option(
+    "--api-port",
+    "api_ports",
+    type=click.IntRange(1, _LARGEST_PORT),
+    multiple=True,
+    default=_API_PORTS,
+    show_default=True,
+    help="A port of the API server that its pods may connect to. May be repeated.",
+)
+@click.option("--dockerfile", is_flag=True, help="Print the image's Dockerfile.")
+@click.option(
+    "--dir",
+    "folder",
+    metavar="DIR",
+    type=click.Path(file_okay=False),
+    help="Write a file for each object, instead of printing them.",
+)
+def render(
+    config_file: str | None,
+    scheduler_name: str,
+    name: str,
+    namespace: str,
+    image: str,
+    dockerfile: bool,
+    folder: str | None,
+    **options: Any,  # attributes of `Plan`
+) -> None:
+    """Print what a cluster needs to run the scheduler, for "kubectl apply -f -".
+
+    That is a Deployment with probes and what is around it, the configuration, and the
+    least rights that the configuration can do with: those that its plugins declare.
+    """
+    registry, version = PluginRegistry.discover(), metadata.version("quaymaster")
+    document, config = _configuration(
+        config_file, registry, scheduler_name, name, namespace
+    )
+    if dockerfile:
+        names = profile_plugins(config)
+        print_text(dockerfile_of(requirements_of(names, registry, version)))
+        return
+    election = config.leader_election
+    if options["replicas"] > 1 and not election.leader_elect:
+        message = "leaderElection.leaderElect is false: expected 1, else all schedule"
+        raise click.BadParameter(message, param_hint="--replicas")
+    plan = Plan(
+        name=name,
+        namespace=namespace,
+        image=image or f"quaymaster:{version}",
+        version=version,
+        config=config,
+        document=document,
+        needs=rights_of(config, registry),
+        **options,
+    )
+    _put(plan, folder)
+    print_notices(config_notices(config.warnings))
+    if config.profile(UPSTREAM_SCHEDULER) is not None:
+        lease = f"{election.resource_namespace}/{election.resource_name}"
+        warn(
+            f"note: it is for the pods of kube-scheduler, and takes turns with it by "
+            f"the lease {lease}; --scheduler-name names another scheduler"
+        )
+
+
+def _configuration(
+    file: str | None,
+    registry: PluginRegistry,
+    scheduler_name: str,
+    name: str,
+    namespace: str,
+) -> tuple[dict[str, Any], SchedulerConfig]:
+    """The configuration as it is to be deployed: the file's content, and complete."""
+    source = file or _DEFAULT_SOURCE
+    document: object = None
+    if file is not None:
+        document = read_yaml(read_source(file), file)
+        given = parse_config(document, registry, source=source)
+        if scheduler_name and len(given.profiles) > 1:
+            count = len(given.profiles)
+            message = f"{file} has {count} profiles, each with a name: expected one"
+            raise click.BadParameter(message, param_hint="--scheduler-name")
+    tree = adapted(
+        document, scheduler_name=scheduler_name, name=name, namespace=namespace
+    )
+    return tree, parse_config(tree, registry, source=source)
+
+
+def _put(plan: Plan, folder: str | None) -> None:
+    """Print the objects, or write them to files."""
+    if folder is None:
+        print_text("---\n".join(text for _, text in rendered(plan)))
+        return
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        for name, text in rendered(plan):
+            Path(folder, f"{name}.yaml").write_text(text, encoding="utf-8")
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise OutputError(f"{error.filename or folder}: {why}") from error

@@ -1,0 +1,152 @@
+"""Which rights a configuration needs, and how they become rules."""
+
+from itertools import product
+
+import pytest
+
+from quaymaster import Handle, Pod, hookimpl
+from quaymaster.cluster import Verb, Write
+from quaymaster.config import default_config, parse_config
+from quaymaster.objects import PersistentVolume
+from quaymaster.scheduler import PluginRegistry
+from tests.kit.documents import HEADER
+from tests.kit.internals.deploy import Need, Right, rights_of, rules_of
+from tests.kit.kinds import PodGroup
+
+
+class Groups:
+    """Reads a kind of its own, and writes its status."""
+
+    kinds = (PodGroup,)
+    writes = (Write(Verb.PATCH, PodGroup, "status"),)
+
+    def __init__(self, args: object, handle: Handle) -> None: ...
+
+    @hookimpl
+    def filter(self, pod: Pod) -> None: ...
+
+
+class Binder:
+    """Writes what it does not follow."""
+
+    writes = (Write(Verb.UPDATE, PersistentVolume),)
+    __init__ = Groups.__init__
+    filter = Groups.filter
+
+
+class Old:
+    """Says neither what it reads nor what it writes."""
+
+    __init__ = Groups.__init__
+    filter = Groups.filter
+
+
+NEEDED = ("PrioritySort", "DefaultBinder")
+
+
+def document(plugins: object, **settings: object) -> dict[str, object]:
+    return {**HEADER, "profiles": [{"plugins": {"multiPoint": plugins}}], **settings}
+
+
+def needs_of(*plugins: type, **settings: object) -> dict[str, tuple[str, ...]]:
+    """The rights of a profile with these plugins -> who needs them."""
+    registry = PluginRegistry.discover()
+    for one in plugins:
+        registry = registry.with_plugin(one)
+    names = (*NEEDED, *(one.__name__ for one in plugins))
+    enabled = {"disabled": [{"name": "*"}], "enabled": [{"name": n} for n in names]}
+    config = parse_config(document(enabled, **settings), registry)
+    return {str(need.right): need.who for need in rights_of(config, registry)}
+
+
+def test_scheduler_itself_needs_little() -> None:
+    election = " leases.coordination.k8s.io"
+    lease = f"{election} 'kube-scheduler' in namespace 'kube-system'"
+    assert set(needs_of()) == {
+        *(f"{verb} {kind}" for verb in ("get", "list", "watch") for kind in ALWAYS),
+        "patch pods/status",
+        "create pods/binding",
+        "create events.events.k8s.io",
+        "patch events.events.k8s.io",
+        "create tokenreviews.authentication.k8s.io",
+        "create subjectaccessreviews.authorization.k8s.io",
+        f"get{lease}",
+        f"update{lease}",
+        f"create{election} in namespace 'kube-system'",
+    }
+
+
+ALWAYS = ("nodes", "pods")
+
+
+def test_without_an_election_nobody_needs_leases() -> None:
+    found = needs_of(leaderElection={"leaderElect": False})
+    assert not [right for right in found if "leases" in right]
+
+
+def test_pods_are_deleted_by_preemption_alone() -> None:
+    registry = PluginRegistry.discover()
+    needs = rights_of(default_config(registry), registry)
+    (delete,) = [need for need in needs if need.right.verb == "delete"]
+    assert delete == Need(Right("delete", "pods"), ("DefaultPreemption",))
+
+
+def test_kind_of_ones_own_is_followed_and_its_status_patched() -> None:
+    found = needs_of(Groups)
+    group = "scheduling.x-k8s.io"
+    assert {right: who for right, who in found.items() if group in right} == {
+        f"get podgroups.{group}": ("Groups",),
+        f"list podgroups.{group}": ("Groups",),
+        f"watch podgroups.{group}": ("Groups",),
+        f"patch podgroups/status.{group}": ("Groups",),
+    }
+
+
+def test_update_needs_to_read_the_whole_object() -> None:
+    found = needs_of(Binder)
+    mine = {right for right, who in found.items() if who == ("Binder",)}
+    assert mine == {"update persistentvolumes", "get persistentvolumes"}
+
+
+def test_plugin_that_declares_nothing_gets_what_is_usual() -> None:
+    found = needs_of(Old)
+    assert found["delete pods"] == ("Old",)
+    assert found["list poddisruptionbudgets.policy"] == ("Old",)
+    assert set(found["create pods/binding"]) == {"DefaultBinder", "Old"}
+
+
+def test_shipped_profiles_have_rights_by_their_plugins() -> None:
+    registry = PluginRegistry.discover()
+    needs = rights_of(default_config(registry), registry)
+    who = {need.right.resource: need.who for need in needs if need.right.verb == "list"}
+    assert who["namespaces"] == ("InterPodAffinity",)
+    assert who["services"] == ("PodTopologySpread",)
+
+
+@pytest.mark.parametrize("is_default", [True, False], ids=["default", "old plugin"])
+def test_rules_give_exactly_the_rights(is_default: bool) -> None:
+    registry = PluginRegistry.discover()
+    if is_default:
+        needs = rights_of(default_config(registry), registry)
+    else:
+        registry = registry.with_plugin(Old)
+        enabled = {"enabled": [{"name": "Old"}]}
+        needs = rights_of(parse_config(document(enabled), registry), registry)
+    given = []
+    for rule in rules_of(needs):
+        for resource, verb in product(rule.resources, rule.verbs):
+            given.append((verb, resource, rule.group, *rule.names))
+    wanted = [
+        (one.verb, one.resource, one.group, *([one.name] if one.name else []))
+        for one in (need.right for need in needs)
+    ]
+    assert sorted(given) == sorted(wanted)
+
+
+def test_rules_say_who_needs_what() -> None:
+    reading = [Need(Right(verb, "pods"), ("A",)) for verb in ("get", "list")]
+    rules = rules_of([*reading, Need(Right("delete", "pods"), ("B", "C"))])
+    assert [(rule.verbs, rule.reasons) for rule in rules] == [
+        (("get", "list"), ("pods: A",)),
+        (("delete",), ("pods: B, C",)),
+    ]
