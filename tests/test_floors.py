@@ -21,7 +21,7 @@ FLOORS = (
     {"_config"},
     {"_runtime", "_extenders", "_openapi"},
     {"_cycle", "_queue", "_inmemory", "_manifests", "_kubernetes"},
-    {"_memo", "_binding", "_mutations"},
+    {"_memo", "_binding", "_mutations", "_election"},
     {"_engine", "_driver"},
     {"_simulation", "_testing", "_extender_server", "_perf", "_operation", "_deploy"},
     {"_packages"},

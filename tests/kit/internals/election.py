@@ -1,0 +1,22 @@
+"""What tests see of ``quaymaster._election``."""
+
+from quaymaster._election.candidate import Candidate, ElectionStatus, HeldLease
+from quaymaster._election.elector import LeaderElector, election_client, new_identity
+from quaymaster._election.fence import Fence, boot_seconds
+from quaymaster._election.rules import Answer, Ask, Clocks, Pause, Rules
+
+__all__ = [
+    "Answer",
+    "Ask",
+    "Candidate",
+    "Clocks",
+    "ElectionStatus",
+    "Fence",
+    "HeldLease",
+    "LeaderElector",
+    "Pause",
+    "Rules",
+    "boot_seconds",
+    "election_client",
+    "new_identity",
+]
