@@ -3,21 +3,16 @@
 import itertools
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
 from quaymaster._contract.cluster import (
-    AlreadyExistsError,
-    ApiError,
     ConflictError,
     EventNote,
-    InvalidError,
     ListResult,
     NotFoundError,
     PodStatusPatch,
-    ResourceExpiredError,
-    UnknownOutcomeError,
     Watch,
 )
 from quaymaster._driver import requests
@@ -32,6 +27,7 @@ from quaymaster._driver.frames import (
     Message,
 )
 from quaymaster._driver.link import Link
+from quaymaster._driver.refusals import error_of
 from quaymaster._driver.updating import updated_tree
 from quaymaster._kubernetes.resources import resource_of
 from quaymaster._objects import ApiObject, Pod
@@ -40,13 +36,6 @@ from quaymaster._objects.wire import decode
 __all__ = ["KubernetesCluster"]
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
-
-_ERRORS: Final[Mapping[int, type[ApiError]]] = {
-    404: NotFoundError,
-    409: ConflictError,
-    410: ResourceExpiredError,
-    422: InvalidError,
-}
 
 
 class KubernetesCluster:
@@ -121,7 +110,10 @@ class KubernetesCluster:
 
     def patch_pod_status(self, pod: Pod, patch: PodStatusPatch) -> None:
         """See `Cluster.patch_pod_status`."""
-        self._asked(requests.patch_pod_status(pod, patch))
+        try:
+            self._asked(requests.patch_pod_status(pod, patch))
+        except ConflictError as error:  # no version is asked for: it is another pod
+            raise NotFoundError(str(error)) from error
 
     def patch_status(self, obj: ObjT, changes: Mapping[str, object]) -> ObjT:
         """See `Cluster.patch_status`."""
@@ -157,11 +149,7 @@ class KubernetesCluster:
             answer = _waited(ask)
         if not answer.why:
             return answer.body
-        if answer.is_in_doubt:
-            raise UnknownOutcomeError(answer.why)
-        if asked.method == "POST" and answer.code == 409 and asked.lane != Lane.BIND:
-            raise AlreadyExistsError(answer.why)
-        raise _ERRORS.get(answer.code, ApiError)(answer.why)
+        raise error_of(answer)
 
     def _receive(self, message: Message) -> None:
         if isinstance(message, Answered):

@@ -86,8 +86,10 @@ class Asked(Message):
         target: The path with its query.
         body: What is sent.
         content_type: What the body is.
-        key: What it is about: of those that wait, the later ones are merged into the
-            first one if the lane does so; empty for none.
+        key: What it is about; empty for nothing. Requests with one key leave one after
+            the other.
+        may_repeat: Whether it may be sent twice without harm.
+        wants_body: Whether the content of a good answer is of use.
     """
 
     call: int
@@ -97,6 +99,8 @@ class Asked(Message):
     body: bytes = b""
     content_type: str = "application/json"
     key: str = ""
+    may_repeat: bool = False
+    wants_body: bool = True
 
 
 class Alive(Message):
@@ -161,7 +165,7 @@ class Answered(Message):
     Attributes:
         call: Which one.
         code: The HTTP status; 0 if no answer came.
-        body: The content of a good answer.
+        body: The content of the answer, if anybody wants it.
         why: The error, if any.
         is_in_doubt: Whether it may have taken effect in spite of the error.
     """

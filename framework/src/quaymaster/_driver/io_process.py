@@ -16,8 +16,8 @@ from quaymaster._driver.frames import (
     FrameSocket,
     FromEngine,
 )
-from quaymaster._driver.lanes import Lanes
 from quaymaster._driver.reflector import Reflector
+from quaymaster._driver.way_out import WayOut
 from quaymaster._kubernetes.resolving import find_access
 
 __all__ = ["main"]
@@ -39,11 +39,17 @@ def main(descriptor: int) -> None:
     if not isinstance(begin, Begin):
         return
     access = find_access(kubeconfig=begin.kubeconfig, context=begin.context)
-    lanes = Lanes(access, frames.send)
-    lanes.start()
+    way_out = WayOut(
+        lambda: access,
+        frames.send,
+        may_write=lambda: True,
+        qps=begin.qps,
+        burst=begin.burst,
+    )
+    way_out.start()
     for message in messages:
         if isinstance(message, Asked):
-            lanes.take(message)
+            way_out.take(message)
         elif isinstance(message, Follow):
             Reflector(access, message.resource, message.path, frames.send).start()
 

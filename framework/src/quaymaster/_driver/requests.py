@@ -33,7 +33,7 @@ _STRATEGIC_PATCH: Final = "application/strategic-merge-patch+json"
 
 def get(kind: type[ApiObject], key: str) -> Asked:
     """Read an object."""
-    return Asked(0, Lane.READ, "GET", _target(kind, key))
+    return Asked(0, Lane.READ, "GET", _target(kind, key), may_repeat=True)
 
 
 def create(obj: ApiObject) -> Asked:
@@ -61,7 +61,15 @@ def delete(
     if grace_period_seconds is not None:
         options["gracePeriodSeconds"] = int(grace_period_seconds)
     body = msgspec.json.encode(options)
-    return Asked(0, Lane.STATUS, "DELETE", _target(kind, key), body)
+    return Asked(
+        0,
+        Lane.STATUS,
+        "DELETE",
+        _target(kind, key),
+        body,
+        may_repeat=uid is not None,  # else it could be another object the second time
+        wants_body=False,
+    )
 
 
 def bind(pod: Pod, node_name: str) -> Asked:
@@ -75,7 +83,15 @@ def bind(pod: Pod, node_name: str) -> Asked:
         "target": {"kind": "Node", "name": node_name},
     }
     target = f"{_target(Pod, pod.key)}/binding"
-    return Asked(0, Lane.BIND, "POST", target, msgspec.json.encode(body))
+    return Asked(
+        0,
+        Lane.BIND,
+        "POST",
+        target,
+        msgspec.json.encode(body),
+        key=metadata.uid,
+        wants_body=False,
+    )
 
 
 def patch_pod_status(pod: Pod, patch: PodStatusPatch) -> Asked:
@@ -95,6 +111,8 @@ def patch_pod_status(pod: Pod, patch: PodStatusPatch) -> Asked:
         msgspec.json.encode(body, enc_hook=enc_hook),
         _STRATEGIC_PATCH,
         key=pod.metadata.uid,
+        may_repeat=True,
+        wants_body=False,
     )
 
 

@@ -17,7 +17,7 @@ from quaymaster._kubernetes.credentials import Credentials, Shown
 from quaymaster._kubernetes.errors import ApiError, CredentialsError
 from quaymaster._kubernetes.proxies import connect_by, proxy_for
 
-__all__ = ["Answer", "Connection", "Request"]
+__all__ = ["Answer", "Connection", "Request", "connect", "headers_of", "stamps_of"]
 
 _DEFAULT_PORTS: Final = {"https": 443, "http": 80}
 
@@ -69,9 +69,9 @@ class Connection:
     def __init__(
         self, access: Access, credentials: Credentials, timeout: float
     ) -> None:
-        self.where = f"{access.name} ({access.server})"
+        self.where = _where(access)
         self._access = access
-        self._server = urlsplit(access.server)
+        self._path = urlsplit(access.server).path.rstrip("/")
         self._credentials = credentials
         self._timeout = timeout
         self._http: http.client.HTTPConnection | None = None
@@ -110,7 +110,7 @@ class Connection:
     def _sent(self, request: Request) -> http.client.HTTPResponse:
         """Send a request; return the answer up to its headers."""
         shown = self._credentials.shown()
-        made_with = shown[1:], *_stamps(self._access, shown)
+        made_with = stamps_of(self._access, shown)
         if made_with != self._made_with or self._is_closed_by_server():
             self.close()
         self._made_with = made_with
@@ -130,13 +130,13 @@ class Connection:
         try:
             connection = self._http
             if connection is None:
-                connection = self._http = self._connected(shown)
+                connection = self._http = connect(self._access, shown, self._timeout)
             connection.putrequest(
                 request.method,
-                self._server.path.rstrip("/") + request.target,
+                self._path + request.target,
                 skip_accept_encoding=True,
             )
-            for name, value in (*self._headers(request, shown), *self._access.headers):
+            for name, value in self._headers(request, shown):
                 connection.putheader(name, value)
             is_sent = not request.only_reads
             connection.endheaders(request.body or None)
@@ -151,21 +151,13 @@ class Connection:
     def _lost(self, error: Exception, *, is_in_doubt: bool) -> ApiError:
         """Close the connection; return the error of an answer that did not come."""
         self.close()
-        if isinstance(error, TimeoutError):
-            message = f"no answer in {self._timeout:.0f} seconds"
-        elif isinstance(error, EOFError | zlib.error):
-            message = f"an answer that cannot be read: {error}"
-        else:
-            message = _why(error)
+        message = _why(error, self._timeout)
         return ApiError(self.where, message, is_in_doubt=is_in_doubt)
 
     def _headers(self, request: Request, shown: Shown) -> Iterator[tuple[str, str]]:
-        yield "Accept", "application/json"
-        yield "User-Agent", "quaymaster"
+        yield from headers_of(self._access, shown)
         if self._access.compresses:
             yield "Accept-Encoding", "gzip"
-        if shown.authorization:
-            yield "Authorization", shown.authorization
         if request.body:
             yield "Content-Type", request.content_type
             yield "Content-Length", str(len(request.body))
@@ -179,36 +171,70 @@ class Connection:
             return self._http is not None
         return bool(select.select([self._http.sock], [], [], 0)[0])
 
-    def _connected(self, shown: Shown) -> http.client.HTTPConnection:
-        server = self._server
-        host = server.hostname or ""
-        context = self._tls(shown) if server.scheme == "https" else None
+
+def connect(access: Access, shown: Shown, timeout: float) -> http.client.HTTPConnection:
+    """Connect to an API server, and agree on how to encrypt.
+
+    Args:
+        access: Where it is.
+        shown: The credentials.
+        timeout: For how many seconds to wait for the next byte.
+
+    Raises:
+        ApiError: It cannot be reached.
+        CredentialsError: The certificates cannot be used.
+    """
+    server = urlsplit(access.server)
+    host = server.hostname or ""
+    context = _tls(access, shown) if server.scheme == "https" else None
+    try:
         connection = connect_by(
-            proxy_for(server, self._access.proxy_url),
+            proxy_for(server, access.proxy_url),
             lambda at, port: NamedConnection(
-                at, port, self._timeout, context, self._access.server_name or host
+                at, port, timeout, context, access.server_name or host
             ),
             host,
             server.port or _DEFAULT_PORTS[server.scheme],
         )
         connection.connect()
-        return connection
+    except (OSError, http.client.HTTPException) as error:
+        raise ApiError(_where(access), _why(error, timeout)) from error
+    return connection
 
-    def _tls(self, shown: Shown) -> ssl.SSLContext:
-        _, certificate, key = shown
-        try:
-            context = _trusting(self._access)
-            load_client_certificate(
-                context,
-                cert_file=certificate.file,
-                cert_data=certificate.data,
-                key_file=key.file,
-                key_data=key.data,
-            )
-        except (OSError, ValueError) as error:
-            message = f"certificates cannot be used: {error}"
-            raise CredentialsError(self.where, message) from error
-        return context
+
+def headers_of(access: Access, shown: Shown) -> Iterator[tuple[str, str]]:
+    """The headers of every request, but for those that tell of its body."""
+    yield "Accept", "application/json"
+    yield "User-Agent", "quaymaster"
+    if shown.authorization:
+        yield "Authorization", shown.authorization
+    yield from access.headers
+
+
+def stamps_of(access: Access, shown: Shown) -> tuple[object, ...]:
+    """What differs once a connection has to be made anew: certificates have changed."""
+    return shown[1:], *_stamps(access, shown)
+
+
+def _where(access: Access) -> str:
+    return f"{access.name} ({access.server})"
+
+
+def _tls(access: Access, shown: Shown) -> ssl.SSLContext:
+    _, certificate, key = shown
+    try:
+        context = _trusting(access)
+        load_client_certificate(
+            context,
+            cert_file=certificate.file,
+            cert_data=certificate.data,
+            key_file=key.file,
+            key_data=key.data,
+        )
+    except (OSError, ValueError) as error:
+        message = f"certificates cannot be used: {error}"
+        raise CredentialsError(_where(access), message) from error
+    return context
 
 
 def _content(response: http.client.HTTPResponse) -> bytes:
@@ -247,7 +273,11 @@ def _trusting(access: Access) -> ssl.SSLContext:
     return context
 
 
-def _why(error: Exception) -> str:
+def _why(error: Exception, timeout: float) -> str:
+    if isinstance(error, TimeoutError):
+        return f"no answer in {timeout:.0f} seconds"
+    if isinstance(error, EOFError | zlib.error):
+        return f"an answer that cannot be read: {error}"
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"its certificate is not trusted: {error.verify_message}"
     if isinstance(error, OSError) and error.strerror:

@@ -1,0 +1,39 @@
+"""How many requests may leave in some time."""
+
+import math
+
+__all__ = ["Bucket"]
+
+
+class Bucket:
+    """A token bucket: so many at once, and so many a second from then on.
+
+    Mirrors ``NewTokenBucketRateLimiter`` (k8s.io/client-go v0.36,
+    ``util/flowcontrol/throttle.go``).
+
+    Args:
+        qps: How many a second; 0 for as many as anybody wants.
+        burst: How many at once.
+    """
+
+    def __init__(self, qps: float, burst: int) -> None:
+        self._qps = qps
+        self._burst = max(1, burst)
+        self._tokens = float(self._burst)
+        self._filled = -math.inf
+
+    def take(self, now: float) -> float:
+        """Take a token.
+
+        Returns:
+            0 if there was one; else in how many seconds to ask again.
+        """
+        if self._qps <= 0:
+            return 0.0
+        grown = (now - self._filled) * self._qps
+        self._tokens = min(self._burst, self._tokens + grown)
+        self._filled = now
+        if self._tokens < 1:
+            return (1 - self._tokens) / self._qps
+        self._tokens -= 1
+        return 0.0

@@ -1,0 +1,122 @@
+"""HTTP/1.1 as bytes."""
+
+import gzip
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.kit.internals.way_out import (
+    AnswerReader,
+    HttpError,
+    Reply,
+    fixed_lines,
+    request_bytes,
+)
+
+CREATED = b"HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\n{}"
+CHUNKED = (
+    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    b"5\r\nhello\r\n7;x=y\r\n, world\r\n0\r\n\r\n"
+)
+TRAILED = CHUNKED[:-2] + b"Audit-Id: 1\r\n\r\n"
+EMPTY = b"HTTP/1.1 204 No Content\r\n\r\n"
+CONTINUED = b"HTTP/1.1 100 Continue\r\n\r\n" + CREATED
+
+
+@pytest.mark.parametrize(
+    ("data", "code", "body"),
+    [
+        (CREATED, 201, b"{}"),
+        (CHUNKED, 200, b"hello, world"),
+        (TRAILED, 200, b"hello, world"),
+        (EMPTY, 204, b""),
+        (CONTINUED, 201, b"{}"),
+    ],
+    ids=["length", "chunks", "trailer", "no content", "continue"],
+)
+def test_answers_are_read(data: bytes, code: int, body: bytes) -> None:
+    reply = AnswerReader().feed(data)
+    assert reply is not None
+    assert (reply.code, reply.body) == (code, body)
+
+
+@given(
+    st.lists(st.sampled_from([CREATED, CHUNKED, TRAILED, EMPTY]), max_size=4),
+    st.data(),
+)
+def test_answers_are_the_same_however_they_are_cut(
+    answers: list[bytes], data: st.DataObject
+) -> None:
+    reader = AnswerReader()
+    for answer in answers:
+        whole = AnswerReader().feed(answer)
+        cuts = data.draw(st.lists(st.integers(1, len(answer) - 1), unique=True))
+        edges = [0, *sorted(cuts), len(answer)]
+        pieces = [answer[a:b] for a, b in itertools.pairwise(edges)]
+        *early, last = [reader.feed(piece) for piece in pieces]
+        assert early == [None] * len(early)
+        assert last == whole
+
+
+def test_answer_without_a_length_ends_with_the_connection() -> None:
+    reader = AnswerReader()
+    assert reader.feed(b"HTTP/1.1 500 Oh\r\n\r\nbroken") is None
+    reply = reader.end()
+    assert reply is not None
+    assert (reply.code, reply.body) == (500, b"broken")
+
+
+def test_answer_that_is_cut_off_is_none() -> None:
+    reader = AnswerReader()
+    reader.feed(CREATED[:-1])
+    assert reader.end() is None
+
+
+def test_compressed_content_is_decompressed() -> None:
+    body = gzip.compress(b"{}")
+    head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(body)}"
+    reply = AnswerReader().feed(head.encode() + b"\r\n\r\n" + body)
+    assert reply is not None
+    assert reply.body == b"{}"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"SSH-2.0-OpenSSH\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}",
+        b"x" * 70_000,
+    ],
+    ids=["no HTTP", "length", "chunk", "gzip", "endless"],
+)
+def test_what_is_no_answer_is_an_error(data: bytes) -> None:
+    with pytest.raises(HttpError):
+        AnswerReader().feed(data)
+
+
+def test_server_says_when_it_closes() -> None:
+    assert Reply(200, headers={"connection": "close"}).is_last
+    assert not Reply(200).is_last
+
+
+def test_requests_have_their_length() -> None:
+    lines = fixed_lines([("Host", "here")])
+    assert request_bytes("POST", "/x", lines, b"{}", "application/json") == (
+        b"POST /x HTTP/1.1\r\nHost: here\r\n"
+        b"Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
+    )
+    assert request_bytes("GET", "/x", lines, b"", "") == (
+        b"GET /x HTTP/1.1\r\nHost: here\r\n\r\n"
+    )
+
+
+@pytest.mark.parametrize("value", ["a\r\nb", "tök"])
+def test_header_that_cannot_be_sent_is_an_error_that_does_not_quote_it(
+    value: str,
+) -> None:
+    with pytest.raises(ValueError, match="a header Authorization that HTTP cannot"):
+        fixed_lines([("Authorization", value)])

@@ -1,0 +1,236 @@
+"""Lanes: what leaves, what is sent again, and what is in doubt."""
+
+import pytest
+
+from tests.kit.internals.way_out import Lane, Lost, Reply
+from tests.kit.roads import LOST, LaneRig, refused
+
+DONE = Reply(201)
+
+
+def test_full_lane_holds_up_no_other() -> None:
+    rig = LaneRig(room=1)
+    rig.ask(Lane.EVENT)
+    rig.ask(Lane.EVENT)
+    rig.ask(Lane.STATUS)
+    rig.ask(Lane.BIND)
+    rig.ask(Lane.READ, "GET")
+    assert rig.targets == ["event/1", "status/3", "bind/4", "read/5"]
+
+
+def test_what_waits_leaves_in_the_order_of_asking() -> None:
+    rig = LaneRig(room=1)
+    for _ in range(3):
+        rig.ask(Lane.BIND)
+    rig.answer(DONE)
+    assert rig.targets == ["bind/2"]
+    rig.answer(DONE)
+    assert rig.targets == ["bind/3"]
+
+
+def test_reads_and_binds_come_first_where_few_may_leave() -> None:
+    rig = LaneRig(qps=1.0, burst=1)
+    rig.ask(Lane.STATUS)
+    for lane in (Lane.STATUS, Lane.BIND, Lane.READ):
+        rig.ask(lane, "GET" if lane is Lane.READ else "POST")
+    for _ in range(3):
+        rig.wait(1.0)
+    assert rig.targets == ["status/1", "read/4", "bind/3", "status/2"]
+
+
+def test_events_have_a_bucket_of_their_own() -> None:
+    rig = LaneRig(qps=1.0, burst=1)
+    rig.ask(Lane.EVENT)
+    rig.ask(Lane.EVENT)
+    rig.ask(Lane.BIND)
+    assert rig.targets == ["event/1", "bind/3"]
+
+
+def test_content_of_a_good_answer_is_handed_over() -> None:
+    rig = LaneRig()
+    call = rig.ask(Lane.READ, "GET")
+    rig.answer(Reply(200, b"{}"))
+    assert (rig.last.call, rig.last.body, rig.last.why) == (call, b"{}", "")
+
+
+def test_429_has_only_its_lane_wait_as_long_as_the_server_says() -> None:
+    rig = LaneRig()
+    rig.ask(Lane.BIND)
+    rig.answer(refused(429, headers={"retry-after": "3"}))
+    rig.ask(Lane.BIND)
+    rig.ask(Lane.STATUS)
+    rig.wait(2.9)
+    assert rig.targets == ["status/3"]
+    rig.wait(0.2)
+    assert rig.targets == ["status/3", "bind/1", "bind/2"]
+
+
+def test_429_for_ever_is_an_error_after_ten_waits() -> None:
+    rig = LaneRig()
+    rig.ask(Lane.BIND)
+    for _ in range(10):
+        rig.answer(refused(429))
+        rig.wait(1.0)
+    assert rig.answers == []
+    rig.answer(refused(429, "TooManyRequests", "slow down"))
+    assert rig.last.why == "POST /bind/1: 429 TooManyRequests: slow down"
+    assert not rig.last.is_in_doubt
+
+
+@pytest.mark.parametrize("outcome", [LOST, refused(500), refused(504)])
+def test_bind_that_may_have_taken_effect_is_in_doubt_and_not_repeated(
+    outcome: Reply | Lost,
+) -> None:
+    rig = LaneRig()
+    rig.ask(Lane.BIND)
+    rig.answer(outcome)
+    rig.wait(60.0)
+    assert rig.sent == []
+    assert rig.last.is_in_doubt
+
+
+def test_conflict_of_a_bind_is_in_doubt() -> None:
+    # Somebody between may have sent it twice, or answered 429 for a bind that came
+    # through. The pod tells whose node it has.
+    rig = LaneRig()
+    rig.ask(Lane.BIND)
+    rig.answer(refused(409, "Conflict", "is already assigned"))
+    assert rig.last.is_in_doubt
+
+
+def test_request_that_has_not_left_is_sent_by_another_connection() -> None:
+    rig = LaneRig()
+    rig.ask(Lane.BIND)
+    rig.answer(Lost("closed", is_sent=False))
+    assert rig.targets == ["bind/1"]
+    assert rig.answers == []
+
+
+def test_server_that_cannot_be_reached_is_waited_for_for_a_while() -> None:
+    rig = LaneRig()
+    rig.cut_off("connection refused")
+    rig.ask(Lane.BIND)
+    rig.wait(9.0)
+    assert rig.answers == []
+    rig.wait(2.0)
+    assert (rig.last.why, rig.last.is_in_doubt) == ("connection refused", False)
+
+
+@pytest.mark.parametrize("method", ["PATCH", "GET"])
+def test_what_may_be_repeated_is_sent_again_after_a_pause(method: str) -> None:
+    rig = LaneRig()
+    rig.ask(Lane.STATUS, method, may_repeat=True)
+    rig.answer(refused(500))
+    assert rig.sent == []
+    rig.wait(0.3)
+    rig.answer(LOST)
+    rig.wait(0.6)
+    rig.answer(DONE)
+    assert [answer.why for answer in rig.answers] == [""]
+
+
+def test_what_is_repeated_in_vain_is_an_error_in_the_end() -> None:
+    rig = LaneRig()
+    rig.ask(Lane.STATUS, "PATCH", may_repeat=True)
+    for _ in range(100):
+        if rig.sent:
+            rig.answer(refused(503))
+        rig.wait(1.0)
+    assert [answer.code for answer in rig.answers] == [503]
+
+
+def test_repeated_delete_that_finds_nothing_was_done() -> None:
+    rig = LaneRig()
+    rig.ask(Lane.STATUS, "DELETE", may_repeat=True)
+    rig.answer(LOST)
+    rig.wait(1.0)
+    rig.answer(refused(404, "NotFound"))
+    assert rig.last.why == ""
+
+
+def test_delete_that_finds_nothing_at_once_is_an_error() -> None:
+    rig = LaneRig()
+    rig.ask(Lane.STATUS, "DELETE", may_repeat=True)
+    rig.answer(refused(404, "NotFound"))
+    assert rig.last.code == 404
+
+
+def test_401_is_tried_once_more_with_other_credentials() -> None:
+    rig = LaneRig()
+    rig.ask(Lane.BIND)
+    rig.answer(refused(401))
+    rig.answer(refused(401, "Unauthorized"))
+    assert [answer.code for answer in rig.answers] == [401]
+    assert not rig.last.is_in_doubt
+
+
+def test_write_does_not_leave_behind_the_fence() -> None:
+    rig = LaneRig()
+    rig.may_write = False
+    rig.ask(Lane.BIND)
+    rig.ask(Lane.READ, "GET")
+    assert rig.targets == ["read/2"]
+    assert rig.last.why == "not sent: this process does not hold the lease"
+    assert not rig.last.is_in_doubt
+
+
+def test_fence_is_asked_when_a_write_leaves_and_not_when_it_is_asked_for() -> None:
+    rig = LaneRig(room=1)
+    rig.ask(Lane.BIND)
+    rig.ask(Lane.BIND)
+    rig.may_write = False
+    rig.answer(DONE)
+    assert rig.sent == []
+    assert [answer.code for answer in rig.answers] == [201, 0]
+
+
+def test_requests_with_one_key_leave_one_after_the_other() -> None:
+    rig = LaneRig()
+    rig.ask(Lane.STATUS, "PATCH", key="pod")
+    rig.ask(Lane.STATUS, "PATCH", key="pod")
+    rig.ask(Lane.STATUS, "PATCH", key="other")
+    assert rig.targets == ["status/1", "status/3"]
+    rig.answer(DONE)
+    assert rig.targets == ["status/3", "status/2"]
+
+
+def test_bind_waits_for_the_patch_of_its_pod_that_is_under_way() -> None:
+    rig = LaneRig()
+    rig.ask(Lane.STATUS, "PATCH", key="pod")
+    rig.ask(Lane.BIND, key="pod")
+    assert rig.targets == ["status/1"]
+    rig.answer(DONE)
+    assert rig.targets == ["bind/2"]
+
+
+def test_bind_takes_the_place_of_patches_of_its_pod_that_have_not_left() -> None:
+    rig = LaneRig(room=1)
+    rig.ask(Lane.STATUS, "PATCH")
+    rig.ask(Lane.STATUS, "PATCH", key="pod")
+    rig.ask(Lane.BIND, key="pod")
+    assert rig.targets == ["status/1", "bind/3"]
+    assert (rig.last.call, rig.last.why) == (2, "")
+    rig.answer(DONE)
+    assert rig.targets == ["bind/3"]
+
+
+def test_events_that_wait_are_dropped_when_there_are_too_many() -> None:
+    rig = LaneRig(room=1)
+    for _ in range(1003):
+        rig.ask(Lane.EVENT)
+    assert rig.lanes.dropped == 2
+    assert [answer.call for answer in rig.answers] == [1002, 1003]
+
+
+def test_process_that_ends_sends_what_waits_until_its_time_is_over() -> None:
+    rig = LaneRig(room=1)
+    for _ in range(3):
+        rig.ask(Lane.BIND)
+    rig.lanes.leave(5.0)
+    rig.answer(DONE)
+    rig.wait(5.1)
+    assert rig.targets == ["bind/2"]
+    assert rig.last.why == "not sent: this process is about to end"
+    assert not rig.lanes.is_empty
+    rig.answer(DONE)
+    assert rig.lanes.is_empty

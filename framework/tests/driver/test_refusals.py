@@ -1,0 +1,57 @@
+"""Answers of an API server as errors of the cluster port."""
+
+import json
+
+import pytest
+
+from quaymaster.cluster import (
+    AlreadyExistsError,
+    ApiError,
+    ConflictError,
+    ForbiddenError,
+    InvalidError,
+    NotFoundError,
+    UnknownOutcomeError,
+)
+from tests.kit.internals.way_out import Answered, error_of
+from tests.kit.roads import refused
+
+
+@pytest.mark.parametrize(
+    ("code", "reason", "expected"),
+    [
+        (404, "NotFound", NotFoundError),
+        (409, "AlreadyExists", AlreadyExistsError),
+        (409, "Conflict", ConflictError),
+        (422, "Invalid", InvalidError),
+        (404, "", NotFoundError),
+        (409, "", ConflictError),
+        (403, "Forbidden", ApiError),
+        (500, "InternalError", ApiError),
+    ],
+)
+def test_errors_go_by_the_reason_and_else_by_the_code(
+    code: int, reason: str, expected: type[ApiError]
+) -> None:
+    body = refused(code, reason, "why").body if reason else b"404 page not found"
+    error = error_of(Answered(1, code, body, "said"))
+    assert type(error) is expected
+    assert str(error) == "said"
+
+
+def test_rule_that_forbids_is_told_apart() -> None:
+    status = {
+        "reason": "Forbidden",
+        "message": 'pods "web" is forbidden: exceeded quota: small',
+        "details": {"kind": "pods", "name": "web"},
+    }
+    error = error_of(Answered(1, 403, json.dumps(status).encode(), "said"))
+    assert isinstance(error, ForbiddenError)
+    assert error.reason == "exceeded quota: small"
+    assert str(error) == 'pods "web" is forbidden: exceeded quota: small'
+
+
+def test_doubt_comes_before_what_the_answer_says() -> None:
+    body = refused(409, "Conflict").body
+    error = error_of(Answered(1, 409, body, "said", is_in_doubt=True))
+    assert type(error) is UnknownOutcomeError

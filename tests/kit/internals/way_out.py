@@ -1,0 +1,30 @@
+"""What tests see of the way out of ``quaymaster._driver``."""
+
+from quaymaster._driver.buckets import Bucket
+from quaymaster._driver.connections import Lost, Outcome
+from quaymaster._driver.frames import Answered, Asked, Lane
+from quaymaster._driver.lanes import Lanes
+from quaymaster._driver.refusals import error_of
+from quaymaster._kubernetes.http1 import (
+    AnswerReader,
+    HttpError,
+    Reply,
+    fixed_lines,
+    request_bytes,
+)
+
+__all__ = [
+    "AnswerReader",
+    "Answered",
+    "Asked",
+    "Bucket",
+    "HttpError",
+    "Lane",
+    "Lanes",
+    "Lost",
+    "Outcome",
+    "Reply",
+    "error_of",
+    "fixed_lines",
+    "request_bytes",
+]

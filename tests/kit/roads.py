@@ -1,0 +1,146 @@
+"""Lanes in virtual time, whose requests are answered by the test."""
+
+import json
+from collections.abc import Callable, Mapping
+
+import attrs
+
+from tests.kit.internals.way_out import (
+    Answered,
+    Asked,
+    Bucket,
+    Lane,
+    Lanes,
+    Lost,
+    Outcome,
+    Reply,
+)
+
+__all__ = ["LOST", "LaneRig", "Sent", "refused"]
+
+
+@attrs.define(eq=False)
+class Sent:
+    """A request that has left.
+
+    Attributes:
+        asked: The request.
+        answer: Has it answered.
+    """
+
+    asked: Asked
+    answer: Callable[[Outcome], None]
+
+
+@attrs.define
+class _Road:
+    room: int
+    sent: list[Sent]
+    trouble: str = ""
+    under_way: int = 0
+
+    def is_free(self, _waiting: int) -> bool:
+        return self.under_way < self.room
+
+    def send(self, asked: Asked, done: Callable[[Outcome], None]) -> None:
+        self.under_way += 1
+
+        def answer(outcome: Outcome) -> None:
+            self.under_way -= 1
+            done(outcome)
+
+        self.sent.append(Sent(asked, answer))
+
+    def sweep(self) -> None:
+        pass
+
+
+class LaneRig:
+    """Lanes with room for some requests each.
+
+    Attributes:
+        now: The time.
+        may_write: Whether writes may leave.
+        sent: What has left and is not answered yet, in that order.
+        answers: The answers, in that order.
+    """
+
+    def __init__(self, *, room: int = 10, qps: float = 0.0, burst: int = 1) -> None:
+        self.now = 100.0
+        self.may_write = True
+        self.sent: list[Sent] = []
+        self.answers: list[Answered] = []
+        self._roads = {lane: _Road(room, self.sent) for lane in Lane}
+        self._calls = 0
+        self.lanes = Lanes(
+            self._roads,
+            self.answers.append,
+            now=lambda: self.now,
+            may_write=lambda: self.may_write,
+            bucket=Bucket(qps, burst),
+            event_bucket=Bucket(qps, burst),
+            jitter=lambda: 0.0,
+        )
+
+    def ask(
+        self,
+        lane: Lane,
+        method: str = "POST",
+        *,
+        body: str = "",
+        key: str = "",
+        may_repeat: bool = False,
+    ) -> int:
+        """Ask for something; return what the answer calls it."""
+        self._calls += 1
+        asked = Asked(
+            self._calls,
+            lane,
+            method,
+            f"/{lane}/{self._calls}",
+            body.encode(),
+            key=key,
+            may_repeat=may_repeat,
+        )
+        self.lanes.take(asked)
+        self.lanes.pump()
+        return self._calls
+
+    @property
+    def targets(self) -> list[str]:
+        """What has left and is not answered yet."""
+        return [one.asked.target.lstrip("/") for one in self.sent]
+
+    def answer(self, outcome: Outcome) -> None:
+        """Answer what has left first."""
+        self.sent.pop(0).answer(outcome)
+        self.lanes.pump()
+
+    def cut_off(self, why: str) -> None:
+        """Have no more requests leave, since the server cannot be reached."""
+        for road in self._roads.values():
+            road.room, road.trouble = 0, why
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass."""
+        self.now += seconds
+        self.lanes.pump()
+
+    @property
+    def last(self) -> Answered:
+        """The last answer."""
+        return self.answers[-1]
+
+
+def refused(
+    code: int,
+    reason: str = "",
+    message: str = "",
+    headers: Mapping[str, str] | None = None,
+) -> Reply:
+    """An answer by which the server refuses."""
+    status = {"kind": "Status", "reason": reason, "message": message, "code": code}
+    return Reply(code, json.dumps(status).encode(), headers or {})
+
+
+LOST = Lost("the connection was closed before an answer came", is_sent=True)
