@@ -216,10 +216,10 @@ def test_bind_takes_the_place_of_patches_of_its_pod_that_have_not_left() -> None
 
 def test_events_that_wait_are_dropped_when_there_are_too_many() -> None:
     rig = LaneRig(room=1)
-    for _ in range(1003):
+    for _ in range(10_003):
         rig.ask(Lane.EVENT)
     assert rig.lanes.dropped == 2
-    assert [answer.call for answer in rig.answers] == [1002, 1003]
+    assert [answer.call for answer in rig.answers] == [10_002, 10_003]
 
 
 def test_process_that_ends_sends_what_waits_until_its_time_is_over() -> None:

@@ -42,7 +42,7 @@ _LONGEST_WAIT: Final = 60.0
 _FIRST_PAUSE: Final = 0.25  # seconds, before a request is repeated
 _LONGEST_PAUSE: Final = 4.0
 _SHORTEST: Final = 0.01  # seconds to look again, while connections are being made
-_MOST_EVENTS: Final = 1000  # that wait, as upstream; further ones are dropped
+_MOST_EVENTS: Final = 10_000  # that wait; further ones are dropped
 
 
 class Road(Protocol):
