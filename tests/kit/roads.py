@@ -16,7 +16,7 @@ from tests.kit.internals.way_out import (
     Reply,
 )
 
-__all__ = ["LOST", "LaneRig", "Sent", "refused"]
+__all__ = ["LOST", "LaneRig", "Sent", "refusal_of"]
 
 
 @attrs.define(eq=False)
@@ -132,7 +132,7 @@ class LaneRig:
         return self.answers[-1]
 
 
-def refused(
+def refusal_of(
     code: int,
     reason: str = "",
     message: str = "",

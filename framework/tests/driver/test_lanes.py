@@ -3,7 +3,7 @@
 import pytest
 
 from tests.kit.internals.way_out import Lane, Lost, Reply
-from tests.kit.roads import LOST, LaneRig, refused
+from tests.kit.roads import LOST, LaneRig, refusal_of
 
 DONE = Reply(201)
 
@@ -56,7 +56,7 @@ def test_content_of_a_good_answer_is_handed_over() -> None:
 def test_429_has_only_its_lane_wait_as_long_as_the_server_says() -> None:
     rig = LaneRig()
     rig.ask(Lane.BIND)
-    rig.answer(refused(429, headers={"retry-after": "3"}))
+    rig.answer(refusal_of(429, headers={"retry-after": "3"}))
     rig.ask(Lane.BIND)
     rig.ask(Lane.STATUS)
     rig.wait(2.9)
@@ -69,15 +69,15 @@ def test_429_for_ever_is_an_error_after_ten_waits() -> None:
     rig = LaneRig()
     rig.ask(Lane.BIND)
     for _ in range(10):
-        rig.answer(refused(429))
+        rig.answer(refusal_of(429))
         rig.wait(1.0)
     assert rig.answers == []
-    rig.answer(refused(429, "TooManyRequests", "slow down"))
+    rig.answer(refusal_of(429, "TooManyRequests", "slow down"))
     assert rig.last.why == "POST /bind/1: 429 TooManyRequests: slow down"
     assert not rig.last.is_in_doubt
 
 
-@pytest.mark.parametrize("outcome", [LOST, refused(500), refused(504)])
+@pytest.mark.parametrize("outcome", [LOST, refusal_of(500), refusal_of(504)])
 def test_bind_that_may_have_taken_effect_is_in_doubt_and_not_repeated(
     outcome: Reply | Lost,
 ) -> None:
@@ -94,7 +94,7 @@ def test_conflict_of_a_bind_is_in_doubt() -> None:
     # through. The pod tells whose node it has.
     rig = LaneRig()
     rig.ask(Lane.BIND)
-    rig.answer(refused(409, "Conflict", "is already assigned"))
+    rig.answer(refusal_of(409, "Conflict", "is already assigned"))
     assert rig.last.is_in_doubt
 
 
@@ -108,19 +108,19 @@ def test_request_that_has_not_left_is_sent_by_another_connection() -> None:
 
 def test_server_that_cannot_be_reached_is_waited_for_for_a_while() -> None:
     rig = LaneRig()
-    rig.cut_off("connection refused")
+    rig.cut_off("connection refusal_of")
     rig.ask(Lane.BIND)
     rig.wait(9.0)
     assert rig.answers == []
     rig.wait(2.0)
-    assert (rig.last.why, rig.last.is_in_doubt) == ("connection refused", False)
+    assert (rig.last.why, rig.last.is_in_doubt) == ("connection refusal_of", False)
 
 
 @pytest.mark.parametrize("method", ["PATCH", "GET"])
 def test_what_may_be_repeated_is_sent_again_after_a_pause(method: str) -> None:
     rig = LaneRig()
     rig.ask(Lane.STATUS, method, may_repeat=True)
-    rig.answer(refused(500))
+    rig.answer(refusal_of(500))
     assert rig.sent == []
     rig.wait(0.3)
     rig.answer(LOST)
@@ -134,7 +134,7 @@ def test_what_is_repeated_in_vain_is_an_error_in_the_end() -> None:
     rig.ask(Lane.STATUS, "PATCH", may_repeat=True)
     for _ in range(100):
         if rig.sent:
-            rig.answer(refused(503))
+            rig.answer(refusal_of(503))
         rig.wait(1.0)
     assert [answer.code for answer in rig.answers] == [503]
 
@@ -144,22 +144,22 @@ def test_repeated_delete_that_finds_nothing_was_done() -> None:
     rig.ask(Lane.STATUS, "DELETE", may_repeat=True)
     rig.answer(LOST)
     rig.wait(1.0)
-    rig.answer(refused(404, "NotFound"))
+    rig.answer(refusal_of(404, "NotFound"))
     assert rig.last.why == ""
 
 
 def test_delete_that_finds_nothing_at_once_is_an_error() -> None:
     rig = LaneRig()
     rig.ask(Lane.STATUS, "DELETE", may_repeat=True)
-    rig.answer(refused(404, "NotFound"))
+    rig.answer(refusal_of(404, "NotFound"))
     assert rig.last.code == 404
 
 
 def test_401_is_tried_once_more_with_other_credentials() -> None:
     rig = LaneRig()
     rig.ask(Lane.BIND)
-    rig.answer(refused(401))
-    rig.answer(refused(401, "Unauthorized"))
+    rig.answer(refusal_of(401))
+    rig.answer(refusal_of(401, "Unauthorized"))
     assert [answer.code for answer in rig.answers] == [401]
     assert not rig.last.is_in_doubt
 

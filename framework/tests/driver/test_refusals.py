@@ -14,7 +14,7 @@ from quaymaster.cluster import (
     UnknownOutcomeError,
 )
 from tests.kit.internals.way_out import Answered, error_of
-from tests.kit.roads import refused
+from tests.kit.roads import refusal_of
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ from tests.kit.roads import refused
 def test_errors_go_by_the_reason_and_else_by_the_code(
     code: int, reason: str, expected: type[ApiError]
 ) -> None:
-    body = refused(code, reason, "why").body if reason else b"404 page not found"
+    body = refusal_of(code, reason, "why").body if reason else b"404 page not found"
     error = error_of(Answered(1, code, body, "said"))
     assert type(error) is expected
     assert str(error) == "said"
@@ -52,6 +52,6 @@ def test_rule_that_forbids_is_told_apart() -> None:
 
 
 def test_doubt_comes_before_what_the_answer_says() -> None:
-    body = refused(409, "Conflict").body
+    body = refusal_of(409, "Conflict").body
     error = error_of(Answered(1, 409, body, "said", is_in_doubt=True))
     assert type(error) is UnknownOutcomeError
