@@ -46,10 +46,8 @@ class Made(NamedTuple):
 
     def is_reached_like(self, other: "Made") -> bool:
         """Whether connections made with one of them serve the other, too."""
-        return self is other or (self.access, self.stamps) == (
-            other.access,
-            other.stamps,
-        )
+        ours, theirs = (self.access, self.stamps), (other.access, other.stamps)
+        return ours == theirs
 
 
 Opened: TypeAlias = Callable[[socket.socket | str, Made], None]
@@ -86,6 +84,7 @@ class Dial:
 
     def renew(self, used: Made) -> None:
         """Get other credentials, since the server has refused these."""
+        # Identity: others may have the same content, after these were renewed.
         if self.made is used:
             self.made, self._refused = None, used
             self._look.set()

@@ -313,7 +313,8 @@ class Lanes:
         if one.asked.call:
             self._tell(answer)
         same = self._by_key.get(one.asked.key)
-        if same is None or not same or same[0] is not one:
+        # Identity: which request it is, not what it asks for.
+        if not same or same[0] is not one:
             return
         same.popleft()
         if same:
