@@ -36,14 +36,22 @@ def write_tokens(
     path.write_text("".join(lines))
 
 
-def write_kubeconfig(path: Path, url: str, authority: Path, token: str) -> None:
-    """Write a kubeconfig for one user of one server."""
+def write_kubeconfig(
+    path: Path,
+    url: str,
+    authority: Path,
+    token: str = "",
+    *,
+    token_file: Path | None = None,
+) -> None:
+    """Write a kubeconfig for one user of one server, by its token or a file with it."""
+    user = {"token": token} if token_file is None else {"tokenFile": str(token_file)}
     cluster = {"server": url, "certificate-authority": str(authority)}
     tree = {
         "apiVersion": "v1",
         "kind": "Config",
         "clusters": [{"name": "e2e", "cluster": cluster}],
-        "users": [{"name": "e2e", "user": {"token": token}}],
+        "users": [{"name": "e2e", "user": user}],
         "contexts": [{"name": "e2e", "context": {"cluster": "e2e", "user": "e2e"}}],
         "current-context": "e2e",
     }

@@ -1,0 +1,186 @@
+"""The faults: each begins when it is called, and is over when that returns."""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import attrs
+
+from tests.e2e.faults.proxy import Act, Proxy
+from tests.e2e.faults.stage import LEASE_SECONDS, Stage
+from tests.e2e.processes import eventually
+
+__all__ = ["FAULTS", "Fault"]
+
+_REPLACED: Final = 30
+
+
+@attrs.frozen
+class Fault:
+    """Something that goes wrong.
+
+    Attributes:
+        play: Lets it happen.
+        replicas: How many schedulers it takes.
+        via_proxy: Whether they are behind a proxy.
+    """
+
+    play: Callable[[Stage], None]
+    replicas: int = 1
+    via_proxy: bool = False
+
+
+def kill_scheduler(stage: Stage) -> None:
+    """The engine's process dies, at once; sometimes both processes."""
+    (replica,) = stage.replicas
+    if stage.random.random() < 0.5:
+        replica.kill("engine")
+    else:
+        replica.program.kill()
+
+
+def kill_io(stage: Stage) -> None:
+    """The process for input and output dies alone."""
+    (replica,) = stage.replicas
+    replica.kill("io")
+
+
+def kill_leader(stage: Stage) -> None:
+    """The leader dies, and a standby is there."""
+    stage.leader().kill("engine")
+
+
+def pause_leader(stage: Stage) -> None:
+    """The leader's clock stands still until another leads, and then goes on."""
+    leader = stage.leader()
+    leader.program.pause()
+    try:
+        eventually(
+            lambda: stage.leader() is not leader,
+            within=LEASE_SECONDS * 5,
+            what="another leader",
+        )
+        stage.sleep(0.0, 1.0)
+    finally:
+        leader.program.resume()
+
+
+def restart_api_server(stage: Stage) -> None:
+    """The API server is away for some seconds."""
+    server = stage.plane.apiserver
+    if stage.random.random() < 0.5:
+        server.kill()
+    else:
+        server.stop()
+    stage.sleep(0.0, 5.0)
+    server.start()
+
+
+def stall_etcd(stage: Stage) -> None:
+    """The store stands still for 20 seconds."""
+    stage.plane.etcd.pause()
+    time.sleep(20.0)
+    stage.plane.etcd.resume()
+
+
+def cut_watches(stage: Stage) -> None:
+    """All watches break, again and again."""
+    proxy = _proxy(stage)
+    for _ in range(stage.random.randint(3, 8)):
+        proxy.cut_watches()
+        stage.sleep(0.0, 1.0)
+
+
+def compact(stage: Stage) -> None:
+    """Watches come back too late: pods have gone and come, and history is compacted."""
+    proxy = _proxy(stage)
+    proxy.choose = lambda _, target: Act.FAIL if "watch=" in target else Act.PASS
+    proxy.cut_watches()
+    stage.replace(_REPLACED)
+    stage.plane.compact()
+    stage.plane.apiserver.kill()  # it has a history of its own
+    stage.plane.apiserver.start()
+    proxy.heal()
+
+
+def rotate_credentials(stage: Stage) -> None:
+    """The token is another one from now on; its file is written a little later."""
+    proxy = _proxy(stage)
+    for _ in range(stage.random.randint(1, 3)):
+        token = f"{stage.random.getrandbits(64):x}"
+        if stage.random.random() < 0.5:
+            proxy.token = token
+            proxy.cut_watches()
+            stage.sleep(0.0, 2.0)
+        stage.show_token(token)
+        stage.sleep(0.0, 0.5)
+        proxy.token = token
+        stage.sleep(0.5, 1.0)
+
+
+def lose_answers(stage: Stage) -> None:
+    """Requests are done, but some answers are lost."""
+    _meddle(stage, Act.LOSE)
+
+
+def delay_requests(stage: Stage) -> None:
+    """Some requests are late."""
+    _meddle(stage, Act.DELAY)
+
+
+def repeat_requests(stage: Stage) -> None:
+    """Some requests arrive twice, and the second answer counts."""
+    _meddle(stage, Act.REPEAT)
+
+
+def refuse_requests(stage: Stage) -> None:
+    """Some requests are refused by 429."""
+    _meddle(stage, Act.REFUSE)
+
+
+def fail_requests(stage: Stage) -> None:
+    """Some requests are answered by 500, whether they are done or not."""
+    _meddle(stage, Act.FAIL, Act.BREAK)
+
+
+def mix(stage: Stage) -> None:
+    """All that a proxy can do."""
+    _meddle(stage, *(act for act in Act if act is not Act.PASS))
+
+
+FAULTS: Final[Mapping[str, Fault]] = {
+    "kill_scheduler": Fault(kill_scheduler),
+    "kill_io": Fault(kill_io),
+    "kill_leader": Fault(kill_leader, replicas=2),
+    "pause_leader": Fault(pause_leader, replicas=2),
+    "restart_api_server": Fault(restart_api_server),
+    "stall_etcd": Fault(stall_etcd),
+    "cut_watches": Fault(cut_watches, via_proxy=True),
+    "compact": Fault(compact, via_proxy=True),
+    "rotate_credentials": Fault(rotate_credentials, via_proxy=True),
+    "lose_answers": Fault(lose_answers, via_proxy=True),
+    "delay_requests": Fault(delay_requests, via_proxy=True),
+    "repeat_requests": Fault(repeat_requests, via_proxy=True),
+    "refuse_requests": Fault(refuse_requests, via_proxy=True),
+    "fail_requests": Fault(fail_requests, via_proxy=True),
+    "mix": Fault(mix, via_proxy=True),
+}
+"""All faults by name."""
+
+
+def _proxy(stage: Stage) -> Proxy:
+    assert stage.proxy is not None, "the fault is behind a proxy"
+    return stage.proxy
+
+
+def _meddle(stage: Stage, *acts: Act) -> None:
+    """Do something to a third of all requests for some seconds."""
+    proxy, chance = _proxy(stage), stage.random
+
+    def choose(_method: str, _target: str) -> Act:
+        return chance.choice(acts) if chance.random() < 0.3 else Act.PASS
+
+    proxy.choose = choose
+    proxy.cut_watches()
+    stage.sleep(2.0, 8.0)
+    proxy.heal()

@@ -1,0 +1,223 @@
+"""The stage of a fault: a cluster, its schedulers, and a burst of pods."""
+
+import contextlib
+import os
+import random
+import signal
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from tests.e2e.control_plane import ControlPlane
+from tests.e2e.faults.proxy import Proxy
+from tests.e2e.files import write_kubeconfig
+from tests.e2e.firehose import Firehose
+from tests.e2e.loads import nodes, pods, processes, quaymaster
+from tests.e2e.ports import free_ports
+from tests.e2e.processes import ProcessError, Program, eventually
+from tests.e2e.records import FLAGS, Record
+
+__all__ = ["LEASE_SECONDS", "USERS", "Replica", "Stage"]
+
+USERS: Final = ("replica-1", "replica-2")
+LEASE_SECONDS: Final = 6.0
+PODS_PER_NODE: Final = 20
+_RESTART: Final = 0.5  # seconds until a kubelet would start it again
+_ELECTION: Final = {
+    "leaderElect": True,
+    "leaseDuration": f"{LEASE_SECONDS:g}s",
+    "renewDeadline": "4s",
+    "retryPeriod": "1s",
+    "resourceNamespace": "kube-system",
+}
+
+
+class Replica:
+    """A scheduler that is started again whenever it has ended.
+
+    Args:
+        name: The user as whom it asks.
+        program: The scheduler.
+
+    Attributes:
+        restarts: How often it was started again.
+    """
+
+    def __init__(self, name: str, program: Program) -> None:
+        self.name = name
+        self.program = program
+        self.restarts = 0
+        self._closed = threading.Event()
+        self._keeper = threading.Thread(target=self._keep, daemon=True)
+
+    def start(self) -> None:
+        """Start it, and keep it running."""
+        self.program.start()
+        self._keeper.start()
+
+    def close(self) -> None:
+        """Let it end."""
+        self._closed.set()
+        self._keeper.join()
+        self.program.kill()
+
+    def kill(self, role: str) -> None:
+        """Kill one of its processes: ``engine`` or ``io``, as `processes` has them."""
+        with contextlib.suppress(ProcessLookupError, KeyError):
+            os.kill(processes(self.program)[role], signal.SIGKILL)
+
+    def _keep(self) -> None:
+        while not self._closed.wait(_RESTART):
+            if not self.program.is_running:
+                self.restarts += 1
+                self.program.start()
+
+
+class Stage:
+    """Where faults are played.
+
+    Args:
+        plane: A cluster without anything in it, which `cluster` makes.
+        count: How many pods a burst has; they fill all nodes to the last.
+        seed: Of everything that is left to chance.
+
+    Attributes:
+        namespace: Where the burst of now is.
+        record: What the API server has recorded since this burst began.
+        replicas: The schedulers of now.
+        proxy: What is between them and the API server, if anything.
+    """
+
+    def __init__(self, plane: ControlPlane, count: int, seed: int) -> None:
+        self.plane = plane
+        self.count = count
+        self.random = random.Random(seed)
+        self.admin = plane.client()
+        self.hose = Firehose(plane)
+        self.record = Record(plane.folder / "audit.log")
+        self.namespace = ""
+        self.replicas: Sequence[Replica] = ()
+        self.proxy: Proxy | None = None
+        self._bursts = 0
+        self.hose.create(nodes(count // PODS_PER_NODE))
+
+    @staticmethod
+    def cluster() -> ControlPlane:
+        """A cluster for a stage, not started."""
+        users = {name: ["system:masters"] for name in USERS}
+        return ControlPlane(users=users, audit=True, apiserver_flags=FLAGS)
+
+    @contextlib.contextmanager
+    def schedulers(self, count: int, *, via_proxy: bool = False) -> Iterator[None]:
+        """Run one scheduler, or two of which one leads; behind a proxy if so asked."""
+        with contextlib.ExitStack() as stack:
+            if via_proxy:
+                (port,) = free_ports(1)
+                self.proxy = stack.enter_context(Proxy(self.plane, port))
+            config = {"leaderElection": _ELECTION} if count > 1 else {}
+            self.replicas = [
+                Replica(
+                    name,
+                    quaymaster(
+                        self.plane, config=config, kubeconfig=self._kubeconfig(name)
+                    ),
+                )
+                for name in USERS[:count]
+            ]
+            for replica in self.replicas:
+                stack.callback(replica.close)
+                replica.start()
+            try:
+                yield
+            finally:
+                self.proxy = None
+
+    @contextlib.contextmanager
+    def burst(self) -> Iterator[None]:
+        """Create pods all the while; before the next burst they are gone."""
+        self._bursts += 1
+        self.namespace = f"burst-{self._bursts}"
+        metadata = {"name": self.namespace}
+        self.admin.create(
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
+        )
+        self.record.forget()
+        self._creator = threading.Thread(target=self._create, args=(self.count, "pod"))
+        self._creator.start()
+        try:
+            yield
+        finally:
+            self._creator.join()
+            path = f"/api/v1/namespaces/{self.namespace}/pods"
+            self.admin.request("DELETE", path, query={"gracePeriodSeconds": 0})
+
+    def bound(self) -> int:
+        """How many pods of the burst are bound, as far as is recorded."""
+        return len(+self.record.read().bound)
+
+    def wait_mid_burst(self) -> None:
+        """Wait for a moment at which some pods are bound and others are not."""
+        target = self.random.uniform(0.05, 0.8) * self.count
+        eventually(lambda: self.bound() >= target, within=60, what="mid-burst")
+
+    def leader(self) -> Replica:
+        """The replica that has written the lease last.
+
+        Raises:
+            ProcessError: None has.
+        """
+        named = {replica.name: replica for replica in self.replicas}
+        for _, user in reversed(self.record.read().leases):
+            if user in named:
+                return named[user]
+        raise ProcessError("no replica leads")
+
+    def replace(self, count: int) -> None:
+        """Delete bound pods, and create others in their place."""
+        path = f"/api/v1/namespaces/{self.namespace}/pods"
+        gone = self.random.sample(sorted(self.record.bound), count)
+        self.hose.send(
+            self.hose.request("DELETE", f"{path}/{name}?gracePeriodSeconds=0")
+            for name in (pod.partition("/")[2] for pod in gone)
+        )
+        self._create(count, "new")
+
+    def wait_all_bound(self, within: float) -> None:
+        """Wait until the burst is complete, and no pod is without a node.
+
+        Raises:
+            ProcessError: Some are after so many seconds.
+        """
+        self._creator.join()
+        path = f"/api/v1/namespaces/{self.namespace}/pods"
+        eventually(
+            lambda: not self.admin.items(path, fieldSelector="spec.nodeName=", limit=1),
+            within=within,
+            what="a node for each pod",
+        )
+
+    def show_token(self, token: str) -> None:
+        """Write the token that schedulers behind the proxy show."""
+        path = self.plane.folder / "token"
+        unfinished = path.with_suffix(".new")
+        unfinished.write_text(token)
+        unfinished.rename(path)
+
+    def sleep(self, shortest: float, longest: float) -> None:
+        """Let some time pass."""
+        time.sleep(self.random.uniform(shortest, longest))
+
+    def _kubeconfig(self, user: str) -> Path:
+        if self.proxy is None:
+            return self.plane.kubeconfig(user)
+        self.show_token("first")
+        path = self.plane.folder / "proxy.kubeconfig"
+        file = self.plane.folder / "token"
+        write_kubeconfig(path, self.proxy.url, self.plane.authority, token_file=file)
+        return path
+
+    def _create(self, count: int, prefix: str) -> None:
+        burst = pods(count, self.namespace, cpu="200m", memory="100Mi", prefix=prefix)
+        self.hose.create(burst)

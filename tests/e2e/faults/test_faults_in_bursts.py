@@ -1,0 +1,26 @@
+"""Whatever goes wrong in mid-burst, every pod is bound in the end, and once."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.e2e.faults.faults import FAULTS
+from tests.e2e.faults.play import play
+from tests.e2e.faults.stage import Stage
+
+_PODS = 400
+# Who dies of it is to be done: see the program, which plays these as well.
+_NOT_YET = {"kill_io", "kill_leader", "pause_leader"}
+
+
+@pytest.fixture(scope="module")
+def stage(servers: None) -> Iterator[Stage]:
+    with Stage.cluster() as plane:
+        yield Stage(plane, _PODS, seed=1)
+
+
+@pytest.mark.parametrize("name", sorted(FAULTS.keys() - _NOT_YET))
+def test_all_pods_are_bound_once_after(stage: Stage, name: str) -> None:
+    fault = FAULTS[name]
+    with stage.schedulers(fault.replicas, via_proxy=fault.via_proxy):
+        assert play(stage, fault).problems == []

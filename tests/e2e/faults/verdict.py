@@ -1,0 +1,69 @@
+"""What must hold after a fault, read from the API server and its audit log."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from tests.e2e.client import Tree
+from tests.e2e.faults.stage import Stage
+from tests.e2e.records import Record
+
+__all__ = ["problems"]
+
+
+def problems(stage: Stage) -> list[str]:
+    """What does not hold after a burst."""
+    found = stage.admin.items(f"/api/v1/namespaces/{stage.namespace}/pods")
+    names = [replica.name for replica in stage.replicas]
+    return [
+        *_lost(stage.count, found),
+        *_overfull(stage.admin.items("/api/v1/nodes"), found),
+        *_bound_twice(stage.record.read()),
+        *(_bound_by_others(stage.record, names) if len(names) > 1 else ()),
+    ]
+
+
+def _lost(count: int, found: list[Tree]) -> Iterator[str]:
+    if len(found) != count:
+        yield f"{count - len(found)} pods are gone"
+    unbound = [pod for pod in found if not pod["spec"].get("nodeName")]
+    if unbound:
+        conditions = unbound[0]["status"].get("conditions") or [{}]
+        why = conditions[-1].get("message", "nobody has looked at it")
+        first = unbound[0]["metadata"]["name"]
+        yield f"{len(unbound)} pods are not bound, such as {first}: {why}"
+
+
+def _overfull(nodes: list[Tree], found: list[Tree]) -> Iterator[str]:
+    """The nodes on which there are more requests than they can allocate."""
+    used: Counter[str] = Counter()
+    on_node: Counter[str] = Counter()
+    for pod in found:
+        node = pod["spec"].get("nodeName", "")
+        on_node[node] += 1
+        for container in pod["spec"]["containers"]:
+            used[node] += _millicores(container["resources"]["requests"]["cpu"])
+    for tree in nodes:
+        name, size = tree["metadata"]["name"], tree["status"]["allocatable"]
+        if used[name] > _millicores(size["cpu"]) or on_node[name] > int(size["pods"]):
+            yield f"{name} has {used[name]}m of {size['cpu']}, {on_node[name]} pods"
+
+
+def _bound_twice(record: Record) -> Iterator[str]:
+    for pod, times in record.bound.items():
+        if times > 1:
+            yield f"{pod} was bound {times} times"
+
+
+def _bound_by_others(record: Record, replicas: list[str]) -> Iterator[str]:
+    """The bindings that were asked for while another replica had the lease."""
+    leases = [(at, user) for at, user in record.leases if user in replicas]
+    if not leases:
+        yield "no replica has a lease"
+    for bind in record.binds:
+        holders = [user for at, user in leases if at <= bind.asked]
+        if bind.is_done and holders and holders[-1] != bind.user:
+            yield f"{bind.pod} was bound by {bind.user} while {holders[-1]} led"
+
+
+def _millicores(text: str) -> int:
+    return int(text[:-1]) if text.endswith("m") else int(text) * 1000

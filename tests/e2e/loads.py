@@ -1,0 +1,111 @@
+"""Nodes and pods by the thousand, and the scheduler that they are for."""
+
+import itertools
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from tests.e2e.client import Tree
+from tests.e2e.control_plane import ControlPlane
+from tests.e2e.processes import Program
+
+__all__ = ["ROLES", "nodes", "pods", "processes", "quaymaster", "resident_bytes"]
+
+ROLES: Final = ("engine", "io")
+"""The two processes of ``quaymaster run``."""
+
+_numbers = itertools.count(1)
+
+
+def nodes(
+    count: int, *, cpu: str = "4", memory: str = "32Gi", prefix: str = "node"
+) -> Iterator[Tree]:
+    """Nodes that are ready, in three zones."""
+    size = {"cpu": cpu, "memory": memory, "pods": "110"}
+    for number in range(count):
+        name = f"{prefix}-{number:04}"
+        labels = {
+            "kubernetes.io/hostname": name,
+            "topology.kubernetes.io/zone": f"zone-{number % 3}",
+        }
+        ready = {"type": "Ready", "status": "True", "reason": "KubeletReady"}
+        yield {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": name, "labels": labels},
+            "status": {"capacity": size, "allocatable": size, "conditions": [ready]},
+        }
+
+
+def pods(
+    count: int,
+    namespace: str,
+    *,
+    cpu: str = "100m",
+    memory: str = "500Mi",
+    prefix: str = "pod",
+) -> Iterator[Tree]:
+    """Pods of one template, as upstream's measurements have them."""
+    container = {
+        "name": "pause",
+        "image": "registry.k8s.io/pause:3.10.1",
+        "resources": {"requests": {"cpu": cpu, "memory": memory}},
+    }
+    for number in range(count):
+        yield {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": f"{prefix}-{number:05}", "namespace": namespace},
+            "spec": {"containers": [container]},
+        }
+
+
+def quaymaster(
+    plane: ControlPlane, *, config: Tree | None = None, kubeconfig: Path | None = None
+) -> Program:
+    """``quaymaster run``, not started, without leader election.
+
+    Args:
+        plane: The cluster.
+        config: What its KubeSchedulerConfiguration says further.
+        kubeconfig: How it reaches the cluster; by default as its administrator.
+    """
+    tree: dict[str, Any] = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "leaderElection": {"leaderElect": False},
+        **(config or {}),
+    }
+    file = plane.folder / f"quaymaster-{next(_numbers)}.json"
+    file.write_bytes(msgspec.json.encode(tree))
+    command = [sys.executable, "-m", "quaymaster", "run", f"--config={file}"]
+    command.append(f"--kubeconfig={kubeconfig or plane.kubeconfig()}")
+    return plane.run(command)
+
+
+def processes(program: Program) -> dict[str, int]:
+    """The processes of ``quaymaster run`` by `ROLES`; those that are there."""
+    found = {"engine": program.pid}
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int(_fields(path)[1])
+            command = (path / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if parent == program.pid and b"io_process" in command:
+            found["io"] = int(path.name)
+    return found
+
+
+def resident_bytes(pid: int) -> int:
+    """The memory that a process holds."""
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def _fields(path: Path) -> list[str]:
+    return (path / "stat").read_text().rpartition(")")[2].split()
