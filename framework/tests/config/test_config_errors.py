@@ -79,6 +79,12 @@ from tests.kit.documents import HEADER
             id="a lease no longer than its renewal",
         ),
         pytest.param(
+            {"leaderElection": {"retryPeriod": "9s"}},
+            "leaderElection.renewDeadline: expected more than 1.2 times retryPeriod "
+            "(9s), got 10s",
+            id="no time for a second try",
+        ),
+        pytest.param(
             {"leaderElection": {"retryPeriod": "-1s"}},
             "leaderElection.retryPeriod: expected more than 0s, got -1s",
             id="a negative time",

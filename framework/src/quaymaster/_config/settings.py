@@ -28,6 +28,7 @@ _NO_TIME = timedelta(0)
 _LEASE = timedelta(seconds=15)
 _RENEW = timedelta(seconds=10)
 _RETRY = timedelta(seconds=2)
+_RETRY_JITTER = 1.2  # as much longer as a pause may be, at most, as client-go asks
 _LOCK = "leases"
 _LOCK_NAME = "kube-scheduler"
 _LOCK_NAMESPACE = "kube-system"
@@ -77,6 +78,11 @@ class LeaderElection:
             least = f"renewDeadline ({format_duration(self.renew_deadline)})"
             got = format_duration(self.lease_duration)
             yield ArgsError("leaseDuration", f"expected more than {least}, got {got}")
+        if self.renew_deadline <= self.retry_period * _RETRY_JITTER:
+            least = f"{_RETRY_JITTER} times retryPeriod"
+            least = f"{least} ({format_duration(self.retry_period)})"
+            got = format_duration(self.renew_deadline)
+            yield ArgsError("renewDeadline", f"expected more than {least}, got {got}")
         if self.resource_lock != _LOCK:
             got = show(self.resource_lock)
             yield ArgsError("resourceLock", f"expected {_LOCK!r}, got {got}")
