@@ -6,6 +6,7 @@ from quaymaster._cli import (
     completion,
     config,
     deploy,
+    doctor,
     explain,
     extender,
     perf,
@@ -49,6 +50,7 @@ app.add_command(explain.command)
 app.add_command(snapshot.command)
 app.add_command(run.command)
 app.add_command(deploy.group)
+app.add_command(doctor.command)
 app.add_command(extender.command)
 app.add_command(perf.command)
 app.add_command(plugins.group)

@@ -24,7 +24,7 @@ from quaymaster._engine.scheduler import Scheduler
 from quaymaster._inmemory.cluster import InMemoryCluster
 from quaymaster._registry.registry import PluginRegistry
 
-__all__ = ["group"]
+__all__ = ["build_plugins", "group"]
 
 NOT_STRICT = 1
 
@@ -47,7 +47,7 @@ def validate(file: str, strict: bool) -> None:
     """
     registry = PluginRegistry.discover()
     config, notices = read_config(file, registry)
-    _build_plugins(config, registry)
+    build_plugins(config, registry)
     print_line(f"{file}: valid")
     print_notices(notices)
     if strict and notices:
@@ -70,7 +70,12 @@ def schema() -> None:
     print_document(config_schema(PluginRegistry.discover()), OutputFormat.JSON)
 
 
-def _build_plugins(config: SchedulerConfig, registry: PluginRegistry) -> None:
+def build_plugins(config: SchedulerConfig, registry: PluginRegistry) -> None:
+    """Build the plugins of a configuration, as a scheduler would, and close them.
+
+    Raises:
+        ProfileError: One cannot be built.
+    """
     clock = VirtualClock()
     # Extenders may be configured for another machine than this one.
     alone = attrs.evolve(config, extenders=())

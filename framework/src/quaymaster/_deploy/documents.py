@@ -4,14 +4,18 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from quaymaster._config.document import API_VERSION, KIND
+from quaymaster._config.yaml_file import read_yaml
 
-__all__ = ["UPSTREAM_SCHEDULER", "adapted"]
+__all__ = ["CONFIG_KEY", "UPSTREAM_LEASE", "UPSTREAM_SCHEDULER", "adapted", "unwrapped"]
 
 UPSTREAM_SCHEDULER: Final = "default-scheduler"
 """The scheduler of pods that name none: kube-scheduler, unless it is replaced."""
 
-_LEASE_NAMESPACE: Final = "kube-system"
-_LEASE_NAME: Final = "kube-scheduler"
+UPSTREAM_LEASE: Final = ("kube-system", "kube-scheduler")
+"""The namespace and the name of its lease."""
+
+CONFIG_KEY: Final = "config.yaml"
+"""What a ConfigMap has the configuration under."""
 
 
 def adapted(
@@ -38,10 +42,28 @@ def adapted(
     names = [one.get("schedulerName") or UPSTREAM_SCHEDULER for one in profiles]
     lease = {"resourceName": name, "resourceNamespace": namespace}
     if UPSTREAM_SCHEDULER in names:
-        lease = {"resourceName": _LEASE_NAME, "resourceNamespace": _LEASE_NAMESPACE}
+        namespace, name = UPSTREAM_LEASE
+        lease = {"resourceName": name, "resourceNamespace": namespace}
     election = tree.get("leaderElection")
     tree["leaderElection"] = {**lease, **(election or {})}
     return tree
+
+
+def unwrapped(document: object, source: str) -> object:
+    """The configuration in a ConfigMap; any other document as it is.
+
+    Args:
+        document: What a file holds.
+        source: Its name, for messages.
+
+    Raises:
+        ConfigErrors: What the ConfigMap holds is no YAML.
+    """
+    if not isinstance(document, Mapping) or document.get("kind") != "ConfigMap":
+        return document
+    data = document.get("data")
+    text = data.get(CONFIG_KEY, "") if isinstance(data, Mapping) else ""
+    return read_yaml(str(text).encode(), f"{source}: data[{CONFIG_KEY!r}]")
 
 
 def _profiles(tree: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
+from quaymaster._deploy.documents import CONFIG_KEY
 from quaymaster._deploy.plan import Plan
 from quaymaster._deploy.rules import rules_of
 from quaymaster._deploy.yaml_text import role_text, yaml_text
@@ -30,7 +31,7 @@ def config_map(plan: Plan) -> Tree:
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": _metadata(plan, plan.namespace),
-        "data": {"config.yaml": yaml_text(plan.document)},
+        "data": {CONFIG_KEY: yaml_text(plan.document)},
     }
 
 

@@ -66,6 +66,18 @@ class Endpoint:
             raise ExtenderError(problem)
         return answer
 
+    def reach(self) -> None:
+        """Connect, and ask nothing.
+
+        Raises:
+            ExtenderError: It cannot be connected to.
+        """
+        connection = self._connection()
+        try:
+            self._connect(connection, self._prefix)
+        finally:
+            connection.close()
+
     def _connection(self) -> http.client.HTTPConnection:
         if self._tls is None:
             return http.client.HTTPConnection(

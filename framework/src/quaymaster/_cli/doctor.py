@@ -1,0 +1,155 @@
+"""``quaymaster doctor``."""
+
+import sys
+from contextlib import closing
+from typing import Any, Final
+
+import attrs
+import click
+
+from quaymaster._cli.config import build_plugins
+from quaymaster._cli.configuration import config_notices
+from quaymaster._cli.notices import print_notices
+from quaymaster._cli.output import (
+    OutputFormat,
+    output_option,
+    print_document,
+    print_table,
+)
+from quaymaster._cli.values import config_option
+from quaymaster._config.kinds import kinds_read, profile_plugins
+from quaymaster._config.load import default_config, parse_config, read_source
+from quaymaster._config.model import SchedulerConfig
+from quaymaster._config.yaml_file import read_yaml
+from quaymaster._deploy.doctor import examine
+from quaymaster._deploy.documents import unwrapped
+from quaymaster._deploy.findings import Finding, State, fine, worrying
+from quaymaster._deploy.local_checks import packages_installed, port_free
+from quaymaster._deploy.patient import Patient
+from quaymaster._deploy.plan import PORT
+from quaymaster._deploy.rights import rights_of
+from quaymaster._errors import counted
+from quaymaster._kubernetes.access import Access
+from quaymaster._kubernetes.client import ApiClient
+from quaymaster._kubernetes.resolving import find_access
+from quaymaster._registry.access import declares_access
+from quaymaster._registry.registry import PluginRegistry
+
+__all__ = ["command"]
+
+NOT_WELL: Final = 1
+_TIMEOUT: Final = 10.0  # seconds
+_LARGEST_PORT: Final = 65535
+
+
+@click.command("doctor")
+@config_option()
+@click.option(
+    "--kubeconfig",
+    metavar="FILE",
+    type=click.Path(),
+    help="The kubeconfig file, instead of those of $KUBECONFIG or ~/.kube/config.",
+)
+@click.option(
+    "--context",
+    metavar="NAME",
+    default="",
+    help="The context of the kubeconfig; by default the current one, or without any "
+    "kubeconfig the service account of the pod that this runs in.",
+)
+@click.option(
+    "--as",
+    "user",
+    metavar="USER",
+    default="",
+    help="Look with the rights of this user, if you may impersonate: "
+    "system:serviceaccount:NAMESPACE:NAME.",
+)
+@click.option(
+    "--secure-port",
+    type=click.IntRange(0, _LARGEST_PORT),
+    default=PORT,
+    show_default=True,
+    help="The port for health and metrics; 0 for none.",
+)
+@click.option("--strict", is_flag=True, help="Exit with 1 if there is any warning.")
+@output_option(OutputFormat.TABLE, OutputFormat.JSON, OutputFormat.YAML)
+def command(
+    config_file: str | None,
+    kubeconfig: str | None,
+    context: str,
+    user: str,
+    secure_port: int,
+    strict: bool,
+    output: OutputFormat,
+) -> None:
+    """Say what "quaymaster run" would lack on a cluster: rights, kinds, extenders.
+
+    It writes nothing. FILE of --config may also be the ConfigMap of "deploy render".
+    The exit code is 1 if something is missing.
+    """
+    registry = PluginRegistry.discover()
+    config = _configuration(config_file, registry)
+    access = _as(find_access(kubeconfig=kubeconfig, context=context), user)
+    build_plugins(config, registry)
+    found = [_configured(config_file, config), *_undeclared(config, registry)]
+    found += packages_installed()
+    with closing(ApiClient(access, timeout=_TIMEOUT)) as client:
+        patient = Patient(
+            client=client,
+            config=config,
+            kinds=kinds_read(config, registry),
+            needs=rights_of(config, registry),
+        )
+        found += examine(patient)
+    found += port_free("127.0.0.1", secure_port)
+    _print(found, output)
+    print_notices(config_notices(config.warnings))
+    states = {one.state for one in found}
+    if State.MISSING in states or (strict and State.WARNING in states):
+        sys.exit(NOT_WELL)
+
+
+def _configuration(file: str | None, registry: PluginRegistry) -> SchedulerConfig:
+    if file is None:
+        return default_config(registry)
+    document = unwrapped(read_yaml(read_source(file), file), file)
+    return parse_config(document, registry, source=file)
+
+
+def _as(access: Access, user: str) -> Access:
+    if not user:
+        return access
+    return attrs.evolve(access, headers=(("Impersonate-User", user),))
+
+
+def _configured(file: str | None, config: SchedulerConfig) -> Finding:
+    names = ", ".join(profile.scheduler_name for profile in config.profiles)
+    plugins = counted(len(profile_plugins(config)), "plugin")
+    source = file or "the default"
+    return fine("configuration", f"{source} is valid: {names}, with {plugins}")
+
+
+def _undeclared(config: SchedulerConfig, registry: PluginRegistry) -> list[Finding]:
+    """The plugins that get more rights than they may need."""
+    return [
+        worrying("plugins", f"{name} does not say what it reads and writes")
+        for name in profile_plugins(config)
+        if not declares_access(registry[name].load())
+    ]
+
+
+def _print(found: list[Finding], output: OutputFormat) -> None:
+    if output is OutputFormat.TABLE:
+        rows = [(one.check, one.state.value, one.text) for one in found]
+        print_table(("CHECK", "STATE", "FOUND"), rows, sentences=["FOUND"])
+    else:
+        print_document([_document(one) for one in found], output)
+
+
+def _document(one: Finding) -> dict[str, Any]:
+    tree = {"check": one.check, "state": one.state.value, "found": one.text}
+    if one.need is None:
+        return tree
+    right = attrs.asdict(one.need.right)
+    return {**tree, "right": right, "neededBy": list(one.need.who)}

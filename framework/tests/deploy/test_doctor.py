@@ -1,0 +1,284 @@
+"""What the doctor says of a cluster, played by answers of the tests."""
+
+import socket
+from collections.abc import Mapping
+from email.message import Message
+from email.utils import formatdate
+from typing import Any, TypeAlias
+
+import msgspec
+import pytest
+
+from quaymaster import Handle, Pod, hookimpl
+from quaymaster.config import SchedulerConfig, parse_config
+from quaymaster.objects import Time
+from quaymaster.scheduler import PluginRegistry
+from tests.kit.documents import HEADER
+from tests.kit.internals.deploy import (
+    Finding,
+    Patient,
+    State,
+    examine,
+    port_free,
+    rights_of,
+)
+from tests.kit.internals.kubernetes import Answer, ApiError
+from tests.kit.kinds import PodGroup
+
+Tree: TypeAlias = dict[str, Any]
+
+NOW = 1_800_000_000.0
+VERSION = {"gitVersion": "v1.36.2"}
+LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"
+EVENTS = "/apis/events.k8s.io/v1/events"
+REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+KINDS = {
+    "/api/v1": ["nodes", "pods"],
+    "/apis/scheduling.x-k8s.io/v1alpha1": ["podgroups"],
+}
+
+
+class Groups:
+    kinds = (PodGroup,)
+    reads = ()
+
+    def __init__(self, args: object, handle: Handle) -> None: ...
+
+    @hookimpl
+    def filter(self, pod: Pod) -> None: ...
+
+
+class Server:
+    """Answers as an API server where everything is well, but for what a test says.
+
+    Args:
+        answers: Path -> what is found there instead; a number is a refusal.
+        refused: The verbs and resources that are not allowed.
+        skew: How many seconds its clock is ahead.
+    """
+
+    def __init__(
+        self,
+        answers: Mapping[str, Tree | int] | None = None,
+        refused: tuple[str, ...] = (),
+        skew: float = 0.0,
+    ) -> None:
+        self.answers: dict[str, Tree | int] = {
+            "/version": VERSION,
+            LEASE: 404,
+            EVENTS: 403,
+            **{path: kinds(*names) for path, names in KINDS.items()},
+            **(answers or {}),
+        }
+        self.refused = refused
+        self.headers = Message()
+        self.headers["Date"] = formatdate(NOW + skew, usegmt=True)
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str | int] | None = None,
+        body: bytes = b"",
+    ) -> Answer:
+        found = self.answers.get(path, 404) if method == "GET" else self.review(body)
+        if isinstance(found, int):
+            raise ApiError("the server", f"{method} {path}: {found}", code=found)
+        return Answer(200, msgspec.json.encode(found), self.headers)
+
+    def review(self, body: bytes) -> Tree:
+        tree = msgspec.json.decode(body)
+        if tree["kind"] == "SelfSubjectReview":
+            return {"status": {"userInfo": {"username": "pilot"}}}
+        asked = tree["spec"]["resourceAttributes"]
+        resource = "/".join(filter(None, (asked["resource"], asked["subresource"])))
+        is_refused = f"{asked['verb']} {resource}" in self.refused
+        return {"status": {"allowed": not is_refused}}
+
+
+class Silent:
+    """Does not answer."""
+
+    def request(self, *_: object, **__: object) -> Answer:
+        raise ApiError("the server", "connection refused")
+
+
+def kinds(*names: str) -> Tree:
+    return {"resources": [{"name": name} for name in names]}
+
+
+def config_of(registry: PluginRegistry, **settings: object) -> SchedulerConfig:
+    names = ("PrioritySort", "DefaultBinder", "Groups")
+    enabled = {"disabled": [{"name": "*"}], "enabled": [{"name": n} for n in names]}
+    profile = {"plugins": {"multiPoint": enabled}}
+    return parse_config({**HEADER, "profiles": [profile], **settings}, registry)
+
+
+def found(server: Server | Silent, **settings: object) -> dict[str, list[Finding]]:
+    """What the doctor finds, by the names of its checks."""
+    registry = PluginRegistry.discover().with_plugin(Groups)
+    config = config_of(registry, **settings)
+    patient = Patient(
+        client=server,
+        config=config,
+        kinds=[PodGroup],
+        needs=rights_of(config, registry),
+        now=lambda: NOW,
+    )
+    by_check: dict[str, list[Finding]] = {}
+    for one in examine(patient):
+        by_check.setdefault(one.check, []).append(one)
+    return by_check
+
+
+def lease(holder: str, age: float) -> Tree:
+    return {
+        "apiVersion": "coordination.k8s.io/v1",
+        "kind": "Lease",
+        "metadata": {"name": "kube-scheduler", "namespace": "kube-system"},
+        "spec": {
+            "holderIdentity": holder,
+            "leaseDurationSeconds": 15,
+            "renewTime": moment(NOW - age),
+        },
+    }
+
+
+def moment(seconds: float) -> str:
+    return str(Time(seconds))
+
+
+def event(instance: str, age: float) -> Tree:
+    return {"reportingInstance": instance, "eventTime": moment(NOW - age)}
+
+
+def test_all_is_well() -> None:
+    findings = found(Server())
+    assert {one.state for ones in findings.values() for one in ones} == {State.OK}
+    assert {check: ones[0].text for check, ones in findings.items()} == {
+        "server": "answers as pilot",
+        "version": "v1.36.2",
+        "clock": "within 5 s of the server's",
+        "kinds": "all 1 are served",
+        "rights": "18 rights, all given",
+        "lease": "kube-system/kube-scheduler is not there yet; the first leader "
+        "makes it",
+        "rivals": "nobody else was seen to schedule default-scheduler",
+    }
+
+
+def test_right_that_is_missing_is_named_with_who_needs_it() -> None:
+    (one,) = found(Server(refused=("patch pods/status",)))["rights"]
+    assert one.state is State.MISSING
+    assert one.text.startswith("patch pods/status: needed by the scheduler (why")
+    assert one.need is not None
+    assert (one.need.right.verb, one.need.right.resource) == ("patch", "pods/status")
+
+
+@pytest.mark.parametrize(
+    ("version", "state"),
+    [
+        ("v1.36.0", State.OK),
+        ("v1.37.1-gke.12", State.OK),
+        ("v1.35.4", State.WARNING),
+        ("v1.38.0", State.WARNING),
+        ("nightly", State.WARNING),
+    ],
+)
+def test_server_may_be_one_minor_release_ahead(version: str, state: State) -> None:
+    server = Server({"/version": {"gitVersion": version}})
+    (one,) = found(server)["version"]
+    assert one.state is state
+    assert version in one.text
+
+
+@pytest.mark.parametrize(
+    ("skew", "said"), [(90.0, "90 s behind"), (-20.0, "20 s ahead of")]
+)
+def test_clock_that_is_wrong_is_told(skew: float, said: str) -> None:
+    (one,) = found(Server(skew=skew))["clock"]
+    assert one.state is State.WARNING
+    assert one.text.startswith(said)
+
+
+def test_kind_that_is_not_served_is_missing() -> None:
+    (one,) = found(Server({"/apis/scheduling.x-k8s.io/v1alpha1": 404}))["kinds"]
+    assert one.state is State.MISSING
+    assert one.text == (
+        "PodGroup (scheduling.x-k8s.io/v1alpha1) is not served: is its "
+        "CustomResourceDefinition there?"
+    )
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lease("a_1", 3), "is held by a_1, renewed 3 s ago"),
+        (lease("a_1", 60), "was held by a_1, renewed 60 s ago"),
+        (lease("", 3), "is held by nobody"),
+    ],
+    ids=["held", "expired", "given back"],
+)
+def test_lease_tells_who_leads(answer: Tree, said: str) -> None:
+    (one,) = found(Server({LEASE: answer}))["lease"]
+    assert one.state is State.OK
+    assert one.text == f"kube-system/kube-scheduler {said}"
+
+
+def test_no_election_is_a_warning() -> None:
+    (one,) = found(Server(), leaderElection={"leaderElect": False})["lease"]
+    assert one.state is State.WARNING
+
+
+def test_kube_scheduler_at_work_is_a_rival_unless_its_lease_is_shared() -> None:
+    server = Server({LEASE: lease("master-1_2", 1)})
+    (one,) = found(server, leaderElection={"resourceName": "mine"})["rivals"]
+    assert one.state is State.WARNING
+    assert "kube-scheduler (master-1_2) schedules the same pods" in one.text
+    assert found(server)["rivals"][0].state is State.OK
+
+
+def test_events_of_another_host_tell_of_a_rival() -> None:
+    items = [
+        event("default-scheduler-leader", 10),
+        event("default-scheduler-other", 20),
+        event("default-scheduler-gone", 4000),
+    ]
+    server = Server({LEASE: lease("leader_1", 1), EVENTS: {"items": items}})
+    (one,) = found(server)["rivals"]
+    assert one.text == "other has lately scheduled pods of 'default-scheduler'"
+
+
+def test_server_that_does_not_answer_is_asked_no_further() -> None:
+    findings = found(Silent())
+    assert list(findings) == ["server"]
+    assert findings["server"][0].state is State.MISSING
+
+
+@pytest.mark.parametrize(
+    ("ignorable", "state"), [(True, State.WARNING), (False, State.MISSING)]
+)
+def test_extender_that_cannot_be_reached_is_told(ignorable: bool, state: State) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+    one = {"urlPrefix": f"http://127.0.0.1:{port}", "ignorable": ignorable}
+    findings = found(Server(), extenders=[{**one, "filterVerb": "filter"}])
+    assert findings["extenders"][0].state is state
+
+
+def test_extender_that_listens_is_fine() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        one = {"urlPrefix": f"http://127.0.0.1:{port}", "filterVerb": "filter"}
+        findings = found(Server(), extenders=[one])
+    assert findings["extenders"][0].state is State.OK
+
+
+def test_port_that_is_taken_is_told() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        (taken,) = port_free("127.0.0.1", port)
+    (free,) = port_free("127.0.0.1", port)
+    assert (taken.state, free.state) == (State.WARNING, State.OK)
+    assert not list(port_free("127.0.0.1", 0))
