@@ -24,6 +24,7 @@ from quaymaster._contract.clock import RealClock
 from quaymaster._driver.cluster import KubernetesCluster
 from quaymaster._driver.executor import GreenletExecutor
 from quaymaster._driver.frames import Begin
+from quaymaster._driver.link import ProcessLostError
 from quaymaster._engine.scheduler import Scheduler
 from quaymaster._kubernetes.resolving import find_access
 from quaymaster._operation.standing import Standing
@@ -73,25 +74,32 @@ def command(
             seed=random.SystemRandom().getrandbits(64),
             make_executor=GreenletExecutor,
         )
-        standing = Standing(
-            io_problem=lambda: "it has ended" if cluster.has_ended else ""
-        )
+        standing = Standing(io_problem=lambda: cluster.end)
         pages = pages_of(scheduler, standing)
         with serving(ServingArguments(**served), pages, cluster):
             print_line(
                 f"scheduling {', '.join(scheduler.frameworks)} on {access.server}"
             )
-            _run(scheduler, config_file, registry, clock)
+            _run(scheduler, cluster, config_file, registry, clock)
+            if cluster.end:
+                raise ProcessLostError(cluster.end)
 
 
 def _run(
     scheduler: Scheduler,
+    cluster: KubernetesCluster,
     config_file: str | None,
     registry: PluginRegistry,
     clock: RealClock,
 ) -> None:
     """Schedule until somebody interrupts, and follow the configuration file."""
     stop = threading.Event()
+
+    def end() -> None:
+        stop.set()
+        scheduler.wake()
+
+    cluster.at_end(end)
     with interruptible(), waking(scheduler.wake):
         try:
             scheduler.start()

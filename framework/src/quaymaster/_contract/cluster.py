@@ -116,11 +116,14 @@ class WatchEvent(msgspec.Struct, Generic[ObjT_co], eq=False, gc=False):
         type: What happened.
         object: The object after the change; if it was deleted, as it was last.
         resource_version: The cluster's version right after the change.
+        is_missed: Whether the deletion itself was missed: of the object, only the name
+            and the namespace can be relied on.
     """
 
     type: WatchEventType
     object: ObjT_co
     resource_version: int
+    is_missed: bool = False
 
 
 @attrs.define(eq=False)

@@ -2,7 +2,7 @@
 
 import itertools
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -24,12 +24,11 @@ from quaymaster._driver.frames import (
     Begin,
     Follow,
     Lane,
-    Message,
+    ToEngine,
 )
 from quaymaster._driver.link import Link
 from quaymaster._driver.refusals import error_of
 from quaymaster._driver.updating import updated_tree
-from quaymaster._kubernetes.resources import resource_of
 from quaymaster._objects import ApiObject, Pod
 from quaymaster._objects.wire import decode
 
@@ -41,6 +40,11 @@ ObjT = TypeVar("ObjT", bound=ApiObject)
 class KubernetesCluster:
     """A cluster behind an API server; see `quaymaster.cluster.Cluster`.
 
+    Everything is lost when the process for input and output ends, whatever ended it:
+    nothing more is told, and no call is made any more. There is no second one. The
+    scheduler is to end then, and to be started again; it reads from the cluster what
+    became of calls that were under way.
+
     Args:
         begin: How to reach it.
     """
@@ -50,7 +54,8 @@ class KubernetesCluster:
         self._by_number: list[Followed[Any]] = []
         self._waiting: dict[int, Callable[[Answered], None]] = {}
         self._calls = itertools.count(1)
-        self._has_ended = False
+        self._end = ""
+        self._at_end: Callable[[], None] | None = None
         self._link = Link(begin, self._receive, self._ended)
 
     def follow(self, kind: type[ApiObject]) -> None:
@@ -59,8 +64,9 @@ class KubernetesCluster:
             return
         followed = self._followed[kind] = Followed[Any](kind)
         self._by_number.append(followed)
-        path = resource_of(kind).path()
-        self._link.send(Follow(len(self._by_number) - 1, path))
+        path = followed.resource.path()
+        number = len(self._by_number) - 1
+        self._link.send(Follow(number, path, are_pods=kind is Pod))
 
     def close(self) -> None:
         """End the other process; calls that wait are left in doubt."""
@@ -132,9 +138,20 @@ class KubernetesCluster:
         return self._asked(Asked(0, Lane.READ, "POST", path, body))
 
     @property
-    def has_ended(self) -> bool:
-        """Whether the process for input and output is gone."""
-        return self._has_ended
+    def followed(self) -> Sequence[Followed[Any]]:
+        """The resources that are followed, and what is wrong with them."""
+        return tuple(self._by_number)
+
+    @property
+    def end(self) -> str:
+        """Why the process for input and output is gone; empty while it is there."""
+        return self._end
+
+    def at_end(self, call: Callable[[], None]) -> None:
+        """Have a call made, on any thread, once the other process is gone."""
+        self._at_end = call
+        if self._end:
+            call()
 
     def _asked(self, asked: Asked) -> bytes:
         """Ask, wait for the answer, and return its content."""
@@ -143,6 +160,8 @@ class KubernetesCluster:
         def ask(take: Callable[[Answered], None]) -> None:
             self._waiting[asked.call] = take
             self._link.send(asked)
+            if self._end:  # it may have come before there was anything to answer
+                self._receive(Answered(asked.call, 0, why=self._end, is_in_doubt=True))
 
         answer = wait_for(ask)
         if answer is None:
@@ -151,19 +170,20 @@ class KubernetesCluster:
             return answer.body
         raise error_of(answer)
 
-    def _receive(self, message: Message) -> None:
+    def _receive(self, message: ToEngine) -> None:
         if isinstance(message, Answered):
             take = self._waiting.pop(message.call, None)
             if take is not None:
                 take(message)
         else:
-            self._by_number[message.resource].receive(message)  # type: ignore[attr-defined]
+            self._by_number[message.resource].receive(message)
 
-    def _ended(self) -> None:
-        self._has_ended = True
+    def _ended(self, why: str) -> None:
+        self._end = why
         for call in list(self._waiting):
-            why = "the process for input and output has ended"
             self._receive(Answered(call, 0, why=why, is_in_doubt=True))
+        if self._at_end is not None:
+            self._at_end()
 
 
 def _waited(ask: Callable[[Callable[[Answered], None]], None]) -> Answered:

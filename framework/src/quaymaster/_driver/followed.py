@@ -4,46 +4,32 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, TypeAlias, TypeVar
 
 import msgspec
 
 from quaymaster._contract.cluster import (
     ApiError,
     ListResult,
-    ResourceExpiredError,
     WatchEvent,
     WatchEventType,
 )
-from quaymaster._driver.frames import (
-    Changed,
-    Current,
-    Listing,
-    Message,
-    Objects,
-    Trouble,
-)
+from quaymaster._driver.frames import Changed, Current, Listing, Spec, Trouble
+from quaymaster._driver.packing import Change, Gone, Text, Unpacker
+from quaymaster._driver.told import Versioned
 from quaymaster._errors import ObjectError
-from quaymaster._objects import ApiObject
-from quaymaster._objects.pool import SpecPool
-from quaymaster._objects.wire import decode
+from quaymaster._kubernetes.resources import Resource, resource_of
+from quaymaster._objects import ApiObject, ObjectMeta, Pod
 
 __all__ = ["Followed"]
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
+Told: TypeAlias = Listing | Changed | Current | Spec | Trouble
 
-_SECONDS_TO_LIST: Final = 60.0  # without any news of the list
-_MOST_AT_ONCE: Final = 500  # changes to read before the engine goes on
+_NOT_FOUND: Final = 404
+_TYPES: Final = {one.value: one for one in WatchEventType}
 
 _log = logging.getLogger(__name__)
-
-
-class _Change(msgspec.Struct):
-    type: str
-    object: msgspec.Raw
-
-
-_CHANGES: Final = msgspec.json.Decoder(_Change)
 
 
 class Followed(Generic[ObjT]):
@@ -53,19 +39,36 @@ class Followed(Generic[ObjT]):
 
     Args:
         kind: The class of its objects.
+        patience: For how many seconds to wait for further parts of a list.
+
+    Attributes:
+        resource: The resource.
+        trouble: Why it cannot be followed right now; empty if it can.
+        is_absent: Whether the server has no such kind, so that there is none of it.
+        is_listed: Whether all of it has been told.
     """
 
-    def __init__(self, kind: type[ObjT]) -> None:
+    def __init__(self, kind: type[ObjT], patience: float = 1.0) -> None:
+        self.resource: Resource = resource_of(kind)
+        self.trouble = ""
+        self.is_absent = False
+        self.is_listed = False
         self._kind = kind
-        self._told: deque[Message] = deque()
+        self._patience = patience
+        self._told: deque[Told] = deque()
         self._news = threading.Condition()
         self._place = 0
         self._notify: Callable[[], None] | None = None
-        self._pool = SpecPool()
-        self._listed: list[ObjT] | None = None
-        self._lines: deque[bytes] = deque()
+        self._unpacker = Unpacker(kind)
+        self._listed: dict[str, ObjT] = {}
+        self._unreadable: set[str] = set()
 
-    def receive(self, message: Message) -> None:
+    @property
+    def unreadable(self) -> int:
+        """How many objects cannot be read, as they are now."""
+        return len(self._unreadable)
+
+    def receive(self, message: Told) -> None:
         """Take a message; on any thread."""
         with self._news:
             self._told.append(message)
@@ -79,39 +82,36 @@ class Followed(Generic[ObjT]):
         Raises:
             ApiError: They cannot be listed right now.
         """
-        while True:
+        while not self.is_listed:
             message = self._next()
-            if isinstance(message, Current):
-                objects, self._listed = self._listed or [], None
-                return ListResult(objects, self._place)
-            if isinstance(message, Trouble):
+            if isinstance(message, Listing):
+                self._listed = {}
+            elif isinstance(message, Changed):
+                self._gather(message)
+            else:
+                self._take(message)
+            if isinstance(message, Trouble) and message.why and not self.is_listed:
                 raise ApiError(message.why)
-            self._gather(message)
+        objects, self._listed = list(self._listed.values()), {}
+        return ListResult(objects, self._place)
 
     def watch(self, notify: Callable[[], None]) -> "Followed[ObjT]":
         """Follow what comes after the list."""
         self._notify = notify
-        if self._told or self._lines:
+        if self._told:
             notify()
         return self
 
     def take(self) -> Sequence[WatchEvent[ObjT]]:
-        """See `Watch.take`."""
-        events: list[WatchEvent[ObjT]] = []
-        while len(events) < _MOST_AT_ONCE:
-            if self._lines:
-                self._read(self._lines.popleft(), events)
-            elif self._listed is not None and not self._is_listed():
-                return events
-            elif self._listed is not None:
-                if events:
-                    break  # they come first
-                raise ResourceExpiredError(f"{self._kind.kind}: listed anew")
-            elif self._told:
-                self._gather(self._told.popleft())
+        """Return a few changes, so that the engine soon goes on; see `Watch.take`."""
+        events: Sequence[WatchEvent[ObjT]] = ()
+        while self._told and not events:
+            message = self._told.popleft()
+            if isinstance(message, Changed):
+                events = self._events(message)
             else:
-                return events
-        if self._notify is not None:
+                self._take(message)
+        if self._told and self._notify is not None:
             self._notify()  # there is more
         return events
 
@@ -119,42 +119,105 @@ class Followed(Generic[ObjT]):
         """See `Watch.stop`."""
         self._notify = None
 
-    def _is_listed(self) -> bool:
-        """Gather what has been told of a list; whether all of it has been."""
-        while self._told:
-            if isinstance(self._told[0], Current):
-                return True
-            self._gather(self._told.popleft())
-        return False
-
-    def _gather(self, message: Message) -> None:
-        if isinstance(message, Listing):
-            self._listed = []
-        elif isinstance(message, Objects):
-            assert self._listed is not None, "a list was begun"
-            self._listed += filter(None, map(self._decoded, message.texts))
-        elif isinstance(message, Changed):
-            self._lines += message.lines
+    def _take(self, message: Told) -> None:
+        if isinstance(message, Spec):
+            self._unpacker.learn_spec(message.number, message.text)
+        elif isinstance(message, Current):
+            self.is_listed = True
         elif isinstance(message, Trouble):
-            _log.warning("%s: %s", self._kind.kind, message.why)
+            self._note(message)
 
-    def _next(self) -> Message:
+    def _note(self, trouble: Trouble) -> None:
+        self.is_absent = trouble.code == _NOT_FOUND
+        self.trouble = "" if self.is_absent else trouble.why
+        name = self.resource.full_name
+        if self.is_absent:
+            _log.warning(
+                "the server has no kind %s (%s): there is none of it until it is "
+                "installed",
+                self.resource.kind,
+                self.resource.api_version,
+            )
+        elif trouble.why:
+            _log.warning("%s cannot be followed: %s", name, trouble.why)
+        else:
+            _log.info("%s can be followed again", name)
+
+    def _next(self) -> Told:
         with self._news:
-            while not self._told:
-                if not self._news.wait(_SECONDS_TO_LIST):
-                    raise ApiError(f"{self._kind.kind}: no list has come")
+            wait = 0.0 if self.trouble else self._patience
+            if not self._told and not self._news.wait_for(self._has_news, wait):
+                raise ApiError(self.trouble or "it is still being listed")
             return self._told.popleft()
 
-    def _read(self, line: bytes, events: list[WatchEvent[ObjT]]) -> None:
-        change = _CHANGES.decode(line)
-        self._place += 1
-        obj = self._decoded(change.object)
-        if obj is not None:
-            events.append(WatchEvent(WatchEventType(change.type), obj, self._place))
+    def _has_news(self) -> bool:
+        return bool(self._told)
 
-    def _decoded(self, text: bytes | msgspec.Raw) -> ObjT | None:
+    def _gather(self, message: Changed) -> None:
+        for event in self._events(message):
+            key = event.object.key
+            if event.type is WatchEventType.DELETED:
+                self._listed.pop(key, None)
+            else:
+                self._listed[key] = event.object
+
+    def _events(self, message: Changed) -> Sequence[WatchEvent[ObjT]]:
+        return [
+            event
+            for change in self._unpacker.changes(message.changes)
+            if (event := self._event(change)) is not None
+        ]
+
+    def _event(self, change: Change) -> WatchEvent[ObjT] | None:
+        self._place += 1
+        if isinstance(change, Gone):
+            self._unreadable.discard(change.key)
+            return self._gone(change.key)
         try:
-            return decode(text, self._kind, pool=self._pool)
-        except ObjectError as error:
-            _log.error("%s cannot be read: %s", self._kind.kind, error)
-            return None
+            obj = self._unpacker.object_of(change)
+        except (ObjectError, msgspec.DecodeError) as error:
+            assert isinstance(change, Text), "what was packed can be read"
+            return self._unread(change, error)
+        if self._unreadable:
+            self._unreadable.discard(obj.key)
+        return WatchEvent(_TYPES[change.type], obj, self._place)
+
+    def _gone(self, key: str) -> WatchEvent[ObjT]:
+        namespace, _, name = key.rpartition("/")
+        stub = self._kind(metadata=ObjectMeta(name=name, namespace=namespace))
+        return WatchEvent(WatchEventType.DELETED, stub, self._place, is_missed=True)
+
+    def _unread(self, change: Text, error: Exception) -> WatchEvent[ObjT] | None:
+        """Name an object that cannot be read, once; return what is made of it.
+
+        It is left out; but what is known of a pod on a node, or of anything that is no
+        pod, stays as it was: better than to count as gone what is there.
+        """
+        meta, has_node = _named(change.json)
+        if change.type == WatchEventType.DELETED.value:
+            self._unreadable.discard(meta.key)
+            return self._gone(meta.key)
+        if meta.key not in self._unreadable:
+            self._unreadable.add(meta.key)
+            name = f"{self.resource.full_name} {meta.key or 'without a name'}"
+            _log.error("%s cannot be read, and is left out: %s", name, error)
+        is_pending = self._kind.kind == Pod.kind and not has_node
+        return self._gone(meta.key) if is_pending else None
+
+
+class _Spec(msgspec.Struct, rename="camel"):
+    node_name: str | None = None
+
+
+class _Named(msgspec.Struct):
+    metadata: Versioned = msgspec.field(default_factory=Versioned)
+    spec: _Spec = msgspec.field(default_factory=_Spec)
+
+
+def _named(text: bytes) -> tuple[Versioned, bool]:
+    """What an object is called, and whether it has a node."""
+    try:
+        named = msgspec.json.decode(text, type=_Named)
+    except msgspec.DecodeError:
+        return Versioned(), False
+    return named.metadata, bool(named.spec.node_name)

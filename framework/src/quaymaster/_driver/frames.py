@@ -8,9 +8,11 @@ import socket
 import struct
 import threading
 from collections.abc import Iterator
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 import msgspec
+
+from quaymaster._errors import QuaymasterError
 
 __all__ = [
     "Alive",
@@ -20,19 +22,23 @@ __all__ = [
     "Changed",
     "Current",
     "Follow",
+    "FrameError",
     "FrameSocket",
     "FromEngine",
     "Lane",
     "Leave",
     "Listing",
     "Message",
-    "Objects",
+    "Spec",
     "ToEngine",
     "Trouble",
 ]
 
 _LENGTH: Final = struct.Struct("<I")
 _MOST: Final = 1 << 20  # bytes to take from the socket at once
+_LARGEST: Final = 1 << 28  # bytes; no answer of a server comes near
+
+MessageT = TypeVar("MessageT")
 
 
 class Message(msgspec.Struct, array_like=True, tag=True):
@@ -70,10 +76,12 @@ class Follow(Message):
     Attributes:
         resource: What messages about it call it.
         path: Its path, such as ``/api/v1/pods``.
+        are_pods: Whether its objects are pods, which are packed.
     """
 
     resource: int
     path: str
+    are_pods: bool = False
 
 
 class Asked(Message):
@@ -118,45 +126,52 @@ class Leave(Message):
 
 
 class Listing(Message):
-    """A resource is listed anew: what follows is all there is."""
+    """A list begins anew: what has been told of it does not hold."""
 
     resource: int
-
-
-class Objects(Message):
-    """Some of what there is, as the server gave it, in JSON."""
-
-    resource: int
-    texts: list[bytes]
-
-
-class Current(Message):
-    """All of it has been told.
-
-    Attributes:
-        version: As of which resource version.
-    """
-
-    resource: int
-    version: str
 
 
 class Changed(Message):
-    """Changes as the watch gave them, in JSON: ``{"type": ..., "object": ...}``."""
+    """Some of what there is, until that is `Current`; then what has changed.
+
+    Attributes:
+        changes: Packed, see `packing`.
+    """
 
     resource: int
-    lines: list[bytes]
+    changes: bytes
+
+
+class Current(Message):
+    """All of what there is has been told; from here on there are changes."""
+
+    resource: int
+
+
+class Spec(Message):
+    """A pod's spec, which pods have by its number from here on.
+
+    Attributes:
+        number: Its number; another spec may have had it.
+        text: The spec, packed.
+    """
+
+    resource: int
+    number: int
+    text: bytes
 
 
 class Trouble(Message):
     """A resource cannot be followed right now; it is tried again.
 
     Attributes:
-        why: The error.
+        why: The error; empty: it is over.
+        code: The HTTP status; 0 if there was none.
     """
 
     resource: int
     why: str
+    code: int = 0
 
 
 class Answered(Message):
@@ -178,7 +193,11 @@ class Answered(Message):
 
 
 FromEngine: TypeAlias = Begin | Follow | Asked | Alive | Leave
-ToEngine: TypeAlias = Listing | Objects | Current | Changed | Trouble | Answered
+ToEngine: TypeAlias = Listing | Changed | Current | Spec | Trouble | Answered
+
+
+class FrameError(QuaymasterError):
+    """What arrives is no frame, or no message that is known here."""
 
 
 class FrameSocket:
@@ -199,24 +218,25 @@ class FrameSocket:
         Raises:
             OSError: The other process is gone.
         """
-        body = self._encoder.encode(message)
+        frame = bytearray(_LENGTH.size)
+        self._encoder.encode_into(message, frame, _LENGTH.size)
+        _LENGTH.pack_into(frame, 0, len(frame) - _LENGTH.size)
         with self._sending:
-            self._socket.sendall(_LENGTH.pack(len(body)) + body)
+            self._socket.sendall(frame)
 
-    def frames(self) -> Iterator[memoryview]:
-        """The frames that arrive, until the other side closes."""
-        buffer = bytearray()
-        while data := self._received():
-            buffer += data
-            start = 0
-            view = memoryview(bytes(buffer))
-            while len(view) - start >= _LENGTH.size:
-                end = start + _LENGTH.size + _LENGTH.unpack_from(view, start)[0]
-                if end > len(view):
-                    break
-                yield view[start + _LENGTH.size : end]
-                start = end
-            del buffer[:start]
+    def messages(
+        self, decoder: msgspec.msgpack.Decoder[MessageT]
+    ) -> Iterator[MessageT]:
+        """The messages that arrive, until the other side closes.
+
+        Raises:
+            FrameError: They cannot be read.
+        """
+        for frame in self._frames():
+            try:
+                yield decoder.decode(frame)
+            except msgspec.DecodeError as error:
+                raise FrameError(f"a message that is not known: {error}") from error
 
     def close(self) -> None:
         """Close the socket; whoever receives learns that it is over."""
@@ -227,8 +247,29 @@ class FrameSocket:
         finally:
             self._socket.close()
 
-    def _received(self) -> bytes:
+    def _frames(self) -> Iterator[memoryview]:
+        """The frames that arrive; each is there until the next one is asked for."""
+        buffer, start, end = memoryview(bytearray(_MOST)), 0, 0
+        while count := self._receive_into(buffer[end:]):
+            end += count
+            needed = _LENGTH.size
+            while end - start >= needed:
+                needed = _LENGTH.size + _LENGTH.unpack_from(buffer, start)[0]
+                if needed > _LARGEST:
+                    raise FrameError(f"a frame of {needed} bytes")
+                if end - start >= needed:
+                    yield buffer[start + _LENGTH.size : start + needed]
+                    start, needed = start + needed, _LENGTH.size
+            if start or needed > len(buffer):
+                # What is left begins a frame: it goes where there is room for all.
+                rest = bytes(buffer[start:end])
+                if needed > len(buffer):
+                    buffer = memoryview(bytearray(needed))
+                start, end = 0, len(rest)
+                buffer[:end] = rest
+
+    def _receive_into(self, room: memoryview) -> int:
         try:
-            return self._socket.recv(_MOST)
+            return self._socket.recv_into(room)
         except OSError:
-            return b""
+            return 0

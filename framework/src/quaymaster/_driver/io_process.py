@@ -3,9 +3,12 @@
 It ends when the engine's process closes the socket, however that came about.
 """
 
+import os
 import signal
 import socket
 import sys
+import threading
+from typing import Final
 
 import msgspec
 
@@ -16,13 +19,16 @@ from quaymaster._driver.frames import (
     FrameSocket,
     FromEngine,
 )
-from quaymaster._driver.reflector import Reflector
+from quaymaster._driver.way_in import WayIn
 from quaymaster._driver.way_out import WayOut
+from quaymaster._errors import QuaymasterError
 from quaymaster._kubernetes.resolving import find_access
 
 __all__ = ["main"]
 
-_MESSAGES = msgspec.msgpack.Decoder(FromEngine)
+_MESSAGES: Final[msgspec.msgpack.Decoder[FromEngine]] = msgspec.msgpack.Decoder(
+    FromEngine
+)
 
 
 def main(descriptor: int) -> None:
@@ -30,11 +36,16 @@ def main(descriptor: int) -> None:
 
     Args:
         descriptor: The file descriptor of the socket to it.
+
+    Raises:
+        FrameError: The engine says what is not known here.
+        QuaymasterError: There is no telling where the API server is.
     """
     for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(one, signal.SIG_IGN)  # they are the engine's to handle
+    threading.excepthook = _end_at_once
     frames = FrameSocket(socket.socket(fileno=descriptor))
-    messages = map(_MESSAGES.decode, frames.frames())
+    messages = frames.messages(_MESSAGES)
     begin = next(messages, None)
     if not isinstance(begin, Begin):
         return
@@ -47,12 +58,27 @@ def main(descriptor: int) -> None:
         burst=begin.burst,
     )
     way_out.start()
+    way_in = WayIn(access, frames.send)
     for message in messages:
         if isinstance(message, Asked):
             way_out.take(message)
         elif isinstance(message, Follow):
-            Reflector(access, message.resource, message.path, frames.send).start()
+            way_in.follow(message)
+
+
+def _end_at_once(args: threading.ExceptHookArgs) -> None:
+    """Let the process end with a thread that broke, so that the engine learns of it."""
+    if not issubclass(args.exc_type, ConnectionError):  # the engine is gone
+        threading.__excepthook__(args)
+    os._exit(1)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    try:
+        main(int(sys.argv[1]))
+    except QuaymasterError as error:
+        sys.stderr.write(f"{error}\n")
+        sys.stderr.flush()
+        os._exit(1)
+    # Other threads may be in the midst of something: nobody waits for it.
+    os._exit(0)

@@ -9,12 +9,23 @@ from typing import Final
 
 import msgspec
 
-from quaymaster._driver.frames import Begin, FrameSocket, Message, ToEngine
+from quaymaster._driver.frames import (
+    Begin,
+    FrameError,
+    FrameSocket,
+    Message,
+    ToEngine,
+)
+from quaymaster._errors import QuaymasterError
 
-__all__ = ["Link"]
+__all__ = ["Link", "ProcessLostError"]
 
-_MESSAGES: Final = msgspec.msgpack.Decoder(ToEngine)
+_MESSAGES: Final[msgspec.msgpack.Decoder[ToEngine]] = msgspec.msgpack.Decoder(ToEngine)
 _SECONDS_TO_END: Final = 5.0
+
+
+class ProcessLostError(QuaymasterError):
+    """The process for input and output is gone: there is nothing left to do here."""
 
 
 class Link:
@@ -23,14 +34,16 @@ class Link:
     Args:
         begin: How to reach the API server.
         receive: Takes each message, on a thread that does nothing else.
-        ended: Called there when the other process is gone.
+        ended: Called there, with why, when the other process is gone, or cannot be
+            understood. There is no other one then: what is known of the cluster, and
+            which calls are under way, is lost, and a new start reads it all again.
     """
 
     def __init__(
         self,
         begin: Begin,
-        receive: Callable[[Message], None],
-        ended: Callable[[], None],
+        receive: Callable[[ToEngine], None],
+        ended: Callable[[str], None],
     ) -> None:
         ours, theirs = socket.socketpair()
         command = (sys.executable, "-m", "quaymaster._driver.io_process")
@@ -61,6 +74,13 @@ class Link:
             self._process.wait()
 
     def _listen(self) -> None:
-        for frame in self._frames.frames():
-            self._receive(_MESSAGES.decode(frame))
-        self._ended()
+        try:
+            for message in self._frames.messages(_MESSAGES):
+                self._receive(message)
+        except FrameError as error:
+            why = f"the process for input and output sends {error}"
+        else:
+            why = "the process for input and output has ended"
+        self.close()
+        code = self._process.returncode
+        self._ended(f"{why} (by signal {-code})" if code < 0 else f"{why} ({code})")

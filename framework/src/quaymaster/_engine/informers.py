@@ -173,8 +173,10 @@ class _Reflector(Generic[ObjT]):
         key = new.key
         self._version = event.resource_version
         if event.type is _DELETED:
-            if self.objects.pop(key, None) is not None:
-                self._tell(key, new, None)
+            known = self.objects.pop(key, None)
+            if known is not None:
+                last = known if event.is_missed else new
+                self._tell(key, last, None, missed=event.is_missed)
             return
         old = self.objects.get(key)
         self.objects[key] = new

@@ -1,0 +1,45 @@
+"""Follows what the engine asks for, each resource on a thread of its own."""
+
+import contextlib
+import threading
+from collections.abc import Callable
+
+from quaymaster._driver.frames import Follow, Message, Spec
+from quaymaster._driver.packing import PodPacker
+from quaymaster._driver.reflector import SECONDS_OF_SILENCE, Reflector
+from quaymaster._driver.told import as_text
+from quaymaster._kubernetes.access import Access
+from quaymaster._kubernetes.client import ApiClient
+
+__all__ = ["WayIn"]
+
+
+class WayIn:
+    """Follows resources of a server.
+
+    Args:
+        access: Where the server is.
+        tell: Takes what there is to tell, on any thread; an OSError says that there is
+            nobody any more to be told.
+    """
+
+    def __init__(self, access: Access, tell: Callable[[Message], None]) -> None:
+        self._access = access
+        self._tell = tell
+
+    def follow(self, follow: Follow) -> None:
+        """Begin to follow a resource; what is listed is as of now or later."""
+        threading.Thread(
+            target=self._run, args=(follow,), name=follow.path, daemon=True
+        ).start()
+
+    def _run(self, follow: Follow) -> None:
+        number = follow.resource
+
+        def tell_spec(spec: int, text: bytes) -> None:
+            self._tell(Spec(number, spec, text))
+
+        packed = PodPacker(tell_spec).packed if follow.are_pods else as_text
+        client = ApiClient(self._access, timeout=SECONDS_OF_SILENCE)
+        with contextlib.suppress(OSError):  # the engine is gone
+            Reflector(client, number, follow.path, packed, self._tell).run()

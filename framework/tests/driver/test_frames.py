@@ -1,0 +1,56 @@
+"""Messages arrive whole and in order, or it is told that they do not."""
+
+import socket
+import struct
+import threading
+from contextlib import closing
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.kit.internals.driver import Changed, FrameError, FrameSocket, ToEngine
+
+MESSAGES: msgspec.msgpack.Decoder[Any] = msgspec.msgpack.Decoder(ToEngine)
+SIZES = [0, 1, 70_000, (1 << 20) - 20, 1 << 20, 3 << 20, 5, 900_000, 900_000, 7]
+
+
+def test_messages_of_all_sizes_arrive_as_they_were_sent() -> None:
+    ours, theirs = map(FrameSocket, socket.socketpair())
+    sent = [Changed(number, b"x" * size) for number, size in enumerate(SIZES)]
+
+    def send() -> None:
+        for message in sent:
+            theirs.send(message)
+        theirs.close()
+
+    sender = threading.Thread(target=send)
+    sender.start()
+    with closing(ours):
+        assert list(ours.messages(MESSAGES)) == sent
+    sender.join()
+
+
+@pytest.mark.parametrize(
+    ("sent", "error"),
+    [
+        (struct.pack("<I", 3) + b"\xc1\xc1\xc1", "a message that is not known"),
+        (struct.pack("<I", 1) + b"\x05", "a message that is not known"),
+        (b"GET / HTTP/1.1\r\n", "a frame of .* bytes"),
+    ],
+    ids=["no message pack", "another message", "no frame"],
+)
+def test_what_is_no_message_is_an_error(sent: bytes, error: str) -> None:
+    ours, theirs = socket.socketpair()
+    with theirs:
+        theirs.sendall(sent)
+    with ours, pytest.raises(FrameError, match=error):
+        list(FrameSocket(ours).messages(MESSAGES))
+
+
+def test_the_end_of_the_other_side_ends_the_messages() -> None:
+    ours, theirs = socket.socketpair()
+    with theirs:
+        theirs.sendall(struct.pack("<I", 100) + b"half of it")
+    with ours:
+        assert list(FrameSocket(ours).messages(MESSAGES)) == []
