@@ -19,6 +19,14 @@ Their marker is ``e2e``: ``pytest -m e2e`` runs them. Any program may use the ki
 `client`
     `ApiClient` creates, reads, patches, binds, deletes and watches: trees or objects of
     `quaymaster` in, trees out.
+`follower`
+    `Follower` keeps a copy of a collection, and waits for what depends on it.
+`mixed_cluster`, `mixed_pods`, `scene`, `volumes`
+    A cluster and pods in which every default plugin finds something to do; the test
+    plays kubelets and the controllers of volumes.
+`scheduler_log`, `verdicts`, `one_by_one`
+    What kube-scheduler says of its decisions, what Quaymaster makes of the same state,
+    and how the two differ.
 `conftest`
     ``control_plane`` and ``admin``: one cluster per worker of pytest, for all tests
     that ask for it.

@@ -10,6 +10,17 @@ from tests.e2e.client import ApiClient
 from tests.e2e.control_plane import ControlPlane
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let the command line say how many decisions are compared."""
+    parser.addoption(
+        "--decisions",
+        type=int,
+        default=200,
+        metavar="N",
+        help="how many pods are decided by both schedulers, one after another",
+    )
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
     """Mark all tests of this folder, so that other runs leave them out."""

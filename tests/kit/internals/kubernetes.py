@@ -8,7 +8,7 @@ from quaymaster._kubernetes.connection import Answer
 from quaymaster._kubernetes.errors import ApiError, CredentialsError
 from quaymaster._kubernetes.in_cluster import in_cluster_access
 from quaymaster._kubernetes.kubeconfig import Kubeconfig, merged, read_kubeconfig
-from quaymaster._kubernetes.listing import list_pages
+from quaymaster._kubernetes.listing import list_objects, list_pages
 from quaymaster._kubernetes.resolving import find_access
 from quaymaster._kubernetes.resource_versions import compare_versions, is_at_least
 from quaymaster._kubernetes.resources import Resource, resources_of
@@ -27,6 +27,7 @@ __all__ = [
     "find_access",
     "in_cluster_access",
     "is_at_least",
+    "list_objects",
     "list_pages",
     "merged",
     "read_kubeconfig",

@@ -1,0 +1,133 @@
+"""One pod after another, each decided by kube-scheduler and judged by Quaymaster."""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.e2e.client import Tree, path_of
+from tests.e2e.follower import key_of
+from tests.e2e.mixed_pods import Arrival
+from tests.e2e.scene import Scene
+from tests.e2e.scheduler_log import Opinion, SchedulerLog
+from tests.e2e.verdicts import Adviser, State, differences
+
+__all__ = ["Trial"]
+
+
+class Trial:
+    """Watches kube-scheduler decide, with the state of just before at hand.
+
+    At each moment one pod waits at most, so the state is the same for both.
+
+    Attributes:
+        counts: What has become of pods, and how many attempts differ.
+
+    Args:
+        scene: The cluster.
+        log: What kube-scheduler says.
+        adviser: What Quaymaster would do.
+        folder: Where the states go in which the two differ.
+    """
+
+    def __init__(
+        self, scene: Scene, log: SchedulerLog, adviser: Adviser, folder: Path
+    ) -> None:
+        self._scene = scene
+        self._log = log
+        self._adviser = adviser
+        self._folder = folder
+        self.counts: Counter[str] = Counter()
+
+    def arrive(self, arrival: Arrival) -> Iterator[str]:
+        """Let a pod come, to its end.
+
+        Yields:
+            Each difference, with the pod.
+        """
+        client = self._scene.client
+        if arrival.gates:
+            self.counts["gated"] += 1
+            path = path_of(client.create(arrival.pod))
+            state = self._adviser.state()
+            pod = client.patch(path, {"spec": {"schedulingGates": []}})
+        else:
+            state = self._adviser.state()
+            pod = client.create(arrival.pod)
+        key = key_of(pod)
+        self._scene.pods.wait(lambda: self._is_decided(key), what=f"a node for {key}")
+        yield from self._compared(key, state.with_pod(pod))
+        victims = self._victims(key)
+        if victims:
+            self.counts["made room"] += 1
+            state = self._adviser.state().without_pods(victims)
+            self._let_go(victims)
+            self._scene.pods.wait(lambda: self._node(key), what=f"room for {key}")
+            yield from self._compared(key, state)
+        if self._node(key):
+            self.counts["placed"] += 1
+            self._scene.run(pod)
+        else:
+            self.counts["left over"] += 1
+            self._scene.remove(pod)
+
+    def _node(self, key: str) -> str:
+        pod = self._scene.pods.get(key)
+        return "" if pod is None else str(pod["spec"].get("nodeName", ""))
+
+    def _is_decided(self, key: str) -> bool:
+        """Whether a pod has a node, or has been told why it has none."""
+        if self._node(key):
+            return True
+        message = self._last(key).message
+        pod = self._scene.pods.get(key)
+        return bool(message) and pod is not None and _message(pod) == message
+
+    def _last(self, key: str) -> Opinion:
+        """What kube-scheduler said when it last tried a pod."""
+        return next(reversed(self._log.of(key)), Opinion())
+
+    def _victims(self, key: str) -> set[str]:
+        """The pods that were asked to end for another one."""
+        last = self._last(key)
+        return last.victims[last.target] if last.target else set()
+
+    def _compared(self, key: str, state: State) -> Iterator[str]:
+        """Compare what the last attempt came to, in the state that it met."""
+        self.counts["attempts"] += 1
+        theirs, node = self._last(key), self._node(key)
+        found = list(differences(self._adviser.attempt(key, state), theirs, node))
+        if found:
+            self.counts["differ"] += 1
+            name = key.replace("/", "_")
+            state.save(self._folder / f"{name}-{self.counts['attempts']}.yaml")
+        for difference in found:
+            yield f"{key}: {difference}"
+
+    def _let_go(self, victims: set[str]) -> None:
+        """End pods that were asked to end."""
+        pods = self._scene.pods
+        for key in sorted(victims):
+            pods.wait(
+                lambda: _is_leaving(pods.get(key)),  # noqa: B023 - it is called here
+                what=f"the eviction of {key}",
+            )
+        for key in sorted(victims):
+            pod = pods.get(key)
+            assert pod is not None
+            self._scene.remove(pod)
+
+
+def _is_leaving(pod: Tree | None) -> bool:
+    return pod is not None and "deletionTimestamp" in pod["metadata"]
+
+
+def _message(pod: Tree) -> str:
+    """Why it has no node, as its condition says."""
+    return next(
+        (
+            str(condition.get("message", ""))
+            for condition in pod["status"].get("conditions", ())
+            if condition["type"] == "PodScheduled" and condition["status"] == "False"
+        ),
+        "",
+    )

@@ -1,0 +1,90 @@
+"""A control plane with a mixed cluster, whose kubelets and controllers a test plays."""
+
+import random
+from contextlib import ExitStack, suppress
+from datetime import UTC, datetime, timedelta
+from typing import Final, Self
+
+from tests.e2e.client import ApiClient, RefusedError, Tree, path_of
+from tests.e2e.control_plane import ControlPlane
+from tests.e2e.follower import Follower, key_of
+from tests.e2e.mixed_cluster import ballast, cluster_objects
+from tests.e2e.volumes import VolumeController
+
+__all__ = ["FLAGS", "Scene"]
+
+FLAGS: Final = ("--disable-admission-plugins=StorageObjectInUseProtection",)
+"""Of the API server: claims and volumes go at once, without their controllers."""
+
+_ZONE: Final = "topology.kubernetes.io/zone"
+_LONG_AGO: Final = datetime(2026, 1, 1, tzinfo=UTC)
+_MOST_PER_NODE: Final = 7
+
+
+class Scene:
+    """A mixed cluster on a control plane that runs with `FLAGS`.
+
+    Attributes:
+        client: May do everything.
+        pods: All pods.
+        nodes: How many nodes there are.
+
+    Args:
+        plane: The control plane, which is empty.
+        nodes: How many nodes to make.
+        seed: Decides who has to leave.
+    """
+
+    def __init__(self, plane: ControlPlane, *, nodes: int, seed: int) -> None:
+        self.client: ApiClient = plane.client()
+        self.pods = Follower(self.client, "/api/v1/pods")
+        self.nodes = nodes
+        self._random = random.Random(seed)
+        self._starts = 0
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        made = self.client.create_all(cluster_objects(self.nodes), threads=1)
+        labels = {
+            tree["metadata"]["name"]: tree["metadata"]["labels"]
+            for tree in made
+            if tree["kind"] == "Node"
+        }
+        zones = {name: of[_ZONE] for name, of in labels.items()}
+        self.volumes = VolumeController(self.client, zones)
+        for follower in (self.pods, self.volumes):
+            self._stack.enter_context(follower)
+        for pod in ballast(self.nodes):
+            self.run(self.client.create(pod))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def run(self, pod: Tree) -> None:
+        """Start a pod that is bound; each at another second, so that none are equal."""
+        self._starts += 1
+        start = _LONG_AGO + timedelta(seconds=self._starts)
+        status = {
+            "phase": "Running",
+            "startTime": start.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        }
+        self.client.patch(f"{path_of(pod)}/status", {"status": status})
+
+    def remove(self, pod: Tree) -> None:
+        """End a pod, with its claims."""
+        with suppress(RefusedError):  # it has never been bound, and is gone
+            self.client.delete(path_of(pod), grace=0)
+        namespace = pod["metadata"]["namespace"]
+        for volume in pod["spec"].get("volumes", ()):
+            claim = volume.get("persistentVolumeClaim", {}).get("claimName")
+            if claim:
+                self.volumes.remove(f"{namespace}/{claim}")
+        key = key_of(pod)
+        self.pods.wait(lambda: self.pods.get(key) is None, what=f"the end of {key}")
+
+    def thin_out(self) -> None:
+        """End some pods, if there are many."""
+        bound = sorted(self.pods.all(), key=key_of)
+        for _ in range(len(bound) - _MOST_PER_NODE * self.nodes):
+            self.remove(bound.pop(self._random.randrange(len(bound))))

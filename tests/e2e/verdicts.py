@@ -1,0 +1,129 @@
+"""What Quaymaster makes of a cluster as it is, and how it differs from the other."""
+
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Self
+
+import attrs
+import msgspec
+
+from quaymaster import ApiObject, Pod
+from quaymaster.config import declared_kinds, default_config
+from quaymaster.manifests import load
+from quaymaster.scheduler import PluginRegistry
+from quaymaster.simulation import Attempt, WhichAttempt, explain_pod
+from tests.e2e.client import Tree
+from tests.e2e.scheduler_log import Opinion
+from tests.kit.internals.kubernetes import (
+    ApiClient,
+    find_access,
+    list_objects,
+    resources_of,
+)
+
+__all__ = ["Adviser", "State", "differences"]
+
+
+@attrs.frozen
+class State:
+    """A cluster as it was at one moment.
+
+    Attributes:
+        objects: All that scheduling knows of.
+        texts: The lists that they come from.
+    """
+
+    objects: Sequence[ApiObject]
+    texts: Sequence[bytes]
+
+    def with_pod(self, tree: Tree) -> "State":
+        """The same with another pod, or one of its pods as it is by now."""
+        text = msgspec.json.encode(tree)
+        (pod,) = load([], stored=[("pod", text)]).objects
+        others = (one for one in self.objects if not _is_same(one, pod))
+        return State([*others, pod], [*self.texts, text])
+
+    def without_pods(self, keys: Collection[str]) -> "State":
+        """The same without some of its pods; in the texts, they stay."""
+        objects = [
+            one
+            for one in self.objects
+            if not (isinstance(one, Pod) and one.key in keys)
+        ]
+        return State(objects, self.texts)
+
+    def save(self, path: Path) -> None:
+        """Write it to a file that all commands read."""
+        path.write_bytes(b"\n---\n".join(self.texts))
+
+
+class Adviser:
+    """Says what Quaymaster would do, and does nothing.
+
+    As ``simulate --context`` and ``explain --context`` it reads the live cluster, over
+    a connection that it closes as a context manager.
+
+    Args:
+        kubeconfig: How to reach it.
+    """
+
+    def __init__(self, kubeconfig: Path) -> None:
+        self._registry = PluginRegistry.discover()
+        self._config = default_config(self._registry)
+        self._kinds = declared_kinds(self._config, self._registry)
+        self._client = ApiClient(find_access(kubeconfig=str(kubeconfig), context=""))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._client.close()
+
+    def state(self) -> State:
+        """The cluster as it is now."""
+        live = list_objects(self._client, resources_of(self._kinds))
+        assert not live.notices, live.notices
+        texts = live.named_texts()
+        loaded = load([], stored=texts, kinds=self._kinds)
+        return State(loaded.objects, [text for _, text in texts])
+
+    def attempt(self, pod: str, state: State) -> Attempt:
+        """The first attempt to schedule a pod of a cluster."""
+        explained = explain_pod(
+            pod,
+            state.objects,
+            config=self._config,
+            registry=self._registry,
+            attempt=WhichAttempt.FIRST,
+        )
+        return explained.attempts[0]
+
+
+def _is_same(one: ApiObject, other: ApiObject) -> bool:
+    return type(one) is type(other) and one.key == other.key
+
+
+def differences(ours: Attempt, theirs: Opinion, node: str) -> Iterator[str]:
+    """In what an attempt of ours differs from kube-scheduler's, which bound to a node.
+
+    Args:
+        ours: What Quaymaster would do.
+        theirs: What kube-scheduler said.
+        node: Where it put the pod; empty if it fits nowhere.
+    """
+    if bool(ours.node) != bool(node):
+        yield f"placed on {node!r}, ours on {ours.node!r}: {ours.message}"
+        return
+    if ours.message != theirs.message:
+        yield f"message {theirs.message!r}, ours {ours.message!r}"
+    if ours.nominated_node != theirs.target:
+        yield f"makes room on {theirs.target!r}, ours on {ours.nominated_node!r}"
+    victims = theirs.victims.get(theirs.target, set())
+    if set(ours.preempted) != victims:
+        yield f"victims {sorted(victims)}, ours {sorted(ours.preempted)}"
+    assert ours.explanation is not None
+    totals = {one.node: one.total for one in ours.explanation.scores}
+    if node and totals.get(node) != max(totals.values()):
+        yield f"chose {node}, ours rates it {totals.get(node)} of {totals}"
+    if theirs.totals and totals != theirs.totals:
+        yield f"totals {theirs.totals}, ours {totals}"
