@@ -63,7 +63,7 @@ def scheduler_of(harness: SchedulerHarness) -> Scheduler:
 
 def cache_of(scheduler: Scheduler) -> Cache:
     """The nodes and pods as a scheduler knows them, assumed pods included."""
-    return scheduler._cache
+    return scheduler.cache
 
 
 def informers_of(scheduler: Scheduler) -> EngineInformers:

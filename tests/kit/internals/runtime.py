@@ -6,17 +6,23 @@ from quaymaster._runtime.calls import Implementations
 from quaymaster._runtime.failures import WrongAnswerError
 from quaymaster._runtime.guards import HookGuards, HookTimer, unguarded
 from quaymaster._runtime.manager import hooks_of
+from quaymaster._runtime.measures import Histogram, Measured, exponential
+from quaymaster._runtime.metrics import SchedulerMetrics
 from quaymaster._runtime.profile import Call, Profile
 
 __all__ = [
     "EXPECTED",
     "Call",
+    "Histogram",
     "HookGuards",
     "HookTimer",
     "Implementations",
+    "Measured",
     "Profile",
+    "SchedulerMetrics",
     "WrongAnswerError",
     "build_profile",
+    "exponential",
     "hooks_of",
     "unguarded",
 ]

@@ -29,6 +29,7 @@ from quaymaster._engine.scheduler import Scheduler
 from quaymaster._kubernetes.resolving import find_access
 from quaymaster._operation.standing import Standing
 from quaymaster._registry.registry import PluginRegistry
+from quaymaster._runtime.metrics import SchedulerMetrics
 
 __all__ = ["command"]
 
@@ -63,7 +64,7 @@ def command(
     config, notices = read_config(config_file, registry)
     print_notices(notices)
     access = find_access(kubeconfig=kubeconfig, context=context)
-    clock = RealClock()
+    clock, metrics = RealClock(), SchedulerMetrics()
     begin = Begin(kubeconfig=kubeconfig, context=context)
     with logging_to_stderr(), closing(KubernetesCluster(begin)) as cluster:
         scheduler = Scheduler(
@@ -73,9 +74,10 @@ def command(
             clock=clock,
             seed=random.SystemRandom().getrandbits(64),
             make_executor=GreenletExecutor,
+            metrics=metrics,
         )
         standing = Standing(io_problem=lambda: cluster.end)
-        pages = pages_of(scheduler, standing)
+        pages = pages_of(scheduler, standing, metrics)
         with serving(ServingArguments(**served), pages, cluster):
             print_line(
                 f"scheduling {', '.join(scheduler.frameworks)} on {access.server}"

@@ -10,12 +10,15 @@ import click
 from quaymaster._driver.cluster import KubernetesCluster
 from quaymaster._engine.scheduler import Scheduler
 from quaymaster._operation.access import Gate
+from quaymaster._operation.client_stats import ClientStats
 from quaymaster._operation.configz import configz
 from quaymaster._operation.engine_probe import EngineProbe
 from quaymaster._operation.pages import Page
+from quaymaster._operation.readings import SchedulerReader, client_readings
 from quaymaster._operation.reviews import ApiReviewer, CachedReviewer
 from quaymaster._operation.server import PageServer, ServingOptions
 from quaymaster._operation.standing import Standing, health
+from quaymaster._runtime.metrics import SchedulerMetrics
 from quaymaster._serving.tls import (
     CertificateError,
     ServerTLS,
@@ -124,16 +127,28 @@ def serving(
         server.stop()
 
 
-def pages_of(scheduler: Scheduler, standing: Standing) -> Mapping[str, Page]:
+def pages_of(
+    scheduler: Scheduler,
+    standing: Standing,
+    metrics: SchedulerMetrics,
+    stats: Callable[[], ClientStats] = ClientStats,
+) -> Mapping[str, Page]:
     """Return the pages of a scheduler.
 
     Args:
         scheduler: The scheduler; it has to take turns on another thread.
         standing: What the process knows of itself.
+        metrics: What the scheduler counts.
+        stats: What is counted of its requests; may be asked from any thread.
     """
+    # Only here: it is not there without the extra.
+    from quaymaster._operation.exposition import metrics_page  # noqa: PLC0415 - above
+
     probe = EngineProbe(scheduler, _SECONDS_TO_ANSWER)
+    reader = SchedulerReader(scheduler, metrics)
     return {
         **health(standing, probe, scheduler),
+        "/metrics": metrics_page(probe, reader.read, lambda: client_readings(stats())),
         "/configz": configz(lambda: scheduler.config),
     }
 

@@ -308,6 +308,19 @@ class Handle(Protocol):
     def record(self, note: EventNote) -> None:
         """Write an Event about an object."""
 
+    def report_preemption(
+        self, victims: int, seconds: float, *, has_failed: bool = False
+    ) -> None:
+        """Count an eviction in the scheduler's metrics, if it has any.
+
+        `quaymaster.preemption.Evictions` does it by itself.
+
+        Args:
+            victims: How many pods were to go.
+            seconds: How long it took to evict them.
+            has_failed: Whether a call to the cluster has failed.
+        """
+
     def run_in_background(
         self, task: Callable[[], T], done: Callable[[T], None]
     ) -> None:

@@ -9,6 +9,7 @@ from quaymaster._engine.binding_cycle import BindingCycle
 from quaymaster._engine.event_handlers import EventHandlers
 from quaymaster._engine.failure import Failure, FailureHandler
 from quaymaster._engine.framework import backoff_policy, queue_profiles
+from quaymaster._engine.measured_attempts import MeasuredAttempts
 from quaymaster._engine.pod_patches import PodPatches
 from quaymaster._engine.profile_runner import ProfileRunner
 from quaymaster._engine.progress import Progress
@@ -29,6 +30,7 @@ class Engine:
         failures: Sends failed pods back to the queue.
         binding: Takes pods that have a node to the end.
         progress: Tells whether the engine makes progress.
+        measured: Measures attempts, if the scheduler has metrics.
     """
 
     runner: ProfileRunner
@@ -37,6 +39,7 @@ class Engine:
     failures: FailureHandler
     binding: BindingCycle
     progress: Progress
+    measured: MeasuredAttempts | None = None
 
 
 def assemble(
@@ -50,9 +53,11 @@ def assemble(
             be tried again.
     """
     progress = Progress(runner.clock)
+    metrics = runner.metrics
+    measured = MeasuredAttempts(metrics) if metrics is not None else None
     queue = _queue(runner)
     patches = PodPatches(runner.cluster, runner.executor)
-    failures = _failures(runner, queue, patches, on_failure)
+    failures = _failures(runner, queue, patches, on_failure, measured)
     return Engine(
         runner=runner,
         queue=queue,
@@ -70,8 +75,10 @@ def assemble(
             failures=failures,
             patches=patches,
             progress=progress,
+            measured=measured,
         ),
         progress=progress,
+        measured=measured,
     )
 
 
@@ -80,6 +87,7 @@ def _failures(
     queue: SchedulingQueue,
     patches: PodPatches,
     on_failure: Callable[[Pod, Failure], None] | None,
+    measured: MeasuredAttempts | None,
 ) -> FailureHandler:
     return FailureHandler(
         clock=runner.clock,
@@ -89,6 +97,7 @@ def _failures(
         patch_status=patches.send,
         record=runner.cluster.record,
         told=on_failure,
+        measured=measured,
     )
 
 
@@ -102,4 +111,5 @@ def _queue(runner: ProfileRunner) -> SchedulingQueue:
         max_in_unschedulable_seconds=options.max_in_unschedulable_seconds,
         flush_gated_pods=options.flush_gated_pods,
         tell=runner.tell_on(TraceTopic.QUEUE),
+        metrics=runner.metrics,
     )

@@ -25,6 +25,7 @@ from quaymaster._contract.cycle_state import CycleState
 from quaymaster._contract.status import Status
 from quaymaster._cycle.decisions import Decision
 from quaymaster._engine.failure import Failure, FailureHandler, FailureKind
+from quaymaster._engine.measured_attempts import MeasuredAttempts
 from quaymaster._engine.pod_patches import PodPatches
 from quaymaster._engine.profile_runner import ProfileRunner
 from quaymaster._engine.progress import Progress
@@ -84,6 +85,7 @@ class BindingCycle:
         failures: Takes the pods whose binding failed.
         patches: Tells the cluster of a node ahead of the bind.
         progress: Is told of every pod that was bound.
+        measured: Takes the times of attempts, if given.
 
     Attributes:
         in_flight: How many pods are being bound right now.
@@ -97,6 +99,7 @@ class BindingCycle:
         failures: FailureHandler,
         patches: PodPatches,
         progress: Progress,
+        measured: MeasuredAttempts | None = None,
     ) -> None:
         self._cluster = runner.cluster
         self._clock = runner.clock
@@ -109,6 +112,7 @@ class BindingCycle:
         self._failures = failures
         self._patches = patches
         self._progress = progress
+        self._measured = measured
         self.in_flight = 0
 
     def begin(
@@ -287,6 +291,8 @@ class BindingCycle:
         if status is not None:
             self._fail(assumed, Failure.on_binding(status), status)
             return
+        if self._measured is not None:
+            self._measured.bound(assumed.queued, self._clock.now())
         self._cluster.record(_scheduled(assumed))
         self._progress.note_change()
         self._reports.bound(assumed.pod, assumed.node_name)

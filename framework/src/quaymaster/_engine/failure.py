@@ -7,6 +7,7 @@ Mirrors ``handleSchedulingFailure`` and ``handleBindingCycleError`` (Kubernetes 
 import enum
 from collections import Counter
 from collections.abc import Callable
+from typing import Protocol
 
 import attrs
 
@@ -116,6 +117,12 @@ class Failure:
         return nominating.node_name
 
 
+class MeasuresFailures(Protocol):
+    """Takes the times of attempts that failed."""
+
+    def failed(self, queued: QueuedPod, failure: Failure, /) -> None: ...
+
+
 class FailureHandler:
     """Sends failed pods back to the queue, and tells the cluster why.
 
@@ -127,6 +134,7 @@ class FailureHandler:
         patch_status: Sends a patch of a pod's status to the cluster.
         record: Writes an Event.
         told: Called with every pod that goes on waiting, and why.
+        measured: Takes the times of attempts, if given.
     """
 
     def __init__(
@@ -139,6 +147,7 @@ class FailureHandler:
         patch_status: Callable[[Pod, PodStatusPatch], None],
         record: Callable[[EventNote], None],
         told: Callable[[Pod, Failure], None] | None = None,
+        measured: "MeasuresFailures | None" = None,
     ) -> None:
         self._clock = clock
         self._queue = queue
@@ -147,6 +156,7 @@ class FailureHandler:
         self._patch_status = patch_status
         self._record = record
         self._told = told
+        self._measured = measured
 
     def attempt_failed(
         self, queued: QueuedPod, failure: Failure, *, was_nominated: bool = False
@@ -159,6 +169,8 @@ class FailureHandler:
             was_nominated: Whether the attempt has nominated it, of which the informers
                 may not know yet.
         """
+        if self._measured is not None:
+            self._measured.failed(queued, failure)
         queued.unschedulable_plugins = failure.unschedulable_plugins
         queued.pending_plugins = failure.pending_plugins
         queued.gating_plugin = ""

@@ -4,6 +4,7 @@ Upstream's name for this is ``Framework`` (Kubernetes v1.36,
 ``pkg/scheduler/framework/runtime``).
 """
 
+import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 
@@ -17,6 +18,11 @@ from quaymaster._contract.status import Status
 from quaymaster._cycle.algorithm import Algorithm
 from quaymaster._cycle.sampling import NodeOrder
 from quaymaster._engine.handle import EngineHandle, Services
+from quaymaster._engine.measured_stations import (
+    PointTimes,
+    measured_algorithm,
+    measured_stations,
+)
 from quaymaster._extenders.chain import EXTENDER, NO_EXTENDERS, Extenders
 from quaymaster._extenders.managed import ignoring_managed_resources
 from quaymaster._memo import remember
@@ -29,6 +35,8 @@ from quaymaster._registry.access import USUAL_KINDS
 from quaymaster._registry.registry import PluginRegistry
 from quaymaster._runtime.build import build_profile
 from quaymaster._runtime.guards import HookGuards
+from quaymaster._runtime.measured_hooks import MeasuredHooks, RunHere
+from quaymaster._runtime.metrics import SchedulerMetrics
 from quaymaster._runtime.profile import Call, Profile
 
 __all__ = [
@@ -51,6 +59,7 @@ class Framework:
         plain: The same, which asks every plugin every time.
         binding: The stations from Reserve to PostBind.
         handle: What the handles of its plugins have in common.
+        measured: The same profile with stations that are timed, if there are metrics.
     """
 
     profile: Profile
@@ -58,6 +67,7 @@ class Framework:
     plain: Algorithm
     binding: BindingStations
     handle: EngineHandle
+    measured: "Framework | None" = None
 
     def pre_enqueue(self, plugin: str, pod: Pod) -> Status | None:
         """Ask one PreEnqueue plugin about a pod; for explanations."""
@@ -78,6 +88,8 @@ class FrameworkBuilder:
         options: The options of the engine.
         guards: Compile the hooks, and tell of those that fail or take long.
         kinds: The kinds that are followed, so that there are events of them.
+        metrics: Takes numbers about plugins and extension points, if given.
+        run_here: Makes a call on the engine's thread, from any.
     """
 
     registry: PluginRegistry
@@ -86,6 +98,8 @@ class FrameworkBuilder:
     options: SchedulerOptions = attrs.field(factory=SchedulerOptions)
     guards: HookGuards = attrs.field(factory=HookGuards)
     kinds: Sequence[type[ApiObject]] = USUAL_KINDS
+    metrics: SchedulerMetrics | None = None
+    run_here: RunHere = operator.call
 
     def build_all(self, config: SchedulerConfig) -> dict[str, Framework]:
         """Build all profiles of a configuration, by scheduler name.
@@ -130,7 +144,7 @@ class FrameworkBuilder:
                 config,
                 self.registry,
                 handle.for_plugin,
-                self.guards,
+                self._guards(config.scheduler_name),
                 frozenset(map(resource_of, self.kinds)),
             )
         except BaseException:
@@ -140,12 +154,40 @@ class FrameworkBuilder:
         wanted = percentage if own is None else own
         plain = self._decider(profile, wanted, extenders)
         handle.attach(plain)
-        return Framework(
+        framework = Framework(
             profile=profile,
             algorithm=self._with_memory(plain, profile, wanted, handle),
             plain=plain,
             binding=BindingStations(profile, extenders),
             handle=handle,
+        )
+        if self.metrics is None:
+            return framework
+        return attrs.evolve(framework, measured=self._measured(framework, self.metrics))
+
+    def _guards(self, scheduler_name: str) -> HookGuards:
+        """Return the guards of one profile, which count calls if there are metrics."""
+        if self.metrics is None:
+            return self.guards
+        timer = self.guards.timer
+        if timer is None:
+            return self.guards
+        measured = MeasuredHooks(
+            self.metrics, scheduler_name, self.run_here, timer.slow
+        )
+        return attrs.evolve(
+            self.guards,
+            timer=attrs.evolve(timer, listener=measured),
+            watches=[*self.guards.watches, measured],
+        )
+
+    def _measured(self, framework: Framework, metrics: SchedulerMetrics) -> Framework:
+        """Return the same profile, with stations that are timed."""
+        times = PointTimes(metrics, framework.profile.name, self.run_here)
+        return attrs.evolve(
+            framework,
+            algorithm=measured_algorithm(framework.algorithm, times),
+            binding=measured_stations(framework.binding, times),
         )
 
     def _with_memory(

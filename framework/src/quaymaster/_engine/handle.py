@@ -22,6 +22,7 @@ from quaymaster._cycle.nominated import Nominator
 from quaymaster._engine.guarded import PluginClock, run_guarded
 from quaymaster._extenders.chain import NO_EXTENDERS, Extenders
 from quaymaster._objects import Pod
+from quaymaster._runtime.metrics import SchedulerMetrics
 from quaymaster._state.arrays import Rows
 from quaymaster._state.node_info import NodeInfo
 from quaymaster._state.node_table import NodeTable
@@ -60,6 +61,7 @@ class Services:
         record: Writes an Event; by default to the cluster.
         random: The engine's seeded generator.
         executor: Runs what may wait for the cluster; inline by default.
+        metrics: Takes numbers, if given.
     """
 
     clock: Clock
@@ -77,6 +79,7 @@ class Services:
     )
     random: Random = attrs.field(factory=lambda: Random(0))
     executor: Executor = attrs.field(factory=InlineExecutor)
+    metrics: SchedulerMetrics | None = None
 
 
 class ProfileFilters:
@@ -260,6 +263,15 @@ class EngineHandle:
 
     def record(self, note: EventNote) -> None:
         self._services.record(note)
+
+    def report_preemption(
+        self, victims: int, seconds: float, *, has_failed: bool = False
+    ) -> None:
+        metrics = self._services.metrics
+        if metrics is not None:
+            metrics.victims.observe(victims)
+            result = "error" if has_failed else "success"
+            metrics.preemptions[(result,)].observe(seconds)
 
     def run_in_background(
         self, task: Callable[[], T], done: Callable[[T], None]

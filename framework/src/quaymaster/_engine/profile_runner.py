@@ -28,6 +28,7 @@ from quaymaster._engine.framework import (
 from quaymaster._engine.handle import Services
 from quaymaster._engine.inbox import Inbox
 from quaymaster._engine.informers import ChangeHandler, EngineInformers
+from quaymaster._engine.measured_events import MeasuredChanges, MeasuredWaits
 from quaymaster._engine.reports import Observer, Reports
 from quaymaster._engine.traced_cache import TracedCache
 from quaymaster._mutations.guard import MutationGuard
@@ -36,6 +37,7 @@ from quaymaster._queue.nominator import Nominator
 from quaymaster._registry.registry import PluginRegistry
 from quaymaster._runtime.guards import HookGuards, HookTimer, Watch
 from quaymaster._runtime.hook_trace import HookTrace
+from quaymaster._runtime.metrics import SchedulerMetrics
 from quaymaster._runtime.observed import ObservedHooks
 from quaymaster._runtime.slow_hooks import SlowHooks
 from quaymaster._state.cache import Cache
@@ -68,11 +70,13 @@ class ProfileRunner:
             rejected.
         options: What else can be set.
         stopwatch: The time that hooks are measured with, in seconds.
+        metrics: Takes numbers about all that happens, if given.
 
     Attributes:
         clock: The same.
         cluster: The same.
         options: The same, or the default.
+        metrics: The same, or None.
         inbox: The calls that other threads leave for the engine.
         executor: Runs calls that may wait for the cluster.
         random: The engine's generator.
@@ -106,7 +110,9 @@ class ProfileRunner:
         wake: Callable[[str, str], None] = _nothing,
         options: SchedulerOptions | None = None,
         stopwatch: Callable[[], float] = time.perf_counter,
+        metrics: SchedulerMetrics | None = None,
     ) -> None:
+        self.metrics = metrics
         self.clock = clock
         self._begun = clock.now()
         self.cluster = cluster
@@ -123,7 +129,11 @@ class ProfileRunner:
         tell = self.tell_on(TraceTopic.CACHE)
         self.cache = TracedCache(self.snapshot, tell) if tell else Cache(self.snapshot)
         self.nominator = Nominator(self.stored_pod)
-        self.waiting = WaitingPods(clock, self.inbox.post)
+        self.waiting = (
+            WaitingPods(clock, self.inbox.post)
+            if metrics is None
+            else MeasuredWaits(clock, self.inbox.post, metrics)
+        )
         self.reports = Reports(cluster, clock, self.inbox, observer)
         self._registry = registry
         self._stopwatch = stopwatch
@@ -145,6 +155,8 @@ class ProfileRunner:
         Args:
             handler: Told every change, after the copies have been brought up to date.
         """
+        if self.metrics is not None:
+            handler = MeasuredChanges(handler, self.metrics)
         self._handler = handler
         self.informers.start(handler)
         start_plugins(self.frameworks.values())
@@ -192,6 +204,8 @@ class ProfileRunner:
             options=self.options,
             guards=self._guards(),
             kinds=self.informers.kinds,
+            metrics=self.metrics,
+            run_here=self.inbox.run_here,
         )
         return builder.build_all(config)
 
@@ -264,6 +278,7 @@ class ProfileRunner:
             record=self.reports.record,
             random=self.random,
             executor=self.executor,
+            metrics=self.metrics,
         )
 
     def _guards(self) -> HookGuards:
@@ -271,6 +286,8 @@ class ProfileRunner:
         stopwatch, reports = self._stopwatch, self.reports
         limit = self.options.slow_hook_seconds
         limit = math.inf if limit is None else limit
+        if self.metrics is not None:
+            self.metrics.sampling.limit(limit)
         slow = SlowHooks(stopwatch, limit, reports.slow)
         timer = HookTimer(stopwatch, limit, slow.report)
         watches: list[Watch] = []

@@ -35,6 +35,7 @@ from quaymaster._queue.events import PluginChange
 from quaymaster._queue.queued_pod import QueuedPod
 from quaymaster._raised import describe_exception
 from quaymaster._registry.registry import PluginRegistry
+from quaymaster._runtime.metrics import SchedulerMetrics
 from quaymaster._state.node_table import NodeTable
 
 __all__ = ["Observer", "Scheduler"]
@@ -61,11 +62,13 @@ class Scheduler:
         options: What else can be set.
         stopwatch: The time that hooks are measured with, in seconds; unlike the clock
             it always runs.
+        metrics: Takes numbers about all that happens, if given.
 
     Attributes:
         snapshot: Nodes and pods, as decisions see them.
         queue: The pods that wait for an attempt.
         waiting: The pods that wait on Permit.
+        cache: What runs where, with the pods that are assumed to.
         frameworks: Scheduler name -> the profile at work.
 
     Raises:
@@ -87,6 +90,7 @@ class Scheduler:
         on_failure: Callable[[Pod, Failure], None] | None = None,
         options: SchedulerOptions | None = None,
         stopwatch: Callable[[], float] = time.perf_counter,
+        metrics: SchedulerMetrics | None = None,
     ) -> None:
         runner = ProfileRunner(
             cluster,
@@ -100,26 +104,33 @@ class Scheduler:
             wake=self._wake,
             options=options,
             stopwatch=stopwatch,
+            metrics=metrics,
         )
         engine = assemble(runner, on_failure)
         self.snapshot = runner.snapshot
         self.queue = engine.queue
         self.waiting = runner.waiting
+        self.cache = runner.cache
         self.frameworks: Mapping[str, Framework] = runner.frameworks
         self._observer = observer
         self._runner = runner
         self._engine = engine
         # Each attempt needs these: one step to each of them, not two.
         self._informers = runner.informers
-        self._cache = runner.cache
         self._random = runner.random
         self._binding = engine.binding
         self._progress = engine.progress
+        self._measured = engine.measured
 
     @property
     def config(self) -> SchedulerConfig:
         """The configuration in force."""
         return self._runner.config
+
+    @property
+    def binds_in_flight(self) -> int:
+        """How many pods are being bound right now."""
+        return self._binding.in_flight
 
     def start(self) -> None:
         """Learn what there is in the cluster, begin to follow it, and start plugins.
@@ -249,12 +260,18 @@ class Scheduler:
         self._progress.note_attempt(queued)
         if self._observer is not None:
             self._observer.attempting(pod, framework)
+        if self._measured is not None:
+            framework = self._measured.begin(queued, framework)
         state = CycleState()
         found = self._find_node(framework, state, pod)
+        if self._measured is not None:
+            self._measured.decided()
         if isinstance(found, Decision):
             self._binding.begin(queued, state, framework.binding, found)
         else:
             self._engine.failures.attempt_failed(queued, found)
+        if self._measured is not None:
+            self._measured.ended()
 
     def _find_node(
         self, framework: Framework, state: CycleState, pod: Pod
@@ -267,6 +284,8 @@ class Scheduler:
             reports = self._runner.reports
             reports.broken_contract(pod, found.status)
             if found.post_filter is not None:
+                if self._measured is not None:
+                    self._measured.preempted()
                 reports.broken_contract(pod, found.post_filter.status)
             return failure_of(found)
         except VerificationError:
@@ -281,7 +300,7 @@ class Scheduler:
         if metadata.deletion_timestamp is not None:
             self._runner.cluster.record(_skipped(pod))
             return True
-        return self._cache.is_assumed(metadata.uid)
+        return self.cache.is_assumed(metadata.uid)
 
     def _pick_node(self, _nodes: NodeTable, rows: Ties) -> int:
         # A third of the time of randrange, and as even for so few.

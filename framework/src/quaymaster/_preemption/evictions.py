@@ -68,6 +68,8 @@ class _Work:
         node_name: Where.
         last: The victim that is deleted last, if any is to be deleted.
         waiting: The victims that wait on Permit.
+        begun: When it began.
+        victims: How many victims there are.
         assumed: The uids of the victims that no watch has told to be bound.
         all_but_last: Whether the last victim is all that is left to delete.
         is_held_back: Whether the gate was closed when it was last asked about.
@@ -79,6 +81,8 @@ class _Work:
     last: Sequence[Pod]
     waiting: Sequence[Pod]
     assumed: frozenset[str]
+    begun: float
+    victims: int
     all_but_last: bool = False
     is_held_back: bool = False
     all_cleared: bool = True
@@ -131,7 +135,15 @@ class Evictions:
         running = [pod for pod in victims if waiting_pod(pod.uid) is None]
         waiting = [pod for pod in victims if waiting_pod(pod.uid) is not None]
         assumed = frozenset(pod.uid for pod in running if not self._is_bound(pod))
-        work = _Work(preemptor, candidate.node_name, running[-1:], waiting, assumed)
+        work = _Work(
+            preemptor,
+            candidate.node_name,
+            running[-1:],
+            waiting,
+            assumed,
+            begun=self._handle.clock.now(),
+            victims=len(candidate.victims),
+        )
         outdone = [
             pod
             for pod in self._handle.nominated_pods(candidate.node_name)
@@ -176,6 +188,9 @@ class Evictions:
         # seen to go, and have other work by now.
         if self._under_way.get(work.preemptor.uid) is work:
             del self._under_way[work.preemptor.uid]
+        has_failed = outcome.error is not None
+        seconds = self._handle.clock.now() - work.begun
+        self._handle.report_preemption(work.victims, seconds, has_failed=has_failed)
         if outcome.error is not None:
             key = work.preemptor.key
             _log.error("preemption for pod %s failed: %s", key, outcome.error)

@@ -54,6 +54,10 @@ class InFlightPods:
         """How many events are stored."""
         return len(self._events)
 
+    def events(self) -> Iterator[ClusterEvent]:
+        """The events that are stored, oldest first."""
+        return (recorded.event for recorded in self._events)
+
     def start(self, uid: str) -> bool:
         """Begin to follow a popped pod; return False if it is in flight already."""
         if uid in self._started:

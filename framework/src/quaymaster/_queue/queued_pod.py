@@ -40,6 +40,8 @@ class QueuedPod(msgspec.Struct, eq=False):
         queue: Where it is; None while it is in flight or gone.
         attempted_at_change: The engine's count of changes when this pod was last tried:
             if it has not grown since, trying again would end the same way.
+        attempt_begun: When its last attempt began, by the clock of the metrics; written
+            only if there are any.
         sort_key: Its key in the heap that it is in.
         ticket: Which entry of a heap stands for it; 0 while none does.
     """
@@ -59,6 +61,7 @@ class QueuedPod(msgspec.Struct, eq=False):
     asked_at: float = -math.inf
     queue: QueueName | None = None
     attempted_at_change: int = -1
+    attempt_begun: float = 0.0
     sort_key: object = None
     ticket: int = 0
 

@@ -30,7 +30,9 @@ from quaymaster._queue.profile import CompiledProfiles, QueueProfile
 from quaymaster._queue.queued_pod import QueuedPod
 from quaymaster._queue.renewal import renew
 from quaymaster._queue.sub_queues import SubQueues
+from quaymaster._queue.timed_hints import TimedQuestions
 from quaymaster._queue.traced import TracedSubQueues, with_traced_hints
+from quaymaster._runtime.metrics import SchedulerMetrics
 
 __all__ = ["SchedulingQueue"]
 
@@ -55,6 +57,7 @@ class SchedulingQueue:
             Kubernetes v1.36.2 leaves them alone, later ones ask (pull requests 139162,
             139330 and 139331 of kubernetes/kubernetes).
         tell: Is told where pods go, and what queueing hints say, if given.
+        metrics: Takes the times of queueing hints, if given.
 
     Attributes:
         nominator: The same.
@@ -72,8 +75,10 @@ class SchedulingQueue:
         max_in_unschedulable_seconds: float = 300.0,
         flush_gated_pods: bool = False,
         tell: Tell | None = None,
+        metrics: SchedulerMetrics | None = None,
     ) -> None:
         self._clock = clock
+        self._question = Question if metrics is None else TimedQuestions(metrics)
         self._flush_gated_pods = flush_gated_pods
         self.nominator = nominator
         self._in_flight = InFlightPods()
@@ -282,6 +287,10 @@ class SchedulingQueue:
         """How many events are stored for pods in flight."""
         return self._in_flight.event_count
 
+    def in_flight_events(self) -> Counter[str]:
+        """Count the events that are stored for pods in flight, by their labels."""
+        return Counter(event.label for event in self._in_flight.events())
+
     def why_pending(self, key: str) -> PendingPod | None:
         """Return why a pod is pending; None if it is not queued."""
         queued = self._queues.pods.get(key)
@@ -325,7 +334,8 @@ class SchedulingQueue:
             return Strategy.AFTER_BACKOFF
         result = Strategy.SKIP
         for event, old, new in self._in_flight.events_since(uid):
-            strategy = Question(self._hints, event, old, new).strategy(queued)
+            question = self._question(self._hints, event, old, new)
+            strategy = question.strategy(queued)
             if strategy is Strategy.IMMEDIATELY:
                 return strategy
             if strategy is Strategy.AFTER_BACKOFF:
@@ -342,7 +352,7 @@ class SchedulingQueue:
         Gated pods hear of these, too, unlike of other events.
         """
         for event in changes:
-            question = Question(self._hints, event, old, queued.pod)
+            question = self._question(self._hints, event, old, queued.pod)
             self._queues.requeue(queued, question.strategy(queued), event.label)
             if queued.queue is not QueueName.UNSCHEDULABLE:
                 return
@@ -363,7 +373,7 @@ class SchedulingQueue:
         new: ApiObject | None,
     ) -> None:
         if candidates:
-            question = Question(self._hints, event, old, new)
+            question = self._question(self._hints, event, old, new)
             label = event.label
             for queued in candidates:
                 self._wake_one(queued, event, question, label)

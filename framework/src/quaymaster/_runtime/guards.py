@@ -31,7 +31,15 @@ from quaymaster._runtime.failures import failure_of, raised
 from quaymaster._runtime.generated import compiled
 from quaymaster._runtime.profile import HookFunction
 
-__all__ = ["MAY_WAIT", "HookGuards", "HookTimer", "Watch", "unguarded"]
+__all__ = [
+    "MAY_WAIT",
+    "HookGuards",
+    "HookListener",
+    "HookTimer",
+    "TimeLimit",
+    "Watch",
+    "unguarded",
+]
 
 Failed: TypeAlias = Callable[[str, str, str, BaseException], None]
 
@@ -49,7 +57,7 @@ def make(function, plugin, hook, failed, checked, now, limit, slow):
         except BaseException as error:
             failure = failed({pod}, error)
             if failure is None:
-                raise
+                raise{note}
             return failure{end}
     def raw({offered}):
         return function({wanted})
@@ -65,6 +73,49 @@ _END: Final = """
             seconds = now() - start
             if seconds > limit:
                 slow(plugin, hook, {pod}, seconds)"""
+
+# The same, with a limit that may change, and for somebody who wants to know the answer.
+_START_HEARD: Final = """
+        answer = None
+        start = now()"""
+
+_NOTE_HEARD: Final = """
+            answer = failure"""
+
+_END_HEARD: Final = """
+        finally:
+            seconds = now() - start
+            if seconds > limit.seconds:
+                slow(plugin, hook, {pod}, seconds, answer)"""
+
+
+class TimeLimit(Protocol):
+    """A time limit that may change."""
+
+    @property
+    def seconds(self) -> float:
+        """How long a hook may take; below 0, any takes longer."""
+
+
+class HookListener(Protocol):
+    """Is told of calls of hooks, now and then of all of them."""
+
+    @property
+    def limit(self) -> TimeLimit:
+        """It is told of the calls that take longer than this."""
+
+    def heard(
+        self, plugin: str, hook: str, pod: str, seconds: float, answer: object, /
+    ) -> None:
+        """Called when a hook took longer.
+
+        Args:
+            plugin: The plugin's name.
+            hook: The hook.
+            pod: The pod's key.
+            seconds: How long it took.
+            answer: What the plugin answered, or an Error status.
+        """
 
 
 class Watch(Protocol):
@@ -91,11 +142,13 @@ class HookTimer:
         now: Returns a time in seconds; only differences of it are used.
         limit_seconds: How long a hook may take.
         slow: Called with plugin, hook, the pod's key and the seconds of a slow one.
+        listener: Is told instead, by its own limit, of hooks that may not wait.
     """
 
     now: Callable[[], float]
     limit_seconds: float
     slow: Callable[[str, str, str, float], None]
+    listener: HookListener | None = None
 
 
 def _tell_nobody(_plugin: str, _hook: str, _pod: str, _error: BaseException) -> None:
@@ -135,12 +188,19 @@ class HookGuards:
             wanted: Those of them that ``function`` takes, in its order.
             function: The plugin's own function.
         """
-        make = _maker(hook, tuple(offered), tuple(wanted), self.timer is not None)
         failures = _Failures(plugin, hook, self.failed)
-        now, limit, slow = None, math.inf, None
-        if self.timer is not None:
-            now, slow = self.timer.now, self.timer.slow
-            limit = math.inf if hook in MAY_WAIT else self.timer.limit_seconds
+        timer, is_heard = self.timer, False
+        now: object = None
+        limit: object = math.inf
+        slow: object = None
+        if timer is not None:
+            now, slow = timer.now, timer.slow
+            if hook not in MAY_WAIT:
+                limit = timer.limit_seconds
+                if timer.listener is not None:
+                    is_heard = True
+                    limit, slow = timer.listener.limit, timer.listener.heard
+        make = _maker(hook, tuple(offered), tuple(wanted), timer is not None, is_heard)
         guarded = make(
             function, plugin, hook, failures.answer, checked_answer, now, limit, slow
         )
@@ -190,22 +250,31 @@ class _Failures:
 
 @functools.cache
 def _maker(
-    hook: str, offered: tuple[str, ...], wanted: tuple[str, ...], is_timed: bool
+    hook: str,
+    offered: tuple[str, ...],
+    wanted: tuple[str, ...],
+    is_timed: bool,
+    is_heard: bool,
 ) -> Callable[..., HookFunction]:
     """Generate what compiles hooks that are offered these arguments, and take some."""
     expected, pod = EXPECTED[hook], _pod_key(offered)
     # The names are Python identifiers that pluggy checked against the hookspec.
     taken, given = ", ".join(wanted), ", ".join(offered)
+    start, note, end = (_START, "", _END) if is_timed else ("", "", "")
+    if is_heard:
+        start, note, end = _START_HEARD, _NOTE_HEARD, _END_HEARD
     source = _GUARDED.format(
         offered=given,
         wanted=taken,
         good=expected.good,
         size=f", {expected.size}" if expected.size else "",
         pod=pod,
-        start=_START if is_timed else "",
-        end=_END.format(pod=pod) if is_timed else "",
+        start=start,
+        note=note,
+        end=end.format(pod=pod),
     )
     kind = "timed guard" if is_timed else "guard"
+    kind = f"heard {kind}" if is_heard else kind
     names: dict[str, Any] = {
         "__name__": __name__,  # the module that tracebacks show
         **NAMES_IN_GOOD,

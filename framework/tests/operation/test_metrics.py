@@ -1,0 +1,267 @@
+"""The metrics: what a scheduler counts, and how it is told."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from quaymaster.config import load_config
+from quaymaster.inmemory import InMemoryCluster
+from quaymaster.scheduler import PluginRegistry, Scheduler, VirtualClock
+from quaymaster.testing import make_node, make_pod
+from tests.kit.internals.operation import (
+    FAMILIES,
+    ClientStats,
+    EngineProbe,
+    SchedulerReader,
+    client_readings,
+    metrics_page,
+)
+from tests.kit.internals.runtime import Measured, SchedulerMetrics
+from tests.kit.sources import ROOT
+
+T = TypeVar("T")
+
+FACTS = json.loads(
+    (Path(__file__).parent / "data" / "kube_scheduler_metrics.json").read_text()
+)
+"""Names, types, labels and buckets of a kube-scheduler v1.36.2, as it served them."""
+PAGE = ROOT / "docs" / "reference" / "metrics.md"
+ROW = re.compile(
+    r"^\| `(scheduler_\w+)` \| (\w+) \| (.*?) \| (present|absent: .+)", re.MULTILINE
+)
+PROFILE = {"profile": "default-scheduler"}
+
+
+class Rig:
+    """A scheduler with metrics, on a cluster in memory and in virtual time."""
+
+    def __init__(self) -> None:
+        self.clock = VirtualClock()
+        self.cluster = InMemoryCluster(clock=self.clock)
+        registry = PluginRegistry.discover()
+        metrics = SchedulerMetrics(self._ticking)
+        self._now = 0.0
+        self.scheduler = Scheduler(
+            self.cluster,
+            load_config("default", registry),
+            registry,
+            clock=self.clock,
+            metrics=metrics,
+        )
+        self.reader = SchedulerReader(self.scheduler, metrics)
+        self.stats = ClientStats()
+        self.scheduler.start()
+
+    def _ticking(self) -> float:
+        """Each look at the clock takes a millisecond."""
+        self._now += 0.001
+        return self._now
+
+    def ask(self, call: Callable[[], T], /) -> Future[T]:
+        answer: Future[T] = Future()
+        answer.set_result(call())
+        return answer
+
+    def served(self) -> dict[str, Any]:
+        """What is served, by the library that reads it for Prometheus."""
+        page = metrics_page(
+            EngineProbe(self, 1.0),
+            self.reader.read,
+            lambda: client_readings(self.stats),
+        )
+        text = page({}).body.decode()
+        return {
+            sample.name + json.dumps(sample.labels, sort_keys=True): sample.value
+            for family in text_string_to_metric_families(text)
+            for sample in family.samples
+        }
+
+    def value(self, metric: str, /, **labels: str) -> float:
+        found: float = self.served()[metric + json.dumps(labels, sort_keys=True)]
+        return found
+
+
+@pytest.fixture
+def rig() -> Iterator[Rig]:
+    made = Rig()
+    yield made
+    made.scheduler.close()
+
+
+def busy(rig: Rig) -> Rig:
+    """Two pods with a node, one too large, one gated."""
+    rig.cluster.create(make_node(name="n", allocatable={"cpu": "4", "pods": "9"}))
+    for name, cpu in (("a", "1"), ("b", "1"), ("big", "9")):
+        rig.cluster.create(make_pod(name=name, requests={"cpu": cpu}))
+    rig.cluster.create(make_pod(name="gated", scheduling_gates=["example.com/g"]))
+    rig.scheduler.settle()
+    return rig
+
+
+@pytest.mark.parametrize("name", FACTS)
+def test_metric_is_as_upstream_has_it(name: str) -> None:
+    family, fact = FAMILIES.get(name), FACTS[name]
+    if family is None:
+        assert f"| `{name}` | {fact['type']} |" in PAGE.read_text()
+        return
+    assert family.kind == fact["type"]
+    assert sorted(family.labels) == sorted(fact["labels"])
+    assert list(family.bounds) == fact.get("buckets", [])
+
+
+def test_page_names_all_metrics_of_upstream_with_a_reason_for_each_that_is_absent() -> (
+    None
+):
+    rows = {name: rest for name, *rest in ROW.findall(PAGE.read_text())}
+    assert set(rows) == {name for name in FACTS if name.startswith("scheduler_")}
+    assert len(rows) == 35
+    for name, (kind, labels, here) in rows.items():
+        assert kind == FACTS[name]["type"]
+        assert re.findall(r"`(\w+)`", labels) == FACTS[name]["labels"]
+        assert (here == "present") == (name in FAMILIES), name
+
+
+def test_page_names_the_metrics_that_upstream_does_not_have() -> None:
+    text = PAGE.read_text()
+    for name in set(FAMILIES) - set(FACTS):
+        assert f"| `{name}` |" in text
+
+
+def test_attempts_are_counted_by_how_they_ended(rig: Rig) -> None:
+    served = busy(rig).value
+    assert (
+        served("scheduler_schedule_attempts_total", result="scheduled", **PROFILE) == 2
+    )
+    assert (
+        served("scheduler_schedule_attempts_total", result="unschedulable", **PROFILE)
+        == 1
+    )
+    attempts = "scheduler_scheduling_attempt_duration_seconds_count"
+    assert served(attempts, result="scheduled", **PROFILE) == 2
+    assert served("scheduler_scheduling_algorithm_duration_seconds_count") == 3
+    assert served("scheduler_pod_scheduling_attempts_count") == 2
+    assert served("scheduler_pod_scheduling_attempts_sum") == 2
+    assert (
+        served("scheduler_pod_scheduling_sli_duration_seconds_count", attempts="1") == 2
+    )
+    assert served("scheduler_preemption_attempts_total") == 1
+
+
+def test_pods_that_wait_are_counted_by_queue_and_by_plugin(rig: Rig) -> None:
+    served = busy(rig).value
+    found = {
+        queue: served("scheduler_pending_pods", queue=queue)
+        for queue in ("active", "backoff", "unschedulable", "gated")
+    }
+    assert found == {"active": 0, "backoff": 0, "unschedulable": 1, "gated": 1}
+    for plugin in ("NodeResourcesFit", "SchedulingGates"):
+        assert served("scheduler_unschedulable_pods", plugin=plugin, **PROFILE) == 1
+    incoming = "scheduler_queue_incoming_pods_total"
+    assert served(incoming, queue="active", event="UnschedulablePodAdd") == 3
+    assert served("scheduler_cache_size", type="nodes") == 1
+    assert served("scheduler_cache_size", type="pods") == 2
+    assert served("scheduler_cache_size", type="assumed_pods") == 0
+    assert served("scheduler_inflight_events", event="PodPopped") == 0
+    assert served("scheduler_goroutines", operation="binding") == 0
+
+
+def test_plugin_that_rejects_nothing_any_more_counts_0(rig: Rig) -> None:
+    busy(rig)
+    rejected = "scheduler_unschedulable_pods"
+    assert rig.value(rejected, plugin="NodeResourcesFit", **PROFILE) == 1
+    rig.cluster.create(make_node(name="large", allocatable={"cpu": "16", "pods": "9"}))
+    rig.scheduler.settle()
+    assert rig.value(rejected, plugin="NodeResourcesFit", **PROFILE) == 0
+
+
+def test_plugins_and_extension_points_are_measured(rig: Rig) -> None:
+    served = busy(rig).value
+    point = "scheduler_framework_extension_point_duration_seconds_count"
+    for name, status in (
+        ("PreFilter", "Success"),
+        ("Filter", "Success"),
+        ("Reserve", "Success"),
+        ("Bind", "Success"),
+    ):
+        assert served(point, extension_point=name, status=status, **PROFILE) >= 2
+    assert (
+        served(point, extension_point="PostFilter", status="Unschedulable", **PROFILE)
+        == 1
+    )
+    plugin = "scheduler_plugin_execution_duration_seconds"
+    bind = {"plugin": "DefaultBinder", "extension_point": "Bind", "status": "Success"}
+    assert served(f"{plugin}_count", **bind) == 2
+    assert served(f"{plugin}_sum", **bind) == pytest.approx(0.002)
+    assert served(f"{plugin}_bucket", le="+Inf", **bind) == 2
+    evaluated = "scheduler_plugin_evaluation_total"
+    labels = {"plugin": "NodeResourcesFit", "extension_point": "Filter", **PROFILE}
+    assert served(evaluated, **labels) >= 1
+
+
+def test_changes_are_timed_one_for_ten(rig: Rig) -> None:
+    for number in range(40):
+        rig.cluster.create(make_node(name=f"n{number}"))
+    rig.scheduler.settle()
+    events = "scheduler_event_handling_duration_seconds_count"
+    assert rig.value(events, event="NodeAdd") == 40
+
+
+def test_evictions_are_counted(rig: Rig) -> None:
+    rig.cluster.create(make_node(name="n", allocatable={"cpu": "4", "pods": "9"}))
+    for name in ("a", "b"):
+        rig.cluster.create(make_pod(name=name, requests={"cpu": "2"}))
+    rig.scheduler.settle()
+    rig.cluster.create(make_pod(name="vip", requests={"cpu": "4"}, priority=9))
+    rig.scheduler.settle()
+    assert rig.value("scheduler_preemption_victims_sum") == 2
+    assert rig.value("scheduler_preemption_victims_count") == 1
+    done = "scheduler_preemption_goroutines_execution_total"
+    assert rig.value(done, result="success") == 1
+
+
+def test_what_the_other_process_counts_is_served(rig: Rig) -> None:
+    rig.stats = ClientStats(
+        requests={("201", "POST", "api:6443"): 7},
+        durations={("POST", "api:6443"): Measured((5, 2, *[0] * 11), 0.03)},
+        lease_name="kube-scheduler",
+        is_leader=True,
+    )
+    served = rig.value
+    where = {"host": "api:6443"}
+    assert served("rest_client_requests_total", code="201", method="POST", **where) == 7
+    seconds = "rest_client_request_duration_seconds_bucket"
+    assert served(seconds, verb="POST", le="0.025", **where) == 7
+    assert served("leader_election_master_status", name="kube-scheduler") == 1
+
+
+def test_build_says_whose_decisions_are_followed(rig: Rig) -> None:
+    [name] = [name for name in rig.served() if name.startswith("kubernetes_build_info")]
+    assert '"git_version": "v1.36.2+quaymaster-' in name
+
+
+def test_process_is_measured(rig: Rig) -> None:
+    assert rig.value("process_resident_memory_bytes") > 1e6
+
+
+def test_stuck_engine_leaves_the_other_metrics(
+    rig: Rig, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Stuck:
+        def ask(self, call: Callable[[], T], /) -> Future[T]:
+            return Future()
+
+    stats = ClientStats(lease_name="kube-scheduler")
+    page = metrics_page(
+        EngineProbe(Stuck(), 0.001), rig.reader.read, lambda: client_readings(stats)
+    )
+    text = page({}).body.decode()
+    assert "process_start_time_seconds " in text
+    assert 'leader_election_master_status{name="kube-scheduler"} 0.0' in text
+    assert "scheduler_pending_pods" not in text
+    assert "the engine has not answered" in caplog.messages[0]
