@@ -6,7 +6,7 @@ import socket
 import ssl
 from http.client import HTTPException
 from typing import Final
-from urllib.request import HTTPSHandler, ProxyHandler, build_opener
+from urllib.request import HTTPSHandler, ProxyHandler, Request, build_opener
 
 __all__ = ["answers", "ask", "free_ports"]
 
@@ -31,13 +31,20 @@ def free_ports(count: int) -> list[int]:
     return found
 
 
-def ask(url: str, data: bytes | None = None) -> bytes:
+def ask(url: str, data: bytes | None = None, *, token: str = "") -> bytes:
     """What a server of a test answers, whoever it says that it is.
+
+    Args:
+        url: Where to ask.
+        data: What to send.
+        token: The bearer token to show.
 
     Raises:
         OSError: It does not answer, or not with success.
     """
-    with _direct.open(url, data, timeout=30) as answer:
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    request = Request(url, data, headers)
+    with _direct.open(request, timeout=30) as answer:
         content: bytes = answer.read()
     return content
 

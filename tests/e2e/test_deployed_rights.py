@@ -3,27 +3,17 @@
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
 
 import msgspec
 import pytest
 import yaml
 from click.testing import CliRunner
 
-from tests.e2e.client import ApiClient, path_of
+from tests.e2e.client import ApiClient, Tree, path_of
 from tests.e2e.control_plane import ControlPlane
+from tests.e2e.deployed import PILOT, SECOND, grant, rendered
 from tests.e2e.processes import eventually
 from tests.kit.internals.cli import app
-
-Tree: TypeAlias = dict[str, Any]
-
-SECOND = ("--scheduler-name", "second", "--name", "second")
-
-
-def rendered(*arguments: str) -> list[Tree]:
-    result = CliRunner().invoke(app, ["deploy", "render", *arguments])
-    assert result.exit_code == 0, result.output
-    return list(yaml.safe_load_all(result.stdout))
 
 
 @pytest.mark.parametrize(
@@ -41,25 +31,11 @@ def test_server_takes_everything_and_warns_of_nothing(
         assert stored["metadata"]["name"] == tree["metadata"]["name"]
 
 
-def granted(admin: ApiClient, trees: list[Tree], user: str) -> None:
-    """Create the roles of a deployment, and give them to a user."""
-    for tree in trees:
-        if "Role" not in tree["kind"]:
-            continue
-        if tree["kind"].endswith("Binding"):
-            tree["subjects"] = [{"kind": "User", "name": user, "apiGroup": RBAC}]
-        admin.create(tree)
-
-
-RBAC = "rbac.authorization.k8s.io"
-PILOT = "pilot"
-
-
 @pytest.fixture(scope="module")
 def plane(servers: None) -> Iterator[ControlPlane]:
     """A cluster with a user who has exactly the rights that are rendered."""
     with ControlPlane(users={PILOT: []}, audit=True) as plane:
-        granted(plane.client(), rendered(*SECOND), PILOT)
+        grant(plane.client(), rendered(*SECOND), PILOT)
         yield plane
 
 

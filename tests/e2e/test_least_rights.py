@@ -1,0 +1,155 @@
+"""``quaymaster run`` with the rights that are rendered: it asks for nothing else."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+from urllib.error import HTTPError
+
+import pytest
+
+from quaymaster.config import load_config
+from quaymaster.scheduler import PluginRegistry
+from quaymaster.testing import (
+    make_node,
+    make_persistent_volume,
+    make_persistent_volume_claim,
+    make_storage_class,
+)
+from tests.e2e.client import ApiClient, Tree, path_of
+from tests.e2e.control_plane import ControlPlane
+from tests.e2e.deployed import (
+    PILOT,
+    SECOND,
+    asked_by,
+    config_of,
+    grant,
+    is_given,
+    rendered,
+)
+from tests.e2e.ports import ask, free_ports
+from tests.e2e.processes import Program, eventually
+from tests.kit.internals.deploy import Right, rights_of
+
+STRANGER: Final = "stranger"
+QUAYMASTER: Final = Path(sys.executable).with_name("quaymaster")
+
+
+@pytest.fixture(scope="module")
+def plane(servers: None) -> Iterator[ControlPlane]:
+    with ControlPlane(users={PILOT: [], STRANGER: []}, audit=True) as plane:
+        grant(plane.client(), rendered(*SECOND), PILOT)
+        yield plane
+
+
+def scheduler(plane: ControlPlane, config: Path) -> tuple[Program, str]:
+    """``quaymaster run`` as the user with the rights, and where its pages are."""
+    (port,) = free_ports(1)
+    url = f"https://127.0.0.1:{port}"
+    command: list[str | Path] = [
+        QUAYMASTER,
+        "run",
+        f"--config={config}",
+        f"--kubeconfig={plane.kubeconfig(PILOT)}",
+        f"--secure-port={port}",
+    ]
+
+    def is_ready() -> bool:
+        try:
+            return bool(ask(f"{url}/readyz"))
+        except OSError:
+            return False
+
+    return plane.run(command, is_ready=is_ready), url
+
+
+def pod(name: str, cpu: str, **spec: object) -> Tree:
+    """A pod of the second scheduler."""
+    requests = {"requests": {"cpu": cpu}}
+    container = {"name": "main", "image": "nginx", "resources": requests}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name},
+        "spec": {"schedulerName": "second", "containers": [container], **spec},
+    }
+
+
+def play(admin: ApiClient) -> None:
+    """Have the scheduler do all that the default profile can do."""
+
+    def placed(tree: Tree) -> None:
+        path = path_of(admin.create(tree))
+        eventually(lambda: admin.get(path)["spec"].get("nodeName"), what=path)
+
+    admin.create(
+        {
+            "apiVersion": "scheduling.k8s.io/v1",
+            "kind": "PriorityClass",
+            "metadata": {"name": "high"},
+            "value": 1000,
+        }
+    )
+    admin.create(make_node(name="n", capacity={"cpu": "2", "memory": "4Gi"}))
+    admin.create(make_storage_class(provisioner="kubernetes.io/no-provisioner"))
+    admin.create(make_persistent_volume(name="v"))
+    admin.patch(f"{_VOLUME}/status", {"status": {"phase": "Available"}})
+    admin.create(make_persistent_volume_claim(name="data"))
+    placed(pod("low", "1500m"))
+    claim = {"name": "d", "persistentVolumeClaim": {"claimName": "data"}}
+    stateful = path_of(admin.create(pod("stateful", "100m", volumes=[claim])))
+    eventually(lambda: admin.get(_VOLUME)["spec"].get("claimRef"))
+    # The rest is done by the controller manager.
+    completed = {"metadata": {"annotations": {_COMPLETED: "yes"}}}
+    admin.patch(_CLAIM, {**completed, "spec": {"volumeName": "v"}})
+    admin.patch(f"{_CLAIM}/status", {"status": {"phase": "Bound"}})
+    eventually(lambda: admin.get(stateful)["spec"].get("nodeName"))
+    dynamic = make_storage_class(name="dynamic")
+    admin.create(dynamic)
+    admin.create(make_persistent_volume_claim(name="late", storage_class="dynamic"))
+    late = {"name": "d", "persistentVolumeClaim": {"claimName": "late"}}
+    waiting = path_of(admin.create(pod("late", "100m", volumes=[late])))
+    eventually(lambda: admin.get(_LATE)["metadata"].get("annotations"))
+    admin.delete(waiting, grace=0)
+    impossible = path_of(admin.create(pod("impossible", "64")))
+    eventually(lambda: admin.get(impossible)["status"].get("conditions"))
+    placed(pod("high", "1", priorityClassName="high"))
+
+
+# Beside what is looked up one by one, to settle a bind, say.
+_SELDOM: Final = {("patch", "events"), ("create", "leases"), ("update", "leases")}
+_FORBIDDEN: Final = 403
+_VOLUME: Final = "/api/v1/persistentvolumes/v"
+_CLAIM: Final = "/api/v1/namespaces/default/persistentvolumeclaims/data"
+_LATE: Final = "/api/v1/namespaces/default/persistentvolumeclaims/late"
+_COMPLETED: Final = "pv.kubernetes.io/bind-completed"
+
+
+def test_it_works_with_these_rights_and_asks_for_nothing_else(
+    plane: ControlPlane, tmp_path: Path
+) -> None:
+    config = config_of(rendered(*SECOND), tmp_path)
+    program, url = scheduler(plane, config)
+    with plane.kubelets(), program:
+        play(plane.client())
+        # Whoever reads pages without the right to, makes it ask for both reviews.
+        with pytest.raises(HTTPError, match="403"):
+            ask(f"{url}/configz", token=plane.token(STRANGER))
+    asked = asked_by(plane, PILOT)
+    registry = PluginRegistry.discover()
+    needs = rights_of(load_config(config, registry), registry)
+    paths = {one for one in asked if isinstance(one, str)}
+    foreign = {
+        str(one) for one in asked if isinstance(one, Right) and not is_given(one, needs)
+    }
+    assert (paths, foreign) == (set(), set())
+    assert not [one for one in plane.audit_events() if is_refused(one)]
+    done = {(one.verb, one.resource) for one in asked if isinstance(one, Right)}
+    verbs = {(one.right.verb, one.right.resource) for one in needs}
+    assert {one for one in verbs - done if one[0] != "get"} <= _SELDOM
+
+
+def is_refused(event: Tree) -> bool:
+    """Whether the scheduler was refused something for want of a right."""
+    code = event.get("responseStatus", {}).get("code")
+    return bool(event["user"]["username"] == PILOT and code == _FORBIDDEN)
