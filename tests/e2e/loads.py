@@ -11,9 +11,18 @@ import msgspec
 
 from tests.e2e.client import Tree
 from tests.e2e.control_plane import ControlPlane
+from tests.e2e.ports import answers, free_ports
 from tests.e2e.processes import Program
 
-__all__ = ["ROLES", "nodes", "pods", "processes", "quaymaster", "resident_bytes"]
+__all__ = [
+    "ROLES",
+    "cpu_seconds",
+    "nodes",
+    "pods",
+    "processes",
+    "quaymaster",
+    "resident_bytes",
+]
 
 ROLES: Final = ("engine", "io")
 """The two processes of ``quaymaster run``."""
@@ -67,7 +76,7 @@ def pods(
 def quaymaster(
     plane: ControlPlane, *, config: Tree | None = None, kubeconfig: Path | None = None
 ) -> Program:
-    """``quaymaster run``, not started, without leader election.
+    """``quaymaster run``, not started, without leader election; ready once it lives.
 
     Args:
         plane: The cluster.
@@ -82,9 +91,12 @@ def quaymaster(
     }
     file = plane.folder / f"quaymaster-{next(_numbers)}.json"
     file.write_bytes(msgspec.json.encode(tree))
+    (port,) = free_ports(1)
     command = [sys.executable, "-m", "quaymaster", "run", f"--config={file}"]
-    command.append(f"--kubeconfig={kubeconfig or plane.kubeconfig()}")
-    return plane.run(command)
+    command += [f"--kubeconfig={kubeconfig or plane.kubeconfig()}"]
+    command += [f"--secure-port={port}"]
+    lives = f"https://127.0.0.1:{port}/livez"
+    return plane.run(command, is_ready=lambda: answers(lives))
 
 
 def processes(program: Program) -> dict[str, int]:
@@ -99,6 +111,12 @@ def processes(program: Program) -> dict[str, int]:
         if parent == program.pid and b"io_process" in command:
             found["io"] = int(path.name)
     return found
+
+
+def cpu_seconds(pid: int) -> float:
+    """The seconds of processor that a process has taken."""
+    ticks = sum(map(int, _fields(Path(f"/proc/{pid}"))[11:13]))
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def resident_bytes(pid: int) -> int:

@@ -72,7 +72,7 @@ class Replica:
         while not self._closed.wait(_RESTART):
             if not self.program.is_running:
                 self.restarts += 1
-                self.program.start()
+                self.program.start(wait=False)
 
 
 class Stage:

@@ -1,0 +1,224 @@
+"""How fast pods are scheduled on a real API server, ours and upstream's in turn.
+
+``python -m tests.e2e.speed --nodes 1000 --pods 10000 --rounds 2`` creates pods as fast
+as the server takes them while a scheduler runs, and reads from the audit log when each
+was created and bound. With ``--backlog`` the pods are there before the scheduler is.
+Bindings alone, by a client that decides nothing, are the bound of the server itself.
+"""
+
+import argparse
+import itertools
+import resource
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
+
+import attrs
+
+from tests.e2e.control_plane import ControlPlane
+from tests.e2e.firehose import Firehose
+from tests.e2e.loads import cpu_seconds, nodes, pods, processes, quaymaster
+from tests.e2e.processes import Program, eventually
+from tests.e2e.records import FLAGS, Record
+
+__all__ = ["main"]
+
+_SETTLE: Final = 3.0  # seconds, in which a scheduler that has started reads the cluster
+_WITHIN: Final = 900.0
+_BINDINGS: Final = 64  # under way at once, where nobody decides
+
+Make = Callable[[ControlPlane], Program]
+
+SCHEDULERS: Final[Mapping[str, Make]] = {
+    "quaymaster": quaymaster,
+    "kube-scheduler": lambda plane: plane.scheduler({"percentageOfNodesToScore": 0}),
+    "kube-scheduler, all nodes": lambda plane: plane.scheduler(),
+}
+_HEAD: Final = (
+    f"{'nodes':>6} {'pods':>6}  {'':26}{'pods/s':>8}{'created/s':>10}{'p50 s':>8}"
+    f"{'p99 s':>8}   CPU seconds per 1,000 pods"
+)
+
+
+@attrs.frozen(kw_only=True)
+class Measured:
+    """What a run has shown.
+
+    Attributes:
+        name: Of what.
+        nodes: How many there were.
+        pods: How many were bound.
+        per_second: Pods bound per second, from the first created to the last bound;
+            with a backlog from the first bound on.
+        created_per_second: How fast they were created.
+        waits: The seconds from creation to binding, in ascending order.
+        cpu: Seconds of processor by process.
+    """
+
+    name: str
+    nodes: int
+    pods: int
+    per_second: float
+    created_per_second: float
+    waits: Sequence[float]
+    cpu: Mapping[str, float]
+
+    def __str__(self) -> str:
+        per_1000 = ", ".join(
+            f"{name} {seconds / self.pods * 1000:.2f}"
+            for name, seconds in self.cpu.items()
+        )
+        p50, p99 = (self.waits[int(len(self.waits) * part)] for part in (0.5, 0.99))
+        return (
+            f"{self.nodes:6} {self.pods:6}  {self.name:26}{self.per_second:8.0f}"
+            f"{self.created_per_second:10.0f}{p50:8.2f}{p99:8.2f}   {per_1000}"
+        )
+
+
+class Course:
+    """A cluster on which schedulers are measured one after the other.
+
+    Args:
+        plane: The cluster, empty.
+        size: How many nodes it gets.
+        count: How many pods are scheduled at a time.
+    """
+
+    def __init__(self, plane: ControlPlane, size: int, count: int) -> None:
+        self._plane = plane
+        self._size = size
+        self._count = count
+        self._hose = Firehose(plane)
+        self._admin = plane.client()
+        self._record = Record(plane.folder / "audit.log")
+        self._numbers = itertools.count(1)
+        self._hose.create(nodes(size))
+
+    def run(self, name: str, make: Make, *, backlog: bool) -> Measured:
+        """Let a scheduler bind pods."""
+        namespace = self._namespace()
+        scheduler = make(self._plane)
+        if backlog:
+            self._hose.create(pods(self._count, namespace))
+            scheduler.start()
+            eventually(lambda: self._bound() > 0, within=_WITHIN, what="a binding")
+            before = self._cpu(scheduler)
+        else:
+            scheduler.start()
+            time.sleep(_SETTLE)
+            before = self._cpu(scheduler)
+            self._hose.create(pods(self._count, namespace))
+        eventually(
+            lambda: self._bound() >= self._count,
+            within=_WITHIN,
+            what="a node for each pod",
+        )
+        after = self._cpu(scheduler)
+        scheduler.stop()
+        begin = None if backlog else min(self._record.created.values())
+        return self._measured(name, namespace, before, after, begin)
+
+    def bindings_alone(self) -> Measured:
+        """Bind pods without a decision."""
+        namespace = self._namespace()
+        self._hose.create(pods(self._count, namespace))
+        before = self._cpu(None)
+        self._hose.send(self._bindings(namespace), connections=_BINDINGS)
+        after = self._cpu(None)
+        self._record.read()
+        return self._measured("bindings alone", namespace, before, after, None)
+
+    def _bindings(self, namespace: str) -> Iterator[bytes]:
+        for number in range(self._count):
+            name = f"pod-{number:05}"
+            body = {
+                "apiVersion": "v1",
+                "kind": "Binding",
+                "metadata": {"name": name, "namespace": namespace},
+                "target": {"kind": "Node", "name": f"node-{number % self._size:04}"},
+            }
+            path = f"/api/v1/namespaces/{namespace}/pods/{name}/binding"
+            yield self._hose.request("POST", path, body)
+
+    def _namespace(self) -> str:
+        name = f"run-{next(self._numbers)}"
+        self._admin.create(
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+        )
+        self._record.forget()
+        return name
+
+    def _bound(self) -> int:
+        return len(+self._record.read().bound)
+
+    def _cpu(self, scheduler: Program | None) -> dict[str, float]:
+        seconds = {
+            "API server": self._plane.apiserver.cpu_seconds(),
+            "etcd": self._plane.etcd.cpu_seconds(),
+            "client": sum(resource.getrusage(resource.RUSAGE_SELF)[:2]),
+        }
+        if scheduler is not None:
+            ours = processes(scheduler)
+            each = {name: cpu_seconds(pid) for name, pid in ours.items()}
+            seconds |= {"scheduler": scheduler.cpu_seconds()}
+            seconds |= each if len(each) > 1 else {}
+        return seconds
+
+    def _measured(
+        self,
+        name: str,
+        namespace: str,
+        before: Mapping[str, float],
+        after: Mapping[str, float],
+        begin: float | None,
+    ) -> Measured:
+        """Put figures together, and remove the pods."""
+        created = self._record.created.values()
+        bound = [each.answered for each in self._record.binds if each.is_done]
+        began = min(bound) if begin is None else begin
+        path = f"/api/v1/namespaces/{namespace}/pods"
+        self._admin.request("DELETE", path, query={"gracePeriodSeconds": 0})
+        return Measured(
+            name=name,
+            nodes=self._size,
+            pods=self._count,
+            per_second=len(bound) / (max(bound) - began),
+            created_per_second=len(created) / (max(created) - min(created)),
+            waits=self._record.waits(),
+            cpu={one: after[one] - before.get(one, 0.0) for one in after},
+        )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, and print a line for each run.
+
+    Returns:
+        The exit code.
+    """
+    parser = argparse.ArgumentParser(prog="python -m tests.e2e.speed")
+    parser.add_argument("--nodes", type=int, action="append", help="1000 and 5000")
+    parser.add_argument("--pods", type=int, default=10_000)
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--backlog", action="store_true", help="the pods come first")
+    parser.add_argument("--only", choices=SCHEDULERS, action="append")
+    asked = parser.parse_args(arguments)
+    _say(_HEAD)
+    for size in asked.nodes or (1000, 5000):
+        with ControlPlane(audit=True, apiserver_flags=FLAGS) as plane:
+            course = Course(plane, size, asked.pods)
+            for _ in range(asked.rounds):
+                for name in asked.only or SCHEDULERS:
+                    make = SCHEDULERS[name]
+                    _say(course.run(name, make, backlog=asked.backlog))
+                _say(course.bindings_alone())
+    return 0
+
+
+def _say(line: object) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
