@@ -22,7 +22,9 @@ class NewestFirst:
     def __init__(self, _post: Post | None = None) -> None:
         self._tasks: list[tuple[Callable[[], Any], Callable[[Any], None]]] = []
 
-    def submit(self, task: Callable[[], T], done: Callable[[T], None]) -> None:
+    def submit(
+        self, task: Callable[[], T], done: Callable[[T], None], *, blocks: bool = True
+    ) -> None:
         self._tasks.append((task, done))
 
     def close(self) -> None:

@@ -135,7 +135,13 @@ class _Later:
     def __init__(self, _post: Post) -> None:
         self.calls: list[Callable[[], None]] = []
 
-    def submit(self, task: Callable[[], Any], done: Callable[[Any], None]) -> None:
+    def submit(
+        self,
+        task: Callable[[], Any],
+        done: Callable[[Any], None],
+        *,
+        blocks: bool = True,
+    ) -> None:
         self.calls.append(lambda: done(task()))
 
     def close(self) -> None: ...

@@ -31,7 +31,9 @@ class Later:
         self.waiting: list[tuple[Callable[[], Any], Callable[[Any], None]]] = []
         self.running: list[Callable[[], None]] = []
 
-    def submit(self, task: Callable[[], T], done: Callable[[T], None]) -> None:
+    def submit(
+        self, task: Callable[[], T], done: Callable[[T], None], *, blocks: bool = True
+    ) -> None:
         self.waiting.append((task, done))
 
     def close(self) -> None:

@@ -2,6 +2,7 @@
 
 from quaymaster._driver.buckets import Bucket
 from quaymaster._driver.connections import Lost, Outcome
+from quaymaster._driver.executor import GreenletExecutor, wait_for
 from quaymaster._driver.frames import Answered, Asked, Lane
 from quaymaster._driver.lanes import Lanes
 from quaymaster._driver.refusals import error_of
@@ -18,6 +19,7 @@ __all__ = [
     "Answered",
     "Asked",
     "Bucket",
+    "GreenletExecutor",
     "HttpError",
     "Lane",
     "Lanes",
@@ -27,4 +29,5 @@ __all__ = [
     "error_of",
     "fixed_lines",
     "request_bytes",
+    "wait_for",
 ]

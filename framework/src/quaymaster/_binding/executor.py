@@ -15,12 +15,15 @@ Post: TypeAlias = Callable[[Callable[[], None]], None]
 class Executor(Protocol):
     """Runs a task somewhere, and hands its result to the engine's thread."""
 
-    def submit(self, task: Callable[[], T], done: Callable[[T], None]) -> None:
+    def submit(
+        self, task: Callable[[], T], done: Callable[[T], None], *, blocks: bool = True
+    ) -> None:
         """Run ``task``, then ``done`` with its result on the engine's thread.
 
         Args:
-            task: The work; it may block. What it raises, the engine's thread raises.
+            task: The work. What it raises, the engine's thread raises.
             done: Takes the result; it may touch the engine's state.
+            blocks: Whether the task may wait for anything but answers of the cluster.
         """
 
     def close(self) -> None:
@@ -33,7 +36,13 @@ class InlineExecutor:
     def __init__(self, _post: Post | None = None) -> None:
         """Ignore the inbox: nothing comes from other threads."""
 
-    def submit(self, task: Callable[[], T], done: Callable[[T], None]) -> None:
+    def submit(
+        self,
+        task: Callable[[], T],
+        done: Callable[[T], None],
+        *,
+        blocks: bool = True,  # noqa: ARG002 - all tasks run alike
+    ) -> None:
         """Run the task and hand over its result before returning."""
         done(task())
 
@@ -53,7 +62,13 @@ class WorkerExecutor:
         self._post = post
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="binding")
 
-    def submit(self, task: Callable[[], T], done: Callable[[T], None]) -> None:
+    def submit(
+        self,
+        task: Callable[[], T],
+        done: Callable[[T], None],
+        *,
+        blocks: bool = True,  # noqa: ARG002 - all tasks run alike
+    ) -> None:
         """Queue the task; its result comes through the inbox."""
         self._pool.submit(lambda: run_and_post(self._post, task, done))
 

@@ -11,6 +11,7 @@ from typing import Final
 import attrs
 
 from quaymaster._contract.cycle_state import CycleState
+from quaymaster._contract.declarations import may_block
 from quaymaster._contract.results import (
     PermitWait,
     PreBindPreFlightResult,
@@ -75,6 +76,11 @@ class BindingStations:
         ]
         self._all_pre_bind = frozenset(plugin for plugin, _ in self._pre_bind)
         self._bind = _calls(profile, "bind", "bind")
+        blocking = {name for name, it in profile.plugins.items() if may_block(it)}
+        self._pre_bind_blocks = self._all_pre_bind & blocking
+        self._bind_blocks = extenders.binds or not blocking.isdisjoint(
+            plugin for plugin, _ in self._bind
+        )
         self._post_bind = _calls(profile, "postBind", "post_bind")
 
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
@@ -139,6 +145,12 @@ class BindingStations:
             return _SKIP
         state.skip_pre_bind_plugins = frozenset(skipped)
         return None
+
+    def may_block(self, state: CycleState) -> bool:
+        """Whether PreBind or Bind may wait for something but the cluster."""
+        return self._bind_blocks or bool(
+            self._pre_bind_blocks - state.skip_pre_bind_plugins
+        )
 
     def pre_bind(
         self, state: CycleState, pod: Pod, node_name: str, start: int = 0

@@ -7,7 +7,7 @@ import attrs
 from quaymaster._objects import ApiObject
 from quaymaster._objects.kinds import group_of, plural_of
 
-__all__ = ["PodUse", "Scope", "Verb", "Write"]
+__all__ = ["PodUse", "Scope", "Verb", "Write", "may_block"]
 
 
 class Scope(enum.Enum):
@@ -92,3 +92,12 @@ class Write:
     def __str__(self) -> str:
         part = f', "{self.subresource}"' if self.subresource else ""
         return f"Write(Verb.{self.verb.name}, {self.kind.__name__}{part})"
+
+
+def may_block(plugin: object) -> bool:
+    """Whether a plugin, or its class, may wait for something but the cluster.
+
+    It says that it does not by the class attribute ``blocks = False``. Then its
+    ``pre_bind``, its ``bind`` and its tasks in the background take no thread.
+    """
+    return getattr(plugin, "blocks", True) is not False

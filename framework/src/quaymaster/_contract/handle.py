@@ -331,7 +331,8 @@ class Handle(Protocol):
         has not begun never does, and neither does a new one.
 
         Args:
-            task: Makes the calls, on a worker: it must touch nothing else of the
-                handle than `cluster`, and must not raise.
+            task: Makes the calls, on a thread of its own unless the plugin's class says
+                ``blocks = False``: it must touch nothing else of the handle than
+                `cluster`, and must not raise.
             done: Takes the result, on the scheduling thread.
         """

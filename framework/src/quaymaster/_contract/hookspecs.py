@@ -26,6 +26,13 @@ of its own or one of Kubernetes, names their classes: ``kinds = (PodGroup,)``. T
 an attribute of its class, read before the plugin is built. Then manifests have them,
 ``handle.informers`` follows them, and ``EventsOf(PodGroup)`` registers for them.
 
+All hooks run on the scheduling thread, but for ``pre_bind`` and ``bind``: these, and
+tasks for `Handle.run_in_background`, may wait. A plugin whose waiting is for answers of
+`Handle.cluster` alone says so in its class, ``blocks = False``. Then none of them takes
+a thread, and a thousand that wait cost memory only. Without it they run on threads, and
+may wait for whatever they like. What any other hook, or a timer, asks of the cluster
+holds up the scheduler, and is given up after five seconds.
+
 What hooks get and give is shared, not copied. Four rules hold for all of it:
 
 *Values never change.* Pods, nodes and all other API objects, arrays of rows, and what
@@ -502,10 +509,10 @@ class PreBindPlugin(Protocol):
     ) -> PreBindWait | Status | None:
         """Prepare the node or the cluster for the pod.
 
-        Runs in the binding cycle, on a worker when the cluster is a real server, and
-        may block there for as long as a call takes. What takes longer is waited for
-        with `PreBindWait`, which holds no thread and lets virtual time pass. Any
-        failure sends the pod back to the queue.
+        Runs in the binding cycle, and may block for as long as a call takes, see the
+        top of this module. What takes longer is waited for with `PreBindWait`, which
+        holds no thread and lets virtual time pass. Any failure sends the pod back to
+        the queue.
 
         Args:
             state: This pod's scratch space.
@@ -543,7 +550,8 @@ class BindPlugin(Protocol):
     def bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         """Bind the pod to its node.
 
-        Called in profile order until one plugin does not return Skip.
+        Called in profile order until one plugin does not return Skip. It may block for
+        as long as a call takes, see the top of this module.
 
         Args:
             state: This pod's scratch space.

@@ -3,7 +3,7 @@
 import itertools
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -16,7 +16,7 @@ from quaymaster._contract.cluster import (
     Watch,
 )
 from quaymaster._driver import requests
-from quaymaster._driver.executor import wait_for
+from quaymaster._driver.executor import Ask, wait_for
 from quaymaster._driver.followed import Followed
 from quaymaster._driver.frames import (
     Answered,
@@ -35,6 +35,8 @@ from quaymaster._objects.wire import decode
 __all__ = ["KubernetesCluster"]
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
+
+_SECONDS_TO_HOLD_UP: Final = 5.0  # everything, for a call outside of a task
 
 
 class KubernetesCluster:
@@ -186,8 +188,11 @@ class KubernetesCluster:
             self._at_end()
 
 
-def _waited(ask: Callable[[Callable[[Answered], None]], None]) -> Answered:
-    """Ask, and block this thread until the answer is there."""
+def _waited(ask: Ask) -> Answered:
+    """Ask, and block this thread until the answer is there.
+
+    The engine's own thread, on which only plugins ask outside of a task, gives up soon.
+    """
     answers: list[Answered] = []
     there = threading.Event()
 
@@ -196,5 +201,9 @@ def _waited(ask: Callable[[Callable[[Answered], None]], None]) -> Answered:
         there.set()
 
     ask(take)
-    there.wait()
-    return answers[0]
+    # Identity: there is one such thread.
+    is_engine = threading.current_thread() is threading.main_thread()
+    if there.wait(_SECONDS_TO_HOLD_UP if is_engine else None):
+        return answers[0]
+    why = f"no answer in {_SECONDS_TO_HOLD_UP:.0f} seconds, in which nothing went on"
+    return Answered(0, 0, why=why, is_in_doubt=True)

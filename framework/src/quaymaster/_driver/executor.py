@@ -1,14 +1,15 @@
 """Runs tasks that wait for the cluster, and holds no thread while they wait."""
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import greenlet
 
+from quaymaster._binding.background import BackgroundExecutor
 from quaymaster._binding.executor import Post
 from quaymaster._driver.frames import Answered
 
-__all__ = ["GreenletExecutor", "wait_for"]
+__all__ = ["Ask", "GreenletExecutor", "wait_for"]
 
 T = TypeVar("T")
 
@@ -17,25 +18,58 @@ Ask = Callable[[Callable[[Answered], None]], None]
 
 
 class _Task(greenlet.greenlet):
-    """A task under way; it goes on where it waits once there is an answer."""
+    """A task under way; it goes on where it waits once there is an answer.
 
-    post: Post
+    Args:
+        task: The work.
+        done: Takes its result, where the last answer was brought.
+        post: Puts a call into the engine's inbox.
+        waiting: The tasks that wait; this one is among them while it does.
+    """
+
+    def __init__(
+        self,
+        task: Callable[[], T],
+        done: Callable[[T], None],
+        post: Post,
+        waiting: "set[_Task]",
+    ) -> None:
+        super().__init__(task)
+        self._done = done
+        self._post = post
+        self._waiting = waiting
+
+    def step(self, *sent: Answered) -> None:
+        """Let it go on up to where it waits, or to its end."""
+        # Whoever calls gets the thread back, and what the task raises.
+        self.parent = greenlet.getcurrent()
+        result: Any = self.switch(*sent)
+        if self.dead:
+            self._done(result)
 
     def wait_for(self, ask: Ask) -> Answered:
         """Ask, and let the engine go on until the answer is there."""
-        ask(lambda answer: self.post(lambda: self._go_on(answer)))
-        assert self.parent is not None
+        self._waiting.add(self)
+        ask(lambda answer: self._post(lambda: self._go_on(answer)))
+        assert self.parent is not None, "it was begun by step"
         answer: Answered = self.parent.switch()
         return answer
 
-    def _go_on(self, answer: Answered) -> None:
-        # Whoever brings the answer gets the thread back.
+    def cancel(self) -> None:
+        """End it where it waits; its result does not come."""
         self.parent = greenlet.getcurrent()
-        self.switch(answer)
+        self.throw()
+
+    def _go_on(self, answer: Answered) -> None:
+        if self in self._waiting:  # else it was cancelled
+            self._waiting.remove(self)
+            self.step(answer)
 
 
 class GreenletExecutor:
-    """Runs each task on the engine's thread, up to where it waits for the cluster.
+    """Runs tasks on the engine's thread, up to where they wait for the cluster.
+
+    Those that may block elsewhere get threads, which do not keep the process alive.
 
     Args:
         post: Puts a call into the engine's inbox, from any thread.
@@ -43,15 +77,22 @@ class GreenletExecutor:
 
     def __init__(self, post: Post) -> None:
         self._post = post
+        self._background = BackgroundExecutor(post)
+        self._waiting: set[_Task] = set()
 
-    def submit(self, task: Callable[[], T], done: Callable[[T], None]) -> None:
+    def submit(
+        self, task: Callable[[], T], done: Callable[[T], None], *, blocks: bool = True
+    ) -> None:
         """Run the task, and hand over its result; return as soon as it waits."""
-        running = _Task(lambda: done(task()))
-        running.post = self._post
-        running.switch()
+        if blocks:
+            self._background.submit(task, done)
+        else:
+            _Task(task, done, self._post, self._waiting).step()
 
     def close(self) -> None:
-        """Do nothing: what waits is answered by the cluster when that is closed."""
+        """Cancel what waits for the cluster; what blocks elsewhere is left alone."""
+        while self._waiting:
+            self._waiting.pop().cancel()
 
 
 def wait_for(ask: Ask) -> Answered | None:

@@ -213,6 +213,7 @@ class BindingCycle:
     def _bind(self, assumed: _AssumedPod) -> None:
         # From here on no event can be said to help the pod.
         self._queue.done(assumed.pod.metadata.uid)
+        self._patches.drop(assumed.pod)
         self.in_flight += 1
         self._pre_bind(assumed, 0)
 
@@ -220,6 +221,7 @@ class BindingCycle:
         self._executor.submit(
             partial(self._pre_bind_and_bind, assumed, start),
             partial(self._advance, assumed),
+            blocks=assumed.stations.may_block(assumed.state),
         )
 
     def _pre_bind_and_bind(self, assumed: _AssumedPod, start: int) -> _Result:
@@ -264,6 +266,7 @@ class BindingCycle:
             lambda: self._executor.submit(
                 lambda: self._resolve(assumed, status),
                 lambda result: self._advance(assumed, result),
+                blocks=False,
             ),
         )
 

@@ -91,6 +91,8 @@ def run_guarded(
     task: Callable[[], T],
     done: Callable[[T], None],
     is_retired: Callable[[], bool],
+    *,
+    blocks: bool,
 ) -> None:
     """Submit a plugin's task. If it fails, the error is logged and `done` not called.
 
@@ -100,6 +102,7 @@ def run_guarded(
         done: The same.
         is_retired: Whether nothing of the plugin may begin any more. What has begun
             comes to its end, so that the plugin can tell what it has done.
+        blocks: Whether the task may wait for anything but the cluster.
     """
     if is_retired():
         return
@@ -119,7 +122,7 @@ def run_guarded(
         if result is not None:
             _logging_errors(lambda: done(result[0]), done)()
 
-    executor.submit(outcome, finish)
+    executor.submit(outcome, finish, blocks=blocks)
 
 
 def _logging_errors(

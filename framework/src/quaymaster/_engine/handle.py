@@ -12,7 +12,7 @@ from quaymaster._binding.executor import Executor, InlineExecutor, Post
 from quaymaster._contract.clock import Clock
 from quaymaster._contract.cluster import Cluster, EventNote
 from quaymaster._contract.cycle_state import CycleState
-from quaymaster._contract.declarations import PodUse
+from quaymaster._contract.declarations import PodUse, may_block
 from quaymaster._contract.handle import Informers, WaitingPod
 from quaymaster._contract.results import Candidate, FilteredRows
 from quaymaster._contract.status import Status
@@ -165,15 +165,22 @@ class EngineHandle:
         self.extenders = extenders
         self._profile_name = profile_name
         self._plugin_name = ""
+        self._may_block = True
         self._services = services
         self._is_telling = False
         self.changed_plugins: set[str] = set()
         self.filters = ProfileFilters(services.nominator)
 
-    def for_plugin(self, name: str) -> "EngineHandle":
-        """Return the handle of one plugin; it ends with this one."""
+    def for_plugin(self, name: str, plugin: object = None) -> "EngineHandle":
+        """Return the handle of one plugin; it ends with this one.
+
+        Args:
+            name: Its name.
+            plugin: Its class, which may say that its tasks do not block.
+        """
         other = copy.copy(self)
         other._plugin_name = name
+        other._may_block = may_block(plugin)
         return other
 
     def retire(self) -> None:
@@ -276,5 +283,10 @@ class EngineHandle:
     def run_in_background(
         self, task: Callable[[], T], done: Callable[[T], None]
     ) -> None:
-        executor = self._services.executor
-        run_guarded(executor, task, done, lambda: self._clock.is_retired)
+        run_guarded(
+            self._services.executor,
+            task,
+            done,
+            lambda: self._clock.is_retired,
+            blocks=self._may_block,
+        )

@@ -2,6 +2,7 @@
 
 import logging
 from collections import deque
+from collections.abc import Sequence
 
 from quaymaster._binding.executor import Executor
 from quaymaster._contract.cluster import ApiError, Cluster, PodStatusPatch
@@ -16,7 +17,8 @@ class PodPatches:
     """Sends patches of pods' statuses, those of one pod in order, one at a time.
 
     Workers may overtake each other. Then the nomination of an attempt could be written
-    after its failure has removed it, and would block a place for good.
+    after its failure has removed it, and would block a place for good. What waits for
+    one pod is merged: only the last state counts.
 
     Args:
         cluster: Where the pods are.
@@ -33,10 +35,20 @@ class PodPatches:
         """Send a patch, once those before it have been answered; errors are logged."""
         waiting = self._waiting.get(pod.uid)
         if waiting is not None:
-            waiting.append((pod, patch))
+            before = waiting.pop()[1] if waiting else PodStatusPatch()
+            waiting += [(pod, one) for one in _merged(before, patch)]
             return
         self._waiting[pod.uid] = deque()
         self._submit(pod, patch)
+
+    def drop(self, pod: Pod) -> None:
+        """Send nothing of what waits for a pod: it gets a node, and all that is past.
+
+        A condition that came after the bind would deny what has happened.
+        """
+        waiting = self._waiting.get(pod.uid)
+        if waiting:
+            waiting.clear()
 
     def _submit(self, pod: Pod, patch: PodStatusPatch) -> None:
         def call() -> ApiError | None:
@@ -46,7 +58,9 @@ class PodPatches:
                 return error
             return None
 
-        self._executor.submit(call, lambda error: self._answered(pod, error))
+        self._executor.submit(
+            call, lambda error: self._answered(pod, error), blocks=False
+        )
 
     def _answered(self, pod: Pod, error: ApiError | None) -> None:
         if error is not None:
@@ -56,3 +70,14 @@ class PodPatches:
             self._submit(*waiting.popleft())
         else:
             del self._waiting[pod.uid]
+
+
+def _merged(before: PodStatusPatch, patch: PodStatusPatch) -> Sequence[PodStatusPatch]:
+    """One patch that does what both do, if there is one."""
+    old, new = before.condition, patch.condition
+    if old is not None and new is not None and old.type != new.type:
+        return before, patch
+    nomination = patch.nominated_node_name
+    if nomination is None:
+        nomination = before.nominated_node_name
+    return [PodStatusPatch(condition=new or old, nominated_node_name=nomination)]

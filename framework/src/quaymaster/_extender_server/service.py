@@ -10,6 +10,7 @@ from typing import Final
 import attrs
 import numpy as np
 
+from quaymaster._binding.background import BackgroundExecutor
 from quaymaster._config.changes import ConfigChanges
 from quaymaster._config.model import SchedulerConfig
 from quaymaster._contract.clock import Clock, RealClock
@@ -22,7 +23,6 @@ from quaymaster._engine.framework import Framework
 from quaymaster._engine.profile_runner import ProfileRunner
 from quaymaster._errors import QuaymasterError
 from quaymaster._extender_server.asked_nodes import AskedNodes
-from quaymaster._extender_server.background import BackgroundExecutor
 from quaymaster._extender_server.cache_feed import CacheFeed
 from quaymaster._extender_server.messages import NodesRequest
 from quaymaster._extenders.node_texts import KnownNode

@@ -90,6 +90,7 @@ class Extenders:
     Attributes:
         filters: Whether any of them filters nodes.
         prioritizes: Whether any of them scores nodes.
+        binds: Whether any of them binds pods.
 
     Raises:
         ExtenderError: A URL or certificate cannot be used.
@@ -105,6 +106,7 @@ class Extenders:
         self._count = len(clients)
         self.filters = bool(self._filters)
         self.prioritizes = bool(self._scorers)
+        self.binds = bool(self._binders)
 
     def __bool__(self) -> bool:
         return self._count > 0

@@ -244,7 +244,7 @@ def _missing_partners(plugin: type, wrong: set[str]) -> Iterator[str]:
 
 
 def _wrong_attributes(plugin: type) -> Iterator[str]:
-    kinds: Mapping[str, type] = {"scope": Scope, "pod_use": PodUse}
+    kinds: Mapping[str, type] = {"scope": Scope, "pod_use": PodUse, "blocks": bool}
     for name, kind in kinds.items():
         value = _static(plugin).get(name, _NOT_GIVEN)
         if isinstance(value, kind) or value is _NOT_GIVEN or hasattr(value, "__get__"):

@@ -19,7 +19,7 @@ from quaymaster._contract.status import Status
 from quaymaster._errors import QuaymasterError
 from quaymaster._raised import describe_exception, is_from_outside
 from quaymaster._registry.plugin_checks import unmarked_hooks
-from quaymaster._registry.registry import PluginRegistry
+from quaymaster._registry.registry import PluginClass, PluginRegistry
 from quaymaster._runtime.calls import Implementations
 from quaymaster._runtime.deprecated import warn_of_deprecated_hooks
 from quaymaster._runtime.events import event_problem
@@ -63,7 +63,7 @@ class ProfileError(QuaymasterError):
 def build_profile(
     config: ProfileConfig,
     registry: PluginRegistry,
-    make_handle: Callable[[str], Handle],
+    make_handle: Callable[[str, PluginClass], Handle],
     guards: HookGuards = _TELLING_NOBODY,
     followed: Collection[EventResource] = (),
 ) -> Profile:
@@ -72,7 +72,7 @@ def build_profile(
     Args:
         config: The profile, with all defaults filled in.
         registry: Where plugins are found by name.
-        make_handle: Makes the handle of a plugin, by the plugin's name.
+        make_handle: Makes the handle of a plugin, by its name and its class.
         guards: Compile the hooks, and tell of those that fail or take long.
         followed: The resources of declared kinds that there are events of.
 
@@ -94,7 +94,7 @@ class _Builder:
         self,
         config: ProfileConfig,
         registry: PluginRegistry,
-        make_handle: Callable[[str], Handle],
+        make_handle: Callable[[str, PluginClass], Handle],
         guards: HookGuards,
         followed: Collection[EventResource],
     ) -> None:
@@ -167,7 +167,7 @@ class _Builder:
     def _construct(self, name: str) -> object:
         try:
             make = self._registry.load(name)
-            handle = self._make_handle(name)
+            handle = self._make_handle(name, make)
             return make(self._config.plugin_args.get(name), handle)
         except QuaymasterError:
             raise

@@ -41,7 +41,13 @@ class SlowExecutor:
         self._timers: dict[int, Timer] = {}
         self._calls: dict[int, Callable[[], object]] = {}
 
-    def submit(self, task: Callable[[], T], done: Callable[[T], None]) -> None:
+    def submit(
+        self,
+        task: Callable[[], T],
+        done: Callable[[T], None],
+        *,
+        blocks: bool = True,  # noqa: ARG002 - all tasks run alike
+    ) -> None:
         """Run ``task``, and then ``done`` with its result, each after its delay."""
         delay = self._call_delay()
         if delay == 0:

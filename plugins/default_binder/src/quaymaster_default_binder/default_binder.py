@@ -19,6 +19,7 @@ class DefaultBinder:
 
     reads = ()
     writes = (Write(Verb.CREATE, Pod, "binding"),)
+    blocks = False
 
     def __init__(self, _args: None, handle: Handle) -> None:
         self._handle = handle

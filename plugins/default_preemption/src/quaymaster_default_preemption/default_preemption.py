@@ -67,6 +67,7 @@ class DefaultPreemption:
 
     reads = (PodDisruptionBudget,)
     writes = (Write(Verb.DELETE, Pod), Write(Verb.PATCH, Pod, "status"))
+    blocks = False
 
     def __init__(self, args: DefaultPreemptionArgs, handle: Handle) -> None:
         self._args = args

@@ -61,6 +61,7 @@ class DynamicResources:
     scope = Scope.NODE
     pod_use = PodUse.NONE
     reads = (DeviceClass,)
+    blocks = False
 
     def __init__(self, _args: DynamicResourcesArgs, handle: Handle) -> None:
         self._handle = handle

@@ -135,6 +135,7 @@ class VolumeBinding:
 
     Args = VolumeBindingArgs
     scope = Scope.NODE
+    blocks = False
     pod_use = PodUse.NONE
     reads = (
         CSIDriver,

@@ -59,6 +59,7 @@ class CapacityScheduling:
 
     Args = CapacitySchedulingArgs
     kinds = (ElasticQuota,)
+    blocks = False
     reads = (PodDisruptionBudget,)
     writes = (
         Write(Verb.DELETE, Pod),

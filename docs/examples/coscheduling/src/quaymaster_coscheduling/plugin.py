@@ -63,6 +63,7 @@ class Coscheduling:
     kinds: ClassVar[Sequence[type[ApiObject]]] = (PodGroup,)
     reads = OTHER_KINDS
     writes = (Write(Verb.PATCH, PodGroup, "status"),)
+    blocks = False
 
     def __init__(self, args: CoschedulingArgs, handle: Handle) -> None:
         self._args = args

@@ -31,7 +31,13 @@ class BackgroundExecutor:
         self._threads: list[threading.Thread] = []
         self._free = threading.Semaphore(0)
 
-    def submit(self, task: Callable[[], T], done: Callable[[T], None]) -> None:
+    def submit(
+        self,
+        task: Callable[[], T],
+        done: Callable[[T], None],
+        *,
+        blocks: bool = True,  # noqa: ARG002 - all tasks run alike
+    ) -> None:
         """Queue the task; its result comes through the inbox."""
         self._tasks.put(lambda: run_and_post(self._post, task, done))
         if not self._free.acquire(blocking=False) and len(self._threads) < _WORKERS:
