@@ -4,6 +4,7 @@ import errno
 import os
 import secrets
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -165,21 +166,42 @@ class ControlPlane:
         (port,) = free_ports(1)
         connection = {"kubeconfig": str(self.kubeconfig(user))}
         tree = {
-            "apiVersion": "kubescheduler.config.k8s.io/v1",
-            "kind": "KubeSchedulerConfiguration",
             "clientConnection": {**connection, "qps": 5000, "burst": 5000},
             "leaderElection": {"leaderElect": False},
             "percentageOfNodesToScore": 100,
             **(config or {}),
         }
-        file = self.folder / f"kube-scheduler-{port}.json"
-        file.write_bytes(msgspec.json.encode(tree))
+        file = self._config_file(f"kube-scheduler-{port}", tree)
         return self.program(
             "kube-scheduler",
             f"--config={file}",
             *self._serving(port),
             *flags,
             is_ready=lambda: answers(f"https://127.0.0.1:{port}/healthz"),
+        )
+
+    def quaymaster(
+        self, config: Tree | None = None, *flags: str, user: str = "admin"
+    ) -> Program:
+        """``quaymaster run``, not started.
+
+        Args:
+            config: What its KubeSchedulerConfiguration says.
+            *flags: Further flags.
+            user: As whom it asks.
+        """
+        (port,) = free_ports(1)
+        file = self._config_file(f"quaymaster-{port}", config or {})
+        return self.run(
+            [
+                Path(sys.executable).with_name("quaymaster"),
+                "run",
+                f"--kubeconfig={self.kubeconfig(user)}",
+                f"--config={file}",
+                f"--secure-port={port}",
+                *flags,
+            ],
+            is_ready=lambda: answers(f"https://127.0.0.1:{port}/readyz"),
         )
 
     def controller_manager(
@@ -225,6 +247,15 @@ class ControlPlane:
         """Compact the store: watches from before get 410 when they are taken up."""
         revision = self._ask_etcd("/v3/maintenance/status", {})["header"]["revision"]
         self._ask_etcd("/v3/kv/compaction", {"revision": revision, "physical": True})
+
+    def _config_file(self, name: str, tree: Tree) -> Path:
+        path = self.folder / f"{name}.yaml"  # of which JSON is a part
+        head = {
+            "apiVersion": "kubescheduler.config.k8s.io/v1",
+            "kind": "KubeSchedulerConfiguration",
+        }
+        path.write_bytes(msgspec.json.encode(head | tree))
+        return path
 
     def _ask_etcd(self, path: str, body: Tree) -> Tree:
         answer = ask(self._store + path, msgspec.json.encode(body))

@@ -255,6 +255,8 @@ def _volume(draft: _Draft) -> None:
 
 
 def _add_claim(draft: _Draft, chosen: str) -> None:
+    if draft.needs:
+        return
     chance = draft.random
     name = f"{draft.name}-data"
     modes = chance.choice((["ReadWriteOnce"], ["ReadWriteOncePod"]))

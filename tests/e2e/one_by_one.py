@@ -11,16 +11,70 @@ from tests.e2e.scene import Scene
 from tests.e2e.scheduler_log import Opinion, SchedulerLog
 from tests.e2e.verdicts import Adviser, State, differences
 
-__all__ = ["Trial"]
+__all__ = ["JudgedByQuaymaster", "Trial"]
 
 
 class Trial:
-    """Watches kube-scheduler decide, with the state of just before at hand.
-
-    At each moment one pod waits at most, so the state is the same for both.
+    """Lets one pod after another come; at each moment one of them waits at most.
 
     Attributes:
-        counts: What has become of pods, and how many attempts differ.
+        counts: What has become of pods.
+
+    Args:
+        scene: The cluster.
+        log: What a kube-scheduler says.
+    """
+
+    def __init__(self, scene: Scene, log: SchedulerLog) -> None:
+        self.scene = scene
+        self.log = log
+        self.counts: Counter[str] = Counter()
+
+    def node_of(self, key: str) -> str:
+        """Where a pod is."""
+        pod = self.scene.pods.get(key)
+        return "" if pod is None else str(pod["spec"].get("nodeName", ""))
+
+    def reason_of(self, key: str) -> str:
+        """Why a pod has no node, as its condition says."""
+        pod = self.scene.pods.get(key)
+        conditions = pod["status"].get("conditions", ()) if pod else ()
+        return next(
+            (
+                str(condition.get("message", ""))
+                for condition in conditions
+                if condition["type"] == "PodScheduled"
+                and condition["status"] == "False"
+                and condition["reason"] != "SchedulingGated"
+            ),
+            "",
+        )
+
+    def let_go(self, victims: set[str]) -> None:
+        """End pods that were asked to end."""
+        pods = self.scene.pods
+        for key in sorted(victims):
+            pods.wait(
+                lambda: _is_leaving(pods.get(key)),  # noqa: B023 - it is called here
+                what=f"the eviction of {key}",
+            )
+        for key in sorted(victims):
+            pod = pods.get(key)
+            assert pod is not None
+            self.scene.remove(pod)
+
+    def finish(self, pod: Tree) -> None:
+        """Run a pod that has a node; remove another one."""
+        if self.node_of(key_of(pod)):
+            self.counts["placed"] += 1
+            self.scene.run(pod)
+        else:
+            self.counts["left over"] += 1
+            self.scene.remove(pod)
+
+
+class JudgedByQuaymaster(Trial):
+    """kube-scheduler decides; Quaymaster has the state of just before.
 
     Args:
         scene: The cluster.
@@ -32,11 +86,9 @@ class Trial:
     def __init__(
         self, scene: Scene, log: SchedulerLog, adviser: Adviser, folder: Path
     ) -> None:
-        self._scene = scene
-        self._log = log
+        super().__init__(scene, log)
         self._adviser = adviser
         self._folder = folder
-        self.counts: Counter[str] = Counter()
 
     def arrive(self, arrival: Arrival) -> Iterator[str]:
         """Let a pod come, to its end.
@@ -44,7 +96,7 @@ class Trial:
         Yields:
             Each difference, with the pod.
         """
-        client = self._scene.client
+        client = self.scene.client
         if arrival.gates:
             self.counts["gated"] += 1
             path = path_of(client.create(arrival.pod))
@@ -54,37 +106,27 @@ class Trial:
             state = self._adviser.state()
             pod = client.create(arrival.pod)
         key = key_of(pod)
-        self._scene.pods.wait(lambda: self._is_decided(key), what=f"a node for {key}")
+        self.scene.pods.wait(lambda: self._is_decided(key), what=f"a node for {key}")
         yield from self._compared(key, state.with_pod(pod))
         victims = self._victims(key)
         if victims:
             self.counts["made room"] += 1
             state = self._adviser.state().without_pods(victims)
-            self._let_go(victims)
-            self._scene.pods.wait(lambda: self._node(key), what=f"room for {key}")
+            self.let_go(victims)
+            self.scene.pods.wait(lambda: self.node_of(key), what=f"room for {key}")
             yield from self._compared(key, state)
-        if self._node(key):
-            self.counts["placed"] += 1
-            self._scene.run(pod)
-        else:
-            self.counts["left over"] += 1
-            self._scene.remove(pod)
-
-    def _node(self, key: str) -> str:
-        pod = self._scene.pods.get(key)
-        return "" if pod is None else str(pod["spec"].get("nodeName", ""))
+        self.finish(pod)
 
     def _is_decided(self, key: str) -> bool:
         """Whether a pod has a node, or has been told why it has none."""
-        if self._node(key):
+        if self.node_of(key):
             return True
         message = self._last(key).message
-        pod = self._scene.pods.get(key)
-        return bool(message) and pod is not None and _message(pod) == message
+        return bool(message) and self.reason_of(key) == message
 
     def _last(self, key: str) -> Opinion:
         """What kube-scheduler said when it last tried a pod."""
-        return next(reversed(self._log.of(key)), Opinion())
+        return next(reversed(self.log.of(key)), Opinion())
 
     def _victims(self, key: str) -> set[str]:
         """The pods that were asked to end for another one."""
@@ -94,7 +136,7 @@ class Trial:
     def _compared(self, key: str, state: State) -> Iterator[str]:
         """Compare what the last attempt came to, in the state that it met."""
         self.counts["attempts"] += 1
-        theirs, node = self._last(key), self._node(key)
+        theirs, node = self._last(key), self.node_of(key)
         found = list(differences(self._adviser.attempt(key, state), theirs, node))
         if found:
             self.counts["differ"] += 1
@@ -103,31 +145,6 @@ class Trial:
         for difference in found:
             yield f"{key}: {difference}"
 
-    def _let_go(self, victims: set[str]) -> None:
-        """End pods that were asked to end."""
-        pods = self._scene.pods
-        for key in sorted(victims):
-            pods.wait(
-                lambda: _is_leaving(pods.get(key)),  # noqa: B023 - it is called here
-                what=f"the eviction of {key}",
-            )
-        for key in sorted(victims):
-            pod = pods.get(key)
-            assert pod is not None
-            self._scene.remove(pod)
-
 
 def _is_leaving(pod: Tree | None) -> bool:
     return pod is not None and "deletionTimestamp" in pod["metadata"]
-
-
-def _message(pod: Tree) -> str:
-    """Why it has no node, as its condition says."""
-    return next(
-        (
-            str(condition.get("message", ""))
-            for condition in pod["status"].get("conditions", ())
-            if condition["type"] == "PodScheduled" and condition["status"] == "False"
-        ),
-        "",
-    )

@@ -61,6 +61,13 @@ class Scene:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
+    def allow_one_disruption(self) -> None:
+        """Let one guarded pod be evicted, as the controller of budgets would say."""
+        self.client.patch(
+            "/apis/policy/v1/namespaces/default/poddisruptionbudgets/guarded/status",
+            {"status": {"disruptionsAllowed": 1}},
+        )
+
     def run(self, pod: Tree) -> None:
         """Start a pod that is bound; each at another second, so that none are equal."""
         self._starts += 1

@@ -9,7 +9,9 @@ import attrs
 
 __all__ = ["TALKATIVE", "Opinion", "SchedulerLog"]
 
-TALKATIVE: Final = "--vmodule=schedule_one=10,default_preemption=5,preemption=5"
+TALKATIVE: Final = (
+    "--vmodule=schedule_one=10,default_preemption=5,preemption=5,default_binder=3"
+)
 
 _LINE: Final = re.compile(r'^\S+ [\d:.]+ +\d+ [\w.]+:\d+\] "((?:[^"\\]|\\.)*)"(.*)$')
 _FIELD: Final = re.compile(r' (\w+)=("(?:[^"\\]|\\.)*"|\S+)')
@@ -25,6 +27,7 @@ class Opinion:
         victims: Node name -> the pods whose end would make room there.
         target: The node where room is to be made, if anywhere.
         message: Why it fits nowhere, if so.
+        chosen: The node that it was about to be bound to, or empty.
     """
 
     totals: dict[str, int] = attrs.field(factory=dict)
@@ -32,6 +35,19 @@ class Opinion:
     victims: dict[str, set[str]] = attrs.field(factory=dict)
     target: str = ""
     message: str = ""
+    chosen: str = ""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether it is known where the pod fits, or why it fits nowhere."""
+        return bool(self.message or self.chosen)
+
+    @property
+    def best(self) -> set[str]:
+        """The nodes that it may have chosen."""
+        most = max(self.totals.values(), default=0)
+        nodes = {name for name, total in self.totals.items() if total == most}
+        return nodes or {self.chosen} - {""}
 
 
 class SchedulerLog:
@@ -80,6 +96,8 @@ class SchedulerLog:
                 now.victims.setdefault(fields["node"], set()).add(fields["pod"])
             case "the target node for the preemption is determined":
                 now.target = fields["node"]
+            case "Attempting to bind pod to node" | "Plugin failed":
+                now.chosen = fields["node"]
             case "Unable to schedule pod; no fit; waiting":
                 now.message = fields["err"]
 
