@@ -1,11 +1,17 @@
 """HTTPS connections of clients: who they are, and which name they expect."""
 
 import http.client
+import socket
 import ssl
 import tempfile
 from pathlib import Path
+from typing import Final
 
-__all__ = ["NamedConnection", "load_client_certificate"]
+__all__ = ["NamedConnection", "load_client_certificate", "notice_dead_peer"]
+
+_SECONDS_OF_SILENCE: Final = 15  # before the peer of an idle connection is asked
+_PROBES: Final = 3
+_SECONDS_OF_PROBE: Final = 5
 
 
 class NamedConnection(http.client.HTTPConnection):
@@ -38,6 +44,21 @@ class NamedConnection(http.client.HTTPConnection):
             self.sock = self._context.wrap_socket(
                 self.sock, server_hostname=self._server_name
             )
+
+
+def notice_dead_peer(connection: socket.socket) -> None:
+    """Have a connection break half a minute after its peer has vanished, idle or not.
+
+    A peer that is there and says nothing is not noticed by this.
+    """
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    if hasattr(socket, "TCP_USER_TIMEOUT"):  # as on Linux
+        tcp = socket.IPPROTO_TCP
+        seconds = _SECONDS_OF_SILENCE + _PROBES * _SECONDS_OF_PROBE
+        connection.setsockopt(tcp, socket.TCP_KEEPIDLE, _SECONDS_OF_SILENCE)
+        connection.setsockopt(tcp, socket.TCP_KEEPINTVL, _SECONDS_OF_PROBE)
+        connection.setsockopt(tcp, socket.TCP_KEEPCNT, _PROBES)
+        connection.setsockopt(tcp, socket.TCP_USER_TIMEOUT, seconds * 1000)
 
 
 def load_client_certificate(

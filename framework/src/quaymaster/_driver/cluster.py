@@ -8,6 +8,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from quaymaster._contract.cluster import (
+    ApiError,
     ConflictError,
     EventNote,
     ListResult,
@@ -76,6 +77,8 @@ class KubernetesCluster:
 
     def list(self, kind: type[ObjT]) -> ListResult[ObjT]:
         """See `Cluster.list`."""
+        if self._end:
+            raise ApiError(self._end)
         self.follow(kind)
         return self._followed[kind].listed()
 
@@ -143,6 +146,11 @@ class KubernetesCluster:
     def followed(self) -> Sequence[Followed[Any]]:
         """The resources that are followed, and what is wrong with them."""
         return tuple(self._by_number)
+
+    @property
+    def io_process(self) -> int:
+        """The id of the process for input and output."""
+        return self._link.process
 
     @property
     def end(self) -> str:

@@ -22,9 +22,6 @@ __all__ = ["Dial", "Made", "Opened"]
 
 _SECONDS_TO_CONNECT: Final = 15.0
 _SECONDS_TO_LOOK: Final = 5.0  # between two looks at files that may be new
-_SECONDS_OF_SILENCE: Final = 15  # before the peer of an idle connection is asked
-_PROBES: Final = 3
-_SECONDS_OF_PROBE: Final = 5
 
 
 class Made(NamedTuple):
@@ -138,14 +135,6 @@ def _made(access: Access, shown: Shown) -> Made:
 
 
 def _prepare(connection: socket.socket) -> None:
-    """Have the system notice when the other side is gone, and send at once."""
-    tcp = socket.IPPROTO_TCP
-    connection.setsockopt(tcp, socket.TCP_NODELAY, 1)
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    if hasattr(socket, "TCP_USER_TIMEOUT"):  # as on Linux
-        seconds = _SECONDS_OF_SILENCE + _PROBES * _SECONDS_OF_PROBE
-        connection.setsockopt(tcp, socket.TCP_KEEPIDLE, _SECONDS_OF_SILENCE)
-        connection.setsockopt(tcp, socket.TCP_KEEPINTVL, _SECONDS_OF_PROBE)
-        connection.setsockopt(tcp, socket.TCP_KEEPCNT, _PROBES)
-        connection.setsockopt(tcp, socket.TCP_USER_TIMEOUT, seconds * 1000)
+    """Have it send at once, and never block."""
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     connection.setblocking(False)

@@ -4,7 +4,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import msgspec
@@ -18,10 +18,13 @@ from quaymaster._driver.frames import (
 )
 from quaymaster._errors import QuaymasterError
 
-__all__ = ["Link", "ProcessLostError"]
+__all__ = ["IO_PROGRAM", "Link", "ProcessLostError"]
 
 _MESSAGES: Final[msgspec.msgpack.Decoder[ToEngine]] = msgspec.msgpack.Decoder(ToEngine)
 _SECONDS_TO_END: Final = 5.0
+
+IO_PROGRAM: Final = (sys.executable, "-m", "quaymaster._driver.io_process")
+"""Runs the other process; the descriptor of its end of the socket is still to come."""
 
 
 class ProcessLostError(QuaymasterError):
@@ -37,6 +40,10 @@ class Link:
         ended: Called there, with why, when the other process is gone, or cannot be
             understood. There is no other one then: what is known of the cluster, and
             which calls are under way, is lost, and a new start reads it all again.
+        program: What to run.
+
+    Attributes:
+        process: The id of the other process.
     """
 
     def __init__(
@@ -44,17 +51,18 @@ class Link:
         begin: Begin,
         receive: Callable[[ToEngine], None],
         ended: Callable[[str], None],
+        program: Sequence[str] = IO_PROGRAM,
     ) -> None:
         ours, theirs = socket.socketpair()
-        command = (sys.executable, "-m", "quaymaster._driver.io_process")
         with theirs:
             self._process = subprocess.Popen(
-                (*command, str(theirs.fileno())), pass_fds=(theirs.fileno(),)
+                (*program, str(theirs.fileno())), pass_fds=(theirs.fileno(),)
             )
+        self.process = self._process.pid
         self._frames = FrameSocket(ours)
         self._receive = receive
         self._ended = ended
-        self._frames.send(begin)
+        self.send(begin)
         threading.Thread(target=self._listen, name="link", daemon=True).start()
 
     def send(self, message: Message) -> None:

@@ -11,7 +11,11 @@ from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
-from quaymaster._https import NamedConnection, load_client_certificate
+from quaymaster._https import (
+    NamedConnection,
+    load_client_certificate,
+    notice_dead_peer,
+)
 from quaymaster._kubernetes.access import Access
 from quaymaster._kubernetes.credentials import Credentials, Shown
 from quaymaster._kubernetes.errors import ApiError, CredentialsError
@@ -197,6 +201,7 @@ def connect(access: Access, shown: Shown, timeout: float) -> http.client.HTTPCon
             server.port or _DEFAULT_PORTS[server.scheme],
         )
         connection.connect()
+        notice_dead_peer(connection.sock)
     except (OSError, http.client.HTTPException) as error:
         raise ApiError(_where(access), _why(error, timeout)) from error
     return connection

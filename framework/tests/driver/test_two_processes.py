@@ -1,0 +1,155 @@
+"""The scheduler's two processes: what one does when something happens to the other."""
+
+import contextlib
+import os
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from quaymaster import Pod
+from quaymaster.cluster import ApiError, UnknownOutcomeError
+from quaymaster.testing import make_pod
+from tests.kit.internals.driver import (
+    IO_PROGRAM,
+    Begin,
+    FrameSocket,
+    KubernetesCluster,
+    Link,
+    Message,
+)
+from tests.kit.streaming_server import StreamingServer, streaming_server
+
+
+@pytest.fixture
+def reached(tmp_path: Path) -> Iterator[tuple[StreamingServer, KubernetesCluster]]:
+    with streaming_server(tmp_path) as (server, kubeconfig):
+        server.put("a")
+        begin = Begin(kubeconfig=str(kubeconfig))
+        with closing(KubernetesCluster(begin)) as cluster:
+            yield server, cluster
+
+
+def test_the_engine_is_told_what_the_server_has_and_what_changes(
+    reached: tuple[StreamingServer, KubernetesCluster],
+) -> None:
+    server, cluster = reached
+    assert listed_by(cluster) == ["default/a"]
+    news = threading.Event()
+    watch = cluster.watch(Pod, 0, news.set)
+    server.change(lambda: server.put("b"))
+    assert news.wait(10)
+    [event] = watch.take()
+    assert (event.type.name, event.object.key) == ("ADDED", "default/b")
+
+
+def test_calls_under_way_are_in_doubt_when_the_process_is_killed(
+    reached: tuple[StreamingServer, KubernetesCluster],
+) -> None:
+    server, cluster = reached
+    ended = threading.Event()
+    cluster.at_end(ended.set)
+
+    def kill(_path: str) -> None:
+        os.kill(cluster.io_process, signal.SIGKILL)
+
+    server.held = kill
+    with pytest.raises(UnknownOutcomeError, match=r"has ended \(by signal 9\)"):
+        cluster.bind(make_pod(name="a"), "node")
+    assert ended.wait(10)
+    assert "(by signal 9)" in cluster.end
+    with pytest.raises(UnknownOutcomeError, match="has ended"):
+        cluster.bind(make_pod(name="a"), "node")
+    with pytest.raises(ApiError, match="has ended"):
+        cluster.list(Pod)
+
+
+@pytest.mark.parametrize("is_stopped", [False, True], ids=["running", "stopped"])
+def test_the_process_ends_with_the_engine(is_stopped: bool, tmp_path: Path) -> None:
+    with streaming_server(tmp_path) as (_, kubeconfig):
+        ours, process = io_process()
+        FrameSocket(ours).send(Begin(kubeconfig=str(kubeconfig)))
+        if is_stopped:
+            process.send_signal(signal.SIGSTOP)
+        ours.close()
+        if is_stopped:
+            process.send_signal(signal.SIGCONT)
+        process.communicate(timeout=10)
+        assert process.returncode == 0
+
+
+def test_an_engine_that_cannot_be_understood_ends_the_process() -> None:
+    ours, process = io_process()
+    with ours:
+        ours.sendall(struct.pack("<I", 1) + b"\xc1")
+        _, errors = process.communicate(timeout=10)
+    assert process.returncode == 1
+    assert errors.startswith("a message that is not known: ")
+    assert "Traceback" not in errors
+
+
+@pytest.mark.parametrize(
+    ("sent", "why"),
+    [
+        (
+            "\\x01\\x00\\x00\\x00\\xc1",
+            "the process for input and output sends a message",
+        ),
+        ("GET / HTTP/1.1", "the process for input and output sends a frame of"),
+        ("", "the process for input and output has ended"),
+    ],
+    ids=["no message", "no frame", "nothing"],
+)
+def test_a_process_that_cannot_be_understood_is_told(sent: str, why: str) -> None:
+    program = (
+        "import socket, sys;"
+        f"socket.socket(fileno=int(sys.argv[1])).sendall('{sent}'.encode('latin-1'))"
+    )
+    whys = ended_with((sys.executable, "-c", program))
+    assert whys.startswith(why)
+
+
+def listed_by(cluster: KubernetesCluster) -> list[str]:
+    """The keys of all pods; a machine may be too busy to list them at once."""
+    for _ in range(10):
+        with contextlib.suppress(ApiError):
+            return [pod.key for pod in cluster.list(Pod).items]
+    raise AssertionError("no list has come")
+
+
+def io_process() -> tuple[socket.socket, "subprocess.Popen[str]"]:
+    """A process for input and output, and the engine's end of its socket."""
+    ours, theirs = socket.socketpair()
+    with theirs:
+        process = subprocess.Popen(
+            (*IO_PROGRAM, str(theirs.fileno())),
+            pass_fds=(theirs.fileno(),),
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    return ours, process
+
+
+def ended_with(program: tuple[str, ...]) -> str:
+    """Why a link to a program says that it has ended."""
+    whys: list[str] = []
+    over = threading.Event()
+
+    def ended(why: str) -> None:
+        whys.append(why)
+        over.set()
+
+    def receive(message: Message) -> None:
+        raise AssertionError(message)
+
+    link = Link(Begin(), receive, ended, program)
+    assert over.wait(10)
+    link.close()
+    return whys[0]
