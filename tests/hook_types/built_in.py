@@ -27,6 +27,7 @@ from quaymaster_dynamic_resources import DynamicResources
 from quaymaster_image_locality import ImageLocality
 from quaymaster_inter_pod_affinity import InterPodAffinity
 from quaymaster_node_affinity import NodeAffinity
+from quaymaster_node_cool_down import NodeCoolDown
 from quaymaster_node_declared_features import NodeDeclaredFeatures
 from quaymaster_node_name import NodeName
 from quaymaster_node_ports import NodePorts
@@ -148,6 +149,17 @@ def check_node_affinity(plugin: NodeAffinity, given: Given) -> None:
     _normalize_score: Int64Array | Status | None = plugin.normalize_score(
         scores=given.scores
     )
+
+
+def check_node_cool_down(plugin: NodeCoolDown, given: Given) -> None:
+    plugin.start()
+    _events_to_register: Sequence[ClusterEventWithHint] = plugin.events_to_register()
+    _sign_pod: Hashable | None = plugin.sign_pod(pod=given.pod)
+    _filter: Status | None = plugin.filter(pod=given.pod, node=given.node)
+    _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
+        pod=given.pod, nodes=given.nodes, rows=given.rows
+    )
+    _reserve: Status | None = plugin.reserve(pod=given.pod, node_name=given.node_name)
 
 
 def check_node_declared_features(plugin: NodeDeclaredFeatures, given: Given) -> None:

@@ -1,0 +1,31 @@
+"""The arguments of NodeCoolDown."""
+
+from collections.abc import Iterator
+
+import attrs
+
+from quaymaster.config import ArgsError, integer
+
+__all__ = ["NodeCoolDownArgs"]
+
+
+@attrs.frozen(kw_only=True)
+class NodeCoolDownArgs:
+    """The arguments of NodeCoolDown.
+
+    Attributes:
+        initial_seconds: How long a node rests when its kubelet has refused a pod.
+        max_seconds: How long it rests at most: each rest is twice as long as the last.
+        calm_seconds: How long after a rest it is forgotten.
+    """
+
+    initial_seconds: int = attrs.field(default=10, validator=integer(1))
+    max_seconds: int = attrs.field(default=300, validator=integer(1))
+    calm_seconds: int = attrs.field(default=300, validator=integer(1))
+
+    def validate(self) -> Iterator[ArgsError]:
+        """Whether the longest rest is no shorter than the first one."""
+        if self.max_seconds < self.initial_seconds:
+            least = f"initialSeconds ({self.initial_seconds})"
+            got = self.max_seconds
+            yield ArgsError("maxSeconds", f"expected at least {least}, got {got}")

@@ -1,0 +1,166 @@
+"""Give nodes a rest whose kubelets refuse pods.
+
+Beside another scheduler, or when a kubelet counts what the API does not show, a node
+may look free and is not. The kubelet fails a pod that it has no room for with a reason
+such as ``OutOfcpu``, a controller makes another pod in its place, and that would be
+sent to the same node at once. So such a node gets no pods for a while: twice as long
+each time that it happens again.
+
+Kube-scheduler has no such plugin.
+"""
+
+import logging
+from collections.abc import Sequence
+from typing import Final
+
+import attrs
+import numpy as np
+
+from quaymaster import (
+    Change,
+    ClusterEventWithHint,
+    Handle,
+    NodeInfo,
+    NodeTable,
+    NodeVerdicts,
+    Pod,
+    PodUse,
+    Rows,
+    Scope,
+    Status,
+    hookimpl,
+    on_node,
+)
+from quaymaster_node_cool_down.args import NodeCoolDownArgs
+from quaymaster_node_cool_down.refusals import Refusals
+
+__all__ = ["NodeCoolDown"]
+
+_COOLING: Final = Status.unresolvable("node(s) were cooling down")
+_CRITICAL: Final = 2_000_000_000
+"""The priority from which kubelets make room for a pod by evicting others."""
+
+_PERIOD: Final = 1.0
+"""Seconds after which the pods are looked at, when nothing is reserved."""
+
+_log = logging.getLogger(__name__)
+
+
+@attrs.define
+class _Rest:
+    """When a node's last rest ends, and how long it is."""
+
+    end: float
+    seconds: float
+
+
+class NodeCoolDown:
+    """Rejects nodes that have lately refused a pod.
+
+    Args:
+        args: How long nodes rest.
+        handle: The framework.
+    """
+
+    Args = NodeCoolDownArgs
+    scope = Scope.NODE  # and what refusals change is told by Handle.changed
+    pod_use = PodUse.NONE
+    reads = ()
+
+    def __init__(self, args: NodeCoolDownArgs, handle: Handle) -> None:
+        self._args = args
+        self._handle = handle
+        self._refusals = Refusals(handle.informers)
+        self._rests: dict[str, _Rest] = {}
+        self._cooling: frozenset[str] = frozenset()
+
+    @hookimpl
+    def start(self) -> None:
+        self._refusals.news()  # those from before have had their time
+        self._handle.clock.call_later(_PERIOD, self._look_again, background=True)
+
+    @hookimpl
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+        # The end of a rest wakes pods by Handle.changed.
+        return [on_node(Change.ADD)]
+
+    @hookimpl
+    def sign_pod(self, pod: Pod) -> bool:
+        return _is_critical(pod)
+
+    @hookimpl
+    def filter(self, pod: Pod, node: NodeInfo) -> Status | None:
+        if node.name not in self._cooling or _is_critical(pod):
+            return None
+        return _COOLING
+
+    @hookimpl
+    def filter_nodes(
+        self, pod: Pod, nodes: NodeTable, rows: Rows
+    ) -> NodeVerdicts | None:
+        if not self._cooling or _is_critical(pod):
+            return None
+        is_cooling = [name in self._cooling for name in nodes.names_at(rows)]
+        return NodeVerdicts.reject_where(np.array(is_cooling, dtype=bool), _COOLING)
+
+    @hookimpl
+    def reserve(self, pod: Pod, node_name: str) -> Status | None:
+        # Called for every pod that is about to be bound, whatever is remembered of the
+        # filter's answers: what has come in since the last one is looked at here.
+        self._look()
+        if node_name not in self._cooling or _is_critical(pod):
+            return None
+        return _COOLING
+
+    def _look_again(self) -> None:
+        self._look()
+        self._handle.clock.call_later(_PERIOD, self._look_again, background=True)
+
+    def _look(self) -> None:
+        """Send the nodes to rest that have refused a pod."""
+        refused = self._refusals.news()
+        if not refused:
+            return
+        now = self._handle.clock.now()
+        for pod in refused:
+            self._rest(pod, now)
+        self._update(now)
+
+    def _rest(self, pod: Pod, now: float) -> None:
+        args = self._args
+        last = self._rests.get(pod.node_name)
+        is_resting = last is not None and now < last.end
+        if is_resting or pod.node_name in self._cooling:
+            return  # it was sent there before the rest
+        seconds = float(args.initial_seconds)
+        if last is not None and now < last.end + args.calm_seconds:
+            seconds = min(2 * last.seconds, args.max_seconds)
+        self._rests[pod.node_name] = _Rest(now + seconds, seconds)
+        self._handle.clock.call_at(now + seconds, self._wake)
+        _log.warning(
+            "%s: node %s gets no pods for %g seconds: it refused %s: %s",
+            self._handle.plugin_name,
+            pod.node_name,
+            seconds,
+            pod.key,
+            pod.status.reason,
+        )
+
+    def _wake(self) -> None:
+        """End the rests that are over, and what was refused meanwhile with them."""
+        self._look()
+        self._update(self._handle.clock.now())
+
+    def _update(self, now: float) -> None:
+        """Forget calm nodes; tell if other nodes are to be rejected than before."""
+        calm = self._args.calm_seconds
+        rests = {name: one for name, one in self._rests.items() if now < one.end + calm}
+        cooling = frozenset(name for name, one in rests.items() if now < one.end)
+        self._rests = rests
+        if cooling != self._cooling:
+            self._cooling = cooling
+            self._handle.changed()
+
+
+def _is_critical(pod: Pod) -> bool:
+    return pod.priority >= _CRITICAL

@@ -1,0 +1,8 @@
+"""NodeCoolDown keeps the contract of plugins."""
+
+from quaymaster.testing import PluginContract
+from quaymaster_node_cool_down import NodeCoolDown
+
+
+class TestContract(PluginContract):
+    plugin = NodeCoolDown
