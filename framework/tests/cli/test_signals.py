@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.kit.internals.cli import waking
+from tests.kit.internals.cli import stopping, waking
 
 pytestmark = pytest.mark.skipif(
     not hasattr(signal, "pthread_kill"), reason="only Unix has signals of threads"
@@ -50,3 +50,14 @@ def test_nobody_is_woken_afterwards() -> None:
     after = signal.set_wakeup_fd(before)
     assert after == before
     assert "signals" not in {thread.name for thread in threading.enumerate()}
+
+
+def test_the_first_signal_stops_and_the_second_leaves_at_once() -> None:
+    told: list[str] = []
+    before = signal.getsignal(signal.SIGTERM)
+    with stopping(lambda: told.append("stop"), lambda: told.append("leave")):
+        signal.raise_signal(signal.SIGTERM)
+        assert told == ["stop"]
+        signal.raise_signal(signal.SIGINT)
+        assert told == ["stop", "leave"]
+    assert signal.getsignal(signal.SIGTERM) == before

@@ -4,7 +4,7 @@ from quaymaster._cli import main
 from quaymaster._cli.app import app
 from quaymaster._cli.configuration import read_config
 from quaymaster._cli.notices import print_notices
-from quaymaster._cli.signals import waking
+from quaymaster._cli.signals import stopping, waking
 from quaymaster._cli.tables import Table, folded
 from quaymaster._cli.terminal import bold, is_styled, line_width
 
@@ -21,6 +21,7 @@ __all__ = [
     "main",
     "print_notices",
     "read_config",
+    "stopping",
     "waking",
 ]
 

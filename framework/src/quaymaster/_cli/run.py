@@ -2,8 +2,9 @@
 
 import random
 import threading
-from contextlib import closing
-from typing import Any
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from typing import Any, Final
 
 import click
 
@@ -17,7 +18,7 @@ from quaymaster._cli.serving import (
     serving,
     serving_options,
 )
-from quaymaster._cli.signals import interruptible, on_hangup, waking
+from quaymaster._cli.signals import on_hangup, stopping, waking
 from quaymaster._cli.values import config_option
 from quaymaster._config.watcher import ConfigWatcher
 from quaymaster._contract.clock import RealClock
@@ -32,6 +33,9 @@ from quaymaster._registry.registry import PluginRegistry
 from quaymaster._runtime.metrics import SchedulerMetrics
 
 __all__ = ["command"]
+
+# Of the 30 s that a pod has to end; the rest is for what the cluster is still told.
+_SECONDS_TO_DRAIN: Final = 20.0
 
 
 @click.command("run")
@@ -58,7 +62,8 @@ def command(
 ) -> None:
     """Schedule the pods of a cluster: bind them, and preempt others.
 
-    It runs until SIGINT (Ctrl-C) or SIGTERM, and exits with 0 then.
+    It runs until SIGINT (Ctrl-C) or SIGTERM, lets the binds that are under way end,
+    and exits with 0 then. A second signal ends it at once.
     """
     registry = PluginRegistry.discover()
     config, notices = read_config(config_file, registry)
@@ -76,13 +81,14 @@ def command(
             make_executor=GreenletExecutor,
             metrics=metrics,
         )
-        standing = Standing(io_problem=lambda: cluster.end)
+        stop = threading.Event()
+        standing = Standing(io_problem=lambda: cluster.end, is_stopping=stop.is_set)
         pages = pages_of(scheduler, standing, metrics)
         with serving(ServingArguments(**served), pages, cluster):
             print_line(
                 f"scheduling {', '.join(scheduler.frameworks)} on {access.server}"
             )
-            _run(scheduler, cluster, config_file, registry, clock)
+            _run(scheduler, cluster, stop, config_file, registry, clock)
             if cluster.end:
                 raise ProcessLostError(cluster.end)
 
@@ -90,28 +96,51 @@ def command(
 def _run(
     scheduler: Scheduler,
     cluster: KubernetesCluster,
+    stop: threading.Event,
     config_file: str | None,
     registry: PluginRegistry,
     clock: RealClock,
 ) -> None:
     """Schedule until somebody interrupts, and follow the configuration file."""
-    stop = threading.Event()
 
     def end() -> None:
         stop.set()
         scheduler.wake()
 
     cluster.at_end(end)
-    with interruptible(), waking(scheduler.wake):
-        try:
-            scheduler.start()
-            if config_file is None:
-                scheduler.run(stop)
-                return
-            watcher = ConfigWatcher(config_file, registry, scheduler, clock)
-            watcher.start()
-            with on_hangup(watcher.check):
-                scheduler.run(stop)
-        except KeyboardInterrupt:
-            scheduler.close()
-            print_line("stopped")
+
+    def drain_seconds() -> float:
+        return 0.0 if cluster.end else _SECONDS_TO_DRAIN
+
+    is_at_work = threading.Event()
+
+    def begin_to_stop() -> None:
+        # A handler runs on this thread, which holds no lock that these need.
+        stop.set()
+        if not is_at_work.is_set():
+            raise KeyboardInterrupt  # nothing has been begun that must end well
+
+    with stopping(begin_to_stop), waking(scheduler.wake), suppress(KeyboardInterrupt):
+        scheduler.start()
+        is_at_work.set()
+        with _following(config_file, registry, scheduler, clock):
+            scheduler.run(stop, drain_seconds)
+    scheduler.close()
+    print_line("stopped")
+
+
+@contextmanager
+def _following(
+    config_file: str | None,
+    registry: PluginRegistry,
+    scheduler: Scheduler,
+    clock: RealClock,
+) -> Iterator[None]:
+    """Follow the configuration file, if there is one."""
+    if config_file is None:
+        yield
+        return
+    watcher = ConfigWatcher(config_file, registry, scheduler, clock)
+    watcher.start()
+    with on_hangup(watcher.check):
+        yield

@@ -1,5 +1,6 @@
 """Handles signals for commands that run for long."""
 
+import os
 import signal
 import socket
 import threading
@@ -7,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from queue import SimpleQueue
 
-__all__ = ["interruptible", "on_hangup", "waking"]
+__all__ = ["interruptible", "on_hangup", "stopping", "waking"]
 
 
 @contextmanager
@@ -28,6 +29,35 @@ def interruptible() -> Iterator[None]:
 
 def _interrupt(_number: int, _frame: object) -> None:
     raise KeyboardInterrupt
+
+
+@contextmanager
+def stopping(
+    stop: Callable[[], None], leave: Callable[[], object] = lambda: os._exit(1)
+) -> Iterator[None]:
+    """End in peace on the first SIGINT or SIGTERM, and at once on the second.
+
+    Args:
+        stop: Called by the handler of the first signal; it must take no lock that the
+            main thread may hold.
+        leave: Called by the handler of the others.
+    """
+    signals = (signal.SIGINT, signal.SIGTERM)
+    came: list[int] = []
+
+    def handle(number: int, _frame: object) -> None:
+        came.append(number)
+        if len(came) == 1:
+            stop()
+        else:
+            leave()
+
+    previous = {one: signal.signal(one, handle) for one in signals}
+    try:
+        yield
+    finally:
+        for one, handler in previous.items():
+            signal.signal(one, handler)
 
 
 @contextmanager

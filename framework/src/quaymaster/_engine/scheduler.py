@@ -141,13 +141,46 @@ class Scheduler:
         self._runner.start(self._engine.handlers)
         self.queue.start()
 
-    def run(self, stop: threading.Event) -> None:
-        """Schedule until ``stop`` is set; whoever sets it calls `wake` as well."""
+    def run(
+        self, stop: threading.Event, drain_seconds: Callable[[], float] = lambda: 0.0
+    ) -> None:
+        """Schedule until ``stop`` is set; whoever sets it calls `wake` as well.
+
+        Args:
+            stop: When to stop.
+            drain_seconds: Asked then for how long to `drain`; by default not at all.
+        """
         self._runner.inbox.adopt()
         while not stop.is_set():
             if not self.turn():
                 self.wait()
+        self.drain(drain_seconds())
         self.close()
+
+    def drain(self, seconds: float) -> int:
+        """Try no more pods, and wait for those that are being bound.
+
+        A bind without an answer is settled by reading the pod, as always. Pods that
+        wait in a queue or on Permit are left to the next scheduler, which finds them
+        unbound.
+
+        Args:
+            seconds: For how long to wait.
+
+        Returns:
+            How many pods are still being bound then: 0 if nothing is in doubt.
+        """
+        binding, runner = self._binding, self._runner
+        deadline = runner.clock.now() + seconds
+        timer = runner.clock.call_at(deadline, lambda: None)
+        while binding.in_flight and runner.clock.now() < deadline:
+            if not runner.catch_up() and not runner.wait():
+                break
+        timer.cancel()
+        if binding.in_flight and seconds:
+            text = "%d pods are still being bound after %g s: they may be bound or not"
+            _log.warning(text, binding.in_flight, seconds)
+        return binding.in_flight
 
     def close(self) -> None:
         """Close the plugins, and wait for calls on their way.
