@@ -91,6 +91,7 @@ class _TimedScores:
 
 class _TimedPostFilter(PostFilterStation):
     def __init__(self, inner: PostFilterStation, times: PointTimes) -> None:
+        vars(self).update(vars(inner))  # for what is not timed
         self._inner = inner
         self._times = times
 
@@ -120,6 +121,7 @@ def measured_stations(stations: BindingStations, times: PointTimes) -> BindingSt
 
 class _TimedStations(BindingStations):
     def __init__(self, inner: BindingStations, times: PointTimes) -> None:
+        vars(self).update(vars(inner))  # for what is not timed
         self._inner = inner
         self._times = times
 
