@@ -57,6 +57,7 @@ def pods(
     cpu: str = "100m",
     memory: str = "500Mi",
     prefix: str = "pod",
+    scheduler: str = "default-scheduler",
 ) -> Iterator[Tree]:
     """Pods of one template, as upstream's measurements have them."""
     container = {
@@ -69,7 +70,7 @@ def pods(
             "apiVersion": "v1",
             "kind": "Pod",
             "metadata": {"name": f"{prefix}-{number:05}", "namespace": namespace},
-            "spec": {"containers": [container]},
+            "spec": {"schedulerName": scheduler, "containers": [container]},
         }
 
 

@@ -7,8 +7,9 @@ from typing import Final
 import attrs
 
 from tests.e2e.faults.proxy import Act, Proxy
-from tests.e2e.faults.stage import LEASE_SECONDS, Stage
+from tests.e2e.faults.stage import Stage
 from tests.e2e.processes import eventually
+from tests.e2e.replicas import LEASE_SECONDS
 
 __all__ = ["FAULTS", "Fault"]
 

@@ -1,9 +1,7 @@
 """The stage of a fault: a cluster, its schedulers, and a burst of pods."""
 
 import contextlib
-import os
 import random
-import signal
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -14,65 +12,15 @@ from tests.e2e.control_plane import ControlPlane
 from tests.e2e.faults.proxy import Proxy
 from tests.e2e.files import write_kubeconfig
 from tests.e2e.firehose import Firehose
-from tests.e2e.loads import nodes, pods, processes, quaymaster
+from tests.e2e.loads import nodes, pods, quaymaster
 from tests.e2e.ports import free_ports
-from tests.e2e.processes import ProcessError, Program, eventually
+from tests.e2e.processes import eventually
 from tests.e2e.records import FLAGS, Record
+from tests.e2e.replicas import ELECTION, USERS, Replica, leader_of, running
 
-__all__ = ["LEASE_SECONDS", "USERS", "Replica", "Stage"]
+__all__ = ["Stage"]
 
-USERS: Final = ("replica-1", "replica-2")
-LEASE_SECONDS: Final = 6.0
-PODS_PER_NODE: Final = 20
-_RESTART: Final = 0.5  # seconds until a kubelet would start it again
-_ELECTION: Final = {
-    "leaderElect": True,
-    "leaseDuration": f"{LEASE_SECONDS:g}s",
-    "renewDeadline": "4s",
-    "retryPeriod": "1s",
-    "resourceNamespace": "kube-system",
-}
-
-
-class Replica:
-    """A scheduler that is started again whenever it has ended.
-
-    Args:
-        name: The user as whom it asks.
-        program: The scheduler.
-
-    Attributes:
-        restarts: How often it was started again.
-    """
-
-    def __init__(self, name: str, program: Program) -> None:
-        self.name = name
-        self.program = program
-        self.restarts = 0
-        self._closed = threading.Event()
-        self._keeper = threading.Thread(target=self._keep, daemon=True)
-
-    def start(self) -> None:
-        """Start it, and keep it running."""
-        self.program.start()
-        self._keeper.start()
-
-    def close(self) -> None:
-        """Let it end."""
-        self._closed.set()
-        self._keeper.join()
-        self.program.kill()
-
-    def kill(self, role: str) -> None:
-        """Kill one of its processes: ``engine`` or ``io``, as `processes` has them."""
-        with contextlib.suppress(ProcessLookupError, KeyError):
-            os.kill(processes(self.program)[role], signal.SIGKILL)
-
-    def _keep(self) -> None:
-        while not self._closed.wait(_RESTART):
-            if not self.program.is_running:
-                self.restarts += 1
-                self.program.start(wait=False)
+_PODS_PER_NODE: Final = 20
 
 
 class Stage:
@@ -101,13 +49,12 @@ class Stage:
         self.replicas: Sequence[Replica] = ()
         self.proxy: Proxy | None = None
         self._bursts = 0
-        self.hose.create(nodes(count // PODS_PER_NODE))
+        self.hose.create(nodes(count // _PODS_PER_NODE))
 
     @staticmethod
     def cluster() -> ControlPlane:
         """A cluster for a stage, not started."""
-        users = {name: ["system:masters"] for name in USERS}
-        return ControlPlane(users=users, audit=True, apiserver_flags=FLAGS)
+        return ControlPlane(users=USERS, audit=True, apiserver_flags=FLAGS)
 
     @contextlib.contextmanager
     def schedulers(self, count: int, *, via_proxy: bool = False) -> Iterator[None]:
@@ -116,7 +63,7 @@ class Stage:
             if via_proxy:
                 (port,) = free_ports(1)
                 self.proxy = stack.enter_context(Proxy(self.plane, port))
-            config = {"leaderElection": _ELECTION} if count > 1 else {}
+            config = {"leaderElection": ELECTION} if count > 1 else {}
             self.replicas = [
                 Replica(
                     name,
@@ -124,11 +71,9 @@ class Stage:
                         self.plane, config=config, kubeconfig=self._kubeconfig(name)
                     ),
                 )
-                for name in USERS[:count]
+                for name in [*USERS][:count]
             ]
-            for replica in self.replicas:
-                stack.callback(replica.close)
-                replica.start()
+            stack.enter_context(running(self.replicas))
             try:
                 yield
             finally:
@@ -168,11 +113,7 @@ class Stage:
         Raises:
             ProcessError: None has.
         """
-        named = {replica.name: replica for replica in self.replicas}
-        for _, user in reversed(self.record.read().leases):
-            if user in named:
-                return named[user]
-        raise ProcessError("no replica leads")
+        return leader_of(self.replicas, self.record)
 
     def replace(self, count: int) -> None:
         """Delete bound pods, and create others in their place."""

@@ -1,0 +1,113 @@
+"""Pods and nodes that come and go all the while."""
+
+import itertools
+import random
+import sys
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Final
+
+from tests.e2e.client import ApiClient, RefusedError, Tree
+from tests.e2e.firehose import Firehose
+from tests.e2e.loads import nodes, pods
+
+__all__ = ["NAMESPACE", "PODS", "Churn"]
+
+NAMESPACE: Final = "soak"
+PODS: Final = f"/api/v1/namespaces/{NAMESPACE}/pods"
+_LIFE: Final = 90.0  # seconds of a pod
+_NODE_LIFE: Final = 10.0  # seconds between two nodes that go
+_NOT_FOUND: Final = 404
+
+
+class Churn:
+    """Creates and deletes pods at the same pace, and replaces a node now and then.
+
+    Args:
+        admin: A client of the cluster.
+        hose: The same, for many requests.
+        size: How many nodes there are.
+        per_second: How many pods come, and go, in a second.
+        schedulers: Whom they are for, in turn.
+    """
+
+    def __init__(
+        self,
+        admin: ApiClient,
+        hose: Firehose,
+        *,
+        size: int,
+        per_second: float,
+        schedulers: Sequence[str],
+    ) -> None:
+        self._admin = admin
+        self._hose = hose
+        self._per_second = per_second
+        self._schedulers = schedulers
+        self._over = threading.Event()
+        self._chance = random.Random(1)
+        self._generations = itertools.count(1)
+        self._nodes = [tree["metadata"]["name"] for tree in nodes(size)]
+        metadata = {"name": NAMESPACE}
+        admin.create({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})
+        hose.create(nodes(size))
+
+    @contextmanager
+    def under_way(self) -> Iterator[None]:
+        """Keep the cluster busy meanwhile."""
+        works = (self._create, self._delete, self._replace_nodes)
+        threads = [threading.Thread(target=work, daemon=True) for work in works]
+        for thread in threads:
+            thread.start()
+        try:
+            yield
+        finally:
+            self._over.set()
+            for thread in threads:
+                thread.join()
+
+    def _create(self) -> None:
+        self._send(self._hose.request("POST", PODS, tree) for tree in self._pods())
+
+    def _delete(self) -> None:
+        self._over.wait(_LIFE)
+        paths = (f"{PODS}/{tree['metadata']['name']}" for tree in self._pods())
+        at_once = "?gracePeriodSeconds=0"
+        self._send(self._hose.request("DELETE", path + at_once) for path in paths)
+
+    def _send(self, requests: Iterable[bytes]) -> None:
+        going = itertools.takewhile(lambda _: not self._over.is_set(), requests)
+        self._hose.send(going, per_second=self._per_second)
+
+    def _pods(self) -> Iterator[Tree]:
+        """All pods, in the order in which they come and go."""
+        each = (
+            pods(sys.maxsize, NAMESPACE, prefix=name, scheduler=name)
+            for name in self._schedulers
+        )
+        return itertools.chain.from_iterable(zip(*each, strict=True))
+
+    def _replace_nodes(self) -> None:
+        while not self._over.wait(_NODE_LIFE):
+            gone = self._nodes.pop(self._chance.randrange(len(self._nodes)))
+            self._admin.delete(f"/api/v1/nodes/{gone}")
+            (tree,) = nodes(1, prefix=f"later-{next(self._generations)}")
+            self._nodes.append(tree["metadata"]["name"])
+            self._admin.create(tree)
+            self._remove_orphans()
+
+    def _remove_orphans(self) -> None:
+        """Delete the pods whose node is gone, as the garbage collector of pods does.
+
+        Who is bound a moment later than this looks is found the next time.
+        """
+        there = {*self._nodes}
+        for pod in self._admin.items(PODS):
+            if pod["spec"].get("nodeName", self._nodes[0]) in there:
+                continue
+            try:
+                self._admin.delete(f"{PODS}/{pod['metadata']['name']}", grace=0)
+            except RefusedError as error:
+                if error.code != _NOT_FOUND:
+                    raise

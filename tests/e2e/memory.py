@@ -1,0 +1,39 @@
+"""Whether the memory of a process grows."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+__all__ = ["Memory"]
+
+_WARM: Final = 0.25  # of the time does not count
+_FEW: Final = 20  # samples that say nothing
+_GROWTH: Final = 0.10  # of the memory, in an hour
+
+
+class Memory:
+    """The memory of some processes over time."""
+
+    def __init__(self) -> None:
+        self._samples: dict[str, list[tuple[float, int]]] = {}
+
+    def note(self, name: str, hours: float, size: int) -> None:
+        """Note how many bytes a process holds after some time."""
+        self._samples.setdefault(name, []).append((hours, size))
+
+    def problems(self) -> Iterator[str]:
+        """The processes that grow by more than a tenth of their size in an hour."""
+        for name, (size, growth) in self.growths().items():
+            if growth > _GROWTH * size:
+                yield f"{name} grows by {growth / 1e6:.1f} MB in an hour"
+
+    def growths(self) -> dict[str, tuple[float, float]]:
+        """Bytes, and bytes per hour by a line through the samples, once it is warm."""
+        found = {}
+        for name, samples in self._samples.items():
+            warm = np.array(samples[int(len(samples) * _WARM) :], dtype=float)
+            if len(warm) >= _FEW:
+                slope, _ = np.polyfit(warm[:, 0], warm[:, 1], 1)
+                found[name] = float(warm[:, 1].mean()), float(slope)
+        return found
