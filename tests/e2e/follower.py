@@ -33,6 +33,9 @@ class Follower:
         client: Whom to ask.
         path: The collection.
         on_change: Told, on the thread, of each object that is added or changed.
+
+    Attributes:
+        changed: When something changed last, by the clock that does not jump.
     """
 
     def __init__(
@@ -41,8 +44,9 @@ class Follower:
         self._client = client
         self._path = path
         self._on_change = on_change
+        self.changed = time.monotonic()
         self._items: dict[str, Tree] = {}
-        self._changed = threading.Condition()
+        self._news = threading.Condition()
         self._has_ended = False
         self._since = "0"
         self._thread = threading.Thread(target=self._follow, daemon=True)
@@ -61,7 +65,7 @@ class Follower:
 
     def all(self) -> list[Tree]:
         """All objects."""
-        with self._changed:
+        with self._news:
             return list(self._items.values())
 
     def wait(
@@ -77,12 +81,12 @@ class Follower:
             ProcessError: It does not hold in time.
         """
         end = time.monotonic() + within
-        with self._changed:
+        with self._news:
             while not holds():
                 left = end - time.monotonic()
                 if left <= 0:
                     raise ProcessError(f"{what} did not come within {within:g} s")
-                self._changed.wait(min(left, 0.5))
+                self._news.wait(min(left, 0.5))
 
     def _follow(self) -> None:
         while not self._has_ended:
@@ -98,12 +102,13 @@ class Follower:
             self._since = "0"
             return
         key = key_of(tree)
-        with self._changed:
+        with self._news:
             self._since = tree["metadata"]["resourceVersion"]
             if kind == "DELETED":
                 self._items.pop(key, None)
             else:
                 self._items[key] = tree
-            self._changed.notify_all()
+            self.changed = time.monotonic()
+            self._news.notify_all()
         if kind != "DELETED" and self._on_change is not None:
             self._on_change(tree)

@@ -1,7 +1,8 @@
 """One pod after another, each decided by kube-scheduler and judged by Quaymaster."""
 
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tests.e2e.client import Tree, path_of
@@ -14,7 +15,7 @@ from tests.e2e.verdicts import Adviser, State, differences
 __all__ = ["JudgedByQuaymaster", "Trial"]
 
 
-class Trial:
+class Trial(ABC):
     """Lets one pod after another come; at each moment one of them waits at most.
 
     Attributes:
@@ -29,6 +30,38 @@ class Trial:
         self.scene = scene
         self.log = log
         self.counts: Counter[str] = Counter()
+
+    def run(self, arrivals: Iterable[Arrival]) -> list[str]:
+        """Let pods come, one after another.
+
+        Returns:
+            All differences.
+        """
+        found: list[str] = []
+        coming = iter(arrivals)
+        current = next(coming, None)
+        self._prepare(current)
+        while current is not None:
+            # Early, so that claims are known when their pod comes: watches of several
+            # kinds have no common order.
+            following = next(coming, None)
+            self._prepare(following)
+            found += self.arrive(current)
+            self.scene.thin_out()
+            current = following
+        return found
+
+    @abstractmethod
+    def arrive(self, arrival: Arrival) -> Iterator[str]:
+        """Let a pod come, to its end.
+
+        Yields:
+            Each difference, with the pod.
+        """
+
+    def _prepare(self, arrival: Arrival | None) -> None:
+        if arrival is not None:
+            self.scene.volumes.prepare(arrival.needs)
 
     def node_of(self, key: str) -> str:
         """Where a pod is."""
@@ -91,11 +124,7 @@ class JudgedByQuaymaster(Trial):
         self._folder = folder
 
     def arrive(self, arrival: Arrival) -> Iterator[str]:
-        """Let a pod come, to its end.
-
-        Yields:
-            Each difference, with the pod.
-        """
+        """Let a pod come, to its end."""
         client = self.scene.client
         if arrival.gates:
             self.counts["gated"] += 1

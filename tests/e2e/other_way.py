@@ -52,11 +52,7 @@ class JudgedByKubeScheduler(Trial):
     """
 
     def arrive(self, arrival: Arrival) -> Iterator[str]:
-        """Let a pod come, to its end.
-
-        Yields:
-            Each difference, with the pod.
-        """
+        """Let a pod come, to its end."""
         client = self.scene.client
         pod = {**arrival.pod}
         pod["spec"] = {**pod["spec"], "schedulingGates": [_GATE], "schedulerName": OURS}

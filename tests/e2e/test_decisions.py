@@ -26,7 +26,6 @@ def count(pytestconfig: pytest.Config) -> int:
 def test_quaymaster_would_decide_each_pod_as_kube_scheduler_does(
     servers: None, tmp_path: Path, count: int
 ) -> None:
-    found: list[str] = []
     with (
         ControlPlane(tmp_path / "plane", apiserver_flags=FLAGS) as plane,
         Scene(plane, nodes=NODES, seed=SEED) as scene,
@@ -35,10 +34,8 @@ def test_quaymaster_would_decide_each_pod_as_kube_scheduler_does(
     ):
         trial = JudgedByQuaymaster(scene, SchedulerLog(theirs.log), adviser, tmp_path)
         # In simulations, every provisioner works.
-        for arrival in arrivals(count, nodes=NODES, seed=SEED, broken_volumes=False):
-            scene.volumes.prepare(arrival.needs)
-            found += trial.arrive(arrival)
-            scene.thin_out()
+        coming = arrivals(count, nodes=NODES, seed=SEED, broken_volumes=False)
+        found = trial.run(coming)
     sys.stderr.write(f"{dict(trial.counts)}\n")
     assert not found, "\n".join(found)
 
@@ -46,7 +43,6 @@ def test_quaymaster_would_decide_each_pod_as_kube_scheduler_does(
 def test_quaymaster_decides_each_pod_as_kube_scheduler_would(
     servers: None, tmp_path: Path, count: int
 ) -> None:
-    found: list[str] = []
     profile = {"profiles": [{"schedulerName": OURS}]}
     with (
         ControlPlane(
@@ -61,9 +57,7 @@ def test_quaymaster_decides_each_pod_as_kube_scheduler_would(
             plane.quaymaster(profile),
         ):
             trial = JudgedByKubeScheduler(scene, SchedulerLog(judge.log))
-            for arrival in arrivals(count, nodes=NODES, seed=SEED + 1):
-                scene.volumes.prepare(arrival.needs)
-                found += trial.arrive(arrival)
-                scene.thin_out()
+            coming = arrivals(count, nodes=NODES, seed=SEED + 1)
+            found = trial.run(coming)
     sys.stderr.write(f"{dict(trial.counts)}\n")
     assert not found, "\n".join(found)
