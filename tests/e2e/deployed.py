@@ -8,8 +8,9 @@ from typing import Any, Final, TypeAlias
 import yaml
 from click.testing import CliRunner
 
-from tests.e2e.client import ApiClient
+from tests.e2e.client import ApiClient, path_of
 from tests.e2e.control_plane import ControlPlane
+from tests.e2e.files import write_kubeconfig
 from tests.kit.internals.cli import app
 from tests.kit.internals.deploy import Need, Right
 
@@ -17,6 +18,8 @@ __all__ = [
     "PILOT",
     "SECOND",
     "Asked",
+    "account_of",
+    "apply",
     "asked_by",
     "config_of",
     "grant",
@@ -48,6 +51,28 @@ def config_of(trees: Sequence[Tree], folder: Path) -> Path:
     file = folder / "config.yaml"
     file.write_text(found["data"]["config.yaml"])
     return file
+
+
+def apply(admin: ApiClient, trees: Sequence[Tree]) -> None:
+    """Create all objects of a deployment."""
+    for tree in trees:
+        admin.create(tree)
+
+
+def account_of(plane: ControlPlane, trees: Sequence[Tree]) -> tuple[str, Path]:
+    """The user that a deployment's service account is, and a kubeconfig of it."""
+    (account,) = [tree for tree in trees if tree["kind"] == "ServiceAccount"]
+    metadata = account["metadata"]
+    request = {
+        "apiVersion": "authentication.k8s.io/v1",
+        "kind": "TokenRequest",
+        "spec": {"expirationSeconds": 3600},
+    }
+    answer = plane.client().request("POST", f"{path_of(account)}/token", request)
+    file = plane.folder / f"{metadata['name']}.kubeconfig"
+    write_kubeconfig(file, plane.url, plane.authority, answer["status"]["token"])
+    user = f"system:serviceaccount:{metadata['namespace']}:{metadata['name']}"
+    return user, file
 
 
 def grant(admin: ApiClient, trees: Sequence[Tree], user: str) -> None:

@@ -7,6 +7,7 @@ from typing import Final
 from urllib.error import HTTPError
 
 import pytest
+from click.testing import CliRunner
 
 from quaymaster.config import load_config
 from quaymaster.scheduler import PluginRegistry
@@ -19,16 +20,17 @@ from quaymaster.testing import (
 from tests.e2e.client import ApiClient, Tree, path_of
 from tests.e2e.control_plane import ControlPlane
 from tests.e2e.deployed import (
-    PILOT,
     SECOND,
+    account_of,
+    apply,
     asked_by,
     config_of,
-    grant,
     is_given,
     rendered,
 )
 from tests.e2e.ports import ask, free_ports
 from tests.e2e.processes import Program, eventually
+from tests.kit.internals.cli import app
 from tests.kit.internals.deploy import Right, rights_of
 
 STRANGER: Final = "stranger"
@@ -37,20 +39,21 @@ QUAYMASTER: Final = Path(sys.executable).with_name("quaymaster")
 
 @pytest.fixture(scope="module")
 def plane(servers: None) -> Iterator[ControlPlane]:
-    with ControlPlane(users={PILOT: [], STRANGER: []}, audit=True) as plane:
-        grant(plane.client(), rendered(*SECOND), PILOT)
+    with ControlPlane(users={STRANGER: []}, audit=True) as plane:
         yield plane
 
 
-def scheduler(plane: ControlPlane, config: Path) -> tuple[Program, str]:
-    """``quaymaster run`` as the user with the rights, and where its pages are."""
+def scheduler(
+    plane: ControlPlane, config: Path, kubeconfig: Path
+) -> tuple[Program, str]:
+    """``quaymaster run`` as the service account, and where its pages are."""
     (port,) = free_ports(1)
     url = f"https://127.0.0.1:{port}"
     command: list[str | Path] = [
         QUAYMASTER,
         "run",
         f"--config={config}",
-        f"--kubeconfig={plane.kubeconfig(PILOT)}",
+        f"--kubeconfig={kubeconfig}",
         f"--secure-port={port}",
     ]
 
@@ -129,14 +132,17 @@ _COMPLETED: Final = "pv.kubernetes.io/bind-completed"
 def test_it_works_with_these_rights_and_asks_for_nothing_else(
     plane: ControlPlane, tmp_path: Path
 ) -> None:
-    config = config_of(rendered(*SECOND), tmp_path)
-    program, url = scheduler(plane, config)
+    trees = rendered(*SECOND)
+    apply(plane.client(), trees)
+    user, kubeconfig = account_of(plane, trees)
+    config = config_of(trees, tmp_path)
+    program, url = scheduler(plane, config, kubeconfig)
     with plane.kubelets(), program:
         play(plane.client())
         # Whoever reads pages without the right to, makes it ask for both reviews.
         with pytest.raises(HTTPError, match="403"):
             ask(f"{url}/configz", token=plane.token(STRANGER))
-    asked = asked_by(plane, PILOT)
+    asked = asked_by(plane, user)
     registry = PluginRegistry.discover()
     needs = rights_of(load_config(config, registry), registry)
     paths = {one for one in asked if isinstance(one, str)}
@@ -144,14 +150,30 @@ def test_it_works_with_these_rights_and_asks_for_nothing_else(
         str(one) for one in asked if isinstance(one, Right) and not is_given(one, needs)
     }
     assert (paths, foreign) == (set(), set())
-    assert not [one for one in plane.audit_events() if is_refused(one)]
+    assert not [one for one in plane.audit_events() if is_refused(one, user)]
     done = {(one.verb, one.resource) for one in asked if isinstance(one, Right)}
     verbs = {(one.right.verb, one.right.resource) for one in needs}
     unused = {one for one in verbs - done if one[0] not in ("get", "list")}
     assert unused <= _SELDOM
 
 
-def is_refused(event: Tree) -> bool:
+def test_doctor_agrees_as_the_account_and_on_its_behalf(
+    plane: ControlPlane, tmp_path: Path
+) -> None:
+    trees = rendered("--scheduler-name", "third", "--name", "third")
+    apply(plane.client(), trees)
+    user, kubeconfig = account_of(plane, trees)
+    asking = ["doctor", f"--config={config_of(trees, tmp_path)}", "--secure-port=0"]
+    for how in (
+        [f"--kubeconfig={kubeconfig}"],
+        [f"--kubeconfig={plane.kubeconfig()}", f"--as={user}"],
+    ):
+        result = CliRunner().invoke(app, [*asking, *how])
+        assert result.exit_code == 0, result.output
+        assert f"answers as {user}" in result.stdout
+
+
+def is_refused(event: Tree, user: str) -> bool:
     """Whether the scheduler was refused something for want of a right."""
     code = event.get("responseStatus", {}).get("code")
-    return bool(event["user"]["username"] == PILOT and code == _FORBIDDEN)
+    return bool(event["user"]["username"] == user and code == _FORBIDDEN)
