@@ -12,6 +12,7 @@ from quaymaster._cli.configuration import read_config
 from quaymaster._cli.logs import logging_to_stderr
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import print_line
+from quaymaster._cli.reaching import begin_of, connection_notices
 from quaymaster._cli.serving import (
     ServingArguments,
     pages_of,
@@ -24,7 +25,6 @@ from quaymaster._config.watcher import ConfigWatcher
 from quaymaster._contract.clock import RealClock
 from quaymaster._driver.cluster import KubernetesCluster
 from quaymaster._driver.executor import GreenletExecutor
-from quaymaster._driver.frames import Begin
 from quaymaster._driver.link import ProcessLostError
 from quaymaster._engine.scheduler import Scheduler
 from quaymaster._kubernetes.resolving import find_access
@@ -36,6 +36,7 @@ __all__ = ["command"]
 
 # Of the 30 s that a pod has to end; the rest is for what the cluster is still told.
 _SECONDS_TO_DRAIN: Final = 20.0
+_SECONDS_TO_LEAVE: Final = 3.0  # for events that wait
 
 
 @click.command("run")
@@ -67,10 +68,12 @@ def command(
     """
     registry = PluginRegistry.discover()
     config, notices = read_config(config_file, registry)
-    print_notices(notices)
-    access = find_access(kubeconfig=kubeconfig, context=context)
+    begin = begin_of(config, kubeconfig, context)
+    print_notices(
+        [*notices, *connection_notices(config.client_connection, config_file)]
+    )
+    access = find_access(kubeconfig=begin.kubeconfig, context=context)
     clock, metrics = RealClock(), SchedulerMetrics()
-    begin = Begin(kubeconfig=kubeconfig, context=context)
     with logging_to_stderr(), closing(KubernetesCluster(begin)) as cluster:
         scheduler = Scheduler(
             cluster,
@@ -82,15 +85,21 @@ def command(
             metrics=metrics,
         )
         stop = threading.Event()
-        standing = Standing(io_problem=lambda: cluster.end, is_stopping=stop.is_set)
+        standing = Standing(
+            is_leading=lambda: cluster.is_leading,
+            io_problem=lambda: cluster.end,
+            is_stopping=stop.is_set,
+        )
         pages = pages_of(scheduler, standing, metrics)
         with serving(ServingArguments(**served), pages, cluster):
-            print_line(
-                f"scheduling {', '.join(scheduler.frameworks)} on {access.server}"
-            )
+            if begin.election is not None:
+                lease = f"{begin.election.namespace}/{begin.election.name}"
+                print_line(f"waiting for the lease {lease} on {access.server}")
             _run(scheduler, cluster, stop, config_file, registry, clock)
             if cluster.end:
                 raise ProcessLostError(cluster.end)
+            cluster.close(_SECONDS_TO_LEAVE)
+            print_line("stopped")
 
 
 def _run(
@@ -121,12 +130,16 @@ def _run(
             raise KeyboardInterrupt  # nothing has been begun that must end well
 
     with stopping(begin_to_stop), waking(scheduler.wake), suppress(KeyboardInterrupt):
+        cluster.lead()
+        if cluster.end:
+            return
+        print_line(f"scheduling {', '.join(scheduler.frameworks)}")
         scheduler.start()
+        cluster.beat(clock)
         is_at_work.set()
         with _following(config_file, registry, scheduler, clock):
             scheduler.run(stop, drain_seconds)
     scheduler.close()
-    print_line("stopped")
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
+from quaymaster._contract.clock import Clock
 from quaymaster._contract.cluster import (
     ApiError,
     ConflictError,
@@ -20,11 +21,16 @@ from quaymaster._driver import requests
 from quaymaster._driver.executor import Ask, wait_for
 from quaymaster._driver.followed import Followed
 from quaymaster._driver.frames import (
+    Alive,
     Answered,
     Asked,
     Begin,
     Follow,
     Lane,
+    Leads,
+    LeaseLost,
+    LeaseSeen,
+    Leave,
     ToEngine,
 )
 from quaymaster._driver.link import Link
@@ -37,6 +43,8 @@ __all__ = ["KubernetesCluster"]
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
 
+_SECONDS_OF_BEAT: Final = 2.0
+_SECONDS_TO_LEAVE: Final = 5.0  # for answers, and for the lease to be given back
 _SECONDS_TO_HOLD_UP: Final = 5.0  # everything, for a call outside of a task
 
 
@@ -50,6 +58,9 @@ class KubernetesCluster:
 
     Args:
         begin: How to reach it.
+
+    Attributes:
+        lease: How the leader election stands; None if nothing is known of it.
     """
 
     def __init__(self, begin: Begin) -> None:
@@ -59,6 +70,11 @@ class KubernetesCluster:
         self._calls = itertools.count(1)
         self._end = ""
         self._at_end: Callable[[], None] | None = None
+        self._leads = threading.Event()
+        if begin.election is None:
+            self._leads.set()
+        self._gone = threading.Event()
+        self.lease: LeaseSeen | None = None
         self._link = Link(begin, self._receive, self._ended)
 
     def follow(self, kind: type[ApiObject]) -> None:
@@ -71,8 +87,39 @@ class KubernetesCluster:
         number = len(self._by_number) - 1
         self._link.send(Follow(number, path, are_pods=kind is Pod))
 
-    def close(self) -> None:
-        """End the other process; calls that wait are left in doubt."""
+    def lead(self) -> None:
+        """Return once writes may leave: at once without an election.
+
+        What is listed from then on is newer than the lease. To be called ahead of
+        `list`.
+        """
+        self._leads.wait()
+
+    @property
+    def is_leading(self) -> bool:
+        """Whether writes may leave, as far as is known here."""
+        return self._leads.is_set() and not self._end
+
+    def beat(self, clock: Clock) -> None:
+        """Tell the other process now and then that the engine takes its turns."""
+
+        def beat() -> None:
+            self._link.send(Alive())
+            self.beat(clock)
+
+        clock.call_later(_SECONDS_OF_BEAT, beat, background=True)
+
+    def close(self, seconds: float = 0.0) -> None:
+        """End the other process; calls that wait are left in doubt.
+
+        Args:
+            seconds: For how long requests may still leave, such as events that wait;
+                those under way are answered, and the lease is given back. 0 ends
+                everything at once.
+        """
+        if seconds > 0 and not self._end:
+            self._link.send(Leave(seconds))
+            self._gone.wait(seconds + _SECONDS_TO_LEAVE)
         self._link.close()
 
     def list(self, kind: type[ObjT]) -> ListResult[ObjT]:
@@ -154,11 +201,14 @@ class KubernetesCluster:
 
     @property
     def end(self) -> str:
-        """Why the process for input and output is gone; empty while it is there."""
+        """Why nothing can be done any more; empty while all is well.
+
+        The process for input and output is gone, or has lost the lease.
+        """
         return self._end
 
     def at_end(self, call: Callable[[], None]) -> None:
-        """Have a call made, on any thread, once the other process is gone."""
+        """Have a call made, on any thread, once nothing can be done any more."""
         self._at_end = call
         if self._end:
             call()
@@ -185,11 +235,23 @@ class KubernetesCluster:
             take = self._waiting.pop(message.call, None)
             if take is not None:
                 take(message)
+        elif isinstance(message, Leads):
+            self._leads.set()
+        elif isinstance(message, LeaseSeen):
+            self.lease = message
+        elif isinstance(message, LeaseLost):
+            self._stop(f"the lease was lost: {message.why}")
         else:
             self._by_number[message.resource].receive(message)
 
     def _ended(self, why: str) -> None:
-        self._end = why
+        self._gone.set()
+        self._stop(why)
+
+    def _stop(self, why: str) -> None:
+        """Nothing more can be done: have the engine end."""
+        self._end = self._end or why
+        self._leads.set()
         for call in list(self._waiting):
             self._receive(Answered(call, 0, why=why, is_in_doubt=True))
         if self._at_end is not None:

@@ -21,11 +21,15 @@ __all__ = [
     "Begin",
     "Changed",
     "Current",
+    "Election",
     "Follow",
     "FrameError",
     "FrameSocket",
     "FromEngine",
     "Lane",
+    "Leads",
+    "LeaseLost",
+    "LeaseSeen",
     "Leave",
     "Listing",
     "Message",
@@ -54,6 +58,26 @@ class Lane(enum.StrEnum):
     EVENT = "event"
 
 
+class Election(msgspec.Struct, array_like=True):
+    """A leader election to take part in; see `quaymaster.config.LeaderElection`.
+
+    Attributes:
+        identity: A name that no other process has.
+        name: The lease's name.
+        namespace: Its namespace.
+        lease_seconds: How long the others wait before they take over.
+        renew_seconds: How long the leader tries to renew before it gives up.
+        retry_seconds: The pause between two tries.
+    """
+
+    identity: str
+    name: str
+    namespace: str
+    lease_seconds: float
+    renew_seconds: float
+    retry_seconds: float
+
+
 class Begin(Message, kw_only=True):
     """The first message: how to reach the API server.
 
@@ -62,12 +86,14 @@ class Begin(Message, kw_only=True):
         context: The context to take; empty: the current one.
         qps: How many requests a second may leave; 0 for as many as the server takes.
         burst: How many may leave at once.
+        election: The election to take part in; without one, writes leave at once.
     """
 
     kubeconfig: str | None = None
     context: str = ""
     qps: float = 0.0
     burst: int = 0
+    election: Election | None = None
 
 
 class Follow(Message):
@@ -116,10 +142,12 @@ class Alive(Message):
 
 
 class Leave(Message):
-    """Asks the process to end, once what has been asked is answered.
+    """Asks the process to end once what has been asked is answered.
+
+    The lease is given back last.
 
     Attributes:
-        seconds: For how long to wait for answers.
+        seconds: After how long nothing leaves any more.
     """
 
     seconds: float
@@ -192,8 +220,42 @@ class Answered(Message):
     is_in_doubt: bool = False
 
 
+class Leads(Message):
+    """The lease is acquired: writes may leave from now on."""
+
+
+class LeaseSeen(Message):
+    """How the election stands; see `quaymaster._election.candidate.ElectionStatus`."""
+
+    name: str
+    is_leader: bool
+    leader: str
+    transitions: int
+    slow_renewals: int
+
+
+class LeaseLost(Message):
+    """The lease is lost, and no write leaves any more: the engine is to end.
+
+    Attributes:
+        why: The reason.
+    """
+
+    why: str
+
+
 FromEngine: TypeAlias = Begin | Follow | Asked | Alive | Leave
-ToEngine: TypeAlias = Listing | Changed | Current | Spec | Trouble | Answered
+ToEngine: TypeAlias = (
+    Listing
+    | Changed
+    | Current
+    | Spec
+    | Trouble
+    | Answered
+    | Leads
+    | LeaseSeen
+    | LeaseLost
+)
 
 
 class FrameError(QuaymasterError):

@@ -8,17 +8,21 @@ import signal
 import socket
 import sys
 import threading
+from functools import partial
 from typing import Final
 
 import msgspec
 
 from quaymaster._driver.frames import (
+    Alive,
     Asked,
     Begin,
     Follow,
     FrameSocket,
     FromEngine,
+    Leave,
 )
+from quaymaster._driver.leading import Leading
 from quaymaster._driver.way_in import WayIn
 from quaymaster._driver.way_out import WayOut
 from quaymaster._errors import QuaymasterError
@@ -50,20 +54,36 @@ def main(descriptor: int) -> None:
     if not isinstance(begin, Begin):
         return
     access = find_access(kubeconfig=begin.kubeconfig, context=begin.context)
+    leading = Leading(access, begin.election, frames.send)
     way_out = WayOut(
         lambda: access,
         frames.send,
-        may_write=lambda: True,
+        may_write=leading.fence.may_write,
         qps=begin.qps,
         burst=begin.burst,
     )
     way_out.start()
+    leading.start()
     way_in = WayIn(access, frames.send)
     for message in messages:
         if isinstance(message, Asked):
             way_out.take(message)
         elif isinstance(message, Follow):
             way_in.follow(message)
+        elif isinstance(message, Alive):
+            leading.note_life()
+        elif isinstance(message, Leave):
+            leave = partial(_leave, way_out, leading, frames, message.seconds)
+            threading.Thread(target=leave, name="leave", daemon=True).start()
+
+
+def _leave(
+    way_out: WayOut, leading: Leading, frames: FrameSocket, seconds: float
+) -> None:
+    """End well: writes first, then the lease, then everything."""
+    way_out.leave(seconds)
+    leading.stop()
+    frames.close()
 
 
 def _end_at_once(args: threading.ExceptHookArgs) -> None:

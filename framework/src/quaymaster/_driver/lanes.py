@@ -229,7 +229,7 @@ class Lanes:
         return None
 
     def _send(self, queue: _Queue, one: _Waiting) -> None:
-        if one.asked.method != "GET" and not self._may_write():
+        if one.asked.lane is not Lane.READ and not self._may_write():
             self._not_sent(one, "not sent: this process does not hold the lease")
             return
         one.is_under_way = True

@@ -1,0 +1,74 @@
+"""How ``quaymaster run`` reaches its cluster: command line and configuration."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from quaymaster._config.model import SchedulerConfig
+from quaymaster._config.settings import ClientConnection, LeaderElection
+from quaymaster._driver.frames import Begin, Election
+from quaymaster._election.elector import new_identity
+from quaymaster._notices import Notice, NoticeReason
+
+__all__ = ["begin_of", "connection_notices"]
+
+_DEFAULT: Final = ClientConnection()
+_JSON: Final = "application/json"
+
+
+def begin_of(config: SchedulerConfig, kubeconfig: str | None, context: str) -> Begin:
+    """What the process for input and output is told first.
+
+    Upstream's defaults for calls a second, 50 and 100 at once, stand for no limit: the
+    API server's priority and fairness says how many it takes.
+
+    Args:
+        config: The configuration.
+        kubeconfig: The kubeconfig file that the command line names, which comes before
+            that of the configuration.
+        context: The context.
+    """
+    connection = config.client_connection
+    is_limited = (connection.qps, connection.burst) != (_DEFAULT.qps, _DEFAULT.burst)
+    return Begin(
+        kubeconfig=kubeconfig or connection.kubeconfig or None,
+        context=context,
+        qps=max(0.0, connection.qps) if is_limited else 0.0,
+        burst=connection.burst if is_limited else 0,
+        election=_election(config.leader_election),
+    )
+
+
+def connection_notices(
+    connection: ClientConnection, file: str | None
+) -> Iterator[Notice]:
+    """What is not done as the configuration has it.
+
+    Args:
+        connection: How the API server is to be reached.
+        file: The configuration's file.
+    """
+    wanted = {
+        "acceptContentTypes": (connection.accept_content_types, ""),
+        "contentType": (connection.content_type, _DEFAULT.content_type),
+    }
+    for name, (value, default) in wanted.items():
+        if value not in (default, _JSON):
+            yield Notice(
+                reason=NoticeReason.CONFIGURATION,
+                where=file or "",
+                path=f"clientConnection.{name}",
+                message=f"{value} is not spoken, {_JSON} is used instead",
+            )
+
+
+def _election(settings: LeaderElection) -> Election | None:
+    if not settings.leader_elect:
+        return None
+    return Election(
+        new_identity(),
+        settings.resource_name,
+        settings.resource_namespace,
+        settings.lease_duration.total_seconds(),
+        settings.renew_deadline.total_seconds(),
+        settings.retry_period.total_seconds(),
+    )

@@ -1,0 +1,106 @@
+"""The part that the process for input and output takes in a leader election."""
+
+import threading
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Final
+
+from quaymaster._config.settings import LeaderElection
+from quaymaster._driver.frames import Election, Leads, LeaseLost, LeaseSeen, Message
+from quaymaster._election.candidate import Candidate, ElectionStatus, HeldLease
+from quaymaster._election.elector import LeaderElector, election_client
+from quaymaster._election.fence import Fence
+from quaymaster._kubernetes.access import Access
+
+__all__ = ["Leading"]
+
+_SECONDS_OF_LIFE: Final = 60.0
+"""An engine that has said nothing for so long, having begun, does not work any more: it
+is stopped, or hangs. It says something every few seconds."""
+
+
+class Leading:
+    """Keeps the lease, and the fence before all writes.
+
+    Args:
+        access: Where the server is.
+        election: The election; without one, writes leave at once.
+        tell: Takes what the engine has to know.
+    """
+
+    def __init__(
+        self,
+        access: Access,
+        election: Election | None,
+        tell: Callable[[Message], None],
+    ) -> None:
+        self._tell = tell
+        self._last_life: float | None = None
+        self._elector = None
+        self._thread: threading.Thread | None = None
+        if election is not None:
+            settings = _settings(election)
+            self._elector = LeaderElector(
+                election_client(access, settings),
+                settings,
+                Candidate(
+                    identity=election.identity,
+                    on_started=self._won,
+                    on_lost=lambda why: tell(LeaseLost(why)),
+                    is_alive=self._is_alive,
+                    on_status=self._seen,
+                ),
+            )
+
+    @property
+    def fence(self) -> Fence:
+        """What says whether a write may leave."""
+        if self._elector is None:
+            return Fence.always_open()
+        return self._elector.fence
+
+    def start(self) -> None:
+        """Take part, if there is an election, on a thread of its own."""
+        if self._elector is not None:
+            run = self._elector.run
+            self._thread = threading.Thread(target=run, name="election", daemon=True)
+            self._thread.start()
+
+    def note_life(self) -> None:
+        """Take note that the engine works."""
+        self._last_life = time.monotonic()
+
+    def stop(self) -> None:
+        """Give the lease back; the answers of all writes have come."""
+        if self._elector is not None and self._thread is not None:
+            self._elector.stop()
+            self._thread.join()
+
+    def _is_alive(self) -> bool:
+        last = self._last_life
+        return last is None or time.monotonic() - last < _SECONDS_OF_LIFE
+
+    def _won(self, _lease: HeldLease) -> None:
+        self._tell(Leads())
+
+    def _seen(self, status: ElectionStatus) -> None:
+        self._tell(
+            LeaseSeen(
+                status.name,
+                status.is_leader,
+                status.leader,
+                status.transitions,
+                status.slow_renewals,
+            )
+        )
+
+
+def _settings(election: Election) -> LeaderElection:
+    return LeaderElection(
+        lease_duration=timedelta(seconds=election.lease_seconds),
+        renew_deadline=timedelta(seconds=election.renew_seconds),
+        retry_period=timedelta(seconds=election.retry_seconds),
+        resource_name=election.name,
+        resource_namespace=election.namespace,
+    )
