@@ -1,0 +1,79 @@
+"""Kubelets that refuse the pods that they have no room for, which kwok never does."""
+
+import http.client
+import itertools
+import threading
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from tests.e2e.client import ApiClient, RefusedError, Tree, path_of
+
+__all__ = ["StrictKubelets"]
+
+
+class StrictKubelets:
+    """Runs bound pods on nodes with so many CPUs, in the order in which they come.
+
+    A pod that does not fit fails as with a kubelet, and another one is made in its
+    place at once, as a controller does. They go on until the API server ends.
+
+    Args:
+        client: A client of the API server, for them alone.
+        cpus: How many CPUs the kubelet of each node finds free.
+
+    Attributes:
+        running: What runs on each node: names of pods and their CPUs.
+        refused: How many pods of each scheduler each node has refused.
+    """
+
+    def __init__(self, client: ApiClient, cpus: Mapping[str, int]) -> None:
+        self._client = client
+        self._cpus = cpus
+        self.running: dict[str, dict[str, int]] = {name: {} for name in cpus}
+        self.refused: Counter[tuple[str, str]] = Counter()
+        self._numbers = itertools.count()
+        threading.Thread(target=self._work, daemon=True).start()
+
+    def count(self) -> int:
+        """How many pods run."""
+        return sum(map(len, self.running.values()))
+
+    def _work(self) -> None:
+        seen: set[str] = set()
+        try:
+            for kind, pod in self._client.watch("/api/v1/pods"):
+                node, uid = pod["spec"].get("nodeName"), pod["metadata"]["uid"]
+                if kind != "DELETED" and node in self._cpus and uid not in seen:
+                    seen.add(uid)
+                    self._admit(pod, node)
+        except (OSError, http.client.HTTPException, RefusedError):
+            return  # the API server has ended
+
+    def _admit(self, pod: Tree, node: str) -> None:
+        name, wanted = pod["metadata"]["name"], _cpus(pod)
+        running = self.running[node]
+        if sum(running.values()) + wanted <= self._cpus[node]:
+            running[name] = wanted
+            self._report(pod, {"phase": "Running"})
+            return
+        self.refused[node, pod["spec"]["schedulerName"]] += 1
+        message = "Pod was rejected: Node didn't have enough resource: cpu"
+        status = {"phase": "Failed", "reason": "OutOfcpu", "message": message}
+        self._report(pod, status)
+        spec = {key: value for key, value in pod["spec"].items() if key != "nodeName"}
+        metadata = {
+            "name": f"replacement-{next(self._numbers)}",
+            "namespace": pod["metadata"]["namespace"],
+        }
+        another = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata}
+        self._client.create({**another, "spec": spec})
+
+    def _report(self, pod: Tree, status: Mapping[str, Any]) -> None:
+        tree = {"apiVersion": "v1", "kind": "Pod", "metadata": pod["metadata"]}
+        self._client.patch(f"{path_of(tree)}/status", {"status": status})
+
+
+def _cpus(pod: Tree) -> int:
+    containers = pod["spec"]["containers"]
+    return sum(int(one["resources"]["requests"]["cpu"]) for one in containers)
