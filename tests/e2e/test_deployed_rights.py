@@ -1,5 +1,7 @@
 """What ``quaymaster deploy render`` prints, on a real API server."""
 
+import re
+import shlex
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -9,6 +11,9 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
+from tests.docs.navigation import ROOT
+from tests.docs.snippets import read_page
+from tests.docs.test_docs import squeezed
 from tests.e2e.client import ApiClient, Tree, path_of
 from tests.e2e.control_plane import ControlPlane
 from tests.e2e.deployed import PILOT, SECOND, grant, rendered
@@ -83,6 +88,46 @@ def test_doctor_looks_with_the_rights_of_another_user(
     theirs = CliRunner().invoke(app, ["doctor", *options, "--as", "nobody"])
     assert theirs.exit_code == 1
     assert "list nodes: needed by the scheduler" in theirs.stdout
+
+
+def test_page_shows_what_the_doctor_says(
+    plane: ControlPlane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = read_page(PAGE)
+    for name, text in page.files.items():
+        Path(name).write_text(text)
+    (command, *_) = [one.line for one in page.commands if "berths" in one.line]
+    assert CliRunner().invoke(app, shlex.split(command)[1:]).exit_code == 0
+    admin = plane.client()
+    for kind in ("serviceaccount", "clusterrole", "clusterrolebinding", "role"):
+        admin.create(yaml.safe_load(Path(f"berths/{kind}.yaml").read_text()))
+    admin.create(yaml.safe_load(Path("berths/rolebinding.yaml").read_text()))
+    role = yaml.safe_load(Path("berths/clusterrole.yaml").read_text())
+    (at,) = [at for at, what, verb in rights_in(role) if (what, verb) == SERVICES]
+    admin.replace(without(role, at, *SERVICES))
+    shown, asked = said_by_the_page()
+    where = [f"--kubeconfig={plane.kubeconfig()}", "--secure-port=0"]
+
+    def says() -> list[str]:
+        result = CliRunner().invoke(app, [*asked, *where])
+        return squeezed(result.stdout)
+
+    # The port is of the machine, and not asked about.
+    wanted = [line for line in shown if not line.startswith("port")]
+    eventually(lambda: says() == wanted, what="\n".join(wanted))
+
+
+PAGE = ROOT / "docs" / "how-to" / "run-on-a-cluster.md"
+SERVICES = ("services", "list")
+
+
+def said_by_the_page() -> tuple[list[str], list[str]]:
+    """What the page has the doctor say, and how it is asked."""
+    text = PAGE.read_text()
+    (command,) = re.findall(r"^\$ quaymaster (doctor .*)$", text, re.MULTILINE)
+    (block,) = re.findall(r"```text\n(CHECK .*?)```", text, re.DOTALL)
+    return squeezed(block), shlex.split(command)
 
 
 def rights_in(role: Tree) -> Iterator[tuple[int, str, str]]:
