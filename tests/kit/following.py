@@ -88,7 +88,7 @@ class Following:
         self.messages: list[Message] = []
         self.seconds = 0.0
         self.told = ToldChanges(kind)
-        self.followed: Followed[Any] = Followed(kind, patience=0.0)
+        self.followed: Followed[Any] = Followed(kind)
         packer = PodPacker(lambda number, text: self._tell(Spec(0, number, text)))
         self.reflector = Reflector(
             server,

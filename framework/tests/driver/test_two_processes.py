@@ -1,6 +1,5 @@
 """The scheduler's two processes: what one does when something happens to the other."""
 
-import contextlib
 import os
 import signal
 import socket
@@ -15,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from quaymaster import Pod
-from quaymaster.cluster import ApiError, UnknownOutcomeError
+from quaymaster.cluster import ApiError, ListPendingError, UnknownOutcomeError
 from quaymaster.testing import make_pod
 from tests.kit.internals.driver import (
     IO_PROGRAM,
@@ -117,11 +116,14 @@ def test_a_process_that_cannot_be_understood_is_told(sent: str, why: str) -> Non
 
 
 def listed_by(cluster: KubernetesCluster) -> list[str]:
-    """The keys of all pods; a machine may be too busy to list them at once."""
-    for _ in range(10):
-        with contextlib.suppress(ApiError):
+    """The keys of all pods, once they are listed."""
+    while True:
+        try:
             return [pod.key for pod in cluster.list(Pod).items]
-    raise AssertionError("no list has come")
+        except ListPendingError as pending:
+            there = threading.Event()
+            pending.ask_again(there.set)
+            assert there.wait(10)
 
 
 def io_process() -> tuple[socket.socket, "subprocess.Popen[str]"]:

@@ -23,6 +23,7 @@ __all__ = [
     "EventNote",
     "ForbiddenError",
     "InvalidError",
+    "ListPendingError",
     "ListResult",
     "NotFoundError",
     "PodStatusPatch",
@@ -69,6 +70,20 @@ class ResourceExpiredError(ApiError):
     """The resource version is older than what the cluster remembers: list again."""
 
     status = 410
+
+
+class ListPendingError(ApiError):
+    """The objects are still arriving; the caller goes on with something else.
+
+    Attributes:
+        ask_again: Has a call made, on any thread, once asking again is worth while.
+    """
+
+    status = 0
+
+    def __init__(self, ask_again: Callable[[Callable[[], None]], None]) -> None:
+        super().__init__("it is still being listed")
+        self.ask_again = ask_again
 
 
 class InvalidError(ApiError):
@@ -196,6 +211,7 @@ class Cluster(Protocol):
         """Return all objects of a kind.
 
         Raises:
+            ListPendingError: They are still arriving.
             ApiError: The cluster did not answer.
         """
 

@@ -1,7 +1,7 @@
 """What the engine has been told of one resource, and has not yet looked at."""
 
 import logging
-import threading
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Final, Generic, TypeAlias, TypeVar
@@ -10,6 +10,7 @@ import msgspec
 
 from quaymaster._contract.cluster import (
     ApiError,
+    ListPendingError,
     ListResult,
     WatchEvent,
     WatchEventType,
@@ -39,7 +40,7 @@ class Followed(Generic[ObjT]):
 
     Args:
         kind: The class of its objects.
-        patience: For how many seconds to wait for further parts of a list.
+        seconds: For how long parts of a list are read before the engine goes on.
 
     Attributes:
         resource: The resource.
@@ -48,15 +49,14 @@ class Followed(Generic[ObjT]):
         is_listed: Whether all of it has been told.
     """
 
-    def __init__(self, kind: type[ObjT], patience: float = 1.0) -> None:
+    def __init__(self, kind: type[ObjT], seconds: float = 0.05) -> None:
         self.resource: Resource = resource_of(kind)
         self.trouble = ""
         self.is_absent = False
         self.is_listed = False
         self._kind = kind
-        self._patience = patience
+        self._seconds = seconds
         self._told: deque[Told] = deque()
-        self._news = threading.Condition()
         self._place = 0
         self._notify: Callable[[], None] | None = None
         self._unpacker = Unpacker(kind)
@@ -70,20 +70,25 @@ class Followed(Generic[ObjT]):
 
     def receive(self, message: Told) -> None:
         """Take a message; on any thread."""
-        with self._news:
-            self._told.append(message)
-            self._news.notify()
-        if self._notify is not None:
-            self._notify()
+        self._told.append(message)
+        notify = self._notify
+        if notify is not None:
+            notify()
 
     def listed(self) -> ListResult[ObjT]:
         """Return all objects, once all have been told.
 
         Raises:
+            ListPendingError: They have not been.
             ApiError: They cannot be listed right now.
         """
+        until = time.perf_counter() + self._seconds
         while not self.is_listed:
-            message = self._next()
+            if not self._told and self.trouble:
+                raise ApiError(self.trouble)
+            if not self._told or time.perf_counter() >= until:
+                raise ListPendingError(self._ask_again)
+            message = self._told.popleft()
             if isinstance(message, Listing):
                 self._listed = {}
             elif isinstance(message, Changed):
@@ -143,15 +148,11 @@ class Followed(Generic[ObjT]):
         else:
             _log.info("%s can be followed again", name)
 
-    def _next(self) -> Told:
-        with self._news:
-            wait = 0.0 if self.trouble else self._patience
-            if not self._told and not self._news.wait_for(self._has_news, wait):
-                raise ApiError(self.trouble or "it is still being listed")
-            return self._told.popleft()
-
-    def _has_news(self) -> bool:
-        return bool(self._told)
+    def _ask_again(self, call: Callable[[], None]) -> None:
+        """Have a call made once something has been told, if that is not so already."""
+        self._notify = call
+        if self._told:
+            call()
 
     def _gather(self, message: Changed) -> None:
         for event in self._events(message):

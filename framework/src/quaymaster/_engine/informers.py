@@ -14,6 +14,7 @@ from typing import Any, Final, Generic, Protocol, TypeVar
 from quaymaster._contract.cluster import (
     ApiError,
     Cluster,
+    ListPendingError,
     ResourceExpiredError,
     Watch,
     WatchEvent,
@@ -81,6 +82,7 @@ class _Reflector(Generic[ObjT]):
         self._version = 0
         self._must_list = True
         self._is_resting = False
+        self._trouble = ""
         self.is_listed = False
         self.objects: dict[str, ObjT] = {}
         self._log: ChangeLog[str] | None = None
@@ -154,10 +156,18 @@ class _Reflector(Generic[ObjT]):
                 except ResourceExpiredError:
                     self._must_list = True
             self.list()
-        except ApiError as error:
-            _log.warning("%s cannot be followed: %s", self._kind.kind, error)
+        except ListPendingError as pending:
             self._is_resting = True
-            self._retry_later(self._end_rest)
+            pending.ask_again(self._end_rest)
+        except ApiError as error:
+            self._rest(str(error))
+
+    def _rest(self, why: str) -> None:
+        if why != self._trouble:  # it may be tried every second for a long time
+            self._trouble = why
+            _log.warning("%s cannot be followed: %s", self._kind.kind, why)
+        self._is_resting = True
+        self._retry_later(self._end_rest)
 
     def _end_rest(self) -> None:
         self._is_resting = False
@@ -165,6 +175,7 @@ class _Reflector(Generic[ObjT]):
 
     def _connect(self) -> None:
         self._watch = self._cluster.watch(self._kind, self._version, self._tell_news)
+        self._trouble = ""
 
     def _apply(self, event: WatchEvent[ObjT]) -> None:
         if event.resource_version <= self._version:
