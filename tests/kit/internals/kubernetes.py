@@ -12,6 +12,7 @@ from quaymaster._kubernetes.listing import list_objects, list_pages
 from quaymaster._kubernetes.resolving import find_access
 from quaymaster._kubernetes.resource_versions import compare_versions, is_at_least
 from quaymaster._kubernetes.resources import Resource, resources_of
+from quaymaster._kubernetes.streams import blocks_of
 
 __all__ = [
     "Access",
@@ -23,6 +24,7 @@ __all__ = [
     "Kubeconfig",
     "Resource",
     "anonymised",
+    "blocks_of",
     "compare_versions",
     "find_access",
     "in_cluster_access",

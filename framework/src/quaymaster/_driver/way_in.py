@@ -36,10 +36,20 @@ class WayIn:
     def _run(self, follow: Follow) -> None:
         number = follow.resource
 
+        def tell(message: Message) -> None:
+            try:
+                self._tell(message)
+            except OSError as error:
+                raise _NobodyError from error
+
         def tell_spec(spec: int, text: bytes) -> None:
-            self._tell(Spec(number, spec, text))
+            tell(Spec(number, spec, text))
 
         packed = PodPacker(tell_spec).packed if follow.are_pods else as_text
         client = ApiClient(self._access, timeout=SECONDS_OF_SILENCE)
-        with contextlib.suppress(OSError):  # the engine is gone
-            Reflector(client, number, follow.path, packed, self._tell).run()
+        with contextlib.suppress(_NobodyError):
+            Reflector(client, number, follow.path, packed, tell).run()
+
+
+class _NobodyError(Exception):
+    """The engine is gone."""

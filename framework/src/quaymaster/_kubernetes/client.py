@@ -14,6 +14,7 @@ from quaymaster._kubernetes.access import Access
 from quaymaster._kubernetes.connection import Answer, Connection, Request
 from quaymaster._kubernetes.credentials import Credentials
 from quaymaster._kubernetes.errors import ApiError
+from quaymaster._kubernetes.streams import blocks_of
 
 __all__ = ["ApiClient"]
 
@@ -23,7 +24,6 @@ _LONGEST_WAIT: Final = 60.0  # seconds
 _UNAUTHORIZED: Final = 401
 _TOO_MANY: Final = 429
 _SERVER_ERROR: Final = 500
-_BLOCK: Final = 1 << 18  # bytes to take of a stream at once
 
 
 class _Status(msgspec.Struct):
@@ -118,8 +118,11 @@ class ApiClient:
             response = self._connection.stream(request)
             responses.append(response)
             is_fine = response.status == http.client.OK
-            body = b"" if is_fine else response.read()
-            return Answer(response.status, body, response.headers)
+            return (
+                self._connection.read(response)
+                if not is_fine
+                else Answer(response.status, b"", response.headers)
+            )
 
         self._insisting(begun, request)
         try:
@@ -128,11 +131,8 @@ class ApiClient:
             self.close()  # what is left of the answer is not wanted
 
     def _blocks(self, response: http.client.HTTPResponse) -> Iterator[bytes]:
-        is_small = response.headers.get("Content-Encoding") == "gzip"
-        unzip = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress if is_small else None
         try:
-            while block := response.read1(_BLOCK):
-                yield unzip(block) if unzip is not None else block
+            yield from blocks_of(response)
         except TimeoutError as error:
             raise ApiError(self._connection.where, "the stream fell silent") from error
         except (OSError, http.client.HTTPException, zlib.error, ValueError) as error:

@@ -97,10 +97,20 @@ class Connection:
             CredentialsError: There are no credentials.
         """
         response = self._sent(request)
+        return self.read(response, is_in_doubt=not request.only_reads)
+
+    def read(
+        self, response: http.client.HTTPResponse, *, is_in_doubt: bool = False
+    ) -> Answer:
+        """Read an answer to its end.
+
+        Raises:
+            ApiError: It does not come to its end.
+        """
         try:
             return Answer(response.status, _content(response), response.headers)
         except (OSError, http.client.HTTPException, EOFError, zlib.error) as error:
-            raise self._lost(error, is_in_doubt=not request.only_reads) from error
+            raise self._lost(error, is_in_doubt=is_in_doubt) from error
 
     def stream(self, request: Request) -> http.client.HTTPResponse:
         """Send a request, and return the answer to be read as it comes.
