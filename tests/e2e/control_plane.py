@@ -167,7 +167,6 @@ class ControlPlane:
         connection = {"kubeconfig": str(self.kubeconfig(user))}
         tree = {
             "clientConnection": {**connection, "qps": 5000, "burst": 5000},
-            "leaderElection": {"leaderElect": False},
             "percentageOfNodesToScore": 100,
             **(config or {}),
         }
@@ -183,10 +182,10 @@ class ControlPlane:
     def quaymaster(
         self, config: Tree | None = None, *flags: str, user: str = "admin"
     ) -> Program:
-        """``quaymaster run``, not started.
+        """``quaymaster run``, not started, without leader election.
 
         Args:
-            config: What its KubeSchedulerConfiguration says.
+            config: What its KubeSchedulerConfiguration says further.
             *flags: Further flags.
             user: As whom it asks.
         """
@@ -253,6 +252,7 @@ class ControlPlane:
         head = {
             "apiVersion": "kubescheduler.config.k8s.io/v1",
             "kind": "KubeSchedulerConfiguration",
+            "leaderElection": {"leaderElect": False},
         }
         path.write_bytes(msgspec.json.encode(head | tree))
         return path

@@ -32,7 +32,8 @@ class Follower:
     Args:
         client: Whom to ask.
         path: The collection.
-        on_change: Told, on the thread, of each object that is added or changed.
+        on_change: Told, on the thread, of each object that is added or changed, and of
+            all now and then, should it have failed.
 
     Attributes:
         changed: When something changed last, by the clock that does not jump.
@@ -95,6 +96,8 @@ class Follower:
                     self._path, since=self._since, within=_TURN
                 ):
                     self._take(kind, tree)
+                for tree in self.all():
+                    self._react(tree)
 
     def _take(self, kind: str, tree: Tree) -> None:
         if kind == "ERROR":  # the server has forgotten what came after
@@ -110,5 +113,9 @@ class Follower:
                 self._items[key] = tree
             self.changed = time.monotonic()
             self._news.notify_all()
-        if kind != "DELETED" and self._on_change is not None:
+        if kind != "DELETED":
+            self._react(tree)
+
+    def _react(self, tree: Tree) -> None:
+        if self._on_change is not None:
             self._on_change(tree)

@@ -113,18 +113,23 @@ class VolumeController:
     def _see_volume(self, volume: Tree) -> None:
         """Bind the claim that a volume is meant for."""
         reference, phase = volume["spec"].get("claimRef"), volume["status"]["phase"]
-        if reference is None and phase == "Pending":
-            free = {"status": {"phase": "Available"}}
-            self._client.patch(f"{path_of(volume)}/status", free)
-        if reference is None or phase == "Bound":
+        if reference is None:
+            if phase == "Pending":
+                self._set_phase(volume, "Available")
+            return
+        if phase == "Bound":
             return
         claim = path_of({**reference, "apiVersion": "v1", "metadata": reference})
         patch = {
             "metadata": {"annotations": {_COMPLETED: "yes"}},
             "spec": {"volumeName": volume["metadata"]["name"]},
         }
-        bound = {"status": {"phase": "Bound"}}
-        with suppress(RefusedError):  # one of them is gone
-            self._client.patch(f"{path_of(volume)}/status", bound)
+        with suppress(RefusedError):  # it is gone
             self._client.patch(claim, patch)
-            self._client.patch(f"{claim}/status", bound)
+            self._client.patch(f"{claim}/status", {"status": {"phase": "Bound"}})
+            self._set_phase(volume, "Bound")
+
+    def _set_phase(self, volume: Tree, phase: str) -> None:
+        with suppress(RefusedError):  # it is gone
+            status = {"status": {"phase": phase}}
+            self._client.patch(f"{path_of(volume)}/status", status)
