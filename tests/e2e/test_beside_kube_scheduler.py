@@ -6,7 +6,7 @@ import pytest
 
 from quaymaster import Node, Pod
 from quaymaster.testing import make_node, make_pod
-from tests.e2e.client import Tree
+from tests.e2e.client import Tree, path_of
 from tests.e2e.control_plane import ControlPlane
 from tests.e2e.processes import eventually
 from tests.e2e.strict_kubelets import StrictKubelets
@@ -62,6 +62,35 @@ def parted(name: str, operator: str) -> Tree:
     affinity = {"requiredDuringSchedulingIgnoredDuringExecution": terms}
     args = {"addedAffinity": affinity}
     return profile(name, pluginConfig=[{"name": "NodeAffinity", "args": args}])
+
+
+def test_quaymaster_and_kube_scheduler_take_turns_by_one_lease(
+    plane: ControlPlane,
+) -> None:
+    admin = plane.client()
+    admin.create(node("node", 100))
+    times = {"leaseDuration": "3s", "renewDeadline": "2s", "retryPeriod": "500ms"}
+    config = {"leaderElection": {"leaderElect": True, **times}}
+    ours, theirs = plane.quaymaster(config), plane.scheduler(config)
+    waiting = iter(pods(THEIRS, 100))
+
+    def schedule_one() -> None:
+        path = path_of(admin.create(next(waiting)))
+        eventually(lambda: "nodeName" in admin.get(path)["spec"], what=path)
+
+    ours.start()
+    schedule_one()
+    theirs.start()
+    ours.pause()
+    schedule_one()  # the other one
+    ours.resume()
+    assert ours.wait() != 0
+    ours.start()
+    theirs.kill()
+    schedule_one()
+    theirs.start()
+    assert ours.stop() == 0
+    schedule_one()
 
 
 def test_both_fill_the_cluster_and_what_is_refused_finds_room_elsewhere(
