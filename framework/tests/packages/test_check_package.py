@@ -33,6 +33,8 @@ GATES = """
 from quaymaster import hookimpl
 
 class Gates:
+    reads = ()
+
     def __init__(self, args, handle):
         pass
 
@@ -422,3 +424,15 @@ def test_folder_that_is_no_package_is_bad_input(
 def test_package_that_is_not_installed_is_bad_input() -> None:
     problem = "neither a folder nor the name of an installed distribution"
     assert str(check("acme-gone").exception) == f"acme-gone: {problem}"
+
+
+def test_plugin_that_does_not_say_what_it_reads_is_told_what_follows(
+    make_folder: MakeFolder,
+) -> None:
+    folder = make_folder(code=GATES.replace("    reads = ()\n", ""))
+    (line,) = findings(folder)
+    assert line == (
+        "warning: [rights] plugin 'Gates': says neither what it reads nor what it "
+        "writes, so a scheduler with it asks for all that is usual; for nodes and pods "
+        "alone, reads = () is enough"
+    )

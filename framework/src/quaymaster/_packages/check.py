@@ -8,6 +8,7 @@ from packaging.utils import canonicalize_name
 from quaymaster._packages.candidate import Candidate, find_package
 from quaymaster._packages.contract_checks import contract_findings
 from quaymaster._packages.entry_checks import (
+    access_findings,
     age_findings,
     clash_findings,
     kind_findings,
@@ -80,6 +81,7 @@ def _findings(
     yield from observer_findings(candidate)
     for plugin in usable:
         yield from age_findings(plugin)
+        yield from access_findings(plugin)
         if plugin.extension_points:
             yield from contract_findings(plugin, args.get(plugin.name), opt_outs)
 

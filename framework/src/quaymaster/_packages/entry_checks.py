@@ -10,12 +10,14 @@ from quaymaster._objects.kind_set import KindSet
 from quaymaster._packages.candidate import Candidate
 from quaymaster._packages.findings import Finding
 from quaymaster._packages.kinds import brought_kinds
+from quaymaster._registry.access import declares_access
 from quaymaster._registry.kinds import RegisteredKind, kinds_of_plugin
 from quaymaster._registry.observers import RegisteredObserver
 from quaymaster._registry.plugin_checks import marked_hooks
 from quaymaster._registry.registry import PluginRegistry, RegisteredPlugin
 
 __all__ = [
+    "access_findings",
     "age_findings",
     "clash_findings",
     "kind_findings",
@@ -38,6 +40,16 @@ def load_findings(plugin: RegisteredPlugin) -> Iterator[Finding]:
     if own != plugin.name:
         message = f"its class is called {own!r}, expected the name in profiles"
         yield Finding.warning("loading", where, message)
+
+
+def access_findings(plugin: RegisteredPlugin) -> Iterator[Finding]:
+    """Find out whether a scheduler with the plugin asks for more than it needs."""
+    if not declares_access(plugin.load()):
+        message = (
+            "says neither what it reads nor what it writes, so a scheduler with it "
+            "asks for all that is usual; for nodes and pods alone, reads = () is enough"
+        )
+        yield Finding.warning("rights", f"plugin {plugin.name!r}", message)
 
 
 def age_findings(plugin: RegisteredPlugin) -> Iterator[Finding]:
