@@ -68,7 +68,7 @@ def cache_of(scheduler: Scheduler) -> Cache:
 
 def informers_of(scheduler: Scheduler) -> EngineInformers:
     """The copies that a scheduler has of what is in the cluster."""
-    return scheduler._informers
+    return scheduler.informers
 
 
 def binding_of(scheduler: Scheduler) -> BindingCycle:

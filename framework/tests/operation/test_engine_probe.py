@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import pytest
 
-from tests.kit.internals.operation import EngineBusyError, EngineProbe
+from tests.kit.internals.operation import EngineBusyError, EngineIdleError, EngineProbe
 
 T = TypeVar("T")
 
@@ -45,6 +45,15 @@ def test_stuck_engine_is_given_up() -> None:
     with pytest.raises(EngineBusyError, match=r"has not answered for 0\.001 s"):
         probe.ask(lambda: 7)
     assert inbox.answers[0].cancelled()
+
+
+def test_replica_that_waits_for_the_lease_is_not_asked() -> None:
+    inbox = StuckInbox()
+    probe = EngineProbe(inbox, 30.0, lambda: False)
+    with pytest.raises(EngineIdleError, match="waits for the lease"):
+        probe.ask(lambda: 7)
+    assert probe.problem() == ""
+    assert inbox.answers == []
 
 
 def test_stuck_engine_is_a_problem_and_no_error() -> None:

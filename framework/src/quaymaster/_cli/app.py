@@ -5,6 +5,7 @@ import click
 from quaymaster._cli import (
     completion,
     config,
+    debug,
     deploy,
     doctor,
     explain,
@@ -51,6 +52,7 @@ app.add_command(snapshot.command)
 app.add_command(run.command)
 app.add_command(deploy.group)
 app.add_command(doctor.command)
+app.add_command(debug.group)
 app.add_command(extender.command)
 app.add_command(perf.command)
 app.add_command(plugins.group)

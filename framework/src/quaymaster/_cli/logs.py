@@ -1,26 +1,54 @@
 """The log of commands that run for long."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Final
 
+from quaymaster._cli.output import print_line
 from quaymaster._config.watcher import ConfigWatcher
+from quaymaster._operation.dump import told_in_lines
+from quaymaster._operation.logs import JsonFormatter
 
-__all__ = ["logging_to_stderr"]
+__all__ = ["log_formats", "logging_to_stderr"]
+
+_log = logging.getLogger(__name__)
+
+_TELLING: Final = (ConfigWatcher.__module__, told_in_lines.__module__, __name__)
+"""The modules whose messages are shown although nothing is wrong."""
+
+_FORMATS: Final = {
+    "text": lambda: logging.Formatter("%(message)s"),
+    "json": JsonFormatter,
+}
+
+
+def log_formats() -> list[str]:
+    """The names of the formats of log lines."""
+    return list(_FORMATS)
 
 
 @contextmanager
-def logging_to_stderr() -> Iterator[None]:
-    """Show warnings and errors, and what becomes of changed configuration files."""
+def logging_to_stderr(form: str = "text") -> Iterator[Callable[[str], None]]:
+    """Show warnings and errors, what becomes of changed configuration files, and dumps.
+
+    Args:
+        form: The format of the lines.
+
+    Yields:
+        What tells a line to people: to standard output, or into a log for programs.
+    """
     handler = logging.StreamHandler()
-    handler.setFormatter(logging.Formatter("%(message)s"))
+    handler.setFormatter(_FORMATS[form]())
     everything = logging.getLogger("quaymaster")
-    reloads = logging.getLogger(ConfigWatcher.__module__)
-    level = reloads.level
+    telling = list(map(logging.getLogger, _TELLING))
+    levels = [one.level for one in telling]
     everything.addHandler(handler)
-    reloads.setLevel(logging.INFO)
+    for one in telling:
+        one.setLevel(logging.INFO)
     try:
-        yield
+        yield print_line if form == "text" else _log.info
     finally:
-        reloads.setLevel(level)
+        for one, level in zip(telling, levels, strict=True):
+            one.setLevel(level)
         everything.removeHandler(handler)

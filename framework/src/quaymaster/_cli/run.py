@@ -2,27 +2,26 @@
 
 import random
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from typing import Any, Final
 
 import click
 
 from quaymaster._cli.configuration import read_config
-from quaymaster._cli.logs import logging_to_stderr
+from quaymaster._cli.logs import log_formats, logging_to_stderr
 from quaymaster._cli.notices import print_notices
-from quaymaster._cli.output import print_line
 from quaymaster._cli.reaching import begin_of, connection_notices
 from quaymaster._cli.serving import (
+    Operated,
     ServingArguments,
-    pages_of,
-    serving,
+    operating,
     serving_options,
 )
 from quaymaster._cli.signals import on_hangup, stopping, waking
 from quaymaster._cli.values import config_option
 from quaymaster._config.watcher import ConfigWatcher
-from quaymaster._contract.clock import RealClock
+from quaymaster._contract.clock import Clock, RealClock
 from quaymaster._driver.cluster import KubernetesCluster
 from quaymaster._driver.executor import GreenletExecutor
 from quaymaster._driver.link import ProcessLostError
@@ -54,11 +53,19 @@ _SECONDS_TO_LEAVE: Final = 3.0  # for events that wait
     help="The context of the kubeconfig; by default the current one, or without any "
     "kubeconfig the service account of the pod that this runs in.",
 )
+@click.option(
+    "--logging-format",
+    type=click.Choice(log_formats()),
+    default="text",
+    show_default=True,
+    help="The format of the log, which goes to standard error.",
+)
 @serving_options
 def command(
     config_file: str | None,
     kubeconfig: str | None,
     context: str,
+    logging_format: str,
     **served: Any,  # what `serving_options` name
 ) -> None:
     """Schedule the pods of a cluster: bind them, and preempt others.
@@ -74,7 +81,8 @@ def command(
     )
     access = find_access(kubeconfig=begin.kubeconfig, context=context)
     clock, metrics = RealClock(), SchedulerMetrics()
-    with logging_to_stderr(), closing(KubernetesCluster(begin)) as cluster:
+    log = logging_to_stderr(logging_format)
+    with log as tell, closing(KubernetesCluster(begin)) as cluster:
         scheduler = Scheduler(
             cluster,
             config,
@@ -90,27 +98,28 @@ def command(
             io_problem=lambda: cluster.end,
             is_stopping=stop.is_set,
         )
-        pages = pages_of(scheduler, standing, metrics)
-        with serving(ServingArguments(**served), pages, cluster):
+        name = begin.election.name if begin.election is not None else ""
+        operated = Operated(scheduler, metrics, clock, cluster, lease_name=name)
+        with operating(operated, standing, ServingArguments(**served)):
             if begin.election is not None:
-                lease = f"{begin.election.namespace}/{begin.election.name}"
-                print_line(f"waiting for the lease {lease} on {access.server}")
-            _run(scheduler, cluster, stop, config_file, registry, clock)
+                lease = f"{begin.election.namespace}/{name}"
+                tell(f"waiting for the lease {lease} on {access.server}")
+            _run(operated, stop, config_file, registry, tell)
             if cluster.end:
                 raise ProcessLostError(cluster.end)
             cluster.close(_SECONDS_TO_LEAVE)
-            print_line("stopped")
+            tell("stopped")
 
 
 def _run(
-    scheduler: Scheduler,
-    cluster: KubernetesCluster,
+    operated: Operated,
     stop: threading.Event,
     config_file: str | None,
     registry: PluginRegistry,
-    clock: RealClock,
+    tell: Callable[[str], None],
 ) -> None:
     """Schedule until somebody interrupts, and follow the configuration file."""
+    scheduler, cluster, clock = operated.scheduler, operated.cluster, operated.clock
 
     def end() -> None:
         stop.set()
@@ -133,7 +142,7 @@ def _run(
         cluster.lead()
         if cluster.end:
             return
-        print_line(f"scheduling {', '.join(scheduler.frameworks)}")
+        tell(f"scheduling {', '.join(scheduler.frameworks)}")
         scheduler.start()
         cluster.beat(clock)
         is_at_work.set()
@@ -147,7 +156,7 @@ def _following(
     config_file: str | None,
     registry: PluginRegistry,
     scheduler: Scheduler,
-    clock: RealClock,
+    clock: Clock,
 ) -> Iterator[None]:
     """Follow the configuration file, if there is one."""
     if config_file is None:

@@ -7,16 +7,21 @@ from typing import Any, Final
 import attrs
 import click
 
+from quaymaster._cli.signals import on_signal
+from quaymaster._contract.clock import Clock
 from quaymaster._driver.cluster import KubernetesCluster
 from quaymaster._engine.scheduler import Scheduler
 from quaymaster._operation.access import Gate
+from quaymaster._operation.background import DriftWatch
 from quaymaster._operation.client_stats import ClientStats
 from quaymaster._operation.configz import configz
+from quaymaster._operation.dump import Dump, dump_page, holdings, log_dump, whole_dump
 from quaymaster._operation.engine_probe import EngineProbe
 from quaymaster._operation.pages import Page
 from quaymaster._operation.readings import SchedulerReader, client_readings
 from quaymaster._operation.reviews import ApiReviewer, CachedReviewer
 from quaymaster._operation.server import PageServer, ServingOptions
+from quaymaster._operation.server_view import ServerComparer, view_of
 from quaymaster._operation.standing import Standing, health
 from quaymaster._runtime.metrics import SchedulerMetrics
 from quaymaster._serving.tls import (
@@ -26,11 +31,15 @@ from quaymaster._serving.tls import (
     WrapsConnections,
 )
 
-__all__ = ["ServingArguments", "pages_of", "serving", "serving_options"]
+__all__ = ["Operated", "ServingArguments", "operating", "serving_options"]
 
 # As long as kubelets wait for the scheduler's probes where kubeadm has set it up: 15 s,
 # less some for the rest of the answer.
 _SECONDS_TO_ANSWER: Final = 10.0
+# Chosen: a watch takes far less to tell what has happened.
+_SECONDS_BETWEEN_LOOKS: Final = 2.0
+# Half of what Prometheus has by default.
+_SECONDS_TO_MEASURE: Final = 5.0
 _LARGEST_PORT: Final = 65535
 
 
@@ -98,7 +107,7 @@ _OPTIONS: Final = (
 
 
 @contextmanager
-def serving(
+def _serving(
     arguments: ServingArguments, pages: Mapping[str, Page], cluster: KubernetesCluster
 ) -> Iterator[None]:
     """Serve pages on other threads, unless the port is 0.
@@ -127,30 +136,74 @@ def serving(
         server.stop()
 
 
-def pages_of(
-    scheduler: Scheduler,
+@attrs.frozen(eq=False)
+class Operated:
+    """A scheduler at work, and what belongs to it.
+
+    Attributes:
+        scheduler: The scheduler; it has to take turns on the main thread.
+        metrics: What it counts.
+        clock: Its clock.
+        cluster: Its cluster.
+        lease_name: The name of the lease that it needs; empty if it needs none.
+    """
+
+    scheduler: Scheduler
+    metrics: SchedulerMetrics
+    clock: Clock
+    cluster: KubernetesCluster
+    lease_name: str = ""
+
+    def stats(self) -> ClientStats:
+        """Return what is known of its lease."""
+        return ClientStats(
+            lease_name=self.lease_name, is_leader=self.cluster.is_leading
+        )
+
+
+@contextmanager
+def operating(
+    operated: Operated,
     standing: Standing,
-    metrics: SchedulerMetrics,
-    stats: Callable[[], ClientStats] = ClientStats,
-) -> Mapping[str, Page]:
-    """Return the pages of a scheduler.
+    arguments: ServingArguments,
+) -> Iterator[None]:
+    """Serve the pages of a scheduler, compare its caches, and dump it on SIGUSR2.
 
     Args:
-        scheduler: The scheduler; it has to take turns on another thread.
+        operated: The scheduler.
         standing: What the process knows of itself.
-        metrics: What the scheduler counts.
-        stats: What is counted of its requests; may be asked from any thread.
+        arguments: Where to serve.
     """
+    scheduler, clock = operated.scheduler, operated.clock
+    probe = EngineProbe(scheduler, _SECONDS_TO_ANSWER, standing.is_leading)
+    quick = EngineProbe(scheduler, _SECONDS_TO_MEASURE, standing.is_leading)
+    drift = DriftWatch(scheduler, clock)
+    reader = SchedulerReader(scheduler, operated.metrics, drift.counter.counts)
+    comparer = ServerComparer(scheduler, probe, lambda: view_of(operated.cluster.read))
+
+    def dump() -> Dump:
+        return whole_dump(
+            lambda: probe.ask(lambda: holdings(scheduler, clock.now())),
+            lambda: comparer.differences(_SECONDS_BETWEEN_LOOKS),
+        )
+
     # Only here: it is not there without the extra.
     from quaymaster._operation.exposition import metrics_page  # noqa: PLC0415 - above
 
-    probe = EngineProbe(scheduler, _SECONDS_TO_ANSWER)
-    reader = SchedulerReader(scheduler, metrics)
-    return {
+    pages: Mapping[str, Page] = {
         **health(standing, probe, scheduler),
-        "/metrics": metrics_page(probe, reader.read, lambda: client_readings(stats())),
+        "/metrics": metrics_page(
+            quick, reader.read, lambda: client_readings(operated.stats())
+        ),
+        "/debug/dump": dump_page(dump),
         "/configz": configz(lambda: scheduler.config),
     }
+    drift.start()
+    with (
+        _serving(arguments, pages, operated.cluster),
+        on_signal("SIGUSR2", lambda: log_dump(dump)),
+    ):
+        yield
 
 
 def _tls(arguments: ServingArguments) -> WrapsConnections:

@@ -5,10 +5,10 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from queue import SimpleQueue
 
-__all__ = ["interruptible", "on_hangup", "stopping", "waking"]
+__all__ = ["interruptible", "on_hangup", "on_signal", "stopping", "waking"]
 
 
 @contextmanager
@@ -60,33 +60,41 @@ def stopping(
             signal.signal(one, handler)
 
 
+def on_hangup(call: Callable[[], None]) -> AbstractContextManager[None]:
+    """Call a function whenever SIGHUP arrives; see `on_signal`."""
+    return on_signal("SIGHUP", call)
+
+
 @contextmanager
-def on_hangup(call: Callable[[], None]) -> Iterator[None]:
-    """Call a function, on a thread of its own, whenever SIGHUP arrives.
+def on_signal(name: str, call: Callable[[], None]) -> Iterator[None]:
+    """Call a function, on a thread of its own, whenever a signal arrives.
 
     The handler must take no lock, since the main thread may hold it. So it only puts a
     note into a queue that is made for signal handlers.
 
     Args:
+        name: The name of the signal; on a system that has no such signal, nothing is
+            done.
         call: May be called from any thread.
     """
-    if not hasattr(signal, "SIGHUP"):  # as on Windows
+    number = getattr(signal, name, None)
+    if number is None:  # as on Windows
         yield
         return
-    hangups: SimpleQueue[bool] = SimpleQueue()
+    notes: SimpleQueue[bool] = SimpleQueue()
 
     def work() -> None:
-        while hangups.get():
+        while notes.get():
             call()
 
-    thread = threading.Thread(target=work, name="hangups", daemon=True)
+    thread = threading.Thread(target=work, name=name, daemon=True)
     thread.start()
-    previous = signal.signal(signal.SIGHUP, lambda *_: hangups.put(True))
+    previous = signal.signal(number, lambda *_: notes.put(True))
     try:
         yield
     finally:
-        signal.signal(signal.SIGHUP, previous)
-        hangups.put(False)
+        signal.signal(number, previous)
+        notes.put(False)
         thread.join()
 
 

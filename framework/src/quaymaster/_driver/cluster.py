@@ -199,6 +199,17 @@ class KubernetesCluster:
         """The id of the process for input and output."""
         return self._link.process
 
+    def read(self, target: str) -> bytes:
+        """Read a resource as it is on the server, past what is followed.
+
+        Args:
+            target: The path with its query.
+
+        Raises:
+            ApiError: The server cannot be asked, or refuses.
+        """
+        return self._asked(Asked(0, Lane.READ, "GET", target))
+
     @property
     def end(self) -> str:
         """Why nothing can be done any more; empty while all is well.

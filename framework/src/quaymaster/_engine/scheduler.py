@@ -69,6 +69,7 @@ class Scheduler:
         queue: The pods that wait for an attempt.
         waiting: The pods that wait on Permit.
         cache: What runs where, with the pods that are assumed to.
+        informers: The copies of the cluster's objects.
         frameworks: Scheduler name -> the profile at work.
 
     Raises:
@@ -111,12 +112,12 @@ class Scheduler:
         self.queue = engine.queue
         self.waiting = runner.waiting
         self.cache = runner.cache
+        self.informers = runner.informers
         self.frameworks: Mapping[str, Framework] = runner.frameworks
         self._observer = observer
         self._runner = runner
         self._engine = engine
         # Each attempt needs these: one step to each of them, not two.
-        self._informers = runner.informers
         self._random = runner.random
         self._binding = engine.binding
         self._progress = engine.progress
@@ -221,7 +222,7 @@ class Scheduler:
             Whether there was anything to do.
         """
         busy = self._runner.catch_up()
-        queued = self.queue.pop() if self._informers.has_listed else None
+        queued = self.queue.pop() if self.informers.has_listed else None
         if queued is not None:
             self._schedule(queued)
         return busy or queued is not None
@@ -273,7 +274,7 @@ class Scheduler:
 
         As long as there are any, nothing is scheduled.
         """
-        return [kind.kind for kind in self._informers.unlisted()]
+        return [kind.kind for kind in self.informers.unlisted()]
 
     def gate_of(self, pod: Pod) -> Status | None:
         """Return what keeps a pod out of the queue, or None if nothing does."""
@@ -324,7 +325,8 @@ class Scheduler:
         except VerificationError:
             raise
         except Exception as error:
-            _log.exception("the attempt to schedule pod %s broke", pod.key)
+            text = "the attempt to schedule pod %s broke"
+            _log.exception(text, pod.key, extra={"pod": pod.key})
             message = describe_exception(error)
             return Failure(kind=FailureKind.ERROR, message=message)
 

@@ -6,13 +6,17 @@ from typing import Protocol, TypeVar
 
 from quaymaster._errors import QuaymasterError
 
-__all__ = ["EngineBusyError", "EngineProbe"]
+__all__ = ["EngineBusyError", "EngineIdleError", "EngineProbe"]
 
 T = TypeVar("T")
 
 
 class EngineBusyError(QuaymasterError):
     """The engine's thread has not answered in time."""
+
+
+class EngineIdleError(QuaymasterError):
+    """The engine is not at work yet."""
 
 
 class _Inbox(Protocol):
@@ -27,9 +31,17 @@ class EngineProbe:
     Args:
         inbox: Takes the questions.
         seconds: How long to wait for an answer.
+        is_at_work: Whether the engine takes turns at all; it does not in a replica
+            that waits for the lease.
     """
 
-    def __init__(self, inbox: _Inbox, seconds: float) -> None:
+    def __init__(
+        self,
+        inbox: _Inbox,
+        seconds: float,
+        is_at_work: Callable[[], bool] = lambda: True,
+    ) -> None:
+        self._is_at_work = is_at_work
         self._inbox = inbox
         self._seconds = seconds
 
@@ -38,7 +50,10 @@ class EngineProbe:
 
         Raises:
             EngineBusyError: It did not get round to it.
+            EngineIdleError: It is not at work yet.
         """
+        if not self._is_at_work():
+            raise EngineIdleError("this replica waits for the lease")
         answer = self._inbox.ask(question)
         try:
             return answer.result(self._seconds)
@@ -51,6 +66,8 @@ class EngineProbe:
         """Say what is wrong with the engine; empty if it takes its turns."""
         try:
             self.ask(lambda: None)
+        except EngineIdleError:
+            return ""
         except EngineBusyError as error:
             return str(error)
         return ""

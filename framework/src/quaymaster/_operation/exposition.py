@@ -19,7 +19,11 @@ from prometheus_client.core import (
 from prometheus_client.registry import Collector
 from prometheus_client.utils import floatToGoString
 
-from quaymaster._operation.engine_probe import EngineBusyError, EngineProbe
+from quaymaster._operation.engine_probe import (
+    EngineBusyError,
+    EngineIdleError,
+    EngineProbe,
+)
 from quaymaster._operation.families import FAMILIES, Family, Kind
 from quaymaster._operation.pages import Query, Reply
 from quaymaster._operation.readings import Readings
@@ -52,6 +56,8 @@ def metrics_page(
         found = dict(known())
         try:
             found.update(probe.ask(read))
+        except EngineIdleError:
+            return found
         except EngineBusyError as error:
             _log.warning("no metrics of the scheduler: %s", error)
         return found

@@ -23,6 +23,11 @@ _QUEUES: Final = {
     QueueName.ERROR_BACKOFF: "backoff",
     QueueName.UNSCHEDULABLE: "unschedulable",
 }
+_DRIFTS: Final = [
+    (kind, difference)
+    for kind in ("Node", "Pod")
+    for difference in ("missing", "extra", "changed")
+]
 _FOLLOWED: Final = (1, 36, 2)
 """The version of Kubernetes whose decisions are followed."""
 
@@ -33,9 +38,16 @@ class SchedulerReader:
     Args:
         scheduler: The scheduler.
         metrics: What it has counted and timed.
+        drift: (kind, difference) -> how often its caches were wrong.
     """
 
-    def __init__(self, scheduler: Scheduler, metrics: SchedulerMetrics) -> None:
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        metrics: SchedulerMetrics,
+        drift: Mapping[tuple[str, str], int],
+    ) -> None:
+        self._drift = drift
         self._scheduler = scheduler
         self._metrics = metrics
         # What was once there goes on as 0: graphs of sums need it.
@@ -44,11 +56,14 @@ class SchedulerReader:
 
     def read(self) -> Readings:
         """Return all numbers as they are now."""
-        return {
+        readings = {
             f"scheduler_{name}": values
             for part in (self._counted(), self._timed(), self._held())
             for name, values in part.items()
         }
+        drift: dict[tuple[str, str], int] = dict.fromkeys(_DRIFTS, 0)
+        readings["cache_drift_total"] = _values(drift | dict(self._drift))
+        return readings
 
     def _counted(self) -> Readings:
         metrics, incoming = self._metrics, self._scheduler.queue.incoming

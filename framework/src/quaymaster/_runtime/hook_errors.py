@@ -55,9 +55,12 @@ class HookErrors:
 def _complain(failure: HookError, unsaid: int) -> None:
     error, pod = failure.error, failure.pod
     more = f"; {unsaid} failures more since the last one logged" if unsaid else ""
+    fields = {"plugin": failure.plugin, "hook": failure.hook, "pod": pod}
     if isinstance(error, PluginError):
-        _log.error("%s%s%s", error, f" (pod {pod})" if pod else "", more)
+        where = f" (pod {pod})" if pod else ""
+        _log.error("%s%s%s", error, where, more, extra=fields)
         return
     what = f"plugin '{failure.plugin}': {failure.hook} failed"
     what += f" for pod {pod}" if pod else ""
-    _log.error("%s: %s%s", what, describe_exception(error), more, exc_info=error)
+    why = describe_exception(error)
+    _log.error("%s: %s%s", what, why, more, exc_info=error, extra=fields)

@@ -66,4 +66,5 @@ def _warn(slow: SlowHook, unsaid: int) -> None:
         f" for pod {slow.pod}" if slow.pod else "",
         slow.limit_seconds,
         f"; {unsaid} times more since the last warning" if unsaid else "",
+        extra={"plugin": slow.plugin, "hook": slow.hook, "pod": slow.pod},
     )

@@ -12,6 +12,8 @@ binding has failed. Watches may repeat, skip and reorder events, so where upstre
 reports an error or exits, this cache takes the last event for the truth.
 """
 
+from collections.abc import Iterator
+
 from quaymaster._errors import QuaymasterError
 from quaymaster._objects import Node, Pod
 from quaymaster._state.snapshot import Snapshot
@@ -60,6 +62,10 @@ class Cache:
     def assumed_count(self) -> int:
         """How many pods are assumed, and not confirmed yet."""
         return len(self._assumed)
+
+    def __iter__(self) -> Iterator[Pod]:
+        """The pods that are on nodes, assumed ones included."""
+        return iter(self._pods.values())
 
     def get(self, uid: str) -> Pod | None:
         """Return the pod as it is counted on its node, or None."""

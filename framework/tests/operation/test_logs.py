@@ -1,0 +1,72 @@
+"""Log lines as JSON."""
+
+import json
+import logging
+import sys
+from typing import Any
+
+import pytest
+
+from tests.kit.internals.operation import JsonFormatter, without_secrets
+
+
+def line(message: str, *args: object, **extra: object) -> dict[str, Any]:
+    record = logging.makeLogRecord(
+        {
+            "name": "quaymaster.x",
+            "levelno": logging.WARNING,
+            "levelname": "WARNING",
+            "msg": message,
+            "args": args,
+            "created": 1700000000.25,
+            **extra,
+        }
+    )
+    text = JsonFormatter().format(record)
+    assert "\n" not in text
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def test_line_says_when_how_bad_where_and_what() -> None:
+    assert line("pod %s\nfailed", "default/a") == {
+        "ts": 1700000000.25,
+        "level": "warning",
+        "logger": "quaymaster.x",
+        "msg": "pod default/a\nfailed",
+    }
+
+
+def test_fields_of_a_message_are_fields_of_the_line() -> None:
+    found = line("late", pod="default/a", plugin="P", seconds=2.5)
+    assert (found["pod"], found["plugin"], found["seconds"]) == ("default/a", "P", 2.5)
+
+
+def test_fields_do_not_replace_those_of_the_line() -> None:
+    assert line("late", ts=5, level="odd")["level"] == "warning"
+
+
+def test_traceback_is_a_field() -> None:
+    try:
+        raise ValueError("Bearer abcdefgh12345")
+    except ValueError:
+        found = line("broke", exc_info=sys.exc_info())
+    assert found["error"].startswith("Traceback")
+    assert found["error"].endswith("ValueError: Bearer [redacted]")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Authorization: Bearer abc.def-ghi", "Authorization: Bearer [redacted]"),
+        ("authorization: basic bWU6cGFzcw==", "authorization: basic [redacted]"),
+        ("token eyJhbGci.eyJpc3Mi.c2ln_-x", "token [redacted]"),
+        ("https://me:pass@host.example/x", "https://[redacted]@host.example/x"),
+        ("a bearer of news", "a bearer of news"),
+        ("https://host.example/x", "https://host.example/x"),
+    ],
+)
+def test_secrets_are_not_logged(text: str, shown: str) -> None:
+    assert without_secrets(text) == shown
+    assert line(text)["msg"] == shown
+    assert line("x", url=text)["url"] == shown
