@@ -14,6 +14,7 @@ from quaymaster.config import load_config
 from quaymaster.inmemory import InMemoryCluster
 from quaymaster.scheduler import PluginRegistry, Scheduler, VirtualClock
 from quaymaster.testing import make_node, make_pod
+from tests.kit.internals.driver import Counted, Durations, LeaseSeen
 from tests.kit.internals.operation import (
     FAMILIES,
     ClientStats,
@@ -22,7 +23,7 @@ from tests.kit.internals.operation import (
     client_readings,
     metrics_page,
 )
-from tests.kit.internals.runtime import Measured, SchedulerMetrics
+from tests.kit.internals.runtime import SchedulerMetrics
 from tests.kit.sources import ROOT
 
 T = TypeVar("T")
@@ -245,18 +246,24 @@ def test_evictions_are_counted(rig: Rig) -> None:
 
 
 def test_what_the_other_process_counts_is_served(rig: Rig) -> None:
-    rig.stats = ClientStats(
-        requests={("201", "POST", "api:6443"): 7},
-        durations={("POST", "api:6443"): Measured((5, 2, *[0] * 11), 0.03)},
-        lease_name="kube-scheduler",
-        is_leader=True,
+    counted = Counted(
+        {("201", "POST"): 7}, {"POST": Durations([5, 2, *[0] * 11], 0.03)}
     )
+    lease = LeaseSeen("kube-scheduler", True, "me", 3, 2)
+    rig.stats = ClientStats.of("api:6443", counted, lease)
     served = rig.value
     where = {"host": "api:6443"}
     assert served("rest_client_requests_total", code="201", method="POST", **where) == 7
     seconds = "rest_client_request_duration_seconds_bucket"
     assert served(seconds, verb="POST", le="0.025", **where) == 7
     assert served("leader_election_master_status", name="kube-scheduler") == 1
+    assert served("leader_election_slowpath_total", name="kube-scheduler") == 2
+
+
+def test_nothing_is_served_of_what_the_other_process_has_not_told(rig: Rig) -> None:
+    rig.stats = ClientStats.of("api:6443", None, None)
+    names = [name for name in rig.served() if name.startswith(("rest_", "leader_"))]
+    assert names == []
 
 
 def test_build_says_whose_decisions_are_followed(rig: Rig) -> None:

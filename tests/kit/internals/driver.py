@@ -1,12 +1,16 @@
 """What tests see of ``quaymaster._driver``."""
 
 from quaymaster._driver.cluster import KubernetesCluster
+from quaymaster._driver.counts import REQUEST_SECONDS, CountedRoad, RequestCounts
 from quaymaster._driver.followed import Followed
 from quaymaster._driver.frames import (
     Begin,
     Changed,
+    Counted,
+    Durations,
     FrameError,
     FrameSocket,
+    LeaseSeen,
     Message,
     Spec,
     ToEngine,
@@ -18,16 +22,22 @@ from quaymaster._driver.told import as_text
 
 __all__ = [
     "IO_PROGRAM",
+    "REQUEST_SECONDS",
     "Begin",
     "Changed",
+    "Counted",
+    "CountedRoad",
+    "Durations",
     "Followed",
     "FrameError",
     "FrameSocket",
     "KubernetesCluster",
+    "LeaseSeen",
     "Link",
     "Message",
     "PodPacker",
     "Reflector",
+    "RequestCounts",
     "Spec",
     "ToEngine",
     "as_text",

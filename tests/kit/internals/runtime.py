@@ -6,7 +6,7 @@ from quaymaster._runtime.calls import Implementations
 from quaymaster._runtime.failures import WrongAnswerError
 from quaymaster._runtime.guards import HookGuards, HookTimer, unguarded
 from quaymaster._runtime.manager import hooks_of
-from quaymaster._runtime.measures import Histogram, Measured, exponential
+from quaymaster._runtime.measures import Histogram, exponential
 from quaymaster._runtime.metrics import SchedulerMetrics
 from quaymaster._runtime.profile import Call, Profile
 
@@ -17,7 +17,6 @@ __all__ = [
     "HookGuards",
     "HookTimer",
     "Implementations",
-    "Measured",
     "Profile",
     "SchedulerMetrics",
     "WrongAnswerError",

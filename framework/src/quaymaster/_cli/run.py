@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import click
 
@@ -98,11 +99,11 @@ def command(
             io_problem=lambda: cluster.end,
             is_stopping=stop.is_set,
         )
-        name = begin.election.name if begin.election is not None else ""
-        operated = Operated(scheduler, metrics, clock, cluster, lease_name=name)
+        host = urlsplit(access.server).netloc
+        operated = Operated(scheduler, metrics, clock, cluster, host)
         with operating(operated, standing, ServingArguments(**served)):
             if begin.election is not None:
-                lease = f"{begin.election.namespace}/{name}"
+                lease = f"{begin.election.namespace}/{begin.election.name}"
                 tell(f"waiting for the lease {lease} on {access.server}")
             _run(operated, stop, config_file, registry, tell)
             if cluster.end:

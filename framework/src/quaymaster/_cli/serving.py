@@ -145,20 +145,18 @@ class Operated:
         metrics: What it counts.
         clock: Its clock.
         cluster: Its cluster.
-        lease_name: The name of the lease that it needs; empty if it needs none.
+        host: The host of the API server, with its port.
     """
 
     scheduler: Scheduler
     metrics: SchedulerMetrics
     clock: Clock
     cluster: KubernetesCluster
-    lease_name: str = ""
+    host: str
 
     def stats(self) -> ClientStats:
-        """Return what is known of its lease."""
-        return ClientStats(
-            lease_name=self.lease_name, is_leader=self.cluster.is_leading
-        )
+        """Return what is known of its requests and its lease."""
+        return ClientStats.of(self.host, self.cluster.counted, self.cluster.lease)
 
 
 @contextmanager

@@ -25,6 +25,7 @@ from quaymaster._driver.frames import (
     Answered,
     Asked,
     Begin,
+    Counted,
     Follow,
     Lane,
     Leads,
@@ -61,6 +62,7 @@ class KubernetesCluster:
 
     Attributes:
         lease: How the leader election stands; None if nothing is known of it.
+        counted: The requests so far; None if nothing is known of them.
     """
 
     def __init__(self, begin: Begin) -> None:
@@ -75,6 +77,7 @@ class KubernetesCluster:
             self._leads.set()
         self._gone = threading.Event()
         self.lease: LeaseSeen | None = None
+        self.counted: Counted | None = None
         self._link = Link(begin, self._receive, self._ended)
 
     def follow(self, kind: type[ApiObject]) -> None:
@@ -248,6 +251,8 @@ class KubernetesCluster:
                 take(message)
         elif isinstance(message, Leads):
             self._leads.set()
+        elif isinstance(message, Counted):
+            self.counted = message
         elif isinstance(message, LeaseSeen):
             self.lease = message
         elif isinstance(message, LeaseLost):

@@ -20,7 +20,9 @@ __all__ = [
     "Asked",
     "Begin",
     "Changed",
+    "Counted",
     "Current",
+    "Durations",
     "Election",
     "Follow",
     "FrameError",
@@ -220,6 +222,30 @@ class Answered(Message):
     is_in_doubt: bool = False
 
 
+class Durations(msgspec.Struct, array_like=True):
+    """How long requests took.
+
+    Attributes:
+        counts: How many were in each bucket, the last one without a bound.
+        total: The sum of all, in seconds.
+    """
+
+    counts: list[int]
+    total: float
+
+
+class Counted(Message):
+    """The requests since the start; told now and then.
+
+    Attributes:
+        requests: (code, method) -> how many were answered so.
+        durations: Method -> how long they took.
+    """
+
+    requests: dict[tuple[str, str], int]
+    durations: dict[str, Durations]
+
+
 class Leads(Message):
     """The lease is acquired: writes may leave from now on."""
 
@@ -255,6 +281,7 @@ ToEngine: TypeAlias = (
     | Leads
     | LeaseSeen
     | LeaseLost
+    | Counted
 )
 
 

@@ -8,6 +8,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 from functools import partial
 from typing import Final
 
@@ -17,6 +18,7 @@ from quaymaster._driver.frames import (
     Alive,
     Asked,
     Begin,
+    Counted,
     Follow,
     FrameSocket,
     FromEngine,
@@ -29,6 +31,8 @@ from quaymaster._errors import QuaymasterError
 from quaymaster._kubernetes.resolving import find_access
 
 __all__ = ["main"]
+
+_SECONDS_TO_TELL_COUNTS: Final = 5.0  # a third of what Prometheus waits at least
 
 _MESSAGES: Final[msgspec.msgpack.Decoder[FromEngine]] = msgspec.msgpack.Decoder(
     FromEngine
@@ -64,7 +68,9 @@ def main(descriptor: int) -> None:
     )
     way_out.start()
     leading.start()
-    way_in = WayIn(access, frames.send)
+    way_in = WayIn(access, frames.send, way_out.counts.note)
+    tell_counts = partial(_tell_counts, way_out, frames)
+    threading.Thread(target=tell_counts, name="counts", daemon=True).start()
     for message in messages:
         if isinstance(message, Asked):
             way_out.take(message)
@@ -75,6 +81,17 @@ def main(descriptor: int) -> None:
         elif isinstance(message, Leave):
             leave = partial(_leave, way_out, leading, frames, message.seconds)
             threading.Thread(target=leave, name="leave", daemon=True).start()
+
+
+def _tell_counts(way_out: WayOut, frames: FrameSocket) -> None:
+    """Tell the engine's process now and then what was asked of the server."""
+    told = Counted({}, {})
+    while True:
+        time.sleep(_SECONDS_TO_TELL_COUNTS)
+        counted = way_out.counts.counted()
+        if counted != told:
+            frames.send(counted)
+            told = counted
 
 
 def _leave(

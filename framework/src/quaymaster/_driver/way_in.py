@@ -21,9 +21,16 @@ class WayIn:
         access: Where the server is.
         tell: Takes what there is to tell, on any thread; an OSError says that there is
             nobody any more to be told.
+        count: Takes the method, the status and the seconds of each request.
     """
 
-    def __init__(self, access: Access, tell: Callable[[Message], None]) -> None:
+    def __init__(
+        self,
+        access: Access,
+        tell: Callable[[Message], None],
+        count: Callable[[str, int, float], None],
+    ) -> None:
+        self._count = count
         self._access = access
         self._tell = tell
 
@@ -46,7 +53,7 @@ class WayIn:
             tell(Spec(number, spec, text))
 
         packed = PodPacker(tell_spec).packed if follow.are_pods else as_text
-        client = ApiClient(self._access, timeout=SECONDS_OF_SILENCE)
+        client = ApiClient(self._access, timeout=SECONDS_OF_SILENCE, count=self._count)
         with contextlib.suppress(_NobodyError):
             Reflector(client, number, follow.path, packed, tell).run()
 

@@ -13,6 +13,7 @@ from typing import Final
 
 from quaymaster._driver.buckets import Bucket
 from quaymaster._driver.connections import Connections
+from quaymaster._driver.counts import CountedRoad, RequestCounts
 from quaymaster._driver.dialling import Dial
 from quaymaster._driver.frames import Answered, Asked, Lane
 from quaymaster._driver.lanes import Lanes
@@ -36,6 +37,9 @@ class WayOut:
         may_write: Asked right before a write leaves.
         qps: How many requests a second may leave; 0 for as many as the server takes.
         burst: How many may leave at once.
+
+    Attributes:
+        counts: Counts the requests.
     """
 
     def __init__(
@@ -54,15 +58,19 @@ class WayOut:
         self._woken, self._waker = socket.socketpair()
         self._woken.setblocking(False)
         self._selector.register(self._woken, selectors.EVENT_READ, self._drain)
+        self.counts = RequestCounts()
         self._dial = Dial(access, self._post)
         self._lanes = Lanes(
             {
-                lane: Connections(
-                    self._dial,
-                    self._selector,
-                    time.monotonic,
-                    limit=limit,
-                    timeout=_SECONDS_TO_ANSWER,
+                lane: CountedRoad(
+                    Connections(
+                        self._dial,
+                        self._selector,
+                        time.monotonic,
+                        limit=limit,
+                        timeout=_SECONDS_TO_ANSWER,
+                    ),
+                    self.counts,
                 )
                 for lane, limit in _LIMITS.items()
             },

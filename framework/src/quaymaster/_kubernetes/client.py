@@ -42,6 +42,8 @@ class ApiClient:
         timeout: For how many seconds to wait for the next byte of an answer.
         sleep: Waits for some seconds, when the server asks for that.
         now: Seconds since the epoch, for credentials that expire.
+        count: Takes the method of each request, the status of its answer (0 if there
+            was none), and for how many seconds that was waited for.
     """
 
     def __init__(
@@ -51,7 +53,9 @@ class ApiClient:
         timeout: float = _TIMEOUT,
         sleep: Callable[[float], None] = time.sleep,
         now: Callable[[], float] = time.time,
+        count: Callable[[str, int, float], None] | None = None,
     ) -> None:
+        self._count = count
         self._access = access
         self._credentials = Credentials(access, now=now)
         self._connection = Connection(access, self._credentials, timeout)
@@ -139,11 +143,23 @@ class ApiClient:
             message = f"the stream broke: {error}"
             raise ApiError(self._connection.where, message) from error
 
+    def _counted(self, ask: Callable[[], Answer], request: Request) -> Answer:
+        """Ask, and tell whoever counts."""
+        if self._count is None:
+            return ask()
+        start, code = time.monotonic(), 0
+        try:
+            answer = ask()
+            code = answer.code
+        finally:
+            self._count(request.method, code, time.monotonic() - start)
+        return answer
+
     def _insisting(self, ask: Callable[[], Answer], request: Request) -> Answer:
         """Ask, again with other credentials, and again later if the server says so."""
         is_renewed, waits = False, 0
         while True:
-            answer = ask()
+            answer = self._counted(ask, request)
             if http.client.OK <= answer.code < http.client.MULTIPLE_CHOICES:
                 return answer
             if answer.code == _UNAUTHORIZED and not is_renewed:

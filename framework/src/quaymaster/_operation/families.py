@@ -10,7 +10,7 @@ from typing import Final
 
 import attrs
 
-from quaymaster._operation.client_stats import REQUEST_SECONDS
+from quaymaster._driver.counts import REQUEST_SECONDS
 from quaymaster._runtime.measures import exponential
 
 __all__ = ["FAMILIES", "Family", "Kind"]
@@ -192,6 +192,12 @@ _LISTED: Final = (
         "leader_election_master_status",
         "Whether this process holds the lease (1) or not (0).",
         Kind.GAUGE,
+        ("name",),
+    ),
+    Family(
+        "leader_election_slowpath_total",
+        "How often the lease had to be read before it was renewed.",
+        Kind.COUNTER,
         ("name",),
     ),
     Family(

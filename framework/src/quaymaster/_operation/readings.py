@@ -134,8 +134,9 @@ def client_readings(stats: ClientStats) -> Readings:
         "kubernetes_build_info": {(ours, major, minor, where): 1},
     }
     if stats.lease_name:
-        status = {(stats.lease_name,): int(stats.is_leader)}
-        readings["leader_election_master_status"] = _values(status)
+        name = (stats.lease_name,)
+        readings["leader_election_master_status"] = {name: int(stats.is_leader)}
+        readings["leader_election_slowpath_total"] = {name: stats.slow_renewals}
     return readings
 
 

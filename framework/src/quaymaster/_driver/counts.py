@@ -1,0 +1,114 @@
+"""Counts requests and how long they took, for the metrics.
+
+Mirrors the metrics of k8s.io/client-go v0.36, as k8s.io/component-base v0.36 registers
+them (``metrics/prometheus/restclient``).
+"""
+
+import threading
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable
+from time import monotonic
+from typing import Final
+
+import attrs
+
+from quaymaster._driver.connections import Lost, Outcome
+from quaymaster._driver.frames import Asked, Counted, Durations
+from quaymaster._driver.lanes import Road
+
+__all__ = ["REQUEST_SECONDS", "CountedRoad", "RequestCounts"]
+
+REQUEST_SECONDS: Final = (
+    0.005,
+    0.025,
+    0.1,
+    0.25,
+    0.5,
+    1.0,
+    2.0,
+    4.0,
+    8.0,
+    15.0,
+    30.0,
+    60.0,
+)
+"""The bounds of the buckets for the durations of requests, in seconds."""
+
+_NO_ANSWER: Final = "<error>"  # upstream's word
+
+
+class RequestCounts:
+    """Counts the requests of a process; may be told of them from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._requests: Counter[tuple[str, str]] = Counter()
+        self._durations: dict[str, Durations] = {}
+
+    def note(self, method: str, code: int, seconds: float) -> None:
+        """Count a request.
+
+        Args:
+            method: Such as ``GET``.
+            code: The HTTP status of the answer; 0 if there was none.
+            seconds: How long it took.
+        """
+        with self._lock:
+            self._requests[str(code) if code else _NO_ANSWER, method] += 1
+            times = self._durations.get(method)
+            if times is None:
+                counts = [0] * (len(REQUEST_SECONDS) + 1)
+                times = self._durations[method] = Durations(counts, 0.0)
+            times.counts[bisect_left(REQUEST_SECONDS, seconds)] += 1
+            times.total += seconds
+
+    def counted(self) -> Counted:
+        """Return all that was counted so far."""
+        with self._lock:
+            durations = {
+                verb: Durations(list(times.counts), times.total)
+                for verb, times in self._durations.items()
+            }
+            return Counted(dict(self._requests), durations)
+
+
+@attrs.frozen(eq=False)
+class CountedRoad:
+    """A road whose requests are counted; implements `Road`.
+
+    Attributes:
+        road: The road.
+        counts: Takes the numbers.
+        now: Seconds, by a clock that nobody sets.
+    """
+
+    road: Road
+    counts: RequestCounts
+    now: Callable[[], float] = monotonic
+
+    @property
+    def trouble(self) -> str:
+        """See `Road`."""
+        return self.road.trouble
+
+    def is_free(self, waiting: int) -> bool:
+        """See `Road`."""
+        return self.road.is_free(waiting)
+
+    def send(self, asked: Asked, done: Callable[[Outcome], None]) -> None:
+        """See `Road`."""
+        start = self.now()
+
+        def counted(outcome: Outcome) -> None:
+            if not isinstance(outcome, Lost):
+                self.counts.note(asked.method, outcome.code, self.now() - start)
+            elif outcome.is_sent:
+                self.counts.note(asked.method, 0, self.now() - start)
+            done(outcome)
+
+        self.road.send(asked, counted)
+
+    def sweep(self) -> None:
+        """See `Road`."""
+        self.road.sweep()
