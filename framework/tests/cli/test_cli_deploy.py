@@ -225,3 +225,9 @@ class Berths:
     @hookimpl
     def filter(self, pod): ...
 """
+
+
+def test_dockerfile_is_written_into_a_folder(tmp_path: Path) -> None:
+    arguments = ("deploy", "render", "--dockerfile")
+    assert run(*arguments, "--dir", str(tmp_path / "image")).stdout == ""
+    assert (tmp_path / "image" / "Dockerfile").read_text() == run(*arguments).stdout

@@ -1,6 +1,7 @@
 """``quaymaster deploy``."""
 
 import re
+from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
@@ -122,7 +123,9 @@ def _quantity(_context: click.Context, _option: click.Parameter, text: str) -> s
     show_default=True,
     help="A port of the API server that its pods may connect to. May be repeated.",
 )
-@click.option("--dockerfile", is_flag=True, help="Print the image's Dockerfile.")
+@click.option(
+    "--dockerfile", is_flag=True, help="Print an image's Dockerfile, instead."
+)
 @click.option(
     "--dir",
     "folder",
@@ -151,7 +154,8 @@ def render(
     )
     if dockerfile:
         names = profile_plugins(config)
-        print_text(dockerfile_of(requirements_of(names, registry, version)))
+        text = dockerfile_of(requirements_of(names, registry, version))
+        _put([("Dockerfile", text)], folder)
         return
     election = config.leader_election
     if options["replicas"] > 1 and not election.leader_elect:
@@ -167,7 +171,7 @@ def render(
         needs=rights_of(config, registry),
         **options,
     )
-    _put(plan, folder)
+    _put([(f"{name}.yaml", text) for name, text in rendered(plan)], folder)
     print_notices(config_notices(config.warnings))
     if config.profile(UPSTREAM_SCHEDULER) is not None:
         lease = f"{election.resource_namespace}/{election.resource_name}"
@@ -200,15 +204,15 @@ def _configuration(
     return tree, parse_config(tree, registry, source=source)
 
 
-def _put(plan: Plan, folder: str | None) -> None:
-    """Print the objects, or write them to files."""
+def _put(files: Sequence[tuple[str, str]], folder: str | None) -> None:
+    """Print the contents of files, or write them."""
     if folder is None:
-        print_text("---\n".join(text for _, text in rendered(plan)))
+        print_text("---\n".join(text for _, text in files))
         return
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
-        for name, text in rendered(plan):
-            Path(folder, f"{name}.yaml").write_text(text, encoding="utf-8")
+        for name, text in files:
+            Path(folder, name).write_text(text, encoding="utf-8")
     except OSError as error:
         why = (error.strerror or str(error)).lower()
         raise OutputError(f"{error.filename or folder}: {why}") from error

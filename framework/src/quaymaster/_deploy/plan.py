@@ -58,11 +58,15 @@ class Plan:
         }
 
     @property
+    def pod_labels(self) -> dict[str, str]:
+        """The labels of its pods, which another version alone does not replace."""
+        return {**self.labels, "app.kubernetes.io/component": "scheduler"}
+
+    @property
     def all_labels(self) -> dict[str, str]:
         """The labels of its objects."""
         return {
-            **self.labels,
-            "app.kubernetes.io/component": "scheduler",
+            **self.pod_labels,
             "app.kubernetes.io/version": self.version.replace("+", "_"),
         }
 

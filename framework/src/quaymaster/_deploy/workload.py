@@ -27,7 +27,7 @@ def deployment(plan: Plan) -> Tree:
             "selector": {"matchLabels": plan.labels},
             "strategy": _strategy(plan),
             "template": {
-                "metadata": {"labels": plan.all_labels},
+                "metadata": {"labels": plan.pod_labels},
                 "spec": _pod_spec(plan),
             },
         },
