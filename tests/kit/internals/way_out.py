@@ -2,8 +2,9 @@
 
 from quaymaster._driver.buckets import Bucket
 from quaymaster._driver.connections import Lost, Outcome
+from quaymaster._driver.events import Events
 from quaymaster._driver.executor import GreenletExecutor, wait_for
-from quaymaster._driver.frames import Answered, Asked, Lane
+from quaymaster._driver.frames import Answered, Asked, Lane, Note, Reference
 from quaymaster._driver.lanes import Lanes
 from quaymaster._driver.refusals import error_of
 from quaymaster._kubernetes.http1 import (
@@ -19,12 +20,15 @@ __all__ = [
     "Answered",
     "Asked",
     "Bucket",
+    "Events",
     "GreenletExecutor",
     "HttpError",
     "Lane",
     "Lanes",
     "Lost",
+    "Note",
     "Outcome",
+    "Reference",
     "Reply",
     "error_of",
     "fixed_lines",

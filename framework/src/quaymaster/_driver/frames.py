@@ -35,6 +35,8 @@ __all__ = [
     "Leave",
     "Listing",
     "Message",
+    "Note",
+    "Reference",
     "Spec",
     "ToEngine",
     "Trouble",
@@ -137,6 +139,29 @@ class Asked(Message):
     key: str = ""
     may_repeat: bool = False
     wants_body: bool = True
+
+
+class Reference(msgspec.Struct, array_like=True):
+    """An object that an Event is about."""
+
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+    uid: str
+    resource_version: str
+
+
+class Note(Message):
+    """An Event to be written, see `quaymaster.cluster.EventNote`."""
+
+    regarding: Reference
+    kind: str
+    reason: str
+    action: str
+    note: str
+    reporter: str
+    related: Reference | None = None
 
 
 class Alive(Message):
@@ -270,7 +295,7 @@ class LeaseLost(Message):
     why: str
 
 
-FromEngine: TypeAlias = Begin | Follow | Asked | Alive | Leave
+FromEngine: TypeAlias = Begin | Follow | Asked | Note | Alive | Leave
 ToEngine: TypeAlias = (
     Listing
     | Changed

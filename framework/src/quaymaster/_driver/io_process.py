@@ -23,6 +23,7 @@ from quaymaster._driver.frames import (
     FrameSocket,
     FromEngine,
     Leave,
+    Note,
 )
 from quaymaster._driver.leading import Leading
 from quaymaster._driver.way_in import WayIn
@@ -60,7 +61,8 @@ def main(descriptor: int) -> None:
     access = find_access(kubeconfig=begin.kubeconfig, context=begin.context)
     leading = Leading(access, begin.election, frames.send)
     way_out = WayOut(
-        lambda: access,
+        # Read again and again: files are written anew while this runs.
+        lambda: find_access(kubeconfig=begin.kubeconfig, context=begin.context),
         frames.send,
         may_write=leading.fence.may_write,
         qps=begin.qps,
@@ -74,6 +76,8 @@ def main(descriptor: int) -> None:
     for message in messages:
         if isinstance(message, Asked):
             way_out.take(message)
+        elif isinstance(message, Note):
+            way_out.note(message)
         elif isinstance(message, Follow):
             way_in.follow(message)
         elif isinstance(message, Alive):

@@ -1,6 +1,5 @@
 """The calls of the cluster port as requests of the API."""
 
-import time
 from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 from urllib.parse import quote
@@ -8,7 +7,7 @@ from urllib.parse import quote
 import msgspec
 
 from quaymaster._contract.cluster import EventNote, PodStatusPatch
-from quaymaster._driver.frames import Asked, Lane
+from quaymaster._driver.frames import Asked, Lane, Note, Reference
 from quaymaster._kubernetes.resources import resource_of
 from quaymaster._objects import ApiObject, Pod
 from quaymaster._objects.codec import enc_hook
@@ -135,42 +134,30 @@ def patch_status(obj: ApiObject, changes: Mapping[str, object]) -> Asked:
     )
 
 
-def record(note: EventNote) -> Asked:
+def record(note: EventNote) -> Note:
     """Write an Event."""
-    regarding = note.regarding
-    namespace = regarding.namespace or "default"
-    now = time.time()
-    name = f"{regarding.name}.{time.time_ns():x}"
-    moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now))
-    body: Tree = {
-        "apiVersion": "events.k8s.io/v1",
-        "kind": "Event",
-        "metadata": {"name": name, "namespace": namespace},
-        "eventTime": f"{moment}.{int(now % 1 * 1e6):06}Z",
-        "reportingController": note.reporter,
-        "reportingInstance": note.reporter,
-        "action": note.action,
-        "reason": note.reason,
-        "regarding": _reference(regarding),
-        "note": note.note if isinstance(note.note, str) else note.note(),
-        "type": note.type,
-    }
-    if note.related is not None:
-        body["related"] = _reference(note.related)
-    path = f"/apis/events.k8s.io/v1/namespaces/{namespace}/events"
-    return Asked(0, Lane.EVENT, "POST", path, msgspec.json.encode(body))
+    related = note.related
+    return Note(
+        _reference(note.regarding),
+        note.type,
+        note.reason,
+        note.action,
+        note.note if isinstance(note.note, str) else note.note(),
+        note.reporter,
+        None if related is None else _reference(related),
+    )
 
 
-def _reference(obj: ApiObject) -> Tree:
+def _reference(obj: ApiObject) -> Reference:
     metadata = obj.metadata
-    return {
-        "apiVersion": obj.api_version,
-        "kind": obj.kind,
-        "name": metadata.name,
-        "namespace": metadata.namespace,
-        "uid": metadata.uid,
-        "resourceVersion": metadata.resource_version,
-    }
+    return Reference(
+        obj.api_version,
+        obj.kind,
+        metadata.namespace if obj.namespaced else "",
+        metadata.name,
+        metadata.uid,
+        metadata.resource_version,
+    )
 
 
 def _target(kind: type[ApiObject], key: str) -> str:

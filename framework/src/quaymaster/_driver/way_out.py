@@ -3,6 +3,7 @@
 See `docs/explanation/driver.md` for what was measured.
 """
 
+import itertools
 import selectors
 import socket
 import threading
@@ -15,7 +16,8 @@ from quaymaster._driver.buckets import Bucket
 from quaymaster._driver.connections import Connections
 from quaymaster._driver.counts import CountedRoad, RequestCounts
 from quaymaster._driver.dialling import Dial
-from quaymaster._driver.frames import Answered, Asked, Lane
+from quaymaster._driver.events import Events
+from quaymaster._driver.frames import Answered, Asked, Lane, Note
 from quaymaster._driver.lanes import Lanes
 from quaymaster._kubernetes.access import Access
 
@@ -60,6 +62,10 @@ class WayOut:
         self._selector.register(self._woken, selectors.EVENT_READ, self._drain)
         self.counts = RequestCounts()
         self._dial = Dial(access, self._post)
+        self._answered: dict[int, Callable[[Answered], None]] = {}
+        self._own_calls = itertools.count(-1, -1)
+        self._tell = tell
+        self._events = Events(self._take_own)
         self._lanes = Lanes(
             {
                 lane: CountedRoad(
@@ -74,7 +80,7 @@ class WayOut:
                 )
                 for lane, limit in _LIMITS.items()
             },
-            tell,
+            self._hear,
             now=time.monotonic,
             may_write=may_write,
             bucket=Bucket(qps, burst),
@@ -90,6 +96,10 @@ class WayOut:
     def take(self, asked: Asked) -> None:
         """Make a request once it is its turn; from any thread."""
         self._post(lambda: self._lanes.take(asked))
+
+    def note(self, note: Note) -> None:
+        """Write an Event, or count it in; from any thread."""
+        self._post(lambda: self._events.note(note))
 
     def leave(self, seconds: float) -> None:
         """Return once everything is answered; nothing leaves after some seconds."""
@@ -107,6 +117,18 @@ class WayOut:
         if self._is_asleep:
             self._waker.send(b"\0")
 
+    def _take_own(self, asked: Asked, answered: Callable[[Answered], None]) -> None:
+        """Make a request that the engine does not know of."""
+        asked.call = next(self._own_calls)
+        self._answered[asked.call] = answered
+        self._lanes.take(asked)
+
+    def _hear(self, answer: Answered) -> None:
+        if answer.call < 0:
+            self._answered.pop(answer.call)(answer)
+        else:
+            self._tell(answer)
+
     def _drain(self, _mask: int) -> None:
         self._woken.recv(1 << 12)
 
@@ -120,6 +142,7 @@ class WayOut:
                 return
             if time.monotonic() >= sweep:
                 self._lanes.sweep()
+                self._events.look()
                 sweep = time.monotonic() + _SECONDS_TO_SWEEP
             self._is_asleep = True
             if self._calls:

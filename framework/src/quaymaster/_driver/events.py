@@ -1,0 +1,199 @@
+"""Writes Events, so that many of one kind become a series.
+
+Mirrors ``eventBroadcasterImpl`` (k8s.io/client-go v0.36,
+``tools/events/event_broadcaster.go``): the first event of a key is created, the second
+makes it a series, and further ones are counted here and written every half an hour and
+when nothing more has come for six minutes.
+"""
+
+import socket
+import time
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any, Final, TypeAlias
+
+import attrs
+import msgspec
+
+from quaymaster._driver.frames import Answered, Asked, Lane, Note, Reference
+
+__all__ = ["Events"]
+
+Tree: TypeAlias = dict[str, Any]
+
+_SECONDS_TO_FINISH: Final = 360.0
+_SECONDS_TO_REFRESH: Final = 1800.0
+_SECONDS_TO_LOOK: Final = 30.0
+_MOST: Final = 20_000  # keys to remember; upstream remembers any number
+_NOT_FOUND: Final = 404
+_STRATEGIC_PATCH: Final = "application/strategic-merge-patch+json"
+
+
+@attrs.define(eq=False)
+class _Series:
+    """An event that has been written, and how often it has happened.
+
+    Attributes:
+        note: What it says.
+        name: Its name.
+        since: When it happened first, seconds since the epoch.
+        last: When it happened last.
+        count: How often.
+        written: When it was written last.
+    """
+
+    note: Note
+    name: str
+    since: float
+    last: float
+    written: float
+    count: int = 1
+
+
+class Events:
+    """Makes requests of what has happened.
+
+    Args:
+        take: Takes requests, with what is called with their answer.
+        now: Seconds since the epoch.
+        host: The name of this machine, which tells reporters apart.
+    """
+
+    def __init__(
+        self,
+        take: Callable[[Asked, Callable[[Answered], None]], None],
+        *,
+        now: Callable[[], float] = time.time,
+        host: str = "",
+    ) -> None:
+        self._take = take
+        self._now = now
+        self._host = host or socket.gethostname()
+        self._series: dict[Hashable, _Series] = {}
+        self._look_at = 0.0
+        self._last_name = 0
+
+    def note(self, note: Note) -> None:
+        """Write an event, or count it in."""
+        now = self._now()
+        key = _key(note)
+        series = self._series.get(key)
+        if series is None:
+            if len(self._series) >= _MOST:
+                del self._series[next(iter(self._series))]
+            series = _Series(note, self._name(note, now), now, now, now)
+            self._series[key] = series
+            self._create(series)
+            return
+        series.count += 1
+        series.last = now
+        if series.count == 2:
+            self._patch(series)
+
+    def look(self) -> None:
+        """Write what has been counted, and forget what is over; called now and then."""
+        now = self._now()
+        if now < self._look_at:
+            return
+        self._look_at = now + _SECONDS_TO_LOOK
+        for key, series in list(self._series.items()):
+            is_over = now - series.last > _SECONDS_TO_FINISH
+            if series.count > 1 and (
+                is_over or now - series.written > _SECONDS_TO_REFRESH
+            ):
+                self._patch(series)
+            if is_over:
+                del self._series[key]
+
+    def _create(self, series: _Series) -> None:
+        asked = Asked(
+            0,
+            Lane.EVENT,
+            "POST",
+            _path(series.note),
+            msgspec.json.encode(self._tree(series)),
+            may_repeat=True,  # the name is there once
+            wants_body=False,
+        )
+        self._take(asked, lambda _: None)
+
+    def _patch(self, series: _Series) -> None:
+        series.written = self._now()
+        body = {"series": _counted(series)}
+
+        def answered(answer: Answered) -> None:
+            if answer.code == _NOT_FOUND:  # its time is over there, or it never came
+                self._create(series)
+
+        asked = Asked(
+            0,
+            Lane.EVENT,
+            "PATCH",
+            f"{_path(series.note)}/{series.name}",
+            msgspec.json.encode(body),
+            _STRATEGIC_PATCH,
+            may_repeat=True,
+            wants_body=False,
+        )
+        self._take(asked, answered)
+
+    def _tree(self, series: _Series) -> Tree:
+        note = series.note
+        tree: Tree = {
+            "apiVersion": "events.k8s.io/v1",
+            "kind": "Event",
+            "metadata": {"name": series.name, "namespace": _namespace(note)},
+            "eventTime": _micro(series.since),
+            "reportingController": note.reporter,
+            "reportingInstance": f"{note.reporter}-{self._host}",
+            "action": note.action,
+            "reason": note.reason,
+            "regarding": dict(_reference(note.regarding)),
+            "note": note.note,
+            "type": note.kind,
+        }
+        if series.count > 1:
+            tree["series"] = _counted(series)
+        if note.related is not None:
+            tree["related"] = dict(_reference(note.related))
+        return tree
+
+    def _name(self, note: Note, now: float) -> str:
+        """The object's name and the time, of which no two events have the same."""
+        self._last_name = max(int(now * 1e9), self._last_name + 1)
+        return f"{note.regarding.name}.{self._last_name:x}"
+
+
+def _key(note: Note) -> Hashable:
+    """What events of one series have in common; their texts may differ."""
+    related = None if note.related is None else msgspec.structs.astuple(note.related)
+    about = msgspec.structs.astuple(note.regarding)
+    return note.kind, note.action, note.reason, note.reporter, about, related
+
+
+def _namespace(note: Note) -> str:
+    return note.regarding.namespace or "default"
+
+
+def _path(note: Note) -> str:
+    return f"/apis/events.k8s.io/v1/namespaces/{_namespace(note)}/events"
+
+
+def _counted(series: _Series) -> Tree:
+    return {"count": series.count, "lastObservedTime": _micro(series.last)}
+
+
+def _reference(reference: Reference) -> Iterator[tuple[str, str]]:
+    names = {
+        "apiVersion": reference.api_version,
+        "kind": reference.kind,
+        "namespace": reference.namespace,
+        "name": reference.name,
+        "uid": reference.uid,
+        "resourceVersion": reference.resource_version,
+    }
+    return ((name, value) for name, value in names.items() if value)
+
+
+def _micro(seconds: float) -> str:
+    moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
+    return f"{moment}.{int(seconds % 1 * 1e6):06}Z"

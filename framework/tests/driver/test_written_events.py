@@ -1,0 +1,130 @@
+"""Events become objects of the API, and many of one kind a series."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from tests.kit.internals.way_out import Answered, Asked, Events, Note, Reference
+
+
+class World:
+    """Events, in virtual time, and what is written of them."""
+
+    def __init__(self) -> None:
+        self.now = 1_700_000_000.25
+        self.asked: list[Asked] = []
+        self.answers: list[Callable[[Answered], None]] = []
+        self.events = Events(self._take, now=lambda: self.now, host="here")
+
+    def _take(self, asked: Asked, answered: Callable[[Answered], None]) -> None:
+        self.asked.append(asked)
+        self.answers.append(answered)
+
+    def note(self, text: str = "no room", *, version: str = "7") -> None:
+        pod = Reference("v1", "Pod", "team", "web", "uid-1", version)
+        reason, action = "FailedScheduling", "Scheduling"
+        note = Note(pod, "Warning", reason, action, text, "default-scheduler")
+        self.events.note(note)
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass, in which somebody looks after the events."""
+        for _ in range(int(seconds)):
+            self.now += 1
+            self.events.look()
+
+    @property
+    def written(self) -> list[tuple[str, Any]]:
+        """Method and content of the requests."""
+        return [(one.method, json.loads(one.body)) for one in self.asked]
+
+
+def test_event_has_the_fields_that_kube_scheduler_writes() -> None:
+    world = World()
+    world.note()
+    ((method, tree),) = world.written
+    assert world.asked[0].target == "/apis/events.k8s.io/v1/namespaces/team/events"
+    assert method == "POST"
+    name = tree["metadata"].pop("name")
+    assert name == f"web.{int(world.now * 1e9):x}"
+    assert tree == {
+        "apiVersion": "events.k8s.io/v1",
+        "kind": "Event",
+        "metadata": {"namespace": "team"},
+        "eventTime": "2023-11-14T22:13:20.250000Z",
+        "reportingController": "default-scheduler",
+        "reportingInstance": "default-scheduler-here",
+        "action": "Scheduling",
+        "reason": "FailedScheduling",
+        "regarding": {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "namespace": "team",
+            "name": "web",
+            "uid": "uid-1",
+            "resourceVersion": "7",
+        },
+        "note": "no room",
+        "type": "Warning",
+    }
+
+
+def test_second_event_makes_a_series_and_further_ones_are_counted() -> None:
+    world = World()
+    for text in ("no room", "still no room", "no room", "no room"):
+        world.note(text)
+    (_, first), (method, patch) = world.written
+    assert method == "PATCH"
+    assert world.asked[1].target.endswith(f"/events/{first['metadata']['name']}")
+    assert patch == {
+        "series": {"count": 2, "lastObservedTime": "2023-11-14T22:13:20.250000Z"}
+    }
+
+
+def test_series_that_has_ended_is_written_once_more_and_forgotten() -> None:
+    world = World()
+    for _ in range(5):
+        world.note()
+    world.wait(400)
+    assert world.written[-1][1]["series"]["count"] == 5
+    count = len(world.asked)
+    world.wait(4000)
+    assert len(world.asked) == count
+    world.note()
+    assert world.written[-1][0] == "POST"
+
+
+def test_series_that_goes_on_is_written_every_half_an_hour() -> None:
+    world = World()
+    for _ in range(70):
+        world.note()
+        world.wait(60)
+    patches = [tree["series"]["count"] for method, tree in world.written[1:]]
+    assert patches == [2, 32, 62]
+
+
+def test_object_that_has_changed_begins_another_event() -> None:
+    world = World()
+    world.note()
+    world.note(version="8")
+    assert [method for method, _ in world.written] == ["POST", "POST"]
+    names = {tree["metadata"]["name"] for _, tree in world.written}
+    assert len(names) == 2
+
+
+def test_series_whose_event_is_gone_is_created_again() -> None:
+    world = World()
+    world.note()
+    world.note()
+    world.answers[1](Answered(-2, 404, why="gone"))
+    method, tree = world.written[2]
+    assert (method, tree["series"]["count"]) == ("POST", 2)
+
+
+def test_only_so_many_are_remembered() -> None:
+    world = World()
+    for version in range(20_001):
+        world.note(version=str(version))
+    world.asked.clear()
+    world.note(version="1")
+    world.note(version="0")
+    assert [one.method for one in world.asked] == ["PATCH", "POST"]
