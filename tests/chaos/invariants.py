@@ -11,6 +11,7 @@ from quaymaster.scheduler import Scheduler
 from tests.chaos.ledger import Ledger
 from tests.chaos.rules import World, cpu_of, evictable, why_not
 from tests.kit.engine import binding_of, cache_of, informers_of
+from tests.kit.internals.operation import held_wrongly
 
 __all__ = [
     "Chance",
@@ -97,6 +98,8 @@ def check_at_rest(scheduler: Scheduler, ledger: Ledger) -> None:
 
 def check_agreement(scheduler: Scheduler, cluster: InMemoryCluster) -> None:
     """Check that the scheduler knows the cluster as it is."""
+    for wrong in held_wrongly(scheduler):
+        raise ViolationError(f"the comparer finds {wrong}")
     cache = cache_of(scheduler)
     live = [pod for pod in cluster.list(Pod).items if not pod.is_finished]
     bound = {pod.uid: pod for pod in live if pod.node_name}

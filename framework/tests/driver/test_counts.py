@@ -79,6 +79,12 @@ def test_road_is_the_same_otherwise() -> None:
     assert road.swept == 1
 
 
+def test_stream_is_counted_but_not_timed() -> None:
+    counts = RequestCounts()
+    counts.note("GET", 200, None)
+    assert counts.counted() == Counted({("200", "GET"): 1}, {})
+
+
 def test_what_takes_longest_is_in_the_last_bucket() -> None:
     counts = RequestCounts()
     counts.note("GET", 200, 0.005)

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from quaymaster import Pod
 from quaymaster.config import load_config
 from quaymaster.inmemory import InMemoryCluster
 from quaymaster.scheduler import PluginRegistry, Scheduler, VirtualClock
@@ -42,7 +43,7 @@ PROFILE = {"profile": "default-scheduler"}
 class Rig:
     """A scheduler with metrics, on a cluster in memory and in virtual time."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, measures: bool = True) -> None:
         self.clock = VirtualClock()
         self.cluster = InMemoryCluster(clock=self.clock)
         registry = PluginRegistry.discover()
@@ -53,7 +54,7 @@ class Rig:
             load_config("default", registry),
             registry,
             clock=self.clock,
-            metrics=metrics,
+            metrics=metrics if measures else None,
         )
         self.reader = SchedulerReader(self.scheduler, metrics, {})
         self.stats = ClientStats()
@@ -273,6 +274,20 @@ def test_build_says_whose_decisions_are_followed(rig: Rig) -> None:
 
 def test_process_is_measured(rig: Rig) -> None:
     assert rig.value("process_resident_memory_bytes") > 1e6
+
+
+def test_metrics_change_no_decision() -> None:
+    def nodes(rig: Rig) -> list[str]:
+        for number in range(4):
+            rig.cluster.create(make_node(name=f"n{number}"))
+        names = [f"p{number}" for number in range(20)]
+        for name in names:
+            rig.cluster.create(make_pod(name=name))
+        rig.scheduler.settle()
+        rig.scheduler.close()
+        return [rig.cluster.get(Pod, f"default/{name}").node_name for name in names]
+
+    assert nodes(Rig()) == nodes(Rig(measures=False))
 
 
 def test_stuck_engine_leaves_the_other_metrics(

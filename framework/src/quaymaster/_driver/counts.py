@@ -46,16 +46,19 @@ class RequestCounts:
         self._requests: Counter[tuple[str, str]] = Counter()
         self._durations: dict[str, Durations] = {}
 
-    def note(self, method: str, code: int, seconds: float) -> None:
+    def note(self, method: str, code: int, seconds: float | None) -> None:
         """Count a request.
 
         Args:
             method: Such as ``GET``.
             code: The HTTP status of the answer; 0 if there was none.
-            seconds: How long it took.
+            seconds: How long it took; None for what is read as it comes, whose time
+                upstream does not take either.
         """
         with self._lock:
             self._requests[str(code) if code else _NO_ANSWER, method] += 1
+            if seconds is None:
+                return
             times = self._durations.get(method)
             if times is None:
                 counts = [0] * (len(REQUEST_SECONDS) + 1)

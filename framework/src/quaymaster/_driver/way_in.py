@@ -9,7 +9,7 @@ from quaymaster._driver.packing import PodPacker
 from quaymaster._driver.reflector import SECONDS_OF_SILENCE, Reflector
 from quaymaster._driver.told import as_text
 from quaymaster._kubernetes.access import Access
-from quaymaster._kubernetes.client import ApiClient
+from quaymaster._kubernetes.client import ApiClient, Count
 
 __all__ = ["WayIn"]
 
@@ -28,7 +28,7 @@ class WayIn:
         self,
         access: Access,
         tell: Callable[[Message], None],
-        count: Callable[[str, int, float], None],
+        count: Count,
     ) -> None:
         self._count = count
         self._access = access

@@ -5,7 +5,7 @@ import http.client
 import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from typing import Final
+from typing import Final, TypeAlias
 from urllib.parse import urlencode
 
 import msgspec
@@ -16,7 +16,7 @@ from quaymaster._kubernetes.credentials import Credentials
 from quaymaster._kubernetes.errors import ApiError
 from quaymaster._kubernetes.streams import blocks_of
 
-__all__ = ["ApiClient"]
+__all__ = ["ApiClient", "Count"]
 
 _TIMEOUT: Final = 60.0  # seconds without a byte
 _MOST_WAITS: Final = 10  # as client-go
@@ -24,6 +24,10 @@ _LONGEST_WAIT: Final = 60.0  # seconds
 _UNAUTHORIZED: Final = 401
 _TOO_MANY: Final = 429
 _SERVER_ERROR: Final = 500
+
+
+Count: TypeAlias = Callable[[str, int, float | None], None]
+"""Takes method, status and seconds of a request."""
 
 
 class _Status(msgspec.Struct):
@@ -43,7 +47,8 @@ class ApiClient:
         sleep: Waits for some seconds, when the server asks for that.
         now: Seconds since the epoch, for credentials that expire.
         count: Takes the method of each request, the status of its answer (0 if there
-            was none), and for how many seconds that was waited for.
+            was none), and for how many seconds that was waited for; None for what is
+            read as it comes.
     """
 
     def __init__(
@@ -53,7 +58,7 @@ class ApiClient:
         timeout: float = _TIMEOUT,
         sleep: Callable[[float], None] = time.sleep,
         now: Callable[[], float] = time.time,
-        count: Callable[[str, int, float], None] | None = None,
+        count: Count | None = None,
     ) -> None:
         self._count = count
         self._access = access
@@ -128,7 +133,7 @@ class ApiClient:
                 else Answer(response.status, b"", response.headers)
             )
 
-        self._insisting(begun, request)
+        self._insisting(begun, request, is_stream=True)
         try:
             yield self._blocks(responses[-1])
         finally:
@@ -143,7 +148,9 @@ class ApiClient:
             message = f"the stream broke: {error}"
             raise ApiError(self._connection.where, message) from error
 
-    def _counted(self, ask: Callable[[], Answer], request: Request) -> Answer:
+    def _counted(
+        self, ask: Callable[[], Answer], request: Request, is_stream: bool
+    ) -> Answer:
         """Ask, and tell whoever counts."""
         if self._count is None:
             return ask()
@@ -152,14 +159,21 @@ class ApiClient:
             answer = ask()
             code = answer.code
         finally:
-            self._count(request.method, code, time.monotonic() - start)
+            seconds = None if is_stream else time.monotonic() - start
+            self._count(request.method, code, seconds)
         return answer
 
-    def _insisting(self, ask: Callable[[], Answer], request: Request) -> Answer:
+    def _insisting(
+        self,
+        ask: Callable[[], Answer],
+        request: Request,
+        *,
+        is_stream: bool = False,
+    ) -> Answer:
         """Ask, again with other credentials, and again later if the server says so."""
         is_renewed, waits = False, 0
         while True:
-            answer = self._counted(ask, request)
+            answer = self._counted(ask, request, is_stream)
             if http.client.OK <= answer.code < http.client.MULTIPLE_CHOICES:
                 return answer
             if answer.code == _UNAUTHORIZED and not is_renewed:
