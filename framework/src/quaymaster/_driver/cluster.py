@@ -86,9 +86,8 @@ class KubernetesCluster:
             return
         followed = self._followed[kind] = Followed[Any](kind)
         self._by_number.append(followed)
-        path = followed.resource.path()
         number = len(self._by_number) - 1
-        self._link.send(Follow(number, path, are_pods=kind is Pod))
+        self._link.send(Follow(number, followed.path, are_pods=kind is Pod))
 
     def lead(self) -> None:
         """Return once writes may leave: at once without an election.

@@ -1,5 +1,6 @@
 """What the engine has been told of one resource, and has not yet looked at."""
 
+import gc
 import logging
 import time
 from collections import deque
@@ -64,6 +65,11 @@ class Followed(Generic[ObjT]):
         self._unreadable: set[str] = set()
 
     @property
+    def path(self) -> str:
+        """The path of its objects."""
+        return self.resource.path()
+
+    @property
     def unreadable(self) -> int:
         """How many objects cannot be read, as they are now."""
         return len(self._unreadable)
@@ -98,6 +104,8 @@ class Followed(Generic[ObjT]):
             if isinstance(message, Trouble) and message.why and not self.is_listed:
                 raise ApiError(message.why)
         objects, self._listed = list(self._listed.values()), {}
+        # They live long: the collector need not look at them again and again.
+        gc.freeze()
         return ListResult(objects, self._place)
 
     def watch(self, notify: Callable[[], None]) -> "Followed[ObjT]":
