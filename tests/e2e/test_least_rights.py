@@ -121,7 +121,7 @@ def play(admin: ApiClient) -> None:
 
 # Beside what is looked up one by one, to settle a bind, say, and lists, which are asked
 # for where watches cannot begin with what there is.
-_SELDOM: Final = {("patch", "events"), ("create", "leases"), ("update", "leases")}
+_SELDOM: Final = {("patch", "events")}
 _FORBIDDEN: Final = 403
 _VOLUME: Final = "/api/v1/persistentvolumes/v"
 _CLAIM: Final = "/api/v1/namespaces/default/persistentvolumeclaims/data"
