@@ -1,5 +1,6 @@
 """What tests see of the way out of ``quaymaster._driver``."""
 
+from quaymaster._driver import requests
 from quaymaster._driver.buckets import Bucket
 from quaymaster._driver.connections import Lost, Outcome
 from quaymaster._driver.events import Events
@@ -7,6 +8,8 @@ from quaymaster._driver.executor import GreenletExecutor, wait_for
 from quaymaster._driver.frames import Answered, Asked, Lane, Note, Reference
 from quaymaster._driver.lanes import Lanes
 from quaymaster._driver.refusals import error_of
+from quaymaster._driver.way_out import WayOut
+from quaymaster._kubernetes.access import Pem
 from quaymaster._kubernetes.http1 import (
     AnswerReader,
     HttpError,
@@ -28,10 +31,13 @@ __all__ = [
     "Lost",
     "Note",
     "Outcome",
+    "Pem",
     "Reference",
     "Reply",
+    "WayOut",
     "error_of",
     "fixed_lines",
     "request_bytes",
+    "requests",
     "wait_for",
 ]

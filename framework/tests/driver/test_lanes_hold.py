@@ -1,0 +1,93 @@
+"""Whatever a server and those between do, no call is lost, and none misunderstood."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.kit.internals.way_out import Asked, Lane, Lost, Outcome, Reply
+from tests.kit.roads import LOST, LaneRig, Sent, refusal_of
+
+FATES = ("answered", "lost", "cut before", "500", "429", "not sent", "duplicated")
+"""What becomes of a request: all but two may have happened and not be told so."""
+
+
+class Server:
+    """What has taken effect: the calls for each pod, in that order."""
+
+    def __init__(self) -> None:
+        self.effects: dict[str, list[int]] = {}
+        self.bound: set[str] = set()
+
+    def meet(self, asked: Asked, fate: str) -> Outcome:
+        """Let something become of a request."""
+        if fate == "not sent":
+            return Lost("closed", is_sent=False)
+        if fate == "cut before":
+            return LOST
+        outcome = self.take(asked)
+        if fate == "duplicated":
+            outcome = self.take(asked)
+        told: dict[str, Outcome] = {
+            "lost": LOST,
+            "500": refusal_of(500),
+            "429": refusal_of(429),
+        }
+        return told.get(fate, outcome)
+
+    def take(self, asked: Asked) -> Reply:
+        if asked.lane is Lane.BIND:
+            if asked.key in self.bound:
+                return refusal_of(409, "Conflict")
+            self.bound.add(asked.key)
+        self.effects.setdefault(asked.key, []).append(asked.call)
+        return Reply(200)
+
+
+@given(st.data())
+def test_order_holds_and_answers_are_true(data: st.DataObject) -> None:
+    rig, server = LaneRig(room=data.draw(st.integers(1, 3))), Server()
+    binds: dict[str, int] = {}
+    patches: dict[str, list[int]] = {"a": [], "b": []}
+    for _ in range(data.draw(st.integers(1, 25))):
+        step = data.draw(st.sampled_from(["patch", "bind", "meet", "meet", "wait"]))
+        pod = data.draw(st.sampled_from("ab"))
+        if step == "patch" and pod not in binds:
+            call = rig.ask(Lane.STATUS, "PATCH", key=pod, may_repeat=True)
+            patches[pod].append(call)
+        elif step == "bind" and pod not in binds:
+            binds[pod] = rig.ask(Lane.BIND, key=pod)
+        elif step == "wait":
+            rig.wait(data.draw(st.sampled_from([0.3, 1.0, 5.0])))
+        elif step == "meet" and rig.sent:
+            one = rig.sent.pop(data.draw(st.integers(0, len(rig.sent) - 1)))
+            meet(rig, server, one, data.draw(st.sampled_from(FATES)))
+    while not rig.lanes.is_empty:
+        if rig.sent:
+            meet(rig, server, rig.sent.pop(0), "answered")
+        else:
+            rig.wait(1.0)
+    check_answers(rig, server, binds, patches)
+
+
+def meet(rig: LaneRig, server: Server, one: Sent, fate: str) -> None:
+    one.answer(server.meet(one.asked, fate))
+    rig.lanes.pump()
+
+
+def check_answers(
+    rig: LaneRig,
+    server: Server,
+    binds: dict[str, int],
+    patches: dict[str, list[int]],
+) -> None:
+    answers = {answer.call: answer for answer in rig.answers}
+    asked = [*binds.values(), *patches["a"], *patches["b"]]
+    assert sorted(answer.call for answer in rig.answers) == sorted(asked)
+    for pod, call in binds.items():
+        is_bound, answer = pod in server.bound, answers[call]
+        if not answer.is_in_doubt:  # else the pod is read
+            assert is_bound == (not answer.why)
+    for pod, calls in patches.items():
+        effects = server.effects.get(pod, [])
+        assert effects == sorted(effects)  # a bind comes after its pod's patches
+        if pod not in binds and calls and not answers[calls[-1]].why:
+            assert effects[-1] == calls[-1]

@@ -1,0 +1,152 @@
+"""Requests over real sockets: what is sent, what is lost, and who is asking."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from queue import SimpleQueue
+
+import pytest
+
+from quaymaster.testing import make_pod
+from tests.kit.certificates import asking_for_certificates, make_certificate
+from tests.kit.internals.kubernetes import Access
+from tests.kit.internals.way_out import Answered, Asked, Pem, WayOut, requests
+from tests.kit.writing_server import WritingServer, writing_server
+
+POD = make_pod(name="a")
+BINDING = "POST /api/v1/namespaces/default/pods/a/binding"
+
+
+class Client:
+    """Asks by a way out, and waits for the answer."""
+
+    def __init__(self, way_out: WayOut, answers: "SimpleQueue[Answered]") -> None:
+        self._way_out = way_out
+        self._answers = answers
+
+    def ask(self, asked: Asked) -> Answered:
+        asked.call = 1
+        self._way_out.take(asked)
+        return self._answers.get(timeout=30)
+
+    def bind(self) -> Answered:
+        return self.ask(requests.bind(POD, "node"))
+
+
+@contextmanager
+def client_of(access: Callable[[], Access]) -> Iterator[Client]:
+    answers = SimpleQueue[Answered]()
+    way_out = WayOut(access, answers.put, may_write=lambda: True)
+    way_out.start()
+    try:
+        yield Client(way_out, answers)
+    finally:
+        way_out.leave(0.0)
+
+
+@pytest.fixture
+def server() -> Iterator[WritingServer]:
+    with writing_server() as server:
+        yield server
+
+
+@pytest.fixture
+def client(server: WritingServer) -> Iterator[Client]:
+    with client_of(lambda: Access(name="here", server=server.url)) as client:
+        yield client
+
+
+def test_connection_is_kept(server: WritingServer, client: Client) -> None:
+    assert [client.bind().code for _ in range(5)] == [201] * 5
+    assert server.taken == [BINDING] * 5
+    assert server.clients == 1
+
+
+@pytest.mark.parametrize("fate", ["drop", "cut", "500", "504", "409"])
+def test_bind_without_a_clear_answer_is_in_doubt_and_sent_once(
+    server: WritingServer, client: Client, fate: str
+) -> None:
+    server.fates = [fate]
+    assert client.bind().is_in_doubt
+    assert server.taken == [BINDING]
+
+
+@pytest.mark.parametrize("fate", ["drop", "cut", "503"])
+def test_delete_by_uid_is_repeated(
+    server: WritingServer, client: Client, fate: str
+) -> None:
+    server.fates = [fate, "404"]
+    answer = client.ask(requests.delete(type(POD), POD.key, "uid-1", None))
+    assert (answer.code, answer.why) == (200, "")
+    assert len(server.taken) == 2
+
+
+def test_what_could_not_leave_before_the_end_is_no_doubt() -> None:
+    with writing_server() as server:
+        access = Access(name="here", server=server.url)
+    answers = SimpleQueue[Answered]()
+    way_out = WayOut(lambda: access, answers.put, may_write=lambda: True)
+    way_out.start()
+    asked = requests.bind(POD, "node")
+    asked.call = 1
+    way_out.take(asked)
+    way_out.leave(0.0)
+    answer = answers.get(timeout=30)
+    assert answer.why == "not sent: this process is about to end"
+    assert not answer.is_in_doubt
+
+
+def test_token_that_was_written_anew_is_shown_after_a_refusal(
+    server: WritingServer, tmp_path: Path
+) -> None:
+    file = tmp_path / "token"
+    file.write_text("first")
+    server.token = "first"
+    access = Access(name="here", server=server.url, token_file=str(file))
+    with client_of(lambda: access) as client:
+        assert client.bind().code == 201
+        file.write_text("second")
+        server.token = "second"
+        assert client.bind().code == 201
+    assert server.taken == [BINDING] * 2
+
+
+def test_token_that_stays_wrong_is_an_error(server: WritingServer) -> None:
+    server.token = "right"
+    access = Access(name="here", server=server.url, token="wrong")
+    with client_of(lambda: access) as client:
+        answer = client.bind()
+    assert answer.code == 401
+    assert not answer.is_in_doubt
+    assert server.taken == []
+
+
+def test_kubeconfig_that_was_written_anew_counts_after_a_refusal(
+    server: WritingServer,
+) -> None:
+    server.token = "first"
+    tokens = ["first"]
+    with client_of(
+        lambda: Access(name="here", server=server.url, token=tokens[-1])
+    ) as client:
+        assert client.bind().code == 201
+        tokens.append("second")
+        server.token = "second"
+        assert client.bind().code == 201
+
+
+def test_server_is_reached_by_tls_with_a_client_certificate(tmp_path: Path) -> None:
+    make_certificate(tmp_path)
+    pem, key = (Pem(file=str(tmp_path / name)) for name in ("cert.pem", "key.pem"))
+    with writing_server(asking_for_certificates(tmp_path)) as server:
+        access = Access(
+            name="here",
+            server=server.url,
+            server_name="harbour.example",
+            authority=pem,
+            certificate=pem,
+            key=key,
+        )
+        with client_of(lambda: access) as client:
+            assert client.bind().code == 201
+    assert server.subjects == {"harbour.example"}
