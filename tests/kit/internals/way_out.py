@@ -8,6 +8,7 @@ from quaymaster._driver.executor import GreenletExecutor, wait_for
 from quaymaster._driver.frames import Answered, Asked, Lane, Note, Reference
 from quaymaster._driver.lanes import Lanes
 from quaymaster._driver.refusals import error_of
+from quaymaster._driver.updating import updated_tree
 from quaymaster._driver.way_out import WayOut
 from quaymaster._kubernetes.access import Pem
 from quaymaster._kubernetes.http1 import (
@@ -39,5 +40,6 @@ __all__ = [
     "fixed_lines",
     "request_bytes",
     "requests",
+    "updated_tree",
     "wait_for",
 ]
