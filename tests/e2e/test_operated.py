@@ -1,0 +1,104 @@
+"""The pages of ``quaymaster run`` beside those of kube-scheduler."""
+
+import json
+import re
+from collections.abc import Iterator
+from http import HTTPStatus
+from urllib.error import HTTPError
+
+import pytest
+
+from tests.e2e.control_plane import ControlPlane
+from tests.e2e.ports import ask
+from tests.e2e.processes import Program
+
+PATHS = ("/healthz", "/livez", "/readyz", "/metrics", "/configz", "/no-such-page")
+WHO = ("nobody", "monitor", "stranger", "admin", "forged")
+OPEN_TO_ALL = "--authorization-always-allow-paths"
+ABSENT = re.compile(
+    "scheduler_(batch|get_node_hint|store_schedule|async_api|pending_async|podgroup|dra"
+    "|resourceclaim|volume)"
+)
+
+
+@pytest.fixture(scope="module")
+def plane(servers: None) -> Iterator[ControlPlane]:
+    with ControlPlane(users={"monitor": [], "stranger": []}) as plane:
+        client = plane.client()
+        head = {"apiVersion": "rbac.authorization.k8s.io/v1"}
+        rule = {"nonResourceURLs": ["/metrics", "/no-such-page"], "verbs": ["get"]}
+        named = {"metadata": {"name": "monitor"}}
+        client.create({**head, **named, "kind": "ClusterRole", "rules": [rule]})
+        group = "rbac.authorization.k8s.io"
+        role = {"apiGroup": group, "kind": "ClusterRole", "name": "monitor"}
+        subject = {"apiGroup": group, "kind": "User", "name": "monitor"}
+        binding = {"roleRef": role, "subjects": [subject]}
+        client.create({**head, **named, "kind": "ClusterRoleBinding", **binding})
+        yield plane
+
+
+def url_of(program: Program) -> str:
+    """Where a scheduler serves its pages."""
+    [port] = [word for word in program.command if word.startswith("--secure-port=")]
+    return f"https://127.0.0.1:{port.partition('=')[2]}"
+
+
+def asked(plane: ControlPlane, url: str, who: str) -> tuple[int, str]:
+    """What somebody is answered."""
+    token = "" if who == "nobody" else plane.token(who) if who != "forged" else who
+    try:
+        return HTTPStatus.OK, ask(url, token=token).decode()
+    except HTTPError as error:
+        return error.code, error.read().decode()
+
+
+def refusal(text: str) -> str:
+    """What a refusal says; nothing if it is none."""
+    message: str = json.loads(text).get("message", "") if text[:1] == "{" else ""
+    return message
+
+
+def both(plane: ControlPlane) -> Iterator[Program]:
+    """kube-scheduler, guarded as it is by default, and Quaymaster; not started."""
+    program = plane.scheduler(None, "--authentication-tolerate-lookup-failure=true")
+    program.command = [
+        word for word in program.command if not word.startswith(OPEN_TO_ALL)
+    ]
+    yield program
+    yield plane.quaymaster()
+
+
+def test_everybody_is_answered_as_by_kube_scheduler(plane: ControlPlane) -> None:
+    found = []
+    for program in both(plane):
+        with program:
+            answers = {
+                (who, path): asked(plane, url_of(program) + path, who)
+                for who in WHO
+                for path in PATHS
+            }
+        found.append(
+            {key: (code, refusal(text)) for key, (code, text) in answers.items()}
+        )
+    theirs, ours = found
+    assert ours == theirs
+    assert {code for code, _ in ours.values()} == {200, 401, 403, 404}
+
+
+def test_metrics_are_those_of_kube_scheduler(plane: ControlPlane) -> None:
+    found = []
+    for program in both(plane):
+        with program:
+            code, text = asked(plane, f"{url_of(program)}/metrics", "monitor")
+        assert code == HTTPStatus.OK
+        found.append(dict(re.findall(r"# TYPE (scheduler_\w+) (\w+)\n", text)))
+    theirs, ours = found
+    expected = {name: kind for name, kind in theirs.items() if not ABSENT.match(name)}
+    assert expected
+    assert {name: ours.get(name) for name in expected} == expected
+
+
+def test_scheduler_that_is_told_to_stop_ends_well(plane: ControlPlane) -> None:
+    with plane.quaymaster() as program:
+        assert program.stop() == 0
+    assert program.log.read_text().rstrip().endswith("stopped")
