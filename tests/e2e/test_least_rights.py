@@ -1,11 +1,13 @@
 """``quaymaster run`` with the rights that are rendered: it asks for nothing else."""
 
+import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 from urllib.error import HTTPError
 
+import msgspec
 import pytest
 from click.testing import CliRunner
 
@@ -142,6 +144,18 @@ def test_it_works_with_these_rights_and_asks_for_nothing_else(
         # Whoever reads pages without the right to, makes it ask for both reviews.
         with pytest.raises(HTTPError, match="403"):
             ask(f"{url}/configz", token=plane.token(STRANGER))
+        eventually(lambda: not rivals(plane, config))
+        other = tmp_path / "other.yaml"
+        other.write_text(
+            config.read_text().replace("resourceName: second", "resourceName: other")
+        )
+        host = socket.gethostname()
+        eventually(
+            lambda: (
+                rivals(plane, other)
+                == [f"{host} has lately scheduled pods of 'second'"]
+            )
+        )
     asked = asked_by(plane, user)
     registry = PluginRegistry.discover()
     needs = rights_of(load_config(config, registry), registry)
@@ -155,6 +169,15 @@ def test_it_works_with_these_rights_and_asks_for_nothing_else(
     verbs = {(one.right.verb, one.right.resource) for one in needs}
     unused = {one for one in verbs - done if one[0] not in ("get", "list")}
     assert unused <= _SELDOM
+
+
+def rivals(plane: ControlPlane, config: Path) -> list[str]:
+    """Who schedules the same pods, as the doctor sees it with all rights."""
+    where = [f"--config={config}", f"--kubeconfig={plane.kubeconfig()}"]
+    asked = ["doctor", *where, "--secure-port=0", "-o", "json"]
+    found = msgspec.json.decode(CliRunner().invoke(app, asked).stdout)
+    said = [one for one in found if one["check"] == "rivals"]
+    return [one["found"] for one in said if one["state"] != "ok"]
 
 
 def test_doctor_agrees_as_the_account_and_on_its_behalf(
