@@ -276,6 +276,20 @@ def test_process_is_measured(rig: Rig) -> None:
     assert rig.value("process_resident_memory_bytes") > 1e6
 
 
+def test_counts_go_on_with_another_configuration(rig: Rig) -> None:
+    busy(rig)
+    answer = rig.scheduler.reload(load_config("batch", PluginRegistry.discover()))
+    rig.scheduler.turn()
+    assert answer.result(0)
+    rig.tick = 1.0
+    rig.cluster.create(make_pod(name="late"))
+    rig.scheduler.settle()
+    attempts = "scheduler_schedule_attempts_total"
+    assert rig.value(attempts, result="scheduled", **PROFILE) == 3
+    bind = {"plugin": "DefaultBinder", "extension_point": "Bind", "status": "Success"}
+    assert rig.value("scheduler_plugin_execution_duration_seconds_count", **bind) == 3
+
+
 def test_metrics_change_no_decision() -> None:
     def nodes(rig: Rig) -> list[str]:
         for number in range(4):
