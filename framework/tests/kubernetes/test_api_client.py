@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import attrs
 import pytest
 
 from quaymaster.testing import make_pod
@@ -404,3 +405,23 @@ def test_program_may_give_a_certificate(
     client.get(PATH)
     client.close()
     assert secure.requests[0].client == "harbour.example"
+
+
+def test_client_goes_by_a_kubeconfig_that_was_written_anew(tmp_path: Path) -> None:
+    with fake_api_server([make_pod(name="p0")]) as server:
+        server.token = "first"
+
+        def find() -> Access:
+            return find_access(kubeconfig=str(tmp_path / "kubeconfig"))
+
+        kubeconfig_for(server, tmp_path, user={"token": "first"})
+        client = ApiClient(attrs.evolve(find(), reread=find))
+        try:
+            client.get(PATH)
+            kubeconfig_for(server, tmp_path, user={"token": "second"})
+            server.token = "second"
+            with pytest.raises(ApiError, match="401"):
+                client.get(PATH)
+            client.get(PATH)
+        finally:
+            client.close()

@@ -12,6 +12,7 @@ import time
 from functools import partial
 from typing import Final
 
+import attrs
 import msgspec
 
 from quaymaster._driver.frames import (
@@ -58,11 +59,12 @@ def main(descriptor: int) -> None:
     begin = next(messages, None)
     if not isinstance(begin, Begin):
         return
-    access = find_access(kubeconfig=begin.kubeconfig, context=begin.context)
+    # Read again and again: files are written anew while this runs.
+    find = partial(find_access, kubeconfig=begin.kubeconfig, context=begin.context)
+    access = attrs.evolve(find(), reread=find)
     leading = Leading(access, begin.election, frames.send)
     way_out = WayOut(
-        # Read again and again: files are written anew while this runs.
-        lambda: find_access(kubeconfig=begin.kubeconfig, context=begin.context),
+        find,
         frames.send,
         may_write=leading.fence.may_write,
         qps=begin.qps,

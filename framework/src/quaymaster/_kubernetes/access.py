@@ -1,6 +1,6 @@
 """How to reach one API server, and as whom."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 import attrs
@@ -52,6 +52,8 @@ class Access:
         exec_where: Where the file says so, for messages.
         exec_cluster: What the program may be told about the cluster.
         headers: Whom to act as, as headers.
+        reread: Finds the same access anew, where files may change while it is used. A
+            client asks it after a refusal, and when it got no answer.
     """
 
     name: str
@@ -72,3 +74,6 @@ class Access:
     exec_where: str = ""
     exec_cluster: Mapping[str, object] = attrs.field(factory=dict)
     headers: tuple[tuple[str, str], ...] = ()
+    reread: Callable[[], "Access"] | None = attrs.field(
+        default=None, eq=False, repr=False
+    )

@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeAlias
 from urllib.parse import urlencode
 
+import attrs
 import msgspec
 
+from quaymaster._errors import QuaymasterError
 from quaymaster._kubernetes.access import Access
 from quaymaster._kubernetes.connection import Answer, Connection, Request
 from quaymaster._kubernetes.credentials import Credentials
@@ -61,10 +63,11 @@ class ApiClient:
         count: Count | None = None,
     ) -> None:
         self._count = count
-        self._access = access
-        self._credentials = Credentials(access, now=now)
-        self._connection = Connection(access, self._credentials, timeout)
+        self._timeout = timeout
         self._sleep = sleep
+        self._now = now
+        self._may_be_old = False
+        self._use(access)
 
     @property
     def access(self) -> Access:
@@ -163,7 +166,37 @@ class ApiClient:
             self._count(request.method, code, seconds)
         return answer
 
+    def _use(self, access: Access) -> None:
+        self._access = access
+        self._credentials = Credentials(access, now=self._now)
+        self._connection = Connection(access, self._credentials, self._timeout)
+
+    def _look_again(self) -> None:
+        """Go by what the files say now, if the last request has come to nothing."""
+        reread = self._access.reread
+        found = reread() if reread is not None else self._access
+        self._may_be_old = False
+        if found != self._access:
+            self.close()
+            self._use(attrs.evolve(found, reread=reread))
+
     def _insisting(
+        self,
+        ask: Callable[[], Answer],
+        request: Request,
+        *,
+        is_stream: bool = False,
+    ) -> Answer:
+        if self._may_be_old:
+            self._look_again()
+        try:
+            return self._answered(ask, request, is_stream=is_stream)
+        except QuaymasterError as error:
+            code = error.code if isinstance(error, ApiError) else 0
+            self._may_be_old = code in (0, _UNAUTHORIZED)
+            raise
+
+    def _answered(
         self,
         ask: Callable[[], Answer],
         request: Request,
