@@ -156,6 +156,7 @@ FAULTS: Final[Mapping[str, Fault]] = {
     "pause_leader": Fault(pause_leader, replicas=2),
     "restart_api_server": Fault(restart_api_server),
     "stall_etcd": Fault(stall_etcd),
+    "stall_election": Fault(stall_etcd, replicas=2),
     "cut_watches": Fault(cut_watches, via_proxy=True),
     "compact": Fault(compact, via_proxy=True),
     "rotate_credentials": Fault(rotate_credentials, via_proxy=True),
