@@ -8,7 +8,7 @@ import numpy as np
 __all__ = ["Memory"]
 
 _WARM: Final = 0.25  # of the time does not count
-_FEW: Final = 20  # samples that say nothing
+_SHORT: Final = 1 / 6  # hours in which nothing is to be seen
 _GROWTH: Final = 0.10  # of the memory, in an hour
 
 
@@ -33,7 +33,7 @@ class Memory:
         found = {}
         for name, samples in self._samples.items():
             warm = np.array(samples[int(len(samples) * _WARM) :], dtype=float)
-            if len(warm) >= _FEW:
+            if warm[-1, 0] - warm[0, 0] >= _SHORT:
                 slope, _ = np.polyfit(warm[:, 0], warm[:, 1], 1)
                 found[name] = float(warm[:, 1].mean()), float(slope)
         return found

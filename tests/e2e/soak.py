@@ -35,6 +35,7 @@ _LOOK: Final = 5.0  # seconds between two looks
 _STEADY: Final = "steady"
 _SHARED: Final = "default-scheduler"
 _MB: Final = 1e6
+_SAID: Final = ("held wrongly:", "differs from the server:")  # in its dump
 
 
 class Soak:
@@ -80,7 +81,9 @@ class Soak:
         with running([*self._replicas, self._steady]):
             with self._churn.under_way():
                 self._watch(minutes, turn)
+                self._compare()
             self._fill()
+            self._compare()
         if self._steady.restarts:
             self.problems.append(f"{_STEADY} ended {self._steady.restarts} times")
         self.problems += self._memory.problems()
@@ -139,6 +142,24 @@ class Soak:
         )
         self._record.forget()
         self._oldest = 0.0
+
+    def _compare(self) -> None:
+        """Have the one that is left alone compare what it holds with the server."""
+        log = self._steady.program.log
+        before = log.stat().st_size
+        os.kill(self._steady.program.pid, signal.SIGUSR2)
+
+        def said() -> list[str]:
+            return log.read_text()[before:].splitlines()
+
+        eventually(
+            lambda: any(_SAID[-1] in line for line in said()), within=_OLD, what="dump"
+        )
+        self.problems += [
+            f"{_STEADY}: {line}"
+            for line in said()
+            if any(start in line and f"{start} 0" not in line for start in _SAID)
+        ]
 
     def _fill(self) -> None:
         """Fill all nodes to the last, for each scheduler in turn."""
