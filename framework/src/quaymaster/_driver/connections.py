@@ -19,8 +19,8 @@ _FEW: Final = 16
 """As many as are made if they are wanted. A server that answers quickly does no more
 when it is asked by more at once."""
 
-_SLOW: Final = 0.01  # seconds that an answer takes, from which on more are of use
-_MOST_BEING_MADE: Final = 4
+_SLOW: Final = 0.05  # seconds that an answer takes, from which on more are of use
+_MOST_BEING_MADE: Final = 2
 _SECONDS_IDLE: Final = 60.0  # API servers close after 90
 _FIRST_PAUSE: Final = 0.1  # seconds, after the server could not be reached
 _LONGEST_PAUSE: Final = 2.0

@@ -5,6 +5,7 @@ own: the loop of the lanes waits for nothing but its sockets.
 """
 
 import socket
+import ssl
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -14,7 +15,7 @@ from urllib.parse import urlsplit
 from quaymaster._binding.executor import Post
 from quaymaster._errors import QuaymasterError
 from quaymaster._kubernetes.access import Access
-from quaymaster._kubernetes.connection import connect, headers_of, stamps_of
+from quaymaster._kubernetes.connection import connect, headers_of, stamps_of, tls_of
 from quaymaster._kubernetes.credentials import Credentials, Shown
 from quaymaster._kubernetes.http1 import fixed_lines
 
@@ -68,6 +69,7 @@ class Dial:
         self._post = post
         self._look = threading.Event()
         self._refused: Made | None = None
+        self._tls: tuple[Made, ssl.SSLContext | None] | None = None
         self.made: Made | None = None
         self.trouble = ""
 
@@ -96,11 +98,22 @@ class Dial:
     def _open(self, made: Made, opened: Opened) -> None:
         result: socket.socket | str
         try:
-            result = connect(made.access, made.shown, _SECONDS_TO_CONNECT).sock
+            tls = self._tls_of(made)
+            result = connect(made.access, made.shown, _SECONDS_TO_CONNECT, tls).sock
             _prepare(result)
         except (QuaymasterError, OSError, ValueError) as error:
             result = str(error)
         self._post(lambda: opened(result, made))
+
+    def _tls_of(self, made: Made) -> ssl.SSLContext | None:
+        """The context of all connections that are made alike.
+
+        It reads all authorities of the system: several times as long as a handshake.
+        """
+        known = self._tls
+        if known is None or not known[0].is_reached_like(made):
+            known = self._tls = (made, tls_of(made.access, made.shown))
+        return known[1]
 
     def _keep(self) -> None:
         access, credentials = None, None

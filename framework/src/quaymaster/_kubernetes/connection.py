@@ -21,7 +21,15 @@ from quaymaster._kubernetes.credentials import Credentials, Shown
 from quaymaster._kubernetes.errors import ApiError, CredentialsError
 from quaymaster._kubernetes.proxies import connect_by, proxy_for
 
-__all__ = ["Answer", "Connection", "Request", "connect", "headers_of", "stamps_of"]
+__all__ = [
+    "Answer",
+    "Connection",
+    "Request",
+    "connect",
+    "headers_of",
+    "stamps_of",
+    "tls_of",
+]
 
 _DEFAULT_PORTS: Final = {"https": 443, "http": 80}
 
@@ -186,13 +194,16 @@ class Connection:
         return bool(select.select([self._http.sock], [], [], 0)[0])
 
 
-def connect(access: Access, shown: Shown, timeout: float) -> http.client.HTTPConnection:
+def connect(
+    access: Access, shown: Shown, timeout: float, tls: ssl.SSLContext | None = None
+) -> http.client.HTTPConnection:
     """Connect to an API server, and agree on how to encrypt.
 
     Args:
         access: Where it is.
         shown: The credentials.
         timeout: For how many seconds to wait for the next byte.
+        tls: See `tls_of`, which takes longer than all else; made here if there is none.
 
     Raises:
         ApiError: It cannot be reached.
@@ -200,7 +211,7 @@ def connect(access: Access, shown: Shown, timeout: float) -> http.client.HTTPCon
     """
     server = urlsplit(access.server)
     host = server.hostname or ""
-    context = _tls(access, shown) if server.scheme == "https" else None
+    context = tls or tls_of(access, shown)
     try:
         connection = connect_by(
             proxy_for(server, access.proxy_url),
@@ -235,7 +246,14 @@ def _where(access: Access) -> str:
     return f"{access.name} ({access.server})"
 
 
-def _tls(access: Access, shown: Shown) -> ssl.SSLContext:
+def tls_of(access: Access, shown: Shown) -> ssl.SSLContext | None:
+    """How to encrypt; None for a server that does not.
+
+    Raises:
+        CredentialsError: The certificates cannot be used.
+    """
+    if urlsplit(access.server).scheme != "https":
+        return None
     _, certificate, key = shown
     try:
         context = _trusting(access)
