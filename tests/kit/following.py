@@ -127,7 +127,8 @@ class Following:
             self.step()
             if len(self.waits) == before and self.followed.is_listed:
                 break
-        self.step()
+        # That may have found that versions have expired: a list, and a watch.
+        self.step(3)
 
     def names(self) -> list[str]:
         """The names of all objects, as the engine has them."""
