@@ -25,7 +25,6 @@ from quaymaster._config.watcher import ConfigWatcher
 from quaymaster._contract.clock import Clock, RealClock
 from quaymaster._driver.cluster import KubernetesCluster
 from quaymaster._driver.executor import GreenletExecutor
-from quaymaster._driver.link import ProcessLostError
 from quaymaster._engine.scheduler import Scheduler
 from quaymaster._kubernetes.resolving import find_access
 from quaymaster._operation.standing import Standing
@@ -72,7 +71,8 @@ def command(
     """Schedule the pods of a cluster: bind them, and preempt others.
 
     It runs until SIGINT (Ctrl-C) or SIGTERM, lets the binds that are under way end,
-    and exits with 0 then. A second signal ends it at once.
+    and exits with 0 then. A second signal ends it at once. It exits with 1 when it has
+    lost the lease, or its connection to the cluster for good: start it again.
     """
     registry = PluginRegistry.discover()
     config, notices = read_config(config_file, registry)
@@ -107,7 +107,7 @@ def command(
                 tell(f"waiting for the lease {lease} on {access.server}")
             _run(operated, stop, config_file, registry, tell)
             if cluster.end:
-                raise ProcessLostError(cluster.end)
+                raise click.ClickException(cluster.end)
             cluster.close(_SECONDS_TO_LEAVE)
             tell("stopped")
 

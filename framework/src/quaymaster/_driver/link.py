@@ -16,19 +16,14 @@ from quaymaster._driver.frames import (
     Message,
     ToEngine,
 )
-from quaymaster._errors import QuaymasterError
 
-__all__ = ["IO_PROGRAM", "Link", "ProcessLostError"]
+__all__ = ["IO_PROGRAM", "Link"]
 
 _MESSAGES: Final[msgspec.msgpack.Decoder[ToEngine]] = msgspec.msgpack.Decoder(ToEngine)
 _SECONDS_TO_END: Final = 5.0
 
 IO_PROGRAM: Final = (sys.executable, "-m", "quaymaster._driver.io_process")
 """Runs the other process; the descriptor of its end of the socket is still to come."""
-
-
-class ProcessLostError(QuaymasterError):
-    """The process for input and output is gone: there is nothing left to do here."""
 
 
 class Link:
