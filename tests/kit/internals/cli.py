@@ -4,6 +4,7 @@ from quaymaster._cli import main
 from quaymaster._cli.app import app
 from quaymaster._cli.configuration import read_config
 from quaymaster._cli.notices import print_notices
+from quaymaster._cli.reaching import begin_of
 from quaymaster._cli.signals import stopping, waking
 from quaymaster._cli.tables import Table, folded
 from quaymaster._cli.terminal import bold, is_styled, line_width
@@ -14,6 +15,7 @@ __all__ = [
     "SIMULATE",
     "Table",
     "app",
+    "begin_of",
     "bold",
     "folded",
     "is_styled",

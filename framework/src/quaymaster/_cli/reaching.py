@@ -18,7 +18,7 @@ _JSON: Final = "application/json"
 def begin_of(config: SchedulerConfig, kubeconfig: str | None, context: str) -> Begin:
     """What the process for input and output is told first.
 
-    Upstream's defaults for calls a second, 50 and 100 at once, stand for no limit: the
+    Where the file does not say how many calls a second it takes, there is no limit: the
     API server's priority and fairness says how many it takes.
 
     Args:
@@ -28,7 +28,7 @@ def begin_of(config: SchedulerConfig, kubeconfig: str | None, context: str) -> B
         context: The context.
     """
     connection = config.client_connection
-    is_limited = (connection.qps, connection.burst) != (_DEFAULT.qps, _DEFAULT.burst)
+    is_limited = config.limits_requests
     return Begin(
         kubeconfig=kubeconfig or connection.kubeconfig or None,
         context=context,

@@ -30,8 +30,12 @@ def dump_config(config: SchedulerConfig) -> dict[str, object]:
     """
     document: dict[str, object] = {"apiVersion": API_VERSION, "kind": KIND}
     for field in record_fields(SchedulerConfig):
-        if field.name not in ("profiles", "warnings"):
+        if field.name not in ("limits_requests", "profiles", "warnings"):
             document[field.key] = plain(getattr(config, field.name))
+    if not config.limits_requests:
+        # Spelled out, the defaults would become limits.
+        unlimited = attrs.evolve(config.client_connection, qps=0, burst=0)
+        document["clientConnection"] = plain(unlimited)
     document["profiles"] = [_profile(profile) for profile in config.profiles]
     return document
 

@@ -90,6 +90,7 @@ def parse_config(
         pod_max_backoff_seconds=given.pod_max_backoff_seconds,
         leader_election=given.leader_election,
         client_connection=given.client_connection,
+        limits_requests=_limits_requests(document),
         extenders=given.extenders,
         enable_profiling=given.enable_profiling,
         enable_contention_profiling=given.enable_contention_profiling,
@@ -97,6 +98,12 @@ def parse_config(
         profiles=profiles,
         warnings=findings.warnings,
     )
+
+
+def _limits_requests(document: object) -> bool:
+    """Whether a right document says how many calls are made; 0 says nothing."""
+    given = document.get("clientConnection") if isinstance(document, Mapping) else None
+    return isinstance(given, Mapping) and bool(given.get("qps") or given.get("burst"))
 
 
 def shipped_profiles() -> Mapping[str, Traversable]:

@@ -56,6 +56,8 @@ class SchedulerConfig:
         pod_max_backoff_seconds: The longest wait of a rejected pod.
         leader_election: How replicas agree on the active one.
         client_connection: How the API server is reached.
+        limits_requests: Whether the file itself sets how many calls a second it takes.
+            Where it does not, upstream's defaults stand in `client_connection`.
         extenders: Webhooks that take part in decisions.
         enable_profiling: Accepted for compatibility.
         enable_contention_profiling: Accepted for compatibility.
@@ -70,6 +72,7 @@ class SchedulerConfig:
     pod_max_backoff_seconds: int = 10
     leader_election: LeaderElection = LeaderElection()
     client_connection: ClientConnection = ClientConnection()
+    limits_requests: bool = False
     extenders: tuple[Extender, ...] = ()
     enable_profiling: bool = True
     enable_contention_profiling: bool = True
