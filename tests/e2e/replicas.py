@@ -62,10 +62,10 @@ class Replica:
             self._keeper.join()
         self.program.kill()
 
-    def kill(self, role: str) -> None:
+    def kill(self, role: str, how: signal.Signals = signal.SIGKILL) -> None:
         """Kill one of its processes: ``engine`` or ``io``, as `processes` has them."""
         with contextlib.suppress(ProcessLookupError, KeyError):
-            os.kill(processes(self.program)[role], signal.SIGKILL)
+            os.kill(processes(self.program)[role], how)
 
     def _keep(self) -> None:
         while not self._closed.wait(_RESTART):

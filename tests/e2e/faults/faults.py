@@ -1,5 +1,6 @@
 """The faults: each begins when it is called, and is over when that returns."""
 
+import signal
 import time
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -38,6 +39,20 @@ def kill_scheduler(stage: Stage) -> None:
         replica.kill("engine")
     else:
         replica.program.kill()
+
+
+def end_scheduler(stage: Stage) -> None:
+    """The scheduler is asked to end; sometimes twice, which ends it at once."""
+    (replica,) = stage.replicas
+    replica.kill("engine", signal.SIGTERM)
+    if stage.random.random() < 0.3:
+        stage.sleep(0.0, 0.5)
+        replica.kill("engine", signal.SIGTERM)
+
+
+def end_leader(stage: Stage) -> None:
+    """The leader is asked to end, and gives its lease to a standby."""
+    stage.leader().kill("engine", signal.SIGTERM)
 
 
 def kill_io(stage: Stage) -> None:
@@ -151,6 +166,8 @@ def mix(stage: Stage) -> None:
 
 FAULTS: Final[Mapping[str, Fault]] = {
     "kill_scheduler": Fault(kill_scheduler),
+    "end_scheduler": Fault(end_scheduler),
+    "end_leader": Fault(end_leader, replicas=2),
     "kill_io": Fault(kill_io),
     "kill_leader": Fault(kill_leader, replicas=2),
     "pause_leader": Fault(pause_leader, replicas=2),
