@@ -134,7 +134,12 @@ MUTATIONS: Sequence[tuple[type, str, Mutation, str]] = [
     (BindingCycle, READING_LATER, nothing, "does not end|for ever"),
     (SchedulingQueue, "move_all", deaf_to_nodes, "waits, but"),
     (SchedulingQueue, "done", nothing, "in flight"),
-    (SchedulingQueue, "delete", nothing, "and|waits, but|the queue does not hold"),
+    (
+        SchedulingQueue,
+        "delete",
+        nothing,
+        "and|waits, but|the queue does not hold|still in a queue",
+    ),
     (InFlightPods, "record", nothing, "waits, but"),
     (WaitingPods, "end", nothing, "does not end|for ever"),
     (FailureHandler, "attempt_failed", nothing, "nowhere|in flight"),
