@@ -176,7 +176,7 @@ class ControlPlane:
             f"--config={file}",
             *self._serving(port),
             *flags,
-            is_ready=lambda: answers(f"https://127.0.0.1:{port}/healthz"),
+            is_ready=lambda: answers(f"https://127.0.0.1:{port}/readyz"),
         )
 
     def quaymaster(
