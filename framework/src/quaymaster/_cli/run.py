@@ -23,8 +23,9 @@ from quaymaster._cli.signals import on_hangup, stopping, waking
 from quaymaster._cli.values import config_option
 from quaymaster._config.watcher import ConfigWatcher
 from quaymaster._contract.clock import Clock, RealClock
+from quaymaster._deploy.findings import State
+from quaymaster._deploy.local_checks import packages_installed
 from quaymaster._driver.cluster import KubernetesCluster
-from quaymaster._driver.executor import GreenletExecutor
 from quaymaster._engine.scheduler import Scheduler
 from quaymaster._kubernetes.resolving import find_access
 from quaymaster._operation.standing import Standing
@@ -74,6 +75,13 @@ def command(
     and exits with 0 then. A second signal ends it at once. It exits with 1 when it has
     lost the lease, or its connection to the cluster for good: start it again.
     """
+    _check_packages()
+    # Only here: it is not there without the extra.
+    from quaymaster._driver.executor import (  # noqa: PLC0415 - above
+        GreenletExecutor,
+        wait_for,
+    )
+
     registry = PluginRegistry.discover()
     config, notices = read_config(config_file, registry)
     begin = begin_of(config, kubeconfig, context)
@@ -83,7 +91,7 @@ def command(
     access = find_access(kubeconfig=begin.kubeconfig, context=context)
     clock, metrics = RealClock(), SchedulerMetrics()
     log = logging_to_stderr(logging_format)
-    with log as tell, closing(KubernetesCluster(begin)) as cluster:
+    with log as tell, closing(KubernetesCluster(begin, wait_for)) as cluster:
         scheduler = Scheduler(
             cluster,
             config,
@@ -110,6 +118,13 @@ def command(
                 raise click.ClickException(cluster.end)
             cluster.close(_SECONDS_TO_LEAVE)
             tell("stopped")
+
+
+def _check_packages() -> None:
+    """Say what is not installed, before anything is begun."""
+    for finding in packages_installed():
+        if finding.state is State.MISSING:
+            raise click.UsageError(finding.text)
 
 
 def _run(

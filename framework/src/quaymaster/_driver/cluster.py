@@ -18,7 +18,6 @@ from quaymaster._contract.cluster import (
     Watch,
 )
 from quaymaster._driver import requests
-from quaymaster._driver.executor import Ask, wait_for
 from quaymaster._driver.followed import Followed
 from quaymaster._driver.frames import (
     Alive,
@@ -37,6 +36,7 @@ from quaymaster._driver.frames import (
 from quaymaster._driver.link import Link
 from quaymaster._driver.refusals import error_of
 from quaymaster._driver.updating import updated_tree
+from quaymaster._driver.waiting import Ask, WaitFor, never_in_a_task
 from quaymaster._objects import ApiObject, Pod
 from quaymaster._objects.wire import decode
 
@@ -59,13 +59,15 @@ class KubernetesCluster:
 
     Args:
         begin: How to reach it.
+        wait_for: How a call waits that is made in a task of the engine's executor.
 
     Attributes:
         lease: How the leader election stands; None if nothing is known of it.
         counted: The requests so far; None if nothing is known of them.
     """
 
-    def __init__(self, begin: Begin) -> None:
+    def __init__(self, begin: Begin, wait_for: WaitFor = never_in_a_task) -> None:
+        self._wait_for = wait_for
         self._followed: dict[type[ApiObject], Followed[Any]] = {}
         self._by_number: list[Followed[Any]] = []
         self._waiting: dict[int, Callable[[Answered], None]] = {}
@@ -236,7 +238,7 @@ class KubernetesCluster:
             if self._end:  # it may have come before there was anything to answer
                 self._receive(Answered(asked.call, 0, why=self._end, is_in_doubt=True))
 
-        answer = wait_for(ask)
+        answer = self._wait_for(ask)
         if answer is None:
             answer = _waited(ask)
         if not answer.why:

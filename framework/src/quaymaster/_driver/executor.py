@@ -8,13 +8,11 @@ import greenlet
 from quaymaster._binding.background import BackgroundExecutor
 from quaymaster._binding.executor import Post
 from quaymaster._driver.frames import Answered
+from quaymaster._driver.waiting import Ask
 
-__all__ = ["Ask", "GreenletExecutor", "wait_for"]
+__all__ = ["GreenletExecutor", "wait_for"]
 
 T = TypeVar("T")
-
-Ask = Callable[[Callable[[Answered], None]], None]
-"""Asks for something; is given what takes the answer, on any thread."""
 
 
 class _Task(greenlet.greenlet):
