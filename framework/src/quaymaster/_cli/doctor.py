@@ -9,6 +9,7 @@ import click
 
 from quaymaster._cli.config import build_plugins
 from quaymaster._cli.configuration import config_notices
+from quaymaster._cli.live import cluster_options
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import (
     OutputFormat,
@@ -44,19 +45,7 @@ _LARGEST_PORT: Final = 65535
 
 @click.command("doctor")
 @config_option()
-@click.option(
-    "--kubeconfig",
-    metavar="FILE",
-    type=click.Path(),
-    help="The kubeconfig file, instead of those of $KUBECONFIG or ~/.kube/config.",
-)
-@click.option(
-    "--context",
-    metavar="NAME",
-    default="",
-    help="The context of the kubeconfig; by default the current one, or without any "
-    "kubeconfig the service account of the pod that this runs in.",
-)
+@cluster_options
 @click.option(
     "--as",
     "user",

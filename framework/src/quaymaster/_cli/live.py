@@ -1,4 +1,4 @@
-"""Reads live clusters: the options that name one, and what is in it."""
+"""Live clusters: the options that name one, and what is in it."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -21,7 +21,7 @@ from quaymaster._kubernetes.resolving import find_access
 from quaymaster._kubernetes.resources import resources_of
 from quaymaster._objects import ApiObject
 
-__all__ = ["access_of", "live_options", "read_live"]
+__all__ = ["access_of", "cluster_options", "live_options", "read_live"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -59,6 +59,31 @@ _OPTIONS = (
 def live_options(command: F) -> F:
     """Give a command the options that name a live cluster."""
     for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+_CLUSTER_OPTIONS = (
+    click.option(
+        "--kubeconfig",
+        metavar="FILE",
+        type=click.Path(),
+        help="The kubeconfig file, instead of those of $KUBECONFIG or ~/.kube/config.",
+    ),
+    click.option(
+        "--context",
+        metavar="NAME",
+        default="",
+        shell_complete=_complete_context,
+        help="The context of the kubeconfig; by default the current one, or without "
+        "any kubeconfig the service account of the pod that this runs in.",
+    ),
+)
+
+
+def cluster_options(command: F) -> F:
+    """Give a command that always works on a cluster the options that name it."""
+    for option in reversed(_CLUSTER_OPTIONS):
         command = option(command)
     return command
 

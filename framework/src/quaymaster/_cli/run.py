@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import click
 
 from quaymaster._cli.configuration import read_config
+from quaymaster._cli.live import cluster_options
 from quaymaster._cli.logs import log_formats, logging_to_stderr
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.reaching import begin_of, connection_notices
@@ -41,19 +42,7 @@ _SECONDS_TO_LEAVE: Final = 3.0  # for events that wait
 
 @click.command("run")
 @config_option()
-@click.option(
-    "--kubeconfig",
-    metavar="FILE",
-    type=click.Path(),
-    help="The kubeconfig file, instead of those of $KUBECONFIG or ~/.kube/config.",
-)
-@click.option(
-    "--context",
-    metavar="NAME",
-    default="",
-    help="The context of the kubeconfig; by default the current one, or without any "
-    "kubeconfig the service account of the pod that this runs in.",
-)
+@cluster_options
 @click.option(
     "--logging-format",
     type=click.Choice(log_formats()),
