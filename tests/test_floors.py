@@ -24,6 +24,10 @@ FLOORS = (
     {"_memo", "_binding", "_mutations", "_election"},
     {"_engine", "_driver"},
     {"_simulation", "_testing", "_extender_server", "_perf", "_operation", "_deploy"},
+    # What is asked of simulations.
+    {"_changes", "_capacity", "_why", "_recording"},
+    {"_planning", "_scenarios", "_comparing"},
+    {"_reporting", "_service"},
     {"_packages"},
     {"_cli"},
     {"__main__"},

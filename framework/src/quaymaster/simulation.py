@@ -16,6 +16,7 @@ from quaymaster._simulation.results import (
     SimulationResult,
     UnscheduledPod,
 )
+from quaymaster._simulation.run import Simulation
 
 __all__ = [
     "Attempt",
@@ -28,6 +29,7 @@ __all__ = [
     "PodNotFoundError",
     "Preemption",
     "ProgressFn",
+    "Simulation",
     "SimulationResult",
     "UnscheduledPod",
     "WhichAttempt",

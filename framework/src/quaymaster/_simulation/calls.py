@@ -1,7 +1,6 @@
 """The calls that run a simulation: `simulate` and `explain_pod`."""
 
 from collections.abc import Iterable, Sequence
-from contextlib import closing
 
 import attrs
 import msgspec
@@ -15,7 +14,7 @@ from quaymaster._simulation.attempts import AttemptLog
 from quaymaster._simulation.explained import Attempt, ExplainedPod, WhichAttempt
 from quaymaster._simulation.names import PodNotFoundError, Wanted
 from quaymaster._simulation.results import ProgressFn, SimulationResult
-from quaymaster._simulation.run import Run, filled_cluster
+from quaymaster._simulation.run import Simulation, filled_cluster
 from quaymaster._simulation.verdicts import OUTCOMES
 
 __all__ = ["explain_pod", "simulate"]
@@ -50,7 +49,9 @@ def simulate(
             from the plain algorithm's.
     """
     cluster = filled_cluster(list(objects), seed, max_pods)
-    with closing(Run(cluster, config, registry, seed=seed, options=options)) as run:
+    with Simulation(
+        cluster, config=config, registry=registry, seed=seed, options=options
+    ) as run:
         run.settle(on_progress)
         return run.result()
 
@@ -100,14 +101,16 @@ def explain_pod(
     if attempt is WhichAttempt.AUTO:
         attempt = WhichAttempt.FIRST if terminating else WhichAttempt.LAST
     log = AttemptLog(wanted, attempt)
-    with closing(Run(cluster, config, registry, seed=seed, log=log)) as run:
+    with Simulation(
+        cluster, config=config, registry=registry, seed=seed, log=log
+    ) as run:
         run.settle(on_progress)
         explained = _explained(run, wanted.find(), log, attempt, pod)
     return attrs.evolve(explained, terminating=terminating)
 
 
 def _explained(
-    run: Run, pod: Pod, log: AttemptLog, which: WhichAttempt | int, name: str
+    run: Simulation, pod: Pod, log: AttemptLog, which: WhichAttempt | int, name: str
 ) -> ExplainedPod:
     attempts = log.of(pod.key)
     shown = _shown(name, attempts, which)
@@ -143,7 +146,7 @@ def _of_attempt(pod: Pod, shown: Attempt) -> ExplainedPod:
     )
 
 
-def _never_tried(pod: Pod, run: Run) -> ExplainedPod:
+def _never_tried(pod: Pod, run: Simulation) -> ExplainedPod:
     """Explain a pod that was never tried."""
     left = None if pod.node_name else run.unscheduled(pod)
     return ExplainedPod(

@@ -1,8 +1,9 @@
-"""Runs one simulation, from the objects to the result."""
+"""Runs one simulation: at once to its end, or step by step."""
 
 from collections import Counter
 from collections.abc import Sequence
 from itertools import starmap
+from typing import Self
 
 import attrs
 
@@ -26,7 +27,7 @@ from quaymaster._simulation.results import (
 )
 from quaymaster._simulation.verdicts import unscheduled_pod
 
-__all__ = ["Run", "filled_cluster"]
+__all__ = ["Simulation", "filled_cluster"]
 
 
 def filled_cluster(
@@ -42,29 +43,47 @@ def filled_cluster(
     return cluster
 
 
-class Run:
-    """One simulation.
+class Simulation:
+    """A scheduler and its in-memory cluster, in virtual time.
+
+    The cluster may be changed at any moment between two calls; the next one goes on
+    from there. All times are seconds since the beginning.
+
+    ```python
+    with Simulation(cluster, config=config, registry=registry) as simulation:
+        simulation.settle()
+        before = simulation.result()
+        cluster.delete(Node, "node-7")
+        simulation.settle()
+        after = simulation.result()
+    ```
 
     Args:
-        cluster: The cluster, with all objects.
+        cluster: The cluster, whose clock is a `VirtualClock`, with its objects.
         config: The scheduler's configuration.
         registry: Where plugins are found by name.
         seed: Decides the choice between equally good nodes.
         log: Follows the attempts of some pods, or None.
         options: What else can be set about the scheduler.
+
+    Attributes:
+        cluster: The cluster.
+
+    Raises:
+        ProfileError: A profile's plugins cannot be built.
     """
 
     def __init__(
         self,
         cluster: InMemoryCluster,
+        *,
         config: SchedulerConfig,
         registry: PluginRegistry,
-        *,
         seed: int = 0,
         log: AttemptLog | None = None,
         options: SchedulerOptions | None = None,
     ) -> None:
-        self._cluster = cluster
+        self.cluster = cluster
         self._record = Record(cluster, log)
         self._scheduler = Scheduler(
             cluster,
@@ -76,17 +95,65 @@ class Run:
             on_failure=self._record.gave_no_node,
             options=options,
         )
+        self._is_started = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    @property
+    def now(self) -> float:
+        """The virtual time, in seconds since the beginning."""
+        return self._record.since(self.cluster.clock.now())
 
     def settle(self, on_progress: ProgressFn | None = None) -> None:
-        """Schedule until nothing moves any more."""
+        """Schedule until nothing moves any more, however long that takes.
+
+        Args:
+            on_progress: Called with the progress.
+
+        Raises:
+            VerificationError: The options ask for decisions to be verified, and one
+                differs from the plain algorithm's.
+        """
         self._record.on_progress = on_progress
-        self._scheduler.start()
+        self._start()
         self._record.report_progress()
         self._scheduler.settle()
         self._record.report_progress()
 
+    def run_until(self, seconds: float) -> None:
+        """Schedule until a time, with all that is due by then; for the past, nothing.
+
+        Args:
+            seconds: The time, in seconds since the beginning.
+
+        Raises:
+            VerificationError: As for `settle`.
+        """
+        self._start()
+        clock, scheduler = self.cluster.clock, self._scheduler
+        end = self._record.started + seconds
+        if end < clock.now():
+            return
+        timer = clock.call_at(end, lambda: None)
+        while True:
+            if scheduler.turn():
+                continue
+            if clock.now() >= end:
+                break
+            scheduler.wait()
+        timer.cancel()
+
+    def _start(self) -> None:
+        if not self._is_started:
+            self._scheduler.start()
+            self._is_started = True
+
     def close(self) -> None:
-        """Close the plugins, after the last question."""
+        """Close the plugins, after the last question; a second time does no harm."""
         self._scheduler.close()
 
     def result(self) -> SimulationResult:
@@ -99,7 +166,7 @@ class Run:
             ),
             preempted=tuple(record.preempted),
             pods=len(record.placements) + len(waiting),
-            nodes=len(self._cluster.list(Node).items),
+            nodes=len(self.cluster.list(Node).items),
             started=record.started,
             notices=self.notices(),
         )
@@ -113,17 +180,17 @@ class Run:
             if pod.spec.scheduler_name not in known
         )
         if not others:
-            return self._cluster.notices()
+            return self.cluster.notices()
         names = ", ".join(f"{name} x{count}" for name, count in sorted(others.items()))
         message = f"pods wait for schedulers that no profile has the name of: {names}"
         other = Notice(reason=NoticeReason.OTHER_SCHEDULERS, message=message)
-        return (*self._cluster.notices(), other)
+        return (*self.cluster.notices(), other)
 
     def _waiting(self) -> list[Pod]:
         """Return the pods that need a node."""
         return [
             pod
-            for pod in self._cluster.list(Pod).items
+            for pod in self.cluster.list(Pod).items
             if not (pod.node_name or pod.is_finished or pod.is_terminating)
         ]
 
@@ -146,7 +213,7 @@ class Run:
     def _finished(self, uid: str, key: str) -> float | None:
         """Return when the containers of a pod had ended, if the cluster still knows."""
         try:
-            pod = self._cluster.get(Pod, key)
+            pod = self.cluster.get(Pod, key)
         except NotFoundError:
             return None
         if pod.uid != uid or not pod.is_finished:

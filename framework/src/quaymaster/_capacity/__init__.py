@@ -1,0 +1,1 @@
+"""How much room there is, and how many more pods fit."""

@@ -1,0 +1,1 @@
+"""Changes of a cluster that people ask about: drain, scale, remove, apply."""

@@ -1,0 +1,1 @@
+"""Records of a cluster, and their replay."""

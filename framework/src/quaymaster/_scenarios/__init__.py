@@ -1,0 +1,1 @@
+"""Scenarios: timelines in virtual time, with assertions."""

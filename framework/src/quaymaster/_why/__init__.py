@@ -1,0 +1,1 @@
+"""Why a pod is where it is, and what would change that."""
