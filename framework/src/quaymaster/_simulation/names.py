@@ -2,20 +2,18 @@
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
-from quaymaster._contract.cluster import NotFoundError
 from quaymaster._errors import QuaymasterError
 from quaymaster._inmemory.cluster import InMemoryCluster
 from quaymaster._objects import KINDS, ApiObject, Pod
 from quaymaster._simulation.kinds import POD_KINDS, kind_called, kind_fits
+from quaymaster._simulation.owners import owners_of
 
 __all__ = ["PodNotFoundError", "Wanted"]
 
 _SHOWN: Final = 5  # names that fit, in a message of one line
 _NEAR: Final = 3  # similar names, in the same message
-_DEEPEST: Final = 8
-"""At most this many owners of owners: those of a dump may form a circle."""
 
 
 class PodNotFoundError(QuaymasterError):
@@ -43,12 +41,6 @@ class PodNotFoundError(QuaymasterError):
         self.wanted = wanted
         self.pods = tuple(pods)
         self.near = tuple(near)
-
-
-class _Owner(NamedTuple):
-    api_version: str
-    kind: str
-    name: str
 
 
 class Wanted:
@@ -125,32 +117,8 @@ class Wanted:
         return bool(self._kind) and any(
             owner.name == self._name
             and kind_fits(self._kind, owner.kind, owner.api_version)
-            for owner in self._owners(pod)
+            for owner in owners_of(pod, self._cluster)
         )
-
-    def _owners(self, pod: Pod) -> Iterable[_Owner]:
-        """Return the pod's controller, the controller's own one, and so on."""
-        obj: ApiObject = pod
-        for _ in range(_DEEPEST):
-            controller = obj.metadata.controller
-            if controller is None:
-                return
-            owner = _Owner(controller.api_version, controller.kind, controller.name)
-            yield owner
-            above = self._stored(owner.kind, pod.namespace, owner.name)
-            if above is None:
-                yield from _guessed_above(owner)
-                return
-            obj = above
-
-    def _stored(self, kind: str, namespace: str, name: str) -> ApiObject | None:
-        cls = KINDS.get(kind)
-        if cls is None:
-            return None
-        try:
-            return self._cluster.get(cls, f"{namespace}/{name}")
-        except NotFoundError:
-            return None
 
     def _not_found(self, pods: Sequence[Pod]) -> PodNotFoundError:
         kind = kind_called(self._kind) or "Pod"
@@ -201,17 +169,6 @@ class Wanted:
         close = difflib.get_close_matches(self._name, called, n=_NEAR)
         found = dict.fromkeys([*same, *begins[:1], *close])
         return [called[name] for name in list(found)[:_NEAR]]
-
-
-def _guessed_above(owner: _Owner) -> Iterable[_Owner]:
-    """Return the owner of an owner that the input lacks, guessed by its name."""
-    above: Mapping[str, tuple[str, str]] = {
-        "ReplicaSet": ("apps/v1", "Deployment"),
-        "Job": ("batch/v1", "CronJob"),
-    }
-    if owner.kind in above and "-" in owner.name:
-        api_version, kind = above[owner.kind]
-        yield _Owner(api_version, kind, owner.name.rpartition("-")[0])
 
 
 def _listed(keys: Sequence[str]) -> str:
