@@ -8,6 +8,7 @@ from quaymaster._cycle.explanation import (
 )
 from quaymaster._simulation.calls import explain_pod, simulate
 from quaymaster._simulation.explained import Attempt, ExplainedPod, WhichAttempt
+from quaymaster._simulation.history import History, NodeSpan, PodLife
 from quaymaster._simulation.names import PodNotFoundError
 from quaymaster._simulation.results import (
     Placement,
@@ -22,10 +23,13 @@ __all__ = [
     "Attempt",
     "ExplainedPod",
     "Explanation",
+    "History",
     "NodeRejection",
     "NodeScores",
+    "NodeSpan",
     "Placement",
     "PluginScore",
+    "PodLife",
     "PodNotFoundError",
     "Preemption",
     "ProgressFn",
