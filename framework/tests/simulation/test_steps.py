@@ -77,6 +77,15 @@ def test_the_past_is_no_time_to_run_to(simulation: Simulation) -> None:
     assert simulation.now == 30
 
 
+def test_what_the_scheduler_holds_may_be_read_between_steps(
+    cluster: InMemoryCluster, simulation: Simulation
+) -> None:
+    cluster.load([make_node(name="n"), make_pod(name="p")])
+    simulation.settle()
+    [node] = simulation.scheduler.snapshot
+    assert [pod.key for pod in node.pods.values()] == ["default/p"]
+
+
 def test_a_lost_node_is_seen(cluster: InMemoryCluster, simulation: Simulation) -> None:
     cluster.load([make_node(name="n")])
     simulation.settle()

@@ -108,6 +108,14 @@ class Simulation:
         """The virtual time, in seconds since the beginning."""
         return self._record.since(self.cluster.clock.now())
 
+    @property
+    def scheduler(self) -> Scheduler:
+        """The scheduler, which has learnt of the cluster once time has passed.
+
+        What it holds may be read between two calls.
+        """
+        return self._scheduler
+
     def settle(self, on_progress: ProgressFn | None = None) -> None:
         """Schedule until nothing moves any more, however long that takes.
 

@@ -170,6 +170,13 @@ class NodeTable:
         """
         return self._resources.index.get(name)
 
+    def resources(self) -> Mapping[str, int]:
+        """Return the rows of all extended resources in the resource columns, by name.
+
+        It has those that some node offers or has offered, or some pod on one requests.
+        """
+        return self._resources.index
+
     def label(self, key: str) -> CodedColumn[str]:
         """Return the values of one node label; made on the first call, then stored."""
         column = self._labels.get(key)
