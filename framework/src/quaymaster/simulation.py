@@ -10,6 +10,11 @@ from quaymaster._simulation.calls import explain_pod, simulate
 from quaymaster._simulation.explained import Attempt, ExplainedPod, WhichAttempt
 from quaymaster._simulation.history import History, NodeSpan, PodLife
 from quaymaster._simulation.names import PodNotFoundError
+from quaymaster._simulation.observed import (
+    ObservedAttempt,
+    ObservedRun,
+    RejectedNodes,
+)
 from quaymaster._simulation.results import (
     Placement,
     Preemption,
@@ -18,6 +23,7 @@ from quaymaster._simulation.results import (
     UnscheduledPod,
 )
 from quaymaster._simulation.run import Simulation
+from quaymaster._simulation.series import Sample
 
 __all__ = [
     "Attempt",
@@ -27,12 +33,16 @@ __all__ = [
     "NodeRejection",
     "NodeScores",
     "NodeSpan",
+    "ObservedAttempt",
+    "ObservedRun",
     "Placement",
     "PluginScore",
     "PodLife",
     "PodNotFoundError",
     "Preemption",
     "ProgressFn",
+    "RejectedNodes",
+    "Sample",
     "Simulation",
     "SimulationResult",
     "UnscheduledPod",

@@ -157,6 +157,16 @@ class VirtualClock(Clock):
     def __init__(self, start: float = 1767225600.0) -> None:
         super().__init__()
         self._now = float(start)
+        self._listeners: list[Callable[[], None]] = []
+
+    def before_moving(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """Have ``callback`` called each time before time passes.
+
+        Returns:
+            Ends that; to call it twice does no harm.
+        """
+        self._listeners.append(callback)
+        return lambda: self._forget(callback)
 
     def now(self) -> float:
         """Return the virtual time, in seconds since the Unix epoch."""
@@ -169,13 +179,23 @@ class VirtualClock(Clock):
         due = self.next_due()
         if due is None:
             return False
-        self._now = max(self._now, due)
+        self._move(due)
         return True
 
     def advance(self, seconds: float) -> None:
         """Let time pass, running each timer at its own due time."""
         target = float(self._now + seconds)
         while (due := self.next_due()) is not None and due <= target:
-            self._now = max(self._now, due)
+            self._move(due)
             self.run_due()
-        self._now = target
+        self._move(target)
+
+    def _move(self, to: float) -> None:
+        if to > self._now:
+            for callback in self._listeners:
+                callback()
+            self._now = to
+
+    def _forget(self, callback: Callable[[], None]) -> None:
+        if callback in self._listeners:
+            self._listeners.remove(callback)

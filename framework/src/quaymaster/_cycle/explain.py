@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import attrs
 import numpy as np
 
 from quaymaster._contract.cycle_state import CycleState
@@ -21,7 +22,44 @@ from quaymaster._objects import Pod
 from quaymaster._state.arrays import Int64Array, Rows
 from quaymaster._state.node_table import NodeTable
 
-__all__ = ["explain"]
+__all__ = ["Scored", "explain", "explain_and_score"]
+
+
+class Scored:
+    """The scores of all feasible nodes, of which few may be asked for.
+
+    Args:
+        names: The nodes, shape ``(N,)``.
+        plugins: The scores of each plugin.
+        total: The sums of the weighted scores, shape ``(N,)``.
+    """
+
+    def __init__(
+        self, names: Sequence[str], plugins: Sequence[PluginScores], total: Int64Array
+    ) -> None:
+        self._names = names
+        self._plugins = plugins
+        self._total = total
+
+    def __len__(self) -> int:
+        """How many nodes are feasible."""
+        return len(self._names)
+
+    def best(self, most: int | None = None) -> tuple[NodeScores, ...]:
+        """Return the nodes, the best first.
+
+        Args:
+            most: How many of them at most; None: all.
+        """
+        order = np.argsort(-self._total, kind="stable")[:most].tolist()
+        return tuple(map(self._at, order))
+
+    def of(self, name: str) -> NodeScores | None:
+        """Return one node's scores; None if it is not feasible."""
+        return self._at(self._names.index(name)) if name in self._names else None
+
+    def _at(self, index: int) -> NodeScores:
+        return _node_scores(self._names[index], index, self._plugins, self._total)
 
 
 def explain(algorithm: Algorithm, pod: Pod, scheduler: str) -> Explanation:
@@ -30,19 +68,28 @@ def explain(algorithm: Algorithm, pod: Pod, scheduler: str) -> Explanation:
     Unlike in a real attempt a single feasible node is scored too, and PostFilter does
     not run.
     """
+    explanation, scored = explain_and_score(algorithm, pod, scheduler)
+    return attrs.evolve(explanation, scores=scored.best() if scored else ())
+
+
+def explain_and_score(
+    algorithm: Algorithm, pod: Pod, scheduler: str
+) -> tuple[Explanation, Scored | None]:
+    """Do as `explain`, with the scores of all nodes apart; None if there are none."""
     nodes = algorithm.nodes
     attempt = Attempt.begin(CycleState(), pod, nodes)
     found = algorithm.find_feasible(attempt)
     if isinstance(found, FitError):
-        return _unfit(nodes, pod, scheduler, found)
+        return _unfit(nodes, pod, scheduler, found), None
     scores = _scores(algorithm, attempt, found)
-    return Explanation(
+    failed = scores if isinstance(scores, Status) else None
+    explanation = Explanation(
         pod=pod.key,
         scheduler=scheduler,
         rejections=_rejections(found.diagnosis, nodes, _others(nodes, found)),
-        scores=() if isinstance(scores, Status) else tuple(scores),
-        status=scores if isinstance(scores, Status) else None,
+        status=failed,
     )
+    return explanation, None if isinstance(scores, Status) else scores
 
 
 def _unfit(nodes: NodeTable, pod: Pod, scheduler: str, unfit: FitError) -> Explanation:
@@ -80,9 +127,7 @@ def _rejections(
     )
 
 
-def _scores(
-    algorithm: Algorithm, attempt: Attempt, found: Feasible
-) -> Sequence[NodeScores] | Status:
+def _scores(algorithm: Algorithm, attempt: Attempt, found: Feasible) -> Scored | Status:
     nodes, rows = algorithm.nodes_of(found), found.rows
     attempt = attempt.on(nodes)
     station = algorithm.score_of(found)
@@ -93,9 +138,7 @@ def _scores(
     for scores in algorithm.extender_scores(attempt.pod, found):
         plugins.append(scores)
         total = total + scores.weighted
-    names = nodes.names_at(rows)
-    order = np.argsort(-total, kind="stable").tolist()
-    return [_node_scores(names[index], index, plugins, total) for index in order]
+    return Scored(nodes.names_at(rows), plugins, total)
 
 
 def _node_scores(

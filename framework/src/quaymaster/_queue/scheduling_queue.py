@@ -29,7 +29,7 @@ from quaymaster._queue.nominator import Nominator
 from quaymaster._queue.profile import CompiledProfiles, QueueProfile
 from quaymaster._queue.queued_pod import QueuedPod
 from quaymaster._queue.renewal import renew
-from quaymaster._queue.sub_queues import SubQueues
+from quaymaster._queue.sub_queues import QueueLengths, SubQueues
 from quaymaster._queue.timed_hints import TimedQuestions
 from quaymaster._queue.traced import TracedSubQueues, with_traced_hints
 from quaymaster._runtime.metrics import SchedulerMetrics
@@ -276,6 +276,16 @@ class SchedulingQueue:
     def unschedulable(self) -> Sequence[QueuedPod]:
         """Return the rejected and the gated pods."""
         return list(self._queues.unschedulable)
+
+    def lengths(self) -> QueueLengths:
+        """Return how many pods are in each queue, and how many are in flight."""
+        queues = self._queues
+        return QueueLengths(
+            active=len(queues.active),
+            backoff=len(queues.backoff) + len(queues.error_backoff),
+            unschedulable=len(queues.unschedulable),
+            in_flight=len(self._in_flight),
+        )
 
     @property
     def in_flight(self) -> Sequence[str]:

@@ -8,6 +8,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable
+from typing import NamedTuple
 
 from quaymaster._contract.clock import Clock
 from quaymaster._contract.queueing import QueueName
@@ -27,12 +28,28 @@ from quaymaster._queue.profile import CompiledProfiles
 from quaymaster._queue.queued_pod import QueuedPod
 from quaymaster._queue.unschedulable_pods import UnschedulablePods
 
-__all__ = ["SubQueues"]
+__all__ = ["QueueLengths", "SubQueues"]
 
 _ACTIVE = QueueName.ACTIVE
 _BACKOFF = QueueName.BACKOFF
 _ERROR_BACKOFF = QueueName.ERROR_BACKOFF
 _UNSCHEDULABLE = QueueName.UNSCHEDULABLE
+
+
+class QueueLengths(NamedTuple):
+    """How many pods are in each queue.
+
+    Attributes:
+        active: About to be tried.
+        backoff: Waiting after a rejection or an error.
+        unschedulable: Waiting for an event, gated ones included.
+        in_flight: Popped, and neither back nor bound yet.
+    """
+
+    active: int
+    backoff: int
+    unschedulable: int
+    in_flight: int
 
 
 class SubQueues:

@@ -1,5 +1,7 @@
 """Explains the attempts of a pod as they happen."""
 
+from typing import Protocol
+
 import attrs
 
 from quaymaster._cycle.explain import explain
@@ -10,7 +12,7 @@ from quaymaster._objects import Pod
 from quaymaster._simulation.explained import Attempt, WhichAttempt
 from quaymaster._simulation.names import Wanted
 
-__all__ = ["AttemptLog"]
+__all__ = ["AttemptLog", "FollowsAttempts"]
 
 
 @attrs.define(kw_only=True)
@@ -24,6 +26,22 @@ class _Entry:
     message: str = ""
     preempted: list[str] = attrs.field(factory=list)
     explanation: Explanation | None = None
+
+
+class FollowsAttempts(Protocol):
+    """Is told of attempts, each from its beginning to its end."""
+
+    def begin(self, pod: Pod, framework: Framework, now: float, /) -> None:
+        """Called when a pod is about to be tried."""
+
+    def fail(self, pod: Pod, failure: Failure, /) -> None:
+        """Called when a pod got no node."""
+
+    def bind(self, pod: Pod, node_name: str, /) -> None:
+        """Called when a pod was bound."""
+
+    def preempt(self, victim: str, by: str, /) -> None:
+        """Called when a pod was preempted for another one."""
 
 
 class AttemptLog:

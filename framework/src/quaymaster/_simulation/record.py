@@ -8,8 +8,9 @@ from quaymaster._engine.failure import Failure
 from quaymaster._engine.framework import Framework
 from quaymaster._inmemory.cluster import InMemoryCluster
 from quaymaster._objects import Pod
-from quaymaster._simulation.attempts import AttemptLog
+from quaymaster._simulation.attempts import FollowsAttempts
 from quaymaster._simulation.results import Placement, Preemption, ProgressFn
+from quaymaster._simulation.series import Series
 
 __all__ = ["Record"]
 
@@ -32,9 +33,13 @@ class Record:
         attempts: How often each pod was tried, by its uid.
         reasons: The reasons for which each waiting pod was rejected, by its uid.
         on_progress: Called with the progress, or None.
+        series: Takes samples now and then, or None.
+        tried: How many attempts there have been.
     """
 
-    def __init__(self, cluster: InMemoryCluster, log: AttemptLog | None = None) -> None:
+    def __init__(
+        self, cluster: InMemoryCluster, log: FollowsAttempts | None = None
+    ) -> None:
         self._cluster = cluster
         self._log = log
         self._given = frozenset(pod.uid for pod in cluster.list(Pod).items)
@@ -44,12 +49,26 @@ class Record:
         self.attempts: Counter[str] = Counter()
         self.reasons: dict[str, tuple[str, ...]] = {}
         self.on_progress: ProgressFn | None = None
+        self.series: Series | None = None
+        self.tried = 0
 
     def attempting(self, pod: Pod, framework: Framework) -> None:
         """Count an attempt, and have the log follow it."""
+        if self.series is not None:
+            self.sample()
+        self.tried += 1
         self.attempts[pod.uid] += 1
         if self._log is not None:
             self._log.begin(pod, framework, self._now())
+
+    def sample(self) -> None:
+        """Tell the series, if there is one, that this is a moment to take a sample."""
+        if self.series is not None:
+            self.series.moment(*self.moment())
+
+    def moment(self) -> tuple[float, int, int, int]:
+        """Return the time, the attempts, the placed and the preempted pods so far."""
+        return self._now(), self.tried, len(self.placements), len(self.preempted)
 
     def bound(self, pod: Pod, node_name: str) -> None:
         """Note a placement."""

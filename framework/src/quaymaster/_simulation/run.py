@@ -1,9 +1,9 @@
 """Runs one simulation: at once to its end, or step by step."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import starmap
-from typing import Self
+from typing import Final, Self
 
 import attrs
 
@@ -17,7 +17,8 @@ from quaymaster._inmemory.limits import MAX_PODS
 from quaymaster._notices import Notice, NoticeReason
 from quaymaster._objects import ApiObject, Node, Pod
 from quaymaster._registry.registry import PluginRegistry
-from quaymaster._simulation.attempts import AttemptLog
+from quaymaster._simulation.attempts import FollowsAttempts
+from quaymaster._simulation.observed import ObservedRun
 from quaymaster._simulation.record import Record
 from quaymaster._simulation.results import (
     Placement,
@@ -25,9 +26,14 @@ from quaymaster._simulation.results import (
     SimulationResult,
     UnscheduledPod,
 )
+from quaymaster._simulation.sampled_attempts import SampledAttempts
+from quaymaster._simulation.series import Series
 from quaymaster._simulation.verdicts import unscheduled_pod
 
 __all__ = ["Simulation", "filled_cluster"]
+
+_SAMPLES: Final = 1000
+"""How many samples are kept at most: as many as a chart has pixels."""
 
 
 def filled_cluster(
@@ -65,6 +71,8 @@ class Simulation:
         seed: Decides the choice between equally good nodes.
         log: Follows the attempts of some pods, or None.
         options: What else can be set about the scheduler.
+        observe: Whether `observed` is going to be asked, for which samples are taken,
+            and some attempts taken apart. Decisions are the same.
 
     Attributes:
         cluster: The cluster.
@@ -80,11 +88,13 @@ class Simulation:
         config: SchedulerConfig,
         registry: PluginRegistry,
         seed: int = 0,
-        log: AttemptLog | None = None,
+        log: FollowsAttempts | None = None,
         options: SchedulerOptions | None = None,
+        observe: bool = False,
     ) -> None:
         self.cluster = cluster
-        self._record = Record(cluster, log)
+        self._attempts = SampledAttempts() if observe and log is None else None
+        self._record = Record(cluster, log or self._attempts)
         self._scheduler = Scheduler(
             cluster,
             config,
@@ -96,6 +106,7 @@ class Simulation:
             options=options,
         )
         self._is_started = False
+        self._stop_listening = self._observe() if observe else None
 
     def __enter__(self) -> Self:
         return self
@@ -163,6 +174,33 @@ class Simulation:
     def close(self) -> None:
         """Close the plugins, after the last question; a second time does no harm."""
         self._scheduler.close()
+        if self._stop_listening is not None:
+            self._stop_listening()
+
+    def observed(self, name: str = "") -> ObservedRun:
+        """Return all that there is to see; `observe` has to be set for samples.
+
+        Args:
+            name: What to call the run beside others.
+        """
+        series = self._record.series
+        return ObservedRun(
+            name=name,
+            result=self.result(),
+            nodes=self.cluster.list(Node).items,
+            pods=self.cluster.list(Pod).items,
+            samples=(*series.samples(), series.now(*self._record.moment()))
+            if series
+            else (),
+            attempts=self._attempts.attempts() if self._attempts else (),
+        )
+
+    def _observe(self) -> Callable[[], None] | None:
+        self._record.series = Series(self._scheduler, _SAMPLES)
+        clock = self.cluster.clock
+        if isinstance(clock, VirtualClock):
+            return clock.before_moving(self._record.sample)
+        return None
 
     def result(self) -> SimulationResult:
         """Return the result."""

@@ -1,0 +1,82 @@
+"use strict";
+// Time series, drawn by Bokeh.
+Q.charts = (runs) => {
+  const paints = [0, 1, 2, 3, 4, 5].map((number) => `--c${number}`);
+  const first = Q.el("div", { class: "chart" });
+  const second = Q.el("div", { class: "chart" });
+  const box = Q.el("div", { class: "charts" },
+    Q.el("div", {}, Q.el("h3", {}, "Requested, of what nodes offer"), first),
+    Q.el("div", {}, Q.el("h3", {}, "Pods that wait"), second));
+  const moves = runs.some((run) => run.samples.at.at(-1) > 0);
+  let axis = moves ? "at" : "attempts";
+
+  const figure = (title) => {
+    const [text, soft, line] = ["--text", "--soft", "--line"].map(Q.style);
+    const plot = Bokeh.Plotting.figure({
+      height: 260, sizing_mode: "stretch_width", tools: "xpan,xwheel_zoom,box_zoom,reset,hover", toolbar_location: "right",
+      background_fill_color: null, border_fill_color: null, outline_line_color: line,
+      x_axis_label: axis === "at" ? "seconds of virtual time" : "attempts", y_axis_label: title,
+    });
+    plot.toolbar.logo = null;
+    for (const one of [plot.xaxis, plot.yaxis].flat()) {
+      Object.assign(one, {
+        axis_label_text_color: soft, major_label_text_color: text, axis_line_color: line,
+        major_tick_line_color: line, minor_tick_line_color: null, axis_label_text_font_style: "normal",
+      });
+    }
+    for (const one of [plot.xgrid, plot.ygrid].flat()) one.grid_line_color = line;
+    return plot;
+  };
+
+  const legend = (plot) => {
+    for (const one of [plot.legend].flat()) {
+      Object.assign(one, {
+        background_fill_color: Q.style("--card"), background_fill_alpha: 0.85, border_line_color: Q.style("--line"),
+        label_text_color: Q.style("--text"), location: "top_left", click_policy: "hide", label_text_font_size: "12px", padding: 4, spacing: 0,
+      });
+    }
+  };
+
+  const dashes = ["solid", "dashed", "dotted", "dotdash"];
+  const named = (run, index, name) => (runs.length > 1 ? `${run.name || index + 1}: ${name}` : name);
+
+  const draw = (host, title, lines) => {
+    const plot = figure(title);
+    runs.forEach((run, index) => {
+      lines(run).forEach(([name, values], number) => {
+        const source = new Bokeh.ColumnDataSource({ data: { x: run.samples[axis], y: values } });
+        plot.step({ field: "x" }, { field: "y" }, {
+          source, mode: "after", line_width: 2, line_dash: dashes[index % dashes.length],
+          line_color: Q.style(paints[number % paints.length]), legend_label: named(run, index, name),
+        });
+      });
+    });
+    legend(plot);
+    host.replaceChildren();
+    Bokeh.Plotting.show(plot, host);
+  };
+
+  const shares = (run) => run.resources.slice(0, -1)
+    .map((name, one) => [name, run.samples.requested[one].map((asked, at) => {
+      const offered = run.samples.allocatable[one][at];
+      return offered ? Math.round((asked / offered) * 10000) / 100 : 0;
+    })])
+    .filter(([, values], one) => one < 2 || values.some((value) => value > 0));
+
+  const queues = (run) => [
+    ["about to be tried", run.samples.active], ["in backoff", run.samples.backoff],
+    ["waiting for an event", run.samples.unschedulable], ["waiting on Permit", run.samples.waiting],
+  ].filter(([, values], one) => one < 3 || values.some(Boolean));
+
+  const paint = () => {
+    if (!globalThis.Bokeh) {
+      box.replaceChildren(Q.el("p", { class: "note" }, "The library for charts could not be loaded."));
+      return;
+    }
+    draw(first, "%", shares);
+    draw(second, "pods", queues);
+  };
+  const controls = [Q.picker("Against", [["at", "virtual time"], ["attempts", "attempts"]], axis, (value) => { axis = value; paint(); })];
+  Q.onTheme.push(paint);
+  return { box, controls, paint };
+};

@@ -1,0 +1,189 @@
+"use strict";
+// Puts the page together.
+Q.read = async () => {
+  const packed = Uint8Array.from(atob(document.getElementById("data").textContent), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(stream).text());
+};
+
+Q.summary = (run) => {
+  const { summary } = run;
+  const section = Q.section("summary", "In all");
+  const tile = (value, words, tone) => Q.el("div", { class: `tile ${tone || ""}` }, Q.el("b", {}, value), Q.el("span", {}, words));
+  section.append(Q.el("div", { class: "tiles" },
+    tile(Q.number(summary.placed), `of ${Q.counted(summary.pods, "pod")} placed`, summary.unscheduled ? "" : "good"),
+    tile(Q.number(summary.unscheduled), "without a node", summary.unscheduled ? "bad" : ""),
+    tile(Q.number(summary.preempted), "preempted"),
+    tile(Q.number(summary.nodes), summary.nodes === 1 ? "node" : "nodes"),
+    tile(Q.time(summary.makespan), "of virtual time until the last")));
+  const bars = run.resources.map((name, one) => {
+    const offered = run.total(run.nodes.allocatable[one]);
+    const asked = run.total(run.nodes.requested[one]);
+    const share = offered ? asked / offered : 0;
+    return [Q.el("span", {}, name), Q.el("div", { class: "bar", "aria-hidden": "true" }, Q.el("i", { style: `width:${Math.min(100, share * 100)}%` })),
+      Q.el("span", { class: "amount" }, `${Q.amount(name, asked)} of ${Q.amount(name, offered)} (${Q.percent(share)})`)];
+  });
+  section.append(Q.el("div", { class: "bars", "aria-label": "What is requested" }, bars.flat()));
+  return section;
+};
+
+Q.causes = (run, narrow) => {
+  const counts = new Map();
+  run.pods.cause.codes.forEach((code) => {
+    const cause = run.pods.cause.values[code];
+    if (cause) counts.set(cause, (counts.get(cause) || 0) + 1);
+  });
+  const section = Q.section("causes", "Pending, by cause");
+  const ordered = [...counts].sort((a, b) => b[1] - a[1]);
+  const most = ordered.length ? ordered[0][1] : 1;
+  const rows = ordered.slice(0, 12).flatMap(([cause, count]) => [
+    Q.el("button", { type: "button", class: "link", onclick: () => narrow(cause) }, cause),
+    Q.el("div", { class: "bar", "aria-hidden": "true" }, Q.el("i", { style: `width:${(count / most) * 100}%` })),
+    Q.el("span", { class: "amount" }, Q.counted(count, "pod")),
+  ]);
+  section.append(ordered.length ? Q.el("div", { class: "bars causes" }, rows) : Q.el("p", { class: "note" }, "Every pod has a node."));
+  if (ordered.length > 12) section.append(Q.el("p", { class: "note" }, `and ${ordered.length - 12} other causes`));
+  return section;
+};
+
+Q.podTable = (run) => {
+  const { pods, nodes } = run;
+  const column = (title, values) => ({ title, text: (row) => Q.at(values, row) });
+  const time = (title, values) => ({ title, number: true, text: (row) => Q.time(values[row]), key: (row) => values[row] });
+  const columns = [
+    { title: "Pod", text: (row) => pods.name[row], open: true },
+    column("Namespace", pods.namespace),
+    column("Workload", pods.workload),
+    { title: "State", text: (row) => Q.at(pods.state, row), class: (row) => `state-${Q.at(pods.state, row)}` },
+    { title: "Node", text: (row) => (pods.node[row] < 0 ? "–" : nodes.name[pods.node[row]]) },
+    ...run.resources.slice(0, -1).map((name, one) => ({ title: name, number: true, text: (row) => Q.amount(name, pods.requests[one][row]), key: (row) => pods.requests[one][row] }))
+      .filter((_, one) => one < 2 || pods.requests[one].some(Boolean)),
+    { title: "Priority", number: true, text: (row) => String(pods.priority[row]), key: (row) => pods.priority[row] },
+    time("Created", pods.created), time("Bound", pods.bound), time("Ended", pods.finished),
+    { title: "Attempts", number: true, text: (row) => String(pods.attempts[row]), key: (row) => pods.attempts[row] },
+    { title: "Why not", text: (row) => Q.at(pods.cause, row) },
+  ];
+  return Q.table({ title: "Pods", columns, count: run.podCount, open: (row) => Q.openPod(run, row) });
+};
+
+Q.nodeTable = (run) => {
+  const { nodes } = run;
+  const zone = Q.ZONE.find((key) => nodes.labels[key]);
+  const columns = [
+    { title: "Node", text: (row) => nodes.name[row], open: true },
+    ...(zone ? [{ title: "Zone", text: (row) => Q.at(nodes.labels[zone], row) }] : []),
+    ...run.resources.flatMap((name, one) => [
+      { title: `${name} requested`, number: true, text: (row) => Q.amount(name, nodes.requested[one][row]), key: (row) => nodes.requested[one][row] },
+      { title: "of", number: true, text: (row) => Q.amount(name, nodes.allocatable[one][row]), key: (row) => nodes.allocatable[one][row] },
+      { title: "%", number: true, text: (row) => Q.percent(run.share(one, row)), key: (row) => run.share(one, row) },
+    ]),
+    { title: "Taints", text: (row) => (nodes.unschedulable[row] ? "cordoned " : "") + Q.at(nodes.taints, row) },
+  ];
+  return Q.table({ title: "Nodes", columns, count: nodes.name.length, open: (row) => Q.openNode(run, row) });
+};
+
+Q.preempted = (run) => {
+  const rows = run.preempted;
+  const section = Q.section("preempted", "Preempted pods");
+  const table = Q.table({
+    title: "Preempted pods", count: rows.length,
+    columns: [["Pod", 0], ["For", 1], ["Node", 2]].map(([title, index]) => ({ title, text: (row) => rows[row][index] }))
+      .concat([{ title: "After", number: true, text: (row) => Q.time(rows[row][3]), key: (row) => rows[row][3] }]),
+  });
+  section.querySelector(".controls").append(...table.controls.filter(Boolean));
+  section.append(table.grid);
+  return section;
+};
+
+Q.tabled = (id, title, table) => {
+  const section = Q.section(id, title, ...table.controls.filter(Boolean));
+  section.classList.add("long");
+  section.append(table.grid);
+  return section;
+};
+
+Q.given = ({ title, columns, rows }, index) => {
+  const number = (one) => rows.every((row) => row[one] === null || typeof row[one] === "number");
+  const cells = columns.map((name, one) => ({ title: name, number: number(one), text: (row) => String(rows[row][one] ?? "–"), key: (row) => rows[row][one] }));
+  return Q.tabled(`table-${index}`, title, Q.table({ title, columns: cells, count: rows.length, searchable: rows.length > 8 }));
+};
+
+// All that is shown of one run.
+Q.runSections = (run) => {
+  const pods = Q.podTable(run);
+  const podSection = Q.tabled("pods", "Pods", pods);
+  const map = Q.map(run, (node) => Q.openNode(run, node));
+  const mapSection = Q.section("map", "Nodes", ...map.controls);
+  mapSection.append(...map.parts);
+  const narrow = (cause) => {
+    pods.narrow(cause, (row) => Q.at(run.pods.cause, row) === cause);
+    podSection.scrollIntoView({ block: "start" });
+    pods.grid.focus();
+  };
+  const sections = [Q.summary(run), mapSection, Q.causes(run, narrow), podSection, Q.tabled("nodes", "Nodes in numbers", Q.nodeTable(run))];
+  if (run.preempted.length) sections.push(Q.preempted(run));
+  if (run.notices.length) {
+    const notices = Q.section("notices", "What was left out or assumed");
+    notices.append(Q.el("ul", {}, run.notices.map((one) => Q.el("li", {}, one))));
+    sections.push(notices);
+  }
+  return sections;
+};
+
+Q.chartSection = (runs) => {
+  const charts = Q.charts(runs);
+  const section = Q.section("charts", "Over time", ...charts.controls);
+  section.append(charts.box);
+  return { section, paint: charts.paint };
+};
+
+Q.themePicker = () => {
+  let saved = "auto";
+  try { saved = localStorage.getItem("quaymaster-theme") || "auto"; } catch { saved = "auto"; }
+  const choose = (name) => {
+    try { localStorage.setItem("quaymaster-theme", name); } catch { /* nothing is stored for files */ }
+    Q.theme(name);
+  };
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => Q.theme(picker.querySelector("select").value));
+  const picker = Q.picker("Theme", [["auto", "as the system"], ["light", "light"], ["dark", "dark"]], saved, choose);
+  Q.theme(saved);
+  return picker;
+};
+
+// Shows a document in an element: the whole report, or what the live page has run.
+Q.show = (host, data, ...before) => {
+  Q.onTheme.length = 0;
+  const runs = data.runs.map(Q.opened);
+  const main = Q.el("main", { id: "content", tabindex: -1 });
+  const charts = runs.length ? Q.chartSection(runs) : null;
+  const fill = (index) => {
+    Q.onTheme.length = 0;
+    const parts = runs.length ? Q.runSections(runs[index]) : [];
+    if (charts) {
+      Q.onTheme.push(charts.paint);
+      parts.splice(2, 0, charts.section);
+    }
+    if (runs.length > 1) parts.unshift(Q.differences(runs));
+    main.replaceChildren(...before, ...data.tables.map(Q.given), ...parts);
+  };
+  const names = runs.map((run, index) => [String(index), run.name || `run ${index + 1}`]);
+  const pick = runs.length > 1 ? Q.picker("Run", names, "0", (value) => fill(Number(value))) : null;
+  host.replaceChildren(
+    Q.el("header", { class: "top" }, Q.el("h1", {}, data.title),
+      Q.el("div", { class: "chips tools" }, [pick, Q.themePicker(), Q.el("button", { type: "button", onclick: () => print() }, "Print")].filter(Boolean))),
+    main,
+    Q.el("footer", {}, `Quaymaster ${data.version}. Times are virtual: since the beginning of the simulation.`));
+  fill(0);
+  if (charts) {
+    const paint = () => requestAnimationFrame(() => { charts.paint(); document.documentElement.dataset.ready = "charts"; });
+    if (document.readyState === "complete") paint();
+    else addEventListener("load", paint);
+  }
+  document.documentElement.dataset.ready = "tables";
+};
+
+if (document.getElementById("data")) {
+  Q.read().then((data) => Q.show(document.getElementById("page"), data)).catch((error) => {
+    document.getElementById("page").replaceChildren(Q.el("p", { class: "broken", role: "alert" }, `This report cannot be shown: ${error.message}`));
+  });
+}

@@ -1,0 +1,12 @@
+"""What tests see of ``quaymaster._simulation``."""
+
+from typing import Final
+
+from quaymaster._simulation.run import _SAMPLES
+
+__all__ = ["JUDGED_AT_FIRST", "MOST_SAMPLES"]
+
+MOST_SAMPLES: Final = _SAMPLES
+
+JUDGED_AT_FIRST = "quaymaster._simulation.sampled_attempts._JUDGED_AT_FIRST"
+"""How many nodes are judged before some attempts are left out."""
