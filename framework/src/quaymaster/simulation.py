@@ -6,7 +6,7 @@ from quaymaster._cycle.explanation import (
     NodeScores,
     PluginScore,
 )
-from quaymaster._simulation.calls import explain_pod, simulate
+from quaymaster._simulation.calls import explain_pod, observe, simulate
 from quaymaster._simulation.explained import Attempt, ExplainedPod, WhichAttempt
 from quaymaster._simulation.history import History, NodeSpan, PodLife
 from quaymaster._simulation.names import PodNotFoundError
@@ -48,5 +48,6 @@ __all__ = [
     "UnscheduledPod",
     "WhichAttempt",
     "explain_pod",
+    "observe",
     "simulate",
 ]

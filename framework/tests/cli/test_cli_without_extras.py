@@ -5,7 +5,10 @@ import sys
 from pathlib import Path
 
 BOUTIQUE = str(Path(__file__).parents[3] / "docs" / "examples" / "online-boutique")
-EXTRAS = ("cryptography", "greenlet", "hypothesis", "matplotlib", "prometheus_client")
+EXTRAS = (
+    *("bokeh", "cryptography", "greenlet", "hypothesis", "matplotlib"),
+    *("prometheus_client", "starlette", "uvicorn"),
+)
 
 WITHOUT = f"""
 import sys
@@ -38,4 +41,11 @@ def test_run_says_what_to_install() -> None:
     assert code == 2
     assert "not installed: cryptography, greenlet, prometheus_client" in text
     assert "pip install 'quaymaster[kubernetes]'" in text
+    assert "Traceback" not in text
+
+
+def test_a_report_says_what_to_install() -> None:
+    code, text = said("simulate", BOUTIQUE, "--report", "page.html")
+    assert code == 2
+    assert "not installed: bokeh (pip install 'quaymaster[report]')" in text
     assert "Traceback" not in text

@@ -103,7 +103,9 @@ def test_each_workload_keeps_some_attempts_of_a_large_run(
     monkeypatch.setattr(JUDGED_AT_FIRST, 0)
     jobs = make_jobs(100)
     one = make_pod(name="alone")
-    run = observed(make_node(name="n", capacity={"cpu": "500", "pods": "500"}), *jobs, one)
+    run = observed(
+        make_node(name="n", capacity={"cpu": "500", "pods": "500"}), *jobs, one
+    )
     taken = [attempt.pod.partition("/")[2] for attempt in run.attempts]
     assert taken[:7] == [f"job-{number - 1:04}" for number in (1, 2, 4, 8, 16, 32, 64)]
     assert taken[7:] == ["alone"]

@@ -20,6 +20,7 @@ from quaymaster._cli.output import (
     scheduling_in,
     warn,
 )
+from quaymaster._cli.reports import report_option, write_report
 from quaymaster._cli.results import as_document, print_names, print_result
 from quaymaster._cli.sorting import SortKey
 from quaymaster._cli.timings import RunTimings
@@ -28,7 +29,8 @@ from quaymaster._contract.options import SchedulerOptions
 from quaymaster._contract.trace import Trace
 from quaymaster._errors import VerificationError
 from quaymaster._notices import has_missing_pods
-from quaymaster._simulation.calls import simulate
+from quaymaster._simulation.calls import observe, simulate
+from quaymaster._simulation.observed import ObservedRun
 from quaymaster._simulation.results import SimulationResult
 
 __all__ = ["command"]
@@ -63,6 +65,7 @@ NOT_STRICT = 1
     help="Print how long each hook of each plugin took, in real time.",
 )
 @trace_option()
+@report_option()
 @output_option(
     OutputFormat.TABLE,
     OutputFormat.WIDE,
@@ -86,6 +89,7 @@ def command(
     verify: int,
     timings: bool,
     trace: Trace | None,
+    report_file: str | None,
     output: OutputFormat,
     sort_by: SortKey,
 ) -> None:
@@ -109,7 +113,11 @@ def command(
         hook_observers=[measured.hooks] if measured else (),
         trace=trace,
     )
-    result = sort_by.sorted(_simulated(inputs, options, set_options))
+    run = _simulated(inputs, options, set_options, report_file is not None)
+    result = sort_by.sorted(run if isinstance(run, SimulationResult) else run.result)
+    if report_file and isinstance(run, ObservedRun):
+        title = ", ".join(options.paths) or options.context or "Simulation"
+        write_report(report_file, [run], title=title)
     _print(result, output, measured)
     print_notices(result.notices)
     warn_of_unseen_pods(trace)
@@ -120,11 +128,14 @@ def command(
 
 
 def _simulated(
-    inputs: Inputs, options: InputOptions, set_options: SchedulerOptions
-) -> SimulationResult:
+    inputs: Inputs,
+    options: InputOptions,
+    set_options: SchedulerOptions,
+    is_observed: bool,
+) -> SimulationResult | ObservedRun:
     try:
         with progress_bar() as progress, inputs.located():
-            result = simulate(
+            run = (observe if is_observed else simulate)(
                 inputs.objects,
                 config=inputs.config,
                 registry=inputs.registry,
@@ -136,6 +147,12 @@ def _simulated(
     except VerificationError as error:
         warn(str(error))
         sys.exit(NOT_VERIFIED)
+    if isinstance(run, ObservedRun):
+        return attrs.evolve(run, result=_noted(run.result, inputs))
+    return _noted(run, inputs)
+
+
+def _noted(result: SimulationResult, inputs: Inputs) -> SimulationResult:
     return attrs.evolve(result, notices=(*inputs.notices, *result.notices))
 
 

@@ -14,6 +14,7 @@ __all__ = ["run_columns"]
 
 _ALWAYS: Final = ("cpu", "memory")
 _PODS: Final = "pods"
+_SELDOM: Final = ("ephemeral-storage", "hugepages-")
 _MOST_LABEL_VALUES: Final = 64
 """Labels with more values are no groups that a map of nodes could show."""
 _COUNTS: Final = (
@@ -25,7 +26,7 @@ _COUNTS: Final = (
 def run_columns(run: ObservedRun) -> dict[str, object]:
     """Return what a page shows of a run, as plain data."""
     result = run.result
-    names = _resources(run.nodes)
+    names = _resources(run.nodes, run.pods)
     return {
         "name": run.name,
         "summary": {
@@ -40,21 +41,29 @@ def run_columns(run: ObservedRun) -> dict[str, object]:
         "resources": [*names, _PODS],
         "nodes": _nodes(run.nodes, run.pods, names),
         "pods": _pods(run, names),
-        "preempted": [
-            [one.pod, one.by, one.node, one.at] for one in result.preempted
-        ],
+        "preempted": [[one.pod, one.by, one.node, one.at] for one in result.preempted],
         "samples": _samples(run.samples, names),
         "attempts": [_attempt(one) for one in run.attempts],
     }
 
 
-def _resources(nodes: Iterable[Node]) -> list[str]:
-    """The resources that some node offers, those that every cluster has first."""
+def _resources(nodes: Iterable[Node], pods: Iterable[Pod]) -> list[str]:
+    """The resources that some node offers, those that every cluster has first.
+
+    Nodes always offer storage and huge pages, so these count if a pod requests any.
+    """
     offered: set[str] = set()
     for node in nodes:
         offered.update(node.status.allocatable)
-    extended = sorted(offered - {*_ALWAYS, _PODS})
-    return [*_ALWAYS, *(name for name in extended if not name.startswith("hugepages"))]
+    requests = [pod_requests(pod) for pod in pods]
+    return [
+        *_ALWAYS,
+        *(
+            name
+            for name in sorted(offered - {*_ALWAYS, _PODS})
+            if not name.startswith(_SELDOM) or any(one.get(name) for one in requests)
+        ),
+    ]
 
 
 def _nodes(
@@ -171,7 +180,9 @@ def _samples(samples: Sequence[Sample], names: Sequence[str]) -> dict[str, objec
     counts = {name: [getattr(one, name) for one in samples] for name in _COUNTS}
     return {
         **counts,
-        "requested": [[one.requested.get(name, 0) for one in samples] for name in names],
+        "requested": [
+            [one.requested.get(name, 0) for one in samples] for name in names
+        ],
         "allocatable": [
             [one.allocatable.get(name, 0) for one in samples] for name in names
         ],

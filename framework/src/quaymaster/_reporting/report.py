@@ -17,7 +17,7 @@ from quaymaster._errors import QuaymasterError
 from quaymaster._reporting.columns import run_columns
 from quaymaster._simulation.observed import ObservedRun
 
-__all__ = ["ReportError", "ReportTable", "assets", "report"]
+__all__ = ["ReportError", "ReportTable", "assets", "check_charts", "report"]
 
 SCRIPTS: Final = (
     *("format.js", "table.js", "map.js", "charts.js"),
@@ -117,13 +117,25 @@ def _static(name: str) -> str:
     return (folder / name).read_text(encoding="utf-8")
 
 
-def _chart_library() -> str:
-    """The scripts of bokeh, read as files: importing the package takes a second."""
-    spec = find_spec("bokeh")
+def check_charts() -> Path:
+    """Return the folder of the library for charts, which a report needs.
+
+    Raises:
+        ReportError: It is not installed.
+    """
+    try:
+        spec = find_spec("bokeh")
+    except ValueError:  # what stands for it says that it is not there
+        spec = None
     if spec is None or spec.origin is None:
         text = "a report needs what is not installed: bokeh"
         raise ReportError(f"{text} (pip install 'quaymaster[report]')")
-    folder = Path(spec.origin).parent / "server" / "static" / "js"
+    return Path(spec.origin).parent / "server" / "static" / "js"
+
+
+def _chart_library() -> str:
+    """The scripts of bokeh, read as files: importing the package takes a second."""
+    folder = check_charts()
     # What ends a script element stands in comments and texts of the library only.
     return "\n".join(
         (folder / name).read_text(encoding="utf-8").replace("</script", "<\\/script")

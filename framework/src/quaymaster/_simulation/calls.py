@@ -1,4 +1,4 @@
-"""The calls that run a simulation: `simulate` and `explain_pod`."""
+"""The calls that run a simulation: `simulate`, `observe` and `explain_pod`."""
 
 from collections.abc import Iterable, Sequence
 
@@ -13,11 +13,12 @@ from quaymaster._registry.registry import PluginRegistry
 from quaymaster._simulation.attempts import AttemptLog
 from quaymaster._simulation.explained import Attempt, ExplainedPod, WhichAttempt
 from quaymaster._simulation.names import PodNotFoundError, Wanted
+from quaymaster._simulation.observed import ObservedRun
 from quaymaster._simulation.results import ProgressFn, SimulationResult
 from quaymaster._simulation.run import Simulation, filled_cluster
 from quaymaster._simulation.verdicts import OUTCOMES
 
-__all__ = ["explain_pod", "simulate"]
+__all__ = ["explain_pod", "observe", "simulate"]
 
 
 def simulate(
@@ -54,6 +55,47 @@ def simulate(
     ) as run:
         run.settle(on_progress)
         return run.result()
+
+
+def observe(
+    objects: Iterable[ApiObject],
+    *,
+    config: SchedulerConfig,
+    registry: PluginRegistry,
+    name: str = "",
+    seed: int = 0,
+    on_progress: ProgressFn | None = None,
+    options: SchedulerOptions | None = None,
+    max_pods: int = MAX_PODS,
+) -> ObservedRun:
+    """Do as `simulate`, and keep what there is to see; decisions are the same.
+
+    Args:
+        objects: As for `simulate`.
+        config: The scheduler's configuration.
+        registry: Where plugins are found by name.
+        name: What to call the run beside others.
+        seed: As for `simulate`.
+        on_progress: As for `simulate`.
+        options: As for `simulate`.
+        max_pods: As for `simulate`.
+
+    Raises:
+        AdmissionError: As for `simulate`.
+        ProfileError: As for `simulate`.
+        VerificationError: As for `simulate`.
+    """
+    cluster = filled_cluster(list(objects), seed, max_pods)
+    with Simulation(
+        cluster,
+        config=config,
+        registry=registry,
+        seed=seed,
+        options=options,
+        observe=True,
+    ) as run:
+        run.settle(on_progress)
+        return run.observed(name)
 
 
 def explain_pod(

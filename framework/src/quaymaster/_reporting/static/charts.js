@@ -28,31 +28,23 @@ Q.charts = (runs) => {
     return plot;
   };
 
-  const legend = (plot) => {
-    for (const one of [plot.legend].flat()) {
-      Object.assign(one, {
-        background_fill_color: Q.style("--card"), background_fill_alpha: 0.85, border_line_color: Q.style("--line"),
-        label_text_color: Q.style("--text"), location: "top_left", click_policy: "hide", label_text_font_size: "12px", padding: 4, spacing: 0,
-      });
-    }
-  };
-
   const dashes = ["solid", "dashed", "dotted", "dotdash"];
   const named = (run, index, name) => (runs.length > 1 ? `${run.name || index + 1}: ${name}` : name);
 
   const draw = (host, title, lines) => {
     const plot = figure(title);
+    const keys = [];
     runs.forEach((run, index) => {
       lines(run).forEach(([name, values], number) => {
         const source = new Bokeh.ColumnDataSource({ data: { x: run.samples[axis], y: values } });
-        plot.step({ field: "x" }, { field: "y" }, {
-          source, mode: "after", line_width: 2, line_dash: dashes[index % dashes.length],
-          line_color: Q.style(paints[number % paints.length]), legend_label: named(run, index, name),
+        plot.step({ field: "x" }, { field: "y" }, "after", {
+          source, line_width: 2, line_dash: dashes[index % dashes.length],
+          line_color: Q.style(paints[number % paints.length]),
         });
+        keys.push(Q.el("span", {}, Q.el("i", { class: `line ${dashes[index % dashes.length]}`, style: `color:var(${paints[number % paints.length]})` }), named(run, index, name)));
       });
     });
-    legend(plot);
-    host.replaceChildren();
+    host.replaceChildren(Q.el("div", { class: "legend" }, keys));
     Bokeh.Plotting.show(plot, host);
   };
 
@@ -70,7 +62,7 @@ Q.charts = (runs) => {
 
   const paint = () => {
     if (!globalThis.Bokeh) {
-      box.replaceChildren(Q.el("p", { class: "note" }, "The library for charts could not be loaded."));
+      if (document.readyState === "complete") box.replaceChildren(Q.el("p", { class: "note" }, "The library for charts could not be loaded."));
       return;
     }
     draw(first, "%", shares);

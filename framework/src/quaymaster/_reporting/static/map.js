@@ -49,8 +49,9 @@ Q.map = (run, open) => {
     let tallest = 0;
     for (const [name, members] of groups) {
       const most = Math.max(1, Math.floor(width / cell));
+      const title = Math.ceil(Math.min((name.length + 8) * 6.8, width) / cell);
       const wanted = Math.ceil(Math.sqrt(members.length * 2.2));
-      const across = Math.min(most, Math.max(wanted, Math.ceil(Math.min(name.length * 6.6, width) / cell)), Math.max(members.length, Math.ceil(name.length * 6.6 / cell)));
+      const across = Math.min(most, Math.max(wanted, title), Math.max(members.length, title));
       const down = Math.ceil(members.length / across);
       if (x && x + across * cell > width) {
         x = 0;

@@ -1,0 +1,66 @@
+"""The option ``--report``, and the file that it asks for."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from quaymaster._cli.output import OutputError
+from quaymaster._simulation.observed import ObservedRun
+
+__all__ = ["report_option", "write_report"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def report_option() -> Callable[[F], F]:
+    """The option ``--report``, which gives a command ``report_file``."""
+    return click.option(
+        "--report",
+        "report_file",
+        metavar="FILE.html",
+        type=click.Path(dir_okay=False),
+        callback=_checked,
+        help="Also write a page for a browser: map, time series, tables, decisions.",
+    )
+
+
+def write_report(
+    file: str, runs: Sequence[ObservedRun], *, title: str, tables: Sequence[Any] = ()
+) -> None:
+    """Write the page that shows some runs.
+
+    Args:
+        file: Where to.
+        runs: What was observed.
+        title: The page's title.
+        tables: What else it shows; each a `ReportTable`.
+
+    Raises:
+        OutputError: The file cannot be written.
+    """
+    # Not needed by those who ask for no report.
+    from quaymaster._reporting.report import report  # noqa: PLC0415
+
+    page = report(*runs, title=title, tables=tables)
+    try:
+        Path(file).write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise OutputError(f"{file}: {error.strerror}") from error
+
+
+def _checked(
+    context: click.Context, option: click.Parameter, file: str | None
+) -> str | None:
+    """Refuse before the work what would be refused after it."""
+    if file is None or context.resilient_parsing:
+        return file
+    from quaymaster._reporting.report import check_charts  # noqa: PLC0415
+
+    check_charts()
+    folder = Path(file).parent
+    if not folder.is_dir():
+        message = f"there is no folder {str(folder)!r}"
+        raise click.BadParameter(message, context, option)
+    return file

@@ -1,0 +1,43 @@
+"""``--report``: a page for a browser, beside what a command prints."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tests.kit.internals.cli import app
+
+BOUTIQUE = str(Path(__file__).parents[3] / "docs" / "examples" / "online-boutique")
+SIMULATE = ("simulate", BOUTIQUE, "--nodes", "5:cpu=4,memory=16Gi", "-o", "name")
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, arguments)
+
+
+def test_simulate_writes_a_page_and_prints_what_it_always_prints(
+    tmp_path: Path,
+) -> None:
+    page = tmp_path / "page.html"
+    assert run(*SIMULATE, "--report", str(page)).stdout == run(*SIMULATE).stdout
+    text = page.read_text()
+    assert text.startswith("<!doctype html>")
+    assert f"<title>{BOUTIQUE}</title>" in text
+
+
+def test_a_folder_that_is_not_there_is_told_before_the_work(tmp_path: Path) -> None:
+    result = run("simulate", "no-such-file", "--report", str(tmp_path / "a" / "b.html"))
+    assert result.exit_code == 2
+    assert "there is no folder" in result.stderr
+    assert "no-such-file" not in result.stderr
+
+
+def test_a_folder_is_no_file(tmp_path: Path) -> None:
+    result = run(*SIMULATE, "--report", str(tmp_path))
+    assert result.exit_code == 2
+    assert "is a directory" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["simulate"])
+def test_commands_with_a_report_say_so(command: str) -> None:
+    assert "--report FILE.html" in run(command, "--help").stdout
