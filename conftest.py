@@ -4,6 +4,7 @@ import gc
 
 import pytest
 
+from tests.browser.binaries import left_out as left_out_of_browsers
 from tests.e2e.binaries import left_out
 
 gc.disable()  # importing makes no garbage
@@ -20,7 +21,8 @@ def pytest_collection_finish() -> None:
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """Say in one line how a run of everything can be one of the real servers, too."""
+    """Say in a line each what a run of everything has left out, and how to run it."""
     is_whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
-    if is_whole and "not (long or e2e)" in config.option.markexpr:
+    if is_whole and "not (long or e2e or browser)" in config.option.markexpr:
         terminalreporter.write_line(left_out())
+        terminalreporter.write_line(left_out_of_browsers())

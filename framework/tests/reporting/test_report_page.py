@@ -6,7 +6,9 @@ import json
 import re
 from typing import Any
 
+import attrs
 import pytest
+from msgspec.structs import replace
 
 from quaymaster import Node, Pod
 from quaymaster.config import default_config
@@ -82,8 +84,12 @@ def test_the_same_runs_make_the_same_page() -> None:
 
 def test_no_text_of_the_input_stands_in_the_page_as_it_came() -> None:
     evil = "</script><script>alert(1)</script>"
-    node = make_node(name="n", labels={"team": evil})
-    page = report(run_of(node, make_pod(labels={"team": evil})), title=evil)
+    metadata = replace(NODE.metadata, labels={"team": evil})
+    run = run_of(NODE, make_pod(annotations={"team": evil}))
+    page = report(
+        attrs.evolve(run, nodes=[replace(NODE, metadata=metadata)], name=evil),
+        title=evil,
+    )
     assert evil not in page
     assert data_in(page)["runs"][0]["nodes"]["labels"]["team"]["values"] == [evil]
 

@@ -1,0 +1,63 @@
+"""The browser of the system, and how it is started."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.support.ui import WebDriverWait
+
+from tests.browser.binaries import MISSING, found
+
+__all__ = ["Chrome", "opened", "start", "until"]
+
+Chrome = webdriver.Chrome
+T = TypeVar("T")
+
+_FLAGS: Final = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic"),
+    *("--no-first-run", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"),
+)
+_PATIENCE_SECONDS: Final = 60.0
+"""How long a page may take on a machine that does much else."""
+
+
+def start(profile: Path, *, width: int = 1400, height: int = 1000) -> Chrome:
+    """Start the browser, with a fresh profile.
+
+    Args:
+        profile: A folder for it.
+        width: The width of its window, in pixels.
+        height: Its height.
+    """
+    paths = found()
+    assert paths is not None, MISSING
+    os.environ["SE_OFFLINE"] = "true"
+    options = webdriver.ChromeOptions()
+    options.binary_location = paths[0]
+    size = f"--window-size={width},{height}"
+    for flag in (*_FLAGS, size, f"--user-data-dir={profile}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = Chrome(options=options, service=Service(paths[1]))
+    driver.set_window_size(width, height)
+    return driver
+
+
+def until(driver: Chrome, condition: Callable[[Chrome], T]) -> T:
+    """Wait until something holds in the page; return what the condition returned."""
+    found_so_far: Any = WebDriverWait(driver, _PATIENCE_SECONDS, 0.05).until(condition)
+    result: T = found_so_far
+    return result
+
+
+def opened(driver: Chrome, url: str) -> None:
+    """Open a page, and wait until its charts are drawn."""
+    driver.get(url)
+    until(driver, lambda one: one.execute_script(_READY) == "charts")
+
+
+_READY: Final = "return document.documentElement.dataset.ready"

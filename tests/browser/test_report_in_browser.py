@@ -1,0 +1,224 @@
+"""A report as somebody sees it who opens the file."""
+
+import base64
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+from msgspec.structs import replace
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+from quaymaster import Node, Pod
+from quaymaster.config import default_config
+from quaymaster.objects import ObjectMeta
+from quaymaster.reporting import ReportTable, report
+from quaymaster.scheduler import PluginRegistry
+from quaymaster.simulation import ObservedRun, observe
+from quaymaster.testing import make_node, make_pod
+from tests.browser.chromium import Chrome, opened, until
+
+REGISTRY = PluginRegistry.discover()
+CONFIG = default_config(REGISTRY)
+ZONE = "topology.kubernetes.io/zone"
+EVIL = '</script><img src=x onerror="document.title=1"><b>bold</b>'
+
+
+def cluster() -> list[Node | Pod]:
+    nodes = [
+        make_node(name=f"n{number}", capacity={"cpu": "4"}, labels={ZONE: "ab"[number]})
+        for number in range(2)
+    ]
+    pods = [make_pod(name=f"web-{one}", requests={"cpu": "1"}) for one in range(9)]
+    evil = make_pod(name="evil", requests={"cpu": "99"}, annotations={"about": EVIL})
+    return [*nodes, *pods, evil]
+
+
+def run_of(objects: list[Node | Pod], name: str = "") -> ObservedRun:
+    return observe(objects, config=CONFIG, registry=REGISTRY, name=name)
+
+
+def with_evil_texts(run: ObservedRun) -> ObservedRun:
+    """Texts that would be markup if they were not escaped, wherever texts can be."""
+    nodes = [
+        replace(node, metadata=replace(node.metadata, labels={ZONE: EVIL}))
+        for node in run.nodes
+    ]
+    evil = ObjectMeta(name=EVIL, namespace="default")
+    left = [
+        attrs.evolve(one, message=EVIL, reasons=(EVIL,))
+        for one in run.result.unscheduled
+    ]
+    result = attrs.evolve(run.result, unscheduled=tuple(left))
+    return attrs.evolve(
+        run, name=EVIL, nodes=nodes, pods=[*run.pods, Pod(metadata=evil)], result=result
+    )
+
+
+@pytest.fixture
+def show(browser: Chrome, tmp_path: Path) -> Callable[..., Chrome]:
+    """Open the report of some runs."""
+
+    def opening(*runs: ObservedRun, title: str = "Test", **others: Any) -> Chrome:
+        path = tmp_path / "report.html"
+        path.write_text(report(*runs, title=title, **others))
+        opened(browser, path.as_uri())
+        return browser
+
+    return opening
+
+
+def text_of(driver: Chrome, selector: str) -> str:
+    return driver.find_element(By.CSS_SELECTOR, selector).text
+
+
+def rows_of(driver: Chrome, section: str) -> list[str]:
+    found = driver.find_elements(By.CSS_SELECTOR, f"#{section} tr.row td:first-child")
+    return [one.text for one in found]
+
+
+def complaints(driver: Chrome) -> list[str]:
+    """What the browser says of errors, of what the policy forbids, of requests."""
+    log: list[dict[str, str]] = driver.get_log("browser")  # type: ignore[no-untyped-call]
+    return [one["message"] for one in log if one["level"] in ("SEVERE", "WARNING")]
+
+
+def test_a_report_says_it_all_and_asks_for_nothing(show: Callable[..., Chrome]) -> None:
+    page = show(run_of(cluster()))
+    assert complaints(page) == []
+    loaded = page.execute_script("return performance.getEntriesByType('resource')")
+    assert loaded == []
+    assert "8\nof 10 pods placed" in text_of(page, "#summary")
+    assert "8 CPU of 8 CPU (100%)" in text_of(page, "#summary")
+    assert len(page.find_elements(By.CSS_SELECTOR, "#charts .bk-Figure")) == 2
+    assert "Insufficient cpu" in text_of(page, "#causes")
+
+
+def test_a_click_on_a_cause_shows_the_pods_that_wait_for_it(
+    show: Callable[..., Chrome],
+) -> None:
+    page = show(run_of(cluster()))
+    page.find_element(By.CSS_SELECTOR, "#causes button").click()
+    assert sorted(rows_of(page, "pods")) == ["evil", "web-8"]
+    page.find_element(By.CSS_SELECTOR, "#pods button.chip").click()
+    assert len(rows_of(page, "pods")) == 10
+
+
+def test_tables_are_searched_and_sorted(show: Callable[..., Chrome]) -> None:
+    page = show(run_of(cluster()))
+    page.find_element(By.CSS_SELECTOR, "#pods input").send_keys("placed n1")
+    until(page, lambda one: len(rows_of(one, "pods")) == 4)
+    heading = page.find_element(By.CSS_SELECTOR, "#pods th button")
+    heading.click()
+    found = rows_of(page, "pods")
+    assert found == sorted(found)
+    heading.click()
+    assert rows_of(page, "pods") == sorted(found, reverse=True)
+    state = page.find_element(By.CSS_SELECTOR, "#pods th").get_attribute("aria-sort")
+    assert state == "descending"
+
+
+def test_a_click_on_a_pod_shows_its_scores(show: Callable[..., Chrome]) -> None:
+    page = show(run_of(cluster()))
+    page.find_element(By.CSS_SELECTOR, "#pods tr.row button").click()
+    shown = text_of(page, "dialog")
+    assert "NodeResourcesFit" in shown
+    assert "← picked" in shown
+    final = text_of(page, "dialog table")
+    page.find_element(By.CSS_SELECTOR, "dialog select option[value='1']").click()
+    assert text_of(page, "dialog table") != final
+
+
+def test_everything_is_reached_by_keys(show: Callable[..., Chrome]) -> None:
+    page = show(run_of(cluster()))
+    canvas = page.find_element(By.CSS_SELECTOR, "#map canvas")
+    canvas.send_keys(Keys.ARROW_RIGHT)
+    canvas.send_keys(Keys.ARROW_RIGHT)
+    spoken = page.find_element(By.CSS_SELECTOR, "#map [role=status]")
+    assert "cpu 100%" in str(spoken.get_attribute("textContent"))
+    canvas.send_keys(Keys.ENTER)
+    assert text_of(page, "dialog h2").startswith("Node n")
+    page.switch_to.active_element.send_keys(Keys.ESCAPE)
+    until(page, lambda one: not one.find_elements(By.CSS_SELECTOR, "dialog"))
+    grid = page.find_element(By.CSS_SELECTOR, "#pods .grid")
+    grid.send_keys(Keys.END)
+    grid.send_keys(Keys.ENTER)
+    assert text_of(page, "dialog h2") == "Pod default/evil"
+
+
+def test_no_text_becomes_markup(show: Callable[..., Chrome]) -> None:
+    run = with_evil_texts(run_of(cluster()))
+    table = ReportTable(title=EVIL, columns=(EVIL,), rows=((EVIL,),))
+    page = show(run, run, title=EVIL, tables=[table])
+    assert complaints(page) == []
+    assert page.title == EVIL
+    for element in page.find_elements(By.CSS_SELECTOR, "#pods tr.row button")[-1:]:
+        page.execute_script("arguments[0].click()", element)
+    assert page.find_elements(By.CSS_SELECTOR, "#page b b, img, dialog b") == []
+    assert EVIL in text_of(page, "header")
+
+
+def test_two_runs_show_what_differs(show: Callable[..., Chrome]) -> None:
+    larger = [make_node(name="large", capacity={"cpu": "64"}), *cluster()]
+    page = show(run_of(cluster(), "small"), run_of(larger, "large"))
+    assert complaints(page) == []
+    assert "web-8" in text_of(page, "#differences")
+    page.find_element(By.CSS_SELECTOR, "#differences tr.row button").click()
+    shown = text_of(page, "dialog")
+    assert "small: " in shown
+    assert "large: large" in shown
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_texts_have_enough_contrast(show: Callable[..., Chrome], theme: str) -> None:
+    """WCAG 2.2 AA: 4.5 to 1 for texts, of each colour of texts on each ground."""
+    page = show(run_of(cluster()))
+    page.execute_script("Q.theme(arguments[0])", theme)
+    names = ("--text", "--soft", "--accent", "--good", "--bad", "--warn")
+    for ground in ("--card", "--back", "--accent-back"):
+        for name in names:
+            colours = [
+                page.execute_script("return Q.style(arguments[0])", one)
+                for one in (name, ground)
+            ]
+            assert contrast(*colours) >= 4.5, (theme, name, ground)
+
+
+def contrast(one: str, other: str) -> float:
+    light, dark = sorted(map(luminance, (one, other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def luminance(colour: str) -> float:
+    digits = colour.removeprefix("#")
+    parts = [int(digits[at : at + 2], 16) / 255 for at in (0, 2, 4)]
+    linear = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+        for part in parts
+    ]
+    weights = (0.2126, 0.7152, 0.0722)
+    return sum(weight * part for weight, part in zip(weights, linear, strict=True))
+
+
+def test_a_narrow_window_scrolls_only_down(show: Callable[..., Chrome]) -> None:
+    page = show(run_of(cluster()))
+    page.set_window_size(500, 900)
+    try:
+        script = "return document.documentElement.scrollWidth - innerWidth"
+        until(page, lambda one: one.execute_script(script) <= 0)
+    finally:
+        page.set_window_size(1400, 1000)
+
+
+def test_it_is_printed_with_its_tables(show: Callable[..., Chrome]) -> None:
+    page = show(run_of(cluster()))
+    pdf = base64.b64decode(page.print_page())
+    assert pdf.startswith(b"%PDF")
+
+
+def test_an_empty_report_is_a_page(show: Callable[..., Chrome]) -> None:
+    page = show(run_of([]))
+    assert complaints(page) == []
+    assert "0\nof 0 pods placed" in text_of(page, "#summary")
