@@ -11,6 +11,7 @@ from quaymaster._cli import (
     explain,
     extender,
     perf,
+    plan,
     plugins,
     run,
     simulate,
@@ -48,6 +49,7 @@ def app() -> None:
 
 app.add_command(simulate.command)
 app.add_command(explain.command)
+app.add_command(plan.command)
 app.add_command(snapshot.command)
 app.add_command(run.command)
 app.add_command(deploy.group)

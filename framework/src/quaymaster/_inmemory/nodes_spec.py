@@ -61,11 +61,13 @@ class NodesSpecError(QuaymasterError, ValueError):
 
     Attributes:
         spec: The line.
+        problem: What is wrong with it.
     """
 
     def __init__(self, spec: str, message: str) -> None:
         super().__init__(f"nodes {spec!r}: {message}")
         self.spec = spec
+        self.problem = message
 
 
 @attrs.define

@@ -1,0 +1,207 @@
+"""``quaymaster plan``."""
+
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Final
+
+import attrs
+import click
+import yaml
+
+from quaymaster._capacity.prices import Prices, read_prices
+from quaymaster._cli.inputs import InputOptions, Inputs, input_options, read_inputs
+from quaymaster._cli.notices import print_notices
+from quaymaster._cli.output import (
+    OutputError,
+    OutputFormat,
+    output_option,
+    print_document,
+    progress_bar,
+)
+from quaymaster._cli.plans import plan_document, print_plan
+from quaymaster._objects.wire import to_wire
+from quaymaster._planning.group_files import read_node_groups
+from quaymaster._planning.groups import NodeGroup, parse_node_group
+from quaymaster._planning.planning import plan
+from quaymaster._planning.plans import Plan
+from quaymaster._planning.question import Loss
+
+__all__ = ["command"]
+
+NO_PLAN = 1
+NOT_STRICT = 1
+
+_LIMIT: Final = re.compile(
+    r"(?P<resource>[^=\s]+)=(?P<percent>[0-9]{1,3}(\.[0-9]{1,3})?)%", re.ASCII
+)
+
+
+@attrs.frozen(kw_only=True)
+class _Asked:
+    """The options of the command line that say what a plan is to do."""
+
+    groups: Sequence[NodeGroup]
+    prices: Prices
+    max_utilization: Mapping[str, Fraction]
+    tolerate_loss: Loss | None
+    max_trials: int | None
+
+
+def _limits(
+    context: click.Context, option: click.Parameter, texts: Sequence[str]
+) -> Mapping[str, Fraction]:
+    """Read ``--max-utilization``, such as ``cpu=80%``."""
+    limits = {}
+    for text in texts:
+        found = _LIMIT.fullmatch(text.strip())
+        percent = Fraction(found["percent"]) if found else Fraction(0)
+        if found is None or not 0 < percent <= 100:
+            message = (
+                f"expected RESOURCE=PERCENT%, such as cpu=80%, more than 0 and at most "
+                f"100, got {text!r}"
+            )
+            raise click.BadParameter(message, context, option)
+        limits[found["resource"]] = percent / 100
+    return limits
+
+
+@click.command("plan")
+@input_options
+@click.option(
+    "--node-group",
+    "specs_of_groups",
+    metavar="SPEC",
+    multiple=True,
+    help="Nodes that there may be more of, such as name=big,cpu=16,memory=64Gi,"
+    "price=0.40,max=20,zones=3. May be repeated.",
+)
+@click.option(
+    "--node-groups",
+    "files_of_groups",
+    metavar="FILE",
+    multiple=True,
+    type=click.Path(),
+    help="A file with many of them. May be repeated.",
+)
+@click.option(
+    "--prices",
+    "prices_file",
+    metavar="FILE",
+    type=click.Path(),
+    help="Prices by instance type, for groups without a price of their own.",
+)
+@click.option(
+    "--max-utilization",
+    metavar="RESOURCE=N%",
+    multiple=True,
+    callback=_limits,
+    help="How much of what all nodes offer together may be requested in the end, such "
+    "as cpu=80%. May be repeated.",
+)
+@click.option(
+    "--tolerate-loss",
+    type=click.Choice([one.value for one in Loss]),
+    help="All pods must fit on the rest after the loss of any one zone, or node.",
+)
+@click.option(
+    "--max-trials",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="How many plans are tried at most; by default 20 to 500, by the number of "
+    "pods.",
+)
+@click.option(
+    "--write-nodes",
+    "nodes_file",
+    metavar="FILE",
+    type=click.Path(allow_dash=False),
+    help="Write the plan's nodes as manifests.",
+)
+@click.option("--strict", is_flag=True, help="Exit with 1 if there is any warning.")
+@output_option(OutputFormat.TABLE, OutputFormat.JSON, OutputFormat.YAML)
+def command(
+    options: InputOptions,
+    specs_of_groups: tuple[str, ...],
+    files_of_groups: tuple[str, ...],
+    prices_file: str | None,
+    max_utilization: Mapping[str, Fraction],
+    tolerate_loss: str | None,
+    max_trials: int | None,
+    nodes_file: str | None,
+    strict: bool,
+    output: OutputFormat,
+) -> None:
+    """Find the fewest or cheapest nodes with which everything in some manifests fits.
+
+    PATH is input as for "simulate"; its nodes are there already. The plan takes nodes
+    of the groups: the cheapest ones if the groups have prices, else the fewest. Every
+    plan is tried by a simulation, and the answer says what no plan can be below.
+
+    The exit code is 1 if there is no such plan.
+    """
+    asked = _Asked(
+        groups=list(_groups(specs_of_groups, files_of_groups)),
+        prices=Prices() if prices_file is None else read_prices(prices_file),
+        max_utilization=max_utilization,
+        tolerate_loss=None if tolerate_loss is None else Loss(tolerate_loss),
+        max_trials=max_trials,
+    )
+    inputs = read_inputs(options)
+    found = _planned(inputs, options, asked)
+    if nodes_file is not None and found.is_found:
+        _write(found, nodes_file)
+    if output is OutputFormat.TABLE:
+        print_plan(found)
+    else:
+        print_document(plan_document(found), output)
+    print_notices(found.notices)
+    if not found.is_found:
+        sys.exit(NO_PLAN)
+    if strict and found.notices:
+        sys.exit(NOT_STRICT)
+
+
+def _groups(specs: Sequence[str], files: Sequence[str]) -> Iterator[NodeGroup]:
+    if not specs and not files:
+        raise click.UsageError(
+            "expected a group of nodes (--node-group or --node-groups), such as "
+            "--node-group cpu=4,memory=16Gi"
+        )
+    yield from map(parse_node_group, specs)
+    for file in files:
+        yield from read_node_groups(file)
+
+
+def _planned(inputs: Inputs, options: InputOptions, asked: _Asked) -> Plan:
+    with progress_bar() as progress, inputs.located():
+        task = progress.add_task("reading", total=None)
+        found = plan(
+            inputs.objects,
+            groups=asked.groups,
+            config=inputs.config,
+            registry=inputs.registry,
+            seed=options.seed,
+            prices=asked.prices,
+            max_utilization=asked.max_utilization,
+            tolerate_loss=asked.tolerate_loss,
+            max_trials=asked.max_trials,
+            on_progress=lambda tried, most: progress.update(
+                task, completed=tried, total=most, description="trying plans"
+            ),
+            max_pods=options.max_pods,
+        )
+    return attrs.evolve(found, notices=(*inputs.notices, *found.notices))
+
+
+def _write(found: Plan, file: str) -> None:
+    documents = map(to_wire, found.nodes)
+    text = yaml.safe_dump_all(documents, sort_keys=False, explicit_start=True)
+    try:
+        Path(file).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise OutputError(
+            f"{file}: {(error.strerror or str(error)).lower()}"
+        ) from error

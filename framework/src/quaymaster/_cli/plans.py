@@ -1,0 +1,156 @@
+"""Prints the answer of ``plan``, in the forms that its ``-o`` knows."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Final
+
+from quaymaster._cli.notices import notice_documents
+from quaymaster._cli.output import print_line, print_table
+from quaymaster._errors import counted
+from quaymaster._planning.plans import Plan, PlannedGroup, Utilization
+
+__all__ = ["plan_document", "print_plan"]
+
+_SHOWN: Final = ("cpu", "memory", "pods")
+_PODS: Final = 10
+"""How many pods that stand in the way are listed."""
+
+
+def print_plan(found: Plan) -> None:
+    """Print a plan as a table, or why there is none."""
+    if not found.is_found:
+        _print_obstacle(found)
+        return
+    resources = _resources(found)
+    priced = found.cost is not None
+    headings = ["GROUP", "NODES", "MIN", "MAX", *(["PRICE", "COST"] if priced else [])]
+    headings += [name.upper() for name in resources]
+    print_table(headings, [_row(group, resources, priced) for group in found.groups])
+    print_line()
+    shares = ", ".join(
+        f"{name} {_percent(found.utilization.get(name))}" for name in resources
+    )
+    print_line(f"requested of all nodes, those of the input included: {shares}")
+    cost = "" if found.cost is None else f" at a cost of {_plain(found.cost)}"
+    print_line(f"plan: {counted(len(found.nodes), 'more node')}{cost}")
+    print_line(f"lower bound: {_bound(found)} ({_certainty(found)})")
+    for group in found.groups:
+        if group.nodes:
+            print_line(f"--nodes {group.spec}")
+
+
+def plan_document(found: Plan) -> dict[str, object]:
+    """The plan as plain data, in the form of ``-o json``.
+
+    CPU is in millicores, memory and storage are in bytes.
+    """
+    return {
+        "groups": [
+            {
+                "name": one.group.name,
+                "nodes": one.nodes,
+                "min": one.group.min_nodes,
+                "max": one.group.max_nodes,
+                "price": _number(one.group.price),
+                "cost": _number(one.cost),
+                "spec": one.spec,
+                "utilization": _shares(one.utilization),
+            }
+            for one in found.groups
+        ],
+        "summary": {
+            "found": found.is_found,
+            "nodes": len(found.nodes),
+            "cost": _number(found.cost),
+            "lowerBound": _number(found.lower_bound),
+            "proven": found.is_final,
+            "gap": found.gap if found.gap != float("inf") else None,
+            "tried": found.tried,
+            "obstacle": found.obstacle,
+        },
+        "utilization": _shares(found.utilization),
+        "placements": [
+            {"pod": one.pod, "node": one.node}
+            for one in (found.result.placements if found.result else ())
+        ],
+        "unplaced": [
+            {
+                "pod": one.pod,
+                "reason": one.reason,
+                "message": one.message,
+                "plugins": list(one.plugins),
+            }
+            for one in found.unplaced
+        ],
+        "warnings": notice_documents(found.notices),
+    }
+
+
+def _print_obstacle(found: Plan) -> None:
+    shown = found.unplaced[:_PODS]
+    if shown:
+        rows = [[one.pod, one.reason, one.message] for one in shown]
+        print_table(["UNPLACED", "REASON", "MESSAGE"], rows, sentences=["MESSAGE"])
+        if len(found.unplaced) > len(shown):
+            rest = len(found.unplaced) - len(shown)
+            print_line(f"and {counted(rest, 'more pod')}")
+        print_line()
+    proof = "proven" if found.is_final else f"{counted(found.tried, 'plan')} tried"
+    print_line(f"no plan: {found.obstacle} ({proof})")
+
+
+def _row(group: PlannedGroup, resources: list[str], priced: bool) -> list[str]:
+    own = group.group
+    cells = [own.name, str(group.nodes), str(own.min_nodes), str(own.max_nodes)]
+    if priced:
+        cells += [_plain(own.price), _plain(group.cost)]
+    return [*cells, *(_percent(group.utilization.get(name)) for name in resources)]
+
+
+def _resources(found: Plan) -> list[str]:
+    """CPU, memory, pods, and whatever else is requested."""
+    others = (
+        name
+        for name, there in found.utilization.items()
+        if there.requested and name not in _SHOWN
+    )
+    return [*_SHOWN, *sorted(others)]
+
+
+def _bound(found: Plan) -> str:
+    if found.cost is not None:
+        return f"no plan costs less than {_plain(found.lower_bound)}"
+    return f"no plan has fewer than {_plain(found.lower_bound)}"
+
+
+def _certainty(found: Plan) -> str:
+    tried = f"{counted(found.tried, 'plan')} tried"
+    if found.is_final:
+        return f"proven to be the best, {tried}"
+    gap = "any number of" if found.gap == float("inf") else f"{found.gap:.0%}"
+    return f"the best plan may be better: the gap is {gap}, {tried}"
+
+
+def _percent(there: Utilization | None) -> str:
+    return "-" if there is None or not there.allocatable else f"{there.share:.0%}"
+
+
+def _plain(amount: Decimal | None) -> str:
+    return "-" if amount is None else f"{amount:f}"
+
+
+def _number(amount: Decimal | None) -> float | int | None:
+    if amount is None:
+        return None
+    return int(amount) if amount == int(amount) else float(amount)
+
+
+def _shares(utilization: Mapping[str, Utilization]) -> dict[str, object]:
+    return {
+        name: {
+            "requested": one.requested,
+            "allocatable": one.allocatable,
+            "share": round(one.share, 4),
+        }
+        for name, one in utilization.items()
+    }
