@@ -12,7 +12,6 @@ import pytest
 from quaymaster import ApiObject, Node, Pod
 from quaymaster.config import default_config
 from quaymaster.inmemory import RUN_SECONDS_ANNOTATION, make_nodes
-from quaymaster.objects import Quantity
 from quaymaster.planning import NodeGroup, Plan, parse_node_group, plan
 from quaymaster.scheduler import PluginRegistry
 from quaymaster.simulation import SimulationResult, simulate

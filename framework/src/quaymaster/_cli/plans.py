@@ -136,7 +136,7 @@ def _percent(there: Utilization | None) -> str:
 
 
 def _plain(amount: Decimal | None) -> str:
-    return "-" if amount is None else f"{amount:f}"
+    return "-" if amount is None else f"{amount.normalize():f}"
 
 
 def _number(amount: Decimal | None) -> float | int | None:

@@ -111,7 +111,9 @@ class Search:
     def _found(self, bound: int, *, is_final: bool) -> Found:
         trial = self._best or self._failed
         if trial is None:
-            trial = self._trials.at(self._lows)
+            # Every plan was refuted: the largest one shows what is lacking.
+            is_large = sum(self._highs) > self._enough
+            trial = self._trials.at(self._lows if is_large else self._highs)
         if trial.fits and is_final:
             bound = self._weigh(trial.counts)
         return Found(trial=trial, bound=bound, is_final=is_final)

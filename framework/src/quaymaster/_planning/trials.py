@@ -7,6 +7,7 @@ from typing import Final
 import attrs
 from msgspec.structs import replace
 
+from quaymaster._errors import counted
 from quaymaster._inmemory.cluster import InMemoryCluster
 from quaymaster._notices import Notice, NoticeReason
 from quaymaster._objects import (
@@ -166,8 +167,7 @@ class Trials:
 
     def _problem(self, result: SimulationResult, after: str) -> str:
         if result.unscheduled:
-            first = result.unscheduled[0]
-            return f"{after}pod {first.pod}: {first.message or first.reason}"
+            return f"{after}no node for {counted(len(result.unscheduled), 'pod')}"
         for victim in result.preempted:
             if victim.pod in (self._irreplaceable or ()):
                 return f"{after}pod {victim.pod}: preempted by {victim.by} for good"

@@ -1,0 +1,100 @@
+"""What ``quaymaster plan`` prints and writes, and how it ends."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tests.kit.internals.cli import app
+
+WEB = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 5
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - {name: web, image: nginx, resources: {requests: {cpu: 1500m, memory: 1Gi}}}
+"""
+SMALL = "name=small,cpu=2,memory=4Gi,price=0.10"
+LARGE = "name=large,cpu=4,memory=8Gi,price=0.18"
+
+
+@pytest.fixture
+def web(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "web.yaml").write_text(WEB)
+    return "web.yaml"
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["plan", *arguments])
+
+
+def test_the_cheapest_mix_of_groups_is_printed(web: str) -> None:
+    result = run(web, "--node-group", SMALL, "--node-group", LARGE)
+    assert result.exit_code == 0
+    assert "plan: 3 more nodes at a cost of 0.46" in result.stdout
+    assert "no plan costs less than 0.46 (proven to be the best" in result.stdout
+    assert "--nodes 1:name=small,cpu=2,memory=4Gi" in result.stdout
+    assert "--nodes 2:name=large,cpu=4,memory=8Gi" in result.stdout
+
+
+def test_the_document_has_groups_bound_and_placements(web: str) -> None:
+    result = run(web, "--node-group", "cpu=2,memory=4Gi", "-o", "json")
+    document = json.loads(result.stdout)
+    assert document["summary"]["nodes"] == 5
+    assert document["summary"]["lowerBound"] == 5
+    assert document["summary"]["proven"]
+    assert document["groups"][0]["utilization"]["cpu"] == {
+        "requested": 7500,
+        "allocatable": 10000,
+        "share": 0.75,
+    }
+    assert len(document["placements"]) == 5
+
+
+def test_the_nodes_of_a_plan_are_written_and_suffice(web: str) -> None:
+    written = run(web, "--node-group", SMALL, "--write-nodes", "nodes.yaml")
+    assert written.exit_code == 0
+    result = CliRunner().invoke(
+        app, ["simulate", web, "nodes.yaml", "--require-all", "--strict"]
+    )
+    assert result.exit_code == 0
+    assert "5 of 5 pods placed on 5 nodes" in result.stdout
+
+
+def test_without_a_plan_the_exit_code_is_1_and_nothing_is_written(web: str) -> None:
+    group = "cpu=1,memory=4Gi"
+    result = run(web, "--node-group", group, "--write-nodes", "nodes.yaml")
+    assert result.exit_code == 1
+    assert "1 Insufficient cpu" in result.stdout
+    assert "no plan: no number of nodes helps 5 pods (proven)" in result.stdout
+    assert not Path("nodes.yaml").exists()
+
+
+def test_prices_come_from_a_file_by_instance_type(web: str) -> None:
+    Path("prices.yaml").write_text("m5: 0.3\n")
+    group = "cpu=2,memory=4Gi,instance-type=m5"
+    result = run(web, "--node-group", group, "--prices", "prices.yaml")
+    assert "plan: 5 more nodes at a cost of 1.5" in result.stdout
+
+
+@pytest.mark.parametrize(
+    "limit", ["cpu", "cpu=80", "cpu=0%", "cpu=101%", "=80%", "cpu=1e3%"]
+)
+def test_a_limit_that_is_no_percentage_is_refused(web: str, limit: str) -> None:
+    result = run(web, "--node-group", SMALL, "--max-utilization", limit)
+    assert result.exit_code == 2
+    assert "expected RESOURCE=PERCENT%, such as cpu=80%" in result.output
+
+
+def test_no_group_is_refused(web: str) -> None:
+    result = run(web)
+    assert result.exit_code == 2
+    assert "expected a group of nodes" in result.output
