@@ -1,5 +1,14 @@
 """Simulations of whole clusters, and explanations of single decisions."""
 
+from quaymaster._comparing.comparing import Comparison, VariantResult, compare
+from quaymaster._comparing.differences import Difference, Divergence, MovedWorkload
+from quaymaster._comparing.environments import (
+    EnvironmentFailedError,
+    EnvironmentVariant,
+)
+from quaymaster._comparing.estimates import Estimate
+from quaymaster._comparing.outcome import Decision, Outcome
+from quaymaster._comparing.variants import ComparedVariant, Measures, Variant
 from quaymaster._cycle.explanation import (
     Explanation,
     NodeRejection,
@@ -27,14 +36,25 @@ from quaymaster._simulation.series import Sample
 
 __all__ = [
     "Attempt",
+    "ComparedVariant",
+    "Comparison",
+    "Decision",
+    "Difference",
+    "Divergence",
+    "EnvironmentFailedError",
+    "EnvironmentVariant",
+    "Estimate",
     "ExplainedPod",
     "Explanation",
     "History",
+    "Measures",
+    "MovedWorkload",
     "NodeRejection",
     "NodeScores",
     "NodeSpan",
     "ObservedAttempt",
     "ObservedRun",
+    "Outcome",
     "Placement",
     "PluginScore",
     "PodLife",
@@ -46,7 +66,10 @@ __all__ = [
     "Simulation",
     "SimulationResult",
     "UnscheduledPod",
+    "Variant",
+    "VariantResult",
     "WhichAttempt",
+    "compare",
     "explain_pod",
     "observe",
     "simulate",

@@ -3,6 +3,7 @@
 import click
 
 from quaymaster._cli import (
+    compare,
     completion,
     config,
     debug,
@@ -50,6 +51,7 @@ def app() -> None:
 app.add_command(simulate.command)
 app.add_command(explain.command)
 app.add_command(plan.command)
+app.add_command(compare.command)
 app.add_command(snapshot.command)
 app.add_command(run.command)
 app.add_command(deploy.group)

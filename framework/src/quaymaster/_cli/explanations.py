@@ -9,7 +9,7 @@ from quaymaster._cycle.explanation import Explanation, NodeRejection, NodeScores
 from quaymaster._errors import counted
 from quaymaster._simulation.explained import Attempt, ExplainedPod
 
-__all__ = ["as_document", "print_explained"]
+__all__ = ["as_document", "details", "print_explained"]
 
 _NAMED: Final = 3
 """How many of the nodes with the same reasons are named."""
@@ -29,7 +29,7 @@ def as_document(explained: ExplainedPod, top: int = 0) -> dict[str, object]:
         "outcome": explained.outcome,
         "node": explained.node,
         "message": explained.message,
-        **_details(explained.explanation, top),
+        **details(explained.explanation, top),
         "attempt": explained.attempt,
         "attempts": [
             {
@@ -40,7 +40,7 @@ def as_document(explained: ExplainedPod, top: int = 0) -> dict[str, object]:
                 "nominatedNode": one.nominated_node,
                 "message": one.message,
                 "preempted": list(one.preempted),
-                **(_details(one.explanation, top) if one.explanation else {}),
+                **(details(one.explanation, top) if one.explanation else {}),
             }
             for one in explained.attempts
         ],
@@ -195,7 +195,13 @@ def _print_scores(scores: Sequence[NodeScores], winner: str, top: int) -> None:
     print_line("scores: raw -> normalized -> weighted")
 
 
-def _details(found: Explanation | None, top: int) -> dict[str, object]:
+def details(found: Explanation | None, top: int = 0) -> dict[str, object]:
+    """What an attempt said of each node, as plain data.
+
+    Args:
+        found: The attempt, taken apart.
+        top: How many nodes' scores there are at most; 0: all.
+    """
     scores = found.scores if found else ()
     return {
         "rejections": [

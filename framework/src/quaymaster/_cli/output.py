@@ -45,6 +45,7 @@ class OutputFormat(enum.StrEnum):
     TABLE = "table"
     WIDE = "wide"
     NAME = "name"
+    CSV = "csv"
     JSON = "json"
     YAML = "yaml"
 

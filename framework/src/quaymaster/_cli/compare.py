@@ -1,0 +1,215 @@
+"""``quaymaster compare``."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import attrs
+import click
+
+from quaymaster._capacity.grouping import label_called
+from quaymaster._capacity.prices import Prices, read_prices
+from quaymaster._cli.comparisons import as_document, print_comparison, print_csv
+from quaymaster._cli.configuration import read_config
+from quaymaster._cli.inputs import InputOptions, Inputs, input_options, read_inputs
+from quaymaster._cli.notices import notice_documents, print_notices
+from quaymaster._cli.output import (
+    OutputFormat,
+    output_option,
+    print_document,
+    progress_bar,
+)
+from quaymaster._comparing.comparing import Comparison, compare
+from quaymaster._comparing.environments import EnvironmentVariant, interpreter_of
+from quaymaster._comparing.variants import ComparedVariant, Measures, Variant
+from quaymaster._config.document import KIND
+from quaymaster._config.errors import ConfigErrors
+from quaymaster._config.load import shipped_profiles
+from quaymaster._config.yaml_file import read_content, read_yaml
+
+__all__ = ["command"]
+
+_ENDINGS: Final = (".yaml", ".yml", ".json")
+
+
+class _Given(NamedTuple):
+    """What the command line names, by what it is."""
+
+    configurations: list[str]
+    environments: list[str]
+    inputs: list[str]
+
+
+@click.command("compare")
+@input_options
+@click.option(
+    "--seeds",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Simulate each variant N times, with --seed and the numbers that follow, and "
+    "tell means with 95 % confidence intervals.",
+)
+@click.option(
+    "--topology-key",
+    "topology_keys",
+    metavar="LABEL",
+    multiple=True,
+    default=("zone",),
+    show_default=True,
+    help="Tell how evenly pods are spread over the values of this label of nodes. May "
+    "be repeated.",
+)
+@click.option(
+    "--prices",
+    metavar="FILE",
+    type=click.Path(),
+    help="What a node of each instance type costs per hour.",
+)
+@output_option(
+    OutputFormat.TABLE, OutputFormat.CSV, OutputFormat.JSON, OutputFormat.YAML
+)
+def command(
+    options: InputOptions,
+    seeds: int,
+    topology_keys: tuple[str, ...],
+    prices: str | None,
+    output: OutputFormat,
+) -> None:
+    r"""Show what differs between configurations, versions of plugins, or inputs.
+
+    PATH is what every command takes, and also what is to be compared: a
+    KubeSchedulerConfiguration or the name of a shipped profile, or a virtual
+    environment with other versions of plugins. All variants are simulated with the same
+    input, and differences are told to the first one. With --config, environments run
+    that configuration. Where no configuration and no environment is named, each PATH is
+    an input of its own, and those are compared.
+
+    \b
+    quaymaster compare default bin-packing shop.yaml --nodes 5:cpu=4,memory=16Gi
+    quaymaster compare .venv .venv-next shop.yaml --config mine.yaml
+    quaymaster compare before/ after/ --config mine.yaml
+    """
+    measures = Measures(
+        prices=Prices() if prices is None else read_prices(prices),
+        topology_keys=tuple(map(label_called, topology_keys)),
+    )
+    given = _sorted_out(options.paths)
+    if given.configurations or given.environments:
+        inputs = [read_inputs(attrs.evolve(options, paths=tuple(given.inputs)))]
+        variants = _of_one_input(given, inputs[0], options)
+    else:
+        inputs = [
+            read_inputs(attrs.evolve(options, paths=(path,))) for path in given.inputs
+        ]
+        variants = [
+            _variant(path, one, options)
+            for path, one in zip(given.inputs, inputs, strict=True)
+        ]
+    _check(variants)
+    comparison = _compared(variants, options.seed, seeds, measures, inputs)
+    notices = tuple(dict.fromkeys(one for each in inputs for one in each.notices))
+    match output:
+        case OutputFormat.TABLE:
+            print_comparison(comparison)
+        case OutputFormat.CSV:
+            print_csv(comparison)
+        case _:
+            document = as_document(comparison)
+            document["warnings"] = notice_documents(notices)
+            print_document(document, output)
+    print_notices(notices)
+
+
+def _sorted_out(paths: Sequence[str]) -> _Given:
+    """Tell configurations and environments from inputs."""
+    given = _Given([], [], [])
+    for path in dict.fromkeys(paths):
+        if _is_configuration(path):
+            given.configurations.append(path)
+        elif interpreter_of(Path(path)) is not None:
+            given.environments.append(path)
+        else:
+            given.inputs.append(path)
+    return given
+
+
+def _is_configuration(path: str) -> bool:
+    file = Path(path)
+    if not file.exists():
+        return path in shipped_profiles()
+    if not file.is_file() or file.suffix not in _ENDINGS:
+        return False
+    try:
+        content = read_content(file, path)
+        if KIND.encode() not in content:
+            return False  # much sooner said than by parsing a large manifest
+        document = read_yaml(content, path)
+    except ConfigErrors:
+        # Several documents, or none that can be read: told as an input, if so.
+        return False
+    return isinstance(document, dict) and document.get("kind") == KIND
+
+
+def _of_one_input(
+    given: _Given, inputs: Inputs, options: InputOptions
+) -> list[ComparedVariant]:
+    found: list[ComparedVariant] = []
+    for path in given.configurations:
+        config, _ = read_config(path, inputs.registry)
+        found.append(_variant(path, attrs.evolve(inputs, config=config), options))
+    found += [
+        EnvironmentVariant(
+            name=path,
+            environment=Path(path),
+            objects=inputs.objects,
+            config_file=options.config_file,
+            max_pods=options.max_pods,
+        )
+        for path in given.environments
+    ]
+    if len(found) == 1:
+        # What would run without it: the configuration of the command line.
+        name = options.config_file or "default"
+        if name != found[0].name:
+            found.insert(0, _variant(name, inputs, options))
+    return found
+
+
+def _variant(name: str, inputs: Inputs, options: InputOptions) -> Variant:
+    return Variant(
+        name=name,
+        objects=inputs.objects,
+        config=inputs.config,
+        registry=inputs.registry,
+        max_pods=options.max_pods,
+    )
+
+
+def _check(variants: Sequence[ComparedVariant]) -> None:
+    if len(variants) < 2:
+        found = ", ".join(variant.name for variant in variants) or "nothing"
+        raise click.UsageError(
+            "expected two variants: configurations, virtual environments, or inputs; "
+            f"got {found}"
+        )
+
+
+def _compared(
+    variants: Sequence[ComparedVariant],
+    seed: int,
+    seeds: int,
+    measures: Measures,
+    inputs: Sequence[Inputs],
+) -> Comparison:
+    with progress_bar() as progress, inputs[0].located():
+        task = progress.add_task("comparing", total=None)
+        return compare(
+            variants,
+            seeds=range(seed, seed + seeds),
+            measures=measures,
+            on_progress=lambda done, total: progress.update(
+                task, completed=done, total=total
+            ),
+        )

@@ -1,0 +1,257 @@
+"""Prints a comparison, in the forms that ``compare -o`` knows."""
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence, Set
+from typing import Any, Final
+
+import attrs
+
+from quaymaster._cli.explanations import details
+from quaymaster._cli.output import print_line, print_table, print_text
+from quaymaster._comparing.comparing import Comparison, VariantResult
+from quaymaster._comparing.differences import Difference, Divergence, MovedWorkload
+from quaymaster._comparing.estimates import Estimate
+from quaymaster._comparing.outcome import Decision
+from quaymaster._cycle.explanation import Explanation, NodeScores
+from quaymaster._errors import counted
+
+__all__ = ["as_document", "print_comparison", "print_csv"]
+
+_MOVED: Final = 10
+"""How many workloads are listed; all are in JSON and YAML."""
+_NODES: Final = 4
+_WAITING: Final = "(pending)"
+
+
+def as_document(comparison: Comparison) -> dict[str, Any]:
+    """The comparison as plain data, in the form of ``-o json``."""
+    return {
+        "seeds": list(comparison.seeds),
+        "variants": [
+            {
+                "name": one.name,
+                "figures": _estimates(one.figures),
+                "runs": [
+                    {"seed": each.seed, "figures": dict(each.figures)}
+                    for each in one.outcomes
+                ],
+            }
+            for one in comparison.variants
+        ],
+        "differences": [_difference(one) for one in comparison.differences],
+    }
+
+
+def print_csv(comparison: Comparison) -> None:
+    """Print a line for each variant, seed and figure."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("variant", "seed", "figure", "value"))
+    for one in comparison.variants:
+        for each in one.outcomes:
+            for name, value in each.figures.items():
+                writer.writerow((one.name, each.seed, name, _number(value)))
+    print_text(text.getvalue())
+
+
+def print_comparison(comparison: Comparison) -> None:
+    """Print a comparison as tables."""
+    _print_figures(comparison)
+    for difference in comparison.differences:
+        print_line()
+        _print_difference(comparison, difference)
+
+
+def _print_figures(comparison: Comparison) -> None:
+    variants = comparison.variants
+    names = dict.fromkeys(
+        name
+        for one in variants
+        for name in one.figures
+        if "." not in name or any(_is_there(each, name) for each in variants)
+    )
+    is_pair = len(variants) == 2
+    columns = ["FIGURE", *(one.name for one in variants)]
+    if is_pair:
+        columns.append("DIFFERENCE")
+    rows = []
+    for name in names:
+        row = [name, *(_shown(one.figures.get(name)) for one in variants)]
+        if is_pair:
+            row.append(_signed(comparison.differences[0].figures.get(name)))
+        rows.append(row)
+    print_table(columns, rows)
+    if len(comparison.seeds) > 1:
+        print_line(
+            f"means of {len(comparison.seeds)} seeds with 95 % confidence intervals; "
+            "* marks differences that chance does not explain"
+        )
+
+
+def _is_there(variant: VariantResult, figure: str) -> bool:
+    """Whether a figure is not zero: what nobody requests is not worth a row."""
+    found = variant.figures.get(figure)
+    return found is not None and bool(found.mean or found.half_width)
+
+
+def _print_difference(comparison: Comparison, difference: Difference) -> None:
+    first = comparison.variants[0].name
+    if difference.divergence is None and not difference.moved:
+        print_line(f"{difference.variant} decides all as {first} does")
+        return
+    pods = sum(one.pods for one in difference.moved)
+    print_line(f"{counted(pods, 'pod')} placed otherwise by {difference.variant}")
+    if difference.moved:
+        shown = difference.moved[:_MOVED]
+        print_table(
+            ("WORKLOAD", "PODS", first, difference.variant),
+            [
+                (one.workload, one.pods, _nodes(one.first), _nodes(one.other))
+                for one in shown
+            ],
+            sentences=[first, difference.variant],
+        )
+        if len(difference.moved) > len(shown):
+            left = counted(len(difference.moved) - len(shown), "more workload")
+            print_line(f"and {left}")
+    if difference.divergence is not None:
+        print_line()
+        _print_divergence(first, difference.variant, difference.divergence)
+
+
+def _print_divergence(first: str, other: str, found: Divergence) -> None:
+    print_line(f"the first decision that differs is number {found.number}:")
+    print_line(f"  {first}: {_decided(found.first)}")
+    print_line(f"  {other}: {_decided(found.other)}")
+    nodes = [one.node for one in (found.first, found.other) if one and one.node]
+    explained = ((first, found.first_explanation), (other, found.other_explanation))
+    rows = [
+        (name, node, explanation)
+        for name, explanation in explained
+        if explanation is not None
+        for node in dict.fromkeys(nodes)
+    ]
+    _print_rows(rows)
+
+
+def _print_rows(rows: Sequence[tuple[str, str, Explanation]]) -> None:
+    """Print the scores of nodes side by side, and why others were rejected."""
+    scored = [(name, node, _scores_of(node, one)) for name, node, one in rows]
+    plugins = dict.fromkeys(
+        plugin for _, _, scores in scored if scores for plugin in scores.plugins
+    )
+    table = [
+        (name, node, *(_weighted(scores, plugin) for plugin in plugins), scores.total)
+        for name, node, scores in scored
+        if scores is not None
+    ]
+    if table:
+        print_table(("VARIANT", "NODE", *plugins, "TOTAL"), table)
+    for name, node, one in rows:
+        for rejection in one.rejections:
+            if rejection.node == node:
+                why = ", ".join(rejection.reasons) or "not looked at"
+                by = f" by {rejection.plugin}" if rejection.plugin else ""
+                print_line(f"{name}: {node} was rejected{by}: {why}")
+
+
+def _scores_of(node: str, explanation: Explanation) -> NodeScores | None:
+    return next((one for one in explanation.scores if one.node == node), None)
+
+
+def _weighted(scores: NodeScores, plugin: str) -> str:
+    score = scores.plugins.get(plugin)
+    return "-" if score is None else str(score.weighted)
+
+
+def _decided(decision: Decision | None) -> str:
+    if decision is None:
+        return "nothing more to decide"
+    where = f"to {decision.node}" if decision.node else "gets no node"
+    return f"{decision.pod} {where}"
+
+
+def _nodes(nodes: Mapping[str, int]) -> str:
+    listed = [
+        (name or _WAITING) + (f" x{count}" if count > 1 else "")
+        for name, count in sorted(nodes.items(), key=lambda item: (-item[1], item[0]))
+    ]
+    more = [f"{len(listed) - _NODES} more"] if len(listed) > _NODES else []
+    return ", ".join([*listed[:_NODES], *more]) or "-"
+
+
+def _shown(one: Estimate | None) -> str:
+    if one is None:
+        return "-"
+    if not one.half_width:
+        return _number(one.mean)
+    return f"{_number(one.mean)} ± {_number(one.half_width)}"
+
+
+def _signed(one: Estimate | None) -> str:
+    if one is None:
+        return "-"
+    sign = "+" if one.mean > 0 else ""
+    return sign + _shown(one) + (" *" if one.is_certain else "")
+
+
+def _number(value: float) -> str:
+    return f"{value:.3f}".rstrip("0").rstrip(".") if value % 1 else f"{value:.0f}"
+
+
+def _estimates(figures: Mapping[str, Estimate]) -> dict[str, dict[str, float]]:
+    return {
+        name: {"mean": one.mean}
+        | ({} if one.half_width is None else {"halfWidth": one.half_width})
+        for name, one in figures.items()
+    }
+
+
+def _difference(one: Difference) -> dict[str, Any]:
+    return {
+        "variant": one.variant,
+        "figures": _estimates(one.figures),
+        "moved": [_moved(each) for each in one.moved],
+        "firstDifference": None
+        if one.divergence is None
+        else _divergence(one.divergence),
+    }
+
+
+def _moved(one: MovedWorkload) -> dict[str, Any]:
+    return {
+        "workload": one.workload,
+        "pods": one.pods,
+        "first": dict(one.first),
+        "other": dict(one.other),
+    }
+
+
+def _divergence(found: Divergence) -> dict[str, Any]:
+    nodes = {one.node for one in (found.first, found.other) if one}
+    return {
+        "number": found.number,
+        "first": _decision(found.first, found.first_explanation, nodes),
+        "other": _decision(found.other, found.other_explanation, nodes),
+    }
+
+
+def _decision(
+    one: Decision | None, explanation: Explanation | None, nodes: Iterable[str]
+) -> dict[str, Any] | None:
+    if one is None:
+        return None
+    document: dict[str, Any] = {"pod": one.pod, "node": one.node}
+    if explanation is not None:
+        document |= details(_only(explanation, set(nodes)))
+    return document
+
+
+def _only(found: Explanation, nodes: Set[str]) -> Explanation:
+    """The explanation, with nothing but what it says of these nodes."""
+    return attrs.evolve(
+        found,
+        rejections=tuple(one for one in found.rejections if one.node in nodes),
+        scores=tuple(one for one in found.scores if one.node in nodes),
+    )

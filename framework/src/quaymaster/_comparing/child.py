@@ -1,0 +1,76 @@
+"""Runs a variant in the environment of this interpreter, for a comparison elsewhere.
+
+``python -m quaymaster._comparing.child`` reads a request from standard input, and
+writes an answer to standard output.
+"""
+
+import os
+import sys
+
+import msgspec
+
+from quaymaster._capacity.prices import Prices
+from quaymaster._comparing.messages import (
+    FORM,
+    Answer,
+    Request,
+    decode_request,
+    encode,
+)
+from quaymaster._comparing.variants import Measures, Variant
+from quaymaster._config.kinds import declared_kinds
+from quaymaster._config.load import default_config, load_config
+from quaymaster._errors import QuaymasterError
+from quaymaster._manifests.load import load
+from quaymaster._registry.registry import PluginRegistry
+
+__all__ = ["answer", "main"]
+
+
+def main() -> None:
+    """Answer one request."""
+    # What plugins print must not end up in the answer.
+    out = os.dup(sys.stdout.fileno())
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    try:
+        told = answer(decode_request(sys.stdin.buffer.read()))
+    except (QuaymasterError, msgspec.DecodeError) as error:
+        told = Answer(mistake=str(error))
+    with os.fdopen(out, "wb") as file:
+        file.write(encode(told))
+
+
+def answer(request: Request) -> Answer:
+    """Do what a request asks for.
+
+    Raises:
+        QuaymasterError: Something is wrong with the input.
+    """
+    if request.form != FORM:
+        return Answer(mistake=f"it knows requests of form {FORM}, not {request.form}")
+    registry = PluginRegistry.discover()
+    config = (
+        default_config(registry)
+        if request.config is None
+        else load_config(request.config, registry)
+    )
+    stored = [("the input", msgspec.json.encode(request.objects))]
+    kinds = declared_kinds(config, registry)
+    variant = Variant(
+        name="",
+        objects=load((), kinds=kinds, stored=stored).objects,
+        config=config,
+        registry=registry,
+        max_pods=request.max_pods,
+    )
+    if request.explain is not None:
+        return Answer.explaining(variant.explain(request.explain, request.seed))
+    measures = Measures(
+        prices=Prices(per_instance_type=request.prices),
+        topology_keys=request.topology_keys,
+    )
+    return Answer(outcome=variant.outcome(request.seed, measures))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,158 @@
+"""What a process in another virtual environment is asked, and what it answers."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import attrs
+import msgspec
+
+from quaymaster._comparing.outcome import Decision, Outcome
+from quaymaster._contract.status import Code
+from quaymaster._cycle.explanation import (
+    Explanation,
+    NodeRejection,
+    NodeScores,
+    PluginScore,
+)
+
+__all__ = ["FORM", "Answer", "Request", "decode_answer", "decode_request", "encode"]
+
+FORM: Final = 1
+"""The form of requests and answers; both sides must know the same."""
+
+
+@attrs.frozen(kw_only=True)
+class Request:
+    """What a process is asked.
+
+    Attributes:
+        form: The form of this request.
+        objects: A list of objects, as kubectl prints one.
+        config: A configuration file, or the name of a shipped one; None: the default.
+        seed: What decides ties and generated names.
+        max_pods: How many pods workloads may ask for in all.
+        prices: Instance type -> price per hour.
+        topology_keys: The node labels over whose values the balance is measured.
+        explain: The decision to take apart; None: simulate, and tell what came out.
+    """
+
+    form: int = FORM
+    objects: Mapping[str, Any]
+    config: str | None
+    seed: int
+    max_pods: int
+    prices: Mapping[str, float]
+    topology_keys: tuple[str, ...]
+    explain: Decision | None = None
+
+
+@attrs.frozen(kw_only=True)
+class _Rejected:
+    node: str
+    plugin: str
+    code: int
+    reasons: tuple[str, ...]
+
+
+@attrs.frozen(kw_only=True)
+class _Explained:
+    pod: str
+    scheduler: str
+    rejections: Sequence[_Rejected]
+    scores: Sequence[NodeScores]
+    message: str
+
+
+@attrs.frozen(kw_only=True)
+class Answer:
+    """What a process answers: what came out, a decision taken apart, or a mistake.
+
+    Attributes:
+        outcome: What came out.
+        explained: A decision taken apart; `explanation` gives it its own form again.
+        mistake: Why there is neither, in one line or several.
+    """
+
+    outcome: Outcome | None = None
+    explained: _Explained | None = None
+    mistake: str = ""
+
+    @classmethod
+    def explaining(cls, found: Explanation | None) -> "Answer":
+        """Make the answer with a decision taken apart."""
+        if found is None:
+            return cls()
+        rejections = [
+            _Rejected(
+                node=one.node,
+                plugin=one.plugin,
+                code=int(one.code),
+                reasons=one.reasons,
+            )
+            for one in found.rejections
+        ]
+        explained = _Explained(
+            pod=found.pod,
+            scheduler=found.scheduler,
+            rejections=rejections,
+            scores=found.scores,
+            message=found.message or (found.status.message if found.status else ""),
+        )
+        return cls(explained=explained)
+
+    def explanation(self) -> Explanation | None:
+        """Return the decision that was taken apart, if there is one."""
+        found = self.explained
+        if found is None:
+            return None
+        return Explanation(
+            pod=found.pod,
+            scheduler=found.scheduler,
+            rejections=tuple(
+                NodeRejection(
+                    node=one.node,
+                    plugin=one.plugin,
+                    code=Code(one.code),
+                    reasons=one.reasons,
+                )
+                for one in found.rejections
+            ),
+            scores=tuple(
+                attrs.evolve(
+                    one,
+                    plugins={
+                        name: PluginScore(
+                            raw=score.raw,
+                            normalized=score.normalized,
+                            weighted=score.weighted,
+                        )
+                        for name, score in one.plugins.items()
+                    },
+                )
+                for one in found.scores
+            ),
+            message=found.message,
+        )
+
+
+def encode(message: Request | Answer) -> bytes:
+    """Write a request or an answer."""
+    return msgspec.json.encode(message)
+
+
+def decode_request(text: bytes) -> Request:
+    """Read a request.
+
+    Raises:
+        msgspec.DecodeError: It is none.
+    """
+    return msgspec.json.decode(text, type=Request)
+
+
+def decode_answer(text: bytes) -> Answer:
+    """Read an answer.
+
+    Raises:
+        msgspec.DecodeError: It is none.
+    """
+    return msgspec.json.decode(text, type=Answer)
