@@ -16,7 +16,7 @@ SIZES = [0, 1, 70_000, (1 << 20) - 20, 1 << 20, 3 << 20, 5, 900_000, 900_000, 7]
 
 
 def test_messages_of_all_sizes_arrive_as_they_were_sent() -> None:
-    ours, theirs = map(FrameSocket, socket.socketpair())
+    ours, theirs = (FrameSocket(end, MESSAGES) for end in socket.socketpair())
     sent = [Changed(number, b"x" * size) for number, size in enumerate(SIZES)]
 
     def send() -> None:
@@ -27,7 +27,7 @@ def test_messages_of_all_sizes_arrive_as_they_were_sent() -> None:
     sender = threading.Thread(target=send)
     sender.start()
     with closing(ours):
-        assert list(ours.messages(MESSAGES)) == sent
+        assert list(ours.messages()) == sent
     sender.join()
 
 
@@ -45,7 +45,7 @@ def test_what_is_no_message_is_an_error(sent: bytes, error: str) -> None:
     with theirs:
         theirs.sendall(sent)
     with ours, pytest.raises(FrameError, match=error):
-        list(FrameSocket(ours).messages(MESSAGES))
+        list(FrameSocket(ours, MESSAGES).messages())
 
 
 def test_the_end_of_the_other_side_ends_the_messages() -> None:
@@ -53,4 +53,23 @@ def test_the_end_of_the_other_side_ends_the_messages() -> None:
     with theirs:
         theirs.sendall(struct.pack("<I", 100) + b"half of it")
     with ours:
-        assert list(FrameSocket(ours).messages(MESSAGES)) == []
+        assert list(FrameSocket(ours, MESSAGES).messages()) == []
+
+
+def test_what_is_put_together_arrives_at_once_and_in_order() -> None:
+    ours, theirs = (FrameSocket(end, MESSAGES) for end in socket.socketpair())
+    sent = [Changed(number, b"") for number in range(3)]
+    with closing(ours), closing(theirs):
+        theirs.put(sent[0])
+        theirs.put(sent[1])
+        theirs.send(sent[2])
+        assert ours.received() == sent
+
+
+def test_what_is_put_together_does_not_grow_for_ever() -> None:
+    ours, theirs = (FrameSocket(end, MESSAGES) for end in socket.socketpair())
+    large = Changed(1, b"x" * 70_000)
+    with closing(ours), closing(theirs):
+        theirs.put(large)
+        messages = ours.messages()
+        assert next(messages) == large

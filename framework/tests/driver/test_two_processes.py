@@ -10,7 +10,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
 from quaymaster import Pod
@@ -23,8 +25,11 @@ from tests.kit.internals.driver import (
     KubernetesCluster,
     Link,
     Message,
+    ToEngine,
 )
 from tests.kit.streaming_server import StreamingServer, streaming_server
+
+MESSAGES: msgspec.msgpack.Decoder[Any] = msgspec.msgpack.Decoder(ToEngine)
 
 
 @pytest.fixture
@@ -74,7 +79,7 @@ def test_calls_under_way_are_in_doubt_when_the_process_is_killed(
 def test_the_process_ends_with_the_engine(is_stopped: bool, tmp_path: Path) -> None:
     with streaming_server(tmp_path) as (_, kubeconfig):
         ours, process = io_process()
-        FrameSocket(ours).send(Begin(kubeconfig=str(kubeconfig)))
+        FrameSocket(ours, MESSAGES).send(Begin(kubeconfig=str(kubeconfig)))
         if is_stopped:
             process.send_signal(signal.SIGSTOP)
         ours.close()

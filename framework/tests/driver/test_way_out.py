@@ -1,5 +1,6 @@
 """Requests over real sockets: what is sent, what is lost, and who is asking."""
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,12 +22,13 @@ class Client:
     """Asks by a way out, and waits for the answer."""
 
     def __init__(self, way_out: WayOut, answers: "SimpleQueue[Answered]") -> None:
+        self.counts = way_out.counts
         self._way_out = way_out
         self._answers = answers
 
     def ask(self, asked: Asked) -> Answered:
         asked.call = 1
-        self._way_out.take(asked)
+        self._way_out.post(lambda: self._way_out.take(asked))
         return self._answers.get(timeout=30)
 
     def bind(self) -> Answered:
@@ -37,11 +39,13 @@ class Client:
 def client_of(access: Callable[[], Access]) -> Iterator[Client]:
     answers = SimpleQueue[Answered]()
     way_out = WayOut(access, answers.put, may_write=lambda: True)
-    way_out.start()
+    thread = threading.Thread(target=way_out.run)
+    thread.start()
     try:
         yield Client(way_out, answers)
     finally:
-        way_out.leave(0.0)
+        way_out.post(lambda: way_out.leave(0.0))
+        thread.join()
 
 
 @pytest.fixture
@@ -60,6 +64,27 @@ def test_connection_is_kept(server: WritingServer, client: Client) -> None:
     assert [client.bind().code for _ in range(5)] == [201] * 5
     assert server.taken == [BINDING] * 5
     assert server.clients == 1
+
+
+@pytest.mark.parametrize(
+    ("fate", "code"), [("201", "201"), ("409", "409"), ("drop", "<error>")]
+)
+def test_requests_are_counted_once_their_outcome_is_known(
+    server: WritingServer, client: Client, fate: str, code: str
+) -> None:
+    server.fates = [fate]
+    client.bind()
+    counted = client.counts.counted()
+    assert counted.requests == {(code, "POST"): 1}
+    assert sum(counted.durations["POST"].counts) == 1
+
+
+def test_connection_that_the_server_has_closed_is_not_used(
+    server: WritingServer, client: Client
+) -> None:
+    server.fates = ["close"]
+    assert [client.bind().code for _ in range(2)] == [201, 201]
+    assert server.taken == [BINDING] * 2
 
 
 @pytest.mark.parametrize("fate", ["drop", "cut", "500", "504", "409"])
@@ -86,11 +111,11 @@ def test_what_could_not_leave_before_the_end_is_no_doubt() -> None:
         access = Access(name="here", server=server.url)
     answers = SimpleQueue[Answered]()
     way_out = WayOut(lambda: access, answers.put, may_write=lambda: True)
-    way_out.start()
     asked = requests.bind(POD, "node")
     asked.call = 1
     way_out.take(asked)
     way_out.leave(0.0)
+    way_out.run()
     answer = answers.get(timeout=30)
     assert answer.why == "not sent: this process is about to end"
     assert not answer.is_in_doubt

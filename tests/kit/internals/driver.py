@@ -1,15 +1,14 @@
 """What tests see of ``quaymaster._driver``."""
 
 from quaymaster._driver.cluster import KubernetesCluster
-from quaymaster._driver.counts import REQUEST_SECONDS, CountedRoad, RequestCounts
+from quaymaster._driver.counts import REQUEST_SECONDS, RequestCounts
 from quaymaster._driver.followed import Followed
+from quaymaster._driver.frame_socket import FrameError, FrameSocket
 from quaymaster._driver.frames import (
     Begin,
     Changed,
     Counted,
     Durations,
-    FrameError,
-    FrameSocket,
     LeaseSeen,
     Message,
     Spec,
@@ -26,7 +25,6 @@ __all__ = [
     "Begin",
     "Changed",
     "Counted",
-    "CountedRoad",
     "Durations",
     "Followed",
     "FrameError",

@@ -149,7 +149,7 @@ def _run(
             return
         tell(f"scheduling {', '.join(scheduler.frameworks)}")
         scheduler.start()
-        cluster.beat(clock)
+        cluster.attend(clock)
         is_at_work.set()
         with _following(config_file, registry, scheduler, clock):
             scheduler.run(stop, drain_seconds)

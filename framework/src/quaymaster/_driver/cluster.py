@@ -104,12 +104,17 @@ class KubernetesCluster:
         """Whether writes may leave, as far as is known here."""
         return self._leads.is_set() and not self._end
 
-    def beat(self, clock: Clock) -> None:
-        """Tell the other process now and then that the engine takes its turns."""
+    def attend(self, clock: Clock) -> None:
+        """Let the timers of the engine's clock, on this thread, serve the connection.
+
+        The other process is told now and then that the engine takes its turns, and what
+        the engine asks for in a few turns leaves together.
+        """
+        self._link.gather(clock)
 
         def beat() -> None:
             self._link.send(Alive())
-            self.beat(clock)
+            clock.call_later(_SECONDS_OF_BEAT, beat, background=True)
 
         clock.call_later(_SECONDS_OF_BEAT, beat, background=True)
 
@@ -123,6 +128,7 @@ class KubernetesCluster:
         """
         if seconds > 0 and not self._end:
             self._link.send(Leave(seconds))
+            self._link.flush()
             self._gone.wait(seconds + _SECONDS_TO_LEAVE)
         self._link.close()
 
@@ -240,10 +246,34 @@ class KubernetesCluster:
 
         answer = self._wait_for(ask)
         if answer is None:
-            answer = _waited(ask)
+            answer = self._waited(ask)
         if not answer.why:
             return answer.body
         raise error_of(answer)
+
+    def _waited(self, ask: Ask) -> Answered:
+        """Ask, and block this thread until the answer is there.
+
+        The engine's own thread, on which only plugins ask outside of a task, gives up
+        soon.
+        """
+        answers: list[Answered] = []
+        there = threading.Event()
+
+        def take(answer: Answered) -> None:
+            answers.append(answer)
+            there.set()
+
+        ask(take)
+        self._link.flush()  # no timer is due while this thread waits
+        # Identity: there is one such thread.
+        is_engine = threading.current_thread() is threading.main_thread()
+        if there.wait(_SECONDS_TO_HOLD_UP if is_engine else None):
+            return answers[0]
+        why = (
+            f"no answer in {_SECONDS_TO_HOLD_UP:.0f} seconds, in which nothing went on"
+        )
+        return Answered(0, 0, why=why, is_in_doubt=True)
 
     def _receive(self, message: ToEngine) -> None:
         if isinstance(message, Answered):
@@ -273,24 +303,3 @@ class KubernetesCluster:
             self._receive(Answered(call, 0, why=why, is_in_doubt=True))
         if self._at_end is not None:
             self._at_end()
-
-
-def _waited(ask: Ask) -> Answered:
-    """Ask, and block this thread until the answer is there.
-
-    The engine's own thread, on which only plugins ask outside of a task, gives up soon.
-    """
-    answers: list[Answered] = []
-    there = threading.Event()
-
-    def take(answer: Answered) -> None:
-        answers.append(answer)
-        there.set()
-
-    ask(take)
-    # Identity: there is one such thread.
-    is_engine = threading.current_thread() is threading.main_thread()
-    if there.wait(_SECONDS_TO_HOLD_UP if is_engine else None):
-        return answers[0]
-    why = f"no answer in {_SECONDS_TO_HOLD_UP:.0f} seconds, in which nothing went on"
-    return Answered(0, 0, why=why, is_in_doubt=True)

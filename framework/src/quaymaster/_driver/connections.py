@@ -1,6 +1,5 @@
 """The connections of one lane: one request at a time on each, none of which blocks."""
 
-import select
 import selectors
 import socket
 import ssl
@@ -11,6 +10,7 @@ import attrs
 
 from quaymaster._driver.dialling import Dial, Made
 from quaymaster._driver.frames import Asked
+from quaymaster._kubernetes.client import Count
 from quaymaster._kubernetes.http1 import AnswerReader, HttpError, Reply, request_bytes
 
 __all__ = ["Connections", "Lost", "Outcome"]
@@ -53,6 +53,8 @@ class Connections:
         dial: Makes connections.
         selector: Tells when they are ready; their data are called then.
         now: Seconds, by a clock that nobody sets.
+        count: Takes the method, the status and the seconds of each request; the status
+            is 0 if there was no answer.
         limit: How many there may be.
         timeout: For how many seconds to wait for an answer.
 
@@ -65,6 +67,7 @@ class Connections:
         dial: Dial,
         selector: selectors.BaseSelector,
         now: Callable[[], float],
+        count: Count,
         *,
         limit: int,
         timeout: float,
@@ -72,6 +75,7 @@ class Connections:
         self._dial = dial
         self._selector = selector
         self._now = now
+        self._count = count
         self._limit = limit
         self._timeout = timeout
         self._idle: list[_Wire] = []
@@ -120,11 +124,16 @@ class Connections:
 
         def answered(outcome: Outcome) -> None:
             del self._busy[wire]
+            begun, now = wire.since, self._now()
             if wire.is_open:
-                wire.since = self._now()
+                wire.since = now
                 self._idle.append(wire)
-            if isinstance(outcome, Reply) and outcome.code == _UNAUTHORIZED:
-                self._dial.renew(made)  # nothing is free until that is done
+            if isinstance(outcome, Reply):
+                self._count(asked.method, outcome.code, now - begun)
+                if outcome.code == _UNAUTHORIZED:
+                    self._dial.renew(made)  # nothing is free until that is done
+            elif outcome.is_sent:
+                self._count(asked.method, 0, now - begun)
             done(outcome)
 
         wire.since = self._now()
@@ -187,9 +196,13 @@ class _Wire:
 
     def can_be_used(self, made: Made) -> bool:
         """Whether a request can be sent, made with these credentials."""
-        if self.is_open and select.select([self._socket], (), (), 0)[0]:
-            self.ready(selectors.EVENT_READ)  # the server may have closed it
-        if not self.is_open or not self._made.is_reached_like(made):
+        # If the server has closed it, the selector has said so, or will in a moment.
+        if not self.is_open:
+            return False
+        # Identity: what is the same needs no comparing.
+        if self._made is made:
+            return True
+        if not self._made.is_reached_like(made):
             return False
         self._made = made
         return True

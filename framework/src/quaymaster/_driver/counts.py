@@ -7,17 +7,11 @@ them (``metrics/prometheus/restclient``).
 import threading
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable
-from time import monotonic
 from typing import Final
 
-import attrs
+from quaymaster._driver.frames import Counted, Durations
 
-from quaymaster._driver.connections import Lost, Outcome
-from quaymaster._driver.frames import Asked, Counted, Durations
-from quaymaster._driver.lanes import Road
-
-__all__ = ["REQUEST_SECONDS", "CountedRoad", "RequestCounts"]
+__all__ = ["REQUEST_SECONDS", "RequestCounts"]
 
 REQUEST_SECONDS: Final = (
     0.005,
@@ -43,7 +37,7 @@ class RequestCounts:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._requests: Counter[tuple[str, str]] = Counter()
+        self._requests: Counter[tuple[int, str]] = Counter()
         self._durations: dict[str, Durations] = {}
 
     def note(self, method: str, code: int, seconds: float | None) -> None:
@@ -56,7 +50,7 @@ class RequestCounts:
                 upstream does not take either.
         """
         with self._lock:
-            self._requests[str(code) if code else _NO_ANSWER, method] += 1
+            self._requests[code, method] += 1
             if seconds is None:
                 return
             times = self._durations.get(method)
@@ -73,45 +67,8 @@ class RequestCounts:
                 verb: Durations(list(times.counts), times.total)
                 for verb, times in self._durations.items()
             }
-            return Counted(dict(self._requests), durations)
-
-
-@attrs.frozen(eq=False)
-class CountedRoad:
-    """A road whose requests are counted; implements `Road`.
-
-    Attributes:
-        road: The road.
-        counts: Takes the numbers.
-        now: Seconds, by a clock that nobody sets.
-    """
-
-    road: Road
-    counts: RequestCounts
-    now: Callable[[], float] = monotonic
-
-    @property
-    def trouble(self) -> str:
-        """See `Road`."""
-        return self.road.trouble
-
-    def is_free(self, waiting: int) -> bool:
-        """See `Road`."""
-        return self.road.is_free(waiting)
-
-    def send(self, asked: Asked, done: Callable[[Outcome], None]) -> None:
-        """See `Road`."""
-        start = self.now()
-
-        def counted(outcome: Outcome) -> None:
-            if not isinstance(outcome, Lost):
-                self.counts.note(asked.method, outcome.code, self.now() - start)
-            elif outcome.is_sent:
-                self.counts.note(asked.method, 0, self.now() - start)
-            done(outcome)
-
-        self.road.send(asked, counted)
-
-    def sweep(self) -> None:
-        """See `Road`."""
-        self.road.sweep()
+            requests = {
+                (str(code) if code else _NO_ANSWER, method): count
+                for (code, method), count in self._requests.items()
+            }
+        return Counted(requests, durations)

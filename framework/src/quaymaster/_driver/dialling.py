@@ -39,7 +39,7 @@ class Made(NamedTuple):
     access: Access
     shown: Shown
     stamps: tuple[object, ...]
-    lines: bytes
+    lines: str
     path: str
 
     def is_reached_like(self, other: "Made") -> bool:

@@ -6,10 +6,11 @@ makes it a series, and further ones are counted here and written every half an h
 when nothing more has come for six minutes.
 """
 
+import functools
 import socket
 import time
-from collections.abc import Callable, Hashable, Iterator
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable, Hashable
+from typing import Final, Literal, Self
 
 import attrs
 import msgspec
@@ -18,14 +19,73 @@ from quaymaster._driver.frames import Answered, Asked, Lane, Note, Reference
 
 __all__ = ["Events"]
 
-Tree: TypeAlias = dict[str, Any]
-
 _SECONDS_TO_FINISH: Final = 360.0
 _SECONDS_TO_REFRESH: Final = 1800.0
 _SECONDS_TO_LOOK: Final = 30.0
 _MOST: Final = 20_000  # keys to remember; upstream remembers any number
+_ENCODER: Final = msgspec.json.Encoder()
 _NOT_FOUND: Final = 404
 _STRATEGIC_PATCH: Final = "application/strategic-merge-patch+json"
+
+
+class _Named(msgspec.Struct):
+    name: str
+    namespace: str
+
+
+class _About(msgspec.Struct, rename="camel", omit_defaults=True):
+    """What an event is about, in the API."""
+
+    api_version: str = ""
+    kind: str = ""
+    namespace: str = ""
+    name: str = ""
+    uid: str = ""
+    resource_version: str = ""
+
+    @classmethod
+    def of(cls, reference: Reference) -> Self:
+        """Make it of what the engine tells."""
+        return cls(
+            reference.api_version,
+            reference.kind,
+            reference.namespace,
+            reference.name,
+            reference.uid,
+            reference.resource_version,
+        )
+
+
+class _Counted(msgspec.Struct, rename="camel"):
+    count: int
+    last_observed_time: str
+
+
+class _Event(
+    msgspec.Struct,
+    rename="camel",
+    omit_defaults=True,
+    tag="Event",
+    tag_field="kind",
+):
+    """An event of the API."""
+
+    api_version: Literal["events.k8s.io/v1"]
+    metadata: _Named
+    event_time: str
+    reporting_controller: str
+    reporting_instance: str
+    action: str
+    reason: str
+    regarding: _About
+    note: str
+    type: str
+    series: _Counted | None = None
+    related: _About | None = None
+
+
+class _Patch(msgspec.Struct):
+    series: _Counted
 
 
 @attrs.define(eq=False)
@@ -110,7 +170,7 @@ class Events:
             Lane.EVENT,
             "POST",
             _path(series.note),
-            msgspec.json.encode(self._tree(series)),
+            _ENCODER.encode(self._event(series)),
             may_repeat=True,  # the name is there once
             wants_body=False,
         )
@@ -118,7 +178,7 @@ class Events:
 
     def _patch(self, series: _Series) -> None:
         series.written = self._now()
-        body = {"series": _counted(series)}
+        body = _Patch(_counted(series))
 
         def answered(answer: Answered) -> None:
             if answer.code == _NOT_FOUND:  # its time is over there, or it never came
@@ -129,33 +189,29 @@ class Events:
             Lane.EVENT,
             "PATCH",
             f"{_path(series.note)}/{series.name}",
-            msgspec.json.encode(body),
+            _ENCODER.encode(body),
             _STRATEGIC_PATCH,
             may_repeat=True,
             wants_body=False,
         )
         self._take(asked, answered)
 
-    def _tree(self, series: _Series) -> Tree:
+    def _event(self, series: _Series) -> _Event:
         note = series.note
-        tree: Tree = {
-            "apiVersion": "events.k8s.io/v1",
-            "kind": "Event",
-            "metadata": {"name": series.name, "namespace": _namespace(note)},
-            "eventTime": _micro(series.since),
-            "reportingController": note.reporter,
-            "reportingInstance": f"{note.reporter}-{self._host}",
-            "action": note.action,
-            "reason": note.reason,
-            "regarding": dict(_reference(note.regarding)),
-            "note": note.note,
-            "type": note.kind,
-        }
-        if series.count > 1:
-            tree["series"] = _counted(series)
-        if note.related is not None:
-            tree["related"] = dict(_reference(note.related))
-        return tree
+        return _Event(
+            "events.k8s.io/v1",
+            _Named(series.name, _namespace(note)),
+            _micro(series.since),
+            note.reporter,
+            f"{note.reporter}-{self._host}",
+            note.action,
+            note.reason,
+            _About.of(note.regarding),
+            note.note,
+            note.kind,
+            _counted(series) if series.count > 1 else None,
+            None if note.related is None else _About.of(note.related),
+        )
 
     def _name(self, note: Note, now: float) -> str:
         """The object's name and the time, of which no two events have the same."""
@@ -178,22 +234,14 @@ def _path(note: Note) -> str:
     return f"/apis/events.k8s.io/v1/namespaces/{_namespace(note)}/events"
 
 
-def _counted(series: _Series) -> Tree:
-    return {"count": series.count, "lastObservedTime": _micro(series.last)}
-
-
-def _reference(reference: Reference) -> Iterator[tuple[str, str]]:
-    names = {
-        "apiVersion": reference.api_version,
-        "kind": reference.kind,
-        "namespace": reference.namespace,
-        "name": reference.name,
-        "uid": reference.uid,
-        "resourceVersion": reference.resource_version,
-    }
-    return ((name, value) for name, value in names.items() if value)
+def _counted(series: _Series) -> _Counted:
+    return _Counted(series.count, _micro(series.last))
 
 
 def _micro(seconds: float) -> str:
-    moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
-    return f"{moment}.{int(seconds % 1 * 1e6):06}Z"
+    return f"{_second(int(seconds))}.{int(seconds % 1 * 1e6):06}Z"
+
+
+@functools.lru_cache(4)
+def _second(seconds: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))

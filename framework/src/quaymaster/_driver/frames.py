@@ -1,18 +1,9 @@
-"""What the engine's process and the process for input and output tell each other.
-
-A frame is its length in four bytes, and a message in MessagePack.
-"""
+"""What the engine's process and the process for input and output tell each other."""
 
 import enum
-import socket
-import struct
-import threading
-from collections.abc import Iterator
-from typing import Final, TypeAlias, TypeVar
+from typing import TypeAlias
 
 import msgspec
-
-from quaymaster._errors import QuaymasterError
 
 __all__ = [
     "Alive",
@@ -25,8 +16,6 @@ __all__ = [
     "Durations",
     "Election",
     "Follow",
-    "FrameError",
-    "FrameSocket",
     "FromEngine",
     "Lane",
     "Leads",
@@ -41,12 +30,6 @@ __all__ = [
     "ToEngine",
     "Trouble",
 ]
-
-_LENGTH: Final = struct.Struct("<I")
-_MOST: Final = 1 << 20  # bytes to take from the socket at once
-_LARGEST: Final = 1 << 28  # bytes; no answer of a server comes near
-
-MessageT = TypeVar("MessageT")
 
 
 class Message(msgspec.Struct, array_like=True, tag=True):
@@ -308,82 +291,3 @@ ToEngine: TypeAlias = (
     | LeaseLost
     | Counted
 )
-
-
-class FrameError(QuaymasterError):
-    """What arrives is no frame, or no message that is known here."""
-
-
-class FrameSocket:
-    """A socket that carries messages.
-
-    Args:
-        end: The socket. Any thread may send; one receives.
-    """
-
-    def __init__(self, end: socket.socket) -> None:
-        self._socket = end
-        self._encoder = msgspec.msgpack.Encoder()
-        self._sending = threading.Lock()
-
-    def send(self, message: Message) -> None:
-        """Send a message.
-
-        Raises:
-            OSError: The other process is gone.
-        """
-        frame = bytearray(_LENGTH.size)
-        self._encoder.encode_into(message, frame, _LENGTH.size)
-        _LENGTH.pack_into(frame, 0, len(frame) - _LENGTH.size)
-        with self._sending:
-            self._socket.sendall(frame)
-
-    def messages(
-        self, decoder: msgspec.msgpack.Decoder[MessageT]
-    ) -> Iterator[MessageT]:
-        """The messages that arrive, until the other side closes.
-
-        Raises:
-            FrameError: They cannot be read.
-        """
-        for frame in self._frames():
-            try:
-                yield decoder.decode(frame)
-            except msgspec.DecodeError as error:
-                raise FrameError(f"a message that is not known: {error}") from error
-
-    def close(self) -> None:
-        """Close the socket; whoever receives learns that it is over."""
-        try:
-            self._socket.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            return
-        finally:
-            self._socket.close()
-
-    def _frames(self) -> Iterator[memoryview]:
-        """The frames that arrive; each is there until the next one is asked for."""
-        buffer, start, end = memoryview(bytearray(_MOST)), 0, 0
-        while count := self._receive_into(buffer[end:]):
-            end += count
-            needed = _LENGTH.size
-            while end - start >= needed:
-                needed = _LENGTH.size + _LENGTH.unpack_from(buffer, start)[0]
-                if needed > _LARGEST:
-                    raise FrameError(f"a frame of {needed} bytes")
-                if end - start >= needed:
-                    yield buffer[start + _LENGTH.size : start + needed]
-                    start, needed = start + needed, _LENGTH.size
-            if start or needed > len(buffer):
-                # What is left begins a frame: it goes where there is room for all.
-                rest = bytes(buffer[start:end])
-                if needed > len(buffer):
-                    buffer = memoryview(bytearray(needed))
-                start, end = 0, len(rest)
-                buffer[:end] = rest
-
-    def _receive_into(self, room: memoryview) -> int:
-        try:
-            return self._socket.recv_into(room)
-        except OSError:
-            return 0

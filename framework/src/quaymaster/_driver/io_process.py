@@ -3,25 +3,27 @@
 It ends when the engine's process closes the socket, however that came about.
 """
 
+import contextlib
 import os
 import signal
 import socket
 import sys
 import threading
 import time
+from collections.abc import Iterable
 from functools import partial
 from typing import Final
 
 import attrs
 import msgspec
 
+from quaymaster._driver.frame_socket import FrameSocket
 from quaymaster._driver.frames import (
     Alive,
     Asked,
     Begin,
     Counted,
     Follow,
-    FrameSocket,
     FromEngine,
     Leave,
     Note,
@@ -54,9 +56,8 @@ def main(descriptor: int) -> None:
     for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(one, signal.SIG_IGN)  # they are the engine's to handle
     threading.excepthook = _end_at_once
-    frames = FrameSocket(socket.socket(fileno=descriptor))
-    messages = frames.messages(_MESSAGES)
-    begin = next(messages, None)
+    frames = FrameSocket(socket.socket(fileno=descriptor), _MESSAGES)
+    begin, *further = _first(frames) or [Alive()]
     if not isinstance(begin, Begin):
         return
     # Read again and again: files are written anew while this runs.
@@ -65,31 +66,76 @@ def main(descriptor: int) -> None:
     leading = Leading(access, begin.election, frames.send)
     way_out = WayOut(
         find,
-        frames.send,
+        frames.put,
+        frames.flush,
         may_write=leading.fence.may_write,
         qps=begin.qps,
         burst=begin.burst,
     )
-    way_out.start()
     leading.start()
     way_in = WayIn(access, frames.send, way_out.counts.note)
     tell_counts = partial(_tell_counts, way_out, frames)
     threading.Thread(target=tell_counts, name="counts", daemon=True).start()
-    for message in messages:
-        if isinstance(message, Asked):
-            way_out.take(message)
-        elif isinstance(message, Note):
-            way_out.note(message)
-        elif isinstance(message, Follow):
-            way_in.follow(message)
-        elif isinstance(message, Alive):
-            leading.note_life()
-        elif isinstance(message, Leave):
-            leave = partial(_leave, way_out, leading, frames, message.seconds)
-            threading.Thread(target=leave, name="leave", daemon=True).start()
+    ear = _Ear(frames, way_out, way_in, leading)
+    with contextlib.suppress(_EngineGoneError, ConnectionError):
+        ear.take(further)
+        way_out.listen(frames, ear.hear)
+        way_out.run()
+        # Writes first, then the lease, then everything.
+        leading.stop()
+        frames.close()
 
 
-def _tell_counts(way_out: WayOut, frames: FrameSocket) -> None:
+class _EngineGoneError(Exception):
+    """Nobody is there any more to work for."""
+
+
+@attrs.frozen
+class _Ear:
+    """Takes what the engine says, on the thread that sends requests.
+
+    Attributes:
+        frames: Brings it.
+        way_out: Sends requests.
+        way_in: Follows resources.
+        leading: Keeps the lease.
+    """
+
+    frames: FrameSocket[FromEngine]
+    way_out: WayOut
+    way_in: WayIn
+    leading: Leading
+
+    def hear(self, _mask: int) -> None:
+        """Take what has come."""
+        messages = self.frames.received()
+        if messages is None:
+            raise _EngineGoneError
+        self.take(messages)
+
+    def take(self, messages: Iterable[FromEngine]) -> None:
+        """Do what the engine wants."""
+        for message in messages:
+            if isinstance(message, Asked):
+                self.way_out.take(message)
+            elif isinstance(message, Note):
+                self.way_out.note(message)
+            elif isinstance(message, Follow):
+                self.way_in.follow(message)
+            elif isinstance(message, Alive):
+                self.leading.note_life()
+            elif isinstance(message, Leave):
+                self.way_out.leave(message.seconds)
+
+
+def _first(frames: FrameSocket[FromEngine]) -> list[FromEngine] | None:
+    """The first messages of the engine; None if it is gone."""
+    while (messages := frames.received()) == []:
+        pass
+    return messages
+
+
+def _tell_counts(way_out: WayOut, frames: FrameSocket[FromEngine]) -> None:
     """Tell the engine's process now and then what was asked of the server."""
     told = Counted({}, {})
     while True:
@@ -98,15 +144,6 @@ def _tell_counts(way_out: WayOut, frames: FrameSocket) -> None:
         if counted != told:
             frames.send(counted)
             told = counted
-
-
-def _leave(
-    way_out: WayOut, leading: Leading, frames: FrameSocket, seconds: float
-) -> None:
-    """End well: writes first, then the lease, then everything."""
-    way_out.leave(seconds)
-    leading.stop()
-    frames.close()
 
 
 def _end_at_once(args: threading.ExceptHookArgs) -> None:

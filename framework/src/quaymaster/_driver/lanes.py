@@ -6,6 +6,7 @@ doubt. It runs on one thread, and waits for nothing.
 
 import heapq
 import itertools
+import math
 import random
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -195,18 +196,18 @@ class Lanes:
             one = heapq.heappop(self._later)[2]
             if not one.is_over:
                 self._queues[one.asked.lane].waiting.appendleft(one)
-        pauses = [self._pump(queue, now) for queue in self._queues.values()]
-        if self._later:
-            pauses.append(self._later[0][0] - now)
-        due = [pause for pause in pauses if pause is not None]
-        return max(0.0, min(due)) if due else None
+        due = self._later[0][0] - now if self._later else math.inf
+        for queue in self._queues.values():
+            if queue.waiting:
+                due = min(due, self._pump(queue, now))
+        return max(0.0, due) if due < math.inf else None
 
     def sweep(self) -> None:
         """Give up what has been waited for long enough; to be called now and then."""
         for queue in self._queues.values():
             queue.road.sweep()
 
-    def _pump(self, queue: _Queue, now: float) -> float | None:
+    def _pump(self, queue: _Queue, now: float) -> float:
         while queue.waiting:
             one = queue.waiting[0]
             if one.is_over:
@@ -226,7 +227,7 @@ class Lanes:
                 return pause
             queue.waiting.popleft()
             self._send(queue, one)
-        return None
+        return math.inf
 
     def _send(self, queue: _Queue, one: _Waiting) -> None:
         if one.asked.lane is not Lane.READ and not self._may_write():

@@ -1,26 +1,25 @@
 """The engine's end of the connection to the process for input and output."""
 
+import contextlib
 import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
 import msgspec
 
-from quaymaster._driver.frames import (
-    Begin,
-    FrameError,
-    FrameSocket,
-    Message,
-    ToEngine,
-)
+from quaymaster._contract.clock import Clock
+from quaymaster._driver.frame_socket import FrameError, FrameSocket
+from quaymaster._driver.frames import Begin, Message, ToEngine
 
 __all__ = ["IO_PROGRAM", "Link"]
 
 _MESSAGES: Final[msgspec.msgpack.Decoder[ToEngine]] = msgspec.msgpack.Decoder(ToEngine)
 _SECONDS_TO_END: Final = 5.0
+_SECONDS_TO_GATHER: Final = 0.001  # several turns of a busy engine
 
 IO_PROGRAM: Final = (sys.executable, "-m", "quaymaster._driver.io_process")
 """Runs the other process; the descriptor of its end of the socket is still to come."""
@@ -54,18 +53,49 @@ class Link:
                 (*program, str(theirs.fileno())), pass_fds=(theirs.fileno(),)
             )
         self.process = self._process.pid
-        self._frames = FrameSocket(ours)
+        self._frames = FrameSocket(ours, _MESSAGES)
+        self._clock: Clock | None = None
+        self._gathering = 0
+        self._is_due = False
+        self._sent_at = 0.0
         self._receive = receive
         self._ended = ended
         self.send(begin)
         threading.Thread(target=self._listen, name="link", daemon=True).start()
 
+    def gather(self, clock: Clock) -> None:
+        """Have what this thread sends leave together, if it sends much.
+
+        What comes after a quiet moment leaves at once, so that nothing waits for a
+        decision that takes long.
+
+        Args:
+            clock: Its timers run on this thread.
+        """
+        self._clock, self._gathering = clock, threading.get_ident()
+
     def send(self, message: Message) -> None:
         """Tell the other process something; if it is gone, `ended` says so."""
-        try:
-            self._frames.send(message)
-        except OSError:
-            return
+        with contextlib.suppress(OSError):
+            if self._clock is None or threading.get_ident() != self._gathering:
+                self._frames.send(message)
+                return
+            now = time.monotonic()
+            if now - self._sent_at > _SECONDS_TO_GATHER:
+                self._sent_at = now
+                self._frames.send(message)
+                return
+            self._frames.put(message)
+            if not self._is_due:
+                self._is_due = True
+                self._clock.call_later(_SECONDS_TO_GATHER, self.flush, background=True)
+
+    def flush(self) -> None:
+        """Let everything leave that was told so far."""
+        self._is_due = False
+        self._sent_at = time.monotonic()
+        with contextlib.suppress(OSError):
+            self._frames.flush()
 
     def close(self) -> None:
         """End the other process."""
@@ -78,7 +108,7 @@ class Link:
 
     def _listen(self) -> None:
         try:
-            for message in self._frames.messages(_MESSAGES):
+            for message in self._frames.messages():
                 self._receive(message)
         except FrameError as error:
             why = f"the process for input and output sends {error}"

@@ -6,20 +6,22 @@ See `docs/explanation/driver.md` for what was measured.
 import itertools
 import selectors
 import socket
-import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from quaymaster._driver.buckets import Bucket
 from quaymaster._driver.connections import Connections
-from quaymaster._driver.counts import CountedRoad, RequestCounts
+from quaymaster._driver.counts import RequestCounts
 from quaymaster._driver.dialling import Dial
 from quaymaster._driver.events import Events
 from quaymaster._driver.frames import Answered, Asked, Lane, Note
 from quaymaster._driver.lanes import Lanes
 from quaymaster._kubernetes.access import Access
+
+if TYPE_CHECKING:
+    from _typeshed import HasFileno
 
 __all__ = ["WayOut"]
 
@@ -33,9 +35,12 @@ _SECONDS_TO_SWEEP: Final = 1.0
 class WayOut:
     """Sends requests, and tells of their answers.
 
+    One thread calls everything but `post`.
+
     Args:
         access: Returns where the server is, and as whom to ask; it may block.
-        tell: Takes the answers, on the thread that sends.
+        tell: Takes the answers.
+        flush: Called when there are no more answers for now.
         may_write: Asked right before a write leaves.
         qps: How many requests a second may leave; 0 for as many as the server takes.
         burst: How many may leave at once.
@@ -48,6 +53,7 @@ class WayOut:
         self,
         access: Callable[[], Access],
         tell: Callable[[Answered], None],
+        flush: Callable[[], None] = lambda: None,
         *,
         may_write: Callable[[], bool],
         qps: float = 0.0,
@@ -61,22 +67,21 @@ class WayOut:
         self._woken.setblocking(False)
         self._selector.register(self._woken, selectors.EVENT_READ, self._drain)
         self.counts = RequestCounts()
-        self._dial = Dial(access, self._post)
+        self._dial = Dial(access, self.post)
         self._answered: dict[int, Callable[[Answered], None]] = {}
         self._own_calls = itertools.count(-1, -1)
         self._tell = tell
+        self._flush = flush
         self._events = Events(self._take_own)
         self._lanes = Lanes(
             {
-                lane: CountedRoad(
-                    Connections(
-                        self._dial,
-                        self._selector,
-                        time.monotonic,
-                        limit=limit,
-                        timeout=_SECONDS_TO_ANSWER,
-                    ),
-                    self.counts,
+                lane: Connections(
+                    self._dial,
+                    self._selector,
+                    time.monotonic,
+                    self.counts.note,
+                    limit=limit,
+                    timeout=_SECONDS_TO_ANSWER,
                 )
                 for lane, limit in _LIMITS.items()
             },
@@ -86,32 +91,55 @@ class WayOut:
             bucket=Bucket(qps, burst),
             event_bucket=Bucket(qps, burst),  # as upstream has two clients
         )
-        self._thread = threading.Thread(target=self._run, name="way-out", daemon=True)
 
-    def start(self) -> None:
-        """Begin, on threads that end with the process."""
+    def listen(self, end: "HasFileno", ready: Callable[[int], None]) -> None:
+        """Have a call made whenever there is something to read."""
+        self._selector.register(end, selectors.EVENT_READ, ready)
+
+    def run(self) -> None:
+        """Send requests and take answers, until it is to `leave`."""
         self._dial.start()
-        self._thread.start()
+        sweep = 0.0
+        while True:
+            while self._calls:
+                self._calls.popleft()()
+            pause = self._lanes.pump()
+            self._flush()
+            if self._is_ending and self._lanes.is_empty:
+                return
+            now = time.monotonic()
+            if now >= sweep:
+                self._lanes.sweep()
+                self._events.look()
+                sweep = now + _SECONDS_TO_SWEEP
+            self._is_asleep = True
+            if self._calls:
+                pause = 0.0
+            longest = _SECONDS_TO_SWEEP if pause is None else pause
+            ready = self._selector.select(min(longest, _SECONDS_TO_SWEEP))
+            self._is_asleep = False
+            for key, mask in ready:
+                key.data(mask)
 
     def take(self, asked: Asked) -> None:
-        """Make a request once it is its turn; from any thread."""
-        self._post(lambda: self._lanes.take(asked))
+        """Make a request once it is its turn."""
+        self._lanes.take(asked)
 
     def note(self, note: Note) -> None:
-        """Write an Event, or count it in; from any thread."""
-        self._post(lambda: self._events.note(note))
+        """Write an Event, or count it in."""
+        self._events.note(note)
 
     def leave(self, seconds: float) -> None:
-        """Return once everything is answered; nothing leaves after some seconds."""
+        """Have `run` return once everything is answered.
 
-        def end() -> None:
-            self._is_ending = True
-            self._lanes.leave(seconds)
+        Args:
+            seconds: After how long nothing leaves any more.
+        """
+        self._is_ending = True
+        self._lanes.leave(seconds)
 
-        self._post(end)
-        self._thread.join()
-
-    def _post(self, call: Callable[[], None]) -> None:
+    def post(self, call: Callable[[], None]) -> None:
+        """Have a call made by the thread of `run`; from any thread."""
         self._calls.append(call)
         # The thread looks at the calls again once it has said that it sleeps.
         if self._is_asleep:
@@ -131,24 +159,3 @@ class WayOut:
 
     def _drain(self, _mask: int) -> None:
         self._woken.recv(1 << 12)
-
-    def _run(self) -> None:
-        sweep = time.monotonic() + _SECONDS_TO_SWEEP
-        while True:
-            while self._calls:
-                self._calls.popleft()()
-            pause = self._lanes.pump()
-            if self._is_ending and self._lanes.is_empty:
-                return
-            if time.monotonic() >= sweep:
-                self._lanes.sweep()
-                self._events.look()
-                sweep = time.monotonic() + _SECONDS_TO_SWEEP
-            self._is_asleep = True
-            if self._calls:
-                pause = 0.0
-            longest = _SECONDS_TO_SWEEP if pause is None else pause
-            ready = self._selector.select(min(longest, _SECONDS_TO_SWEEP))
-            self._is_asleep = False
-            for key, mask in ready:
-                key.data(mask)

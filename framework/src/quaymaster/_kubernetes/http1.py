@@ -4,6 +4,7 @@ A tenth of the processor time that `http.client` takes: it knows no more than it
 """
 
 import gzip
+import re
 import zlib
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
@@ -14,6 +15,14 @@ _LONGEST_HEAD: Final = 1 << 16
 _LONGEST_LINE: Final = 1 << 10  # of a chunk's size, and what may follow it
 _END: Final = b"\r\n\r\n"
 _NO_BODY: Final = (204, 304)
+_SPECIAL: Final = frozenset((*range(200), *_NO_BODY))
+_HEADERS: Final = re.compile(
+    rb"\r\n(content-length|content-encoding|transfer-encoding|connection|retry-after)"
+    rb"[ \t]*:([^\r\n]*)",
+    re.IGNORECASE,
+)
+"""The headers that anybody asks for; there are many others in each answer."""
+
 _CHUNK_END: Final = 2  # bytes
 
 
@@ -27,7 +36,7 @@ class Reply(NamedTuple):
     Attributes:
         code: The HTTP status.
         body: Its content, decompressed.
-        headers: Its headers, by names in lower case.
+        headers: Those of its headers that anybody asks for, by names in lower case.
     """
 
     code: int
@@ -40,7 +49,7 @@ class Reply(NamedTuple):
         return self.headers.get("connection", "").lower() == "close"
 
 
-def fixed_lines(headers: Iterable[tuple[str, str]]) -> bytes:
+def fixed_lines(headers: Iterable[tuple[str, str]]) -> str:
     """The lines of headers.
 
     Raises:
@@ -51,11 +60,11 @@ def fixed_lines(headers: Iterable[tuple[str, str]]) -> bytes:
         if not value.isprintable() or not value.isascii():
             raise ValueError(f"a header {name} that HTTP cannot send")
         lines.append(f"{name}: {value}\r\n")
-    return "".join(lines).encode()
+    return "".join(lines)
 
 
 def request_bytes(
-    method: str, target: str, lines: bytes, body: bytes, content_type: str
+    method: str, target: str, lines: str, body: bytes, content_type: str
 ) -> bytes:
     """A request.
 
@@ -66,11 +75,11 @@ def request_bytes(
         body: What is sent; empty sends nothing.
         content_type: What the body is.
     """
-    first = f"{method} {target} HTTP/1.1\r\n".encode()
+    first = f"{method} {target} HTTP/1.1\r\n{lines}"
     if not body:
-        return b"%b%b\r\n" % (first, lines)
+        return f"{first}\r\n".encode()
     about = f"Content-Type: {content_type}\r\nContent-Length: {len(body)}\r\n\r\n"
-    return b"%b%b%b%b" % (first, lines, about.encode(), body)
+    return f"{first}{about}".encode() + body
 
 
 class AnswerReader:
@@ -92,6 +101,10 @@ class AnswerReader:
         Raises:
             HttpError: It is no answer.
         """
+        if self.is_empty:
+            whole = _whole(data)
+            if whole is not None:
+                return whole
         self._buffer += data
         while self._head is None:
             head = self._read_head()
@@ -119,16 +132,9 @@ class AnswerReader:
             if len(self._buffer) > _LONGEST_HEAD:
                 raise HttpError("an answer whose headers do not end")
             return None
-        first, *lines = self._buffer[:end].decode("latin-1").split("\r\n")
+        head = _head_of(self._buffer, end)
         del self._buffer[: end + len(_END)]
-        version, _, status = first.partition(" ")
-        if not version.startswith("HTTP/1.") or not status[:3].isdecimal():
-            raise HttpError(f"expected an answer of HTTP/1.1, got {first[:40]!r}")
-        headers = {}
-        for line in lines:
-            name, _, value = line.partition(":")
-            headers[name.lower()] = value.strip()
-        return int(status[:3]), headers
+        return head
 
     def _read_body(self, code: int, headers: Mapping[str, str]) -> bytes | None:
         if code in _NO_BODY:
@@ -179,6 +185,33 @@ class AnswerReader:
         body = bytes(self._chunks)
         self._chunks.clear()
         return body
+
+
+def _head_of(data: bytes | bytearray, end: int) -> tuple[int, dict[str, str]]:
+    """Status and headers of what begins an answer, up to the end of its headers."""
+    if not data.startswith(b"HTTP/1.") or not data[9:12].isdigit():
+        first = bytes(data[:40]).partition(b"\r\n")[0].decode("latin-1")
+        raise HttpError(f"expected an answer of HTTP/1.1, got {first!r}")
+    found = _HEADERS.findall(data, 0, end)
+    headers = {
+        name.decode().lower(): value.decode("latin-1").strip() for name, value in found
+    }
+    return int(data[9:12]), headers
+
+
+def _whole(data: bytes) -> Reply | None:
+    """The answer that some bytes are, if they are one of the usual kind."""
+    end = data.find(_END)
+    if end < 0:
+        return None
+    code, headers = _head_of(data, end)
+    start = end + len(_END)
+    length = headers.get("content-length")
+    if code in _SPECIAL or "transfer-encoding" in headers or length is None:
+        return None
+    if not length.isdecimal() or start + int(length) != len(data):
+        return None
+    return _reply(code, data[start:], headers)
 
 
 def _ends_by_closing(headers: Mapping[str, str]) -> bool:
