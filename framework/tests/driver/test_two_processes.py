@@ -60,6 +60,7 @@ def test_calls_under_way_are_in_doubt_when_the_process_is_killed(
     server, cluster = reached
     ended = threading.Event()
     cluster.at_end(ended.set)
+    assert listed_by(cluster) == ["default/a"]  # it has begun, however long that takes
 
     def kill(_path: str) -> None:
         os.kill(cluster.io_process, signal.SIGKILL)
