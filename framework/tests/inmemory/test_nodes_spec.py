@@ -53,6 +53,11 @@ def test_instance_type_can_be_given() -> None:
     assert node.labels["node.kubernetes.io/instance-type"] == "m5.large"
 
 
+def test_labels_may_be_empty() -> None:
+    (node,) = make_nodes(["1:cpu=1,memory=1Gi,label:node-role.kubernetes.io/worker="])
+    assert node.labels["node-role.kubernetes.io/worker"] == ""
+
+
 def test_zones_take_turns() -> None:
     nodes = make_nodes(["5:cpu=1,memory=1Gi,zones=3,region=eu"])
     zones = [node.labels["topology.kubernetes.io/zone"] for node in nodes]

@@ -177,7 +177,8 @@ def _parse(spec: str) -> _Group:
         if key.startswith("taint:"):
             _add_taint(group, setting.strip()[len("taint:") :])
             continue
-        if not equals or not key or not value:
+        # A label may be empty, as those of roles are.
+        if not equals or not key or not (value or key.startswith("label:")):
             got = repr(setting.strip()) if setting.strip() else "nothing"
             message = f"expected KEY=VALUE between commas, got {got}"
             raise NodesSpecError(spec, message)

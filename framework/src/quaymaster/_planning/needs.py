@@ -249,9 +249,11 @@ def _host_terms(pod: Pod) -> Iterator[PodAffinityTerm]:
         affinity.pod_anti_affinity.required_during_scheduling_ignored_during_execution
     )
     for term in required:
-        elsewhere = term.namespaces or term.namespace_selector is not None
+        means_own = pod.namespace in term.namespaces or not (
+            term.namespaces or term.namespace_selector is not None
+        )
         by_keys = term.match_label_keys or term.mismatch_label_keys
-        if term.topology_key == _HOST and not elsewhere and not by_keys:
+        if term.topology_key == _HOST and means_own and not by_keys:
             yield term
 
 
