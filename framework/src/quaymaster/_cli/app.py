@@ -17,6 +17,7 @@ from quaymaster._cli import (
     run,
     simulate,
     snapshot,
+    ui,
     version,
 )
 
@@ -53,6 +54,7 @@ app.add_command(explain.command)
 app.add_command(plan.command)
 app.add_command(compare.command)
 app.add_command(snapshot.command)
+app.add_command(ui.command)
 app.add_command(run.command)
 app.add_command(deploy.group)
 app.add_command(doctor.command)

@@ -56,9 +56,9 @@ def _checked(
     """Refuse before the work what would be refused after it."""
     if file is None or context.resilient_parsing:
         return file
-    from quaymaster._reporting.report import check_charts  # noqa: PLC0415
+    from quaymaster._reporting.report import check_installed  # noqa: PLC0415
 
-    check_charts()
+    check_installed("bokeh", extra="report")
     folder = Path(file).parent
     if not folder.is_dir():
         message = f"there is no folder {str(folder)!r}"

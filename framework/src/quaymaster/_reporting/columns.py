@@ -10,7 +10,7 @@ from quaymaster._simulation.observed import ObservedAttempt, ObservedRun
 from quaymaster._simulation.results import SimulationResult
 from quaymaster._simulation.series import Sample
 
-__all__ = ["run_columns"]
+__all__ = ["attempt_document", "run_columns"]
 
 _ALWAYS: Final = ("cpu", "memory")
 _PODS: Final = "pods"
@@ -43,7 +43,7 @@ def run_columns(run: ObservedRun) -> dict[str, object]:
         "pods": _pods(run, names),
         "preempted": [[one.pod, one.by, one.node, one.at] for one in result.preempted],
         "samples": _samples(run.samples, names),
-        "attempts": [_attempt(one) for one in run.attempts],
+        "attempts": [attempt_document(one) for one in run.attempts],
     }
 
 
@@ -189,7 +189,8 @@ def _samples(samples: Sequence[Sample], names: Sequence[str]) -> dict[str, objec
     }
 
 
-def _attempt(one: ObservedAttempt) -> dict[str, object]:
+def attempt_document(one: ObservedAttempt) -> dict[str, object]:
+    """Return what a page shows of an attempt, as plain data."""
     plugins = list(dict.fromkeys(name for row in one.scores for name in row.plugins))
     return {
         "pod": one.pod,

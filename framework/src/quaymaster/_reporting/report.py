@@ -6,6 +6,7 @@ import hashlib
 import html
 from collections.abc import Sequence
 from importlib import metadata, resources
+from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
@@ -17,7 +18,15 @@ from quaymaster._errors import QuaymasterError
 from quaymaster._reporting.columns import run_columns
 from quaymaster._simulation.observed import ObservedRun
 
-__all__ = ["ReportError", "ReportTable", "assets", "check_charts", "report"]
+__all__ = [
+    "ReportError",
+    "ReportTable",
+    "assets",
+    "check_installed",
+    "live_page",
+    "report",
+    "report_document",
+]
 
 SCRIPTS: Final = (
     *("format.js", "table.js", "map.js", "charts.js"),
@@ -63,7 +72,16 @@ def report(
     Raises:
         ReportError: The library that draws the charts is not installed.
     """
-    document = {
+    document = report_document(runs, title=title, tables=tables)
+    packed = gzip.compress(msgspec.json.encode(document), mtime=0)
+    return _page(title, base64.b64encode(packed).decode())
+
+
+def report_document(
+    runs: Sequence[ObservedRun], *, title: str, tables: Sequence[ReportTable]
+) -> dict[str, object]:
+    """Return what the page of a report reads, as plain data; see `report`."""
+    return {
         "title": title,
         "version": metadata.version("quaymaster"),
         "runs": [run_columns(run) for run in runs],
@@ -72,17 +90,24 @@ def report(
             for one in tables
         ],
     }
-    packed = gzip.compress(msgspec.json.encode(document), mtime=0)
-    return _page(title, base64.b64encode(packed).decode())
 
 
-def assets() -> tuple[str, str, str]:
+def live_page() -> str:
+    """Return the page that is served live, which loads its style and scripts."""
+    return _static("workbench.html")
+
+
+def assets(*, live: bool = False) -> tuple[str, str, str]:
     """Return the style, the script, and the script of the library for charts.
+
+    Args:
+        live: Whether they are for the page that is served live.
 
     Raises:
         ReportError: That library is not installed.
     """
-    script = "\n".join(map(_static, SCRIPTS))
+    names = (*SCRIPTS, "workbench.js") if live else SCRIPTS
+    script = "\n".join(map(_static, names))
     return _static("page.css"), script, _chart_library()
 
 
@@ -117,25 +142,36 @@ def _static(name: str) -> str:
     return (folder / name).read_text(encoding="utf-8")
 
 
-def check_charts() -> Path:
-    """Return the folder of the library for charts, which a report needs.
+def check_installed(*packages: str, extra: str) -> None:
+    """Refuse what needs packages that are not installed.
+
+    Args:
+        packages: Their names, as they are imported.
+        extra: The extra that brings them.
 
     Raises:
-        ReportError: It is not installed.
+        ReportError: Some are not installed.
     """
+    missing = [name for name in packages if _spec(name) is None]
+    if missing:
+        text = f"this needs what is not installed: {', '.join(missing)}"
+        raise ReportError(f"{text} (pip install 'quaymaster[{extra}]')")
+
+
+def _spec(package: str) -> ModuleSpec | None:
     try:
-        spec = find_spec("bokeh")
+        return find_spec(package)
     except ValueError:  # what stands for it says that it is not there
-        spec = None
-    if spec is None or spec.origin is None:
-        text = "a report needs what is not installed: bokeh"
-        raise ReportError(f"{text} (pip install 'quaymaster[report]')")
-    return Path(spec.origin).parent / "server" / "static" / "js"
+        return None
 
 
 def _chart_library() -> str:
     """The scripts of bokeh, read as files: importing the package takes a second."""
-    folder = check_charts()
+    check_installed("bokeh", extra="report")
+    spec = _spec("bokeh")
+    assert spec is not None, "it is installed"
+    assert spec.origin is not None, "it is a package with a file"
+    folder = Path(spec.origin).parent / "server" / "static" / "js"
     # What ends a script element stands in comments and texts of the library only.
     return "\n".join(
         (folder / name).read_text(encoding="utf-8").replace("</script", "<\\/script")

@@ -12,9 +12,10 @@ from quaymaster._cycle.explanation import NodeRejection, NodeScores
 from quaymaster._engine.failure import Failure, FailureKind
 from quaymaster._engine.framework import Framework
 from quaymaster._objects import Pod
+from quaymaster._simulation.explained import Attempt
 from quaymaster._simulation.observed import ObservedAttempt, RejectedNodes
 
-__all__ = ["SampledAttempts"]
+__all__ = ["SampledAttempts", "shortened"]
 
 _BEST: Final = 10
 """How many of the nodes that fit are kept of an attempt."""
@@ -114,6 +115,29 @@ class SampledAttempts:
             rejected=_grouped(explanation.rejections),
         )
         return attempt, scored
+
+
+def shortened(pod: str, attempt: Attempt) -> ObservedAttempt:
+    """Return what is kept of an attempt that has been explained in full.
+
+    Args:
+        pod: The pod's key.
+        attempt: The attempt; the node that was picked is the first of its scores.
+    """
+    found = attempt.explanation
+    return ObservedAttempt(
+        pod=pod,
+        number=attempt.number,
+        at=attempt.at,
+        outcome=attempt.outcome,
+        node=attempt.node,
+        nominated_node=attempt.nominated_node,
+        message=attempt.message,
+        preempted=attempt.preempted,
+        feasible=len(found.scores) if found else 0,
+        scores=found.scores[:_BEST] if found else (),
+        rejected=_grouped(found.rejections) if found else (),
+    )
 
 
 def _workload(pod: Pod) -> str:

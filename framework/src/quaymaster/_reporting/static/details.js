@@ -13,14 +13,17 @@ Q.dialog = (title, ...content) => {
 
 Q.facts = (pairs) => Q.el("dl", {}, pairs.filter(([, value]) => value !== "" && value !== null).flatMap(([name, value]) => [Q.el("dt", {}, name), Q.el("dd", {}, value)]));
 
-const VIEWS = [["2", "final score (normalised × weight)"], ["1", "normalised score (0 to 100)"], ["0", "score as the plugin gave it"]];
+const VIEWS = [["2", "final scores: × weight"], ["1", "normalised scores"], ["0", "plugins' own scores"]];
+
+// Lets a long name of a plugin break where its words do.
+Q.breakable = (name) => name.replace(/([a-z])([A-Z])/g, "$1\u200b$2");
 
 Q.scores = (attempt) => {
   const host = Q.el("div");
   const shown = (view) => {
-    const columns = ["Node", ...attempt.plugins, "Total"];
+    const columns = ["Node", "Total", ...attempt.plugins.map(Q.breakable)];
     const rows = attempt.scores.map(([node, total, values]) => ({
-      cells: [node === attempt.node ? `${node} ← picked` : node, ...values.map((one) => (one ? one[view] : "–")), total],
+      cells: [node === attempt.node ? `${node} ← picked` : node, total, ...values.map((one) => (one ? one[view] : "–"))],
       class: node === attempt.node ? "winner" : "",
     }));
     host.replaceChildren(Q.small(columns, rows, columns.map((_, index) => index).slice(1)));
@@ -67,9 +70,12 @@ Q.openPod = (run, row) => {
     ["Ended", pods.finished[row] === null ? "" : Q.time(pods.finished[row])],
     ["Attempts", String(pods.attempts[row])],
   ]);
-  const more = Q.el("div");
-  if (Q.explainer) more.append(Q.el("p", {}, Q.el("button", { type: "button", class: "primary", onclick: () => Q.explainer(run, key, more) }, "Explain every attempt")));
-  Q.dialog(`Pod ${key}`, facts, ...attempts.flatMap(Q.attempt), ...(attempts.length < pods.attempts[row] ? Q.notKept(run, row, key) : []), more);
+  const told = Q.el("div", {}, attempts.flatMap(Q.attempt));
+  if (attempts.length < pods.attempts[row]) {
+    told.append(...Q.notKept(run, row, key));
+    if (Q.explainer) told.append(Q.el("p", {}, Q.el("button", { type: "button", class: "primary", onclick: () => Q.explainer(run, key, told) }, "Explain every attempt")));
+  }
+  Q.dialog(`Pod ${key}`, facts, told);
 };
 
 Q.notKept = (run, row, key) => {

@@ -40,7 +40,7 @@ Q.differences = (runs) => {
     });
     const pairs = runs[picked[0]].podCount;
     host.replaceChildren(Q.el("p", { class: "note" }, `${Q.counted(rows.length, "pod")} of ${Q.number(pairs)} ended elsewhere. The first to be decided comes first; a click shows both decisions side by side.`),
-      Q.el("div", { class: "chips controls" }, table.controls), table.grid);
+      Q.el("div", { class: "chips controls fields" }, table.controls), table.grid);
   };
 
   const options = runs.map((_, index) => [String(index), name(index)]);

@@ -200,7 +200,7 @@ Q.map = (run, open) => {
       tip.hidden = true;
     }
   });
-  canvas.addEventListener("blur", () => { tip.hidden = true; focus = -1; paint(); });
+  canvas.addEventListener("blur", () => { tip.hidden = true; });
 
   const options = [["", "nothing"], ...labels.map((key) => [key, key])];
   const filled = [...run.resources.map((name, index) => [String(index), name]), [String(last + 1), "the fullest of all"]];

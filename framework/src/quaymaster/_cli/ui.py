@@ -1,0 +1,87 @@
+"""``quaymaster ui``."""
+
+import secrets
+import socket
+import webbrowser
+from contextlib import suppress
+from pathlib import Path
+
+import click
+
+from quaymaster._cli.inputs import InputOptions, input_options, read_inputs
+from quaymaster._cli.notices import print_notices
+from quaymaster._cli.output import print_line
+from quaymaster._cli.signals import interruptible
+from quaymaster._config.load import shipped_profiles
+from quaymaster._errors import QuaymasterError
+
+__all__ = ["command"]
+
+_HOST = "127.0.0.1"
+_TOKEN_BYTES = 24
+
+
+class UiError(QuaymasterError):
+    """The page cannot be served."""
+
+
+@click.command("ui")
+@input_options
+@click.option(
+    "--port",
+    type=click.IntRange(min=0, max=65535),
+    default=8765,
+    show_default=True,
+    metavar="N",
+    help="Where to listen on 127.0.0.1; 0 takes a free one.",
+)
+@click.option("--open", "opens", is_flag=True, help="Open the page in a browser.")
+def command(options: InputOptions, port: int, opens: bool) -> None:
+    """Simulate in a browser: load input, edit a profile, run, compare, explain.
+
+    It prints an address of this machine with a token, and serves the page there until
+    SIGINT (Ctrl-C) or SIGTERM. The page is that of "--report", live. Nothing leaves the
+    machine. PATH is the input to begin with; the page takes other manifests, too.
+    """
+    from quaymaster._reporting.report import check_installed  # noqa: PLC0415
+
+    check_installed("bokeh", "starlette", "uvicorn", extra="ui")
+    inputs = read_inputs(options, needs_paths=False, asks_extenders=False)
+    print_notices(inputs.notices)
+    from quaymaster._reporting.web import make_app, serve  # noqa: PLC0415
+    from quaymaster._reporting.workbench import Workbench  # noqa: PLC0415
+
+    workbench = Workbench(
+        inputs.objects,
+        registry=inputs.registry,
+        seed=options.seed,
+        max_pods=options.max_pods,
+        **_config_of(options.config_file),
+    )
+    token = secrets.token_urlsafe(_TOKEN_BYTES)
+    with _listening(port) as listening, interruptible():
+        address = f"http://{_HOST}:{listening.getsockname()[1]}/?token={token}"
+        print_line(f"open {address}")
+        if opens:
+            webbrowser.open(address)
+        with suppress(KeyboardInterrupt):
+            serve(make_app(workbench, token), listening)
+        print_line("stopped")
+
+
+def _config_of(name: str | None) -> dict[str, str]:
+    """The text of the configuration that was named, to be edited."""
+    if name is None:
+        return {}
+    path = Path(name)
+    if not path.is_file():
+        return {"config": shipped_profiles()[name].read_text(encoding="utf-8")}
+    return {"config": path.read_text(encoding="utf-8")}
+
+
+def _listening(port: int) -> socket.socket:
+    try:
+        return socket.create_server((_HOST, port))
+    except OSError as error:
+        message = f"--port {port}: {error.strerror}; --port 0 takes a free one"
+        raise UiError(message) from error

@@ -1,0 +1,187 @@
+"""What ``quaymaster ui`` answers, and to whom; in a browser: `tests/browser`."""
+
+import asyncio
+import json
+from collections.abc import Mapping, MutableMapping
+from typing import Any
+
+import attrs
+import pytest
+
+from quaymaster import Node, Pod
+from quaymaster.scheduler import PluginRegistry
+from quaymaster.testing import make_node, make_pod
+from tests.kit.internals.reporting import Workbench, make_app
+
+REGISTRY = PluginRegistry.discover()
+TOKEN = "the-token"
+HOST = "127.0.0.1:8765"
+COOKIE = f"quaymaster-8765={TOKEN}"
+PROFILE = """\
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+"""
+EXTENDERS = "extenders: [{urlPrefix: 'http://h'}]"
+MANIFEST = """\
+apiVersion: v1
+kind: Pod
+metadata:
+  name: other
+spec:
+  containers:
+    - name: main
+      image: main
+"""
+
+
+@attrs.frozen
+class Answer:
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def text(self) -> str:
+        return self.body.decode()
+
+    @property
+    def data(self) -> Any:  # noqa: ANN401  # JSON of any form
+        return json.loads(self.body)
+
+
+class Site:
+    """The application, called as a server calls it."""
+
+    def __init__(self, *objects: Node | Pod) -> None:
+        bench = Workbench(objects, registry=REGISTRY, max_pods=1000)
+        self._app = make_app(bench, TOKEN)
+
+    def get(self, path: str, **headers: str) -> Answer:
+        return self._call("GET", path, b"", {"host": HOST, "cookie": COOKIE, **headers})
+
+    def post(self, path: str, body: object, **headers: str) -> Answer:
+        usual = {"host": HOST, "cookie": COOKIE, "content-type": "application/json"}
+        return self._call("POST", path, json.dumps(body).encode(), {**usual, **headers})
+
+    def _call(
+        self, method: str, target: str, body: bytes, headers: Mapping[str, str]
+    ) -> Answer:
+        path, _, query = target.partition("?")
+        told: list[Any] = []
+        raw = [(k.encode(), v.encode()) for k, v in headers.items() if v]
+        scope = {
+            "type": "http",
+            "method": method,
+            "path": path,
+            "headers": raw,
+            "query_string": query.encode(),
+            "http_version": "1.1",
+        }
+
+        async def receive() -> dict[str, Any]:
+            return {"type": "http.request", "body": body}
+
+        async def send(message: MutableMapping[str, Any]) -> None:
+            told.append(message)
+
+        asyncio.run(self._app(scope, receive, send))
+        start, *rest = told
+        return Answer(
+            start["status"],
+            {k.decode(): v.decode() for k, v in start["headers"]},
+            b"".join(one.get("body", b"") for one in rest),
+        )
+
+
+def with_config(text: str) -> dict[str, Any]:
+    return {"runs": [{"name": "A", "config": text}]}
+
+
+def run_of(**others: Any) -> dict[str, Any]:
+    return {**with_config(PROFILE), **others}
+
+
+@pytest.fixture
+def site() -> Site:
+    pods = (make_pod(name=f"p{number}", requests={"cpu": "1"}) for number in range(3))
+    return Site(make_node(name="n", capacity={"cpu": "2"}), *pods)
+
+
+def test_the_token_of_the_address_becomes_a_cookie(site: Site) -> None:
+    answer = site.get(f"/?token={TOKEN}", cookie="")
+    assert (answer.status, answer.headers["location"]) == (303, "/")
+    cookie = answer.headers["set-cookie"]
+    assert cookie.startswith(COOKIE)
+    assert "HttpOnly" in cookie
+    assert "samesite=strict" in cookie.lower()
+
+
+@pytest.mark.parametrize("path", ["/", "/?token=wrong", "/page.js", "/api/state"])
+def test_nobody_gets_in_without_the_token(site: Site, path: str) -> None:
+    assert site.get(path, cookie="").status == 401
+    assert site.get(path, cookie="quaymaster-8765=wrong").status == 401
+
+
+def test_no_other_name_leads_here(site: Site) -> None:
+    """A page elsewhere may have its name lead to this machine."""
+    assert site.get("/", host="evil.example:8765").status == 403
+    assert site.get("/", host="").status == 403
+
+
+def test_requests_of_other_sites_are_refused(site: Site) -> None:
+    assert site.post("/api/run", run_of(), origin="http://evil.example").status == 403
+    plain = {"content-type": "text/plain"}
+    assert site.post("/api/run", run_of(), **plain).status == 415
+    assert site.post("/api/run", run_of(), origin=f"http://{HOST}").status == 200
+
+
+def test_every_answer_forbids_what_the_page_does_not_need(site: Site) -> None:
+    for answer in (site.get("/"), site.get("/api/state", cookie="")):
+        assert answer.headers["content-security-policy"].startswith(
+            "default-src 'none'"
+        )
+        assert answer.headers["cache-control"] == "no-store"
+
+
+def test_a_run_is_the_document_of_a_report(site: Site) -> None:
+    [run] = site.post("/api/run", run_of()).data["runs"]
+    assert run["summary"]["placed"] == 2
+    assert site.get("/api/progress").data == {"done": 2, "total": 3}
+
+
+def test_manifests_and_nodes_take_the_place_of_the_input(site: Site) -> None:
+    asked = run_of(manifests=MANIFEST, nodes=["2:cpu=4,memory=8Gi"])
+    [run] = site.post("/api/run", asked).data["runs"]
+    assert run["pods"]["name"] == ["other"]
+    assert run["nodes"]["name"] == ["node-000", "node-001"]
+
+
+def test_a_pod_of_the_last_run_is_explained(site: Site) -> None:
+    site.post("/api/run", run_of())
+    body = {"run": "A", "pod": "default/p0"}
+    [attempt] = site.post("/api/explain", body).data
+    assert (attempt["node"], attempt["feasible"]) == ("n", 1)
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "said"),
+    [
+        ("/api/run", run_of(manifests="kind: ["), "input"),
+        ("/api/run", run_of(nodes=["much"]), "much"),
+        ("/api/run", run_of(seed="x"), "seed"),
+        (
+            "/api/run",
+            {"runs": [{"name": "A", "config": "kind: Pod"}]},
+            "configuration A",
+        ),
+        ("/api/run", with_config(PROFILE + EXTENDERS), "programs elsewhere"),
+        ("/api/run", [], "no request"),
+        ("/api/explain", {"run": "Z", "pod": "p"}, "no run 'Z'"),
+        ("/api/explain", [1], "xpected"),
+    ],
+)
+def test_what_is_wrong_is_said(site: Site, path: str, body: object, said: str) -> None:
+    answer = site.post(path, body)
+    assert answer.status == 400
+    assert said in answer.data["error"]
+    assert "/tmp" not in answer.data["error"]
