@@ -194,6 +194,7 @@ Q.map = (run, open) => {
       show(focus, area.left + cells[focus][0] + size, area.top + cells[focus][1] + size);
       event.preventDefault();
     } else if (event.key === "Enter" && focus >= 0) {
+      event.preventDefault(); // or the same key would press the dialog's button
       tip.hidden = true;
       open(focus);
     } else if (event.key === "Escape") {

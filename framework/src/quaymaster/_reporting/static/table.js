@@ -124,6 +124,7 @@ Q.table = ({ title, columns, count, open, searchable = true, height = 28, printe
       status.textContent = `Row ${current + 1} of ${Q.number(order.length)}: ${told}`;
       event.preventDefault();
     } else if (event.key === "Enter" && current >= 0 && open) {
+      event.preventDefault(); // or the same key would press the dialog's button
       open(order[current]);
     }
   });
