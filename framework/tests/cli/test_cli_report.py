@@ -25,6 +25,15 @@ def test_simulate_writes_a_page_and_prints_what_it_always_prints(
     assert f"<title>{BOUTIQUE}</title>" in text
 
 
+def test_plan_writes_a_page_of_the_input_on_the_nodes_it_found(
+    tmp_path: Path,
+) -> None:
+    page = tmp_path / "page.html"
+    group = ("--node-group", "cpu=4,memory=16Gi")
+    assert run("plan", BOUTIQUE, *group, "--report", str(page)).exit_code == 0
+    assert "<title>Plan</title>" in page.read_text()
+
+
 def test_a_folder_that_is_not_there_is_told_before_the_work(tmp_path: Path) -> None:
     result = run("simulate", "no-such-file", "--report", str(tmp_path / "a" / "b.html"))
     assert result.exit_code == 2
@@ -38,6 +47,6 @@ def test_a_folder_is_no_file(tmp_path: Path) -> None:
     assert "is a directory" in result.stderr
 
 
-@pytest.mark.parametrize("command", ["simulate"])
+@pytest.mark.parametrize("command", ["plan", "simulate"])
 def test_commands_with_a_report_say_so(command: str) -> None:
     assert "--report FILE.html" in run(command, "--help").stdout

@@ -22,6 +22,7 @@ from quaymaster._cli.output import (
     progress_bar,
 )
 from quaymaster._cli.plans import plan_document, print_plan
+from quaymaster._cli.reports import observed_inputs, report_option, write_report
 from quaymaster._objects.wire import to_wire
 from quaymaster._planning.group_files import read_node_groups
 from quaymaster._planning.groups import NodeGroup, parse_node_group
@@ -120,6 +121,7 @@ def _limits(
     type=click.Path(allow_dash=False),
     help="Write the plan's nodes as manifests.",
 )
+@report_option()
 @click.option("--strict", is_flag=True, help="Exit with 1 if there is any warning.")
 @output_option(OutputFormat.TABLE, OutputFormat.JSON, OutputFormat.YAML)
 def command(
@@ -131,6 +133,7 @@ def command(
     tolerate_loss: str | None,
     max_trials: int | None,
     nodes_file: str | None,
+    report_file: str | None,
     strict: bool,
     output: OutputFormat,
 ) -> None:
@@ -153,6 +156,8 @@ def command(
     found = _planned(inputs, options, asked)
     if nodes_file is not None and found.is_found:
         _write(found, nodes_file)
+    if report_file is not None:
+        _report(found, inputs, options, report_file)
     if output is OutputFormat.TABLE:
         print_plan(found)
     else:
@@ -194,6 +199,17 @@ def _planned(inputs: Inputs, options: InputOptions, asked: _Asked) -> Plan:
             max_pods=options.max_pods,
         )
     return attrs.evolve(found, notices=(*inputs.notices, *found.notices))
+
+
+def _report(found: Plan, inputs: Inputs, options: InputOptions, file: str) -> None:
+    """Show the input with the plan's nodes; without a plan, on its own."""
+    # Not needed by those who ask for no report.
+    from quaymaster._reporting.report import ReportTable  # noqa: PLC0415
+
+    run = observed_inputs(inputs, options, more=found.nodes)
+    rows = tuple((one.group.name, one.nodes) for one in found.groups)
+    table = ReportTable(title="Plan", columns=("Group", "Nodes"), rows=rows)
+    write_report(file, [run], title="Plan", tables=[table])
 
 
 def _write(found: Plan, file: str) -> None:

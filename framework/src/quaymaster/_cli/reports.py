@@ -1,15 +1,19 @@
 """The option ``--report``, and the file that it asks for."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+import attrs
 import click
 
-from quaymaster._cli.output import OutputError
+from quaymaster._cli.inputs import InputOptions, Inputs
+from quaymaster._cli.output import OutputError, progress_bar, scheduling_in
+from quaymaster._objects import ApiObject
+from quaymaster._simulation.calls import observe
 from quaymaster._simulation.observed import ObservedRun
 
-__all__ = ["report_option", "write_report"]
+__all__ = ["observed_inputs", "report_option", "write_report"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -24,6 +28,35 @@ def report_option() -> Callable[[F], F]:
         callback=_checked,
         help="Also write a page for a browser: map, time series, tables, decisions.",
     )
+
+
+def observed_inputs(
+    inputs: Inputs,
+    options: InputOptions,
+    *,
+    more: Iterable[ApiObject] = (),
+    name: str = "",
+) -> ObservedRun:
+    """Simulate inputs to show them, with a progress bar.
+
+    Args:
+        inputs: The inputs.
+        options: The options that they were read by.
+        more: Objects to simulate with them.
+        name: What to call the run beside others.
+    """
+    with progress_bar() as progress, inputs.located():
+        run = observe(
+            [*inputs.objects, *more],
+            config=inputs.config,
+            registry=inputs.registry,
+            name=name,
+            seed=options.seed,
+            on_progress=scheduling_in(progress),
+            max_pods=options.max_pods,
+        )
+    notices = (*inputs.notices, *run.result.notices)
+    return attrs.evolve(run, result=attrs.evolve(run.result, notices=notices))
 
 
 def write_report(
