@@ -35,7 +35,7 @@ spec:
 
 
 @attrs.frozen
-class Answer:
+class Served:
     status: int
     headers: Mapping[str, str]
     body: bytes
@@ -56,16 +56,16 @@ class Site:
         bench = Workbench(objects, registry=REGISTRY, max_pods=1000)
         self._app = make_app(bench, TOKEN)
 
-    def get(self, path: str, **headers: str) -> Answer:
+    def get(self, path: str, **headers: str) -> Served:
         return self._call("GET", path, b"", {"host": HOST, "cookie": COOKIE, **headers})
 
-    def post(self, path: str, body: object, **headers: str) -> Answer:
+    def post(self, path: str, body: object, **headers: str) -> Served:
         usual = {"host": HOST, "cookie": COOKIE, "content-type": "application/json"}
         return self._call("POST", path, json.dumps(body).encode(), {**usual, **headers})
 
     def _call(
         self, method: str, target: str, body: bytes, headers: Mapping[str, str]
-    ) -> Answer:
+    ) -> Served:
         path, _, query = target.partition("?")
         told: list[Any] = []
         raw = [(k.encode(), v.encode()) for k, v in headers.items() if v]
@@ -86,7 +86,7 @@ class Site:
 
         asyncio.run(self._app(scope, receive, send))
         start, *rest = told
-        return Answer(
+        return Served(
             start["status"],
             {k.decode(): v.decode() for k, v in start["headers"]},
             b"".join(one.get("body", b"") for one in rest),
