@@ -1,30 +1,84 @@
-"""How much room a cluster has, what fits into it, and how many nodes it takes."""
+"""How much room a cluster has, how many nodes it takes, and what changes do to it."""
 
 from quaymaster._capacity.figures import GroupRoom, NodeRoom, ResourceRoom, Room
 from quaymaster._capacity.measuring import measure_room
 from quaymaster._capacity.prices import PRICE_ANNOTATION, Prices, read_prices
+from quaymaster._changes.change import (
+    ChangeError,
+    ClusterChange,
+    Effect,
+    Evicted,
+    RefusedEviction,
+)
+from quaymaster._changes.cordoning import Cordon, Uncordon
+from quaymaster._changes.draining import Drain
+from quaymaster._changes.node_changes import (
+    AddNodes,
+    FailNodes,
+    FailZone,
+    RemoveNodes,
+    ReturnNodes,
+)
+from quaymaster._changes.object_changes import Apply, Create, Delete, Patch
+from quaymaster._changes.scheduler_changes import Repack, UseConfig
+from quaymaster._changes.target import Target
+from quaymaster._changes.workload_changes import Scale, SetImage
 from quaymaster._planning.group_files import read_node_groups
 from quaymaster._planning.groups import NodeGroup, NodeGroupError, parse_node_group
+from quaymaster._planning.moves import Move
 from quaymaster._planning.planning import plan
 from quaymaster._planning.plans import Plan, PlannedGroup, Utilization
 from quaymaster._planning.question import Loss
+from quaymaster._planning.what_if import what_if
+from quaymaster._planning.what_if_results import (
+    ClusterState,
+    WhatIfResult,
+    WhatIfStep,
+)
 
 __all__ = [
     "PRICE_ANNOTATION",
+    "AddNodes",
+    "Apply",
+    "ChangeError",
+    "ClusterChange",
+    "ClusterState",
+    "Cordon",
+    "Create",
+    "Delete",
+    "Drain",
+    "Effect",
+    "Evicted",
+    "FailNodes",
+    "FailZone",
     "GroupRoom",
     "Loss",
+    "Move",
     "NodeGroup",
     "NodeGroupError",
     "NodeRoom",
+    "Patch",
     "Plan",
     "PlannedGroup",
     "Prices",
+    "RefusedEviction",
+    "RemoveNodes",
+    "Repack",
     "ResourceRoom",
+    "ReturnNodes",
     "Room",
+    "Scale",
+    "SetImage",
+    "Target",
+    "Uncordon",
+    "UseConfig",
     "Utilization",
+    "WhatIfResult",
+    "WhatIfStep",
     "measure_room",
     "parse_node_group",
     "plan",
     "read_node_groups",
     "read_prices",
+    "what_if",
 ]

@@ -1,1 +1,1 @@
-"""Changes of a cluster that people ask about: drain, scale, remove, apply."""
+"""Changes of a cluster in virtual time: what people do to it, and what befalls it."""

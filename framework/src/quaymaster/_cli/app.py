@@ -19,6 +19,7 @@ from quaymaster._cli import (
     snapshot,
     ui,
     version,
+    what_if,
 )
 
 __all__ = ["app"]
@@ -59,6 +60,7 @@ app.add_command(run.command)
 app.add_command(deploy.group)
 app.add_command(doctor.command)
 app.add_command(debug.group)
+app.add_command(what_if.command)
 app.add_command(extender.command)
 app.add_command(perf.command)
 app.add_command(plugins.group)

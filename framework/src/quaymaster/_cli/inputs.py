@@ -37,6 +37,7 @@ __all__ = [
     "InputOptions",
     "Inputs",
     "input_options",
+    "input_options_with",
     "read_inputs",
 ]
 
@@ -109,13 +110,13 @@ _OPTIONS = (
         show_default=True,
         help="How many nodes --nodes may add in all.",
     ),
-    config_option(),
-    click.option(
-        "--seed",
-        metavar="N",
-        default=0,
-        help="Decides the choice between equally good nodes, and generated names.",
-    ),
+)
+
+_SEED = click.option(
+    "--seed",
+    metavar="N",
+    default=0,
+    help="Decides the choice between equally good nodes, and generated names.",
 )
 
 
@@ -154,16 +155,27 @@ class InputOptions:
 
 def input_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options that say what to read; it gets them as ``options``."""
-    names = [attribute.name for attribute in attrs.fields(InputOptions)]
+    return input_options_with(config="--config")(command)
 
-    @functools.wraps(command)
-    def gathered(**arguments: Any) -> None:
-        options = InputOptions(**{name: arguments.pop(name) for name in names})
-        command(options=options, **arguments)
 
-    for option in reversed(_OPTIONS):
-        gathered = option(gathered)
-    return gathered
+def input_options_with(
+    *, config: str
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """The same, with another name for the option ``--config``."""
+
+    def give(command: Callable[..., None]) -> Callable[..., None]:
+        names = [attribute.name for attribute in attrs.fields(InputOptions)]
+
+        @functools.wraps(command)
+        def gathered(**arguments: Any) -> None:
+            options = InputOptions(**{name: arguments.pop(name) for name in names})
+            command(options=options, **arguments)
+
+        for option in reversed((*_OPTIONS, config_option(config), _SEED)):
+            gathered = option(gathered)
+        return gathered
+
+    return give
 
 
 @attrs.frozen(kw_only=True)

@@ -10,7 +10,13 @@ from quaymaster._errors import counted
 from quaymaster._objects import Time
 from quaymaster._simulation.results import Placement, SimulationResult, UnscheduledPod
 
-__all__ = ["as_document", "duration", "print_names", "print_result"]
+__all__ = [
+    "as_document",
+    "duration",
+    "print_names",
+    "print_result",
+    "unscheduled_document",
+]
 
 _REASONS: Final = 10
 """How many reasons are listed; there may be a different one for every pod."""
@@ -22,7 +28,7 @@ def as_document(result: SimulationResult) -> dict[str, object]:
     """The result as plain data, in the form of ``-o json``; times are in seconds."""
     return {
         "placements": [_placement(one) for one in result.placements],
-        "unscheduled": [_unscheduled(one) for one in result.unscheduled],
+        "unscheduled": [unscheduled_document(one) for one in result.unscheduled],
         "preempted": [
             {"pod": one.pod, "by": one.by, "node": one.node, "at": one.at}
             for one in result.preempted
@@ -132,7 +138,8 @@ def _placement(one: Placement) -> dict[str, object]:
     }
 
 
-def _unscheduled(one: UnscheduledPod) -> dict[str, object]:
+def unscheduled_document(one: UnscheduledPod) -> dict[str, object]:
+    """A pod that got no node, as plain data."""
     return {
         "pod": one.pod,
         "reason": one.reason,

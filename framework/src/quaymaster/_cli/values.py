@@ -29,10 +29,12 @@ MANIFEST: Final = click.Path(allow_dash=True)
 _CONFIG_ENDINGS: Final = (".yaml", ".yml", ".json")
 
 
-def config_option(*, required: bool = False) -> Callable[[F], F]:
-    """The option ``--config``."""
+def config_option(
+    name: str = "--config", *, required: bool = False
+) -> Callable[[F], F]:
+    """The option ``--config``, or one of another name for the same."""
     return click.option(
-        "--config",
+        name,
         "config_file",
         metavar="FILE",
         required=required,

@@ -28,6 +28,7 @@ __all__ = [
     "NotFoundError",
     "PodStatusPatch",
     "ResourceExpiredError",
+    "TooManyRequestsError",
     "UnknownOutcomeError",
     "Watch",
     "WatchEvent",
@@ -104,6 +105,24 @@ class ForbiddenError(ApiError):
     def __init__(self, resource: str, name: str, reason: str) -> None:
         super().__init__(f'{resource} "{name}" is forbidden: {reason}')
         self.reason = reason
+
+
+class TooManyRequestsError(ApiError):
+    """Not now, perhaps later, such as an eviction that a disruption budget forbids.
+
+    Attributes:
+        cause: What stands in the way, in upstream's words; may be empty.
+        retry_after_seconds: When to ask again; 0 if the answer does not say.
+    """
+
+    status = 429
+
+    def __init__(
+        self, message: str, *, cause: str = "", retry_after_seconds: int = 0
+    ) -> None:
+        super().__init__(message)
+        self.cause = cause
+        self.retry_after_seconds = retry_after_seconds
 
 
 class UnknownOutcomeError(ApiError):

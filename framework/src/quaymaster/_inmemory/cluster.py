@@ -20,6 +20,7 @@ from quaymaster._errors import ObjectError
 from quaymaster._inmemory.admission.problems import AdmissionError, place_of
 from quaymaster._inmemory.controllers.manager import Controllers
 from quaymaster._inmemory.core import ClusterCore
+from quaymaster._inmemory.evictions import evict
 from quaymaster._inmemory.kubelet import with_condition
 from quaymaster._inmemory.limits import MAX_PODS, find_too_many
 from quaymaster._inmemory.loading import admit_all, collector_paused
@@ -269,6 +270,20 @@ class InMemoryCluster:
         if uid not in (None, actual):
             raise ConflictError(f"{place_of(obj)}: its uid is {actual}, not {uid}")
         self._core.delete(obj, grace_period_seconds)
+
+    def evict(self, key: str, *, grace_period_seconds: float | None = None) -> None:
+        """Delete a pod if its disruption budget allows it, as the eviction API does.
+
+        Args:
+            key: The pod's key.
+            grace_period_seconds: Overrides the pod's own grace period.
+
+        Raises:
+            NotFoundError: There is no such pod.
+            TooManyRequestsError: A budget forbids it now.
+            ApiError: More than one budget selects the pod.
+        """
+        evict(self._core, self.get(Pod, key), grace_period_seconds)
 
     def bind(self, pod: Pod, node_name: str) -> None:
         """Bind a pod; see `quaymaster.cluster.Cluster.bind`.

@@ -17,11 +17,17 @@ __all__ = [
 
 
 class PodDisruptionBudgetSpec(ApiValue, frozen=True, kw_only=True):
-    """The pods of a budget, and how many must stay: a number, or such as ``30%``."""
+    """The pods of a budget, and how many must stay: a number, or such as ``30%``.
+
+    Attributes:
+        unhealthy_pod_eviction_policy: When pods that are not ready may be evicted:
+            ``IfHealthyBudget`` (also if None) or ``AlwaysAllow``.
+    """
 
     min_available: Int32 | str | None = None
     selector: LabelSelector | None = None
     max_unavailable: Int32 | str | None = None
+    unhealthy_pod_eviction_policy: str | None = None
 
 
 class PodDisruptionBudgetStatus(ApiValue, frozen=True, kw_only=True):

@@ -17,6 +17,21 @@ POD_KINDS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Pods and the workloads of an API server, with their short names."""
 
+_SHORT: Final[Mapping[str, tuple[str, ...]]] = {
+    **POD_KINDS,
+    "LimitRange": ("limits",),
+    "Namespace": ("ns",),
+    "Node": ("no",),
+    "PersistentVolume": ("pv",),
+    "PersistentVolumeClaim": ("pvc",),
+    "PodDisruptionBudget": ("pdb",),
+    "PriorityClass": ("pc",),
+    "ResourceQuota": ("quota",),
+    "Service": ("svc",),
+    "StorageClass": ("sc",),
+}
+"""The short names of all kinds that have one."""
+
 
 def kind_called(word: str) -> str:
     """Return the kind with a name: singular, plural or short, a group or none.
@@ -40,7 +55,7 @@ def kind_fits(word: str, kind: str, api_version: str) -> bool:
         api_version: Its group and version, such as ``apps/v1``.
     """
     resource, qualifier = _split(word)
-    if resource not in (*POD_KINDS.get(kind, ()), *_names(kind)):
+    if resource not in (*_SHORT.get(kind, ()), *_names(kind)):
         return False
     group, _, version = api_version.rpartition("/")
     return qualifier in ("", group, f"{version}.{group}" if group else version)

@@ -124,7 +124,8 @@ class Record:
         created = pod.metadata.creation_timestamp
         if created is None or pod.uid in self._given:
             return 0.0
-        return self.since(created)
+        # One that is made anew may keep the time at which it came first.
+        return max(0.0, self.since(created))
 
     def since(self, moment: float) -> float:
         """Return the seconds since the beginning, to the microsecond, as in objects."""

@@ -76,6 +76,7 @@ class Simulation:
 
     Attributes:
         cluster: The cluster.
+        lost_nodes: Nodes that have failed and may return, by name.
 
     Raises:
         ProfileError: A profile's plugins cannot be built.
@@ -95,6 +96,7 @@ class Simulation:
         self.cluster = cluster
         self._attempts = SampledAttempts() if observe and log is None else None
         self._record = Record(cluster, log or self._attempts)
+        self.lost_nodes: dict[str, Node] = {}
         self._scheduler = Scheduler(
             cluster,
             config,
@@ -170,6 +172,25 @@ class Simulation:
         if not self._is_started:
             self._scheduler.start()
             self._is_started = True
+
+    @property
+    def config(self) -> SchedulerConfig:
+        """The scheduler's configuration, as it is now."""
+        return self._scheduler.config
+
+    def use_config(self, config: SchedulerConfig) -> None:
+        """Go on with another configuration, as after a reload.
+
+        Args:
+            config: The configuration, complete and checked.
+
+        Raises:
+            ProfileError: A profile's plugins cannot be built; nothing has changed then.
+        """
+        self._start()
+        changes = self._scheduler.reload(config)
+        self._scheduler.catch_up()
+        changes.result(timeout=0)
 
     def close(self) -> None:
         """Close the plugins, after the last question; a second time does no harm."""

@@ -14,6 +14,7 @@ from quaymaster._objects import PodDisruptionBudget, PriorityClass
 
 __all__ = ["check_budget", "check_priority_class"]
 
+_EVICTION_POLICIES: Final = ("IfHealthyBudget", "AlwaysAllow")
 _MAX_USER_PRIORITY: Final = 1_000_000_000
 _SYSTEM_VALUES: Final = {c.name: c.value for c in SYSTEM_PRIORITY_CLASSES}
 
@@ -32,6 +33,9 @@ def check_budget(budget: PodDisruptionBudget, report: Report) -> None:
         else:
             report.at_least(limit, path)
     check_selector(spec.selector, "spec.selector", report)
+    policy = spec.unhealthy_pod_eviction_policy
+    if policy is not None:
+        report.one_of(policy, _EVICTION_POLICIES, "spec.unhealthyPodEvictionPolicy")
 
 
 def check_priority_class(priority_class: PriorityClass, report: Report) -> None:

@@ -20,6 +20,7 @@ from quaymaster._objects import (
     ReplicaSet,
     ReplicationController,
     StatefulSet,
+    Time,
 )
 from quaymaster._objects.selectors import Selector, compile_label_selector
 
@@ -91,7 +92,7 @@ class BudgetController:
         allowed = tally.healthy - desired if expected > 0 else 0
         status = PodDisruptionBudgetStatus(
             observed_generation=budget.metadata.generation,
-            disrupted_pods=budget.status.disrupted_pods,
+            disrupted_pods=self._disrupted(budget),
             disruptions_allowed=max(0, allowed),
             current_healthy=tally.healthy,
             desired_healthy=desired,
@@ -99,6 +100,16 @@ class BudgetController:
         )
         if status != budget.status:
             self._cluster.change(budget, replace(budget, status=status))
+
+    def _disrupted(self, budget: PodDisruptionBudget) -> dict[str, Time]:
+        """The pods whose eviction has been allowed, and that do not end yet."""
+        noted, pods = budget.status.disrupted_pods, self._cluster.objects(Pod)
+        keys = {name: f"{budget.namespace}/{name}" for name in noted}
+        return {
+            name: noted[name]
+            for name, key in keys.items()
+            if key in pods and not pods[key].is_terminating
+        }
 
     def _counts(
         self, budget: PodDisruptionBudget, tally: "_Tally"

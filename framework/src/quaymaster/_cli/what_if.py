@@ -1,0 +1,248 @@
+"""``quaymaster what-if``."""
+
+import sys
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import Any, TypeVar
+
+import attrs
+import click
+
+from quaymaster._capacity.prices import Prices, read_prices
+from quaymaster._changes.change import ClusterChange
+from quaymaster._changes.cordoning import Cordon, Uncordon
+from quaymaster._changes.draining import DRAIN_TIMEOUT_SECONDS, Drain
+from quaymaster._changes.node_changes import (
+    AddNodes,
+    FailNodes,
+    FailZone,
+    RemoveNodes,
+    ReturnNodes,
+)
+from quaymaster._changes.object_changes import Apply, Delete
+from quaymaster._changes.scheduler_changes import Repack, UseConfig
+from quaymaster._changes.target import Target
+from quaymaster._changes.workload_changes import Scale, SetImage
+from quaymaster._cli.configuration import read_config
+from quaymaster._cli.inputs import (
+    InputOptions,
+    Inputs,
+    input_options_with,
+    read_inputs,
+)
+from quaymaster._cli.notices import print_notices
+from quaymaster._cli.ordered import OrderedCommand, in_order
+from quaymaster._cli.output import (
+    OutputFormat,
+    output_option,
+    print_document,
+    progress_bar,
+    scheduling_in,
+)
+from quaymaster._cli.what_if_results import as_document, print_answer
+from quaymaster._config.duration import parse_duration
+from quaymaster._config.kinds import declared_kinds
+from quaymaster._manifests.load import load
+from quaymaster._notices import Notice
+from quaymaster._objects.kinds import KINDS
+from quaymaster._planning.what_if import what_if
+
+__all__ = ["command"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+NOT_ALL_WELL = 1
+
+_NODES = "NODE|SELECTOR"
+_CHANGES = (
+    ("drain", _NODES, "Cordon nodes and evict their pods, as kubectl drain does."),
+    ("cordon", _NODES, "Let nodes take no more pods."),
+    ("uncordon", _NODES, "Let nodes take pods again."),
+    ("remove", _NODES, "Delete nodes without a drain."),
+    ("fail", _NODES, "Lose nodes together with their pods, at once."),
+    ("return", _NODES, "Bring back nodes that have failed, empty."),
+    ("fail-zone", "ZONE", "Lose all nodes of a zone together with their pods."),
+    ("add-nodes", "SPEC", "Add nodes, such as 3:cpu=4,memory=16Gi,zones=3."),
+    ("scale", "KIND/NAME=N", "Give a workload another number of pods."),
+    ("apply", "FILE", "Make or change what a file or a directory has."),
+    ("delete", "KIND/NAME", "Delete an object with all that belongs to it."),
+    (
+        "set-image",
+        "KIND/NAME[:CONTAINER]=IMAGE",
+        "Give containers another image, which rolls out new pods.",
+    ),
+    ("config", "FILE", "Go on with another scheduler configuration."),
+)
+
+
+def _change_options(command: F) -> F:
+    """The options that are changes; they count in the order in which they come."""
+    command = click.option(
+        "--repack",
+        _parameter("repack"),
+        count=True,
+        help="Schedule all pods anew, but those of DaemonSets and static ones.",
+    )(command)
+    for name, metavar, text in reversed(_CHANGES):
+        option = click.option(
+            f"--{name}", _parameter(name), metavar=metavar, multiple=True, help=text
+        )
+        command = option(command)
+    return command
+
+
+def _parameter(name: str) -> str:
+    return f"change_{name.replace('-', '_')}"
+
+
+def _timeout(
+    _context: click.Context, _option: click.Parameter, text: str | None
+) -> float:
+    if text is None:
+        return DRAIN_TIMEOUT_SECONDS
+    length = parse_duration(text)
+    if length is None or length < timedelta(0):
+        raise click.BadParameter(f"expected a duration such as 90s or 5m, got {text!r}")
+    return length.total_seconds()
+
+
+@click.command("what-if", cls=OrderedCommand)
+@input_options_with(config="--begin-config")
+@_change_options
+@click.option(
+    "--drain-timeout",
+    metavar="DURATION",
+    callback=_timeout,
+    help="How long a drain tries again what was refused, for each node, in virtual "
+    "time.  [default: 10m]",
+)
+@click.option(
+    "--prices", "prices_file", metavar="FILE", help="Prices per hour by instance type."
+)
+@click.option(
+    "--require-all",
+    is_flag=True,
+    help="Exit with 1 if any pod is pending in the end, or a drain left pods behind.",
+)
+@output_option(OutputFormat.TABLE, OutputFormat.JSON, OutputFormat.YAML)
+def command(
+    options: InputOptions,
+    drain_timeout: float,
+    prices_file: str | None,
+    require_all: bool,
+    output: OutputFormat,
+    change_repack: int,
+    **given: tuple[str, ...],
+) -> None:
+    """Change a cluster step by step, and tell what becomes of its pods.
+
+    The manifests are simulated as with "simulate", until nothing moves any more: that
+    is before. Then each change is made and simulated to its end, in the order in which
+    they are on the command line.
+
+    NODE|SELECTOR is the name of a node, or labels as kubectl -l has them: pool=old,
+    'zone in (a, b)', '!gpu'. KIND/NAME is as kubectl has it, and NAMESPACE/KIND/NAME
+    where several namespaces have one; with -n, it is looked for in that namespace only.
+
+    Evictions obey PodDisruptionBudgets as the eviction API does. What is refused is
+    tried again every five seconds of virtual time.
+    """
+    prices = Prices() if prices_file is None else read_prices(prices_file)
+    inputs = read_inputs(options)
+    reader = _Reader(inputs, options, drain_timeout)
+    changes = [
+        reader.read(name.removeprefix("change_").replace("_", "-"), text)
+        for name, text in in_order(change_repack=("",) * change_repack, **given)
+    ]
+    if not changes:
+        raise click.UsageError("expected at least one change, such as --drain NODE")
+    with progress_bar() as progress, inputs.located():
+        result = what_if(
+            inputs.objects,
+            changes,
+            config=inputs.config,
+            registry=inputs.registry,
+            seed=options.seed,
+            prices=prices,
+            on_progress=scheduling_in(progress),
+            max_pods=options.max_pods,
+        )
+    notices = (*inputs.notices, *reader.notices, *result.notices)
+    result = attrs.evolve(result, notices=notices)
+    if output is OutputFormat.TABLE:
+        print_answer(result)
+    else:
+        print_document(as_document(result), output)
+    print_notices(notices)
+    if require_all and (result.after.pending or result.left):
+        sys.exit(NOT_ALL_WELL)
+
+
+class _Reader:
+    """Reads changes from the command line.
+
+    Args:
+        inputs: What the command has read.
+        options: The options that say what that is.
+        drain_timeout: How long drains try, in seconds.
+
+    Attributes:
+        notices: What was left out or assumed while reading.
+    """
+
+    def __init__(
+        self, inputs: Inputs, options: InputOptions, drain_timeout: float
+    ) -> None:
+        self._inputs = inputs
+        self._options = options
+        self._drain_timeout = drain_timeout
+        self._namespace = options.namespace or ""
+        self._kinds = declared_kinds(inputs.config, inputs.registry)
+        self.notices: list[Notice] = []
+
+    def read(self, name: str, text: str) -> ClusterChange:
+        """Read one change."""
+        make: dict[str, Callable[[str], ClusterChange]] = {
+            "drain": self._drain,
+            "cordon": lambda text: Cordon(nodes=text),
+            "uncordon": lambda text: Uncordon(nodes=text),
+            "remove": lambda text: RemoveNodes(nodes=text),
+            "fail": lambda text: FailNodes(nodes=text),
+            "return": lambda text: ReturnNodes(nodes=text),
+            "fail-zone": lambda text: FailZone(zone=text),
+            "add-nodes": lambda text: AddNodes(spec=text),
+            "scale": lambda text: Scale.parse(text, self._namespace),
+            "set-image": lambda text: SetImage.parse(text, self._namespace),
+            "apply": self._apply,
+            "delete": self._delete,
+            "config": self._use_config,
+            "repack": lambda _: Repack(),
+        }
+        return make[name](text)
+
+    def _drain(self, text: str) -> ClusterChange:
+        return Drain(nodes=text, timeout_seconds=self._drain_timeout)
+
+    def _delete(self, text: str) -> ClusterChange:
+        target = Target.parse(text, self._namespace)
+        return Delete(target=target, kinds=self._own_kinds())
+
+    def _own_kinds(self) -> Sequence[type]:
+        return [kind for kind in self._kinds if kind not in KINDS.values()]
+
+    def _apply(self, file: str) -> ClusterChange:
+        loaded = load(
+            [file],
+            kinds=self._kinds,
+            namespace=self._options.namespace,
+            validation=self._options.validation,
+            custom_kinds=self._options.custom_kinds,
+            run_cron_jobs=self._options.run_cron_jobs,
+        )
+        self.notices += loaded.notices
+        return Apply(objects=loaded.objects, name=file)
+
+    def _use_config(self, file: str) -> ClusterChange:
+        config, notices = read_config(file, self._inputs.registry)
+        self.notices += notices
+        return UseConfig(config=config, name=file)

@@ -1,0 +1,189 @@
+"""Prints the answer to a what-if question."""
+
+from collections.abc import Iterable
+
+from quaymaster._changes.change import RefusedEviction
+from quaymaster._cli.notices import notice_documents
+from quaymaster._cli.output import print_line, print_table
+from quaymaster._cli.results import duration, unscheduled_document
+from quaymaster._errors import counted
+from quaymaster._planning.moves import Move
+from quaymaster._planning.what_if_results import (
+    ClusterState,
+    WhatIfResult,
+    WhatIfStep,
+)
+
+__all__ = ["as_document", "print_answer"]
+
+_RESOURCES = ("cpu", "memory")
+
+
+def as_document(result: WhatIfResult) -> dict[str, object]:
+    """The answer as plain data, in the form of ``-o json``; times are in seconds."""
+    return {
+        "before": _state_document(result.before),
+        "after": _state_document(result.after),
+        "steps": [_step_document(step) for step in result.steps],
+        "moved": [_move_document(move) for move in result.moved],
+        "summary": {
+            "evicted": len(result.evicted),
+            "refused": len(result.refused),
+            "left": list(result.left),
+            "preempted": len(result.preempted),
+            "moved": len(result.moved),
+        },
+        "warnings": notice_documents(result.notices),
+    }
+
+
+def print_answer(result: WhatIfResult) -> None:
+    """Print the answer as tables: the cluster after each change, then its pods."""
+    has_price = any(
+        state.room.price_per_hour is not None
+        for state in (result.before, *(step.after for step in result.steps))
+    )
+    columns = ["CHANGE", "AT", "PLACED", "PENDING", "MOVED", "EVICTED", "REFUSED"]
+    columns += ["PREEMPTED", "NODES", "USED", "CPU", "MEMORY"]
+    columns += ["PRICE/H"] if has_price else []
+    rows = [["(before)", "-", *_figures(result.before, None)]]
+    for step in result.steps:
+        begin = duration(step.at)
+        rows.append([step.change, begin, *_figures(step.after, step)])
+    print_table(columns, [row[: len(columns)] for row in rows])
+    happened = [row for step in result.steps for row in _happened(step)]
+    if happened:
+        print_line()
+        columns = ["CHANGE", "WHAT", "POD", "FROM", "TO", "WHY"]
+        print_table(columns, happened, sentences=["WHY"])
+    for step in result.steps:
+        for note in step.notes:
+            print_line(f"{step.change}: {note}")
+    print_line()
+    print_line(_in_all(result))
+
+
+def _in_all(result: WhatIfResult) -> str:
+    before, after = result.before, result.after
+    parts = [
+        f"placed {before.placed} -> {after.placed}",
+        f"pending {len(before.pending)} -> {len(after.pending)}",
+        f"nodes {before.nodes} -> {after.nodes}",
+        f"nodes used {before.nodes_used} -> {after.nodes_used}",
+        f"{counted(len(result.moved), 'pod')} moved",
+    ]
+    if result.left:
+        parts.append(f"{counted(len(result.left), 'pod')} not drained")
+    return "in all: " + ", ".join(parts)
+
+
+def _figures(state: ClusterState, step: WhatIfStep | None) -> list[str]:
+    told = ["-"] * 4
+    if step is not None:
+        lists = (step.moved, step.evicted, step.refused, step.preempted)
+        told = [str(len(one)) for one in lists]
+    shares = [
+        f"{room.utilization:.0%}" if room is not None else "-"
+        for room in map(state.room.resources.get, _RESOURCES)
+    ]
+    price = state.room.price_per_hour
+    return [
+        str(state.placed),
+        str(len(state.pending)),
+        *told,
+        str(state.nodes),
+        str(state.nodes_used),
+        *shares,
+        "-" if price is None else f"{price:g}",
+    ]
+
+
+def _happened(step: WhatIfStep) -> Iterable[list[str]]:
+    """The rows about single pods: what moved, what was refused, what is gone."""
+    for refused in step.refused:
+        what = "refused" if refused.is_gone else "not evicted"
+        why = f"{_times(refused)}: {refused.message} {refused.cause}".rstrip()
+        yield [step.change, what, refused.pod, refused.node, "-", why]
+    for move in step.moved:
+        why = "" if move.pod == move.was else f"in place of {move.was}"
+        yield [step.change, "moved", move.pod, move.source, move.target, why]
+    for victim in step.preempted:
+        why = f"for {victim.by}"
+        yield [step.change, "preempted", victim.pod, victim.node, "-", why]
+    for key in step.unmanaged:
+        yield [step.change, "gone", key, "-", "-", "nothing makes it anew"]
+    for pod in step.pending:
+        yield [step.change, "pending", pod.pod, "-", "-", pod.message]
+
+
+def _times(refused: RefusedEviction) -> str:
+    first, last = duration(refused.first), duration(refused.last)
+    if refused.times == 1:
+        return f"once, at {first}"
+    return f"{refused.times} times, from {first} to {last}"
+
+
+def _state_document(state: ClusterState) -> dict[str, object]:
+    return {
+        "at": state.at,
+        "placed": state.placed,
+        "pending": [unscheduled_document(one) for one in state.pending],
+        "nodes": state.nodes,
+        "nodesUsed": state.nodes_used,
+        "pricePerHour": state.room.price_per_hour,
+        "resources": {
+            name: {
+                "allocatable": room.allocatable,
+                "requested": room.requested,
+                "free": room.free,
+                "utilization": room.utilization,
+            }
+            for name, room in state.room.resources.items()
+        },
+    }
+
+
+def _step_document(step: WhatIfStep) -> dict[str, object]:
+    return {
+        "change": step.change,
+        "at": step.at,
+        "ended": step.ended,
+        "objects": list(step.objects),
+        "evicted": [
+            {"pod": one.pod, "node": one.node, "at": one.at} for one in step.evicted
+        ],
+        "refused": [
+            {
+                "pod": one.pod,
+                "node": one.node,
+                "message": one.message,
+                "cause": one.cause,
+                "times": one.times,
+                "first": one.first,
+                "last": one.last,
+                "isGone": one.is_gone,
+            }
+            for one in step.refused
+        ],
+        "stayed": dict(step.stayed),
+        "lost": list(step.lost),
+        "unmanaged": list(step.unmanaged),
+        "preempted": [
+            {"pod": one.pod, "by": one.by, "node": one.node, "at": one.at}
+            for one in step.preempted
+        ],
+        "moved": [_move_document(move) for move in step.moved],
+        "pending": [unscheduled_document(one) for one in step.pending],
+        "notes": list(step.notes),
+        "after": _state_document(step.after),
+    }
+
+
+def _move_document(move: Move) -> dict[str, object]:
+    return {
+        "workload": move.workload,
+        "pod": move.pod,
+        "was": move.was,
+        "from": move.source,
+        "to": move.target,
+    }

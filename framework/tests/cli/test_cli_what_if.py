@@ -1,0 +1,126 @@
+"""What ``what-if`` prints, and the order in which its changes are made."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+from tests.kit.internals.cli import app
+
+CLUSTER = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - {name: main, image: nginx, resources: {requests: {cpu: 1}}}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: web}
+spec: {maxUnavailable: 0, selector: {matchLabels: {app: web}}}
+"""
+NODES = ("--nodes", "3:cpu=2,memory=8Gi,zones=3")
+
+
+@pytest.fixture(autouse=True)
+def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "web.yaml").write_text(CLUSTER)
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["what-if", "web.yaml", *NODES, *arguments])
+
+
+def rows(result: Result) -> list[list[str]]:
+    lines = result.stdout.splitlines()
+    return [line.split() for line in lines[1 : lines.index("")]]
+
+
+def test_each_change_has_a_row_in_the_order_of_the_command_line() -> None:
+    changes = ("--scale", "deploy/web=5", "--repack", "--scale", "deploy/web=1")
+    result = run(*changes, "--add-nodes", "1:cpu=2,memory=8Gi")
+    assert result.exit_code == 0
+    assert [row[0] for row in rows(result)] == [
+        "(before)",
+        "scale",
+        "repack",
+        "scale",
+        "add-nodes",
+    ]
+    assert "in all: placed 3 -> 1, pending 0 -> 0, nodes 3 -> 4" in result.stdout
+
+
+def test_a_path_behind_repack_is_still_a_path() -> None:
+    Path("more.yaml").write_text(CLUSTER.replace("name: web", "name: api"))
+    result = run("--repack", "more.yaml")
+    assert "in all: placed 6 -> 6" in result.stdout
+
+
+def test_a_configuration_is_in_force_from_its_place_on() -> None:
+    before = json.loads(run("--config", "bin-packing", "--repack", "-o", "json").stdout)
+    after = json.loads(run("--repack", "--config", "bin-packing", "-o", "json").stdout)
+    assert (before["before"]["nodesUsed"], before["after"]["nodesUsed"]) == (3, 2)
+    assert after["after"]["nodesUsed"] == 3
+    begun = run("--begin-config", "bin-packing", "--cordon", "node-000", "-o", "json")
+    assert json.loads(begun.stdout)["before"]["nodesUsed"] == 2
+
+
+def test_refused_evictions_are_listed_with_the_reason() -> None:
+    result = run("--drain", "node-000", "--drain-timeout", "1m", "--require-all")
+    assert result.exit_code == 1
+    assert "not evicted" in result.stdout
+    assert "13 times, from 0s to 1m0s" in result.stdout
+    assert "Cannot evict pod as it would violate" in result.stdout
+    assert "1 pod not drained" in result.stdout
+
+
+def test_documents_have_all_of_it() -> None:
+    result = run("--drain", "node-000", "--fail-zone", "zone-b", "-o", "yaml")
+    document = yaml.safe_load(result.stdout)
+    drain, loss = document["steps"]
+    [refused] = drain["refused"]
+    assert (refused["times"], refused["isGone"]) == (121, False)
+    assert drain["ended"] == 600
+    assert document["summary"]["left"] == [refused["pod"]]
+    assert loss["objects"] == ["Node/node-001"]
+    assert document["before"]["resources"]["cpu"]["utilization"] == 0.5
+    assert loss["after"] == document["after"]
+
+
+def test_files_are_applied_and_objects_deleted() -> None:
+    Path("new.yaml").write_text(CLUSTER.replace("replicas: 3", "replicas: 2"))
+    result = run("--apply", "new.yaml", "--delete", "deploy/web")
+    assert result.exit_code == 0
+    assert "in all: placed 3 -> 0" in result.stdout
+
+
+def test_prices_make_a_column() -> None:
+    Path("prices.yaml").write_text("2cpu-8Gi: 0.5\n")
+    result = run("--remove", "node-000", "--prices", "prices.yaml")
+    assert [row[-1] for row in rows(result)] == ["1.5", "1"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "expected at least one change, such as --drain NODE"),
+        (("--drain", "n", "--drain-timeout", "soon"), "expected a duration such as"),
+        (("--scale", "web=3"), "'web': expected KIND/NAME"),
+        (("--drain", "node-0"), "drain node-0: there is no node 'node-0'"),
+        (("--apply", "none.yaml"), "none.yaml: no such file"),
+        (("--set-image", "deploy/web"), "expected KIND/NAME=IMAGE"),
+    ],
+)
+def test_mistakes_are_one_line(arguments: tuple[str, ...], message: str) -> None:
+    result = run(*arguments)
+    assert result.exit_code != 0
+    assert message in result.output + str(result.exception)

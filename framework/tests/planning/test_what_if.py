@@ -1,0 +1,186 @@
+"""What-if questions: a cluster settles, is changed step by step, and is compared."""
+
+from quaymaster import ApiObject, Pod
+from quaymaster.config import default_config, load_config
+from quaymaster.inmemory import InMemoryCluster
+from quaymaster.planning import (
+    AddNodes,
+    ClusterChange,
+    ClusterState,
+    Cordon,
+    Drain,
+    FailZone,
+    Move,
+    Prices,
+    RemoveNodes,
+    Repack,
+    Scale,
+    UseConfig,
+    WhatIfResult,
+    WhatIfStep,
+    what_if,
+)
+from quaymaster.scheduler import PluginRegistry, VirtualClock
+from quaymaster.simulation import Simulation
+from quaymaster.testing import (
+    make_daemon_set,
+    make_deployment,
+    make_node,
+    make_pod,
+    make_pod_disruption_budget,
+    make_stateful_set,
+)
+
+REGISTRY = PluginRegistry.discover()
+CONFIG = default_config(REGISTRY)
+ZONE = "topology.kubernetes.io/zone"
+TYPE = "node.kubernetes.io/instance-type"
+NODES = [
+    make_node(
+        name=f"n{index}",
+        capacity={"cpu": "4", "memory": "8Gi"},
+        labels={ZONE: f"zone-{index}", TYPE: "small"},
+    )
+    for index in range(3)
+]
+
+
+def asked(
+    objects: list[ApiObject], *changes: ClusterChange, prices: Prices | None = None
+) -> WhatIfResult:
+    return what_if(
+        [*NODES, *objects], changes, config=CONFIG, registry=REGISTRY, prices=prices
+    )
+
+
+def web(replicas: int, cpu: str = "1") -> ApiObject:
+    return make_deployment(
+        name="web", replicas=replicas, pod=make_pod(requests={"cpu": cpu})
+    )
+
+
+def pending(state: ClusterState) -> list[str]:
+    return [one.pod for one in state.pending]
+
+
+def test_nothing_changes_without_a_change() -> None:
+    result = asked([web(3)])
+    assert result.before == result.after
+    assert (result.steps, result.moved) == ((), ())
+    assert (result.before.placed, result.before.nodes_used) == (3, 3)
+    assert result.before.room.resources["cpu"].utilization == 0.25
+
+
+def test_a_drained_node_is_empty_and_its_pods_have_moved() -> None:
+    result = asked([web(3)], Drain(nodes="n0"))
+    [step] = result.steps
+    assert isinstance(step, WhatIfStep)
+    [move] = step.moved
+    assert isinstance(move, Move)
+    assert (move.workload, move.source) == ("deployment.apps/default/web", "n0")
+    assert [one.pod for one in step.evicted] == [move.was]
+    assert result.moved == (move,)
+    assert (result.after.placed, result.after.nodes, result.after.nodes_used) == (
+        3,
+        3,
+        2,
+    )
+
+
+def test_a_drain_in_a_question_is_the_drain_of_a_cluster_by_hand() -> None:
+    budget = make_pod_disruption_budget(selector={"app": "web"}, max_unavailable=1)
+    objects = [*NODES, web(6), budget, make_daemon_set(name="agent")]
+    result = what_if(objects, [Drain(nodes="n1")], config=CONFIG, registry=REGISTRY)
+    cluster = InMemoryCluster(VirtualClock())
+    cluster.load(objects)
+    with Simulation(cluster, config=CONFIG, registry=REGISTRY) as by_hand:
+        by_hand.settle()
+        before = {pod.key: pod.node_name for pod in cluster.list(Pod).items}
+        effect = Drain(nodes="n1").apply(by_hand)
+        by_hand.settle()
+        after = {pod.key: pod.node_name for pod in cluster.list(Pod).items}
+    [step] = result.steps
+    assert list(step.evicted) == effect.evicted
+    assert list(step.refused) == list(effect.refused.values())
+    assert {move.pod for move in step.moved} == after.keys() - before.keys()
+    assert all(after[move.pod] == move.target for move in step.moved)
+
+
+def test_the_order_of_changes_counts() -> None:
+    few, many = Scale.parse("deploy/web=1"), Scale.parse("deploy/web=30")
+    grown = asked([web(3)], AddNodes(spec="9:cpu=4,memory=8Gi"), many)
+    assert pending(grown.after) == []
+    late = asked([web(3)], many, AddNodes(spec="9:cpu=4,memory=8Gi"))
+    assert len(late.steps[0].pending) == 18
+    assert late.steps[1].pending == ()
+    assert pending(late.after) == []
+    assert asked([web(3)], many, few).after.placed == 1
+
+
+def test_pods_are_told_that_have_no_node_any_more() -> None:
+    result = asked([web(3, cpu="3")], FailZone(zone="zone-1"))
+    [step] = result.steps
+    [left] = step.pending
+    assert "2 Insufficient cpu" in left.message
+    assert len(step.lost) == 1
+    assert (result.after.placed, result.after.nodes) == (2, 2)
+
+
+def test_a_drain_that_leaves_pods_behind_says_so() -> None:
+    budget = make_pod_disruption_budget(selector={"app": "web"}, max_unavailable=0)
+    result = asked([web(3), budget], Drain(nodes="n0", timeout_seconds=30))
+    [step] = result.steps
+    [refused] = result.refused
+    assert result.left == (refused.pod,)
+    assert step.ended - step.at == 30
+    assert result.evicted == ()
+
+
+def test_who_is_preempted_is_told_with_the_change_that_led_to_it() -> None:
+    important = make_stateful_set(
+        name="db", replicas=3, pod=make_pod(requests={"cpu": "4"}, priority=100)
+    )
+    objects = [important, web(2, cpu="2")]
+    nodes = AddNodes(spec="1:cpu=4,memory=8Gi,name=spare")
+    result = asked(objects, nodes, RemoveNodes(nodes="n0"))
+    first, second = result.steps
+    assert first.preempted == ()
+    assert len(second.preempted) == 2
+    assert result.preempted == second.preempted
+
+
+def test_pods_that_keep_their_names_are_matched_by_them() -> None:
+    result = asked([make_stateful_set(name="db", replicas=3)], Drain(nodes="n2"))
+    assert all(move.pod == move.was for move in result.moved)
+    assert len(result.moved) == 1
+
+
+def test_pods_that_come_back_to_their_node_have_not_moved() -> None:
+    objects = [web(3), make_daemon_set(name="agent")]
+    result = asked(objects, Cordon(nodes="n1"), Repack())
+    assert {move.source for move in result.moved} <= {"n0", "n1", "n2"}
+    assert "n1" not in {move.target for move in result.moved}
+
+
+def test_another_profile_may_use_fewer_nodes() -> None:
+    packed = UseConfig(config=load_config("bin-packing", REGISTRY), name="bin-packing")
+    result = asked([web(3), make_daemon_set(name="agent")], packed, Repack())
+    assert [step.change for step in result.steps] == ["config bin-packing", "repack"]
+    assert result.steps[0].moved == ()
+    assert (result.before.nodes_used, result.after.nodes_used) == (3, 1)
+
+
+def test_cost_is_that_of_all_nodes() -> None:
+    prices = Prices(per_instance_type={"small": 0.5})
+    result = asked([web(1)], RemoveNodes(nodes=f"{ZONE}=zone-0"), prices=prices)
+    assert result.before.room.price_per_hour == 1.5
+    assert result.after.room.price_per_hour == 1.0
+
+
+def test_the_same_question_has_the_same_answer() -> None:
+    changes: list[ClusterChange] = [
+        Drain(nodes="n0"),
+        Scale.parse("deploy/web=9"),
+        Repack(),
+    ]
+    assert asked([web(6)], *changes) == asked([web(6)], *changes)
