@@ -34,6 +34,13 @@ def test_plan_writes_a_page_of_the_input_on_the_nodes_it_found(
     assert "<title>Plan</title>" in page.read_text()
 
 
+def test_compare_writes_a_page_of_all_it_compares(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    what = ("compare", "default", "bin-packing", *SIMULATE[1:4])
+    assert run(*what, "--report", str(page)).exit_code == 0
+    assert "<title>Comparison</title>" in page.read_text()
+
+
 def test_a_folder_that_is_not_there_is_told_before_the_work(tmp_path: Path) -> None:
     result = run("simulate", "no-such-file", "--report", str(tmp_path / "a" / "b.html"))
     assert result.exit_code == 2
@@ -47,6 +54,6 @@ def test_a_folder_is_no_file(tmp_path: Path) -> None:
     assert "is a directory" in result.stderr
 
 
-@pytest.mark.parametrize("command", ["plan", "simulate"])
+@pytest.mark.parametrize("command", ["compare", "plan", "simulate"])
 def test_commands_with_a_report_say_so(command: str) -> None:
     assert "--report FILE.html" in run(command, "--help").stdout

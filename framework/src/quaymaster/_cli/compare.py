@@ -19,6 +19,7 @@ from quaymaster._cli.output import (
     print_document,
     progress_bar,
 )
+from quaymaster._cli.reports import observed_inputs, report_option, write_report
 from quaymaster._comparing.comparing import Comparison, compare
 from quaymaster._comparing.environments import EnvironmentVariant, interpreter_of
 from quaymaster._comparing.variants import ComparedVariant, Measures, Variant
@@ -67,6 +68,7 @@ class _Given(NamedTuple):
     type=click.Path(),
     help="What a node of each instance type costs per hour.",
 )
+@report_option()
 @output_option(
     OutputFormat.TABLE, OutputFormat.CSV, OutputFormat.JSON, OutputFormat.YAML
 )
@@ -75,6 +77,7 @@ def command(
     seeds: int,
     topology_keys: tuple[str, ...],
     prices: str | None,
+    report_file: str | None,
     output: OutputFormat,
 ) -> None:
     r"""Show what differs between configurations, versions of plugins, or inputs.
@@ -108,8 +111,11 @@ def command(
             for path, one in zip(given.inputs, inputs, strict=True)
         ]
     _check(variants)
+    shown = [] if report_file is None else _shown(variants)
     comparison = _compared(variants, options.seed, seeds, measures, inputs)
     notices = tuple(dict.fromkeys(one for each in inputs for one in each.notices))
+    if report_file is not None:
+        _report(shown, inputs[0], options, report_file)
     match output:
         case OutputFormat.TABLE:
             print_comparison(comparison)
@@ -213,3 +219,30 @@ def _compared(
                 task, completed=done, total=total
             ),
         )
+
+
+def _shown(variants: Sequence[ComparedVariant]) -> list[Variant]:
+    """The variants that a report can show: those that run in this process."""
+    shown = [one for one in variants if isinstance(one, Variant)]
+    if len(shown) < len(variants):
+        [first, *_] = [one.name for one in variants if not isinstance(one, Variant)]
+        raise click.UsageError(
+            "--report shows configurations and inputs, and no environment with a "
+            f"process of its own: {first}"
+        )
+    return shown
+
+
+def _report(
+    variants: Sequence[Variant], inputs: Inputs, options: InputOptions, file: str
+) -> None:
+    """Show the variants as they run with the first seed."""
+    runs = [
+        observed_inputs(
+            attrs.evolve(inputs, objects=one.objects, config=one.config),
+            options,
+            name=one.name,
+        )
+        for one in variants
+    ]
+    write_report(file, runs, title="Comparison")
