@@ -1,4 +1,4 @@
-"""Makes the reference pages: extension points, public modules, built-in plugins.
+"""Makes the reference pages: extension points, modules, plugins, scenario files.
 
 ``python -m tests.docs.reference`` writes them; a test holds them up to date.
 """
@@ -13,6 +13,7 @@ from pathlib import Path
 from quaymaster import hookspecs
 from quaymaster.hookspecs import EXTENSION_POINTS, ExtensionPoint
 from quaymaster.scheduler import PluginRegistry
+from tests.docs import scenario_files
 from tests.docs.modules import modules_page
 
 __all__ = [
@@ -65,6 +66,7 @@ def write() -> None:
     """Write all pages, and remove what is no page any more."""
     PLUGINS.write_text(plugin_index(), encoding="utf-8")
     MODULES.write_text(modules_page(), encoding="utf-8")
+    scenario_files.PAGE.write_text(scenario_files.scenario_page(), encoding="utf-8")
     FOLDER.mkdir(parents=True, exist_ok=True)
     for old in FOLDER.glob("*.md"):
         old.unlink()

@@ -15,6 +15,8 @@ from tests.docs.reference import (
     pages,
     plugin_index,
 )
+from tests.docs.scenario_files import PAGE as SCENARIO_FILES
+from tests.docs.scenario_files import scenario_page
 from tests.docs.snippets import Command, read_page
 from tests.kit.packages import install
 from tests.kit.programs import run_program
@@ -48,6 +50,11 @@ def test_reference_pages_are_up_to_date() -> None:
 def test_page_of_the_modules_is_up_to_date() -> None:
     """Run ``python -m tests.docs.reference`` after a change of docstrings."""
     assert MODULES.read_text(encoding="utf-8") == modules_page()
+
+
+def test_page_of_scenario_files_is_up_to_date() -> None:
+    """Run ``python -m tests.docs.reference`` after a change of their classes."""
+    assert SCENARIO_FILES.read_text(encoding="utf-8") == scenario_page()
 
 
 def test_page_of_the_command_line_is_up_to_date() -> None:
@@ -86,7 +93,9 @@ def test_commands_of_a_page_print_what_it_shows(path: Path, tmp_path: Path) -> N
 
 def check(command: Command, folder: Path) -> None:
     done = run_program(shlex.split(command.line), folder, folder / "site")
-    assert done.code == 0, f"{command.line}\n{done.output}{done.errors}"
+    # A page may show a scenario that fails: then that is what the command has to say.
+    expected = 1 if ": FAILED, " in command.output else 0
+    assert done.code == expected, f"{command.line}\n{done.output}{done.errors}"
     if command.output.strip():
         assert squeezed(done.output) == squeezed(command.output), command.line
 

@@ -86,9 +86,9 @@ def test_the_owners_of_a_pod_are_the_whole_chain(
     cluster.create(make_deployment(name="web", replicas=1))
     simulation.settle()
     [life] = history.pods
-    (replica_set, _), deployment = life.owners
-    assert replica_set == "ReplicaSet"
-    assert deployment == ("Deployment", "web")
+    replica_set, deployment = life.owners
+    assert replica_set.kind == "ReplicaSet"
+    assert (deployment.kind, deployment.name) == ("Deployment", "web")
 
 
 def test_what_a_history_follows_changes_no_decision(cluster: InMemoryCluster) -> None:

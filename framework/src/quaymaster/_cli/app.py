@@ -15,6 +15,7 @@ from quaymaster._cli import (
     plan,
     plugins,
     run,
+    scenario,
     simulate,
     snapshot,
     ui,
@@ -55,6 +56,7 @@ app.add_command(explain.command)
 app.add_command(plan.command)
 app.add_command(compare.command)
 app.add_command(what_if.command)
+app.add_command(scenario.group)
 app.add_command(snapshot.command)
 app.add_command(ui.command)
 app.add_command(run.command)

@@ -14,12 +14,10 @@ from quaymaster._config.document import (
     ProfileDocument,
 )
 from quaymaster._config.points import IDLE, MULTI_POINT, PLUGIN_SETS, POINTS
-from quaymaster._config.type_schema import Definitions, Schema
+from quaymaster._config.type_schema import DIALECT, Definitions, Schema
 from quaymaster._registry.registry import PluginRegistry, RegisteredPlugin
 
 __all__ = ["config_schema"]
-
-_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def config_schema(registry: PluginRegistry) -> dict[str, object]:
@@ -39,7 +37,7 @@ def config_schema(registry: PluginRegistry) -> dict[str, object]:
     definitions.amend(ProfileDocument, "plugins", _plugins(plugins, definitions))
     _describe_args(plugins, definitions)
     return {
-        "$schema": _DIALECT,
+        "$schema": DIALECT,
         "title": KIND,
         **document,
         "$defs": definitions.named,

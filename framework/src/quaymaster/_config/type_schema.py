@@ -6,7 +6,7 @@ import re
 import types
 import typing
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import attrs
 
@@ -14,7 +14,10 @@ from quaymaster._config.dump import plain
 from quaymaster._config.records import RecordField, is_record, record_fields
 from quaymaster._config.scalars import SCALARS
 
-__all__ = ["Definitions", "Schema"]
+__all__ = ["DIALECT", "Definitions", "Schema"]
+
+DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+"""What the schemas are written in."""
 
 Schema: TypeAlias = dict[str, object]
 
@@ -127,9 +130,15 @@ def _summary(record: type) -> str:
 
 
 def _attribute_descriptions(record: type) -> Mapping[str, str]:
-    """The field descriptions of a Google-style class docstring."""
-    section = (inspect.getdoc(record) or "").partition("Attributes:\n")[2]
-    return {
-        name: " ".join(text.replace("``", "").split())
-        for name, text in _ATTRIBUTE.findall(section.partition("\n\n")[0])
-    }
+    """The field descriptions of a Google-style class docstring.
+
+    Those of a class that it derives from count where it has none of its own.
+    """
+    found: dict[str, str] = {}
+    for base in reversed(record.__mro__):
+        section = inspect.cleandoc(base.__doc__ or "").partition("Attributes:\n")[2]
+        found |= {
+            name: " ".join(text.replace("``", "").split())
+            for name, text in _ATTRIBUTE.findall(section.partition("\n\n")[0])
+        }
+    return found

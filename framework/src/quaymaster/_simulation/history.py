@@ -1,14 +1,13 @@
 """What became of every pod and node of a simulation, and when."""
 
-from collections.abc import Iterable
 from typing import Final
 
 import attrs
 
-from quaymaster._contract.cluster import NotFoundError, WatchEvent, WatchEventType
+from quaymaster._contract.cluster import WatchEvent, WatchEventType
 from quaymaster._inmemory.cluster import InMemoryCluster
-from quaymaster._objects import ApiObject, Node, OwnerReference, Pod
-from quaymaster._objects.kinds import KINDS
+from quaymaster._objects import Node, Pod
+from quaymaster._simulation.owners import Owner, owners_of
 
 __all__ = ["History", "NodeSpan", "PodLife"]
 
@@ -21,7 +20,7 @@ class PodLife:
 
     Attributes:
         pod: The pod as it was created.
-        owners: Kind and name of its controller, of the controller's own one, and so on.
+        owners: Its controller, the controller's own one, and so on.
         created: When it entered the simulation.
         bound: When it got its node; None if it has none.
         node: The node's name.
@@ -32,7 +31,7 @@ class PodLife:
     """
 
     pod: Pod
-    owners: tuple[tuple[str, str], ...] = ()
+    owners: tuple[Owner, ...] = ()
     created: float
     bound: float | None = None
     node: str = ""
@@ -92,6 +91,8 @@ class History:
         pods: What became of the pods, in the order in which they came.
         nodes: The nodes, in the order in which they came or changed.
         changed: The pods to which something happened, in order; one as often as that.
+        changes: How often something has happened to pods and nodes.
+        placed: How many pods have got a node, those that came with one included.
     """
 
     def __init__(self, cluster: InMemoryCluster) -> None:
@@ -100,11 +101,13 @@ class History:
         self._by_uid: dict[str, PodLife] = {}
         self._on_node: dict[str, dict[str, PodLife]] = {}
         self._spans: dict[str, NodeSpan] = {}
-        self._owners: dict[str, tuple[tuple[str, str], ...]] = {}
+        self._owners: dict[str, tuple[Owner, ...]] = {}
         self._is_due = False
         self.pods: list[PodLife] = []
         self.nodes: list[NodeSpan] = []
         self.changed: list[PodLife] = []
+        self.changes = 0
+        self.placed = 0
         nodes, pods = cluster.list(Node), cluster.list(Pod)
         for node in nodes.items:
             self._node_is(node, 0.0)
@@ -147,7 +150,7 @@ class History:
         life = self._by_uid.pop(pod.uid)
         life.gone = now
         self._on_node.get(life.node, {}).pop(pod.uid, None)
-        self.changed.append(life)
+        self._note(life)
 
     def _pod_is(self, pod: Pod, now: float) -> None:
         life = self._by_uid.get(pod.uid)
@@ -159,12 +162,13 @@ class History:
             return
         if pod.node_name and life.bound is None:
             life.bound, life.node = now, pod.node_name
+            self.placed += 1
             self._on_node.setdefault(pod.node_name, {})[pod.uid] = life
         if pod.is_finished and life.ended is None:
             life.ended = now
         if pod.is_terminating and life.leaving is None:
             life.leaving = now
-        self.changed.append(life)
+        self._note(life)
 
     def _node_event(self, event: WatchEvent[Node], now: float) -> None:
         node = event.object
@@ -172,10 +176,11 @@ class History:
             self._node_is(node, now)
             return
         self._spans.pop(node.name).until = now
+        self.changes += 1
         for life in self._on_node.get(node.name, {}).values():
             if life.ended is None:
                 life.lost = now
-                self.changed.append(life)
+                self._note(life)
 
     def _node_is(self, node: Node, now: float) -> None:
         span = self._spans.get(node.name)
@@ -188,40 +193,27 @@ class History:
         span = NodeSpan(node=node, since=now)
         self._spans[node.name] = span
         self.nodes.append(span)
+        self.changes += 1
 
     def _has_returned(self, name: str) -> None:
         for life in self._on_node.get(name, {}).values():
             if life.lost is not None:
                 life.lost = None
-                self.changed.append(life)
+                self._note(life)
 
-    def _owners_of(self, pod: Pod) -> tuple[tuple[str, str], ...]:
+    def _note(self, life: PodLife) -> None:
+        self.changed.append(life)
+        self.changes += 1
+
+    def _owners_of(self, pod: Pod) -> tuple[Owner, ...]:
         controller = pod.metadata.controller
         if controller is None:
             return ()
         known = self._owners.get(controller.uid)
         if known is None:
-            known = tuple(self._chain(controller, pod.namespace))
+            known = tuple(owners_of(pod, self._cluster))
             self._owners[controller.uid] = known
         return known
-
-    def _chain(
-        self, reference: OwnerReference | None, namespace: str
-    ) -> Iterable[tuple[str, str]]:
-        while reference is not None:
-            yield reference.kind, reference.name
-            owner = self._stored(reference, namespace)
-            reference = None if owner is None else owner.metadata.controller
-
-    def _stored(self, reference: OwnerReference, namespace: str) -> ApiObject | None:
-        kind = KINDS.get(reference.kind)
-        if kind is None:
-            return None
-        try:
-            owner = self._cluster.get(kind, f"{namespace}/{reference.name}")
-        except NotFoundError:
-            return None
-        return owner if owner.uid == reference.uid else None
 
 
 def _has_changed(life: PodLife, pod: Pod) -> bool:

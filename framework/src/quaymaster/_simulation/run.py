@@ -22,6 +22,7 @@ from quaymaster._simulation.observed import ObservedRun
 from quaymaster._simulation.record import Record
 from quaymaster._simulation.results import (
     Placement,
+    Preemption,
     ProgressFn,
     SimulationResult,
     UnscheduledPod,
@@ -172,6 +173,11 @@ class Simulation:
         if not self._is_started:
             self._scheduler.start()
             self._is_started = True
+
+    @property
+    def preempted(self) -> Sequence[Preemption]:
+        """The pods that have been preempted so far, in order."""
+        return self._record.preempted
 
     @property
     def config(self) -> SchedulerConfig:

@@ -1,0 +1,154 @@
+"""``quaymaster scenario``."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from quaymaster._cli.configuration import read_config
+from quaymaster._cli.notices import print_notices
+from quaymaster._cli.output import (
+    OutputFormat,
+    output_option,
+    print_document,
+    print_line,
+    progress_bar,
+    scheduling_in,
+)
+from quaymaster._cli.scenario_results import as_document, print_scenarios
+from quaymaster._cli.values import config_option
+from quaymaster._errors import Problem
+from quaymaster._registry.registry import PluginRegistry
+from quaymaster._scenarios.errors import ScenarioErrors
+from quaymaster._scenarios.junit import junit_report
+from quaymaster._scenarios.load import load_scenario
+from quaymaster._scenarios.scenario import Scenario, ScenarioResult
+from quaymaster._scenarios.schema import scenario_schema
+from quaymaster._scenarios.timeline import check_input, run_scenario
+
+__all__ = ["group"]
+
+SOME_FAILED = 1
+
+_FILES = click.argument(
+    "files",
+    metavar="FILE...",
+    nargs=-1,
+    required=True,
+    type=click.Path(),
+)
+
+
+@click.group("scenario")
+def group() -> None:
+    """Run scenarios: what happens to a cluster in virtual time, and what must hold.
+
+    FILE says what there is at the beginning, what happens when, and what has to hold:
+    a scenario is a test.
+    """
+
+
+@group.command("run")
+@_FILES
+@config_option()
+@click.option(
+    "--seed",
+    metavar="N",
+    type=click.IntRange(min=0),
+    help="Decides what is random, instead of the seed of the file.",
+)
+@click.option(
+    "--junit",
+    "junit_file",
+    metavar="FILE",
+    type=click.Path(),
+    help="Write the results as JUnit XML, too.",
+)
+@output_option(
+    OutputFormat.TABLE, OutputFormat.WIDE, OutputFormat.JSON, OutputFormat.YAML
+)
+def run(
+    files: Sequence[str],
+    config_file: str | None,
+    seed: int | None,
+    junit_file: str | None,
+    output: OutputFormat,
+) -> None:
+    """Run scenarios, and print which of their assertions hold.
+
+    The exit code is 1 if an assertion, a check or a wait of any of them fails, or if
+    the cluster refuses what a step does. -o wide tells what the steps did.
+    """
+    registry = PluginRegistry.discover()
+    scenarios = _load(files, registry)
+    config = None
+    if config_file is not None:
+        config, notices = read_config(config_file, registry)
+        print_notices(notices)
+    results = []
+    for scenario in scenarios:
+        with progress_bar() as progress:
+            result = run_scenario(
+                scenario,
+                registry=registry,
+                config=config,
+                seed=seed,
+                on_progress=scheduling_in(progress),
+            )
+        print_notices((*scenario.notices, *result.simulation.notices))
+        results.append(result)
+    if junit_file is not None:
+        _write(junit_file, junit_report(results))
+    _print(results, output)
+    if not all(one.passed for one in results):
+        sys.exit(SOME_FAILED)
+
+
+@group.command("validate")
+@_FILES
+def validate(files: Sequence[str]) -> None:
+    """Check scenarios and all files that they name; print every mistake.
+
+    Nothing is run: what a step does may still be refused when its time has come.
+    """
+    for scenario in _load(files, PluginRegistry.discover()):
+        print_line(f"{scenario.file}: valid")
+        print_notices(scenario.notices)
+
+
+@group.command("schema")
+def schema() -> None:
+    """Print the JSON Schema of scenario files."""
+    print_document(scenario_schema(), OutputFormat.JSON)
+
+
+def _load(files: Sequence[str], registry: PluginRegistry) -> list[Scenario]:
+    """Load scenarios; what is wrong with any of them is told at once."""
+    scenarios: list[Scenario] = []
+    problems: list[Problem] = []
+    for file in files:
+        try:
+            scenario = load_scenario(file, registry=registry)
+            check_input(scenario)
+        except ScenarioErrors as error:
+            problems += error.problems
+        else:
+            scenarios.append(scenario)
+    if problems:
+        raise ScenarioErrors(problems)
+    return scenarios
+
+
+def _print(results: Sequence[ScenarioResult], output: OutputFormat) -> None:
+    if output in (OutputFormat.TABLE, OutputFormat.WIDE):
+        print_scenarios(results, wide=output is OutputFormat.WIDE)
+    else:
+        print_document([as_document(one) for one in results], output)
+
+
+def _write(file: str, text: str) -> None:
+    try:
+        Path(file).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise click.FileError(file, error.strerror) from error

@@ -1,0 +1,166 @@
+"""Prints what came of scenarios, in the forms that ``scenario run -o`` knows."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from quaymaster._cli.notices import notice_documents
+from quaymaster._cli.output import print_line, print_table
+from quaymaster._errors import counted
+from quaymaster._scenarios.scenario import (
+    AssertionResult,
+    ScenarioResult,
+    StepResult,
+)
+from quaymaster._scenarios.verdicts import span
+
+__all__ = ["as_document", "print_scenarios"]
+
+_SHOWN: Final = 3
+"""How many pods or nodes of an assertion a table names; there may be thousands."""
+_REASONS: Final = 5
+
+
+def as_document(result: ScenarioResult) -> dict[str, object]:
+    """The result as plain data, in the form of ``-o json``; times are in seconds."""
+    simulation = result.simulation
+    return {
+        "scenario": result.name,
+        "file": result.file,
+        "seed": result.seed,
+        "passed": result.passed,
+        "assertions": [_assertion(one) for one in result.assertions],
+        "steps": [_step(one) for one in result.steps],
+        "unscheduled": [
+            {"pod": one.pod, "reason": one.reason, "message": one.message}
+            for one in simulation.unscheduled
+        ],
+        "summary": {
+            "ended": result.ended,
+            "pods": len(result.history.pods),
+            "placed": result.history.placed,
+            "unscheduled": len(simulation.unscheduled),
+            "preempted": len(simulation.preempted),
+            "nodes": simulation.nodes,
+        },
+        "warnings": notice_documents(simulation.notices),
+    }
+
+
+def print_scenarios(results: Sequence[ScenarioResult], *, wide: bool) -> None:
+    """Print results as tables.
+
+    Args:
+        results: What came of scenarios.
+        wide: Whether to tell what the steps did.
+    """
+    for result in results:
+        if wide:
+            _print_steps(result.steps)
+        _print_assertions(result.assertions)
+        _print_refused(result.steps)
+        _print_summary(result)
+        print_line()
+    passed = sum(one.passed for one in results)
+    if len(results) > 1:
+        print_line(f"{passed} of {len(results)} scenarios passed")
+
+
+def _print_steps(steps: Sequence[StepResult]) -> None:
+    columns = ("STEP", "ACTION", "BEGAN", "ENDED", "TIMES", "OBJECTS", "EVICTED")
+    rows = [
+        (
+            one.name,
+            one.action,
+            _moment(one.began),
+            _moment(one.ended),
+            str(one.times),
+            str(one.objects),
+            str(one.evicted),
+            str(one.lost),
+        )
+        for one in steps
+    ]
+    if rows:
+        print_table((*columns, "LOST"), rows)
+        print_line()
+
+
+def _print_assertions(assertions: Sequence[AssertionResult]) -> None:
+    rows = [
+        (
+            "pass" if one.passed else "FAIL",
+            one.name,
+            one.expected,
+            one.found,
+            _moment(one.failed_at),
+            _listed(one.objects),
+        )
+        for one in assertions
+    ]
+    if rows:
+        columns = ("RESULT", "ASSERTION", "EXPECTED", "FOUND", "FAILED AT", "FOR")
+        print_table(columns, rows, sentences=("ASSERTION", "EXPECTED", "FOUND", "FOR"))
+        print_line()
+
+
+def _print_refused(steps: Sequence[StepResult]) -> None:
+    for step in steps:
+        for message, times in step.refused:
+            how_often = "" if times == 1 else f" {times} times"
+            word = "refused, as it may be" if step.may_fail else "refused"
+            print_line(f"step {step.name}: {step.action} {word}{how_often}: {message}")
+        for note in step.notes:
+            print_line(f"step {step.name}: {note}")
+
+
+def _print_summary(result: ScenarioResult) -> None:
+    simulation, history = result.simulation, result.history
+    held = sum(one.passed for one in result.assertions)
+    print_line(
+        f"{result.name}: {'passed' if result.passed else 'FAILED'}, {held} of "
+        f"{counted(len(result.assertions), 'assertion')} hold, "
+        f"{span(result.ended)} of virtual time"
+    )
+    print_line(
+        f"{history.placed} of {counted(len(history.pods), 'pod')} placed, "
+        f"{len(simulation.unscheduled)} pending at the end"
+    )
+    for names, number in simulation.reasons()[:_REASONS]:
+        print_line(f"{counted(number, 'pod')}: {', '.join(names)}")
+
+
+def _listed(objects: Sequence[str]) -> str:
+    shown = ", ".join(objects[:_SHOWN])
+    more = len(objects) - _SHOWN
+    return f"{shown} and {more} more" if more > 0 else shown or "-"
+
+
+def _moment(seconds: float | None) -> str:
+    return "-" if seconds is None else span(seconds)
+
+
+def _assertion(one: AssertionResult) -> dict[str, object]:
+    return {
+        "name": one.name,
+        "passed": one.passed,
+        "expected": one.expected,
+        "found": one.found,
+        "failedAt": one.failed_at,
+        "objects": list(one.objects),
+    }
+
+
+def _step(one: StepResult) -> dict[str, object]:
+    return {
+        "name": one.name,
+        "action": one.action,
+        "passed": one.passed,
+        "began": one.began,
+        "ended": one.ended,
+        "times": one.times,
+        "objects": one.objects,
+        "evicted": one.evicted,
+        "lost": one.lost,
+        "refused": [{"message": text, "times": number} for text, number in one.refused],
+        "notes": list(one.notes),
+    }

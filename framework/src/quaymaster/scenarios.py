@@ -1,0 +1,26 @@
+"""Scenarios: what happens to a cluster in virtual time, and what must hold."""
+
+from quaymaster._scenarios.errors import ScenarioErrors
+from quaymaster._scenarios.junit import junit_report
+from quaymaster._scenarios.load import load_scenario, parse_scenario
+from quaymaster._scenarios.scenario import (
+    AssertionResult,
+    Scenario,
+    ScenarioResult,
+    StepResult,
+)
+from quaymaster._scenarios.schema import scenario_schema
+from quaymaster._scenarios.timeline import run_scenario
+
+__all__ = [
+    "AssertionResult",
+    "Scenario",
+    "ScenarioErrors",
+    "ScenarioResult",
+    "StepResult",
+    "junit_report",
+    "load_scenario",
+    "parse_scenario",
+    "run_scenario",
+    "scenario_schema",
+]

@@ -1,0 +1,35 @@
+"""What tests see of ``quaymaster._scenarios``."""
+
+from quaymaster._scenarios.arrivals import (
+    Bursts,
+    Constant,
+    Diurnal,
+    Poisson,
+    Repeat,
+    arrivals,
+)
+from quaymaster._scenarios.run_times import (
+    Empirical,
+    Exponential,
+    Lognormal,
+    RunTime,
+    Uniform,
+    run_times,
+)
+from quaymaster._scenarios.streams import random_stream
+
+__all__ = [
+    "Bursts",
+    "Constant",
+    "Diurnal",
+    "Empirical",
+    "Exponential",
+    "Lognormal",
+    "Poisson",
+    "Repeat",
+    "RunTime",
+    "Uniform",
+    "arrivals",
+    "random_stream",
+    "run_times",
+]
