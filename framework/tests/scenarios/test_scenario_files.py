@@ -16,14 +16,14 @@ from tests.kit.scenarios import REGISTRY, deployment, one_pod, parsed
 HEADER = "apiVersion: simulation.quaymaster.io/v1alpha1\nkind: Scenario\n"
 
 
-def mistakes(text: str) -> list[str]:
+def told_about(text: str) -> list[str]:
     with pytest.raises(ScenarioErrors) as caught:
         parse_scenario(HEADER + text, registry=REGISTRY, file="s.yaml")
     return [str(problem) for problem in caught.value.problems]
 
 
 def test_every_mistake_is_told_at_once_with_its_place() -> None:
-    found = mistakes(
+    found = told_about(
         """
 steps:
 - at: 5 minutes
@@ -57,7 +57,7 @@ assertions:
 
 
 def test_a_step_has_one_action() -> None:
-    none, two = mistakes(
+    none, two = told_about(
         """
 steps:
 - name: nothing
@@ -71,7 +71,7 @@ steps:
 
 
 def test_times_have_an_order_and_an_end() -> None:
-    found = mistakes(
+    found = told_about(
         """
 until: 30m
 steps:
@@ -88,7 +88,7 @@ assertions:
         "s.yaml: assertions[2].from: expected at most to",
         "s.yaml: assertions[3].at: expected from and to, or no time at all, with this",
     ]
-    found = mistakes(
+    found = told_about(
         """
 until: 30m
 steps:
@@ -113,7 +113,7 @@ assertions:
 
 
 def test_what_a_scenario_names_has_to_be_right() -> None:
-    found = mistakes(
+    found = told_about(
         """
 config: bin-pakking
 input:
