@@ -76,6 +76,7 @@ class Following:
 
     Attributes:
         waits: For how long it has waited, after each failure.
+        waits_for_server: Those of them that end when the server is back.
         followed: The engine's end.
         told: What the engine was told, and what follows from it.
         seconds: The time.
@@ -85,6 +86,7 @@ class Following:
 
     def __init__(self, server: ScriptedServer, kind: type[ApiObject] = Pod) -> None:
         self.waits: list[float] = []
+        self.waits_for_server: list[float] = []
         self.messages: list[Message] = []
         self.seconds = 0.0
         self.told = ToldChanges(kind)
@@ -97,6 +99,7 @@ class Following:
             packer.packed if kind is Pod else as_text,
             self._tell,
             wait=self._wait,
+            wait_for_server=self._wait_for_server,
             now=lambda: self.seconds,
             uniform=lambda low, _high: low,
         )
@@ -104,6 +107,10 @@ class Following:
         self.informers = EngineInformers(
             _Cluster(kind, self.followed), lambda: None, self._retries.append, [kind]
         )
+
+    def _wait_for_server(self, seconds: float) -> None:
+        self.waits_for_server.append(seconds)
+        self._wait(seconds)
 
     def step(self, count: int = 1) -> None:
         """Let the reflector do its next thing, and the engine hear of it."""

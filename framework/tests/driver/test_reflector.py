@@ -207,6 +207,36 @@ def test_waits_double_up_to_half_a_minute_and_begin_anew_after_two() -> None:
     assert following.waits[7:] == [0.8]
 
 
+def test_waits_begin_anew_once_a_watch_has_worked_for_long() -> None:
+    server = ScriptedServer()
+    following = Following(server)
+    following.step()
+    server.refusals.extend([500] * 3)
+    following.step(3)
+
+    def later() -> None:
+        following.seconds += 11
+        server.put("a")
+
+    server.waiting.append(later)
+    following.step()
+    server.refusals.append(500)
+    following.step()
+    assert following.waits == [0.8, 1.6, 3.2, 0.8]
+
+
+@pytest.mark.parametrize(("code", "ends"), [(500, True), (403, False), (404, False)])
+def test_only_waits_for_a_server_that_is_away_end_when_it_is_back(
+    code: int, ends: bool
+) -> None:
+    server = ScriptedServer()
+    server.refusals.extend([code] * 2)
+    following = Following(server)
+    following.step()
+    assert following.waits == [0.8]
+    assert following.waits_for_server == ([0.8] if ends else [])
+
+
 def test_a_watch_that_ends_at_once_again_and_again_is_waited_for() -> None:
     following = Following(ScriptedServer())
     following.step(4)

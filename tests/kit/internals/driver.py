@@ -1,5 +1,6 @@
 """What tests see of ``quaymaster._driver``."""
 
+from quaymaster._driver.bell import Bell
 from quaymaster._driver.cluster import KubernetesCluster
 from quaymaster._driver.counts import REQUEST_SECONDS, RequestCounts
 from quaymaster._driver.followed import Followed
@@ -9,11 +10,13 @@ from quaymaster._driver.frames import (
     Changed,
     Counted,
     Durations,
+    Election,
     LeaseSeen,
     Message,
     Spec,
     ToEngine,
 )
+from quaymaster._driver.lease_health import LeaseHealth
 from quaymaster._driver.link import IO_PROGRAM, Link
 from quaymaster._driver.packing import PodPacker
 from quaymaster._driver.reflector import Reflector
@@ -23,13 +26,16 @@ __all__ = [
     "IO_PROGRAM",
     "REQUEST_SECONDS",
     "Begin",
+    "Bell",
     "Changed",
     "Counted",
     "Durations",
+    "Election",
     "Followed",
     "FrameError",
     "FrameSocket",
     "KubernetesCluster",
+    "LeaseHealth",
     "LeaseSeen",
     "Link",
     "Message",

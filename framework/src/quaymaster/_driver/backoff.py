@@ -32,6 +32,10 @@ class Backoff:
         self._base = _FIRST
         self._asked_at = now()
 
+    def reset(self) -> None:
+        """Begin anew: all is well."""
+        self._base = _FIRST
+
     def next(self) -> float:
         """The seconds to wait now."""
         now = self._now()

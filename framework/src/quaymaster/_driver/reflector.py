@@ -27,6 +27,7 @@ SECONDS_OF_SILENCE: Final = 150.0
 _PAGE: Final = 500  # objects
 _SHORTEST_WATCH: Final = 300  # seconds; the longest is twice as long
 _TOO_SHORT: Final = 1.0  # seconds that a watch without events lasts at least
+_LONG_ENOUGH: Final = 10.0  # seconds that a stream lasts if the server works
 _END_OF_LIST: Final = "k8s.io/initial-events-end"
 
 _NOT_FOUND: Final = 404
@@ -113,6 +114,7 @@ class Reflector:
         packed: Makes changes of objects.
         tell: Takes what there is to tell.
         wait: Waits for some seconds.
+        wait_for_server: The same, or until the server is known to work again.
         now: Seconds of a clock that only goes forward.
         uniform: Chooses a number between two.
     """
@@ -126,6 +128,7 @@ class Reflector:
         tell: Callable[[Message], None],
         *,
         wait: Callable[[float], None] = time.sleep,
+        wait_for_server: Callable[[float], None] | None = None,
         now: Callable[[], float] = time.monotonic,
         uniform: Callable[[float, float], float] = random.uniform,
     ) -> None:
@@ -134,6 +137,7 @@ class Reflector:
         self._path = path
         self._tell = tell
         self._wait = wait
+        self._wait_for_server = wait_for_server or wait
         self._now = now
         self._uniform = uniform
         self._told = Told(resource, packed, tell)
@@ -248,6 +252,7 @@ class Reflector:
         with self._reader.stream(self._path, whole) as blocks:
             if not is_list:
                 self._recovered()
+            begun = self._now()
             for block in blocks:
                 *lines, rest = (
                     (rest + block).split(b"\n") if rest else block.split(b"\n")
@@ -256,6 +261,8 @@ class Reflector:
                     self._take_line(line)
                 self._told.flush()
                 has_events = has_events or bool(lines)
+                if self._now() - begun > _LONG_ENOUGH:
+                    self._backoff.reset()
         # A line without an end was cut off: it comes again.
         if self._must_list:
             raise ApiError(self._path, "the list ended before all was told")
@@ -319,7 +326,9 @@ class Reflector:
         if why != self._trouble:
             self._trouble = why
             self._tell(Trouble(self._resource, why, code))
-        self._wait(max(self._backoff.next(), seconds or 0.0))
+        is_away = not code or code >= _SERVER_ERROR
+        wait = self._wait_for_server if is_away and seconds is None else self._wait
+        wait(max(self._backoff.next(), seconds or 0.0))
 
     def _recovered(self) -> None:
         if self._trouble:

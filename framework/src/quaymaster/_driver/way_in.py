@@ -4,7 +4,8 @@ import contextlib
 import threading
 from collections.abc import Callable
 
-from quaymaster._driver.frames import Follow, Message, Spec
+from quaymaster._driver.bell import Bell
+from quaymaster._driver.frames import Follow, Message, Spec, Trouble
 from quaymaster._driver.packing import PodPacker
 from quaymaster._driver.reflector import SECONDS_OF_SILENCE, Reflector
 from quaymaster._driver.told import as_text
@@ -33,6 +34,7 @@ class WayIn:
         self._count = count
         self._access = access
         self._tell = tell
+        self._bell = Bell()
 
     def follow(self, follow: Follow) -> None:
         """Begin to follow a resource; what is listed is as of now or later."""
@@ -48,6 +50,8 @@ class WayIn:
                 self._tell(message)
             except OSError as error:
                 raise _NobodyError from error
+            if isinstance(message, Trouble) and not message.why:
+                self._bell.ring()  # the server is back: for the others, too
 
         def tell_spec(spec: int, text: bytes) -> None:
             tell(Spec(number, spec, text))
@@ -55,7 +59,14 @@ class WayIn:
         packed = PodPacker(tell_spec).packed if follow.are_pods else as_text
         client = ApiClient(self._access, timeout=SECONDS_OF_SILENCE, count=self._count)
         with contextlib.suppress(_NobodyError):
-            Reflector(client, number, follow.path, packed, tell).run()
+            Reflector(
+                client,
+                number,
+                follow.path,
+                packed,
+                tell,
+                wait_for_server=self._bell.wait,
+            ).run()
 
 
 class _NobodyError(Exception):

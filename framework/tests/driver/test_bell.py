@@ -1,0 +1,32 @@
+"""All who wait for the server go on once it is back."""
+
+import threading
+from itertools import count
+
+from tests.kit.internals.driver import Bell
+
+
+def test_all_waits_end_when_it_rings() -> None:
+    hours = count(step=3600)
+    bell = Bell(lambda: next(hours))
+    threads = [threading.Thread(target=bell.wait, args=(60.0,)) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        bell.ring()  # again: they may not have begun to wait
+        threads[0].join(0.001)
+
+
+def test_a_wait_ends_by_itself() -> None:
+    Bell().wait(0.001)
+
+
+def test_it_rings_once_in_ten_seconds() -> None:
+    moments = iter([100.0, 105.0, 110.0])
+    bell = Bell(lambda: next(moments))
+    rung = []
+    for _ in range(3):
+        before = bell.rings
+        bell.ring()
+        rung.append(bell.rings - before)
+    assert rung == [1, 0, 1]

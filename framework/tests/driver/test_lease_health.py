@@ -1,0 +1,25 @@
+"""Silence of the process that renews the lease is noticed."""
+
+from tests.kit.internals.driver import Election, LeaseHealth
+
+ELECTION = Election("me", "quaymaster", "kube-system", 15.0, 10.0, 2.0)
+
+
+def test_silence_for_longer_than_a_lease_counts_is_a_problem() -> None:
+    now = [100.0]
+    health = LeaseHealth(ELECTION, lambda: now[0])
+    now[0] += 35.0
+    assert health.problem() == ""
+    now[0] += 1.0
+    assert health.problem() == (
+        "nobody has said for 36 s that the lease kube-system/quaymaster is renewed"
+    )
+    health.heard()
+    assert health.problem() == ""
+
+
+def test_without_an_election_silence_is_no_problem() -> None:
+    now = [100.0]
+    health = LeaseHealth(None, lambda: now[0])
+    now[0] += 1000.0
+    assert health.problem() == ""
