@@ -12,7 +12,7 @@ CORE = Path(__file__).parents[1] / "framework" / "src" / "quaymaster"
 
 FLOORS = (
     # What has no subject of ours: texts, words, errors.
-    {"_errors", "_raised", "_suggestions", "_input", "_https"},
+    {"_errors", "_logs", "_raised", "_suggestions", "_input", "_https"},
     {"_notices", "_serving"},
     {"_objects"},
     {"_state"},

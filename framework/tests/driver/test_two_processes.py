@@ -100,6 +100,18 @@ def test_an_engine_that_cannot_be_understood_ends_the_process() -> None:
     assert "Traceback" not in errors
 
 
+def test_the_process_logs_as_the_engine_does(tmp_path: Path) -> None:
+    ours, process = io_process()
+    begin = Begin(kubeconfig=str(tmp_path / "none"), log_format="json")
+    with ours:
+        FrameSocket(ours, MESSAGES).send(begin)
+        _, errors = process.communicate(timeout=30)
+    assert process.returncode == 1
+    lines = [msgspec.json.decode(line) for line in errors.splitlines()]
+    assert [line["level"] for line in lines] == ["error"]
+    assert "none" in lines[0]["msg"]
+
+
 @pytest.mark.parametrize(
     ("sent", "why"),
     [

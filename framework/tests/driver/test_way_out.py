@@ -10,6 +10,7 @@ import pytest
 
 from quaymaster.testing import make_pod
 from tests.kit.certificates import asking_for_certificates, make_certificate
+from tests.kit.internals.driver import RequestCounts
 from tests.kit.internals.kubernetes import Access
 from tests.kit.internals.way_out import Answered, Asked, Pem, WayOut, requests
 from tests.kit.writing_server import WritingServer, writing_server
@@ -22,7 +23,7 @@ class Client:
     """Asks by a way out, and waits for the answer."""
 
     def __init__(self, way_out: WayOut, answers: "SimpleQueue[Answered]") -> None:
-        self.counts = way_out.counts
+        self.counted = way_out.counted
         self._way_out = way_out
         self._answers = answers
 
@@ -38,7 +39,9 @@ class Client:
 @contextmanager
 def client_of(access: Callable[[], Access]) -> Iterator[Client]:
     answers = SimpleQueue[Answered]()
-    way_out = WayOut(access, answers.put, may_write=lambda: True)
+    way_out = WayOut(
+        access, answers.put, counts=RequestCounts(), may_write=lambda: True
+    )
     thread = threading.Thread(target=way_out.run)
     thread.start()
     try:
@@ -74,7 +77,7 @@ def test_requests_are_counted_once_their_outcome_is_known(
 ) -> None:
     server.fates = [fate]
     client.bind()
-    counted = client.counts.counted()
+    counted = client.counted()
     assert counted.requests == {(code, "POST"): 1}
     assert sum(counted.durations["POST"].counts) == 1
 
@@ -110,7 +113,9 @@ def test_what_could_not_leave_before_the_end_is_no_doubt() -> None:
     with writing_server() as server:
         access = Access(name="here", server=server.url)
     answers = SimpleQueue[Answered]()
-    way_out = WayOut(lambda: access, answers.put, may_write=lambda: True)
+    way_out = WayOut(
+        lambda: access, answers.put, counts=RequestCounts(), may_write=lambda: True
+    )
     asked = requests.bind(POD, "node")
     asked.call = 1
     way_out.take(asked)

@@ -248,7 +248,7 @@ def test_evictions_are_counted(rig: Rig) -> None:
 
 def test_what_the_other_process_counts_is_served(rig: Rig) -> None:
     counted = Counted(
-        {("201", "POST"): 7}, {"POST": Durations([5, 2, *[0] * 11], 0.03)}
+        {("201", "POST"): 7}, {"POST": Durations([5, 2, *[0] * 11], 0.03)}, 4
     )
     lease = LeaseSeen("kube-scheduler", True, "me", 3, 2)
     rig.stats = ClientStats.of("api:6443", counted, lease)
@@ -259,6 +259,7 @@ def test_what_the_other_process_counts_is_served(rig: Rig) -> None:
     assert served(seconds, verb="POST", le="0.025", **where) == 7
     assert served("leader_election_master_status", name="kube-scheduler") == 1
     assert served("leader_election_slowpath_total", name="kube-scheduler") == 2
+    assert served("events_dropped_total") == 4
 
 
 def test_nothing_is_served_of_what_the_other_process_has_not_told(rig: Rig) -> None:

@@ -1,5 +1,6 @@
 """What tests see of ``quaymaster._operation``."""
 
+from quaymaster._logs import JsonFormatter, without_secrets
 from quaymaster._operation.access import Gate, client_of
 from quaymaster._operation.background import DriftWatch
 from quaymaster._operation.client_stats import ClientStats
@@ -20,7 +21,6 @@ from quaymaster._operation.engine_probe import (
 from quaymaster._operation.exposition import metrics_page
 from quaymaster._operation.families import FAMILIES
 from quaymaster._operation.health import PING, Check, health_pages
-from quaymaster._operation.logs import JsonFormatter, without_secrets
 from quaymaster._operation.pages import Page, Query, Reply, text_reply
 from quaymaster._operation.readings import SchedulerReader, client_readings
 from quaymaster._operation.reviews import ApiReviewer, CachedReviewer, ReviewError

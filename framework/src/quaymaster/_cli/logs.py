@@ -7,8 +7,8 @@ from typing import Final
 
 from quaymaster._cli.output import print_line
 from quaymaster._config.watcher import ConfigWatcher
+from quaymaster._logs import FORMATTERS
 from quaymaster._operation.dump import told_in_lines
-from quaymaster._operation.logs import JsonFormatter
 
 __all__ = ["log_formats", "logging_to_stderr"]
 
@@ -17,15 +17,10 @@ _log = logging.getLogger(__name__)
 _TELLING: Final = (ConfigWatcher.__module__, told_in_lines.__module__, __name__)
 """The modules whose messages are shown although nothing is wrong."""
 
-_FORMATS: Final = {
-    "text": lambda: logging.Formatter("%(message)s"),
-    "json": JsonFormatter,
-}
-
 
 def log_formats() -> list[str]:
     """The names of the formats of log lines."""
-    return list(_FORMATS)
+    return list(FORMATTERS)
 
 
 @contextmanager
@@ -39,7 +34,7 @@ def logging_to_stderr(form: str = "text") -> Iterator[Callable[[str], None]]:
         What tells a line to people: to standard output, or into a log for programs.
     """
     handler = logging.StreamHandler()
-    handler.setFormatter(_FORMATS[form]())
+    handler.setFormatter(FORMATTERS[form]())
     everything = logging.getLogger("quaymaster")
     telling = list(map(logging.getLogger, _TELLING))
     levels = [one.level for one in telling]

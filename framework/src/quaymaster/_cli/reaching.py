@@ -15,7 +15,12 @@ _DEFAULT: Final = ClientConnection()
 _JSON: Final = "application/json"
 
 
-def begin_of(config: SchedulerConfig, kubeconfig: str | None, context: str) -> Begin:
+def begin_of(
+    config: SchedulerConfig,
+    kubeconfig: str | None,
+    context: str,
+    log_format: str = "text",
+) -> Begin:
     """What the process for input and output is told first.
 
     Where the file does not say how many calls a second it takes, there is no limit: the
@@ -26,6 +31,7 @@ def begin_of(config: SchedulerConfig, kubeconfig: str | None, context: str) -> B
         kubeconfig: The kubeconfig file that the command line names, which comes before
             that of the configuration.
         context: The context.
+        log_format: The format of the log.
     """
     connection = config.client_connection
     is_limited = config.limits_requests
@@ -35,6 +41,7 @@ def begin_of(config: SchedulerConfig, kubeconfig: str | None, context: str) -> B
         qps=max(0.0, connection.qps) if is_limited else 0.0,
         burst=connection.burst if is_limited else 0,
         election=_election(config.leader_election),
+        log_format=log_format,
     )
 
 

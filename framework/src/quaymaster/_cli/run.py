@@ -73,7 +73,7 @@ def command(
 
     registry = PluginRegistry.discover()
     config, notices = read_config(config_file, registry)
-    begin = begin_of(config, kubeconfig, context)
+    begin = begin_of(config, kubeconfig, context, logging_format)
     print_notices(
         [*notices, *connection_notices(config.client_connection, config_file)]
     )
@@ -93,6 +93,7 @@ def command(
         stop = threading.Event()
         standing = Standing(
             is_leading=lambda: cluster.is_leading,
+            lease_problem=lambda: cluster.lease_problem,
             io_problem=lambda: cluster.end,
             is_stopping=stop.is_set,
         )

@@ -33,6 +33,7 @@ from quaymaster._driver.frames import (
     Leave,
     ToEngine,
 )
+from quaymaster._driver.lease_health import LeaseHealth
 from quaymaster._driver.link import Link
 from quaymaster._driver.refusals import error_of
 from quaymaster._driver.updating import updated_tree
@@ -80,6 +81,7 @@ class KubernetesCluster:
         self._gone = threading.Event()
         self.lease: LeaseSeen | None = None
         self.counted: Counted | None = None
+        self._lease_health = LeaseHealth(begin.election)
         self._link = Link(begin, self._receive, self._ended)
 
     def follow(self, kind: type[ApiObject]) -> None:
@@ -275,7 +277,13 @@ class KubernetesCluster:
         )
         return Answered(0, 0, why=why, is_in_doubt=True)
 
+    @property
+    def lease_problem(self) -> str:
+        """What is wrong with the lease that is held; empty if nothing, or none is."""
+        return self._lease_health.problem() if self.is_leading else ""
+
     def _receive(self, message: ToEngine) -> None:
+        self._lease_health.heard()
         if isinstance(message, Answered):
             take = self._waiting.pop(message.call, None)
             if take is not None:

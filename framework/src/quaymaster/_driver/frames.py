@@ -74,6 +74,7 @@ class Begin(Message, kw_only=True):
         qps: How many requests a second may leave; 0 for as many as the server takes.
         burst: How many may leave at once.
         election: The election to take part in; without one, writes leave at once.
+        log_format: The format of the log, such as ``json``.
     """
 
     kubeconfig: str | None = None
@@ -81,6 +82,7 @@ class Begin(Message, kw_only=True):
     qps: float = 0.0
     burst: int = 0
     election: Election | None = None
+    log_format: str = "text"
 
 
 class Follow(Message):
@@ -248,10 +250,12 @@ class Counted(Message):
     Attributes:
         requests: (code, method) -> how many were answered so.
         durations: Method -> how long they took.
+        dropped_events: How many Events were not written, since too many waited.
     """
 
     requests: dict[tuple[str, str], int]
     durations: dict[str, Durations]
+    dropped_events: int = 0
 
 
 class Leads(Message):

@@ -4,6 +4,7 @@ It ends when the engine's process closes the socket, however that came about.
 """
 
 import contextlib
+import logging
 import os
 import signal
 import socket
@@ -17,6 +18,7 @@ from typing import Final
 import attrs
 import msgspec
 
+from quaymaster._driver.counts import RequestCounts
 from quaymaster._driver.frame_socket import FrameSocket
 from quaymaster._driver.frames import (
     Alive,
@@ -33,8 +35,11 @@ from quaymaster._driver.way_in import WayIn
 from quaymaster._driver.way_out import WayOut
 from quaymaster._errors import QuaymasterError
 from quaymaster._kubernetes.resolving import find_access
+from quaymaster._logs import FORMATTERS
 
 __all__ = ["main"]
+
+_log = logging.getLogger("quaymaster._driver.io_process")  # run as the main module
 
 _SECONDS_TO_TELL_COUNTS: Final = 5.0  # a third of what Prometheus waits at least
 
@@ -60,20 +65,23 @@ def main(descriptor: int) -> None:
     begin, *further = _first(frames) or [Alive()]
     if not isinstance(begin, Begin):
         return
+    _log_as(begin.log_format)
     # Read again and again: files are written anew while this runs.
     find = partial(find_access, kubeconfig=begin.kubeconfig, context=begin.context)
     access = attrs.evolve(find(), reread=find)
-    leading = Leading(access, begin.election, frames.send)
+    counts = RequestCounts()
+    leading = Leading(access, begin.election, frames.send, counts.note)
     way_out = WayOut(
         find,
         frames.put,
         frames.flush,
+        counts=counts,
         may_write=leading.fence.may_write,
         qps=begin.qps,
         burst=begin.burst,
     )
     leading.start()
-    way_in = WayIn(access, frames.send, way_out.counts.note)
+    way_in = WayIn(access, frames.send, counts.note)
     tell_counts = partial(_tell_counts, way_out, frames)
     threading.Thread(target=tell_counts, name="counts", daemon=True).start()
     ear = _Ear(frames, way_out, way_in, leading)
@@ -140,16 +148,23 @@ def _tell_counts(way_out: WayOut, frames: FrameSocket[FromEngine]) -> None:
     told = Counted({}, {})
     while True:
         time.sleep(_SECONDS_TO_TELL_COUNTS)
-        counted = way_out.counts.counted()
+        counted = way_out.counted()
         if counted != told:
             frames.send(counted)
             told = counted
 
 
+def _log_as(form: str) -> None:
+    """Write warnings and errors as the engine's process does."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(FORMATTERS[form]())
+    logging.getLogger("quaymaster").addHandler(handler)
+
+
 def _end_at_once(args: threading.ExceptHookArgs) -> None:
     """Let the process end with a thread that broke, so that the engine learns of it."""
-    if not issubclass(args.exc_type, ConnectionError):  # the engine is gone
-        threading.__excepthook__(args)
+    if args.exc_value is not None and not isinstance(args.exc_value, ConnectionError):
+        _log.error("a thread broke", exc_info=args.exc_value)
     os._exit(1)
 
 
@@ -157,8 +172,10 @@ if __name__ == "__main__":
     try:
         main(int(sys.argv[1]))
     except QuaymasterError as error:
-        sys.stderr.write(f"{error}\n")
-        sys.stderr.flush()
+        _log.error("%s", error)
+        os._exit(1)
+    except Exception as error:
+        _log.error("the process for input and output broke", exc_info=error)
         os._exit(1)
     # Other threads may be in the midst of something: nobody waits for it.
     os._exit(0)

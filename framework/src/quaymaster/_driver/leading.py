@@ -12,6 +12,7 @@ from quaymaster._election.candidate import Candidate, ElectionStatus, HeldLease
 from quaymaster._election.elector import LeaderElector, election_client
 from quaymaster._election.fence import Fence
 from quaymaster._kubernetes.access import Access
+from quaymaster._kubernetes.client import Count
 
 __all__ = ["Leading"]
 
@@ -27,6 +28,7 @@ class Leading:
         access: Where the server is.
         election: The election; without one, writes leave at once.
         tell: Takes what the engine has to know.
+        count: Takes the method, the status and the seconds of each request.
     """
 
     def __init__(
@@ -34,6 +36,7 @@ class Leading:
         access: Access,
         election: Election | None,
         tell: Callable[[Message], None],
+        count: Count | None = None,
     ) -> None:
         self._tell = tell
         self._last_life: float | None = None
@@ -42,7 +45,7 @@ class Leading:
         if election is not None:
             settings = _settings(election)
             self._elector = LeaderElector(
-                election_client(access, settings),
+                election_client(access, settings, count),
                 settings,
                 Candidate(
                     identity=election.identity,

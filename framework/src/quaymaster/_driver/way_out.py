@@ -16,7 +16,7 @@ from quaymaster._driver.connections import Connections
 from quaymaster._driver.counts import RequestCounts
 from quaymaster._driver.dialling import Dial
 from quaymaster._driver.events import Events
-from quaymaster._driver.frames import Answered, Asked, Lane, Note
+from quaymaster._driver.frames import Answered, Asked, Counted, Lane, Note
 from quaymaster._driver.lanes import Lanes
 from quaymaster._kubernetes.access import Access
 
@@ -35,18 +35,16 @@ _SECONDS_TO_SWEEP: Final = 1.0
 class WayOut:
     """Sends requests, and tells of their answers.
 
-    One thread calls everything but `post`.
+    One thread calls everything but `post` and `counted`.
 
     Args:
         access: Returns where the server is, and as whom to ask; it may block.
         tell: Takes the answers.
         flush: Called when there are no more answers for now.
+        counts: Counts the requests.
         may_write: Asked right before a write leaves.
         qps: How many requests a second may leave; 0 for as many as the server takes.
         burst: How many may leave at once.
-
-    Attributes:
-        counts: Counts the requests.
     """
 
     def __init__(
@@ -55,6 +53,7 @@ class WayOut:
         tell: Callable[[Answered], None],
         flush: Callable[[], None] = lambda: None,
         *,
+        counts: RequestCounts,
         may_write: Callable[[], bool],
         qps: float = 0.0,
         burst: int = 0,
@@ -66,7 +65,7 @@ class WayOut:
         self._woken, self._waker = socket.socketpair()
         self._woken.setblocking(False)
         self._selector.register(self._woken, selectors.EVENT_READ, self._drain)
-        self.counts = RequestCounts()
+        self._counts = counts
         self._dial = Dial(access, self.post)
         self._answered: dict[int, Callable[[Answered], None]] = {}
         self._own_calls = itertools.count(-1, -1)
@@ -79,7 +78,7 @@ class WayOut:
                     self._dial,
                     self._selector,
                     time.monotonic,
-                    self.counts.note,
+                    counts.note,
                     limit=limit,
                     timeout=_SECONDS_TO_ANSWER,
                 )
@@ -128,6 +127,12 @@ class WayOut:
     def note(self, note: Note) -> None:
         """Write an Event, or count it in."""
         self._events.note(note)
+
+    def counted(self) -> Counted:
+        """Return what was counted so far; from any thread."""
+        counted = self._counts.counted()
+        counted.dropped_events = self._lanes.dropped
+        return counted
 
     def leave(self, seconds: float) -> None:
         """Have `run` return once everything is answered.

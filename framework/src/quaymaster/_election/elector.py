@@ -12,7 +12,7 @@ from quaymaster._election.fence import Fence
 from quaymaster._election.rules import Answer, Ask, Clocks, Pause, Rules
 from quaymaster._errors import QuaymasterError
 from quaymaster._kubernetes.access import Access
-from quaymaster._kubernetes.client import ApiClient
+from quaymaster._kubernetes.client import ApiClient, Count
 from quaymaster._kubernetes.errors import ApiError
 
 __all__ = ["LeaderElector", "election_client", "new_identity"]
@@ -82,7 +82,9 @@ class LeaderElector:
             return error
 
 
-def election_client(access: Access, settings: LeaderElection) -> ApiClient:
+def election_client(
+    access: Access, settings: LeaderElection, count: Count | None = None
+) -> ApiClient:
     """Make a client for a leader election, which does not wait longer than it may.
 
     Mirrors ``NewFromKubeconfig`` (k8s.io/client-go v0.36,
@@ -94,7 +96,7 @@ def election_client(access: Access, settings: LeaderElection) -> ApiClient:
         raise ApiError(access.name, message, code=_TOO_MANY)
 
     timeout = max(1.0, settings.renew_deadline.total_seconds() / 2)
-    return ApiClient(access, timeout=timeout, sleep=refuse_to_wait)
+    return ApiClient(access, timeout=timeout, sleep=refuse_to_wait, count=count)
 
 
 def new_identity() -> str:

@@ -25,6 +25,7 @@ class ClientStats:
         lease_name: The name of the lease; empty if there is no election.
         is_leader: Whether this process holds it.
         slow_renewals: How often it had to be read before a renewal.
+        dropped_events: How many Events were not written, since too many waited.
     """
 
     requests: Mapping[tuple[str, str, str], int] = attrs.field(factory=dict)
@@ -32,6 +33,7 @@ class ClientStats:
     lease_name: str = ""
     is_leader: bool = False
     slow_renewals: int = 0
+    dropped_events: int = 0
 
     @classmethod
     def of(
@@ -57,4 +59,5 @@ class ClientStats:
             lease_name=lease.name if lease is not None else "",
             is_leader=lease is not None and lease.is_leader,
             slow_renewals=lease.slow_renewals if lease is not None else 0,
+            dropped_events=counted.dropped_events,
         )

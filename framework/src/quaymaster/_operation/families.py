@@ -1,7 +1,8 @@
 """The metrics by name: what each counts, and by which labels.
 
 Names, labels and buckets are those of kube-scheduler 1.36.2, which
-docs/reference/metrics.md lists; `cache_drift_total` is ours.
+docs/reference/metrics.md lists; `cache_drift_total` and `events_dropped_total` are
+ours.
 """
 
 import enum
@@ -205,6 +206,11 @@ _LISTED: Final = (
         "The version: that of Kubernetes that decisions follow, and ours.",
         Kind.GAUGE,
         ("git_version", "major", "minor", "platform"),
+    ),
+    Family(
+        "events_dropped_total",
+        "Events that were not written, since too many waited.",
+        Kind.COUNTER,
     ),
     Family(
         "cache_drift_total",

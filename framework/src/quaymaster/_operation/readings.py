@@ -131,6 +131,7 @@ def client_readings(stats: ClientStats) -> Readings:
     readings: dict[str, Mapping[Labels, float | Measured]] = {
         "rest_client_requests_total": _values(stats.requests),
         "rest_client_request_duration_seconds": _values(stats.durations),
+        "events_dropped_total": {(): stats.dropped_events},
         "kubernetes_build_info": {(ours, major, minor, where): 1},
     }
     if stats.lease_name:

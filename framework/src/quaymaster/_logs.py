@@ -7,11 +7,12 @@ traceback, and whatever a message was given, such as ``pod``, ``node`` or ``plug
 
 import logging
 import re
+from collections.abc import Callable, Mapping
 from typing import Final
 
 import msgspec
 
-__all__ = ["JsonFormatter", "without_secrets"]
+__all__ = ["FORMATTERS", "JsonFormatter", "without_secrets"]
 
 _USUAL: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
 
@@ -48,3 +49,10 @@ class JsonFormatter(logging.Formatter):
         if record.exc_info:
             fields["error"] = without_secrets(self.formatException(record.exc_info))
         return msgspec.json.encode(fields).decode()
+
+
+FORMATTERS: Final[Mapping[str, Callable[[], logging.Formatter]]] = {
+    "text": lambda: logging.Formatter("%(message)s"),
+    "json": JsonFormatter,
+}
+"""What makes the lines of a log, by the name of the format."""
