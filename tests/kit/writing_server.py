@@ -21,8 +21,7 @@ class WritingServer:
         url: Its address.
         token: What requests must bear, if anything.
         fates: What becomes of the next requests: ``drop`` hears it and hangs up,
-            ``cut`` answers half, ``close`` answers and hangs up without a word,
-            and a number is the code of the answer. Else 201.
+            ``cut`` answers half, and a number is the code of the answer. Else 201.
         taken: The requests that it has heard and let in: method and path.
         clients: How many connections were made.
         subjects: The names in the certificates of clients.
@@ -53,9 +52,6 @@ class WritingServer:
             handler.send_response(201)
             handler.send_header("Content-Length", "100")
             handler.end_headers()
-            handler.close_connection = True
-        elif fate == "close":
-            _answer(handler, 201)
             handler.close_connection = True
         else:
             _answer(handler, int(fate))

@@ -82,14 +82,6 @@ def test_requests_are_counted_once_their_outcome_is_known(
     assert sum(counted.durations["POST"].counts) == 1
 
 
-def test_connection_that_the_server_has_closed_is_not_used(
-    server: WritingServer, client: Client
-) -> None:
-    server.fates = ["close"]
-    assert [client.bind().code for _ in range(2)] == [201, 201]
-    assert server.taken == [BINDING] * 2
-
-
 @pytest.mark.parametrize("fate", ["drop", "cut", "500", "504", "409"])
 def test_bind_without_a_clear_answer_is_in_doubt_and_sent_once(
     server: WritingServer, client: Client, fate: str

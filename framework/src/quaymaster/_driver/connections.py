@@ -1,5 +1,6 @@
 """The connections of one lane: one request at a time on each, none of which blocks."""
 
+import select
 import selectors
 import socket
 import ssl
@@ -196,7 +197,8 @@ class _Wire:
 
     def can_be_used(self, made: Made) -> bool:
         """Whether a request can be sent, made with these credentials."""
-        # If the server has closed it, the selector has said so, or will in a moment.
+        if self.is_open and select.select([self._socket], (), (), 0)[0]:
+            self.ready(selectors.EVENT_READ)  # the server may have closed it
         if not self.is_open:
             return False
         # Identity: what is the same needs no comparing.
