@@ -1,7 +1,17 @@
 """How much room a cluster has, how many nodes it takes, and what changes do to it."""
 
-from quaymaster._capacity.figures import GroupRoom, NodeRoom, ResourceRoom, Room
+from quaymaster._capacity.calls import Capacity, capacity
+from quaymaster._capacity.figures import (
+    GroupRoom,
+    Headroom,
+    NodeRoom,
+    ResourceRoom,
+    Room,
+    TypicalPod,
+)
+from quaymaster._capacity.headroom import find_headroom
 from quaymaster._capacity.measuring import measure_room
+from quaymaster._capacity.pod_text import PodTextError, pod_of_text
 from quaymaster._capacity.prices import PRICE_ANNOTATION, Prices, read_prices
 from quaymaster._changes.change import (
     ChangeError,
@@ -38,6 +48,7 @@ from quaymaster._planning.what_if_results import (
 
 __all__ = [
     "PRICE_ANNOTATION",
+<<<<<<< HEAD
     "AddNodes",
     "Apply",
     "ChangeError",
@@ -51,7 +62,11 @@ __all__ = [
     "Evicted",
     "FailNodes",
     "FailZone",
+=======
+    "Capacity",
+>>>>>>> 93a3fb9 (capacity: how much room there is, where, and how many more pods fit)
     "GroupRoom",
+    "Headroom",
     "Loss",
     "Move",
     "NodeGroup",
@@ -60,6 +75,7 @@ __all__ = [
     "Patch",
     "Plan",
     "PlannedGroup",
+    "PodTextError",
     "Prices",
     "RefusedEviction",
     "RemoveNodes",
@@ -67,6 +83,7 @@ __all__ = [
     "ResourceRoom",
     "ReturnNodes",
     "Room",
+<<<<<<< HEAD
     "Scale",
     "SetImage",
     "Target",
@@ -75,9 +92,16 @@ __all__ = [
     "Utilization",
     "WhatIfResult",
     "WhatIfStep",
+=======
+    "TypicalPod",
+    "Utilization",
+    "capacity",
+    "find_headroom",
+>>>>>>> 93a3fb9 (capacity: how much room there is, where, and how many more pods fit)
     "measure_room",
     "parse_node_group",
     "plan",
+    "pod_of_text",
     "read_node_groups",
     "read_prices",
     "what_if",

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import attrs
 
-__all__ = ["GroupRoom", "NodeRoom", "ResourceRoom", "Room"]
+__all__ = ["GroupRoom", "Headroom", "NodeRoom", "ResourceRoom", "Room", "TypicalPod"]
 
 
 @attrs.frozen(kw_only=True)
@@ -67,10 +67,10 @@ class GroupRoom:
         price_per_hour: The sum of what the nodes cost; None if no price is known.
         unpriced: How many nodes have no price, so that the sum lacks them.
         fragmentation: By resource, from 0 to 1: the part of the free room that a
-            typical pod cannot use, since the scheduler finds that it does not fit where
-            the room is. It is the mean over all pods of the input that request the
-            resource. Resources that no typical pod requests, or that nothing is left
-            of, are missing.
+            typical pod cannot use, since the scheduler finds the node unfit for one
+            more of it. It is the mean over all pods of the cluster that request the
+            resource. Resources that none requests, or that nothing is left of, are
+            missing; all are, if nobody asked for it.
         stranded: The part of the free room that no typical pod at all can use, for the
             same resources.
     """
@@ -87,6 +87,43 @@ class GroupRoom:
 
 
 @attrs.frozen(kw_only=True)
+class Headroom:
+    """How many more of a pod fit.
+
+    Attributes:
+        pod: What was asked for.
+        fits: How many more fit.
+        limit: How many were tried at most; if `fits` is as many, more may fit.
+        nodes: Node -> how many more are on it then.
+        message: Why the next one does not fit, in the scheduler's words, or those of a
+            quota; empty if the limit was reached.
+    """
+
+    pod: str
+    fits: int
+    limit: int
+    nodes: Mapping[str, int]
+    message: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class TypicalPod:
+    """Pods of the cluster that are alike, and how many nodes have room for one more.
+
+    Attributes:
+        pod: The key of the first of them.
+        pods: How many there are.
+        requests: What each requests, by resource, in the units of `ResourceRoom`.
+        nodes: How many nodes the scheduler finds fit for one more.
+    """
+
+    pod: str
+    pods: int
+    requests: Mapping[str, int]
+    nodes: int
+
+
+@attrs.frozen(kw_only=True)
 class Room:
     """The room in a cluster.
 
@@ -95,9 +132,12 @@ class Room:
         total: The room on all nodes.
         groups: The room on each group, sorted by the values of its labels.
         nodes: The room on each node, by name; empty if nobody asked for it.
+        typical: The typical pods, the most frequent first, if fragmentation was asked
+            for; at most 100.
     """
 
     by: tuple[str, ...]
     total: GroupRoom
     groups: tuple[GroupRoom, ...]
     nodes: tuple[NodeRoom, ...]
+    typical: tuple[TypicalPod, ...] = ()

@@ -5,7 +5,12 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from quaymaster._capacity.columns import AmountColumns
-from quaymaster._capacity.figures import GroupRoom, NodeRoom, Room
+from quaymaster._capacity.figures import GroupRoom, NodeRoom, Room, TypicalPod
+from quaymaster._capacity.fragmentation import (
+    FittingShape,
+    Fragmentation,
+    fitting_shapes,
+)
 from quaymaster._capacity.grouping import default_labels, group_of
 from quaymaster._capacity.prices import Prices, total_price
 from quaymaster._simulation.run import Simulation
@@ -20,6 +25,7 @@ def measure_room(
     by: Sequence[str] | None = None,
     prices: Prices | None = None,
     each_node: bool = True,
+    fragmentation: bool = False,
 ) -> Room:
     """Measure the room in a simulated cluster as it is now.
 
@@ -32,6 +38,8 @@ def measure_room(
             have them.
         prices: What nodes cost, beside what their annotations say.
         each_node: Whether there are figures of each node, and not only of groups.
+        fragmentation: Whether the scheduler is asked where typical pods fit, which
+            takes some milliseconds for each kind of pods that there is.
 
     Raises:
         AdmissionError: The annotation of a node is no price.
@@ -39,16 +47,28 @@ def measure_room(
     columns = AmountColumns.of(simulation.scheduler.snapshot.nodes)
     nodes = [info.node for info in columns.infos]
     costs = (prices or Prices()).of_all(nodes)
+    shapes = fitting_shapes(simulation) if fragmentation else []
+    lost = Fragmentation(columns, shapes)
     labels = tuple(default_labels(nodes) if by is None else by)
     keys = [group_of(node, labels) for node in nodes]
     return Room(
         by=labels,
-        total=_group((), columns, costs, range(len(nodes))),
+        total=_group((), columns, costs, lost, range(len(nodes))),
         groups=tuple(
-            _group(key, columns, costs, places)
+            _group(key, columns, costs, lost, places)
             for key, places in sorted(_places(keys).items())
         ),
         nodes=tuple(_nodes(columns, keys, costs)) if each_node else (),
+        typical=tuple(map(_typical, shapes)),
+    )
+
+
+def _typical(fitting: FittingShape) -> TypicalPod:
+    return TypicalPod(
+        pod=fitting.shape.pod.key,
+        pods=fitting.shape.count,
+        requests=fitting.shape.requests,
+        nodes=int(fitting.fits.sum()),
     )
 
 
@@ -64,6 +84,7 @@ def _group(
     key: tuple[str, ...],
     columns: AmountColumns,
     costs: Sequence[float | None],
+    lost: Fragmentation,
     places: Sequence[int],
 ) -> GroupRoom:
     at: RowArray = np.array(places, dtype=np.intp)
@@ -76,6 +97,8 @@ def _group(
         imbalance=columns.imbalance(at),
         price_per_hour=total_price(prices),
         unpriced=prices.count(None),
+        fragmentation=lost.mean(at),
+        stranded=lost.stranded(at),
     )
 
 

@@ -5,6 +5,8 @@ import sys
 import attrs
 import click
 
+from quaymaster._capacity.calls import capacity
+from quaymaster._capacity.figures import Room
 from quaymaster._cli.inputs import (
     InputOptions,
     Inputs,
@@ -16,12 +18,14 @@ from quaymaster._cli.output import (
     OutputFormat,
     output_option,
     print_document,
+    print_line,
     progress_bar,
     scheduling_in,
     warn,
 )
 from quaymaster._cli.reports import report_option, write_report
 from quaymaster._cli.results import as_document, print_names, print_result
+from quaymaster._cli.rooms import print_groups, room_document
 from quaymaster._cli.sorting import SortKey
 from quaymaster._cli.timings import RunTimings
 from quaymaster._cli.tracing import trace_option, warn_of_unseen_pods
@@ -64,6 +68,12 @@ NOT_STRICT = 1
     is_flag=True,
     help="Print how long each hook of each plugin took, in real time.",
 )
+@click.option(
+    "--capacity",
+    "with_capacity",
+    is_flag=True,
+    help='Print how much room is left in the end, as "capacity" does.',
+)
 @trace_option()
 @report_option()
 @output_option(
@@ -88,6 +98,7 @@ def command(
     check_plugins: bool,
     verify: int,
     timings: bool,
+    with_capacity: bool,
     trace: Trace | None,
     report_file: str | None,
     output: OutputFormat,
@@ -103,8 +114,9 @@ def command(
     Times are virtual: seconds since the beginning, when all that is in the manifests
     is there already. What was left out or assumed is told as warnings at the end.
     """
-    if timings and output is OutputFormat.NAME:
-        raise click.UsageError("--timings cannot be printed by -o name")
+    for is_asked, name in ((timings, "--timings"), (with_capacity, "--capacity")):
+        if is_asked and output is OutputFormat.NAME:
+            raise click.UsageError(f"{name} cannot be printed by -o name")
     measured = RunTimings() if timings else None
     inputs = read_inputs(options)
     set_options = SchedulerOptions(
@@ -113,12 +125,14 @@ def command(
         hook_observers=[measured.hooks] if measured else (),
         trace=trace,
     )
-    run = _simulated(inputs, options, set_options, report_file is not None)
+    run, room = _simulated(
+        inputs, options, set_options, report_file is not None, with_capacity
+    )
     result = sort_by.sorted(run if isinstance(run, SimulationResult) else run.result)
     if report_file and isinstance(run, ObservedRun):
         title = ", ".join(options.paths) or options.context or "Simulation"
         write_report(report_file, [run], title=title)
-    _print(result, output, measured)
+    _print(result, output, measured, room)
     print_notices(result.notices)
     warn_of_unseen_pods(trace)
     if require_all and (result.unscheduled or has_missing_pods(result.notices)):
@@ -132,24 +146,39 @@ def _simulated(
     options: InputOptions,
     set_options: SchedulerOptions,
     is_observed: bool,
-) -> SimulationResult | ObservedRun:
+    with_capacity: bool,
+) -> tuple[SimulationResult | ObservedRun, Room | None]:
+    run: SimulationResult | ObservedRun | None = None
+    room: Room | None = None
     try:
         with progress_bar() as progress, inputs.located():
-            run = (observe if is_observed else simulate)(
-                inputs.objects,
-                config=inputs.config,
-                registry=inputs.registry,
-                seed=options.seed,
-                on_progress=scheduling_in(progress),
-                options=set_options,
-                max_pods=options.max_pods,
-            )
+            if with_capacity:
+                found = capacity(
+                    inputs.objects,
+                    config=inputs.config,
+                    registry=inputs.registry,
+                    seed=options.seed,
+                    on_progress=scheduling_in(progress),
+                    options=set_options,
+                    max_pods=options.max_pods,
+                )
+                run, room = found.result, found.room
+            if run is None or is_observed:
+                run = (observe if is_observed else simulate)(
+                    inputs.objects,
+                    config=inputs.config,
+                    registry=inputs.registry,
+                    seed=options.seed,
+                    on_progress=scheduling_in(progress),
+                    options=set_options,
+                    max_pods=options.max_pods,
+                )
     except VerificationError as error:
         warn(str(error))
         sys.exit(NOT_VERIFIED)
     if isinstance(run, ObservedRun):
-        return attrs.evolve(run, result=_noted(run.result, inputs))
-    return _noted(run, inputs)
+        return attrs.evolve(run, result=_noted(run.result, inputs)), room
+    return _noted(run, inputs), room
 
 
 def _noted(result: SimulationResult, inputs: Inputs) -> SimulationResult:
@@ -157,17 +186,25 @@ def _noted(result: SimulationResult, inputs: Inputs) -> SimulationResult:
 
 
 def _print(
-    result: SimulationResult, output: OutputFormat, timings: RunTimings | None
+    result: SimulationResult,
+    output: OutputFormat,
+    timings: RunTimings | None,
+    room: Room | None,
 ) -> None:
     match output:
         case OutputFormat.NAME:
             print_names(result)
         case OutputFormat.TABLE | OutputFormat.WIDE:
             print_result(result, wide=output is OutputFormat.WIDE)
+            if room is not None:
+                print_line()
+                print_groups(room)
             if timings is not None:
                 timings.print()
         case _:
             document = as_document(result)
             if timings is not None:
                 document["timings"] = timings.document()
+            if room is not None:
+                document["capacity"] = room_document(room)
             print_document(document, output)

@@ -1,0 +1,49 @@
+"""Writes amounts of resources as people read them."""
+
+from typing import Final
+
+from quaymaster._objects.quantity import Quantity
+from quaymaster._objects.resource_names import (
+    CPU,
+    EPHEMERAL_STORAGE,
+    HUGE_PAGES,
+    MEMORY,
+)
+
+__all__ = ["amount", "percent", "price"]
+
+_UNITS: Final = ("Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
+_KIBI: Final = 1024
+
+
+def amount(resource: str, number: int) -> str:
+    """Write an amount: ``1500m`` of CPU, ``1.5Gi`` of memory, ``2`` of all else.
+
+    Args:
+        resource: The name of the resource.
+        number: Millicores, bytes, or a plain number.
+    """
+    if resource == CPU:
+        return str(Quantity.from_milli(number))
+    if resource in (MEMORY, EPHEMERAL_STORAGE) or resource.startswith(HUGE_PAGES):
+        return _bytes(number)
+    return str(number)
+
+
+def percent(part: float) -> str:
+    """Write a part of 1, such as ``37%``; what is more than nothing is not 0%."""
+    return "<1%" if 0 < part < 0.01 else f"{part:.0%}"
+
+
+def price(number: float | None) -> str:
+    """Write a price per hour; ``-`` if it is not known."""
+    return "-" if number is None else f"{number:.10g}"
+
+
+def _bytes(number: int) -> str:
+    size, unit = float(number), ""
+    for larger in _UNITS:
+        if size < _KIBI:
+            break
+        size, unit = size / _KIBI, larger
+    return f"{size:.1f}".removesuffix(".0") + unit

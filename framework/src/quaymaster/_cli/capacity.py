@@ -1,0 +1,157 @@
+"""``quaymaster capacity``."""
+
+import sys
+
+import attrs
+import click
+
+from quaymaster._capacity.calls import Capacity, capacity
+from quaymaster._capacity.grouping import GROUP_LABELS, label_called
+from quaymaster._capacity.headroom import MORE_PODS
+from quaymaster._capacity.pod_text import pod_of_text
+from quaymaster._capacity.prices import PRICE_ANNOTATION, read_prices
+from quaymaster._cli.inputs import InputOptions, Inputs, input_options, read_inputs
+from quaymaster._cli.notices import print_notices
+from quaymaster._cli.output import (
+    OutputFormat,
+    output_option,
+    print_document,
+    progress_bar,
+    scheduling_in,
+)
+from quaymaster._cli.rooms import as_document, print_capacity
+from quaymaster._cli.values import complete_pod
+
+__all__ = ["command"]
+
+DOES_NOT_FIT = 1
+
+
+@attrs.frozen(kw_only=True)
+class _Questions:
+    """What is asked beside the input."""
+
+    by: tuple[str, ...]
+    prices: str | None
+    fit: tuple[str, ...]
+    pods: tuple[str, ...]
+    as_it_stands: bool
+    at_most: int
+
+
+@click.command("capacity")
+@input_options
+@click.option(
+    "--by",
+    metavar="LABEL",
+    multiple=True,
+    help="Group nodes by a label, such as rack, or by "
+    f"{', '.join(list(GROUP_LABELS)[:-1])} or {list(GROUP_LABELS)[-1]}, which stand "
+    "for the usual labels. May be repeated. [default: zone and instance-type, if "
+    "nodes have them]",
+)
+@click.option(
+    "--prices",
+    metavar="FILE",
+    type=click.Path(),
+    help="A YAML file of prices per hour by instance type (m5.large: 0.096). The "
+    f"annotation {PRICE_ANNOTATION} of a node counts before it.",
+)
+@click.option(
+    "--fit",
+    metavar="POD",
+    multiple=True,
+    shell_complete=complete_pod,
+    help="Find how many more of a pod or workload of the input fit, such as "
+    "deploy/web. May be repeated.",
+)
+@click.option(
+    "--pod",
+    "pods",
+    metavar="SPEC",
+    multiple=True,
+    help="Find how many of such pods fit: cpu=2,memory=4Gi,nvidia.com/gpu=1, with "
+    "label:KEY=VALUE, selector:KEY=VALUE and toleration:KEY if needed. May be "
+    "repeated.",
+)
+@click.option(
+    "--at-most",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=MORE_PODS,
+    show_default=True,
+    help="How many more pods --fit and --pod try.",
+)
+@click.option(
+    "--as-it-stands",
+    is_flag=True,
+    help="Schedule nothing: count the pods that have a node already.",
+)
+@click.option(
+    "--require-fit", is_flag=True, help="Exit with 1 if not one more fits of any."
+)
+@output_option(
+    OutputFormat.TABLE, OutputFormat.WIDE, OutputFormat.JSON, OutputFormat.YAML
+)
+def command(
+    options: InputOptions,
+    by: tuple[str, ...],
+    prices: str | None,
+    fit: tuple[str, ...],
+    pods: tuple[str, ...],
+    at_most: int,
+    as_it_stands: bool,
+    require_fit: bool,
+    output: OutputFormat,
+) -> None:
+    """Show how much room there is: per node, per group of nodes, and in all.
+
+    The manifests are simulated as with "simulate", and what is left then is counted.
+    USED is the requested part of what nodes offer. FRAGMENTED is the part of the free
+    room that a pod like those of the input cannot use where it is, on average over
+    these pods; STRANDED is the part that none of them can use. IMBALANCE is the
+    standard deviation of USED over the nodes.
+
+    --fit and --pod schedule copies, with all constraints, until one does not fit.
+    """
+    inputs = read_inputs(options)
+    questions = _Questions(
+        by=by,
+        prices=prices,
+        fit=fit,
+        pods=pods,
+        as_it_stands=as_it_stands,
+        at_most=at_most,
+    )
+    found = _asked(inputs, options, questions)
+    notices = (*inputs.notices, *found.result.notices)
+    found = attrs.evolve(found, result=attrs.evolve(found.result, notices=notices))
+    if output in (OutputFormat.TABLE, OutputFormat.WIDE):
+        print_capacity(found, wide=output is OutputFormat.WIDE)
+    else:
+        print_document(as_document(found), output)
+    print_notices(notices)
+    if require_fit and not all(one.fits for one in found.headroom):
+        sys.exit(DOES_NOT_FIT)
+
+
+def _asked(inputs: Inputs, options: InputOptions, questions: _Questions) -> Capacity:
+    namespace = options.namespace or ""
+    prices = None if questions.prices is None else read_prices(questions.prices)
+    pods = [(text, pod_of_text(text, namespace=namespace)) for text in questions.pods]
+    with progress_bar() as progress, inputs.located():
+        return capacity(
+            inputs.objects,
+            config=inputs.config,
+            registry=inputs.registry,
+            seed=options.seed,
+            by=[label_called(name) for name in questions.by] or None,
+            prices=prices,
+            fit=questions.fit,
+            pods=pods,
+            namespace=namespace,
+            as_it_stands=questions.as_it_stands,
+            limit=questions.at_most,
+            on_progress=scheduling_in(progress),
+            max_pods=options.max_pods,
+        )

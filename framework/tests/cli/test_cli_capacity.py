@@ -1,0 +1,126 @@
+"""``quaymaster capacity``: tables, documents, exit codes, what is refused."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from quaymaster.planning import PodTextError
+from tests.kit.internals.cli import app
+
+WEB = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - {name: web, image: nginx, resources: {requests: {cpu: 1500m, memory: 1Gi}}}
+"""
+NODES = ("--nodes", "2:cpu=4,memory=8Gi,zones=2")
+
+
+@pytest.fixture
+def web(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    Path("web.yaml").write_text(WEB, encoding="utf-8")
+    return "web.yaml"
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["capacity", *arguments])
+
+
+def document(*arguments: str) -> dict[str, object]:
+    found = run(*arguments, "-o", "json")
+    assert found.exit_code == 0, found.output
+    loaded: dict[str, object] = json.loads(found.stdout)
+    return loaded
+
+
+def test_tables_show_each_node_each_group_and_all(web: str) -> None:
+    lines = [line.split() for line in run(web, *NODES).stdout.splitlines()]
+    assert ["node-000", "3/4", "2Gi/8Gi", "2/110"] in lines
+    assert ["zone-a", "4cpu-8Gi", "1", "cpu", "4", "3", "1"] in [
+        row[:7] for row in lines
+    ]
+    assert ["(all)", "2", "cpu", "8", "4500m", "3500m", "56%"] in [
+        row[:7] for row in lines
+    ]
+    assert ["3", "pods", "on", "2", "nodes"] in lines
+
+
+def test_headroom_is_told_in_a_sentence(web: str) -> None:
+    found = run(web, *NODES, "--fit", "deploy/web", "--pod", "cpu=1", "--at-most", "2")
+    assert found.stdout.splitlines()[-2:] == [
+        "1 more of deploy/web fit; then 0/2 nodes are available: 2 Insufficient cpu.",
+        "2 more of cpu=1 fit, or more (--at-most 2 was reached)",
+    ]
+
+
+def test_document_has_all_figures(web: str) -> None:
+    found = document(web, *NODES, "--by", "zone", "--fit", "deploy/web")
+    assert found["by"] == ["topology.kubernetes.io/zone"]
+    assert found["total"]["resources"]["cpu"]["free"] == 3500  # type: ignore[index]
+    assert [one["fits"] for one in found["headroom"]] == [1]  # type: ignore[attr-defined]
+
+
+def test_wide_has_a_line_for_each_resource_of_a_node(web: str) -> None:
+    lines = [
+        line.split() for line in run(web, *NODES, "-o", "wide").stdout.splitlines()
+    ]
+    assert ["node-000", "zone-a", "4cpu-8Gi", "cpu", "4", "3", "1", "75%", "-"] in lines
+    assert lines[lines.index([]) + 1][:2] == ["TYPICAL", "POD"]
+
+
+def test_prices_are_added_up(web: str) -> None:
+    Path("prices.yaml").write_text("4cpu-8Gi: 0.25", encoding="utf-8")
+    assert "price: 0.5 per hour\n" in run(web, *NODES, "--prices", "prices.yaml").stdout
+
+
+def test_wrong_prices_are_an_error_with_the_place(web: str) -> None:
+    Path("prices.yaml").write_text("a: cheap", encoding="utf-8")
+    found = run(web, *NODES, "--prices", "prices.yaml")
+    assert str(found.exception) == (
+        "prices.yaml: a: expected a price per hour such as 0.096, got 'cheap'"
+    )
+
+
+def test_a_wrong_annotation_is_an_error_with_the_file(web: str) -> None:
+    Path("node.yaml").write_text(
+        "{apiVersion: v1, kind: Node, metadata: {name: one, annotations: "
+        "{simulation.quaymaster.io/price-per-hour: dear}}}",
+        encoding="utf-8",
+    )
+    found = run(web, "node.yaml")
+    assert str(found.exception).startswith("node.yaml (Node one): metadata.")
+
+
+def test_a_pod_that_cannot_be_read_is_an_error(web: str) -> None:
+    assert isinstance(run(web, "--pod", "cpu").exception, PodTextError)
+
+
+def test_exit_code_is_1_on_demand_if_nothing_more_fits(web: str) -> None:
+    asked = (web, *NODES, "--pod", "cpu=9")
+    assert (run(*asked).exit_code, run(*asked, "--require-fit").exit_code) == (0, 1)
+    assert run(web, *NODES, "--pod", "cpu=1", "--require-fit").exit_code == 0
+
+
+def test_simulate_says_the_same_of_its_end(web: str) -> None:
+    def simulated(*more: str) -> Result:
+        return CliRunner().invoke(app, ["simulate", web, *NODES, "--capacity", *more])
+
+    [total] = [
+        line.split()[3:7]
+        for line in simulated().stdout.splitlines()
+        if line.startswith("(all)") and " cpu " in line
+    ]
+    assert total == ["8", "4500m", "3500m", "56%"]
+    found = json.loads(simulated("-o", "json").stdout)["capacity"]
+    assert found == {key: document(web, *NODES)[key] for key in found}
+    assert simulated("-o", "name").exit_code == 2
