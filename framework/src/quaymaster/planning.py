@@ -1,6 +1,6 @@
 """How much room a cluster has, how many nodes it takes, and what changes do to it."""
 
-from quaymaster._capacity.calls import Capacity, capacity
+from quaymaster._capacity.calls import CapacityResult, capacity
 from quaymaster._capacity.figures import (
     GroupRoom,
     Headroom,
@@ -48,9 +48,9 @@ from quaymaster._planning.what_if_results import (
 
 __all__ = [
     "PRICE_ANNOTATION",
-<<<<<<< HEAD
     "AddNodes",
     "Apply",
+    "CapacityResult",
     "ChangeError",
     "ClusterChange",
     "ClusterState",
@@ -62,9 +62,6 @@ __all__ = [
     "Evicted",
     "FailNodes",
     "FailZone",
-=======
-    "Capacity",
->>>>>>> 93a3fb9 (capacity: how much room there is, where, and how many more pods fit)
     "GroupRoom",
     "Headroom",
     "Loss",
@@ -83,21 +80,17 @@ __all__ = [
     "ResourceRoom",
     "ReturnNodes",
     "Room",
-<<<<<<< HEAD
     "Scale",
     "SetImage",
     "Target",
+    "TypicalPod",
     "Uncordon",
     "UseConfig",
     "Utilization",
     "WhatIfResult",
     "WhatIfStep",
-=======
-    "TypicalPod",
-    "Utilization",
     "capacity",
     "find_headroom",
->>>>>>> 93a3fb9 (capacity: how much room there is, where, and how many more pods fit)
     "measure_room",
     "parse_node_group",
     "plan",

@@ -11,7 +11,7 @@ from quaymaster.config import default_config
 from quaymaster.inmemory import RUN_SECONDS_ANNOTATION, InMemoryCluster
 from quaymaster.objects import PersistentVolumeClaim, Toleration
 from quaymaster.planning import (
-    Capacity,
+    CapacityResult,
     Headroom,
     PodTextError,
     capacity,
@@ -39,7 +39,7 @@ def nodes(count: int, **capacity: str) -> Sequence[Node]:
     return [make_node(name=f"n{i}", capacity=capacity) for i in range(count)]
 
 
-def asked(*objects: ApiObject, **arguments: Any) -> Capacity:
+def asked(*objects: ApiObject, **arguments: Any) -> CapacityResult:
     return capacity(objects, config=CONFIG, registry=REGISTRY, **arguments)
 
 

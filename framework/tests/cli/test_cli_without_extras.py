@@ -6,6 +6,8 @@ from pathlib import Path
 
 BOUTIQUE = str(Path(__file__).parents[3] / "docs" / "examples" / "online-boutique")
 EXTRAS = (
+    "starlette",
+    "uvicorn",
     *("bokeh", "cryptography", "greenlet", "hypothesis", "matplotlib"),
     *("prometheus_client", "starlette", "uvicorn"),
 )
@@ -49,3 +51,11 @@ def test_a_report_says_what_to_install() -> None:
     assert code == 2
     assert "not installed: bokeh (pip install 'quaymaster[report]')" in text
     assert "Traceback" not in text
+
+
+def test_serve_says_what_to_install() -> None:
+    code, text = said("serve", BOUTIQUE)
+    assert (code, text) == (
+        2,
+        "not installed: starlette, uvicorn; pip install 'quaymaster[serve]'\n",
+    )

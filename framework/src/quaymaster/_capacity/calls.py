@@ -18,11 +18,11 @@ from quaymaster._simulation.names import Wanted
 from quaymaster._simulation.results import ProgressFn, SimulationResult
 from quaymaster._simulation.run import Simulation, filled_cluster
 
-__all__ = ["Capacity", "capacity"]
+__all__ = ["CapacityResult", "capacity"]
 
 
 @attrs.frozen(kw_only=True)
-class Capacity:
+class CapacityResult:
     """How much room a cluster has.
 
     Attributes:
@@ -53,7 +53,7 @@ def capacity(
     on_progress: ProgressFn | None = None,
     options: SchedulerOptions | None = None,
     max_pods: int = MAX_PODS,
-) -> Capacity:
+) -> CapacityResult:
     """Schedule the pods of some objects, and say how much room is left.
 
     Args:
@@ -99,7 +99,7 @@ def capacity(
         asked = [(name, Wanted(name, namespace, named).find()) for name in fit]
         room = measure_room(run, by=by, prices=prices, fragmentation=True)
         result = run.result()
-        return Capacity(
+        return CapacityResult(
             room=room,
             result=result,
             headroom=tuple(

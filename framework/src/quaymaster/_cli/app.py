@@ -3,8 +3,8 @@
 import click
 
 from quaymaster._cli import (
-    compare,
     capacity,
+    compare,
     completion,
     config,
     debug,
@@ -17,6 +17,7 @@ from quaymaster._cli import (
     plugins,
     run,
     scenario,
+    serve,
     simulate,
     snapshot,
     ui,
@@ -56,14 +57,11 @@ app.add_command(simulate.command)
 app.add_command(explain.command)
 app.add_command(plan.command)
 app.add_command(compare.command)
-<<<<<<< HEAD
-app.add_command(what_if.command)
 app.add_command(scenario.group)
-=======
 app.add_command(capacity.command)
->>>>>>> 93a3fb9 (capacity: how much room there is, where, and how many more pods fit)
 app.add_command(snapshot.command)
 app.add_command(ui.command)
+app.add_command(serve.command)
 app.add_command(run.command)
 app.add_command(deploy.group)
 app.add_command(doctor.command)

@@ -5,7 +5,7 @@ import sys
 import attrs
 import click
 
-from quaymaster._capacity.calls import Capacity, capacity
+from quaymaster._capacity.calls import CapacityResult, capacity
 from quaymaster._capacity.grouping import GROUP_LABELS, label_called
 from quaymaster._capacity.headroom import MORE_PODS
 from quaymaster._capacity.pod_text import pod_of_text
@@ -135,7 +135,9 @@ def command(
         sys.exit(DOES_NOT_FIT)
 
 
-def _asked(inputs: Inputs, options: InputOptions, questions: _Questions) -> Capacity:
+def _asked(
+    inputs: Inputs, options: InputOptions, questions: _Questions
+) -> CapacityResult:
     namespace = options.namespace or ""
     prices = None if questions.prices is None else read_prices(questions.prices)
     pods = [(text, pod_of_text(text, namespace=namespace)) for text in questions.pods]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from quaymaster._capacity.calls import Capacity
+from quaymaster._capacity.calls import CapacityResult
 from quaymaster._capacity.figures import (
     GroupRoom,
     Headroom,
@@ -25,7 +25,7 @@ _NONE: Final = "-"
 _SHORT: Final = {label: name for name, label in GROUP_LABELS.items()}
 
 
-def print_capacity(found: Capacity, *, wide: bool) -> None:
+def print_capacity(found: CapacityResult, *, wide: bool) -> None:
     """Print all that is known as tables.
 
     Args:
@@ -64,7 +64,7 @@ def print_groups(room: Room) -> None:
     _print_prices(room)
 
 
-def as_document(found: Capacity) -> dict[str, object]:
+def as_document(found: CapacityResult) -> dict[str, object]:
     """All that is known as plain data, in the form of ``-o json``."""
     result = found.result
     return {
@@ -260,7 +260,7 @@ def _print_prices(room: Room) -> None:
         print_line(f"  {name}: {price(group.price_per_hour)}")
 
 
-def _print_pods(found: Capacity) -> None:
+def _print_pods(found: CapacityResult) -> None:
     total, result = found.room.total, found.result
     print_line(f"{counted(total.pods, 'pod')} on {counted(total.nodes, 'node')}")
     waiting = len(result.unscheduled)

@@ -213,6 +213,14 @@ class InMemoryCluster:
         """Follow the changes of a kind; see `quaymaster.cluster.Cluster.watch`."""
         return self._core.store(kind).watch(resource_version, notify)
 
+    def admitted(self, obj: ObjT) -> ObjT:
+        """A new object as `create` would store it, filled in; nothing is stored.
+
+        Raises:
+            AdmissionError: It breaks rules of its kind.
+        """
+        return self._core.admit(obj)
+
     def create(self, obj: ObjT) -> ObjT:
         """Store a new object; see `quaymaster.cluster.Cluster.create`."""
         admitted = self._core.admit(obj)

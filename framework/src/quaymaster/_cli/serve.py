@@ -1,0 +1,237 @@
+"""``quaymaster serve``."""
+
+import importlib
+import os
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import attrs
+import click
+
+from quaymaster._cli.inputs import InputOptions, Inputs, input_options, read_inputs
+from quaymaster._cli.notices import print_notices
+from quaymaster._cli.output import print_line, progress_bar, scheduling_in, warn
+from quaymaster._errors import QuaymasterError
+from quaymaster._service.limits import ServiceLimits
+
+if TYPE_CHECKING:  # the extra may be missing
+    from starlette.applications import Starlette
+
+__all__ = ["command"]
+
+_EXTRA = ("starlette", "uvicorn")
+_TOKEN = "QUAYMASTER_SERVE_TOKEN"
+_LARGEST_PORT = 65535
+_DEFAULT = ServiceLimits()
+
+
+def _address(
+    _context: click.Context, _option: click.Parameter, text: str
+) -> tuple[str, int]:
+    host, colon, port = text.rpartition(":")
+    if not (host and colon and port.isdecimal() and int(port) <= _LARGEST_PORT):
+        expected = "a host and a port such as 127.0.0.1:8090"
+        raise click.BadParameter(f"expected {expected}, got {text!r}")
+    return host.strip("[]"), int(port)
+
+
+class _InputError(QuaymasterError):
+    """The command cannot begin."""
+
+
+@attrs.frozen(kw_only=True)
+class _Access:
+    """Who may ask.
+
+    Attributes:
+        token: The token; empty if everybody may.
+        told: How the user learns of it.
+    """
+
+    token: str
+    told: str
+
+
+@click.command("serve")
+@input_options
+@click.option(
+    "--bind",
+    "address",
+    metavar="HOST:PORT",
+    default="127.0.0.1:8090",
+    show_default=True,
+    callback=_address,
+    help="Where to listen; port 0 takes a free one.",
+)
+@click.option(
+    "--workers",
+    metavar="N",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    help="How many processes answer.",
+)
+@click.option(
+    "--refresh",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0),
+    default=0,
+    help="Read the input again every so often. SIGHUP does so at once.",
+)
+@click.option(
+    "--token-file",
+    metavar="FILE",
+    type=click.Path(),
+    help="The file with the token that clients send. Without it, the environment "
+    f"variable {_TOKEN} has it; without that, one is made up and printed.",
+)
+@click.option("--no-token", is_flag=True, help="Answer everybody who can connect.")
+@click.option(
+    "--max-request-bytes",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=_DEFAULT.body_bytes,
+    show_default=True,
+    help="The longest request that is read.",
+)
+@click.option(
+    "--max-request-pods",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=_DEFAULT.pods,
+    show_default=True,
+    help="How many pods one question for a fit may have.",
+)
+@click.option(
+    "--max-simulations",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=_DEFAULT.simulations,
+    show_default=True,
+    help="How many simulations each worker runs at once; more are refused.",
+)
+@click.option(
+    "--timeout",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0, min_open=True),
+    default=_DEFAULT.timeout_seconds,
+    show_default=True,
+    help="How long an answer may take.",
+)
+def command(
+    options: InputOptions,
+    address: tuple[str, int],
+    workers: int,
+    refresh: float,
+    token_file: str | None,
+    no_token: bool,
+    max_request_bytes: int,
+    max_request_pods: int,
+    max_simulations: int,
+    timeout: float,
+) -> None:
+    """Answer over HTTP whether pods would fit, on a cluster that is kept warm.
+
+    The manifests are simulated as with "simulate". POST /v1/fit then asks whether pods
+    would fit, /v1/explain why, and /v1/simulate what happens if objects come in; every
+    request is answered as if it were the only one. /openapi.json describes them.
+    """
+    _check_extra()
+    from quaymaster._service.serving import (  # noqa: PLC0415 - the extra may be missing
+        listen,
+        serve,
+    )
+
+    limits = ServiceLimits(
+        body_bytes=max_request_bytes,
+        pods=max_request_pods,
+        simulations=max_simulations,
+        timeout_seconds=timeout,
+    )
+    access = _access(token_file, no_token)
+    inputs = read_inputs(options)
+    with listen(*address) as opened:
+        host, port = opened.getsockname()[:2]
+        shown = f"[{host}]" if ":" in host else host
+        told = [f"listening on http://{shown}:{port}", access.told]
+        serve(
+            _maker(options, inputs, access.token, limits, told),
+            opened,
+            workers=workers,
+            refresh_seconds=refresh,
+            on_trouble=warn,
+        )
+
+
+def _maker(
+    options: InputOptions,
+    first: Inputs,
+    token: str,
+    limits: ServiceLimits,
+    told: list[str],
+) -> Callable[[], "Starlette"]:
+    """Return what makes the application, from the input as it is then."""
+    # The extra may be missing, and other commands need none of it.
+    from quaymaster._service.application import make_app  # noqa: PLC0415 - see above
+    from quaymaster._service.warm import WarmCluster  # noqa: PLC0415 - see above
+
+    waiting = [first]
+
+    def make() -> "Starlette":
+        inputs = waiting.pop() if waiting else read_inputs(options)
+        with progress_bar() as progress, inputs.located():
+            cluster = WarmCluster(
+                inputs.objects,
+                config=inputs.config,
+                registry=inputs.registry,
+                seed=options.seed,
+                max_pods=options.max_pods,
+                on_progress=scheduling_in(progress),
+            )
+        print_notices(inputs.notices)
+        while told:
+            print_line(told.pop(0))
+        return make_app(cluster, token=token, limits=limits)
+
+    return make
+
+
+def _check_extra() -> None:
+    missing = [name for name in _EXTRA if not _is_installed(name)]
+    if missing:
+        names = ", ".join(missing)
+        text = f"not installed: {names}; pip install 'quaymaster[serve]'"
+        raise _InputError(text)
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        importlib.import_module(name)
+    except ImportError:
+        return False
+    return True
+
+
+def _access(file: str | None, is_open: bool) -> _Access:
+    if is_open:
+        return _Access(token="", told="token: none, everybody is answered")
+    if file is not None:
+        return _Access(token=_read_token(file), told=f"token: the one in {file}")
+    token = os.environ.get(_TOKEN, "").strip()
+    if token:
+        return _Access(token=token, told=f"token: the one in {_TOKEN}")
+    token = secrets.token_urlsafe(24)
+    return _Access(token=token, told=f"token: {token}")
+
+
+def _read_token(file: str) -> str:
+    try:
+        token = Path(file).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "expected a text in UTF-8"
+        raise _InputError(f"{file}: {reason}") from error
+    if not token:
+        raise _InputError(f"{file}: expected a token, got nothing")
+    return token
