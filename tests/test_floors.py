@@ -25,7 +25,7 @@ FLOORS = (
     {"_engine", "_driver"},
     {"_simulation", "_testing", "_extender_server", "_perf", "_operation", "_deploy"},
     # What is asked of simulations.
-    {"_changes", "_capacity", "_why", "_recording"},
+    {"_changes", "_capacity", "_why", "_recording", "_reproducing"},
     {"_planning", "_scenarios", "_comparing"},
     {"_reporting", "_service"},
     {"_packages"},

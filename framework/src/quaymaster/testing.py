@@ -1,5 +1,6 @@
 """What tests of plugins need: harnesses, makers of objects, faults."""
 
+from quaymaster._reproducing.calls import MadeTest, UnreproducibleError, make_test
 from quaymaster._testing.contract.small_cluster import SmallCluster
 from quaymaster._testing.contract.suite import (
     MissingHypothesisError,
@@ -58,6 +59,7 @@ __all__ = [
     "ContractError",
     "Fault",
     "FaultyCluster",
+    "MadeTest",
     "MissingHypothesisError",
     "PluginContract",
     "PluginHarness",
@@ -67,6 +69,7 @@ __all__ = [
     "SchedulerHarness",
     "SmallCluster",
     "UnexpectedHookErrors",
+    "UnreproducibleError",
     "Violation",
     "check_plugin",
     "clusters",
@@ -97,6 +100,7 @@ __all__ = [
     "make_spread_constraint",
     "make_stateful_set",
     "make_storage_class",
+    "make_test",
     "make_uid",
     "make_volume_attachment",
     "nodes",

@@ -2,47 +2,51 @@
 
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import click
 
 from quaymaster._cli.configuration import read_config
-from quaymaster._cli.live import live_options, read_live
+from quaymaster._cli.inputs import InputOptions, input_options, read_inputs
+from quaymaster._cli.live import read_live
 from quaymaster._cli.notices import print_notices
-from quaymaster._cli.output import OutputError, warn
-from quaymaster._cli.values import config_option
+from quaymaster._cli.output import OutputError, progress_bar, warn
+from quaymaster._cli.values import complete_pod
 from quaymaster._config.kinds import declared_kinds
+from quaymaster._config.load import shipped_profiles
+from quaymaster._config.shipped import file_or_shipped
+from quaymaster._config.yaml_file import read_content
 from quaymaster._errors import counted
+from quaymaster._kubernetes.anonymising import anonymised
 from quaymaster._kubernetes.resolving import find_access
 from quaymaster._kubernetes.snapshots import snapshot_content, snapshot_items
 from quaymaster._manifests.files import STDIN
+from quaymaster._notices import Notice
 from quaymaster._objects.kind_set import KindSet
+from quaymaster._objects.wire import to_wire
 from quaymaster._registry.registry import PluginRegistry
+from quaymaster._reproducing.calls import MAX_TRIALS, make_test
 
 __all__ = ["command"]
 
 
 @click.command("snapshot")
-@live_options
-@click.option(
-    "-n",
-    "--namespace",
-    metavar="NAME",
-    default="",
-    help="Only what is in this namespace, and what is in none.",
-)
+@input_options
 @click.option(
     "-A",
     "--all-namespaces",
     is_flag=True,
-    help="All namespaces, whatever -n says; this is the default.",
+    help="All namespaces of a live cluster, whatever -n says; this is the default.",
 )
 @click.option(
     "-l",
     "--selector",
     metavar="SELECTOR",
     default="",
-    help="Only the pods and workloads with these labels, such as app=web.",
+    help="Only the pods and workloads of a live cluster with these labels, such as "
+    "app=web.",
 )
 @click.option(
     "--anonymise",
@@ -50,43 +54,152 @@ __all__ = ["command"]
     help="Give everything other names, so that decisions stay the same, and leave out "
     "what scheduling does not read.",
 )
-@config_option()
 @click.option(
     "-o",
     "--output",
     "file",
     metavar="FILE",
-    required=True,
     type=click.Path(allow_dash=True),
     help="Where to write it; compressed if FILE ends with .gz; - is standard output.",
 )
+@click.option(
+    "--pod",
+    metavar="POD",
+    shell_complete=complete_pod,
+    help="The pod whose decision --to-test is about, as for explain.",
+)
+@click.option(
+    "--to-test",
+    "test_file",
+    metavar="FILE.py",
+    type=click.Path(allow_dash=True),
+    help="Write a pytest file: the smallest cluster, with other names, in which the "
+    "same is decided about --pod.",
+)
+@click.option(
+    "--unbind",
+    is_flag=True,
+    help="With --pod: take the pod from the node that it came with first.",
+)
+@click.option(
+    "--max-trials",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=MAX_TRIALS,
+    show_default=True,
+    help="With --to-test: how many smaller clusters to try at most.",
+)
 def command(
-    context: str | None,
-    kubeconfig: str | None,
-    namespace: str,
+    options: InputOptions,
     all_namespaces: bool,
     selector: str,
     anonymise: bool,
-    config_file: str | None,
-    file: str,
+    file: str | None,
+    pod: str | None,
+    test_file: str | None,
+    unbind: bool,
+    max_trials: int,
 ) -> None:
-    """Write what scheduling knows of a live cluster into one file.
+    """Write what scheduling knows of a cluster into one file, or a test of a pod.
 
-    The file is a list, as kubectl prints one, which all commands read. Nothing is ever
-    written to the cluster. With -n or -l, nodes look emptier than they are.
+    The file is a list, as kubectl prints one, which all commands read. The input is a
+    live cluster, or files as for "simulate". Nothing is ever written to the cluster.
+    With -n or -l, nodes of a live cluster look emptier than they are.
+
+    With --pod and --to-test, the input is simulated, and the cluster in which the pod
+    was tried is made as small as it can be while the same is decided: the outcome, the
+    node, and the reasons for which nodes are rejected.
     """
-    access = find_access(kubeconfig=kubeconfig, context=context or "")
+    if bool(pod) is not bool(test_file):
+        raise click.UsageError("--pod and --to-test go together")
+    if file is None and test_file is None:
+        raise click.UsageError("expected -o FILE, or --pod POD --to-test FILE.py")
+    if pod and test_file:
+        if file is not None:
+            raise click.UsageError("-o and --to-test do not go together")
+        _write_test(pod, test_file, options, unbind=unbind, max_trials=max_trials)
+        return
+    if options.paths or options.specs:
+        if selector:
+            raise click.UsageError("-l is for live clusters without files")
+        inputs = read_inputs(options)
+        items = [to_wire(obj) for obj in inputs.objects]
+        if anonymise:
+            kinds = KindSet(declared_kinds(inputs.config, inputs.registry))
+            items = anonymised(items, kinds)
+        _write_items(file or STDIN, items, inputs.notices)
+        return
+    only = "" if all_namespaces else options.namespace or ""
+    _write_live(file or STDIN, options, only, selector, anonymise=anonymise)
+
+
+def _write_live(
+    file: str, options: InputOptions, only: str, selector: str, *, anonymise: bool
+) -> None:
+    access = find_access(kubeconfig=options.kubeconfig, context=options.context or "")
     registry = PluginRegistry.discover()
-    config, notices = read_config(config_file, registry, asks_extenders=False)
+    config, notices = read_config(options.config_file, registry, asks_extenders=False)
     kinds = declared_kinds(config, registry)
-    only = "" if all_namespaces else namespace
     live = read_live(access, kinds, namespace=only, selector=selector)
     items = snapshot_items(live, KindSet(kinds), is_anonymous=anonymise)
+    _write_items(file, items, (*notices, *live.notices))
+
+
+def _write_items(
+    file: str, items: list[dict[str, Any]], notices: Iterable[Notice]
+) -> None:
     _write(file, snapshot_content(items, file))
     counts = Counter(item["kind"] for item in items)
     what = f"{counted(counts['Node'], 'node')}, {counted(counts['Pod'], 'pod')}"
     warn(f"{file}: {what}, {counted(len(items), 'object')} in all")
-    print_notices((*notices, *live.notices))
+    print_notices(notices)
+
+
+def _write_test(
+    pod: str, file: str, options: InputOptions, *, unbind: bool, max_trials: int
+) -> None:
+    inputs = read_inputs(options)
+    kinds = KindSet(declared_kinds(inputs.config, inputs.registry))
+    name, text = _config_of(options.config_file)
+    with progress_bar() as progress, inputs.located():
+        task = progress.add_task("simulating", total=None)
+        made = make_test(
+            pod,
+            inputs.objects,
+            config=inputs.config,
+            registry=inputs.registry,
+            seed=options.seed,
+            namespace=options.namespace or "",
+            unbind=unbind,
+            config_name=name,
+            config_text=text,
+            kinds=list(kinds.own),
+            max_trials=max_trials,
+            max_pods=options.max_pods,
+            on_trial=lambda done, most: progress.update(
+                task, completed=done, total=most, description="shrinking"
+            ),
+        )
+    _write(file, made.text.encode())
+    left = f"{counted(made.nodes, 'node')}, {counted(made.pods, 'pod')}"
+    size = "" if made.is_smallest else " (the trials were used up: --max-trials)"
+    warn(
+        f"{file}: {made.pod} is {made.outcome}; {left}, "
+        f"{counted(made.objects, 'object')} in all, "
+        f"after {counted(made.trials, 'trial')}{size}"
+    )
+    print_notices(inputs.notices)
+
+
+def _config_of(file: str | None) -> tuple[str, str]:
+    """Return a configuration for a test: a shipped one's name, or its text."""
+    if file is None:
+        return "", ""
+    shipped = shipped_profiles()
+    found = file_or_shipped(file, shipped, "profile")
+    if found is shipped.get(file):
+        return file, ""
+    return "", read_content(found, file).decode()
 
 
 def _write(file: str, content: bytes) -> None:

@@ -18,7 +18,7 @@ from quaymaster._simulation.results import ProgressFn, SimulationResult
 from quaymaster._simulation.run import Simulation, filled_cluster
 from quaymaster._simulation.verdicts import OUTCOMES
 
-__all__ = ["explain_pod", "observe", "simulate"]
+__all__ = ["explain_pod", "observe", "simulate", "without_node"]
 
 
 def simulate(
@@ -136,7 +136,7 @@ def explain_pod(
     cluster = filled_cluster(given, seed, max_pods)
     if unbind:
         taken = Wanted(pod, namespace, cluster).find()
-        cluster = filled_cluster(_without_node(given, taken), seed, max_pods)
+        cluster = filled_cluster(without_node(given, taken), seed, max_pods)
         pod, namespace = taken.key, ""
     wanted = Wanted(pod, namespace, cluster)
     terminating = sum(map(_is_about_to_go, cluster.list(Pod).items))
@@ -201,7 +201,7 @@ def _never_tried(pod: Pod, run: Simulation) -> ExplainedPod:
     )
 
 
-def _without_node(objects: Sequence[ApiObject], pod: Pod) -> list[ApiObject]:
+def without_node(objects: Sequence[ApiObject], pod: Pod) -> list[ApiObject]:
     """Return the objects, with one pod as if it had just been created."""
     return [
         msgspec.structs.replace(obj, node_name="", status=PodStatus())

@@ -1,0 +1,139 @@
+"""Makes a failing example small: delta debugging over lists, then over fields.
+
+The lists are halved, then quartered and so on, as ``ddmin`` does (Zeller and
+Hildebrandt, 2002); fields are taken away the largest first.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, TypeAlias, TypeVar
+
+__all__ = ["Budget", "BudgetSpent", "smaller_list", "smaller_tree"]
+
+T = TypeVar("T")
+Tree: TypeAlias = dict[str, Any]
+Path: TypeAlias = tuple[str | int, ...]
+
+_FIXED: Final = frozenset(
+    {
+        ("apiVersion",),
+        ("kind",),
+        ("metadata",),
+        ("metadata", "name"),
+        ("spec", "nodeName"),
+    }
+)
+
+
+class BudgetSpent(Exception):
+    """There are no trials left."""
+
+
+class Budget:
+    """How many trials there may be.
+
+    Args:
+        trials: The number.
+        on_trial: Called with how many there were, and how many there may be.
+    """
+
+    def __init__(self, trials: int, on_trial: Callable[[int, int], None]) -> None:
+        self._trials = trials
+        self._on_trial = on_trial
+        self.used = 0
+
+    def take(self) -> None:
+        """Use one trial.
+
+        Raises:
+            BudgetSpent: There is none left.
+        """
+        if self.used >= self._trials:
+            raise BudgetSpent
+        self.used += 1
+        self._on_trial(self.used, self._trials)
+
+
+def smaller_list(items: Sequence[T], holds: Callable[[list[T]], bool]) -> list[T]:
+    """Return a part of a list for which something still holds.
+
+    Args:
+        items: The list, for which it holds.
+        holds: Whether it does.
+
+    Returns:
+        A part from which no single item can be taken away.
+    """
+    left, parts = list(items), 2
+    if left and holds([]):
+        return []
+    while len(left) >= 2:
+        size = -(-len(left) // parts)
+        chunks = [left[at : at + size] for at in range(0, len(left), size)]
+        for place in range(len(chunks)):
+            rest = [
+                item for at, one in enumerate(chunks) if at != place for item in one
+            ]
+            if holds(rest):
+                left, parts = rest, max(parts - 1, 2)
+                break
+        else:
+            if parts >= len(left):
+                return left
+            parts = min(len(left), 2 * parts)
+    return left
+
+
+def smaller_tree(tree: Tree, holds: Callable[[Tree], bool]) -> Tree:
+    """Return an object without the fields that something does not need.
+
+    Args:
+        tree: The object, for which it holds.
+        holds: Whether it does.
+    """
+    tried: set[Path] = set()
+    while True:
+        path = next((one for one in _paths(tree) if one not in tried), None)
+        if path is None:
+            return tree
+        tried.add(path)
+        without = _without(tree, path)
+        if holds(without):
+            tree = without
+            # Items behind a removed one have moved up.
+            tried = {one for one in tried if one[: len(path) - 1] != path[:-1]}
+
+
+def _paths(tree: Tree) -> Iterator[Path]:
+    """Return the places of all fields and items, the outer ones first."""
+    level: list[tuple[Path, Any]] = [((), tree)]
+    while level:
+        deeper: list[tuple[Path, Any]] = []
+        for path, value in level:
+            for key, inner in _inside(value):
+                place = (*path, key)
+                if place not in _FIXED:
+                    yield place
+                deeper.append((place, inner))
+        level = deeper
+
+
+def _inside(value: object) -> Iterator[tuple[str | int, Any]]:
+    if isinstance(value, dict):
+        yield from value.items()
+    elif isinstance(value, list | tuple):
+        # From the end, so that earlier items keep their places.
+        yield from reversed(list(enumerate(value)))
+
+
+def _without(value: Any, path: Path) -> Any:  # noqa: ANN401 - any JSON
+    first, *rest = path
+    if isinstance(value, dict):
+        if rest:
+            return {**value, first: _without(value[first], tuple(rest))}
+        return {key: inner for key, inner in value.items() if key != first}
+    items = list(value)
+    if rest:
+        items[int(first)] = _without(items[int(first)], tuple(rest))
+    else:
+        del items[int(first)]
+    return items
