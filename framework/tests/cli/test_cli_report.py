@@ -41,6 +41,14 @@ def test_compare_writes_a_page_of_all_it_compares(tmp_path: Path) -> None:
     assert "<title>Comparison</title>" in page.read_text()
 
 
+def test_scenarios_are_shown_as_they_ended(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    [scenario, *_] = sorted((Path(BOUTIQUE).parent / "scenarios").rglob("*loss*.yaml"))
+    result = run("scenario", "run", str(scenario), "--report", str(page))
+    assert result.exit_code in (0, 1), result.output
+    assert page.read_text().startswith("<!doctype html>")
+
+
 def test_a_folder_that_is_not_there_is_told_before_the_work(tmp_path: Path) -> None:
     result = run("simulate", "no-such-file", "--report", str(tmp_path / "a" / "b.html"))
     assert result.exit_code == 2

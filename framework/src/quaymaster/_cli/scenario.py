@@ -16,6 +16,7 @@ from quaymaster._cli.output import (
     progress_bar,
     scheduling_in,
 )
+from quaymaster._cli.reports import report_option, write_report
 from quaymaster._cli.scenario_results import as_document, print_scenarios
 from quaymaster._cli.values import config_option
 from quaymaster._errors import Problem
@@ -65,6 +66,7 @@ def group() -> None:
     type=click.Path(),
     help="Write the results as JUnit XML, too.",
 )
+@report_option()
 @output_option(
     OutputFormat.TABLE, OutputFormat.WIDE, OutputFormat.JSON, OutputFormat.YAML
 )
@@ -73,6 +75,7 @@ def run(
     config_file: str | None,
     seed: int | None,
     junit_file: str | None,
+    report_file: str | None,
     output: OutputFormat,
 ) -> None:
     """Run scenarios, and print which of their assertions hold.
@@ -95,11 +98,14 @@ def run(
                 config=config,
                 seed=seed,
                 on_progress=scheduling_in(progress),
+                observe=report_file is not None,
             )
         print_notices((*scenario.notices, *result.simulation.notices))
         results.append(result)
     if junit_file is not None:
         _write(junit_file, junit_report(results))
+    if report_file is not None:
+        _report(results, report_file)
     _print(results, output)
     if not all(one.passed for one in results):
         sys.exit(SOME_FAILED)
@@ -121,6 +127,13 @@ def validate(files: Sequence[str]) -> None:
 def schema() -> None:
     """Print the JSON Schema of scenario files."""
     print_document(scenario_schema(), OutputFormat.JSON)
+
+
+def _report(results: Sequence[ScenarioResult], file: str) -> None:
+    """Show the scenarios as they ended; of several also where they differ."""
+    runs = [one.observed for one in results if one.observed is not None]
+    title = ", ".join(one.name for one in results)
+    write_report(file, runs, title=title)
 
 
 def _load(files: Sequence[str], registry: PluginRegistry) -> list[Scenario]:

@@ -12,6 +12,7 @@ from quaymaster._scenarios.checks import Assertion
 from quaymaster._scenarios.model import Step
 from quaymaster._scenarios.templates import Template
 from quaymaster._simulation.history import History
+from quaymaster._simulation.observed import ObservedRun
 from quaymaster._simulation.results import SimulationResult
 
 __all__ = ["AssertionResult", "Scenario", "ScenarioResult", "StepPart", "StepResult"]
@@ -144,6 +145,7 @@ class ScenarioResult:
         ended: When it ended.
         simulation: Where pods went, and why others have no node.
         history: What became of every pod and node.
+        observed: What a report shows; None if nobody asked for that.
     """
 
     name: str
@@ -154,6 +156,7 @@ class ScenarioResult:
     ended: float
     simulation: SimulationResult
     history: History = attrs.field(repr=False, eq=False)
+    observed: ObservedRun | None = attrs.field(default=None, repr=False, eq=False)
 
     @property
     def passed(self) -> bool:

@@ -44,6 +44,7 @@ def run_scenario(
     seed: int | None = None,
     on_progress: ProgressFn | None = None,
     max_pods: int = MAX_PODS,
+    observe: bool = False,
 ) -> ScenarioResult:
     """Run a scenario in virtual time, and judge its assertions.
 
@@ -54,6 +55,7 @@ def run_scenario(
         seed: Decides what is random, instead of the scenario's own.
         on_progress: Called with the progress.
         max_pods: How many pods workloads may ask for in all.
+        observe: Whether the result has `observed`, as for `Simulation`.
 
     Raises:
         ScenarioErrors: The objects of its input break rules, or ask for too many pods.
@@ -63,11 +65,16 @@ def run_scenario(
     cluster = _filled(scenario, chosen, max_pods)
     history = History(cluster)
     with Simulation(
-        cluster, config=config or scenario.config, registry=registry, seed=chosen
+        cluster,
+        config=config or scenario.config,
+        registry=registry,
+        seed=chosen,
+        observe=observe,
     ) as simulation:
         run = _Run(scenario, chosen, simulation, history, on_progress)
         run.play()
-        return run.result()
+        seen = simulation.observed(scenario.name) if observe else None
+        return attrs.evolve(run.result(), observed=seen)
 
 
 def check_input(scenario: Scenario) -> None:
