@@ -15,6 +15,8 @@ from quaymaster._cli import (
     perf,
     plan,
     plugins,
+    record,
+    replay,
     run,
     scenario,
     serve,
@@ -47,7 +49,8 @@ def app() -> None:
     """The Kubernetes scheduling framework: simulate, explain and check scheduling.
 
     The exit code is 0 if it is done; 1 if it is, but not all is as it should be (see
-    --require-all, --strict and --verify of the commands, perf and plugins check); 2 if
+    --require-all, --require-same, --strict and --verify of the commands, perf and
+    plugins check); 2 if
     the command line or the input is wrong; 130 after Ctrl-C (0 if that stops
     "extender").
     """
@@ -69,6 +72,8 @@ app.add_command(debug.group)
 app.add_command(what_if.command)
 app.add_command(extender.command)
 app.add_command(perf.command)
+app.add_command(record.command)
+app.add_command(replay.command)
 app.add_command(plugins.group)
 app.add_command(config.group)
 app.add_command(completion.command)

@@ -9,7 +9,7 @@ from quaymaster._cycle.explanation import Explanation, NodeRejection, NodeScores
 from quaymaster._errors import counted
 from quaymaster._simulation.explained import Attempt, ExplainedPod
 
-__all__ = ["as_document", "details", "print_explained"]
+__all__ = ["as_document", "details", "print_explained", "scores_document"]
 
 _NAMED: Final = 3
 """How many of the nodes with the same reasons are named."""
@@ -213,11 +213,12 @@ def details(found: Explanation | None, top: int = 0) -> dict[str, object]:
             }
             for one in (found.rejections if found else ())
         ],
-        "scores": [_scores(one) for one in (scores[:top] if top else scores)],
+        "scores": [scores_document(one) for one in (scores[:top] if top else scores)],
     }
 
 
-def _scores(scores: NodeScores) -> dict[str, object]:
+def scores_document(scores: NodeScores) -> dict[str, object]:
+    """The scores of a node as plain data."""
     return {
         "node": scores.node,
         "total": scores.total,

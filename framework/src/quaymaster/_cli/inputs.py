@@ -30,6 +30,8 @@ from quaymaster._manifests.loaded import Loaded, Source
 from quaymaster._manifests.validation import Validation
 from quaymaster._notices import Notice
 from quaymaster._objects import ApiObject
+from quaymaster._recording.files import is_record
+from quaymaster._recording.reading import read_objects
 from quaymaster._registry.registry import PluginRegistry
 from quaymaster._simulation.names import PodNotFoundError
 
@@ -242,10 +244,12 @@ def read_inputs(
     if needs_paths and access is None and not options.paths:
         raise click.UsageError("expected a PATH, or a live cluster (--context)")
     live = None if access is None else read_live(access, kinds)
+    records = [path for path in options.paths if is_record(path)]
+    recorded = [read_objects(path, kinds) for path in records]
     with progress_bar() as progress:
         task = progress.add_task("reading", total=None)
         loaded = load(
-            options.paths,
+            [path for path in options.paths if path not in records],
             kinds=kinds,
             namespace=options.namespace,
             validation=options.validation,
@@ -259,9 +263,18 @@ def read_inputs(
     return Inputs(
         registry=registry,
         config=config,
-        objects=[*made, *loaded.objects],
+        objects=[
+            *made,
+            *loaded.objects,
+            *(obj for one in recorded for obj in one.objects),
+        ],
         sources=_sources(loaded),
-        notices=(*notices, *(live.notices if live else ()), *loaded.notices),
+        notices=(
+            *notices,
+            *(live.notices if live else ()),
+            *loaded.notices,
+            *(notice for one in recorded for notice in one.notices),
+        ),
     )
 
 

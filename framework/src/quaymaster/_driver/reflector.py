@@ -149,6 +149,19 @@ class Reflector:
         # Whether a watch has brought anything since the last list.
         self._has_moved = True
 
+    @property
+    def version(self) -> str:
+        """As of which version all has been told that was told so far."""
+        return self._told.latest
+
+    def go_on(self, versions: Mapping[str, str], latest: str) -> None:
+        """Watch from a version on, of which all was told before; see `Told.go_on`.
+
+        If the server has forgotten that version, what differs from now is told.
+        """
+        self._told.go_on(versions, latest)
+        self._must_list = not latest
+
     def run(self) -> None:
         """Follow it, until the engine is gone.
 

@@ -1,6 +1,6 @@
 """What the engine has been told of one resource, so that only news are told again."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 import msgspec
@@ -69,6 +69,17 @@ class Told:
         # While there is a list: the versions in it, and what of it is to be told.
         self._listed: dict[str, str] = {}
         self._news: dict[str, Change] = {}
+
+    def go_on(self, versions: Mapping[str, str], latest: str) -> None:
+        """All of it was told before, by somebody else: only what has changed is told.
+
+        Args:
+            versions: The version of each object by its key; empty where it is unknown.
+            latest: As of which version all of it was told.
+        """
+        self._versions = dict(versions)
+        self.latest = latest
+        self.is_complete = True
 
     def begin(self) -> None:
         """A list begins; of one that had begun, what was told does not hold."""

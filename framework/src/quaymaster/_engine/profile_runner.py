@@ -71,6 +71,7 @@ class ProfileRunner:
         options: What else can be set.
         stopwatch: The time that hooks are measured with, in seconds.
         metrics: Takes numbers about all that happens, if given.
+        generator: Draws whatever is drawn, instead of one with the seed.
 
     Attributes:
         clock: The same.
@@ -111,6 +112,7 @@ class ProfileRunner:
         options: SchedulerOptions | None = None,
         stopwatch: Callable[[], float] = time.perf_counter,
         metrics: SchedulerMetrics | None = None,
+        generator: random.Random | None = None,
     ) -> None:
         self.metrics = metrics
         self.clock = clock
@@ -119,7 +121,7 @@ class ProfileRunner:
         self.options = options or SchedulerOptions()
         self.inbox = Inbox()
         self.executor = make_executor(self.inbox.post)
-        self.random = random.Random(seed)
+        self.random = random.Random(seed) if generator is None else generator
         self.informers = EngineInformers(
             cluster,
             self.inbox.notify,

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from random import Random
 from typing import TypeVar
 
 from quaymaster._binding.executor import Executor, InlineExecutor, Post
@@ -63,6 +64,7 @@ class Scheduler:
         stopwatch: The time that hooks are measured with, in seconds; unlike the clock
             it always runs.
         metrics: Takes numbers about all that happens, if given.
+        generator: Draws whatever is drawn, instead of one with the seed.
 
     Attributes:
         snapshot: Nodes and pods, as decisions see them.
@@ -92,6 +94,7 @@ class Scheduler:
         options: SchedulerOptions | None = None,
         stopwatch: Callable[[], float] = time.perf_counter,
         metrics: SchedulerMetrics | None = None,
+        generator: Random | None = None,
     ) -> None:
         runner = ProfileRunner(
             cluster,
@@ -106,6 +109,7 @@ class Scheduler:
             options=options,
             stopwatch=stopwatch,
             metrics=metrics,
+            generator=generator,
         )
         engine = assemble(runner, on_failure)
         self.snapshot = runner.snapshot

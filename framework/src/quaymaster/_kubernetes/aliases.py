@@ -4,11 +4,12 @@ Since equal texts get equal aliases, and different ones different aliases, whate
 compared is still equal or not; and what is sorted stays in its order.
 """
 
+import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-__all__ = ["Aliases"]
+__all__ = ["Aliases", "hashed_alias"]
 
 _KEPT: Final = frozenset(
     {
@@ -75,3 +76,23 @@ class Aliases:
         if match is None or match[1] not in self._stems:
             return "", ""
         return match[1], match[2]
+
+
+def hashed_alias(name: str, key: bytes, compound: Mapping[str, tuple[str, ...]]) -> str:
+    """The alias of a name of which the others are not known yet.
+
+    Args:
+        name: The name. One that ends with a number keeps that.
+        key: What the alias is made with.
+        compound: Names that are put together of others: their parts.
+    """
+    if name in _KEPT or _NUMBER.fullmatch(name):
+        return name
+    parts = compound.get(name)
+    if parts is not None:
+        return "-".join(hashed_alias(part, key, compound) for part in parts)
+    match = _REPLICA.fullmatch(name)
+    if match is not None:
+        return f"{hashed_alias(match[1], key, compound)}-{match[2]}"
+    digest = hashlib.blake2b(name.encode(), key=key, digest_size=6)
+    return f"x{digest.hexdigest()}"

@@ -7,12 +7,12 @@ not there any more when this begins: it works on objects that were read and writ
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-from quaymaster._kubernetes.aliases import Aliases
+from quaymaster._kubernetes.aliases import Aliases, hashed_alias
 from quaymaster._objects import from_wire, to_wire
 from quaymaster._objects.kind_set import KindSet
 from quaymaster._objects.volumes import UNREAD_SOURCES
 
-__all__ = ["anonymised"]
+__all__ = ["Anonymiser", "anonymised"]
 
 Tree: TypeAlias = dict[str, Any]
 Rename: TypeAlias = Callable[[str], str]
@@ -148,6 +148,30 @@ def anonymised(trees: Sequence[Tree], kinds: KindSet) -> list[Tree]:
     compound, stems = _put_together(read)
     aliases = Aliases(found.union(*compound.values()), compound=compound, stems=stems)
     return [_Renaming(aliases.of, tree).whole() for tree in read]
+
+
+class Anonymiser:
+    """Gives objects other names, one after the other, as they come.
+
+    Unlike those of `anonymised`, the names are not in the order of the true ones, which
+    nobody knows before all have come. Without the key, nobody can tell what they were.
+
+    Args:
+        key: A secret, of which the names are made.
+    """
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+        self._compound: dict[str, tuple[str, ...]] = {}
+
+    def renamed(self, tree: Tree) -> Tree:
+        """An object that was read and written, with other names."""
+        compound, _ = _put_together([tree])
+        self._compound.update(compound)
+        return _Renaming(self._of, tree).whole()
+
+    def _of(self, name: str) -> str:
+        return hashed_alias(name, self._key, self._compound)
 
 
 def _put_together(

@@ -1,0 +1,139 @@
+"""``quaymaster record``."""
+
+import threading
+from datetime import timedelta
+
+import click
+
+from quaymaster._cli.configuration import read_config
+from quaymaster._cli.live import cluster_options
+from quaymaster._cli.notices import print_notices
+from quaymaster._cli.output import progress_bar, warn
+from quaymaster._cli.results import duration
+from quaymaster._cli.signals import stopping
+from quaymaster._cli.values import config_option
+from quaymaster._config.duration import parse_duration
+from quaymaster._config.kinds import declared_kinds
+from quaymaster._errors import counted
+from quaymaster._recording.live import Recorded, record
+from quaymaster._recording.traces.importing import TraceFormat, import_trace
+from quaymaster._registry.registry import PluginRegistry
+
+__all__ = ["command"]
+
+
+def _duration(
+    _context: click.Context, _option: click.Parameter, text: str | None
+) -> timedelta | None:
+    """Read ``--duration``."""
+    if text is None:
+        return None
+    length = parse_duration(text)
+    if length is None or length <= timedelta():
+        message = f"expected a length of time such as 90s, 10m or 1h30m, got {text!r}"
+        raise click.BadParameter(message)
+    return length
+
+
+@click.command("record")
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path())
+@cluster_options
+@click.option(
+    "--from",
+    "trace",
+    type=click.Choice([one.value for one in TraceFormat], case_sensitive=False),
+    help="Make a record of a public trace instead: PATHs are, or have, its tables.",
+)
+@click.option(
+    "--max-pods",
+    metavar="N",
+    type=click.IntRange(min=0),
+    help="With --from: take the first N pods.",
+)
+@click.option(
+    "--duration",
+    "length",
+    metavar="TIME",
+    callback=_duration,
+    help="For how long, such as 90s or 1h30m; by default until Ctrl-C.",
+)
+@click.option(
+    "--anonymise",
+    is_flag=True,
+    help="Give everything other names, and leave out what scheduling does not read.",
+)
+@config_option()
+@click.option(
+    "-o",
+    "--output",
+    "file",
+    metavar="FILE",
+    required=True,
+    type=click.Path(),
+    help="Where to write it; compressed if FILE ends with .gz. A record that is there "
+    "goes on.",
+)
+def command(
+    paths: tuple[str, ...],
+    trace: str | None,
+    max_pods: int | None,
+    context: str,
+    kubeconfig: str | None,
+    length: timedelta | None,
+    anonymise: bool,
+    config_file: str | None,
+    file: str,
+) -> None:
+    """Write what becomes of a live cluster into a file, for "replay".
+
+    The file has what scheduling reads of each object, and each change of that with its
+    time. Nothing is ever written to the cluster. Ctrl-C ends the record in peace; after
+    any other end it can be read up to the last second, and may go on.
+    """
+    if trace is not None:
+        _import(TraceFormat(trace), paths, file, max_pods)
+        return
+    if paths:
+        raise click.UsageError("expected --from with PATHs: they are tables of a trace")
+    registry = PluginRegistry.discover()
+    config, notices = read_config(config_file, registry, asks_extenders=False)
+    stop = threading.Event()
+    with progress_bar() as progress, stopping(stop.set):
+        task = progress.add_task("recording", total=None)
+
+        def follow(objects: int, lines: int) -> None:
+            text = f"recording {counted(objects, 'object')}, {counted(lines, 'line')}"
+            progress.update(task, description=text)
+
+        recorded = record(
+            file,
+            context=context,
+            kubeconfig=kubeconfig,
+            kinds=declared_kinds(config, registry),
+            seconds=None if length is None else length.total_seconds(),
+            anonymise=anonymise,
+            stop=stop,
+            on_progress=follow,
+        )
+    warn(f"{file}: {_told(recorded)}")
+    print_notices((*notices, *recorded.notices))
+
+
+def _import(
+    trace: TraceFormat, paths: tuple[str, ...], file: str, max_pods: int | None
+) -> None:
+    if not paths:
+        raise click.UsageError("expected PATHs with --from: the tables of the trace")
+    told = import_trace(trace, paths, file, max_pods=max_pods)
+    length = duration(round(told.seconds))
+    what = f"{counted(told.nodes, 'node')}, {counted(told.pods, 'pod')}"
+    warn(f"{file}: {what}, {length}")
+
+
+def _told(recorded: Recorded) -> str:
+    what = "went on" if recorded.went_on else "recorded"
+    return (
+        f"{what} for {duration(round(recorded.seconds))}: "
+        f"{counted(recorded.lines, 'line')}, {counted(recorded.pods, 'pod')}, "
+        f"{counted(recorded.objects, 'object')} in the end"
+    )

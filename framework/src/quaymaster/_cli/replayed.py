@@ -1,0 +1,160 @@
+"""Prints what a replay came to, as tables or as plain data."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from quaymaster._cli.explanations import scores_document
+from quaymaster._cli.notices import notice_documents
+from quaymaster._cli.output import print_line, print_table
+from quaymaster._cli.results import duration
+from quaymaster._cycle.explanation import NodeScores
+from quaymaster._errors import counted
+from quaymaster._recording.compared import (
+    Agreement,
+    ComparedDecision,
+    Decided,
+    ReplayResult,
+)
+
+__all__ = ["as_document", "print_replay"]
+
+_MEANINGS: Final = {
+    Agreement.SAME: "the same node, or none for the same reasons",
+    Agreement.TIE: "theirs is one of several that are equally good to us",
+    Agreement.ORDER: "the same, on the state of a moment before or after",
+    Agreement.REASONS: "no node in both, for other reasons",
+    Agreement.DIFFERS: "another node, or a node in only one of them",
+}
+
+
+def as_document(result: ReplayResult) -> dict[str, object]:
+    """The result as plain data, in the form of ``-o json``; times are in seconds."""
+    return {
+        "decisions": [_decision(one) for one in result.decisions],
+        "summary": {
+            "decisions": len(result.decisions),
+            **{one.value: count for one, count in result.counts().items()},
+            "pods": result.pods,
+            "withNode": result.with_node,
+            "waiting": result.waiting,
+            "seconds": result.seconds,
+        },
+        "otherSchedulers": dict(result.others),
+        "unknown": list(result.unknown),
+        "warnings": notice_documents(result.notices),
+    }
+
+
+def print_replay(result: ReplayResult, *, top: int) -> None:
+    """Print the result.
+
+    Args:
+        result: The result.
+        top: How many of the decisions that differ are shown; 0: all.
+    """
+    counts = result.counts()
+    rows = [(count, one.value, _MEANINGS[one]) for one, count in counts.items()]
+    print_table(("DECISIONS", "", "MEANING"), rows, sentences=["MEANING"])
+    print_line()
+    print_line(
+        f"{counted(len(result.decisions), 'decision')} about "
+        f"{counted(result.pods, 'pod')} in {duration(result.seconds)}; "
+        f"{result.with_node} came with a node, {result.waiting} still wait"
+    )
+    for name, count in result.others.items():
+        print_line(f"{counted(count, 'decision')} of {name}, which has no profile here")
+    told = [
+        one
+        for one in result.decisions
+        if one.agreement in (Agreement.DIFFERS, Agreement.REASONS)
+    ]
+    shown = told[:top] if top else told
+    for one in shown:
+        _print_decision(one)
+    if len(shown) < len(told):
+        print_line()
+        print_line(f"and {len(told) - len(shown)} more; --top 0 shows all")
+    if result.unknown and any(
+        counts[one] for one in Agreement if one is not Agreement.SAME
+    ):
+        _print_unknown(result.unknown)
+
+
+def _print_unknown(sentences: Iterable[str]) -> None:
+    print_line()
+    print_line("what cannot be known from outside, and may be why:")
+    for sentence in sentences:
+        print_line(f"- {sentence}")
+
+
+def _print_decision(one: ComparedDecision) -> None:
+    print_line()
+    print_line(f"pod {one.pod} ({one.scheduler}) after {duration(one.at)}")
+    print_line(f"  theirs: {_told(one.theirs)}")
+    print_line(f"  ours: {_told(one.ours)}")
+    if one.rejection is not None:
+        why = ", ".join(one.rejection.reasons) or "not looked at"
+        plugin = one.rejection.plugin or "PreFilter"
+        print_line(f"  {one.rejection.node} is left out here by {plugin}: {why}")
+    rated = [scores for scores in (one.their_scores, one.our_scores) if scores]
+    if rated and one.theirs.node != one.ours.node:
+        _print_scores(rated, one.theirs.node)
+
+
+def _print_scores(rated: list[NodeScores], theirs: str) -> None:
+    plugins = list(dict.fromkeys(name for one in rated for name in one.plugins))
+    rows = []
+    for one in rated:
+        cells = [
+            f"{score.raw} -> {score.normalized} -> {score.weighted}"
+            if (score := one.plugins.get(name))
+            else "-"
+            for name in plugins
+        ]
+        whose = "<- theirs" if one.node == theirs else "<- ours"
+        rows.append((one.node, *cells, one.total, whose))
+    print_table(("NODE", *plugins, "TOTAL", ""), rows)
+
+
+def _told(decided: Decided) -> str:
+    if decided.node:
+        return f"on {decided.node}"
+    parts = [f"no node: {decided.message}"]
+    if decided.nominated_node:
+        parts.append(f"nominated to {decided.nominated_node}")
+    if decided.victims:
+        parts.append(f"preempts {', '.join(decided.victims)}")
+    return "; ".join(parts)
+
+
+def _decision(one: ComparedDecision) -> dict[str, object]:
+    document: dict[str, object] = {
+        "pod": one.pod,
+        "scheduler": one.scheduler,
+        "at": one.at,
+        "agreement": one.agreement.value,
+        "theirs": _decided(one.theirs),
+        "ours": _decided(one.ours),
+        "best": one.best,
+    }
+    if one.their_scores is not None:
+        document["theirScores"] = scores_document(one.their_scores)
+    if one.our_scores is not None:
+        document["ourScores"] = scores_document(one.our_scores)
+    if one.rejection is not None:
+        document["rejection"] = {
+            "node": one.rejection.node,
+            "plugin": one.rejection.plugin,
+            "code": one.rejection.code.label,
+            "reasons": list(one.rejection.reasons),
+        }
+    return document
+
+
+def _decided(one: Decided) -> dict[str, object]:
+    return {
+        "node": one.node,
+        "message": one.message,
+        "nominatedNode": one.nominated_node,
+        "victims": list(one.victims),
+    }

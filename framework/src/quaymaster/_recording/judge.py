@@ -1,0 +1,174 @@
+"""Makes single decisions on a cluster as it stands, and changes nothing."""
+
+from random import Random
+from typing import Final
+
+import attrs
+
+from quaymaster._config.model import SchedulerConfig
+from quaymaster._contract.clock import VirtualClock
+from quaymaster._contract.cycle_state import CycleState
+from quaymaster._cycle.decisions import Decision, FitError
+from quaymaster._cycle.explain import explain
+from quaymaster._cycle.explanation import Explanation
+from quaymaster._cycle.scoring import Ties
+from quaymaster._engine.failure import failure_of
+from quaymaster._engine.scheduler import Scheduler
+from quaymaster._objects import Pod
+from quaymaster._raised import describe_exception
+from quaymaster._recording.compared import Decided
+from quaymaster._recording.world import RecordedWorld
+from quaymaster._registry.registry import PluginRegistry
+from quaymaster._state.node_table import NodeTable
+
+__all__ = ["Judge", "Verdict"]
+
+_MOST_DRAWS: Final = 64
+
+
+@attrs.frozen
+class Verdict:
+    """What ours decided.
+
+    Attributes:
+        decided: The decision; of several best nodes it is theirs, if that is one.
+        best: How many nodes were equally good.
+    """
+
+    decided: Decided
+    best: int
+
+
+class Judge:
+    """Decides about pods of a recorded world.
+
+    Args:
+        world: The world.
+        clock: Its time.
+        config: The scheduler's configuration.
+        registry: Where plugins are found by name.
+        seed: Seeds what is random in plugins.
+
+    Raises:
+        ProfileError: A profile's plugins cannot be built.
+    """
+
+    def __init__(
+        self,
+        world: RecordedWorld,
+        clock: VirtualClock,
+        config: SchedulerConfig,
+        registry: PluginRegistry,
+        seed: int,
+    ) -> None:
+        self._world = world
+        self._dice = _Dice(seed)
+        self._scheduler = Scheduler(
+            world, config, registry, clock=clock, generator=self._dice
+        )
+        self._is_started = False
+
+    @property
+    def schedulers(self) -> frozenset[str]:
+        """The scheduler names that there are profiles of."""
+        return frozenset(self._scheduler.frameworks)
+
+    def close(self) -> None:
+        """Close the plugins."""
+        self._scheduler.close()
+
+    def decide(self, pod: Pod, theirs: Decided) -> Verdict:
+        """Decide about a pod.
+
+        Args:
+            pod: The pod, of a scheduler that there is a profile of.
+            theirs: What another scheduler decided, which ours does as well where it
+                has the choice between equals.
+        """
+        self._catch_up()
+        self._dice.index = 0
+        verdict = self._decided(pod, theirs.node)
+        wanted, sides = theirs.nominated_node, self._dice.sides
+        if not wanted or verdict.decided.nominated_node in ("", wanted):
+            return verdict
+        for index in range(1, min(sides, _MOST_DRAWS)):
+            self._dice.index = index
+            other = self._decided(pod, "")
+            if other.decided.nominated_node == wanted:
+                return attrs.evolve(other, best=sides)
+        return verdict
+
+    def _decided(self, pod: Pod, wanted: str) -> Verdict:
+        framework = self._scheduler.frameworks[pod.spec.scheduler_name]
+        choice = _Choice(wanted)
+        self._world.deleted.clear()
+        self._dice.sides = 1
+        try:
+            found = framework.algorithm.schedule(CycleState(), pod, choice.pick)
+        except Exception as error:
+            return Verdict(Decided(message=describe_exception(error)), 0)
+        if isinstance(found, Decision):
+            return Verdict(Decided(node=found.node.name), choice.best)
+        return Verdict(self._unfit(pod, found), 0)
+
+    def explain(self, pod: Pod) -> Explanation:
+        """Take the decision about a pod apart."""
+        self._catch_up()
+        name = pod.spec.scheduler_name
+        return explain(self._scheduler.frameworks[name].plain, pod, name)
+
+    def _unfit(self, pod: Pod, found: FitError) -> Decided:
+        failure = failure_of(found)
+        return Decided(
+            message=failure.message,
+            nominated_node=failure.nominated_node(pod),
+            victims=tuple(sorted(self._world.deleted)),
+        )
+
+    def _catch_up(self) -> None:
+        if not self._is_started:
+            self._scheduler.start()
+            self._is_started = True
+        while self._scheduler.catch_up():
+            pass
+
+
+class _Dice(Random):
+    """Draws of several equals the one that is asked for.
+
+    Attributes:
+        index: The number of the one to draw.
+        sides: How many there were to draw from, the last time.
+    """
+
+    index = 0
+    sides = 1
+
+    def randrange(self, start: int, stop: int | None = None, step: int = 1) -> int:
+        """Draw from a range; from the numbers below one, that which is asked for."""
+        if stop is not None:
+            return super().randrange(start, stop, step)
+        self.sides = start
+        return min(self.index, start - 1)
+
+
+class _Choice:
+    """Chooses a wanted node, if it is among the best ones.
+
+    Args:
+        wanted: The node.
+
+    Attributes:
+        best: How many best nodes there were.
+    """
+
+    def __init__(self, wanted: str) -> None:
+        self._wanted = wanted
+        self.best = 0
+
+    def pick(self, nodes: NodeTable, rows: Ties) -> int:
+        """Choose one of the best nodes: else the first one."""
+        numbers = [int(row) for row in rows]
+        self.best = len(numbers)
+        row = nodes.row_of(self._wanted)
+        return row if row is not None and row in numbers else numbers[0]

@@ -1,0 +1,180 @@
+"""The lines of a record: what each of them says, and how it is written.
+
+``docs/reference/record-files.md`` describes them for readers in other languages.
+"""
+
+from typing import Any, Final, TypeAlias
+
+import msgspec
+
+__all__ = [
+    "FORMAT",
+    "Added",
+    "Begin",
+    "Change",
+    "Deleted",
+    "End",
+    "KindName",
+    "Line",
+    "Modified",
+    "Reached",
+    "Template",
+    "Tree",
+    "decode_line",
+    "encode_line",
+    "full_kind",
+]
+
+Tree: TypeAlias = dict[str, Any]
+"""A part of an object as Kubernetes' JSON has it."""
+
+FORMAT: Final = "quaymaster-record/1"
+"""What the first line says, with the version."""
+
+
+class KindName(msgspec.Struct, rename="camel", frozen=True):
+    """A kind that is recorded."""
+
+    api_version: str
+    kind: str
+
+
+class _Line(
+    msgspec.Struct,
+    tag_field="type",
+    rename="camel",
+    omit_defaults=True,
+    kw_only=True,
+):
+    """A line.
+
+    Attributes:
+        at: The time, in seconds since the beginning of the record.
+    """
+
+    at: float = 0.0
+
+
+class Begin(_Line, tag="BEGIN", kw_only=True):
+    """The first line; and one of each time that recording went on.
+
+    Attributes:
+        format: What a record says of itself.
+        time: The moment in RFC 3339.
+        source: What was recorded, in words.
+        anonymous: Whether names are other ones.
+        kinds: What is recorded.
+    """
+
+    format: str = ""
+    time: str = ""
+    source: str = ""
+    anonymous: bool = False
+    kinds: list[KindName] = []
+
+
+class Template(_Line, tag="TEMPLATE", kw_only=True):
+    """A pod spec that pods name by its number, from here on.
+
+    Attributes:
+        number: Its number; one that was there before stands for this spec now.
+        spec: The spec, without a node.
+    """
+
+    number: int
+    spec: Tree
+
+
+class _Changed(_Line, kw_only=True):
+    """What has become of an object.
+
+    Attributes:
+        kind: Its kind with its group, such as ``Deployment.apps``.
+        version: The object's resource version, where there is a server.
+    """
+
+    kind: str
+    version: str = ""
+
+
+class Added(_Changed, tag="ADDED", kw_only=True):
+    """An object is new, or was there when recording began.
+
+    Attributes:
+        object: The object, without a resource version.
+        template: The number of its spec; what `object` has of a spec goes over it.
+        listed: Whether it was there already when recording began.
+    """
+
+    object: Tree
+    template: int | None = None
+    listed: bool = False
+
+
+class Modified(_Changed, tag="MODIFIED", kw_only=True):
+    """An object has changed.
+
+    Attributes:
+        key: ``namespace/name``, or the name alone.
+        patch: What is different, as a JSON merge patch (RFC 7386).
+        template: The number of its spec, if that is another one.
+    """
+
+    key: str
+    patch: Tree = {}
+    template: int | None = None
+
+
+class Deleted(_Changed, tag="DELETED", kw_only=True):
+    """An object is no more.
+
+    Attributes:
+        key: ``namespace/name``, or the name alone.
+        missed: Whether it went at an unknown moment before this one.
+    """
+
+    key: str
+    missed: bool = False
+
+
+class Reached(_Line, tag="BOOKMARK", kw_only=True):
+    """All changes of a kind up to a version are recorded.
+
+    Attributes:
+        kind: The kind with its group.
+        version: The version.
+    """
+
+    kind: str
+    version: str
+
+
+class End(_Line, tag="END", kw_only=True):
+    """Recording came to its end, or was interrupted in peace."""
+
+
+Change: TypeAlias = Added | Modified | Deleted
+Line: TypeAlias = Begin | Template | Added | Modified | Deleted | Reached | End
+
+_ENCODER: Final = msgspec.json.Encoder()
+_DECODER: Final[msgspec.json.Decoder[Line]] = msgspec.json.Decoder(Line)
+
+
+def full_kind(api_version: str, kind: str) -> str:
+    """What lines call a kind: ``Pod``, ``Deployment.apps``."""
+    group, slash, _ = api_version.rpartition("/")
+    return f"{kind}.{group}" if slash else kind
+
+
+def encode_line(line: Line) -> bytes:
+    """The text of a line, with its end."""
+    return _ENCODER.encode(line) + b"\n"
+
+
+def decode_line(text: bytes) -> Line:
+    """Read a line.
+
+    Raises:
+        msgspec.DecodeError: It is none.
+    """
+    return _DECODER.decode(text)

@@ -1,0 +1,1 @@
+"""Reads public traces of clusters, and makes records of them."""

@@ -1,0 +1,39 @@
+"""Records of clusters, and their replay with another scheduler."""
+
+from quaymaster._recording.clusters import ClusterRecorder
+from quaymaster._recording.compared import (
+    Agreement,
+    ComparedDecision,
+    Decided,
+    ReplayProgress,
+    ReplayResult,
+)
+from quaymaster._recording.files import RecordError, RecordWriter
+from quaymaster._recording.live import Recorded, RecordProgress, record
+from quaymaster._recording.reading import RecordedObjects, read_objects
+from quaymaster._recording.replaying import replay
+from quaymaster._recording.traces.importing import (
+    ImportedTrace,
+    TraceFormat,
+    import_trace,
+)
+
+__all__ = [
+    "Agreement",
+    "ClusterRecorder",
+    "ComparedDecision",
+    "Decided",
+    "ImportedTrace",
+    "RecordError",
+    "RecordProgress",
+    "RecordWriter",
+    "Recorded",
+    "RecordedObjects",
+    "ReplayProgress",
+    "ReplayResult",
+    "TraceFormat",
+    "import_trace",
+    "read_objects",
+    "record",
+    "replay",
+]

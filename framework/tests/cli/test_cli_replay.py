@@ -1,0 +1,85 @@
+"""``quaymaster record`` and ``quaymaster replay``."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from quaymaster.config import default_config
+from quaymaster.inmemory import InMemoryCluster, make_nodes
+from quaymaster.recording import ClusterRecorder, RecordError, RecordWriter
+from quaymaster.scheduler import PluginRegistry, VirtualClock
+from quaymaster.simulation import Simulation
+from quaymaster.testing import make_pod
+from tests.kit.internals.cli import app
+
+
+def run(*arguments: str) -> Result:
+    result = CliRunner().invoke(app, arguments)
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    """A record: two pods on two nodes, one after the other, and one too large."""
+    registry = PluginRegistry.discover()
+    cluster = InMemoryCluster(VirtualClock())
+    cluster.load(make_nodes(["2:cpu=4,memory=8Gi"]))
+    file = tmp_path / "record.jsonl.gz"
+    with RecordWriter(file) as writer:
+        recorder = ClusterRecorder(cluster, writer.write)
+        config = default_config(registry)
+        with Simulation(cluster, config=config, registry=registry) as simulation:
+            for name, cpu in (("a", "1"), ("b", "1"), ("large", "8")):
+                cluster.create(make_pod(name=name, requests={"cpu": cpu}))
+                simulation.run_until(simulation.now + 10)
+        recorder.close()
+    return str(file)
+
+
+def test_replay_counts_decisions_that_agree(path: str) -> None:
+    result = run("replay", path, "--require-same")
+    assert result.exit_code == 0
+    lines = [line.split()[:2] for line in result.output.splitlines()]
+    assert ["2", "same"] in lines
+    assert ["1", "tie"] in lines
+    assert ["0", "differs"] in lines
+    assert "3 decisions about 3 pods" in result.output
+
+
+def test_replay_shows_both_nodes_and_their_scores(path: str) -> None:
+    result = run("replay", path, "--config", "bin-packing", "--require-same")
+    assert result.exit_code == 1
+    assert "pod default/b (default-scheduler) after 10s" in result.output
+    assert "<- theirs" in result.output
+    assert "<- ours" in result.output
+    assert "what cannot be known from outside" in result.output
+
+
+def test_replay_prints_documents(path: str) -> None:
+    document = json.loads(run("replay", path, "-o", "json").output)
+    assert document["summary"]["same"] == 2
+    assert [one["agreement"] for one in document["decisions"]] == [
+        "tie",
+        "same",
+        "same",
+    ]
+    assert document["decisions"][2]["theirs"]["message"].startswith("0/2 nodes are")
+
+
+def test_what_is_no_record_is_told_in_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "pods.yaml"
+    file.write_text("kind: Pod\n")
+    with pytest.raises(RecordError) as caught:
+        run("replay", str(file))
+    said = "expected a record, as 'quaymaster record' writes it"
+    assert str(caught.value) == f"{file}: {said}"
+
+
+def test_length_of_a_record_is_a_duration(tmp_path: Path) -> None:
+    result = run("record", "-o", str(tmp_path / "r"), "--duration", "soon")
+    assert result.exit_code == 2
+    assert "expected a length of time such as 90s, 10m or 1h30m" in result.output

@@ -1,0 +1,143 @@
+"""Records of a live cluster, played by a server whose watches stay open."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from quaymaster.recording import Recorded, RecordError, RecordProgress, record
+from tests.kit.internals.recording import (
+    Added,
+    Begin,
+    Deleted,
+    End,
+    Line,
+    Modified,
+    Reached,
+    RecordFile,
+)
+from tests.kit.streaming_server import StreamingServer, streaming_server
+
+SPEC = {"containers": [{"name": "main", "image": "secret/image"}]}
+
+
+def pods(path: Path) -> list[Line]:
+    """The lines about pods: the server has the same at every path."""
+    kinds = (Added, Modified, Deleted)
+    lines = RecordFile(path).lines()
+    return [one for one in lines if isinstance(one, kinds) and one.kind == "Pod"]
+
+
+def followed(
+    server: StreamingServer,
+    kubeconfig: Path,
+    path: Path,
+    steps: list[Callable[[], None]],
+    *,
+    anonymise: bool = False,
+) -> Recorded:
+    """Record while one thing after another happens, each once the last is written."""
+    stop = threading.Event()
+    left = list(steps)
+    before = [-1]
+
+    def on_progress(_objects: int, _lines: int) -> None:
+        count = len(pods(path))
+        if count == before[0]:
+            return
+        before[0] = count
+        if left:
+            server.change(left.pop(0))
+        else:
+            stop.set()
+
+    progress: RecordProgress = on_progress
+    return record(
+        path,
+        kubeconfig=str(kubeconfig),
+        seconds=60,
+        stop=stop,
+        anonymise=anonymise,
+        on_progress=progress,
+    )
+
+
+def test_what_there_is_and_what_becomes_of_it_is_recorded(tmp_path: Path) -> None:
+    path = tmp_path / "record.jsonl.gz"
+    with streaming_server(tmp_path) as (server, kubeconfig):
+        server.put("web", spec=SPEC, status={"phase": "Pending"})
+        told = followed(
+            server,
+            kubeconfig,
+            path,
+            [
+                lambda: server.put("web", spec=SPEC, status={"phase": "Running"}),
+                lambda: server.remove("web"),
+            ],
+        )
+    added, modified, deleted = pods(path)
+    assert isinstance(added, Added)
+    assert added.listed
+    assert added.object["status"] == {"phase": "Pending"}
+    assert isinstance(modified, Modified)
+    assert modified.patch == {"status": {"phase": "Running"}}
+    assert isinstance(deleted, Deleted)
+    assert not deleted.missed
+    lines = list(RecordFile(path).lines())
+    assert isinstance(lines[0], Begin)
+    assert isinstance(lines[-1], End)
+    assert any(isinstance(line, Reached) and line.kind == "Pod" for line in lines)
+    assert (told.went_on, told.pods, told.notices) == (False, 0, ())
+
+
+@pytest.mark.parametrize("forgets", [False, True], ids=["remembers", "has forgotten"])
+def test_record_goes_on_with_what_happened_meanwhile(
+    tmp_path: Path, forgets: bool
+) -> None:
+    path = tmp_path / "record.jsonl.gz"
+    with streaming_server(tmp_path) as (server, kubeconfig):
+        for name in ("stays", "goes", "changes"):
+            server.put(name, spec=SPEC, status={"phase": "Pending"})
+        followed(server, kubeconfig, path, [])
+        first = len(pods(path))
+        server.remove("goes")
+        server.put("changes", spec=SPEC, status={"phase": "Running"})
+        if forgets:
+            server.forget()
+        told = followed(server, kubeconfig, path, [])
+    assert first == 3
+    assert told.went_on
+    news = pods(path)[first:]
+    assert {type(line) for line in news} == {Modified, Deleted}
+    assert [line.missed for line in news if isinstance(line, Deleted)] == [forgets]
+    assert len(news) == 2
+
+
+def test_names_are_other_ones_if_that_is_wanted(tmp_path: Path) -> None:
+    path = tmp_path / "record.jsonl"
+    with streaming_server(tmp_path) as (server, kubeconfig):
+        server.put("secret-7", "secret", spec={**SPEC, "nodeName": "secret-node"})
+        followed(server, kubeconfig, path, [], anonymise=True)
+        begin, [line] = next(RecordFile(path).lines()), pods(path)
+        with pytest.raises(RecordError, match="an anonymous record cannot go on"):
+            followed(server, kubeconfig, path, [], anonymise=True)
+    assert isinstance(begin, Begin)
+    assert (begin.anonymous, begin.source) == (True, "an anonymous cluster")
+    assert isinstance(line, Added)
+    assert "secret" not in str(line)
+    name = line.object["metadata"]["name"]
+    # Numbers of replicas stay, and equal names are equal.
+    assert name.endswith("-7")
+
+
+def test_record_of_another_cluster_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "record.jsonl"
+    with streaming_server(tmp_path) as (server, kubeconfig):
+        server.put("web", spec=SPEC)
+        followed(server, kubeconfig, path, [])
+        path.write_text(path.read_text().replace('"source":"', '"source":"not-', 1))
+        before = path.read_bytes()
+        with pytest.raises(RecordError, match="expected a record of"):
+            followed(server, kubeconfig, path, [])
+    assert path.read_bytes() == before
