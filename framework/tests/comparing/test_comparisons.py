@@ -157,6 +157,16 @@ def test_balance_is_told_of_all_pods_and_of_each_workload() -> None:
     assert (even["skew_of_workloads.zone"], odd["skew_of_workloads.zone"]) == (0, 1)
 
 
+def test_room_that_no_typical_pod_can_use_is_told() -> None:
+    """A pod of 3 CPUs leaves a quarter of its node, where no other one fits."""
+    pods = [make_pod(name=f"p-{i}", requests={"cpu": "3"}) for i in range(2)]
+    full, half = figures(
+        compare([variant("a", *nodes(2), *pods), variant("b", *nodes(4), *pods)])
+    )
+    assert full["fragmentation.cpu"] == 1
+    assert half["fragmentation.cpu"] == pytest.approx(2 / 10)
+
+
 def test_copies_of_a_workload_are_interchangeable() -> None:
     ours = outcome({"deployment.apps/d/web": {"a": 2, "b": 1}})
     theirs = outcome({"deployment.apps/d/web": {"a": 1, "b": 2}})

@@ -72,7 +72,9 @@ def _waits(placements: Sequence[Placement]) -> dict[str, float]:
 
 
 def _room(simulation: Simulation, prices: Prices) -> dict[str, float]:
-    total = measure_room(simulation, by=(), prices=prices, each_node=False).total
+    total = measure_room(
+        simulation, by=(), prices=prices, each_node=False, fragmentation=True
+    ).total
     figures = {
         f"utilization.{name}": room.utilization
         for name, room in total.resources.items()
