@@ -70,6 +70,17 @@ def test_replay_prints_documents(path: str) -> None:
     assert document["decisions"][2]["theirs"]["message"].startswith("0/2 nodes are")
 
 
+def test_what_if_prints_both_courses(path: str) -> None:
+    result = run("replay", path, "--what-if")
+    assert result.exit_code == 0
+    lines = [line.split() for line in result.output.splitlines()]
+    assert ["pods", "placed", "2", "2"] in lines
+    assert ["cpu", "requested", "20.8%", "20.8%"] in lines
+    document = json.loads(run("replay", path, "--what-if", "-o", "json").output)
+    assert document["ours"] == document["theirs"]
+    assert run("replay", path, "--what-if", "--require-same").exit_code == 2
+
+
 def test_what_is_no_record_is_told_in_one_line(tmp_path: Path) -> None:
     file = tmp_path / "pods.yaml"
     file.write_text("kind: Pod\n")

@@ -50,9 +50,8 @@ def app() -> None:
 
     The exit code is 0 if it is done; 1 if it is, but not all is as it should be (see
     --require-all, --require-same, --strict and --verify of the commands, perf and
-    plugins check); 2 if
-    the command line or the input is wrong; 130 after Ctrl-C (0 if that stops
-    "extender").
+    plugins check); 2 if the command line or the input is wrong; 130 after Ctrl-C (0 if
+    that stops "extender").
     """
 
 

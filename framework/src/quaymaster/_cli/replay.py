@@ -13,8 +13,11 @@ from quaymaster._cli.output import (
     progress_bar,
 )
 from quaymaster._cli.replayed import as_document, print_replay
+from quaymaster._cli.rerun import print_rerun, rerun_document
 from quaymaster._cli.values import config_option
+from quaymaster._recording.compared import ReplayResult
 from quaymaster._recording.replaying import replay
+from quaymaster._recording.rerunning import RerunResult, rerun
 from quaymaster._registry.registry import PluginRegistry
 
 __all__ = ["command"]
@@ -46,6 +49,11 @@ _TOP = 10
     show_default=True,
     help="Show the first N decisions that differ; 0 shows all. JSON and YAML have all.",
 )
+@click.option(
+    "--what-if",
+    is_flag=True,
+    help="Keep our own decisions instead, and print how it goes for the pods.",
+)
 @output_option(OutputFormat.TABLE, OutputFormat.JSON, OutputFormat.YAML)
 def command(
     record: str,
@@ -53,6 +61,7 @@ def command(
     seed: int,
     require_same: bool,
     top: int,
+    what_if: bool,
     output: OutputFormat,
 ) -> None:
     """Make each decision of a record again, and compare.
@@ -60,24 +69,39 @@ def command(
     FILE is what "record" has written. Each time that the recorded scheduler bound a
     pod, said why it could not, or made room for it, ours decides about the same pod on
     the same state. Then the record is followed, whatever ours decided.
+
+    With --what-if, the pods of the record come and go as they did, and ours places
+    them: how long they wait and what they use is printed beside how it was.
     """
+    if what_if and require_same:
+        raise click.UsageError("--require-same compares, and --what-if does not")
     registry = PluginRegistry.discover()
     config, notices = read_config(config_file, registry, asks_extenders=True)
     with progress_bar() as progress:
         task = progress.add_task("deciding", total=None)
-        result = replay(
-            record,
-            config=config,
-            registry=registry,
-            seed=seed,
-            on_progress=lambda done, total: progress.update(
-                task, completed=done, total=total
-            ),
+
+        def follow(done: int, total: int) -> None:
+            progress.update(task, completed=done, total=total)
+
+        run = rerun if what_if else replay
+        result = run(
+            record, config=config, registry=registry, seed=seed, on_progress=follow
         )
-    if output is OutputFormat.TABLE:
+    _print(result, top, output)
+    print_notices((*notices, *result.notices))
+    if require_same and isinstance(result, ReplayResult) and result.differing():
+        sys.exit(SOME_DIFFER)
+
+
+def _print(result: ReplayResult | RerunResult, top: int, output: OutputFormat) -> None:
+    if output is not OutputFormat.TABLE:
+        document = (
+            as_document(result)
+            if isinstance(result, ReplayResult)
+            else rerun_document(result)
+        )
+        print_document(document, output)
+    elif isinstance(result, ReplayResult):
         print_replay(result, top=top)
     else:
-        print_document(as_document(result), output)
-    print_notices((*notices, *result.notices))
-    if require_same and result.differing():
-        sys.exit(SOME_DIFFER)
+        print_rerun(result)

@@ -82,6 +82,8 @@ class InMemoryCluster:
             get the labels that kubelets give them.
         controllers: Whether workloads get their pods, budgets their status, and so on.
         max_pods: How many pods workloads may ask for in all.
+        workloads: Whether workloads get their pods; if not, the other controllers work
+            all the same, and pods come and go as somebody says.
 
     Attributes:
         clock: The cluster's time.
@@ -97,13 +99,17 @@ class InMemoryCluster:
         kubelet: bool = True,
         controllers: bool = True,
         max_pods: int = MAX_PODS,
+        workloads: bool = True,
     ) -> None:
         self._max_pods = max_pods
+        self._makes_pods = controllers and workloads
         self.clock = clock
         self._core = ClusterCore(clock, seed, history, max_events, kubelet)
         self._pods = self._core.objects(Pod)
         self._nodes = self._core.objects(Node)
-        self._controllers = Controllers(self._core) if controllers else None
+        self._controllers = (
+            Controllers(self._core, workloads=workloads) if controllers else None
+        )
         self._core.controllers = self._controllers
         self._notices: list[Notice] = []
 
@@ -150,7 +156,7 @@ class InMemoryCluster:
 
     def _check_demand(self, objects: Iterable[ApiObject]) -> None:
         """Refuse workloads that ask for more pods than there may be."""
-        if self._controllers is not None:
+        if self._makes_pods:
             nodes = len(self._nodes)
             problems = find_too_many(objects, self._max_pods, nodes=nodes)
             if problems:

@@ -22,7 +22,7 @@ from quaymaster._objects import (
 from quaymaster._recording.state import Entry
 from quaymaster._volumes.claims import class_of_claim
 
-__all__ = ["Outcome", "Survey", "survey"]
+__all__ = ["Life", "Outcome", "Survey", "survey"]
 
 _WAITS: Final = "WaitForFirstConsumer"
 _DEVICE_CLAIM: Final = "ResourceClaim"  # a kind that a plugin declares

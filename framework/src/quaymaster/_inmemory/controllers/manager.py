@@ -48,6 +48,17 @@ from quaymaster._objects import (
 
 __all__ = ["Controllers"]
 
+_OTHERS: Final = frozenset(
+    {
+        PodDisruptionBudget,
+        PersistentVolumeClaim,
+        PersistentVolume,
+        Pod,
+        ResourceQuota,
+    }
+)
+"""What is looked after and makes no pods."""
+
 _RULES: Final = (PriorityClass, RuntimeClass, LimitRange)
 """What admission looks up for new pods."""
 
@@ -57,10 +68,12 @@ class Controllers:
 
     Args:
         cluster: The cluster.
+        workloads: Whether workloads get their pods.
     """
 
-    def __init__(self, cluster: ClusterAccess) -> None:
+    def __init__(self, cluster: ClusterAccess, *, workloads: bool = True) -> None:
         self._cluster = cluster
+        self._syncs_workloads = workloads
         self._families = Families()
         self._ownership = Ownership(cluster)
         self._budgets = BudgetController(cluster, self._ownership, self._mark_budget)
@@ -187,13 +200,15 @@ class Controllers:
         del marked[identity]
         obj = self._cluster.objects(identity.kind).get(identity.key)
         self._cluster.shortfalls.clear(identity.kind, identity.key)
-        if obj is not None:
+        if obj is not None and (self._syncs_workloads or identity.kind in _OTHERS):
             self._syncs[identity.kind](obj)
         return True
 
     def _collect(self) -> bool:
         """Delete what belonged to workloads that are gone."""
         gone, self._gone = self._gone, []
+        if not self._syncs_workloads:
+            return False
         for owner in gone:
             pods = self._cluster.objects(Pod)
             for key in list(self._families.of(owner.uid)):

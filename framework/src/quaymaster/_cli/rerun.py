@@ -1,0 +1,53 @@
+"""Prints what would have become of a record with our own decisions."""
+
+from quaymaster._cli.output import print_line, print_table
+from quaymaster._cli.results import as_document, duration
+from quaymaster._recording.rerunning import RerunResult
+from quaymaster._recording.usage import Course
+
+__all__ = ["print_rerun", "rerun_document"]
+
+
+def rerun_document(result: RerunResult) -> dict[str, object]:
+    """The result as plain data, in the form of ``-o json``; times are in seconds."""
+    return {
+        "ours": _course(result.ours),
+        "theirs": _course(result.theirs),
+        "seconds": result.seconds,
+        **as_document(result.result),
+    }
+
+
+def print_rerun(result: RerunResult) -> None:
+    """Print the result: ours and theirs side by side."""
+    ours, theirs = result.ours, result.theirs
+    rows: list[tuple[object, ...]] = [
+        ("pods placed", ours.placed, theirs.placed),
+        ("pods that wait in the end", ours.waiting, theirs.waiting),
+        *(
+            (name, duration(round(one, 3)), duration(round(other, 3)))
+            for name, one, other in (
+                ("time to a node, half of them", ours.pending_p50, theirs.pending_p50),
+                ("time to a node, 99 of 100", ours.pending_p99, theirs.pending_p99),
+                ("time to a node, the longest", ours.pending_most, theirs.pending_most),
+            )
+        ),
+        *(
+            (f"{name} requested", f"{share:.1%}", f"{theirs.utilisation[name]:.1%}")
+            for name, share in ours.utilisation.items()
+        ),
+    ]
+    print_table(("", "OURS", "THEIRS"), rows)
+    print_line()
+    print_line(f"over {duration(result.seconds)} of recorded time")
+
+
+def _course(course: Course) -> dict[str, object]:
+    return {
+        "placed": course.placed,
+        "waiting": course.waiting,
+        "pendingP50": course.pending_p50,
+        "pendingP99": course.pending_p99,
+        "pendingMost": course.pending_most,
+        "utilisation": dict(course.utilisation),
+    }
