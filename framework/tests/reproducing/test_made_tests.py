@@ -20,6 +20,7 @@ from quaymaster.testing import (
     make_pod,
     make_priority_class,
     make_service,
+    make_stateful_set,
     make_test,
 )
 from tests.kit.internals.cli import app
@@ -97,6 +98,16 @@ def test_a_placed_pod_keeps_the_node_that_lost() -> None:
     large = make_node(name="large", capacity={"cpu": "16", "memory": "32Gi"})
     test = made("shop/late", small, large, waiting())
     assert (test.outcome, test.nodes, test.pods) == ("scheduled", 2, 1)
+    played(test)
+
+
+@pytest.mark.long
+def test_a_pod_of_a_stateful_set_stays_a_pod_of_the_cluster() -> None:
+    """Its set would make another one of the same name."""
+    database = make_stateful_set(name="db", pod=make_pod(requests={"cpu": "1"}))
+    test = made("sts/db", *NODES[:2], database)
+    assert (test.outcome, test.pods) == ("scheduled", 1)
+    assert "StatefulSet" not in test.text
     played(test)
 
 

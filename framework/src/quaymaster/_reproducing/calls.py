@@ -132,7 +132,7 @@ def make_test(
     )
     key, attempt, captured = maker.capture(pod, given, namespace)
     maker.key, maker.wanted = key, decision_of(attempt)
-    trees, is_smallest = maker.shrink(maker.first(attempt, captured, given))
+    trees, is_smallest = maker.shrink(maker.first(attempt, captured))
     trees, key = maker.anonymise(trees)
     explained = maker.explain(key, trees)
     source = TestSource(
@@ -215,12 +215,7 @@ class _Maker:
         attempt = attempts[0 if is_first else -1]
         return found.key, attempt, log.captured(found.key)
 
-    def first(
-        self,
-        attempt: Attempt,
-        captured: Sequence[ApiObject],
-        given: Sequence[ApiObject],
-    ) -> list[Tree]:
+    def first(self, attempt: Attempt, captured: Sequence[ApiObject]) -> list[Tree]:
         """Return a cluster to begin with, in which the decision is the same.
 
         Raises:
@@ -231,7 +226,6 @@ class _Maker:
             _still(captured, self.key, nodes),
             _still(captured, self.key, None),
             captured,
-            given,
         )
         for candidate in candidates:
             trees = [to_wire(obj) for obj in candidate]
@@ -275,6 +269,9 @@ class _Maker:
         """Whether the decision is still the same in a cluster."""
         if not free:
             self.budget.take()
+        # Without it, a workload of the cluster might make a pod of the same name.
+        if not any(self._is_the_pod(tree) for tree in trees):
+            return False
         try:
             explained = self.explain(self.key, trees)
         except QuaymasterError:
@@ -304,11 +301,7 @@ class _Maker:
         Raises:
             UnreproducibleError: With other names, it is decided in another way.
         """
-        place = next(
-            at
-            for at, tree in enumerate(trees)
-            if tree["kind"] == Pod.kind and _key(tree) == self.key
-        )
+        place = next(at for at, tree in enumerate(trees) if self._is_the_pod(tree))
         renamed = [_tidy(tree) for tree in anonymised(trees, self.kinds)]
         key = _key(renamed[place])
         try:
@@ -321,6 +314,9 @@ class _Maker:
             problem = "with other names, it is decided about in another way"
             raise UnreproducibleError(self.key, problem)
         return renamed, key
+
+    def _is_the_pod(self, tree: Tree) -> bool:
+        return tree["kind"] == Pod.kind and _key(tree) == self.key
 
     def _objects(self, trees: Sequence[Tree]) -> list[ApiObject]:
         found = []
