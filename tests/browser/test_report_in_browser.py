@@ -75,8 +75,11 @@ def text_of(driver: Chrome, selector: str) -> str:
 
 
 def rows_of(driver: Chrome, section: str) -> list[str]:
-    found = driver.find_elements(By.CSS_SELECTOR, f"#{section} tr.row td:first-child")
-    return [one.text for one in found]
+    """The first cells of a table, read at once: rows are made anew at any moment."""
+    cells = f"document.querySelectorAll('#{section} tr.row td:first-child')"
+    script = f"return Array.from({cells}, (one) => one.innerText)"
+    found: list[str] = driver.execute_script(script)
+    return found
 
 
 def complaints(driver: Chrome) -> list[str]:
