@@ -7,12 +7,14 @@ from quaymaster._contract.options import HookError, SchedulerOptions, SlowHook
 from quaymaster._contract.queueing import PendingPod, QueueName
 from quaymaster._contract.trace import Trace, TraceTopic
 from quaymaster._engine.failure import Failure, FailureKind
+from quaymaster._engine.history import AttemptHistory, PastAttempt
 from quaymaster._engine.reports import Observer
 from quaymaster._engine.scheduler import Scheduler
 from quaymaster._registry.registry import PluginRegistry, RegisteredPlugin
 from quaymaster._runtime.timings import HookTiming, HookTimings
 
 __all__ = [
+    "AttemptHistory",
     "Clock",
     "Executor",
     "Failure",
@@ -23,6 +25,7 @@ __all__ = [
     "HookTiming",
     "HookTimings",
     "Observer",
+    "PastAttempt",
     "PendingPod",
     "PluginRegistry",
     "QueueName",

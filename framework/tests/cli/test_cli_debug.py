@@ -1,12 +1,18 @@
 """``quaymaster debug dump``, against a scheduler's pages."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from click.testing import CliRunner
 
+from quaymaster.config import default_config
+from quaymaster.scheduler import AttemptHistory, PluginRegistry
+from quaymaster.simulation import Simulation
+from quaymaster.testing import make_node, make_pod
+from tests.kit.clusters import make_cluster
 from tests.kit.internals.cli import app
 from tests.kit.internals.operation import (
     Gate,
@@ -14,6 +20,7 @@ from tests.kit.internals.operation import (
     ServingOptions,
     User,
     Verdict,
+    attempts_page,
     dump_page,
 )
 from tests.kit.internals.serving import SelfSignedTLS
@@ -31,6 +38,30 @@ HELD = {
 }
 
 
+T = TypeVar("T")
+
+
+class AtOnce:
+    """Answers questions to the engine at once."""
+
+    def ask(self, question: Callable[[], T], /) -> T:
+        return question()
+
+
+def tried() -> AttemptHistory:
+    """The attempts of a scheduler with a pod that fits nowhere, and one that does."""
+    registry = PluginRegistry.discover()
+    cluster = make_cluster(
+        make_node(name="a", capacity={"cpu": "2", "pods": "9"}),
+        make_node(name="b", taints=["x=y:NoSchedule"]),
+        make_pod(name="big", requests={"cpu": "3"}),
+        make_pod(name="small"),
+    )
+    with Simulation(cluster, config=default_config(registry), registry=registry) as run:
+        run.settle()
+        return run.scheduler.past_attempts
+
+
 class Register:
     """Knows one token, which may do everything."""
 
@@ -38,20 +69,26 @@ class Register:
         return User("admin") if token == "t0ken" else None
 
     def may(self, user: User, verb: str, path: str) -> Verdict:
-        return Verdict((user.name, verb, path) == ("admin", "get", "/debug/dump"))
+        is_known = path in ("/debug/dump", "/debug/attempts")
+        return Verdict((user.name, verb) == ("admin", "get") and is_known)
 
 
 @pytest.fixture
 def url() -> Iterator[str]:
     options = ServingOptions(tls=SelfSignedTLS("127.0.0.1"))
-    pages = {"/debug/dump": dump_page(lambda: HELD)}
+    pages = {
+        "/debug/dump": dump_page(lambda: HELD),
+        "/debug/attempts": attempts_page(AtOnce(), tried()),
+    }
     server = PageServer(("127.0.0.1", 0), pages, Gate(Register()), options)
     server.start()
     yield server.url
     server.stop()
 
 
-def run(folder: Path, *arguments: str, token: str = "t0ken") -> tuple[int, str]:
+def run(
+    folder: Path, *arguments: str, token: str = "t0ken", verb: str = "dump"
+) -> tuple[int, str]:
     kubeconfig = folder / "kubeconfig"
     tree = {
         "apiVersion": "v1",
@@ -62,7 +99,7 @@ def run(folder: Path, *arguments: str, token: str = "t0ken") -> tuple[int, str]:
         "users": [{"name": "u", "user": {"token": token}}],
     }
     kubeconfig.write_text(json.dumps(tree))
-    given = ["debug", "dump", "--kubeconfig", str(kubeconfig), *arguments]
+    given = ["debug", verb, "--kubeconfig", str(kubeconfig), *arguments]
     result = CliRunner().invoke(app, given)
     if result.exception and not isinstance(result.exception, SystemExit):
         return 2, str(result.exception)
@@ -101,3 +138,44 @@ def test_credentials_are_not_shown_to_just_anybody(
     code, output = run(tmp_path, "--server", server)
     assert code == 2
     assert expected in output
+
+
+def test_past_attempts_of_a_pod_are_told_with_their_nodes(
+    url: str, tmp_path: Path
+) -> None:
+    code, output = run(tmp_path, "big", "--server", url, verb="attempts")
+    assert code == 0
+    assert "default/big: attempt 1 at " in output
+    assert ": unschedulable\n  0/2 nodes are available: 1 Insufficient cpu" in output
+    assert "  1 node rejected by NodeResourcesFit: Insufficient cpu: a\n" in output
+
+
+def test_what_was_said_of_one_node_is_told(url: str, tmp_path: Path) -> None:
+    code, output = run(
+        tmp_path, "default/small", "--node", "b", "--server", url, verb="attempts"
+    )
+    assert code == 0
+    assert "scheduled on a (1 of 2 nodes looked at fit)\n" in output
+    assert "  b: it was rejected by TaintToleration: node(s) had untolerated" in output
+
+
+def test_the_last_attempts_of_all_pods_are_told_to_programs(
+    url: str, tmp_path: Path
+) -> None:
+    code, output = run(tmp_path, "--server", url, "-o", "json", verb="attempts")
+    assert code == 0
+    pods = {one["pod"]: one["outcome"] for one in json.loads(output)["attempts"]}
+    assert pods == {"default/big": "unschedulable", "default/small": "scheduled"}
+
+
+def test_a_pod_without_remembered_attempts_is_said_to_have_none(
+    url: str, tmp_path: Path
+) -> None:
+    code, output = run(tmp_path, "nobody", "--server", url, verb="attempts")
+    assert (code, output) == (0, "no attempt of default/nobody is remembered\n")
+
+
+def test_a_node_without_a_pod_is_refused(url: str, tmp_path: Path) -> None:
+    code, output = run(tmp_path, "--node", "a", "--server", url, verb="attempts")
+    assert code == 2
+    assert "--node needs a POD" in output

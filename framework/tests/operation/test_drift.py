@@ -222,6 +222,11 @@ def test_dump_tells_what_is_held(rig: Rig) -> None:
             " rejected_by=SchedulingGates"
         ),
         "  default/big attempts=1 for=5s rejected_by=NodeResourcesFit",
+        (
+            "    0/1 nodes are available: 1 Insufficient cpu. no new claims to"
+            " deallocate, preemption: 0/1 nodes are available: 1 Preemption is not"
+            " helpful for scheduling."
+        ),
         "in flight: 0, being bound: 0",
         "waiting on Permit: 0",
         "nominated: 0",

@@ -1,8 +1,9 @@
 """What tests see of ``quaymaster._state``."""
 
 from quaymaster._state.cache import AssumeError, Cache
+from quaymaster._state.row_history import RowHistory
 
-__all__ = ["MOST_DOMAINS", "MOST_GROUPS", "AssumeError", "Cache"]
+__all__ = ["MOST_DOMAINS", "MOST_GROUPS", "AssumeError", "Cache", "RowHistory"]
 
 MOST_GROUPS = "quaymaster._state.counting.counts._MOST_GROUPS"
 """How many groups of pods are kept count of."""

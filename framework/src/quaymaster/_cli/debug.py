@@ -1,9 +1,10 @@
 """``quaymaster debug``."""
 
 import ipaddress
+from collections.abc import Callable, Iterable
 from contextlib import closing
-from typing import Final
-from urllib.parse import urlsplit
+from typing import Any, Final
+from urllib.parse import quote, urlsplit
 
 import attrs
 import click
@@ -13,6 +14,7 @@ from quaymaster._cli.output import print_line
 from quaymaster._kubernetes.access import Access, Pem
 from quaymaster._kubernetes.client import ApiClient
 from quaymaster._kubernetes.resolving import find_access
+from quaymaster._operation.attempts import attempts_in_lines
 from quaymaster._operation.dump import told_in_lines
 
 __all__ = ["group"]
@@ -26,38 +28,50 @@ def group() -> None:
     """Look into a scheduler that runs."""
 
 
+_REACHING: Final = (
+    click.option(
+        "--server",
+        metavar="URL",
+        default="https://127.0.0.1:10259",
+        show_default=True,
+        help="Where the scheduler serves its pages.",
+    ),
+    click.option(
+        "--certificate-authority",
+        metavar="FILE",
+        type=click.Path(),
+        help="Who vouches for its certificate; needed but for loopback addresses.",
+    ),
+    click.option(
+        "--kubeconfig",
+        metavar="FILE",
+        type=click.Path(),
+        help="The kubeconfig file with your credentials.",
+    ),
+    click.option(
+        "--context", metavar="NAME", default="", help="The context of the kubeconfig."
+    ),
+    click.option(
+        "-o",
+        "--output",
+        "form",
+        type=click.Choice(["text", "json"]),
+        default="text",
+        show_default=True,
+        help="The format.",
+    ),
+)
+
+
+def _reaching(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that say which scheduler is asked, and how."""
+    for option in reversed(_REACHING):
+        command = option(command)
+    return command
+
+
 @group.command("dump")
-@click.option(
-    "--server",
-    metavar="URL",
-    default="https://127.0.0.1:10259",
-    show_default=True,
-    help="Where the scheduler serves its pages.",
-)
-@click.option(
-    "--certificate-authority",
-    metavar="FILE",
-    type=click.Path(),
-    help="Who vouches for its certificate; needed but for loopback addresses.",
-)
-@click.option(
-    "--kubeconfig",
-    metavar="FILE",
-    type=click.Path(),
-    help="The kubeconfig file with your credentials.",
-)
-@click.option(
-    "--context", metavar="NAME", default="", help="The context of the kubeconfig."
-)
-@click.option(
-    "-o",
-    "--output",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="The format.",
-)
+@_reaching
 def dump(
     server: str,
     certificate_authority: str | None,
@@ -70,15 +84,64 @@ def dump(
     It also compares nodes and pods with those of the API server. You need the right to
     "get" the path /debug/dump.
     """
-    access = find_access(kubeconfig=kubeconfig, context=context)
-    access = _aimed_at(access, server, certificate_authority)
+    access = _aimed_at(
+        find_access(kubeconfig=kubeconfig, context=context),
+        server,
+        certificate_authority,
+    )
+    tree = _fetched(access, "/debug/dump")
+    _print(tree, form, told_in_lines)
+
+
+@group.command("attempts")
+@click.argument("pod", required=False, default="")
+@click.option("--node", metavar="NAME", default="", help="Tell of this node only.")
+@_reaching
+def attempts(
+    pod: str,
+    node: str,
+    server: str,
+    certificate_authority: str | None,
+    kubeconfig: str | None,
+    context: str,
+    form: str,
+) -> None:
+    """Print why the last attempts of a scheduler ended as they did.
+
+    POD is a pod as NAMESPACE/NAME, or NAME in the namespace "default": its attempts are
+    told with what was said of each node. Without it, the last 100 attempts are told.
+
+    The scheduler remembers some thousand attempts as they ended: nothing is simulated
+    anew. You need the right to "get" the path /debug/attempts.
+    """
+    if node and not pod:
+        raise click.UsageError("--node needs a POD")
+    if pod and "/" not in pod:
+        pod = f"default/{pod}"
+    access = _aimed_at(
+        find_access(kubeconfig=kubeconfig, context=context),
+        server,
+        certificate_authority,
+    )
+    query = f"?pod={quote(pod)}&node={quote(node)}" if pod else ""
+    _print(_fetched(access, f"/debug/attempts{query}"), form, attempts_in_lines)
+
+
+def _fetched(access: Access, path: str) -> dict[str, Any]:
     with closing(ApiClient(access, timeout=_SECONDS)) as client:
-        tree = msgspec.json.decode(client.get("/debug/dump"))
+        return msgspec.json.decode(client.get(path), type=dict[str, Any])
+
+
+def _print(
+    tree: dict[str, Any],
+    form: str,
+    in_lines: Callable[[dict[str, Any]], Iterable[str]],
+) -> None:
     if form == "json":
         text = msgspec.json.format(msgspec.json.encode(tree), indent=2).decode()
         print_line(text)
         return
-    for line in told_in_lines(tree):
+    for line in in_lines(tree):
         print_line(line)
 
 

@@ -12,6 +12,7 @@ from quaymaster._contract.clock import Clock
 from quaymaster._driver.cluster import KubernetesCluster
 from quaymaster._engine.scheduler import Scheduler
 from quaymaster._operation.access import Gate
+from quaymaster._operation.attempts import attempts_page
 from quaymaster._operation.background import DriftWatch
 from quaymaster._operation.client_stats import ClientStats
 from quaymaster._operation.configz import configz
@@ -194,6 +195,7 @@ def operating(
             quick, reader.read, lambda: client_readings(operated.stats())
         ),
         "/debug/dump": dump_page(dump),
+        "/debug/attempts": attempts_page(probe, scheduler.past_attempts),
         "/configz": configz(lambda: scheduler.config),
     }
     drift.start()

@@ -72,10 +72,12 @@ class SchedulerOptions:
             PreBind and Bind may wait for servers, and are not timed.
         hook_observers: Are told of each call of a hook, after those that are installed.
         trace: Writes lines about hooks, queues and cache, if given.
+        kept_attempts: How many of the last attempts are remembered, to be told why
+            they ended as they did; 0: none.
 
     Raises:
-        ValueError: A number of seconds is not above 0, ``verify`` is below 0, or
-            something is no observer.
+        ValueError: A number of seconds is not above 0, ``verify`` or ``kept_attempts``
+            is below 0, or something is no observer.
     """
 
     max_in_unschedulable_seconds: float = attrs.field(
@@ -91,6 +93,7 @@ class SchedulerOptions:
         default=(), converter=_observers
     )
     trace: Trace | None = None
+    kept_attempts: int = attrs.field(default=4096, validator=_check_count)
 
 
 @attrs.frozen(kw_only=True)

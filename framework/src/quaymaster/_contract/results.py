@@ -187,7 +187,8 @@ class NodeVerdicts:
         codes: Shape ``(N,)``, any integer or bool dtype, in the order of ``rows``;
             0 passes.
         status_of: The status for a non-zero code. It is asked once per distinct code
-            and only when the reasons are read, so it may be slow.
+            and only when the reasons are read, so it may be slow. That may be long
+            after the attempt, so it has to rely on nothing that changes.
     """
 
     codes: npt.NDArray[np.integer] | npt.NDArray[np.bool_]

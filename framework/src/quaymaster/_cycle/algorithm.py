@@ -145,7 +145,8 @@ class Algorithm:
         if isinstance(ranking, Status):
             return FitError(ranking)
         best = pick_node(nodes, ranking.best_rows())
-        return Decision(self._node(found, best), count, evaluated)
+        node = self._node(found, best)
+        return Decision(node, count, evaluated, found.rows, found.diagnosis)
 
     def find_feasible(self, attempt: Attempt) -> Feasible | FitError:
         """Run PreFilter, Filter and the extenders that filter."""

@@ -43,11 +43,15 @@ class Decision(msgspec.Struct, eq=False):
         node: The chosen node; if an extender made it up, as it described it.
         feasible_nodes: How many nodes would have done.
         evaluated_nodes: How many nodes were looked at.
+        rows: The rows of the nodes that would have done.
+        diagnosis: Why the others would not.
     """
 
     node: NodeInfo
     feasible_nodes: int
     evaluated_nodes: int
+    rows: Rows
+    diagnosis: Diagnosis
 
 
 @attrs.frozen(eq=False)

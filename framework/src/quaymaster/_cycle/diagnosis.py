@@ -15,7 +15,13 @@ import numpy.typing as npt
 from quaymaster._contract.messages import unfit_message
 from quaymaster._contract.results import NodeVerdicts
 from quaymaster._contract.status import Code, Status
-from quaymaster._state.arrays import BoolArray, Int32Array, RowArray, Rows
+from quaymaster._state.arrays import (
+    BoolArray,
+    Int32Array,
+    RowArray,
+    Rows,
+    is_frozen,
+)
 from quaymaster._state.node_table import NodeTable
 
 __all__ = ["Diagnosis", "PluginRejections", "Rejections", "picked"]
@@ -36,6 +42,10 @@ class Rejections(Protocol):
 
     @property
     def codes(self) -> npt.NDArray[np.integer[Any]] | BoolArray: ...
+
+    @property
+    def lasts(self) -> bool:
+        """Whether all of this can still be worked out after the attempt."""
 
     def __len__(self) -> int: ...
 
@@ -60,9 +70,16 @@ class PluginRejections:
         self._judged = judged
         self._verdicts = verdicts
         self._count = count
+        self._statuses: dict[int, Status] = {}
+        self._is_worked_out = False
 
     def __len__(self) -> int:
         return self._count
+
+    @property
+    def lasts(self) -> bool:
+        """Whether the plugin's array is frozen, or was read in time."""
+        return self._is_worked_out or is_frozen(self._verdicts.codes)
 
     @cached_property
     def _found(self) -> RowArray:
@@ -78,10 +95,17 @@ class PluginRejections:
     @cached_property
     def codes(self) -> npt.NDArray[np.integer[Any]] | BoolArray:
         """The code of each."""
+        self._is_worked_out = True
         return self._verdicts.codes[self._found]
 
     def status(self, code: int) -> Status:
         """Return the plugin's status for a code, or one that stands in for it."""
+        known = self._statuses.get(code)
+        if known is None:
+            known = self._statuses[code] = self._asked(code)
+        return known
+
+    def _asked(self, code: int) -> Status:
         status = self._verdicts.status_of(code)
         if not status.is_rejected:
             text = f"plugin '{self._plugin}' gave no reason: {status.message}"
@@ -193,6 +217,29 @@ class Diagnosis:
             self._by_node = merged
         return self._by_node
 
+    @property
+    def lasts(self) -> bool:
+        """Whether this can be told long after the attempt, just as it was then."""
+        return all(batch.lasts for batch in self._batches)
+
+    def by_row(self, names: Mapping[int, str]) -> Mapping[int, Status]:
+        """Map each row that has a status of its own to that status.
+
+        Args:
+            names: The name of the node that each row held during the attempt.
+        """
+        merged: dict[int, Status] = {}
+        for batch in self._batches:
+            statuses = _statuses(batch)
+            pairs = zip(batch.rows.tolist(), batch.codes.tolist(), strict=True)
+            merged.update((row, statuses[code]) for row, code in pairs)
+        explicit = self._explicit
+        if explicit:
+            merged.update(
+                (row, explicit[name]) for row, name in names.items() if name in explicit
+            )
+        return merged
+
     def processed(self) -> int:
         """Count the nodes that were filtered and rejected."""
         batched = sum(map(len, self._batches))
@@ -282,6 +329,10 @@ class _Less:
     def __init__(self, batch: Rejections, left: RowArray) -> None:
         self._batch = batch
         self._left = left
+
+    @property
+    def lasts(self) -> bool:
+        return self._batch.lasts
 
     def __len__(self) -> int:
         return len(self._left)

@@ -9,6 +9,7 @@ from quaymaster._engine.binding_cycle import BindingCycle
 from quaymaster._engine.event_handlers import EventHandlers
 from quaymaster._engine.failure import Failure, FailureHandler
 from quaymaster._engine.framework import backoff_policy, queue_profiles
+from quaymaster._engine.history import AttemptHistory
 from quaymaster._engine.measured_attempts import MeasuredAttempts
 from quaymaster._engine.pod_patches import PodPatches
 from quaymaster._engine.profile_runner import ProfileRunner
@@ -30,6 +31,7 @@ class Engine:
         failures: Sends failed pods back to the queue.
         binding: Takes pods that have a node to the end.
         progress: Tells whether the engine makes progress.
+        history: The last attempts.
         measured: Measures attempts, if the scheduler has metrics.
     """
 
@@ -39,6 +41,7 @@ class Engine:
     failures: FailureHandler
     binding: BindingCycle
     progress: Progress
+    history: AttemptHistory
     measured: MeasuredAttempts | None = None
 
 
@@ -57,7 +60,10 @@ def assemble(
     measured = MeasuredAttempts(metrics) if metrics is not None else None
     queue = _queue(runner)
     patches = PodPatches(runner.cluster, runner.executor)
-    failures = _failures(runner, queue, patches, on_failure, measured)
+    history = AttemptHistory(
+        runner.snapshot.nodes, runner.clock, runner.options.kept_attempts
+    )
+    failures = _failures(runner, queue, patches, on_failure, measured, history)
     return Engine(
         runner=runner,
         queue=queue,
@@ -78,6 +84,7 @@ def assemble(
             measured=measured,
         ),
         progress=progress,
+        history=history,
         measured=measured,
     )
 
@@ -88,6 +95,7 @@ def _failures(
     patches: PodPatches,
     on_failure: Callable[[Pod, Failure], None] | None,
     measured: MeasuredAttempts | None,
+    history: AttemptHistory,
 ) -> FailureHandler:
     return FailureHandler(
         clock=runner.clock,
@@ -96,6 +104,7 @@ def _failures(
         lookup=runner.stored_pod,
         patch_status=patches.send,
         record=runner.cluster.record,
+        history=history,
         told=on_failure,
         measured=measured,
     )

@@ -16,6 +16,7 @@ from quaymaster._contract.cluster import EventNote, PodStatusPatch
 from quaymaster._contract.results import NominatingInfo, NominatingMode
 from quaymaster._contract.status import Code, Status
 from quaymaster._cycle.decisions import FitError
+from quaymaster._cycle.diagnosis import Diagnosis
 from quaymaster._objects import Pod, PodCondition, Time
 from quaymaster._queue.events import ASSIGNED_POD_DELETE
 from quaymaster._queue.nominator import PodLookup
@@ -56,6 +57,7 @@ class Failure:
         nominating: What happens to the pod's nomination; None leaves it.
         reasons: What nodes were rejected for, each reason once, if there is more to it
             than the message.
+        diagnosis: What was said of each node, if the attempt got so far.
     """
 
     kind: FailureKind
@@ -64,6 +66,7 @@ class Failure:
     pending_plugins: frozenset[str] = frozenset()
     nominating: NominatingInfo | None = _CLEAR_NOMINATION
     reasons: tuple[str, ...] = ()
+    diagnosis: Diagnosis | None = attrs.field(default=None, eq=False, repr=False)
 
     @classmethod
     def on_node(cls, status: Status) -> "Failure":
@@ -117,6 +120,12 @@ class Failure:
         return nominating.node_name
 
 
+class KeepsFailures(Protocol):
+    """Remembers how attempts failed."""
+
+    def failed(self, queued: QueuedPod, failure: Failure, /) -> None: ...
+
+
 class MeasuresFailures(Protocol):
     """Takes the times of attempts that failed."""
 
@@ -135,6 +144,7 @@ class FailureHandler:
         record: Writes an Event.
         told: Called with every pod that goes on waiting, and why.
         measured: Takes the times of attempts, if given.
+        history: Remembers how attempts failed, if given.
     """
 
     def __init__(
@@ -148,6 +158,7 @@ class FailureHandler:
         record: Callable[[EventNote], None],
         told: Callable[[Pod, Failure], None] | None = None,
         measured: "MeasuresFailures | None" = None,
+        history: KeepsFailures | None = None,
     ) -> None:
         self._clock = clock
         self._queue = queue
@@ -155,6 +166,7 @@ class FailureHandler:
         self._lookup = lookup
         self._patch_status = patch_status
         self._record = record
+        self._history = history
         self._told = told
         self._measured = measured
 
@@ -169,6 +181,8 @@ class FailureHandler:
             was_nominated: Whether the attempt has nominated it, of which the informers
                 may not know yet.
         """
+        if self._history is not None:
+            self._history.failed(queued, failure)
         if self._measured is not None:
             self._measured.failed(queued, failure)
         queued.unschedulable_plugins = failure.unschedulable_plugins
@@ -313,4 +327,5 @@ def failure_of(unfit: FitError) -> Failure:
         unschedulable_plugins=diagnosis.unschedulable_plugins,
         pending_plugins=diagnosis.pending_plugins,
         nominating=nominating,
+        diagnosis=diagnosis,
     )

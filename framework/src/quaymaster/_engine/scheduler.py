@@ -73,6 +73,7 @@ class Scheduler:
         cache: What runs where, with the pods that are assumed to.
         informers: The copies of the cluster's objects.
         frameworks: Scheduler name -> the profile at work.
+        past_attempts: The last attempts, as they ended.
 
     Raises:
         ObserverError: An installed observer cannot be used.
@@ -126,6 +127,7 @@ class Scheduler:
         self._binding = engine.binding
         self._progress = engine.progress
         self._measured = engine.measured
+        self.past_attempts = engine.history
 
     @property
     def config(self) -> SchedulerConfig:
@@ -305,6 +307,7 @@ class Scheduler:
         if self._measured is not None:
             self._measured.decided()
         if isinstance(found, Decision):
+            self.past_attempts.decided(queued, found)
             self._binding.begin(queued, state, framework.binding, found)
         else:
             self._engine.failures.attempt_failed(queued, found)

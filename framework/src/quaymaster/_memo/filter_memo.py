@@ -221,6 +221,11 @@ class _Remembered:
         self._judged = judged
         self._count = count
 
+    @property
+    def lasts(self) -> bool:
+        """Always: the memo writes to a copy from here on."""
+        return True
+
     def __len__(self) -> int:
         return self._count
 

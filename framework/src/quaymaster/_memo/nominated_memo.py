@@ -30,6 +30,11 @@ class NominatedRejections:
         self._by_row = by_row
         self._statuses = statuses
 
+    @property
+    def lasts(self) -> bool:
+        """Always: nobody writes to what this one has."""
+        return True
+
     def __len__(self) -> int:
         return len(self._by_row)
 

@@ -5,10 +5,11 @@ Mirrors ``CacheDumper`` (Kubernetes v1.36,
 """
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, TypeAlias
 
+from quaymaster._engine.history import PastAttempt
 from quaymaster._engine.scheduler import Scheduler
 from quaymaster._errors import QuaymasterError
 from quaymaster._operation.drift import Difference, held_wrongly
@@ -31,13 +32,14 @@ def holdings(scheduler: Scheduler, now: float) -> Dump:
         now: The time of its clock.
     """
     queue, cache = scheduler.queue, scheduler.cache
+    latest = scheduler.past_attempts.latest()
     nominator = queue.nominator
     return {
         "queues": {
-            "active": _pods(queue.active(), now),
-            "backoff": _pods(queue.backing_off(), now),
-            "errorBackoff": _pods(queue.backing_off_after_error(), now),
-            "unschedulable": _pods(queue.unschedulable(), now),
+            "active": _pods(queue.active(), now, latest),
+            "backoff": _pods(queue.backing_off(), now, latest),
+            "errorBackoff": _pods(queue.backing_off_after_error(), now, latest),
+            "unschedulable": _pods(queue.unschedulable(), now, latest),
         },
         "inFlight": list(queue.in_flight),
         "bindsInFlight": scheduler.binds_in_flight,
@@ -61,7 +63,9 @@ def holdings(scheduler: Scheduler, now: float) -> Dump:
     }
 
 
-def _pods(pods: Iterable[QueuedPod], now: float) -> list[Dump]:
+def _pods(
+    pods: Iterable[QueuedPod], now: float, latest: Mapping[str, PastAttempt]
+) -> list[Dump]:
     return [
         {
             "pod": one.key,
@@ -71,6 +75,7 @@ def _pods(pods: Iterable[QueuedPod], now: float) -> list[Dump]:
             "gatedBy": one.gating_plugin,
             "rejectedBy": sorted(one.rejectors),
             "pendingOn": sorted(one.pending_plugins),
+            "message": latest[one.key].message if one.key in latest else "",
         }
         for one in pods
     ]
@@ -130,6 +135,7 @@ def told_in_lines(tree: Dump) -> Iterable[str]:
             rejected = ",".join(one["rejectedBy"])
             said += [f"rejected_by={rejected}"] if rejected else []
             yield f"  {one['pod']} {' '.join(said)}"
+            yield from [f"    {one['message']}"] if one["message"] else []
     yield f"in flight: {len(tree['inFlight'])}, being bound: {tree['bindsInFlight']}"
     yield f"waiting on Permit: {len(tree['waiting'])}"
     for one in tree["waiting"]:

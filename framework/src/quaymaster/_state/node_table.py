@@ -27,6 +27,7 @@ from quaymaster._state.resource_rows import (
     MEMORY,
     ResourceRows,
 )
+from quaymaster._state.row_history import RowHistory
 
 __all__ = ["CPU", "EPHEMERAL_STORAGE", "MEMORY", "CodedColumn", "NodeTable"]
 
@@ -49,6 +50,7 @@ class NodeTable:
         images: What the cluster knows about each image name on any node.
         changes: The log of rows whose node, or a pod on it, came, went or changed.
         node_changes: The log of rows whose node came, went or changed itself.
+        row_history: Which node had which row before.
         is_imagined: Whether the sums may tell of other pods than ``infos`` do.
     """
 
@@ -62,6 +64,7 @@ class NodeTable:
         self.is_imagined = False
         self.changes: ChangeLog[int] = ChangeLog()
         self.node_changes: ChangeLog[int] = ChangeLog()
+        self.row_history = RowHistory()
         self._row_of: dict[str, int] = {}
         self._free_rows: list[int] = []
         self._resources = ResourceRows()
@@ -253,6 +256,7 @@ class NodeTable:
             row = self._new_row()
         self._rows = None
         self._put(info, row)
+        self.row_history.came(row, info.name)
         add_images(self.images, info)
         self._host_ports.add(info)
 
@@ -260,6 +264,7 @@ class NodeTable:
         """Free a node's row."""
         row = info.row
         del self._row_of[info.name]
+        self.row_history.went(row, info.name)
         self.infos[row] = None
         self._free_rows.append(row)
         self._rows = None
