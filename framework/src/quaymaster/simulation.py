@@ -11,12 +11,19 @@ from quaymaster._comparing.outcome import Decision, Outcome
 from quaymaster._comparing.variants import ComparedVariant, Measures, Variant
 from quaymaster._cycle.explanation import (
     Explanation,
+    JudgedNode,
     NodeRejection,
     NodeScores,
     PluginScore,
 )
 from quaymaster._simulation.calls import explain_pod, observe, simulate
-from quaymaster._simulation.explained import Attempt, ExplainedPod, WhichAttempt
+from quaymaster._simulation.explained import (
+    Attempt,
+    ExplainedPod,
+    NodeFate,
+    WhichAttempt,
+    WhyNot,
+)
 from quaymaster._simulation.history import History, NodeSpan, PodLife
 from quaymaster._simulation.names import PodNotFoundError
 from quaymaster._simulation.observed import (
@@ -33,9 +40,19 @@ from quaymaster._simulation.results import (
 )
 from quaymaster._simulation.run import Simulation
 from quaymaster._simulation.series import Sample
+from quaymaster._why.changes import ChangeKind, FieldChange, SuggestedChange
+from quaymaster._why.suggestions import Suggestions, suggest_changes
+from quaymaster._why.summary import (
+    Cause,
+    PendingGroup,
+    PendingSummary,
+    explain_pending,
+)
 
 __all__ = [
     "Attempt",
+    "Cause",
+    "ChangeKind",
     "ComparedVariant",
     "Comparison",
     "Decision",
@@ -46,15 +63,20 @@ __all__ = [
     "Estimate",
     "ExplainedPod",
     "Explanation",
+    "FieldChange",
     "History",
+    "JudgedNode",
     "Measures",
     "MovedWorkload",
+    "NodeFate",
     "NodeRejection",
     "NodeScores",
     "NodeSpan",
     "ObservedAttempt",
     "ObservedRun",
     "Outcome",
+    "PendingGroup",
+    "PendingSummary",
     "Placement",
     "PluginScore",
     "PodLife",
@@ -65,12 +87,17 @@ __all__ = [
     "Sample",
     "Simulation",
     "SimulationResult",
+    "SuggestedChange",
+    "Suggestions",
     "UnscheduledPod",
     "Variant",
     "VariantResult",
     "WhichAttempt",
+    "WhyNot",
     "compare",
+    "explain_pending",
     "explain_pod",
     "observe",
     "simulate",
+    "suggest_changes",
 ]

@@ -2,7 +2,7 @@
 
 from quaymaster._logs import JsonFormatter, without_secrets
 from quaymaster._operation.access import Gate, client_of
-from quaymaster._operation.attempts import attempts_in_lines, attempts_page
+from quaymaster._operation.attempts import attempts_page
 from quaymaster._operation.background import DriftWatch
 from quaymaster._operation.client_stats import ClientStats
 from quaymaster._operation.configz import REDACTED, configz, redacted
@@ -59,7 +59,6 @@ __all__ = [
     "Standing",
     "User",
     "Verdict",
-    "attempts_in_lines",
     "attempts_page",
     "client_of",
     "client_readings",

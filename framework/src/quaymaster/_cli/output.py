@@ -25,6 +25,7 @@ __all__ = [
     "print_text",
     "progress_bar",
     "scheduling_in",
+    "trying_in",
     "warn",
 ]
 
@@ -115,6 +116,16 @@ def scheduling_in(progress: Progress) -> Callable[[int, int], None]:
 
     def update(done: int, total: int) -> None:
         progress.update(task, completed=done, total=total, description="scheduling")
+
+    return update
+
+
+def trying_in(progress: Progress) -> Callable[[int, int], None]:
+    """Show in a progress bar how many changes have been tried, of how many at most."""
+    task = progress.add_task("trying changes", total=None, visible=False)
+
+    def update(done: int, total: int) -> None:
+        progress.update(task, completed=done, total=total, visible=True)
 
     return update
 

@@ -1,6 +1,6 @@
 """Take one attempt apart, changing nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import attrs
 import numpy as np
@@ -13,16 +13,19 @@ from quaymaster._cycle.decisions import Feasible, FitError
 from quaymaster._cycle.diagnosis import Diagnosis
 from quaymaster._cycle.explanation import (
     Explanation,
+    JudgedNode,
     NodeRejection,
     NodeScores,
     PluginScore,
 )
+from quaymaster._cycle.nominated import nominated_ahead
 from quaymaster._cycle.score_call import PluginScores
 from quaymaster._objects import Pod
 from quaymaster._state.arrays import Int64Array, Rows
+from quaymaster._state.node_info import NodeInfo
 from quaymaster._state.node_table import NodeTable
 
-__all__ = ["Scored", "explain", "explain_and_score"]
+__all__ = ["Scored", "explain", "explain_and_score", "judge_node"]
 
 
 class Scored:
@@ -92,6 +95,55 @@ def explain_and_score(
     return explanation, None if isinstance(scores, Status) else scores
 
 
+def judge_node(algorithm: Algorithm, pod: Pod, name: str) -> JudgedNode:
+    """Ask every plugin about one node, also after one has rejected it.
+
+    What counts first is what a plugin says of the node as it stands; if none rejects
+    it, the pods that are nominated to it are imagined there, as in an attempt.
+    """
+    nodes = algorithm.nodes
+    node = nodes.get(name)
+    if node is None:
+        return JudgedNode(node=name, is_known=False)
+    ahead = nominated_ahead(pod, algorithm.nominated.on(name))
+    attempt = Attempt.begin(CycleState(), pod, nodes)
+    outcome = algorithm.pre_filter.run(attempt)
+    if outcome.status is not None:
+        found = [_rejection(name, outcome.status)]
+    elif outcome.node_names is not None and name not in outcome.node_names:
+        plugins = ", ".join(sorted(outcome.restricting_plugins))
+        left_out = Status.unresolvable("the pod asks for other nodes")
+        found = [_rejection(name, left_out.with_plugin(plugins))]
+    else:
+        found = list(_filtered(algorithm, attempt, node))
+        if not found:
+            status = algorithm.filter.run_with_nominated_pods(
+                attempt.state, pod, node, ahead
+            )
+            found = [] if status is None else [_rejection(name, status)]
+    return JudgedNode(
+        node=name,
+        rejections=tuple(found),
+        nominated=tuple(other.key for other in ahead),
+    )
+
+
+def _filtered(
+    algorithm: Algorithm, attempt: Attempt, node: NodeInfo
+) -> Iterator[NodeRejection]:
+    for call in algorithm.filter.calls:
+        if call.plugin not in attempt.state.skip_filter_plugins:
+            status = call.judge(attempt.state, attempt.pod, node)
+            if status is not None:
+                yield _rejection(node.name, status)
+
+
+def _rejection(node: str, status: Status) -> NodeRejection:
+    return NodeRejection(
+        node=node, plugin=status.plugin, code=status.code, reasons=status.reasons
+    )
+
+
 def _unfit(nodes: NodeTable, pod: Pod, scheduler: str, unfit: FitError) -> Explanation:
     diagnosis = unfit.diagnosis
     if diagnosis is None:
@@ -116,15 +168,7 @@ def _others(nodes: NodeTable, found: Feasible) -> Rows:
 def _rejections(
     diagnosis: Diagnosis, nodes: NodeTable, rows: Rows
 ) -> tuple[NodeRejection, ...]:
-    return tuple(
-        NodeRejection(
-            node=name,
-            plugin=diagnosis[name].plugin,
-            code=diagnosis[name].code,
-            reasons=diagnosis[name].reasons,
-        )
-        for name in nodes.names_at(rows)
-    )
+    return tuple(_rejection(name, diagnosis[name]) for name in nodes.names_at(rows))
 
 
 def _scores(algorithm: Algorithm, attempt: Attempt, found: Feasible) -> Scored | Status:

@@ -6,7 +6,13 @@ import attrs
 
 from quaymaster._contract.status import Code, Status
 
-__all__ = ["Explanation", "NodeRejection", "NodeScores", "PluginScore"]
+__all__ = [
+    "Explanation",
+    "JudgedNode",
+    "NodeRejection",
+    "NodeScores",
+    "PluginScore",
+]
 
 
 @attrs.frozen(kw_only=True)
@@ -24,6 +30,24 @@ class NodeRejection:
     plugin: str
     code: Code
     reasons: tuple[str, ...]
+
+
+@attrs.frozen(kw_only=True)
+class JudgedNode:
+    """What all plugins say of one node, not only the first that rejects it.
+
+    Attributes:
+        node: The node's name.
+        is_known: Whether there was such a node.
+        rejections: One for each plugin that rejects it, in profile order.
+        nominated: The keys of the pods that are nominated to it, for which room has to
+            be left.
+    """
+
+    node: str
+    is_known: bool = True
+    rejections: tuple[NodeRejection, ...] = ()
+    nominated: tuple[str, ...] = ()
 
 
 @attrs.frozen(kw_only=True)

@@ -4,8 +4,8 @@ from typing import Protocol
 
 import attrs
 
-from quaymaster._cycle.explain import explain
-from quaymaster._cycle.explanation import Explanation
+from quaymaster._cycle.explain import explain, judge_node
+from quaymaster._cycle.explanation import Explanation, JudgedNode
 from quaymaster._engine.failure import Failure, FailureKind
 from quaymaster._engine.framework import Framework
 from quaymaster._objects import Pod
@@ -26,6 +26,7 @@ class _Entry:
     message: str = ""
     preempted: list[str] = attrs.field(factory=list)
     explanation: Explanation | None = None
+    judged: JudgedNode | None = None
 
 
 class FollowsAttempts(Protocol):
@@ -50,11 +51,15 @@ class AttemptLog:
     Args:
         wanted: Says which pods may be the wanted one.
         which: The attempts to explain; a number counts from 1.
+        node: A node to ask all plugins about, or empty.
     """
 
-    def __init__(self, wanted: Wanted, which: WhichAttempt | int) -> None:
+    def __init__(
+        self, wanted: Wanted, which: WhichAttempt | int, node: str = ""
+    ) -> None:
         self._wanted = wanted
         self._which = which
+        self._node = node
         self._entries: dict[str, list[_Entry]] = {}
 
     def begin(self, pod: Pod, framework: Framework, now: float) -> None:
@@ -66,8 +71,10 @@ class AttemptLog:
         if self._is_asked_for(len(entries) + 1):
             name = framework.profile.name
             entry.explanation = explain(framework.plain, pod, name)
+            if self._node:
+                entry.judged = judge_node(framework.plain, pod, self._node)
             if self._which is WhichAttempt.LAST and entries:
-                entries[-1].explanation = None
+                entries[-1].explanation = entries[-1].judged = None
         entries.append(entry)
 
     def fail(self, pod: Pod, failure: Failure) -> None:
@@ -104,6 +111,7 @@ class AttemptLog:
                 message=entry.message,
                 preempted=tuple(entry.preempted),
                 explanation=_winner_first(entry.explanation, entry.node),
+                judged=entry.judged,
             )
             for number, entry in enumerate(self._entries.get(key, ()), 1)
         )

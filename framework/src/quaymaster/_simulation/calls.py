@@ -17,6 +17,7 @@ from quaymaster._simulation.observed import ObservedRun
 from quaymaster._simulation.results import ProgressFn, SimulationResult
 from quaymaster._simulation.run import Simulation, filled_cluster
 from quaymaster._simulation.verdicts import OUTCOMES
+from quaymaster._simulation.why_not import why_not as fate_of_node
 
 __all__ = ["explain_pod", "observe", "simulate", "without_node"]
 
@@ -108,6 +109,7 @@ def explain_pod(
     attempt: WhichAttempt | int = WhichAttempt.AUTO,
     namespace: str = "",
     unbind: bool = False,
+    why_not: str = "",
     on_progress: ProgressFn | None = None,
     max_pods: int = MAX_PODS,
 ) -> ExplainedPod:
@@ -125,6 +127,7 @@ def explain_pod(
         namespace: Where to look for the pod only; empty for all namespaces.
         unbind: Whether a pod that came with a node is taken off it at the beginning,
             so that it is scheduled anew.
+        why_not: The name of a node that all plugins are asked about; empty for none.
         on_progress: Called with the progress.
         max_pods: As for `simulate`.
 
@@ -142,7 +145,7 @@ def explain_pod(
     terminating = sum(map(_is_about_to_go, cluster.list(Pod).items))
     if attempt is WhichAttempt.AUTO:
         attempt = WhichAttempt.FIRST if terminating else WhichAttempt.LAST
-    log = AttemptLog(wanted, attempt)
+    log = AttemptLog(wanted, attempt, why_not)
     with Simulation(
         cluster, config=config, registry=registry, seed=seed, log=log
     ) as run:
@@ -185,6 +188,7 @@ def _of_attempt(pod: Pod, shown: Attempt) -> ExplainedPod:
         message=shown.message,
         explanation=shown.explanation,
         attempt=shown.number,
+        why_not=fate_of_node(shown),
     )
 
 

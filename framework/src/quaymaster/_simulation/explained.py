@@ -4,10 +4,15 @@ import enum
 
 import attrs
 
-from quaymaster._cycle.explanation import Explanation
+from quaymaster._cycle.explanation import (
+    Explanation,
+    JudgedNode,
+    NodeRejection,
+    NodeScores,
+)
 from quaymaster._notices import Notice
 
-__all__ = ["Attempt", "ExplainedPod", "WhichAttempt"]
+__all__ = ["Attempt", "ExplainedPod", "NodeFate", "WhichAttempt", "WhyNot"]
 
 
 class WhichAttempt(enum.StrEnum):
@@ -42,6 +47,8 @@ class Attempt:
         preempted: The keys of the pods that were preempted for it.
         explanation: What every plugin said of every node; None for attempts that are
             not explained.
+        judged: What all plugins said of the node that was asked about; None for
+            attempts that are not explained, or if no node was asked about.
     """
 
     number: int
@@ -52,6 +59,52 @@ class Attempt:
     message: str = ""
     preempted: tuple[str, ...] = ()
     explanation: Explanation | None = attrs.field(default=None, repr=False)
+    judged: JudgedNode | None = attrs.field(default=None, repr=False)
+
+
+class NodeFate(enum.StrEnum):
+    """What became of one node in an attempt."""
+
+    CHOSEN = "chosen"
+    """The pod was bound to it."""
+
+    FEASIBLE = "feasible"
+    """It would have done, but another one was chosen."""
+
+    REJECTED = "rejected"
+    """Some plugin rejected it."""
+
+    NOT_LOOKED_AT = "not-looked-at"
+    """It was not looked at, since enough nodes were found before, or the pod was
+    nominated to another one, which would do."""
+
+    UNKNOWN = "unknown"
+    """There was no such node."""
+
+
+@attrs.frozen(kw_only=True)
+class WhyNot:
+    """What became of one node in an attempt, and why.
+
+    Attributes:
+        node: The node's name.
+        fate: What became of it.
+        rejections: One for each plugin that rejects it, not only the first; in profile
+            order.
+        nominated: The keys of the pods that are nominated to it, for which room has to
+            be left.
+        scores: How it was rated, if it was feasible.
+        winner: How the node was rated that was chosen, if one was.
+        preemption: What preemption says to it, if the pod found no node.
+    """
+
+    node: str
+    fate: NodeFate
+    rejections: tuple[NodeRejection, ...] = ()
+    nominated: tuple[str, ...] = ()
+    scores: NodeScores | None = None
+    winner: NodeScores | None = None
+    preemption: str = ""
 
 
 @attrs.frozen(kw_only=True)
@@ -71,6 +124,8 @@ class ExplainedPod:
         notices: What was left out or assumed.
         attempt: The number of the attempt that is shown, from 1; 0 if there was none.
         attempts: All attempts, in their order.
+        why_not: What became of the node that was asked about, in that attempt; None if
+            none was asked about, or there was no attempt.
         terminating: How many pods of the input were terminating when it all began.
     """
 
@@ -84,3 +139,4 @@ class ExplainedPod:
     attempt: int = 0
     attempts: tuple[Attempt, ...] = ()
     terminating: int = 0
+    why_not: WhyNot | None = None

@@ -108,6 +108,16 @@ class Wanted:
             raise PodNotFoundError(self._text, [], problem=problem)
         return owned[0]
 
+    def matching(self) -> list[Pod]:
+        """Return the pods that exist and have the name, or belong to what has it."""
+        pods = [
+            pod
+            for pod in self._cluster.list(Pod).items
+            if self._namespace in ("", pod.namespace)
+        ]
+        named = [pod for pod in pods if self._is_named(pod)]
+        return named or [pod for pod in pods if self._is_owned(pod)]
+
     def _is_named(self, pod: Pod) -> bool:
         if pod.name != self._name:
             return False

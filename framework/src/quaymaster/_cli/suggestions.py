@@ -1,0 +1,197 @@
+"""Prints what would place pods, and why many pods have no node."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from quaymaster._cli.output import print_line, print_table
+from quaymaster._errors import counted
+from quaymaster._why.changes import FieldChange, SuggestedChange
+from quaymaster._why.suggestions import Suggestions
+from quaymaster._why.summary import Cause, PendingGroup, PendingSummary
+
+__all__ = [
+    "print_suggestions",
+    "print_summary",
+    "suggestions_document",
+    "summary_document",
+]
+
+_CAUSES: Final = 4
+"""How many causes are told of a group; there may be one for every node."""
+
+
+def print_suggestions(found: Suggestions) -> None:
+    """Print the changes that would place a pod, the smallest first."""
+    print_line()
+    if not found.pending:
+        print_line("it has a node: no change is needed")
+        return
+    whole = f"the {found.pending} pods of {found.subject} that have no node"
+    print_line(f"what would place {whole if found.pending > 1 else found.pod}:")
+    if not found.changes:
+        tried = counted(found.candidates, "change")
+        print_line(f"  nothing that was tried: {tried}, and pairs of them")
+    elif len(found.changes[0].kinds) > 1:
+        print_line("  no single change, but two together:")
+    for number, change in enumerate(found.changes, 1):
+        _print_change(f"{number}. ", change)
+    print_line(f"tried in {counted(found.trials, 'simulation')} of the whole input")
+    if not found.is_complete:
+        _print_incomplete()
+
+
+def _print_incomplete() -> None:
+    print_line("not all was tried; --max-trials N tries more")
+
+
+def _print_change(head: str, change: SuggestedChange) -> None:
+    others = f" (places {change.placed} pods)" if change.placed > 1 else ""
+    print_line(f"{head}{change.text}{others}")
+    indent = " " * len(head)
+    if change.command:
+        print_line(f"{indent}{change.command}")
+        return
+    for field in change.fields:
+        print_line(f"{indent}{_field(field)}")
+
+
+def _field(field: FieldChange) -> str:
+    namespace = f" -n {field.namespace}" if field.namespace else ""
+    where = f"{field.object}{namespace}"
+    if not field.path:
+        return f"{where}: {field.new}"
+    old, new = field.old or "(none)", field.new or "(none)"
+    return f"{where}: {field.path}: {old} -> {new}"
+
+
+def print_summary(summary: PendingSummary, *, suggested: bool) -> None:
+    """Print why many pods have no node.
+
+    Args:
+        summary: The pods.
+        suggested: Whether changes were looked for.
+    """
+    if not summary.groups:
+        print_line("no pod is pending")
+        return
+    print_table(
+        ("PODS", "NAMESPACE", "WORKLOAD", "CAUSE"),
+        [
+            (len(one.pods), one.namespace, one.subject, _causes(one.causes))
+            for one in summary.groups
+        ],
+        sentences=["CAUSE"],
+    )
+    print_line()
+    print_line(
+        f"{counted(summary.pods, 'pod')} pending, {summary.placed} placed on "
+        f"{counted(summary.nodes, 'node')}"
+    )
+    print_lines_by_plugin(summary.groups)
+    if suggested:
+        _print_changes(summary)
+
+
+def print_lines_by_plugin(groups: Iterable[PendingGroup]) -> None:
+    """Print how many pods each cause holds back."""
+    pods: dict[tuple[str, str], int] = {}
+    for group in groups:
+        for cause in group.causes:
+            name = (cause.plugin, cause.reason)
+            pods[name] = pods.get(name, 0) + len(group.pods)
+    ordered = sorted(pods.items(), key=lambda item: (-item[1], item[0]))
+    for (plugin, reason), count in ordered[: 2 * _CAUSES]:
+        print_line(f"{counted(count, 'pod')}: {_said(plugin, reason)}")
+
+
+def _print_changes(summary: PendingSummary) -> None:
+    print_line()
+    for group in summary.groups:
+        head = f"{counted(len(group.pods), 'pod')} of {group.subject}: "
+        if group.change is None:
+            print_line(f"{head}nothing that was tried places all of them")
+            continue
+        print_line(f"{head}{group.change.text}")
+        for line in (
+            [group.change.command]
+            if group.change.command
+            else map(_field, group.change.fields)
+        ):
+            print_line(f"  {line}")
+    print_line(f"tried in {counted(summary.trials, 'simulation')} of the whole input")
+    if not summary.is_complete:
+        _print_incomplete()
+
+
+def _causes(causes: Sequence[Cause]) -> str:
+    shown = [
+        _said(one.plugin, one.reason)
+        + (f" ({counted(one.nodes, 'node')})" if one.nodes else "")
+        for one in causes[:_CAUSES]
+    ]
+    if len(causes) > _CAUSES:
+        shown.append(f"and {counted(len(causes) - _CAUSES, 'cause')} more")
+    return "; ".join(shown)
+
+
+def _said(plugin: str, reason: str) -> str:
+    return f"{plugin}: {reason}" if plugin else reason
+
+
+def suggestions_document(found: Suggestions) -> dict[str, object]:
+    """The changes as plain data, in the form of ``-o json``."""
+    return {
+        "subject": found.subject,
+        "namespace": found.namespace,
+        "pending": found.pending,
+        "changes": [_change(one) for one in found.changes],
+        "candidates": found.candidates,
+        "trials": found.trials,
+        "complete": found.is_complete,
+    }
+
+
+def _change(change: SuggestedChange) -> dict[str, object]:
+    return {
+        "kinds": [kind.value for kind in change.kinds],
+        "text": change.text,
+        "command": change.command,
+        "placed": change.placed,
+        "fields": [
+            {
+                "object": one.object,
+                "namespace": one.namespace,
+                "path": one.path,
+                "old": one.old,
+                "new": one.new,
+            }
+            for one in change.fields
+        ],
+    }
+
+
+def summary_document(summary: PendingSummary) -> dict[str, object]:
+    """The summary as plain data, in the form of ``-o json``."""
+    return {
+        "groups": [
+            {
+                "subject": one.subject,
+                "namespace": one.namespace,
+                "scheduler": one.scheduler,
+                "reason": one.reason,
+                "pods": list(one.pods),
+                "message": one.message,
+                "causes": [
+                    {"plugin": each.plugin, "reason": each.reason, "nodes": each.nodes}
+                    for each in one.causes
+                ],
+                "change": _change(one.change) if one.change else None,
+            }
+            for one in summary.groups
+        ],
+        "pending": summary.pods,
+        "placed": summary.placed,
+        "nodes": summary.nodes,
+        "trials": summary.trials,
+        "complete": summary.is_complete,
+    }

@@ -1,0 +1,91 @@
+"""Prints why an attempt did not choose one node."""
+
+from collections.abc import Iterable
+
+from quaymaster._cli.output import print_line, print_table
+from quaymaster._cycle.explanation import NodeRejection, NodeScores
+from quaymaster._simulation.explained import ExplainedPod, NodeFate, WhyNot
+
+__all__ = ["print_why_not", "why_not_document"]
+
+
+def print_why_not(explained: ExplainedPod) -> None:
+    """Print what became of the node that was asked about."""
+    found = explained.why_not
+    if found is None:
+        print_line("no attempt was made, so nothing was said of any node")
+        return
+    print_line(f"{explained.pod} on {found.node}: {_FATES[found.fate]}")
+    if len(explained.attempts) > 1:
+        of = len(explained.attempts)
+        print_line(f"attempt {explained.attempt} of {of}; --attempt N shows the others")
+    _print_rejections(found.rejections)
+    if found.nominated:
+        print_line(f"room has to be left for: {', '.join(found.nominated)}")
+    if found.preemption:
+        print_line(found.preemption)
+    _print_scores(found, explained.node)
+
+
+_FATES = {
+    NodeFate.CHOSEN: "it was chosen",
+    NodeFate.FEASIBLE: "it would have done, but another node was chosen",
+    NodeFate.REJECTED: "it was rejected",
+    NodeFate.NOT_LOOKED_AT: "it was not looked at, though it would have done",
+    NodeFate.UNKNOWN: "there is no such node",
+}
+
+
+def _print_rejections(rejections: Iterable[NodeRejection]) -> None:
+    rows = [
+        (one.plugin or "-", one.code.label, ", ".join(one.reasons))
+        for one in rejections
+    ]
+    if rows:
+        print_line()
+        print_table(("REJECTED BY", "VERDICT", "REASONS"), rows, sentences=["REASONS"])
+
+
+def _print_scores(found: WhyNot, winner: str) -> None:
+    own, best = found.scores, found.winner
+    if own is None or best is None or found.fate is NodeFate.CHOSEN:
+        return
+    print_line()
+    rows: list[tuple[object, ...]] = [
+        (name, _score(own, name), _score(best, name), _behind(own, best, name))
+        for name in best.plugins
+    ]
+    rows.append(("TOTAL", own.total, best.total, f"{own.total - best.total:+}"))
+    print_table(("PLUGIN", found.node, winner, "DIFFERENCE"), rows)
+    print_line("scores: raw -> normalized -> weighted")
+    if own.total == best.total:
+        print_line("both have the same total: the draw was for the other one")
+
+
+def _score(scores: NodeScores, plugin: str) -> str:
+    one = scores.plugins[plugin]
+    return f"{one.raw} -> {one.normalized} -> {one.weighted}"
+
+
+def _behind(own: NodeScores, best: NodeScores, plugin: str) -> str:
+    return f"{own.plugins[plugin].weighted - best.plugins[plugin].weighted:+}"
+
+
+def why_not_document(found: WhyNot) -> dict[str, object]:
+    """The answer as plain data, in the form of ``-o json``."""
+    return {
+        "node": found.node,
+        "fate": found.fate.value,
+        "rejections": [
+            {
+                "plugin": one.plugin,
+                "code": one.code.label,
+                "reasons": list(one.reasons),
+            }
+            for one in found.rejections
+        ],
+        "nominated": list(found.nominated),
+        "total": found.scores.total if found.scores else None,
+        "winnerTotal": found.winner.total if found.winner else None,
+        "preemption": found.preemption,
+    }

@@ -1,0 +1,105 @@
+"""Why many pods have no node: by what they belong to, and by cause."""
+
+import pytest
+
+from quaymaster import ApiObject
+from quaymaster.config import default_config
+from quaymaster.scheduler import PluginRegistry
+from quaymaster.simulation import (
+    Cause,
+    ChangeKind,
+    PendingGroup,
+    PendingSummary,
+    PodNotFoundError,
+    explain_pending,
+)
+from quaymaster.testing import make_deployment, make_node, make_pod
+
+REGISTRY = PluginRegistry.discover()
+NODES = (
+    make_node(name="a", capacity={"cpu": "4", "pods": "9"}),
+    make_node(name="b", capacity={"cpu": "4", "pods": "9"}, taints=["k=v:NoSchedule"]),
+)
+WEB = make_deployment(name="web", replicas=5, pod=make_pod(requests={"cpu": "1500m"}))
+GATED = make_pod(name="gated", scheduling_gates=["x.io/y"])
+SSD = make_pod(name="ssd", namespace="other", node_selector={"disk": "ssd"})
+
+
+def summary_of(
+    *objects: ApiObject,
+    pods: tuple[str, ...] = (),
+    namespace: str = "",
+    suggest: bool = False,
+) -> PendingSummary:
+    return explain_pending(
+        objects,
+        config=default_config(REGISTRY),
+        registry=REGISTRY,
+        pods=pods,
+        namespace=namespace,
+        suggest=suggest,
+    )
+
+
+def told(group: PendingGroup) -> tuple[str, int]:
+    return group.subject, len(group.pods)
+
+
+def test_pods_of_a_workload_are_told_together_the_largest_group_first() -> None:
+    summary = summary_of(*NODES, WEB, GATED, SSD)
+    assert list(map(told, summary.groups)) == [
+        ("deployment/web", 3),
+        ("pod/gated", 1),
+        ("pod/ssd", 1),
+    ]
+    assert (summary.pods, summary.placed, summary.nodes) == (5, 2, 2)
+
+
+def test_causes_say_which_plugin_rejected_how_many_nodes() -> None:
+    [group] = summary_of(*NODES, WEB).groups
+    assert group.causes == (
+        Cause(plugin="NodeResourcesFit", reason="Insufficient cpu", nodes=1),
+        Cause(
+            plugin="TaintToleration",
+            reason="node(s) had untolerated taint(s)",
+            nodes=1,
+        ),
+    )
+
+
+def test_pods_that_were_never_tried_have_a_cause_too() -> None:
+    [group] = summary_of(*NODES, GATED).groups
+    assert group.reason == "SchedulingGated"
+    [cause] = group.causes
+    assert (cause.plugin, cause.nodes) == ("SchedulingGates", 0)
+
+
+def test_some_pods_are_asked_about_by_name() -> None:
+    summary = summary_of(*NODES, WEB, GATED, SSD, pods=("deploy/web", "ssd"))
+    assert [one.subject for one in summary.groups] == ["deployment/web", "pod/ssd"]
+
+
+def test_one_namespace_is_asked_about() -> None:
+    [group] = summary_of(*NODES, WEB, SSD, namespace="other").groups
+    assert (group.namespace, group.subject) == ("other", "pod/ssd")
+
+
+def test_one_change_is_told_for_each_group() -> None:
+    summary = summary_of(*NODES, WEB, GATED, SSD, suggest=True)
+    kinds = [one.change.kinds for one in summary.groups if one.change is not None]
+    assert kinds == [
+        (ChangeKind.LOWER_REQUEST_FAR,),
+        (ChangeKind.GATES,),
+        (ChangeKind.LABEL_NODE,),
+    ]
+    assert summary.trials > len(kinds)
+    assert summary.is_complete
+
+
+def test_nothing_is_told_if_nobody_waits() -> None:
+    assert summary_of(*NODES, make_pod(name="p")).groups == ()
+
+
+def test_a_name_that_nothing_has_is_an_error() -> None:
+    with pytest.raises(PodNotFoundError, match="no such pod"):
+        summary_of(*NODES, pods=("nobody",))
