@@ -237,7 +237,7 @@ def _pairs(
 ) -> Iterator[SuggestedChange]:
     """Find two changes that do together: first whether, then how much of each."""
     for first, second in combinations(offered, 2):
-        if first.kind is second.kind and first.kind in _ONE_OF:
+        if first.kind == second.kind and first.kind in _ONE_OF:
             continue
         largest = both(first.at(0), second.at(0))
         if trials.meets(goal, largest.apply(trials.given.objects)) is None:
