@@ -197,6 +197,7 @@ def _config_of(file: str | None) -> tuple[str, str]:
         return "", ""
     shipped = shipped_profiles()
     found = file_or_shipped(file, shipped, "profile")
+    # Identity: what was found is the shipped file, and not one that says the same.
     if found is shipped.get(file):
         return file, ""
     return "", read_content(found, file).decode()

@@ -204,6 +204,7 @@ class Search:
             range(len(self._weights)), key=lambda index: -self._weights[index]
         )
         before = None
+        # Identity: each plan that is found is a new one.
         while self._best is not None and self._best is not before:
             before = self._best
             for index in heaviest_first:

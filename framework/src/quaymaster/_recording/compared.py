@@ -114,5 +114,4 @@ class ReplayResult:
 
     def differing(self) -> Sequence[ComparedDecision]:
         """The decisions that differ, in order."""
-        differs = Agreement.DIFFERS
-        return [one for one in self.decisions if one.agreement is differs]
+        return [one for one in self.decisions if one.agreement is Agreement.DIFFERS]

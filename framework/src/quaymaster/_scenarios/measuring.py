@@ -45,7 +45,7 @@ def judge_pods(check: PodCount, events: Events, window: Window) -> Verdict:
         one.pod.key
         for one in meant
         if _holds_at(_in_state(one, "Any"), verdict.failed_at)
-        and _holds_at(_in_state(one, check.state), verdict.failed_at) is too_many
+        and _holds_at(_in_state(one, check.state), verdict.failed_at) == too_many
     ]
     return attrs.evolve(verdict, objects=tuple(blamed))
 

@@ -55,7 +55,7 @@ def run_scenario(
         seed: Decides what is random, instead of the scenario's own.
         on_progress: Called with the progress.
         max_pods: How many pods workloads may ask for in all.
-        observe: Whether the result has `observed`, as for `Simulation`.
+        observe: Whether the result has ``observed``, as for `Simulation`.
 
     Raises:
         ScenarioErrors: The objects of its input break rules, or ask for too many pods.

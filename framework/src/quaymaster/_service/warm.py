@@ -100,7 +100,7 @@ class WarmCluster:
 
         Args:
             pods: The pods; each has a uid of its own.
-            deadline: When to give up, in seconds of `time.monotonic`.
+            deadline: When to give up, in seconds of ``time.monotonic``.
 
         Raises:
             RequestError: A pod breaks rules, or the time is over.
@@ -140,7 +140,7 @@ class WarmCluster:
         Args:
             objects: What comes in; an object with the kind and name of one of the
                 input replaces it.
-            deadline: When to give up, in seconds of `time.monotonic`.
+            deadline: When to give up, in seconds of ``time.monotonic``.
 
         Raises:
             RequestError: Objects break rules, or the time is over.

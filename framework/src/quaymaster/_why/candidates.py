@@ -77,7 +77,8 @@ def _of_spec(
     spec, nodes = pod.spec, _nodes(cluster)
     said = _by_plugin(rejections)
     yield from lowered_requests(editing, spec, _lacking(rejections))
-    tainted = (nodes[name] for name in said.get("TaintToleration", ()) if name in nodes)
+    rejected = dict.fromkeys(chain.from_iterable(said.values()))
+    tainted = (nodes[name] for name in rejected if name in nodes)
     yield from tolerations(editing, _taints(tainted))
     # PreFilter may have left out all nodes, or ended the attempt, in nobody's name:
     # what the pod insists on is offered whoever has said something.
