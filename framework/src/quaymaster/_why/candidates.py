@@ -14,6 +14,7 @@ from quaymaster._objects import (
     Pod,
     Taint,
 )
+from quaymaster._objects.selectors import is_tolerated
 from quaymaster._simulation.run import Simulation
 from quaymaster._why.changes import Candidate, ChangeKind
 from quaymaster._why.editing import Editing
@@ -39,6 +40,7 @@ from quaymaster._why.subject import Subject
 __all__ = ["candidates"]
 
 _INSUFFICIENT: Final = "Insufficient "
+_REPELLING: Final = ("NoSchedule", "NoExecute")
 _ORDER: Final = {kind: number for number, kind in enumerate(ChangeKind)}
 
 
@@ -63,7 +65,7 @@ def candidates(
     rejections = (attempts[-1].rejections if attempts else None) or ()
     found = chain(
         _of_spec(editing, pod, rejections, run.cluster),
-        _of_nodes(pod, rejections, run.cluster),
+        _of_nodes(pod, run.cluster),
     )
     return sorted(found, key=lambda one: _ORDER[one.kind])
 
@@ -74,14 +76,11 @@ def _of_spec(
     rejections: Sequence[NodeRejection],
     cluster: InMemoryCluster,
 ) -> Iterator[Candidate]:
-    spec, nodes = pod.spec, _nodes(cluster)
-    said = _by_plugin(rejections)
+    spec = pod.spec
     yield from lowered_requests(editing, spec, _lacking(rejections))
-    rejected = dict.fromkeys(chain.from_iterable(said.values()))
-    tainted = (nodes[name] for name in rejected if name in nodes)
-    yield from tolerations(editing, _taints(tainted))
-    # PreFilter may have left out all nodes, or ended the attempt, in nobody's name:
-    # what the pod insists on is offered whoever has said something.
+    # Whoever has rejected a node, the first to do so hides the others: what the pod
+    # insists on is offered in any case.
+    yield from tolerations(editing, _taints(pod, _nodes(cluster).values()))
     yield from dropped_ports(editing, spec)
     yield from relaxed_spreading(editing, spec)
     yield from dropped_selectors(editing, spec)
@@ -89,31 +88,18 @@ def _of_spec(
     yield from other_classes(pod, cluster)
 
 
-def _of_nodes(
-    pod: Pod, rejections: Sequence[NodeRejection], cluster: InMemoryCluster
-) -> Iterator[Candidate]:
+def _of_nodes(pod: Pod, cluster: InMemoryCluster) -> Iterator[Candidate]:
     nodes = _nodes(cluster)
-    said = _by_plugin(rejections)
     cordoned = (node for node in nodes.values() if node.spec.unschedulable)
     yield from uncordoned_nodes(cordoned)
-    unlabelled = [*said.get("NodeAffinity", ()), *nodes]
-    yield from labelled_nodes(
-        pod.spec, (nodes[name] for name in dict.fromkeys(unlabelled) if name in nodes)
-    )
+    open_first = sorted(nodes.values(), key=lambda node: _is_closed(pod, node))
+    yield from labelled_nodes(pod.spec, open_first)
     zones = zones_of_volumes(_volumes(pod, cluster))
     yield from added_nodes(list(nodes.values()), zones)
 
 
 def _nodes(cluster: InMemoryCluster) -> Mapping[str, Node]:
     return {node.name: node for node in cluster.list(Node).items}
-
-
-def _by_plugin(rejections: Iterable[NodeRejection]) -> Mapping[str, Sequence[str]]:
-    """The names of the nodes that each plugin rejected first."""
-    found: dict[str, list[str]] = {}
-    for one in rejections:
-        found.setdefault(one.plugin, []).append(one.node)
-    return found
 
 
 def _lacking(rejections: Iterable[NodeRejection]) -> Sequence[str]:
@@ -127,12 +113,18 @@ def _lacking(rejections: Iterable[NodeRejection]) -> Sequence[str]:
     return list(dict.fromkeys(names))
 
 
-def _taints(nodes: Iterable[Node]) -> Sequence[Taint]:
+def _is_closed(pod: Pod, node: Node) -> bool:
+    """Whether a node is cordoned, or has a taint that a pod does not tolerate."""
+    return node.spec.unschedulable or bool(_taints(pod, [node]))
+
+
+def _taints(pod: Pod, nodes: Iterable[Node]) -> Sequence[Taint]:
+    """The taints of some nodes that keep a pod off, each once."""
     found = {
         (taint.key, taint.value, taint.effect): taint
         for node in nodes
         for taint in node.spec.taints
-        if taint.effect != "PreferNoSchedule"
+        if taint.effect in _REPELLING and not is_tolerated(taint, pod.spec.tolerations)
     }
     return list(found.values())
 
