@@ -9,7 +9,7 @@ from quaymaster._capacity.calls import CapacityResult, capacity
 from quaymaster._capacity.grouping import GROUP_LABELS, label_called
 from quaymaster._capacity.headroom import MORE_PODS
 from quaymaster._capacity.pod_text import pod_of_text
-from quaymaster._capacity.prices import PRICE_ANNOTATION, read_prices
+from quaymaster._capacity.prices import Prices
 from quaymaster._cli.inputs import InputOptions, Inputs, input_options, read_inputs
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import (
@@ -19,6 +19,7 @@ from quaymaster._cli.output import (
     progress_bar,
     scheduling_in,
 )
+from quaymaster._cli.prices import prices_option
 from quaymaster._cli.rooms import as_document, print_capacity
 from quaymaster._cli.values import complete_pod
 
@@ -32,7 +33,7 @@ class _Questions:
     """What is asked beside the input."""
 
     by: tuple[str, ...]
-    prices: str | None
+    prices: Prices
     fit: tuple[str, ...]
     pods: tuple[str, ...]
     as_it_stands: bool
@@ -50,13 +51,7 @@ class _Questions:
     "for the usual labels. May be repeated. [default: zone and instance-type, if "
     "nodes have them]",
 )
-@click.option(
-    "--prices",
-    metavar="FILE",
-    type=click.Path(),
-    help="A YAML file of prices per hour by instance type (m5.large: 0.096). The "
-    f"annotation {PRICE_ANNOTATION} of a node counts before it.",
-)
+@prices_option()
 @click.option(
     "--fit",
     metavar="POD",
@@ -96,7 +91,7 @@ class _Questions:
 def command(
     options: InputOptions,
     by: tuple[str, ...],
-    prices: str | None,
+    prices: Prices,
     fit: tuple[str, ...],
     pods: tuple[str, ...],
     at_most: int,
@@ -139,7 +134,6 @@ def _asked(
     inputs: Inputs, options: InputOptions, questions: _Questions
 ) -> CapacityResult:
     namespace = options.namespace or ""
-    prices = None if questions.prices is None else read_prices(questions.prices)
     pods = [(text, pod_of_text(text, namespace=namespace)) for text in questions.pods]
     with progress_bar() as progress, inputs.located():
         return capacity(
@@ -148,7 +142,7 @@ def _asked(
             registry=inputs.registry,
             seed=options.seed,
             by=[label_called(name) for name in questions.by] or None,
-            prices=prices,
+            prices=questions.prices,
             fit=questions.fit,
             pods=pods,
             namespace=namespace,

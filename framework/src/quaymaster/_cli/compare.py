@@ -8,7 +8,7 @@ import attrs
 import click
 
 from quaymaster._capacity.grouping import label_called
-from quaymaster._capacity.prices import Prices, read_prices
+from quaymaster._capacity.prices import Prices
 from quaymaster._cli.comparisons import as_document, print_comparison, print_csv
 from quaymaster._cli.configuration import read_config
 from quaymaster._cli.inputs import InputOptions, Inputs, input_options, read_inputs
@@ -19,6 +19,7 @@ from quaymaster._cli.output import (
     print_document,
     progress_bar,
 )
+from quaymaster._cli.prices import prices_option
 from quaymaster._cli.reports import observed_inputs, report_option, write_report
 from quaymaster._comparing.comparing import Comparison, compare
 from quaymaster._comparing.environments import EnvironmentVariant, interpreter_of
@@ -62,12 +63,7 @@ class _Given(NamedTuple):
     help="Tell how evenly pods are spread over the values of this label of nodes. May "
     "be repeated.",
 )
-@click.option(
-    "--prices",
-    metavar="FILE",
-    type=click.Path(),
-    help="What a node of each instance type costs per hour.",
-)
+@prices_option()
 @report_option()
 @output_option(
     OutputFormat.TABLE, OutputFormat.CSV, OutputFormat.JSON, OutputFormat.YAML
@@ -76,7 +72,7 @@ def command(
     options: InputOptions,
     seeds: int,
     topology_keys: tuple[str, ...],
-    prices: str | None,
+    prices: Prices,
     report_file: str | None,
     output: OutputFormat,
 ) -> None:
@@ -95,7 +91,7 @@ def command(
     quaymaster compare before/ after/ --config mine.yaml
     """
     measures = Measures(
-        prices=Prices() if prices is None else read_prices(prices),
+        prices=prices,
         topology_keys=tuple(map(label_called, topology_keys)),
     )
     given = _sorted_out(options.paths)

@@ -11,7 +11,7 @@ import attrs
 import click
 import yaml
 
-from quaymaster._capacity.prices import Prices, read_prices
+from quaymaster._capacity.prices import Prices
 from quaymaster._cli.inputs import InputOptions, Inputs, input_options, read_inputs
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import (
@@ -22,6 +22,7 @@ from quaymaster._cli.output import (
     progress_bar,
 )
 from quaymaster._cli.plans import plan_document, print_plan
+from quaymaster._cli.prices import prices_option
 from quaymaster._cli.reports import observed_inputs, report_option, write_report
 from quaymaster._objects.wire import to_wire
 from quaymaster._planning.group_files import read_node_groups
@@ -87,13 +88,7 @@ def _limits(
     type=click.Path(),
     help="A file with many of them. May be repeated.",
 )
-@click.option(
-    "--prices",
-    "prices_file",
-    metavar="FILE",
-    type=click.Path(),
-    help="Prices by instance type, for groups without a price of their own.",
-)
+@prices_option()
 @click.option(
     "--max-utilization",
     metavar="RESOURCE=N%",
@@ -128,7 +123,7 @@ def command(
     options: InputOptions,
     specs_of_groups: tuple[str, ...],
     files_of_groups: tuple[str, ...],
-    prices_file: str | None,
+    prices: Prices,
     max_utilization: Mapping[str, Fraction],
     tolerate_loss: str | None,
     max_trials: int | None,
@@ -147,7 +142,7 @@ def command(
     """
     asked = _Asked(
         groups=list(_groups(specs_of_groups, files_of_groups)),
-        prices=Prices() if prices_file is None else read_prices(prices_file),
+        prices=prices,
         max_utilization=max_utilization,
         tolerate_loss=None if tolerate_loss is None else Loss(tolerate_loss),
         max_trials=max_trials,

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import attrs
 import click
 
-from quaymaster._capacity.prices import Prices, read_prices
+from quaymaster._capacity.prices import Prices
 from quaymaster._changes.change import ClusterChange
 from quaymaster._changes.cordoning import Cordon, Uncordon
 from quaymaster._changes.draining import DRAIN_TIMEOUT_SECONDS, Drain
@@ -39,6 +39,7 @@ from quaymaster._cli.output import (
     progress_bar,
     scheduling_in,
 )
+from quaymaster._cli.prices import prices_option
 from quaymaster._cli.what_if_results import as_document, print_answer
 from quaymaster._config.duration import parse_duration
 from quaymaster._config.kinds import declared_kinds
@@ -116,9 +117,7 @@ def _timeout(
     help="How long a drain tries again what was refused, for each node, in virtual "
     "time.  [default: 10m]",
 )
-@click.option(
-    "--prices", "prices_file", metavar="FILE", help="Prices per hour by instance type."
-)
+@prices_option()
 @click.option(
     "--require-all",
     is_flag=True,
@@ -128,7 +127,7 @@ def _timeout(
 def command(
     options: InputOptions,
     drain_timeout: float,
-    prices_file: str | None,
+    prices: Prices,
     require_all: bool,
     output: OutputFormat,
     change_repack: int,
@@ -147,7 +146,6 @@ def command(
     Evictions obey PodDisruptionBudgets as the eviction API does. What is refused is
     tried again every five seconds of virtual time.
     """
-    prices = Prices() if prices_file is None else read_prices(prices_file)
     inputs = read_inputs(options)
     reader = _Reader(inputs, options, drain_timeout)
     changes = [
