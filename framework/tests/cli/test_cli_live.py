@@ -206,10 +206,12 @@ def test_snapshot_that_cannot_be_written_is_told(server: FakeApiServer) -> None:
 
 
 def test_contexts_are_completed(server: FakeApiServer, tmp_path: Path) -> None:
-    [option] = [one for one in app.commands["simulate"].params if one.name == "context"]
+    command = app.get_command(Context(app), "simulate")
+    assert command is not None
+    [option] = [one for one in command.params if one.name == "context"]
 
     def proposed(text: str) -> list[str]:
-        context = Context(app.commands["simulate"])
+        context = Context(command)
         return [one.value for one in option.shell_complete(context, text)]
 
     assert (proposed("h"), proposed("x")) == (["here"], [])

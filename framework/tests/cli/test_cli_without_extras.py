@@ -59,3 +59,17 @@ def test_serve_says_what_to_install() -> None:
         2,
         "not installed: starlette, uvicorn; pip install 'quaymaster[serve]'\n",
     )
+
+
+def test_a_command_imports_no_other_command() -> None:
+    ask = (
+        "import sys; from quaymaster._cli.app import app; "
+        "app.main(['version'], standalone_mode=False); "
+        "print(*[name for name in sys.modules if name.startswith('quaymaster._cli.')])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", ask], capture_output=True, check=True, text=True
+    )
+    imported = done.stdout.splitlines()[-1].split()
+    assert "quaymaster._cli.version" in imported
+    assert not [name for name in imported if name.endswith((".simulate", ".run"))]

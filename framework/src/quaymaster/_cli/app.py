@@ -1,42 +1,69 @@
 """The command line: the group of all commands."""
 
+from importlib import import_module
+from typing import Final
+
 import click
 
-from quaymaster._cli import (
-    capacity,
-    compare,
-    completion,
-    config,
-    debug,
-    deploy,
-    doctor,
-    explain,
-    extender,
-    perf,
-    plan,
-    plugins,
-    record,
-    replay,
-    run,
-    scenario,
-    serve,
-    simulate,
-    snapshot,
-    ui,
-    version,
-    what_if,
-)
-
 __all__ = ["app"]
+
+_COMMANDS: Final = {
+    "capacity": "capacity.command",
+    "compare": "compare.command",
+    "completion": "completion.command",
+    "config": "config.group",
+    "debug": "debug.group",
+    "deploy": "deploy.group",
+    "doctor": "doctor.command",
+    "explain": "explain.command",
+    "extender": "extender.command",
+    "perf": "perf.command",
+    "plan": "plan.command",
+    "plugins": "plugins.group",
+    "record": "record.command",
+    "replay": "replay.command",
+    "run": "run.command",
+    "scenario": "scenario.group",
+    "serve": "serve.command",
+    "simulate": "simulate.command",
+    "snapshot": "snapshot.command",
+    "ui": "ui.command",
+    "version": "version.command",
+    "what-if": "what_if.command",
+}
+"""Where each command is: a module of this package, and its name there."""
+
+
+class _Commands(click.Group):
+    """The commands, each imported when it is asked for.
+
+    To import all takes several times as long as what most commands need.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names, sorted."""
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command, or None if there is none of that name."""
+        place = _COMMANDS.get(cmd_name)
+        if place is None:
+            return None
+        module, _, name = place.partition(".")
+        command = getattr(import_module(f"{__package__}.{module}"), name)
+        assert isinstance(command, click.Command)
+        return command
 
 
 def _print_version(context: click.Context, _option: click.Parameter, on: bool) -> None:
     if on and not context.resilient_parsing:
-        version.print_version()
+        from quaymaster._cli.version import print_version
+
+        print_version()
         context.exit()
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
     "--version",
     is_flag=True,
@@ -53,27 +80,3 @@ def app() -> None:
     plugins check); 2 if the command line or the input is wrong; 130 after Ctrl-C (0 if
     that stops "extender").
     """
-
-
-app.add_command(simulate.command)
-app.add_command(explain.command)
-app.add_command(plan.command)
-app.add_command(compare.command)
-app.add_command(scenario.group)
-app.add_command(capacity.command)
-app.add_command(snapshot.command)
-app.add_command(ui.command)
-app.add_command(serve.command)
-app.add_command(run.command)
-app.add_command(deploy.group)
-app.add_command(doctor.command)
-app.add_command(debug.group)
-app.add_command(what_if.command)
-app.add_command(extender.command)
-app.add_command(perf.command)
-app.add_command(record.command)
-app.add_command(replay.command)
-app.add_command(plugins.group)
-app.add_command(config.group)
-app.add_command(completion.command)
-app.add_command(version.command)

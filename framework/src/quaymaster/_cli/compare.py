@@ -76,7 +76,7 @@ def command(
     report_file: str | None,
     output: OutputFormat,
 ) -> None:
-    r"""Show what differs between configurations, versions of plugins, or inputs.
+    """Show what differs between configurations, versions of plugins, or inputs.
 
     PATH is what every command takes, and also what is to be compared: a
     KubeSchedulerConfiguration or the name of a shipped profile, or a virtual
@@ -85,9 +85,10 @@ def command(
     that configuration. Where no configuration and no environment is named, each PATH is
     an input of its own, and those are compared.
 
-    \b
     quaymaster compare default bin-packing shop.yaml --nodes 5:cpu=4,memory=16Gi
+
     quaymaster compare .venv .venv-next shop.yaml --config mine.yaml
+
     quaymaster compare before/ after/ --config mine.yaml
     """
     measures = Measures(
@@ -193,8 +194,8 @@ def _check(variants: Sequence[ComparedVariant]) -> None:
     if len(variants) < 2:
         found = ", ".join(variant.name for variant in variants) or "nothing"
         raise click.UsageError(
-            "expected two variants: configurations, virtual environments, or inputs; "
-            f"got {found}"
+            "expected two variants: configurations, virtual environments, or inputs, "
+            f"as in: quaymaster compare default bin-packing shop.yaml; got {found}"
         )
 
 
