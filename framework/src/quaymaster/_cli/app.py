@@ -5,6 +5,8 @@ from typing import Final
 
 import click
 
+from quaymaster._cli import version
+
 __all__ = ["app"]
 
 _COMMANDS: Final = {
@@ -40,11 +42,11 @@ class _Commands(click.Group):
     To import all takes several times as long as what most commands need.
     """
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, _ctx: click.Context) -> list[str]:
         """Return the names, sorted."""
         return list(_COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command, or None if there is none of that name."""
         place = _COMMANDS.get(cmd_name)
         if place is None:
@@ -57,9 +59,7 @@ class _Commands(click.Group):
 
 def _print_version(context: click.Context, _option: click.Parameter, on: bool) -> None:
     if on and not context.resilient_parsing:
-        from quaymaster._cli.version import print_version
-
-        print_version()
+        version.print_version()
         context.exit()
 
 
