@@ -46,6 +46,17 @@ def test_events_have_a_bucket_of_their_own() -> None:
     assert rig.targets == ["event/1", "bind/3"]
 
 
+def test_events_leave_one_at_a_time_while_binds_wait() -> None:
+    rig = LaneRig(room=2)
+    for _ in range(3):
+        rig.ask(Lane.BIND)
+    for _ in range(3):
+        rig.ask(Lane.EVENT)
+    assert rig.targets == ["bind/1", "bind/2", "event/4"]
+    rig.answer(DONE)
+    assert rig.targets == ["bind/2", "event/4", "bind/3", "event/5"]
+
+
 def test_content_of_a_good_answer_is_handed_over() -> None:
     rig = LaneRig()
     call = rig.ask(Lane.READ, "GET")
@@ -214,12 +225,13 @@ def test_bind_takes_the_place_of_patches_of_its_pod_that_have_not_left() -> None
     assert rig.targets == ["bind/3"]
 
 
-def test_events_that_wait_are_dropped_when_there_are_too_many() -> None:
+def test_lane_wants_more_until_eight_wait() -> None:
     rig = LaneRig(room=1)
-    for _ in range(10_003):
+    wanted = []
+    for _ in range(10):
+        wanted.append(rig.lanes.is_short_of(Lane.EVENT))
         rig.ask(Lane.EVENT)
-    assert rig.lanes.dropped == 2
-    assert [answer.call for answer in rig.answers] == [10_002, 10_003]
+    assert wanted == [True] * 9 + [False]
 
 
 def test_process_that_ends_sends_what_waits_until_its_time_is_over() -> None:

@@ -14,6 +14,7 @@ class World:
         self.now = 1_700_000_000.25
         self.asked: list[Asked] = []
         self.answers: list[Callable[[Answered], None]] = []
+        self.is_quick = True
         self.events = Events(self._take, now=lambda: self.now, host="here")
 
     def _take(self, asked: Asked, answered: Callable[[Answered], None]) -> None:
@@ -25,12 +26,15 @@ class World:
         reason, action = "FailedScheduling", "Scheduling"
         note = Note(pod, "Warning", reason, action, text, "default-scheduler")
         self.events.note(note)
+        if self.is_quick:
+            self.events.make(lambda: True)
 
     def wait(self, seconds: float) -> None:
         """Let time pass, in which somebody looks after the events."""
         for _ in range(int(seconds)):
             self.now += 1
             self.events.look()
+            self.events.make(lambda: True)
 
     @property
     def written(self) -> list[tuple[str, Any]]:
@@ -128,3 +132,35 @@ def test_only_so_many_are_remembered() -> None:
     world.note(version="1")
     world.note(version="0")
     assert [one.method for one in world.asked] == ["PATCH", "POST"]
+
+
+def test_events_that_wait_keep_their_time_and_become_one_series() -> None:
+    world = World()
+    world.is_quick = False
+    for _ in range(3):
+        world.note()
+    assert world.written == []
+    world.now += 30.0
+    world.events.make(lambda: True)
+    (_, first), (_, patch) = world.written
+    assert first["eventTime"] == "2023-11-14T22:13:20.250000Z"
+    assert patch["series"]["lastObservedTime"] == "2023-11-14T22:13:20.250000Z"
+
+
+def test_only_as_many_requests_are_made_as_are_wanted() -> None:
+    world = World()
+    world.is_quick = False
+    for version in range(5):
+        world.note(version=str(version))
+    world.events.make(lambda: len(world.asked) < 2)
+    assert len(world.asked) == 2
+    assert not world.events.is_empty
+
+
+def test_what_waits_is_dropped_when_there_is_too_much() -> None:
+    world = World()
+    world.is_quick = False
+    for version in range(10_003):
+        world.note(version=str(version))
+    world.events.make(lambda: True)
+    assert (len(world.asked), world.events.dropped) == (10_000, 3)

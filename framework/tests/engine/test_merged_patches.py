@@ -53,7 +53,7 @@ def condition(kind: str, message: str) -> PodStatusPatch:
 
 def test_last_condition_and_last_nomination_win(cluster: InMemoryCluster) -> None:
     executor = Held()
-    patches = PodPatches(cluster, executor)
+    patches = PodPatches(cluster, executor, VirtualClock())
     pod = cluster.create(make_pod(name="a"))
     patches.send(pod, condition("PodScheduled", "first"))
     for message in ("second", "third"):
@@ -71,7 +71,7 @@ def test_conditions_of_different_types_are_all_written(
     cluster: InMemoryCluster,
 ) -> None:
     executor = Held()
-    patches = PodPatches(cluster, executor)
+    patches = PodPatches(cluster, executor, VirtualClock())
     pod = cluster.create(make_pod(name="a"))
     for kind in ("PodScheduled", "DisruptionTarget", "PodScheduled"):
         patches.send(pod, condition(kind, kind))
@@ -87,7 +87,7 @@ def test_nothing_that_waits_is_written_once_the_pod_gets_its_node(
     cluster: InMemoryCluster,
 ) -> None:
     executor = Held()
-    patches = PodPatches(cluster, executor)
+    patches = PodPatches(cluster, executor, VirtualClock())
     pod, other = (cluster.create(make_pod(name=name)) for name in "ab")
     for one in (pod, other):
         patches.send(one, condition("PodScheduled", "first"))

@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import pytest
+
 from quaymaster import Handle, PermitWait, Pod, hookimpl
-from quaymaster.cluster import PodStatusPatch
+from quaymaster.cluster import ApiError, PodStatusPatch
 from quaymaster.config import parse_config
 from quaymaster.inmemory import InMemoryCluster
 from quaymaster.scheduler import PluginRegistry, Scheduler, VirtualClock
@@ -36,6 +38,13 @@ class NewestFirst:
             done(task())
 
 
+class WithoutLease(InMemoryCluster):
+    """Takes no patches."""
+
+    def patch_pod_status(self, pod: Pod, patch: PodStatusPatch) -> None:
+        raise ApiError("no lease")
+
+
 class Waits:
     """Lets every pod wait on Permit for a second, and then turns it away."""
 
@@ -52,7 +61,7 @@ def test_patches_of_one_pod_do_not_overtake_each_other() -> None:
     cluster = InMemoryCluster(clock)
     pods = [cluster.create(make_pod(name=name)) for name in ("a", "b")]
     executor = NewestFirst()
-    patches = PodPatches(cluster, executor)
+    patches = PodPatches(cluster, executor, clock)
     for node in ("n1", "n2", ""):
         for pod in pods:
             patches.send(pod, PodStatusPatch(nominated_node_name=node))
@@ -68,7 +77,7 @@ def test_failed_patch_does_not_hold_up_the_next_one() -> None:
     cluster = InMemoryCluster(clock)
     gone = make_pod(name="gone")
     executor = NewestFirst()
-    patches = PodPatches(cluster, executor)
+    patches = PodPatches(cluster, executor, clock)
     patches.send(gone, PodStatusPatch(nominated_node_name="n1"))
     patches.send(gone, PodStatusPatch(nominated_node_name="n2"))
     stored = cluster.create(gone)
@@ -78,6 +87,22 @@ def test_failed_patch_does_not_hold_up_the_next_one() -> None:
     patches.send(cluster.get(Pod, gone.key), PodStatusPatch(nominated_node_name="n3"))
     executor.work()
     assert cluster.get(Pod, gone.key).status.nominated_node_name == "n3"
+
+
+def test_errors_of_many_pods_are_told_in_one_line(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    clock = VirtualClock()
+    cluster, executor = WithoutLease(clock), NewestFirst()
+    patches = PodPatches(cluster, executor, clock)
+    for name in ("b", "a"):
+        patches.send(make_pod(name=name), PodStatusPatch(nominated_node_name="n1"))
+    executor.work()
+    assert caplog.messages == []
+    clock.advance(1.0)
+    assert caplog.messages == [
+        "the status of 2 pods (the first is default/a) could not be patched: no lease"
+    ]
 
 
 def test_nomination_of_a_pod_that_is_turned_away_is_taken_back() -> None:

@@ -5,8 +5,10 @@ import logging
 import sys
 from typing import Any
 
+import click
 import pytest
 
+from tests.kit.internals.cli import logging_to_stderr
 from tests.kit.internals.operation import JsonFormatter, without_secrets
 
 
@@ -70,3 +72,18 @@ def test_secrets_are_not_logged(text: str, shown: str) -> None:
     assert without_secrets(text) == shown
     assert line(text)["msg"] == shown
     assert line("x", url=text)["url"] == shown
+
+
+def test_error_that_ends_a_command_is_a_line_of_the_log_as_well(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit) as ended, logging_to_stderr("json"):
+        raise click.ClickException("the lease was lost")
+    assert ended.value.code == 1
+    line = json.loads(capsys.readouterr().err)
+    assert (line["level"], line["msg"]) == ("error", "the lease was lost")
+
+
+def test_error_that_ends_a_command_is_for_people_in_a_log_for_people() -> None:
+    with pytest.raises(click.ClickException), logging_to_stderr("text"):
+        raise click.ClickException("the lease was lost")

@@ -3,6 +3,7 @@
 from quaymaster._cli import main
 from quaymaster._cli.app import app
 from quaymaster._cli.configuration import read_config
+from quaymaster._cli.logs import logging_to_stderr
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.reaching import begin_of
 from quaymaster._cli.signals import stopping, waking
@@ -20,6 +21,7 @@ __all__ = [
     "folded",
     "is_styled",
     "line_width",
+    "logging_to_stderr",
     "main",
     "print_notices",
     "read_config",

@@ -10,6 +10,7 @@ from quaymaster._driver.lanes import Lanes
 from quaymaster._driver.refusals import error_of
 from quaymaster._driver.updating import updated_tree
 from quaymaster._driver.way_out import WayOut
+from quaymaster._driver.width import Width
 from quaymaster._kubernetes.access import Pem
 from quaymaster._kubernetes.http1 import (
     AnswerReader,
@@ -36,6 +37,7 @@ __all__ = [
     "Reference",
     "Reply",
     "WayOut",
+    "Width",
     "error_of",
     "fixed_lines",
     "request_bytes",

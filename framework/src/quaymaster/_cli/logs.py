@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
+import click
+
 from quaymaster._cli.output import print_line
 from quaymaster._config.watcher import ConfigWatcher
 from quaymaster._logs import FORMATTERS
@@ -32,6 +34,10 @@ def logging_to_stderr(form: str = "text") -> Iterator[Callable[[str], None]]:
 
     Yields:
         What tells a line to people: to standard output, or into a log for programs.
+
+    Raises:
+        SystemExit: In place of an error of the command, which is in the log for
+            programs then.
     """
     handler = logging.StreamHandler()
     handler.setFormatter(FORMATTERS[form]())
@@ -43,6 +49,11 @@ def logging_to_stderr(form: str = "text") -> Iterator[Callable[[str], None]]:
         one.setLevel(logging.INFO)
     try:
         yield print_line if form == "text" else _log.info
+    except click.ClickException as error:
+        if form == "text":
+            raise
+        _log.error("%s", error.format_message())
+        raise SystemExit(error.exit_code) from error
     finally:
         for one, level in zip(telling, levels, strict=True):
             one.setLevel(level)

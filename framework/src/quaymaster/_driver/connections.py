@@ -11,6 +11,7 @@ import attrs
 
 from quaymaster._driver.dialling import Dial, Made
 from quaymaster._driver.frames import Asked
+from quaymaster._driver.width import Width
 from quaymaster._kubernetes.client import Count
 from quaymaster._kubernetes.http1 import AnswerReader, HttpError, Reply, request_bytes
 
@@ -20,7 +21,7 @@ _FEW: Final = 16
 """As many as are made if they are wanted. A server that answers quickly does no more
 when it is asked by more at once."""
 
-_SLOW: Final = 0.05  # seconds that an answer takes, from which on more are of use
+_SLOW: Final = 0.05  # seconds that an answer takes, from which on more may be of use
 _MOST_BEING_MADE: Final = 2
 _SECONDS_IDLE: Final = 60.0  # API servers close after 90
 _FIRST_PAUSE: Final = 0.1  # seconds, after the server could not be reached
@@ -77,7 +78,7 @@ class Connections:
         self._selector = selector
         self._now = now
         self._count = count
-        self._limit = limit
+        self._width = Width(_FEW, limit)
         self._timeout = timeout
         self._idle: list[_Wire] = []
         self._busy: dict[_Wire, None] = {}  # the oldest request first
@@ -99,6 +100,11 @@ class Connections:
         """
         made = self._dial.made
         if made is None:
+            return False
+        if len(self._busy) >= self._width.limit:
+            now = self._now()
+            if self._is_slow(now):
+                self._width.press(now)
             return False
         while self._idle:
             if self._idle[-1].can_be_used(made):
@@ -125,6 +131,7 @@ class Connections:
 
         def answered(outcome: Outcome) -> None:
             del self._busy[wire]
+            self._width.answered()
             begun, now = wire.since, self._now()
             if wire.is_open:
                 wire.since = now
@@ -153,9 +160,14 @@ class Connections:
     def _is_short(self) -> bool:
         """Whether one more is of use."""
         now, count = self._now(), len(self._busy) + self._being_made
-        if now < self._next_try or count >= self._limit:
+        if now < self._next_try or count >= self._width.limit:
             return False
-        return count < _FEW or now - next(iter(self._busy)).since > _SLOW
+        return count < _FEW or self._is_slow(now)
+
+    def _is_slow(self, now: float) -> bool:
+        """Whether the oldest request waits for long."""
+        oldest = next(iter(self._busy), None)
+        return oldest is not None and now - oldest.since > _SLOW
 
     def _opened(self, connection: socket.socket | str, made: Made) -> None:
         self._being_made -= 1

@@ -9,6 +9,7 @@ when nothing more has come for six minutes.
 import functools
 import socket
 import time
+from collections import deque
 from collections.abc import Callable, Hashable
 from typing import Final, Literal, Self
 
@@ -23,6 +24,7 @@ _SECONDS_TO_FINISH: Final = 360.0
 _SECONDS_TO_REFRESH: Final = 1800.0
 _SECONDS_TO_LOOK: Final = 30.0
 _MOST: Final = 20_000  # keys to remember; upstream remembers any number
+_MOST_WAITING: Final = 10_000  # requests; further ones are dropped
 _ENCODER: Final = msgspec.json.Encoder()
 _NOT_FOUND: Final = 404
 _STRATEGIC_PATCH: Final = "application/strategic-merge-patch+json"
@@ -110,12 +112,15 @@ class _Series:
 
 
 class Events:
-    """Makes requests of what has happened.
+    """Makes requests of what has happened, once they can be sent.
 
     Args:
         take: Takes requests, with what is called with their answer.
         now: Seconds since the epoch.
         host: The name of this machine, which tells reporters apart.
+
+    Attributes:
+        dropped: How many requests were dropped, since too many waited.
     """
 
     def __init__(
@@ -131,10 +136,30 @@ class Events:
         self._series: dict[Hashable, _Series] = {}
         self._look_at = 0.0
         self._last_name = 0
+        self._waiting: deque[Callable[[], None]] = deque()
+        self.dropped = 0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no request waits to be made."""
+        return not self._waiting
 
     def note(self, note: Note) -> None:
-        """Write an event, or count it in."""
-        now = self._now()
+        """Write an event, or count it in, when it is its turn."""
+        self._later(functools.partial(self._take_in, note, self._now()))
+
+    def make(self, is_wanted: Callable[[], bool]) -> None:
+        """Make the requests that wait, as long as more are wanted."""
+        while self._waiting and is_wanted():
+            self._waiting.popleft()()
+
+    def _later(self, call: Callable[[], None]) -> None:
+        if len(self._waiting) < _MOST_WAITING:
+            self._waiting.append(call)
+        else:
+            self.dropped += 1
+
+    def _take_in(self, note: Note, now: float) -> None:
         key = _key(note)
         series = self._series.get(key)
         if series is None:
@@ -160,7 +185,8 @@ class Events:
             if series.count > 1 and (
                 is_over or now - series.written > _SECONDS_TO_REFRESH
             ):
-                self._patch(series)
+                series.written = now
+                self._later(functools.partial(self._patch, series))
             if is_over:
                 del self._series[key]
 

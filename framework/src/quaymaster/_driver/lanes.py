@@ -43,7 +43,7 @@ _LONGEST_WAIT: Final = 60.0
 _FIRST_PAUSE: Final = 0.25  # seconds, before a request is repeated
 _LONGEST_PAUSE: Final = 4.0
 _SHORTEST: Final = 0.01  # seconds to look again, while connections are being made
-_MOST_EVENTS: Final = 10_000  # that wait; further ones are dropped
+_ENOUGH: Final = 8  # requests that wait: a lane is not idle before there are more
 
 
 class Road(Protocol):
@@ -97,6 +97,7 @@ class _Queue:
         bucket: How many may leave.
         patience: See `PATIENCE`.
         waiting: What waits, the first one first.
+        under_way: How many were sent and are not answered yet.
         paused_until: Nothing is sent before this time.
     """
 
@@ -104,6 +105,7 @@ class _Queue:
     bucket: Bucket
     patience: float
     waiting: deque[_Waiting] = attrs.field(factory=deque)
+    under_way: int = 0
     paused_until: float = 0.0
 
 
@@ -120,9 +122,6 @@ class Lanes:
         may_write: Asked right before a write leaves.
         bucket: How many requests may leave in some time, but for events.
         event_bucket: The same for events.
-
-    Attributes:
-        dropped: How many events were dropped.
     """
 
     def __init__(
@@ -148,25 +147,23 @@ class Lanes:
         }
         self._later: list[tuple[float, int, _Waiting]] = []
         self._numbers = itertools.count()
-        self._under_way = 0
         self._by_key: dict[str, deque[_Waiting]] = {}
         self._ends: float | None = None
-        self.dropped = 0
 
     @property
     def is_empty(self) -> bool:
         """Whether everything has been answered."""
         queues = self._queues.values()
-        return not (self._under_way or self._later or any(q.waiting for q in queues))
+        return not (self._later or any(q.waiting or q.under_way for q in queues))
+
+    def is_short_of(self, lane: Lane) -> bool:
+        """Whether a lane could do with more requests."""
+        return len(self._queues[lane].waiting) < _ENOUGH
 
     def take(self, asked: Asked) -> None:
         """Make a request once it is its turn."""
         one = _Waiting(asked, self._now())
         queue = self._queues[asked.lane]
-        if asked.lane is Lane.EVENT and len(queue.waiting) >= _MOST_EVENTS:
-            self.dropped += 1
-            self._not_sent(one, "dropped: too many wait")
-            return
         if asked.key:
             before = self._by_key.get(asked.key)
             if before is not None:
@@ -215,6 +212,8 @@ class Lanes:
                 continue
             if queue.paused_until > now:
                 return queue.paused_until - now
+            if one.asked.lane is Lane.EVENT and self._must_yield(queue):
+                return math.inf
             if not queue.road.is_free(len(queue.waiting)):
                 trouble = queue.road.trouble
                 if not trouble or now - one.since < queue.patience:
@@ -229,16 +228,23 @@ class Lanes:
             self._send(queue, one)
         return math.inf
 
+    def _must_yield(self, events: _Queue) -> bool:
+        """Whether another event would take the server's time from binds that wait.
+
+        One at a time leaves all the same.
+        """
+        return events.under_way > 0 and bool(self._queues[Lane.BIND].waiting)
+
     def _send(self, queue: _Queue, one: _Waiting) -> None:
         if one.asked.lane is not Lane.READ and not self._may_write():
             self._not_sent(one, "not sent: this process does not hold the lease")
             return
         one.is_under_way = True
         one.sent += 1
-        self._under_way += 1
+        queue.under_way += 1
 
         def done(outcome: Outcome) -> None:
-            self._under_way -= 1
+            queue.under_way -= 1
             one.is_under_way = False
             if isinstance(outcome, Lost):
                 self._lost(queue, one, outcome)

@@ -61,7 +61,7 @@ class WayOut:
         self._selector = selectors.DefaultSelector()
         self._calls: deque[Callable[[], None]] = deque()
         self._is_asleep = False
-        self._is_ending = False
+        self._ends: float | None = None
         self._woken, self._waker = socket.socketpair()
         self._woken.setblocking(False)
         self._selector.register(self._woken, selectors.EVENT_READ, self._drain)
@@ -102,11 +102,12 @@ class WayOut:
         while True:
             while self._calls:
                 self._calls.popleft()()
+            self._events.make(self._wants_events)
             pause = self._lanes.pump()
             self._flush()
-            if self._is_ending and self._lanes.is_empty:
-                return
             now = time.monotonic()
+            if self._is_over(now):
+                return
             if now >= sweep:
                 self._lanes.sweep()
                 self._events.look()
@@ -125,13 +126,13 @@ class WayOut:
         self._lanes.take(asked)
 
     def note(self, note: Note) -> None:
-        """Write an Event, or count it in."""
+        """Write an Event, or count it in, once nothing else is in the way."""
         self._events.note(note)
 
     def counted(self) -> Counted:
         """Return what was counted so far; from any thread."""
         counted = self._counts.counted()
-        counted.dropped_events = self._lanes.dropped
+        counted.dropped_events = self._events.dropped
         return counted
 
     def leave(self, seconds: float) -> None:
@@ -140,7 +141,7 @@ class WayOut:
         Args:
             seconds: After how long nothing leaves any more.
         """
-        self._is_ending = True
+        self._ends = time.monotonic() + seconds
         self._lanes.leave(seconds)
 
     def post(self, call: Callable[[], None]) -> None:
@@ -155,6 +156,14 @@ class WayOut:
         asked.call = next(self._own_calls)
         self._answered[asked.call] = answered
         self._lanes.take(asked)
+
+    def _wants_events(self) -> bool:
+        return self._lanes.is_short_of(Lane.EVENT)
+
+    def _is_over(self, now: float) -> bool:
+        if self._ends is None or not self._lanes.is_empty:
+            return False
+        return self._events.is_empty or now >= self._ends
 
     def _hear(self, answer: Answered) -> None:
         if answer.call < 0:

@@ -30,6 +30,7 @@ class Engine:
         handlers: Take every change of the cluster to the cache and the queue.
         failures: Sends failed pods back to the queue.
         binding: Takes pods that have a node to the end.
+        patches: Tells the cluster of pods' conditions and nominations.
         progress: Tells whether the engine makes progress.
         history: The last attempts.
         measured: Measures attempts, if the scheduler has metrics.
@@ -40,6 +41,7 @@ class Engine:
     handlers: EventHandlers
     failures: FailureHandler
     binding: BindingCycle
+    patches: PodPatches
     progress: Progress
     history: AttemptHistory
     measured: MeasuredAttempts | None = None
@@ -59,7 +61,7 @@ def assemble(
     metrics = runner.metrics
     measured = MeasuredAttempts(metrics) if metrics is not None else None
     queue = _queue(runner)
-    patches = PodPatches(runner.cluster, runner.executor)
+    patches = PodPatches(runner.cluster, runner.executor, runner.clock)
     history = AttemptHistory(
         runner.snapshot.nodes, runner.clock, runner.options.kept_attempts
     )
@@ -83,6 +85,7 @@ def assemble(
             progress=progress,
             measured=measured,
         ),
+        patches=patches,
         progress=progress,
         history=history,
         measured=measured,

@@ -3,12 +3,16 @@
 import logging
 from collections import deque
 from collections.abc import Sequence
+from typing import Final
 
 from quaymaster._binding.executor import Executor
+from quaymaster._contract.clock import Clock
 from quaymaster._contract.cluster import ApiError, Cluster, PodStatusPatch
 from quaymaster._objects import Pod
 
 __all__ = ["PodPatches"]
+
+_SECONDS_TO_GATHER: Final = 1.0  # errors, so that one line tells of many pods
 
 _log = logging.getLogger(__name__)
 
@@ -23,16 +27,23 @@ class PodPatches:
     Args:
         cluster: Where the pods are.
         executor: Makes the calls.
+        clock: Says when to tell of errors.
     """
 
-    def __init__(self, cluster: Cluster, executor: Executor) -> None:
+    def __init__(self, cluster: Cluster, executor: Executor, clock: Clock) -> None:
         self._cluster = cluster
         self._executor = executor
+        self._clock = clock
+        # By what was wrong: the keys of the pods, since errors were logged last.
+        self._failed: dict[str, list[str]] = {}
         # By uid, for each pod with a call under way: what is to be sent after that.
         self._waiting: dict[str, deque[tuple[Pod, PodStatusPatch]]] = {}
 
     def send(self, pod: Pod, patch: PodStatusPatch) -> None:
-        """Send a patch, once those before it have been answered; errors are logged."""
+        """Send a patch, once those before it have been answered; errors are logged.
+
+        A line tells of all pods that the same error has met within a second.
+        """
         waiting = self._waiting.get(pod.uid)
         if waiting is not None:
             before = waiting.pop()[1] if waiting else PodStatusPatch()
@@ -50,6 +61,22 @@ class PodPatches:
         if waiting:
             waiting.clear()
 
+    def log_failures(self) -> None:
+        """Log the errors that have not been logged yet."""
+        failed, self._failed = self._failed, {}
+        for why, (first, *others) in failed.items():
+            pods = f"pod {first}"
+            if others:
+                pods = f"{len(others) + 1} pods (the first is {first})"
+            _log.error("the status of %s could not be patched: %s", pods, why)
+
+    def _note_failure(self, pod: Pod, why: str) -> None:
+        if not self._failed:
+            self._clock.call_later(
+                _SECONDS_TO_GATHER, self.log_failures, background=True
+            )
+        self._failed.setdefault(why, []).append(pod.key)
+
     def _submit(self, pod: Pod, patch: PodStatusPatch) -> None:
         def call() -> ApiError | None:
             try:
@@ -64,7 +91,7 @@ class PodPatches:
 
     def _answered(self, pod: Pod, error: ApiError | None) -> None:
         if error is not None:
-            _log.error("the status of pod %s could not be patched: %s", pod.key, error)
+            self._note_failure(pod, str(error))
         waiting = self._waiting[pod.uid]
         if waiting:
             self._submit(*waiting.popleft())

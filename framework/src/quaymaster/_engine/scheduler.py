@@ -196,6 +196,7 @@ class Scheduler:
         turns, by whoever does not call `run`; a second time does no harm.
         """
         self._runner.close()
+        self._engine.patches.log_failures()
 
     def wake(self) -> None:
         """Let the loop look around; from any thread."""
