@@ -13,6 +13,7 @@ from quaymaster._recording.live import Recorded, RecordProgress, record
 from quaymaster._recording.reading import RecordedObjects, read_objects
 from quaymaster._recording.replaying import replay
 from quaymaster._recording.rerunning import RerunResult, rerun
+from quaymaster._recording.simulating import record_simulation
 from quaymaster._recording.traces.importing import (
     ImportedTrace,
     TraceFormat,
@@ -39,6 +40,7 @@ __all__ = [
     "import_trace",
     "read_objects",
     "record",
+    "record_simulation",
     "replay",
     "rerun",
 ]

@@ -50,6 +50,21 @@ def test_replay_counts_decisions_that_agree(path: str) -> None:
     assert "3 decisions about 3 pods" in result.output
 
 
+def test_simulation_is_recorded_and_replayed(tmp_path: Path) -> None:
+    pods, file = tmp_path / "pods.yaml", tmp_path / "record.jsonl.gz"
+    pods.write_text(
+        "{apiVersion: v1, kind: Pod, metadata: {name: a}, "
+        "spec: {containers: [{name: a, image: a}]}}"
+    )
+    nodes = ("--nodes", "1:cpu=2,memory=4Gi")
+    arguments = ("simulate", *nodes, str(pods), "--record", str(file), "-o", "name")
+    assert run(*arguments).output == "pod/a\n"
+    result = run("replay", str(file), "--require-same", "-o", "json")
+    assert json.loads(result.output)["summary"]["same"] == 1
+    with pytest.raises(RecordError, match="expected a new file"):
+        run(*arguments)
+
+
 def test_replay_shows_both_nodes_and_their_scores(path: str) -> None:
     result = run("replay", path, "--config", "bin-packing", "--require-same")
     assert result.exit_code == 1

@@ -33,6 +33,7 @@ from quaymaster._contract.options import SchedulerOptions
 from quaymaster._contract.trace import Trace
 from quaymaster._errors import VerificationError
 from quaymaster._notices import has_missing_pods
+from quaymaster._recording.simulating import record_simulation
 from quaymaster._simulation.calls import observe, simulate
 from quaymaster._simulation.observed import ObservedRun
 from quaymaster._simulation.results import SimulationResult
@@ -76,6 +77,14 @@ NOT_STRICT = 1
 )
 @trace_option()
 @report_option()
+@click.option(
+    "--record",
+    "record_file",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    help='Also write what happens into a new file, for "replay"; compressed if FILE '
+    "ends with .gz.",
+)
 @output_option(
     OutputFormat.TABLE,
     OutputFormat.WIDE,
@@ -101,6 +110,7 @@ def command(
     with_capacity: bool,
     trace: Trace | None,
     report_file: str | None,
+    record_file: str | None,
     output: OutputFormat,
     sort_by: SortKey,
 ) -> None:
@@ -126,7 +136,12 @@ def command(
         trace=trace,
     )
     run, room = _simulated(
-        inputs, options, set_options, report_file is not None, with_capacity
+        inputs,
+        options,
+        set_options,
+        is_observed=report_file is not None,
+        with_capacity=with_capacity,
+        record_file=record_file,
     )
     result = sort_by.sorted(run if isinstance(run, SimulationResult) else run.result)
     if report_file and isinstance(run, ObservedRun):
@@ -145,13 +160,26 @@ def _simulated(
     inputs: Inputs,
     options: InputOptions,
     set_options: SchedulerOptions,
+    *,
     is_observed: bool,
     with_capacity: bool,
+    record_file: str | None,
 ) -> tuple[SimulationResult | ObservedRun, Room | None]:
     run: SimulationResult | ObservedRun | None = None
     room: Room | None = None
     try:
         with progress_bar() as progress, inputs.located():
+            if record_file is not None:
+                run = record_simulation(
+                    inputs.objects,
+                    record_file,
+                    config=inputs.config,
+                    registry=inputs.registry,
+                    seed=options.seed,
+                    on_progress=scheduling_in(progress),
+                    options=set_options,
+                    max_pods=options.max_pods,
+                )
             if with_capacity:
                 found = capacity(
                     inputs.objects,

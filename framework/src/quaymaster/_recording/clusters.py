@@ -76,15 +76,23 @@ class ClusterRecorder:
         watch = self._watches.get(kind)
         for event in () if watch is None else watch.take():
             if event.type is WatchEventType.DELETED:
-                self._teller.drop(self._now(), kind, event.object.key)
+                gone = event.object
+                version = gone.metadata.resource_version
+                self._teller.drop(self._now(), kind, gone.key, version=version)
             else:
                 self._put(kind, event.object)
 
     def _put(
         self, kind: type[ApiObject], obj: ApiObject, *, is_listed: bool = False
     ) -> None:
-        now, tree = self._now(), lean(obj)
-        self._teller.put(now, kind, obj.key, tree, listed=is_listed)
+        self._teller.put(
+            self._now(),
+            kind,
+            obj.key,
+            lean(obj),
+            version=obj.metadata.resource_version,
+            listed=is_listed,
+        )
 
     def _now(self) -> float:
         return self._clock.now() - self._begun

@@ -314,7 +314,8 @@ class _Recorder:
             return
         if change.type == "DELETED":
             key = followed.keys.pop(obj.key, "")
-            self._teller.drop(now, kind, key)
+            version = obj.metadata.resource_version
+            self._teller.drop(now, kind, key, version=version)
             return
         key, tree = self._named(obj)
         followed.keys[obj.key] = key

@@ -145,12 +145,14 @@ class Teller:
         key: str,
         *,
         missed: bool = False,
+        version: str = "",
     ) -> None:
         """An object is no more; one that is not known does not count."""
         name = kind_of(kind)
         if self._stored.get(name, {}).pop(key, None) is not None:
             at = round(at, _PLACES)
-            self._write(Deleted(at=at, kind=name, key=key, missed=missed))
+            line = Deleted(at=at, kind=name, key=key, missed=missed, version=version)
+            self._write(line)
 
     def reached(self, kind: type[ApiObject], version: str) -> None:
         """All of a kind up to a version has been told."""
