@@ -46,6 +46,9 @@ class NoticeReason(enum.StrEnum):
     ODD_FIELDS = "OddFields"
     """A field is unknown, or there twice."""
 
+    LEFT_OUT = "LeftOut"
+    """Parts of a scenario that play no part in an answer."""
+
     CONFIGURATION = "Configuration"
     """Something in the scheduler's configuration is probably a mistake."""
 

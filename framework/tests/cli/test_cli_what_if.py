@@ -7,6 +7,7 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
+from quaymaster.planning import ChangeError
 from tests.kit.internals.cli import app
 
 CLUSTER = """
@@ -124,3 +125,53 @@ def test_mistakes_are_one_line(arguments: tuple[str, ...], message: str) -> None
     result = run(*arguments)
     assert result.exit_code != 0
     assert message in result.output + str(result.exception)
+
+
+SCENARIO = """
+apiVersion: simulation.quaymaster.io/v1alpha1
+kind: Scenario
+input:
+  nodes: ["3:cpu=2,memory=8Gi,zones=3"]
+  files: [web.yaml]
+config: bin-packing
+steps:
+- {at: 1h, scale: {target: deploy/web, replicas: 5}}
+- {name: all anew, after: 30m, repack: {}}
+- {waitUntil: {placed: {}, timeout: 5m}}
+- {delete: {target: deploy/web}}
+"""
+
+
+def asked(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["what-if", *arguments])
+
+
+def test_steps_of_a_scenario_are_changes_each_at_its_time() -> None:
+    Path("grow.yaml").write_text(SCENARIO)
+    document = json.loads(asked("--scenario", "grow.yaml", "-o", "json").stdout)
+    assert [(one["change"], one["at"]) for one in document["steps"]] == [
+        ("scale deploy/web=5", 3600),
+        ("all anew", 5400),
+        ("delete deploy/web", 5400),
+    ]
+    assert [one["after"]["placed"] for one in document["steps"]] == [5, 5, 0]
+    assert document["before"]["nodesUsed"] == 2
+    [warning] = document["warnings"]
+    assert warning["reason"] == "LeftOut"
+    assert "waitUntil" in warning["message"]
+
+
+def test_a_scenario_is_one_change_among_others_on_the_input_given() -> None:
+    Path("grow.yaml").write_text(SCENARIO)
+    result = run("--scale", "deploy/web=1", "--scenario", "grow.yaml", "--repack")
+    names = ["(before)", "scale", "scale", "all", "delete", "repack"]
+    assert [row[0] for row in rows(result)] == names
+    assert "nodes 3 -> 3" in result.stdout
+
+
+def test_a_step_that_cannot_be_made_is_named_with_its_file() -> None:
+    Path("wrong.yaml").write_text(SCENARIO.replace("deploy/web}}", "deploy/wob}}"))
+    result = asked("--scenario", "wrong.yaml")
+    assert isinstance(result.exception, ChangeError)
+    assert str(result.exception).startswith("wrong.yaml: steps[3].delete: ")
+    assert not result.stdout

@@ -306,6 +306,7 @@ def test_other_actions_of_steps_reach_the_cluster() -> None:
             {"failNodes": {"nodes": "node-000"}},
             {"after": "1m", "returnNodes": {"nodes": "node-000"}},
             {"useConfig": {"file": "bin-packing"}},
+            {"repack": {}},
             {"delete": {"target": "deploy/api"}},
             objects=[deployment("web", 1)],
             assertions=[

@@ -98,6 +98,27 @@ class Effect:
     unmanaged: list[str] = attrs.field(factory=list)
     notes: list[str] = attrs.field(factory=list)
 
+    def take_in(self, part: "Effect") -> None:
+        """Count what another effect has done, and does from now on, as this one's.
+
+        Args:
+            part: The other effect; from now on, both have the same lists.
+        """
+        self.objects += part.objects
+        self.evicted += part.evicted
+        self.refused |= part.refused
+        self.stayed |= part.stayed
+        self.lost += part.lost
+        self.unmanaged += part.unmanaged
+        self.notes += part.notes
+        part.objects, part.evicted, part.refused = (
+            self.objects,
+            self.evicted,
+            self.refused,
+        )
+        part.stayed, part.lost = self.stayed, self.lost
+        part.unmanaged, part.notes = self.unmanaged, self.notes
+
 
 class ClusterChange(Protocol):
     """One change of a cluster."""

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import attrs
 import click
+from click.core import ParameterSource
 
 from quaymaster._capacity.prices import Prices
 from quaymaster._changes.change import ClusterChange
@@ -47,6 +48,9 @@ from quaymaster._manifests.load import load
 from quaymaster._notices import Notice
 from quaymaster._objects.kinds import KINDS
 from quaymaster._planning.what_if import what_if
+from quaymaster._scenarios.as_changes import changes_of, notices_of_left_out
+from quaymaster._scenarios.load import load_scenario
+from quaymaster._scenarios.timeline import check_input
 
 __all__ = ["command"]
 
@@ -73,6 +77,7 @@ _CHANGES = (
         "Give containers another image, which rolls out new pods.",
     ),
     ("config", "FILE", "Go on with another scheduler configuration."),
+    ("scenario", "FILE", "Make the steps of a scenario file, one after the other."),
 )
 
 
@@ -145,13 +150,19 @@ def command(
 
     Evictions obey PodDisruptionBudgets as the eviction API does. What is refused is
     tried again every five seconds of virtual time.
+
+    The steps of a --scenario are made in its place, each at its time and not before the
+    change in front of it has settled; without a PATH, the cluster is that of the
+    scenario, and without --begin-config, the configuration.
     """
-    inputs = read_inputs(options)
+    inputs = read_inputs(options, needs_paths=not given["change_scenario"])
     reader = _Reader(inputs, options, drain_timeout)
     changes = [
-        reader.read(name.removeprefix("change_").replace("_", "-"), text)
+        change
         for name, text in in_order(change_repack=("",) * change_repack, **given)
+        for change in reader.read(name.removeprefix("change_").replace("_", "-"), text)
     ]
+    inputs = reader.inputs
     if not changes:
         raise click.UsageError("expected at least one change, such as --drain NODE")
     with progress_bar() as progress, inputs.located():
@@ -160,7 +171,7 @@ def command(
             changes,
             config=inputs.config,
             registry=inputs.registry,
-            seed=options.seed,
+            seed=reader.seed,
             prices=prices,
             on_progress=scheduling_in(progress),
             max_pods=options.max_pods,
@@ -185,21 +196,27 @@ class _Reader:
         drain_timeout: How long drains try, in seconds.
 
     Attributes:
+        inputs: What the command has read, with what the first scenario adds.
+        seed: Decides what is random.
         notices: What was left out or assumed while reading.
     """
 
     def __init__(
         self, inputs: Inputs, options: InputOptions, drain_timeout: float
     ) -> None:
-        self._inputs = inputs
+        self.inputs = inputs
+        self.seed = options.seed
+        self._has_scenario = False
         self._options = options
         self._drain_timeout = drain_timeout
         self._namespace = options.namespace or ""
         self._kinds = declared_kinds(inputs.config, inputs.registry)
         self.notices: list[Notice] = []
 
-    def read(self, name: str, text: str) -> ClusterChange:
-        """Read one change."""
+    def read(self, name: str, text: str) -> Sequence[ClusterChange]:
+        """Read one change, or those of a scenario."""
+        if name == "scenario":
+            return self._steps(text)
         make: dict[str, Callable[[str], ClusterChange]] = {
             "drain": self._drain,
             "cordon": lambda text: Cordon(nodes=text),
@@ -216,7 +233,23 @@ class _Reader:
             "config": self._use_config,
             "repack": lambda _: Repack(),
         }
-        return make[name](text)
+        return [make[name](text)]
+
+    def _steps(self, file: str) -> Sequence[ClusterChange]:
+        scenario = load_scenario(file, registry=self.inputs.registry)
+        self.notices += (*scenario.notices, *notices_of_left_out(scenario))
+        options, inputs = self._options, self.inputs
+        if not self._has_scenario:
+            if options.config_file is None:
+                inputs = attrs.evolve(inputs, config=scenario.config)
+            if not _is_seed_given():
+                self.seed = scenario.seed
+            if not _names_cluster(options):
+                check_input(scenario)
+                objects = [*inputs.objects, *scenario.objects]
+                inputs = attrs.evolve(inputs, objects=objects)
+            self.inputs, self._has_scenario = inputs, True
+        return changes_of(scenario, seed=self.seed if _is_seed_given() else None)
 
     def _drain(self, text: str) -> ClusterChange:
         return Drain(nodes=text, timeout_seconds=self._drain_timeout)
@@ -241,6 +274,17 @@ class _Reader:
         return Apply(objects=loaded.objects, name=file)
 
     def _use_config(self, file: str) -> ClusterChange:
-        config, notices = read_config(file, self._inputs.registry)
+        config, notices = read_config(file, self.inputs.registry)
         self.notices += notices
         return UseConfig(config=config, name=file)
+
+
+def _names_cluster(options: InputOptions) -> bool:
+    """Whether the command line says what there is at the beginning."""
+    live = (options.context, options.kubeconfig)
+    return bool(options.paths) or any(one is not None for one in live)
+
+
+def _is_seed_given() -> bool:
+    source = click.get_current_context().get_parameter_source("seed")
+    return source is not ParameterSource.DEFAULT

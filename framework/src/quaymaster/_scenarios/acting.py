@@ -19,7 +19,7 @@ from quaymaster._changes.node_changes import (
 )
 from quaymaster._changes.node_choice import chosen_nodes
 from quaymaster._changes.object_changes import Apply, Delete, Patch
-from quaymaster._changes.scheduler_changes import UseConfig
+from quaymaster._changes.scheduler_changes import Repack, UseConfig
 from quaymaster._changes.target import Target
 from quaymaster._changes.workload_changes import Scale, SetImage
 from quaymaster._contract.cluster import ApiError, ForbiddenError
@@ -166,6 +166,8 @@ class Actor:
             yield Delete(target=Target.parse(step.delete.target), kinds=self._kinds)
         elif (config := self._part.config) is not None and step.use_config is not None:
             yield UseConfig(config=config, name=step.use_config.file)
+        elif step.repack is not None:
+            yield Repack()
         else:
             yield from self._node_changes()
 

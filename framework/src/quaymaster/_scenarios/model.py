@@ -26,6 +26,7 @@ __all__ = [
     "Manifests",
     "NodeChoice",
     "Patch",
+    "Repack",
     "Scale",
     "SetImage",
     "StartInput",
@@ -248,6 +249,15 @@ class UseConfig:
 
 
 @attrs.frozen(kw_only=True)
+class Repack:
+    """Takes all pods off their nodes, and schedules them anew, all at once.
+
+    Pods of DaemonSets and static pods stay; volumes stay where they are. It has no
+    fields: ``repack: {}``.
+    """
+
+
+@attrs.frozen(kw_only=True)
 class Step:
     """Something that happens. It needs one action.
 
@@ -274,6 +284,7 @@ class Step:
         remove_nodes: Deletes nodes without a drain; their pods are gone 40 s later.
         add_nodes: Adds nodes.
         use_config: Lets the scheduler go on with another configuration.
+        repack: Takes all pods off their nodes, and schedules them anew.
         wait_until: Goes on with the next step once a condition holds.
         check: A condition that has to hold now.
     """
@@ -298,6 +309,7 @@ class Step:
     remove_nodes: NodeChoice | None = None
     add_nodes: AddNodes | None = None
     use_config: UseConfig | None = None
+    repack: Repack | None = None
     wait_until: WaitUntil | None = None
     check: Checks | None = None
 
@@ -336,6 +348,7 @@ ACTIONS: Final[Mapping[str, str]] = {
     "remove_nodes": "removeNodes",
     "add_nodes": "addNodes",
     "use_config": "useConfig",
+    "repack": "repack",
     "wait_until": "waitUntil",
     "check": "check",
 }
