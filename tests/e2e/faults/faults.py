@@ -10,7 +10,7 @@ import attrs
 from tests.e2e.faults.proxy import Act, Proxy
 from tests.e2e.faults.stage import Stage
 from tests.e2e.processes import eventually
-from tests.e2e.replicas import LEASE_SECONDS
+from tests.e2e.replicas import LEASE_SECONDS, Replica
 
 __all__ = ["FAULTS", "Fault"]
 
@@ -70,6 +70,17 @@ def pause_leader(stage: Stage) -> None:
     """The leader's clock stands still until another leads, and then goes on."""
     leader = stage.leader()
     leader.program.pause()
+    _until_another_leads(stage, leader)
+
+
+def pause_engine(stage: Stage) -> None:
+    """The leader's engine alone stands still until another leads, and then goes on."""
+    leader = stage.leader()
+    leader.kill("engine", signal.SIGSTOP)
+    _until_another_leads(stage, leader)
+
+
+def _until_another_leads(stage: Stage, leader: Replica) -> None:
     try:
         eventually(
             lambda: stage.leader() is not leader,
@@ -170,6 +181,7 @@ FAULTS: Final[Mapping[str, Fault]] = {
     "end_leader": Fault(end_leader, replicas=2),
     "kill_io": Fault(kill_io),
     "kill_leader": Fault(kill_leader, replicas=2),
+    "pause_engine": Fault(pause_engine, replicas=2),
     "pause_leader": Fault(pause_leader, replicas=2),
     "restart_api_server": Fault(restart_api_server),
     "stall_etcd": Fault(stall_etcd),

@@ -17,6 +17,7 @@ from quaymaster._driver.frames import (
     ToEngine,
 )
 from quaymaster._driver.lease_health import LeaseHealth
+from quaymaster._driver.life import Life
 from quaymaster._driver.link import IO_PROGRAM, Link
 from quaymaster._driver.packing import PodPacker
 from quaymaster._driver.reflector import Reflector
@@ -37,6 +38,7 @@ __all__ = [
     "KubernetesCluster",
     "LeaseHealth",
     "LeaseSeen",
+    "Life",
     "Link",
     "Message",
     "PodPacker",

@@ -31,9 +31,11 @@ from quaymaster._driver.frames import (
     LeaseLost,
     LeaseSeen,
     Leave,
+    Runs,
     ToEngine,
 )
 from quaymaster._driver.lease_health import LeaseHealth
+from quaymaster._driver.life import seconds_between_signs
 from quaymaster._driver.link import Link
 from quaymaster._driver.refusals import error_of
 from quaymaster._driver.updating import updated_tree
@@ -83,6 +85,11 @@ class KubernetesCluster:
         self.counted: Counted | None = None
         self._lease_health = LeaseHealth(begin.election)
         self._link = Link(begin, self._receive, self._ended)
+        if begin.election is not None:
+            pause = seconds_between_signs(begin.election.renew_seconds)
+            threading.Thread(
+                target=self._say_that_it_runs, args=(pause,), name="life", daemon=True
+            ).start()
 
     def follow(self, kind: type[ApiObject]) -> None:
         """Begin to list and watch a kind, ahead of `list`."""
@@ -281,6 +288,11 @@ class KubernetesCluster:
     def lease_problem(self) -> str:
         """What is wrong with the lease that is held; empty if nothing, or none is."""
         return self._lease_health.problem() if self.is_leading else ""
+
+    def _say_that_it_runs(self, pause: float) -> None:
+        """Keep the lease through long turns, but not while all stands still."""
+        while not self._gone.wait(pause):
+            self._link.send(Runs())
 
     def _receive(self, message: ToEngine) -> None:
         self._lease_health.heard()

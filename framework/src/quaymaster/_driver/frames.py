@@ -26,6 +26,7 @@ __all__ = [
     "Message",
     "Note",
     "Reference",
+    "Runs",
     "Spec",
     "ToEngine",
     "Trouble",
@@ -151,6 +152,10 @@ class Note(Message):
 
 class Alive(Message):
     """The engine has taken a turn."""
+
+
+class Runs(Message):
+    """The engine's process runs, be it in the midst of a turn."""
 
 
 class Leave(Message):
@@ -282,7 +287,7 @@ class LeaseLost(Message):
     why: str
 
 
-FromEngine: TypeAlias = Begin | Follow | Asked | Note | Alive | Leave
+FromEngine: TypeAlias = Begin | Follow | Asked | Note | Alive | Runs | Leave
 ToEngine: TypeAlias = (
     Listing
     | Changed

@@ -29,6 +29,7 @@ from quaymaster._driver.frames import (
     FromEngine,
     Leave,
     Note,
+    Runs,
 )
 from quaymaster._driver.leading import Leading
 from quaymaster._driver.way_in import WayIn
@@ -131,6 +132,8 @@ class _Ear:
             elif isinstance(message, Follow):
                 self.way_in.follow(message)
             elif isinstance(message, Alive):
+                self.leading.note_turn()
+            elif isinstance(message, Runs):
                 self.leading.note_life()
             elif isinstance(message, Leave):
                 self.way_out.leave(message.seconds)

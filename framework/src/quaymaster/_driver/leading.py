@@ -1,13 +1,12 @@
 """The part that the process for input and output takes in a leader election."""
 
 import threading
-import time
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Final
 
 from quaymaster._config.settings import LeaderElection
 from quaymaster._driver.frames import Election, Leads, LeaseLost, LeaseSeen, Message
+from quaymaster._driver.life import Life
 from quaymaster._election.candidate import Candidate, ElectionStatus, HeldLease
 from quaymaster._election.elector import LeaderElector, election_client
 from quaymaster._election.fence import Fence
@@ -15,10 +14,6 @@ from quaymaster._kubernetes.access import Access
 from quaymaster._kubernetes.client import Count
 
 __all__ = ["Leading"]
-
-_SECONDS_OF_LIFE: Final = 60.0
-"""An engine that has said nothing for so long, having begun, does not work any more: it
-is stopped, or hangs. It says something every few seconds."""
 
 
 class Leading:
@@ -39,11 +34,12 @@ class Leading:
         count: Count | None = None,
     ) -> None:
         self._tell = tell
-        self._last_life: float | None = None
+        self._life: Life | None = None
         self._elector = None
         self._thread: threading.Thread | None = None
         if election is not None:
             settings = _settings(election)
+            self._life = Life(election.renew_seconds)
             self._elector = LeaderElector(
                 election_client(access, settings, count),
                 settings,
@@ -51,7 +47,7 @@ class Leading:
                     identity=election.identity,
                     on_started=self._won,
                     on_lost=lambda why: tell(LeaseLost(why)),
-                    is_alive=self._is_alive,
+                    is_alive=self._life.is_there,
                     on_status=self._seen,
                 ),
             )
@@ -71,18 +67,20 @@ class Leading:
             self._thread.start()
 
     def note_life(self) -> None:
-        """Take note that the engine works."""
-        self._last_life = time.monotonic()
+        """Take note that the engine's process runs."""
+        if self._life is not None:
+            self._life.note_sign()
+
+    def note_turn(self) -> None:
+        """Take note that the engine has taken a turn."""
+        if self._life is not None:
+            self._life.note_turn()
 
     def stop(self) -> None:
         """Give the lease back; the answers of all writes have come."""
         if self._elector is not None and self._thread is not None:
             self._elector.stop()
             self._thread.join()
-
-    def _is_alive(self) -> bool:
-        last = self._last_life
-        return last is None or time.monotonic() - last < _SECONDS_OF_LIFE
 
     def _won(self, _lease: HeldLease) -> None:
         self._tell(Leads())

@@ -1,0 +1,71 @@
+"""Who still works keeps the lease, and who does not loses it in its own time."""
+
+import pytest
+
+from tests.kit.internals.driver import Life
+
+
+class Engine:
+    """An engine in virtual time, as the process for input and output hears of it."""
+
+    def __init__(self, renew_seconds: float = 10.0) -> None:
+        self.now = 100.0
+        self.life = Life(renew_seconds, lambda: self.now)
+
+    def work(self, seconds: float, *, takes_turns: bool) -> list[bool]:
+        """Let it run for some time; say whether it seemed to work, each second."""
+        seen = []
+        for second in range(int(seconds)):
+            self.now += 1.0
+            if second % 2:
+                self.life.note_sign()
+                if takes_turns:
+                    self.life.note_turn()
+            seen.append(self.life.is_there())
+        return seen
+
+    def stand_still(self, seconds: float) -> bool:
+        """Stop it for some time; say whether it seems to work then."""
+        self.now += seconds
+        return self.life.is_there()
+
+
+def test_engine_that_takes_turns_works() -> None:
+    assert all(Engine().work(300.0, takes_turns=True))
+
+
+def test_first_list_may_take_as_long_as_it_takes() -> None:
+    assert all(Engine().work(300.0, takes_turns=False))
+
+
+def test_a_turn_may_take_much_longer_than_a_renewal_counts() -> None:
+    engine = Engine()
+    engine.work(10.0, takes_turns=True)
+    assert all(engine.work(50.0, takes_turns=False))
+
+
+def test_turn_that_does_not_end_is_noticed_after_a_minute() -> None:
+    engine = Engine()
+    engine.work(10.0, takes_turns=True)
+    assert engine.work(70.0, takes_turns=False).index(False) in (59, 60)
+
+
+@pytest.mark.parametrize("has_begun", [False, True], ids=["at the start", "at work"])
+def test_process_that_stands_still_is_noticed_when_a_renewal_counts_no_more(
+    has_begun: bool,
+) -> None:
+    engine = Engine(renew_seconds=10.0)
+    engine.work(4.0, takes_turns=has_begun)
+    assert engine.stand_still(10.0)
+    assert not engine.stand_still(0.1)
+
+
+def test_process_that_goes_on_works_again() -> None:
+    engine = Engine()
+    engine.work(4.0, takes_turns=True)
+    engine.stand_still(11.0)
+    assert all(engine.work(4.0, takes_turns=True)[1:])
+
+
+def test_short_leases_allow_for_a_busy_machine() -> None:
+    assert Engine(renew_seconds=1.0).stand_still(5.0)
