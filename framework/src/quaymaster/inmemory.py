@@ -4,11 +4,13 @@ from quaymaster._inmemory.admission.problems import AdmissionError
 from quaymaster._inmemory.cluster import InMemoryCluster
 from quaymaster._inmemory.durations import RUN_SECONDS_ANNOTATION
 from quaymaster._inmemory.loading import find_stray_pods
+from quaymaster._inmemory.node_health import HealthObserver
 from quaymaster._inmemory.nodes_spec import NodesSpecError, make_nodes
 
 __all__ = [
     "RUN_SECONDS_ANNOTATION",
     "AdmissionError",
+    "HealthObserver",
     "InMemoryCluster",
     "NodesSpecError",
     "find_stray_pods",

@@ -25,6 +25,7 @@ from quaymaster._changes.draining import Drain
 from quaymaster._changes.node_changes import (
     AddNodes,
     FailNodes,
+    FailureMode,
     FailZone,
     RemoveNodes,
     ReturnNodes,
@@ -62,6 +63,7 @@ __all__ = [
     "Evicted",
     "FailNodes",
     "FailZone",
+    "FailureMode",
     "GroupRoom",
     "Headroom",
     "Loss",

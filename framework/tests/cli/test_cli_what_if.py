@@ -175,3 +175,16 @@ def test_a_step_that_cannot_be_made_is_named_with_its_file() -> None:
     assert isinstance(result.exception, ChangeError)
     assert str(result.exception).startswith("wrong.yaml: steps[3].delete: ")
     assert not result.stdout
+
+
+def test_a_silent_node_is_noticed_as_a_cluster_does_it() -> None:
+    mode = ("--fail-mode", "unreachable")
+    result = run("--fail", "node-000", *mode, "--return", "node-000", "-o", "json")
+    lost, back = json.loads(result.stdout)["steps"]
+    [pod] = lost["timedOut"]
+    assert (pod["node"], pod["at"]) == ("node-000", 350)
+    assert list(lost["stayed"]) == [pod["pod"]]
+    assert (lost["after"]["nodes"], lost["after"]["placed"]) == (2, 3)
+    assert (back["after"]["nodes"], back["stayed"]) == (3, {})
+    table = run("--fail-zone", "zone-a", *mode).stdout
+    assert "deleted at 5m50s, 5m50s later; Terminating until" in table

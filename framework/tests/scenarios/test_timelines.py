@@ -318,3 +318,38 @@ def test_other_actions_of_steps_reach_the_cluster() -> None:
     )
     assert [one.refused for one in result.steps if one.refused] == []
     assert [one.found for one in result.assertions] == ["3", "0", "1"]
+
+
+def test_a_silent_node_keeps_its_pods_until_their_tolerations_are_over() -> None:
+    step = {"at": "10m", "failNodes": {"nodes": "node-000", "mode": "Unreachable"}}
+    counted = {"pods": {"of": "deploy/web"}, "state": "Pending"}
+    result = ran(
+        parsed(
+            step,
+            objects=[deployment("web", 4, cpu="2")],
+            nodes=["2:cpu=4,memory=16Gi"],
+            until="20m",
+            assertions=[
+                {"at": "15m49s", "pods": {**counted, "equals": 0}},
+                {"at": "15m50s", "pods": {**counted, "equals": 2}},
+                {"evictions": {"causes": ["Lost"], "atMost": 2}},
+            ],
+        )
+    )
+    assert [one.found for one in result.assertions] == ["0", "2", "2 lost"]
+    assert result.passed
+
+
+def test_a_silent_zone_comes_back_before_anything_is_lost() -> None:
+    failure = {"zone": "zone-a", "mode": "Unreachable", "backAfter": "5m"}
+    result = ran(
+        parsed(
+            {"at": "10m", "failZone": failure},
+            objects=[deployment("web", 4)],
+            nodes=["4:cpu=4,memory=16Gi,zones=2"],
+            assertions=[{"evictions": {}}],
+            until="1h",
+        )
+    )
+    assert result.passed
+    assert len(result.history.pods) == 4

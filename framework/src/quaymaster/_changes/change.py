@@ -30,7 +30,7 @@ class ChangeError(QuaymasterError):
 
 @attrs.frozen(kw_only=True)
 class Evicted:
-    """A pod that a drain has evicted.
+    """A pod that a drain has evicted, or that its silent node has cost its place.
 
     Attributes:
         pod: Its key.
@@ -72,7 +72,7 @@ class RefusedEviction:
 class Effect:
     """What a change has done by now; it grows as long as the change goes on.
 
-    Only drains go on: timers of the cluster's clock retry what was refused.
+    Drains go on, and losses that a cluster has to find out: timers of its clock do it.
 
     Attributes:
         change: The change, as people write it.
@@ -83,6 +83,7 @@ class Effect:
         refused: The refused evictions by the pods' keys, in the order of the first.
         stayed: Pods that a drain leaves on their node -> why.
         lost: The keys of pods that went together with their node.
+        timed_out: The pods that were deleted since their node did not answer, in order.
         unmanaged: The keys of pods that are gone and that nothing makes anew.
         notes: What else a user should know.
     """
@@ -95,6 +96,7 @@ class Effect:
     refused: dict[str, RefusedEviction] = attrs.field(factory=dict)
     stayed: dict[str, str] = attrs.field(factory=dict)
     lost: list[str] = attrs.field(factory=list)
+    timed_out: list[Evicted] = attrs.field(factory=list)
     unmanaged: list[str] = attrs.field(factory=list)
     notes: list[str] = attrs.field(factory=list)
 
@@ -109,6 +111,7 @@ class Effect:
         self.refused |= part.refused
         self.stayed |= part.stayed
         self.lost += part.lost
+        self.timed_out += part.timed_out
         self.unmanaged += part.unmanaged
         self.notes += part.notes
         part.objects, part.evicted, part.refused = (
@@ -118,6 +121,7 @@ class Effect:
         )
         part.stayed, part.lost = self.stayed, self.lost
         part.unmanaged, part.notes = self.unmanaged, self.notes
+        part.timed_out = self.timed_out
 
 
 class ClusterChange(Protocol):

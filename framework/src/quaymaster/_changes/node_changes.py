@@ -1,25 +1,53 @@
 """Nodes that come, go, fail and return."""
 
+import enum
 from collections.abc import Iterable, Sequence
-from typing import Final
 
 import attrs
 from msgspec.structs import replace
 
-from quaymaster._changes.change import ChangeError, ClusterChange, Effect
+from quaymaster._changes.change import (
+    ChangeError,
+    ClusterChange,
+    Effect,
+    Evicted,
+)
 from quaymaster._changes.node_choice import chosen_nodes
 from quaymaster._changes.pods import is_made_anew, is_of_daemon_set, pods_on
 from quaymaster._inmemory.cluster import InMemoryCluster
+from quaymaster._inmemory.node_health import (
+    GRACE_SECONDS,
+    HealthObserver,
+    zone_of,
+)
 from quaymaster._inmemory.nodes_spec import NodesSpecError, make_nodes
-from quaymaster._objects import Node, ObjectMeta
+from quaymaster._objects import Node, ObjectMeta, Pod
 from quaymaster._simulation.run import Simulation
 
-__all__ = ["AddNodes", "FailNodes", "FailZone", "RemoveNodes", "ReturnNodes"]
+__all__ = [
+    "AddNodes",
+    "FailNodes",
+    "FailZone",
+    "FailureMode",
+    "RemoveNodes",
+    "ReturnNodes",
+    "failed_nodes",
+]
 
-_ZONES: Final = (
-    "topology.kubernetes.io/zone",
-    "failure-domain.beta.kubernetes.io/zone",
-)
+
+class FailureMode(enum.StrEnum):
+    """How nodes fail."""
+
+    AT_ONCE = "AtOnce"
+    """The nodes and their pods are gone in the same moment, for a quick answer."""
+
+    UNREACHABLE = "Unreachable"
+    """The nodes do not answer any more, and the cluster finds out by itself.
+
+    After 50 seconds they are ``Unknown`` and tainted; pods go when their tolerations
+    are over, after five minutes by default, and stay ``Terminating`` until the node
+    answers or is deleted. `quaymaster.inmemory.InMemoryCluster.stop_kubelets` does it.
+    """
 
 
 @attrs.frozen(kw_only=True)
@@ -77,16 +105,18 @@ class RemoveNodes:
 
 @attrs.frozen(kw_only=True)
 class FailNodes:
-    """Loses nodes together with their pods, at once; `ReturnNodes` brings them back.
+    """Loses nodes; `ReturnNodes` brings them back.
 
-    What a cluster takes minutes to notice happens now: the pods are gone, and their
-    controllers make new ones.
+    At once, the pods are gone and their controllers make new ones; otherwise as long
+    after that as a cluster takes.
 
     Attributes:
         nodes: A name, or a label selector as kubectl's.
+        mode: At once, or as a cluster finds out.
     """
 
     nodes: str
+    mode: FailureMode = FailureMode.AT_ONCE
 
     def __str__(self) -> str:
         return f"fail {self.nodes}"
@@ -99,13 +129,15 @@ class FailNodes:
 
 @attrs.frozen(kw_only=True)
 class FailZone:
-    """Loses all nodes of a zone together with their pods, as `FailNodes` does.
+    """Loses all nodes of a zone, as `FailNodes` does.
 
     Attributes:
         zone: The zone: a value of the label ``topology.kubernetes.io/zone``.
+        mode: At once, or as a cluster finds out.
     """
 
     zone: str
+    mode: FailureMode = FailureMode.AT_ONCE
 
     def __str__(self) -> str:
         return f"fail-zone {self.zone}"
@@ -113,7 +145,7 @@ class FailZone:
     def apply(self, simulation: Simulation) -> Effect:
         """Make the change, now; see `ClusterChange.apply`."""
         nodes = simulation.cluster.list(Node).items
-        zones = {node.name: _zone_of(node) for node in nodes}
+        zones = {node.name: zone_of(node) for node in nodes}
         found = [node for node in nodes if zones[node.name] == self.zone]
         if not found:
             known = ", ".join(sorted(set(filter(None, zones.values()))))
@@ -124,7 +156,10 @@ class FailZone:
 
 @attrs.frozen(kw_only=True)
 class ReturnNodes:
-    """Brings back nodes that have failed; they are empty then.
+    """Brings back nodes that have failed.
+
+    Those that were lost at once are empty then. Those that did not answer go on with
+    the pods that were not deleted meanwhile.
 
     Attributes:
         nodes: A name, or a label selector as kubectl's, of nodes that have failed.
@@ -137,17 +172,33 @@ class ReturnNodes:
 
     def apply(self, simulation: Simulation) -> Effect:
         """Make the change, now; see `ClusterChange.apply`."""
-        lost = simulation.lost_nodes
-        nodes = chosen_nodes(self.nodes, lost.values(), self)
+        lost, cluster = simulation.lost_nodes, simulation.cluster
+        nodes = chosen_nodes(self.nodes, failed_nodes(simulation), self)
         for node in nodes:
-            simulation.cluster.create(lost.pop(node.name))
+            if node.name in lost:
+                cluster.create(lost.pop(node.name))
+            else:
+                cluster.start_kubelets([node.name])
         return _done(self, simulation.now, nodes)
 
 
+def failed_nodes(simulation: Simulation) -> list[Node]:
+    """Return the nodes that have failed, and may return."""
+    cluster = simulation.cluster
+    silent = [cluster.get(Node, name) for name in sorted(cluster.silent_nodes)]
+    return [*simulation.lost_nodes.values(), *silent]
+
+
 def _fail(
-    change: ClusterChange, nodes: Sequence[Node], simulation: Simulation
+    change: FailNodes | FailZone, nodes: Sequence[Node], simulation: Simulation
 ) -> Effect:
     cluster, effect = simulation.cluster, _done(change, simulation.now, nodes)
+    if change.mode is FailureMode.UNREACHABLE:
+        names = [node.name for node in nodes]
+        cluster.stop_kubelets(names, _Watch(effect, simulation).observer())
+        listed = ", ".join(names)
+        effect.notes.append(f"{listed}: unreachable {GRACE_SECONDS:g}s later")
+        return effect
     for node in nodes:
         _note_lost(effect, cluster, node)
         for pod in pods_on(cluster, node.name):
@@ -174,8 +225,29 @@ def _done(change: ClusterChange, now: float, nodes: Iterable[Node]) -> Effect:
     return Effect(change=str(change), at=now, ended=now, objects=objects)
 
 
-def _zone_of(node: Node) -> str:
-    for label in _ZONES:
-        if label in node.labels:
-            return node.labels[label]
-    return ""
+class _Watch:
+    """Notes in an effect what becomes of the pods of nodes that do not answer.
+
+    Args:
+        effect: The effect.
+        simulation: Where.
+    """
+
+    def __init__(self, effect: Effect, simulation: Simulation) -> None:
+        self._effect = effect
+        self._simulation = simulation
+
+    def observer(self) -> HealthObserver:
+        """Return what the cluster tells it through."""
+        return HealthObserver(deleted=self._deleted, told=self._told)
+
+    def _deleted(self, pod: Pod) -> None:
+        simulation = self._simulation
+        one = Evicted(pod=pod.key, node=pod.node_name, at=simulation.now)
+        self._effect.timed_out.append(one)
+        if not is_of_daemon_set(pod) and not is_made_anew(pod, simulation.cluster):
+            self._effect.unmanaged.append(pod.key)
+
+    def _told(self, text: str) -> None:
+        if text not in self._effect.notes:
+            self._effect.notes.append(text)

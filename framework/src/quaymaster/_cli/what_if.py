@@ -16,6 +16,7 @@ from quaymaster._changes.draining import DRAIN_TIMEOUT_SECONDS, Drain
 from quaymaster._changes.node_changes import (
     AddNodes,
     FailNodes,
+    FailureMode,
     FailZone,
     RemoveNodes,
     ReturnNodes,
@@ -64,9 +65,9 @@ _CHANGES = (
     ("cordon", _NODES, "Let nodes take no more pods."),
     ("uncordon", _NODES, "Let nodes take pods again."),
     ("remove", _NODES, "Delete nodes without a drain."),
-    ("fail", _NODES, "Lose nodes together with their pods, at once."),
-    ("return", _NODES, "Bring back nodes that have failed, empty."),
-    ("fail-zone", "ZONE", "Lose all nodes of a zone together with their pods."),
+    ("fail", _NODES, "Lose nodes with their pods, as --fail-mode says."),
+    ("return", _NODES, "Bring back nodes that have failed."),
+    ("fail-zone", "ZONE", "Lose all nodes of a zone with their pods."),
     ("add-nodes", "SPEC", "Add nodes, such as 3:cpu=4,memory=16Gi,zones=3."),
     ("scale", "KIND/NAME=N", "Give a workload another number of pods."),
     ("apply", "FILE", "Make or change what a file or a directory has."),
@@ -122,6 +123,14 @@ def _timeout(
     help="How long a drain tries again what was refused, for each node, in virtual "
     "time.  [default: 10m]",
 )
+@click.option(
+    "--fail-mode",
+    type=click.Choice([mode.value for mode in FailureMode], case_sensitive=False),
+    default=FailureMode.AT_ONCE.value,
+    show_default=True,
+    help="AtOnce: nodes and pods are gone in the same moment. Unreachable: the cluster "
+    "notices after 50s, and pods go when their tolerations end, after 5m by default.",
+)
 @prices_option()
 @click.option(
     "--require-all",
@@ -132,6 +141,7 @@ def _timeout(
 def command(
     options: InputOptions,
     drain_timeout: float,
+    fail_mode: str,
     prices: Prices,
     require_all: bool,
     output: OutputFormat,
@@ -156,7 +166,7 @@ def command(
     scenario, and without --begin-config, the configuration.
     """
     inputs = read_inputs(options, needs_paths=not given["change_scenario"])
-    reader = _Reader(inputs, options, drain_timeout)
+    reader = _Reader(inputs, options, drain_timeout, FailureMode(fail_mode))
     changes = [
         change
         for name, text in in_order(change_repack=("",) * change_repack, **given)
@@ -194,6 +204,7 @@ class _Reader:
         inputs: What the command has read.
         options: The options that say what that is.
         drain_timeout: How long drains try, in seconds.
+        fail_mode: How nodes fail.
 
     Attributes:
         inputs: What the command has read, with what the first scenario adds.
@@ -202,13 +213,18 @@ class _Reader:
     """
 
     def __init__(
-        self, inputs: Inputs, options: InputOptions, drain_timeout: float
+        self,
+        inputs: Inputs,
+        options: InputOptions,
+        drain_timeout: float,
+        fail_mode: FailureMode,
     ) -> None:
         self.inputs = inputs
         self.seed = options.seed
         self._has_scenario = False
         self._options = options
         self._drain_timeout = drain_timeout
+        self._fail_mode = fail_mode
         self._namespace = options.namespace or ""
         self._kinds = declared_kinds(inputs.config, inputs.registry)
         self.notices: list[Notice] = []
@@ -222,9 +238,9 @@ class _Reader:
             "cordon": lambda text: Cordon(nodes=text),
             "uncordon": lambda text: Uncordon(nodes=text),
             "remove": lambda text: RemoveNodes(nodes=text),
-            "fail": lambda text: FailNodes(nodes=text),
+            "fail": lambda text: FailNodes(nodes=text, mode=self._fail_mode),
             "return": lambda text: ReturnNodes(nodes=text),
-            "fail-zone": lambda text: FailZone(zone=text),
+            "fail-zone": lambda text: FailZone(zone=text, mode=self._fail_mode),
             "add-nodes": lambda text: AddNodes(spec=text),
             "scale": lambda text: Scale.parse(text, self._namespace),
             "set-image": lambda text: SetImage.parse(text, self._namespace),

@@ -107,6 +107,11 @@ def _happened(step: WhatIfStep) -> Iterable[list[str]]:
     for move in step.moved:
         why = "" if move.pod == move.was else f"in place of {move.was}"
         yield [step.change, "moved", move.pod, move.source, move.target, why]
+    for one in step.timed_out:
+        why = f"deleted at {duration(one.at)}, {duration(one.at - step.at)} later"
+        if one.pod in step.stayed:
+            why += f"; {step.stayed[one.pod]}"
+        yield [step.change, "lost", one.pod, one.node, "-", why]
     for victim in step.preempted:
         why = f"for {victim.by}"
         yield [step.change, "preempted", victim.pod, victim.node, "-", why]
@@ -167,6 +172,9 @@ def _step_document(step: WhatIfStep) -> dict[str, object]:
         ],
         "stayed": dict(step.stayed),
         "lost": list(step.lost),
+        "timedOut": [
+            {"pod": one.pod, "node": one.node, "at": one.at} for one in step.timed_out
+        ],
         "unmanaged": list(step.unmanaged),
         "preempted": [
             {"pod": one.pod, "by": one.by, "node": one.node, "at": one.at}

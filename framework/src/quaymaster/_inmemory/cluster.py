@@ -24,6 +24,7 @@ from quaymaster._inmemory.evictions import evict
 from quaymaster._inmemory.kubelet import with_condition
 from quaymaster._inmemory.limits import MAX_PODS, find_too_many
 from quaymaster._inmemory.loading import admit_all, collector_paused
+from quaymaster._inmemory.node_health import HealthObserver, NodeHealth
 from quaymaster._inmemory.telling import (
     missing_replica,
     notices_of_cluster,
@@ -107,6 +108,7 @@ class InMemoryCluster:
         self._core = ClusterCore(clock, seed, history, max_events, kubelet)
         self._pods = self._core.objects(Pod)
         self._nodes = self._core.objects(Node)
+        self._health = NodeHealth(self._core)
         self._controllers = (
             Controllers(self._core, workloads=workloads) if controllers else None
         )
@@ -298,6 +300,38 @@ class InMemoryCluster:
             ApiError: More than one budget selects the pod.
         """
         evict(self._core, self.get(Pod, key), grace_period_seconds)
+
+    @property
+    def silent_nodes(self) -> frozenset[str]:
+        """The names of the nodes whose kubelets do not answer."""
+        return frozenset(name for name in self._core.silent if name in self._nodes)
+
+    def stop_kubelets(
+        self, names: Iterable[str], observer: HealthObserver | None = None
+    ) -> None:
+        """Let the kubelets of nodes answer no more, as when the machines are lost.
+
+        The cluster notices after 50 seconds. Pods neither begin nor end on such nodes;
+        they are deleted once their tolerations of ``node.kubernetes.io/unreachable``
+        are over, and stay ``Terminating`` until the node answers or is deleted.
+
+        Args:
+            names: The nodes.
+            observer: Is told what becomes of their pods, or None.
+
+        Raises:
+            NotFoundError: There is no such node; nothing has changed then.
+        """
+        given = list(names)
+        for name in given:
+            self.get(Node, name)
+        self._health.stop(given, observer or HealthObserver())
+
+    def start_kubelets(self, names: Iterable[str]) -> None:
+        """Let the kubelets of nodes answer again; for those that do, nothing."""
+        for name in names:
+            if name in self._core.silent:
+                self._health.resume(name)
 
     def bind(self, pod: Pod, node_name: str) -> None:
         """Bind a pod; see `quaymaster.cluster.Cluster.bind`.

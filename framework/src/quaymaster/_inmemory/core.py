@@ -27,8 +27,10 @@ from quaymaster._objects import (
     ApiObject,
     LimitRange,
     Namespace,
+    Node,
     ObjectMeta,
     Pod,
+    PodStatus,
     PriorityClass,
     ResourceQuota,
     RuntimeClass,
@@ -67,6 +69,8 @@ class ClusterCore:
         shortfalls: The pods that workloads lack.
         quotas: What namespaces may use, and do.
         controllers: They are told of every change; None if there are none.
+        silent: The names of nodes whose kubelets do not answer: pods neither begin nor
+            end there.
     """
 
     def __init__(
@@ -80,6 +84,7 @@ class ClusterCore:
         self.shortfalls = Shortfalls()
         self.quotas = QuotaLedger(clock)
         self.controllers: Controllers | None = None
+        self.silent: set[str] = set()
         self._history = history
         self._stores: dict[type[ApiObject], KindStore[Any]] = {}
         self._pods = self.store(Pod)
@@ -136,13 +141,16 @@ class ClusterCore:
         if kind.namespaced and obj.metadata.namespace not in self._namespaces:
             self._imply(Namespace(metadata=ObjectMeta(name=obj.metadata.namespace)))
         if isinstance(obj, Pod) and obj.node_name:
-            obj = replace(obj, status=self._kubelet.bound(obj.status))
+            obj = replace(obj, status=self._bound(obj.status, obj.node_name))
         self.version += 1
         new = replace(obj, metadata=self._new_metadata(obj.metadata, name))
         store.put(_ADDED, key, new, self.version)
         self._tell(None, new)
         if isinstance(new, Pod) and new.node_name:
             self._resume(new)
+        elif isinstance(new, Node) and new.name in self.silent:
+            self.silent.remove(new.name)
+            self.catch_up_on(new.name)
         return new
 
     def change(self, old: ObjT, new: ObjT) -> ObjT:
@@ -158,7 +166,7 @@ class ClusterCore:
             pod,
             metadata=self._next_metadata(pod.metadata),
             node_name=node_name,
-            status=self._kubelet.bound(pod.status),
+            status=self._bound(pod.status, node_name),
         )
         self._pods.put(_MODIFIED, key, new, self.version)
         if self.controllers is not None:
@@ -199,6 +207,16 @@ class ClusterCore:
         if deadline is not None and deadline <= self.clock.now():
             self.let_go(obj)
 
+    def catch_up_on(self, node_name: str) -> None:
+        """Begin and end the pods of a node whose kubelet had not answered."""
+        pods = self.objects(Pod).values()
+        for pod in [one for one in pods if one.node_name == node_name]:
+            if pod.is_terminating:
+                self.let_go_if_due(pod)
+                continue
+            begun = replace(pod, status=self._kubelet.bound(pod.status))
+            self._kubelet.follow(pod if begun == pod else self.change(pod, begun))
+
     def record(self, note: EventNote) -> None:
         """Write an Event."""
         self.events.add(note, self.clock.now())
@@ -231,6 +249,12 @@ class ClusterCore:
             generation=metadata.generation or 1,
             creation_timestamp=self._now() if created is None else created,
         )
+
+    def _bound(self, status: PodStatus, node_name: str) -> PodStatus:
+        """The status of a pod from the moment it is bound to a node."""
+        if node_name in self.silent:
+            return self._kubelet.waiting(status)
+        return self._kubelet.bound(status)
 
     def _now(self) -> Time:
         """The time; one object for all that are created at the same moment."""
@@ -345,12 +369,15 @@ class ClusterCore:
 
     def _end_grace(self, key: str, uid: str) -> None:
         pod = self.objects(Pod).get(key)
-        if pod is not None and pod.metadata.uid == uid:
-            self.let_go(pod)
+        if pod is None or pod.metadata.uid != uid or pod.node_name in self.silent:
+            return
+        self.let_go(pod)
 
     def _end_pod(self, key: str, uid: str) -> None:
         pod = self.objects(Pod).get(key)
         if pod is None or pod.metadata.uid != uid or pod.is_finished:
+            return
+        if pod.node_name in self.silent:
             return
         ended = replace(pod, status=self._kubelet.ended(pod.status))
         ended = self.change(pod, ended)

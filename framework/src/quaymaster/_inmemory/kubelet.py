@@ -38,7 +38,14 @@ class Kubelet:
         self._on_end = on_end
         self._runs_pods = runs_pods
         self._bound = _StatusMemo(_running if runs_pods else _scheduled)
+        self._waiting = _StatusMemo(_scheduled)
         self._ended = _StatusMemo(_succeeded)
+
+    def waiting(self, status: PodStatus) -> PodStatus:
+        """The status of a pod that is bound to a node which does not answer."""
+        if status.phase != "Pending":
+            return status
+        return self._waiting.at(status, self._clock.now())
 
     def bound(self, status: PodStatus) -> PodStatus:
         """The status of a pod from the moment it is bound; unchanged if it has run.

@@ -115,8 +115,9 @@ class _Question:
             objects=tuple(effect.objects),
             evicted=tuple(effect.evicted),
             refused=tuple(effect.refused.values()),
-            stayed=effect.stayed,
+            stayed=effect.stayed | self._stuck(effect),
             lost=tuple(effect.lost),
+            timed_out=tuple(effect.timed_out),
             unmanaged=tuple(effect.unmanaged),
             preempted=simulation.result().preempted[preempted:],
             moved=moves_between(places, self._places()),
@@ -125,6 +126,17 @@ class _Question:
             after=after,
         )
 
+    def _stuck(self, effect: Effect) -> dict[str, str]:
+        """Return the deleted pods whose end nobody has confirmed -> why."""
+        cluster = self._simulation.cluster
+        silent = cluster.silent_nodes
+        there = {pod.key: pod.node_name for pod in cluster.list(Pod).items}
+        return {
+            one.pod: "Terminating until its node answers or is deleted"
+            for one in effect.timed_out
+            if one.node in silent and there.get(one.pod) == one.node
+        }
+
     def _places(self) -> Places:
         return places_of(self._simulation.cluster)
 
@@ -132,6 +144,7 @@ class _Question:
         simulation = self._simulation
         cluster = simulation.cluster
         nodes = {node.name for node in cluster.list(Node).items}
+        nodes -= cluster.silent_nodes
         placed = [
             pod
             for pod in cluster.list(Pod).items

@@ -23,9 +23,9 @@ class ClusterState:
 
     Attributes:
         at: The moment, in seconds since the beginning.
-        placed: How many pods have a node and have not ended.
+        placed: How many pods have a node that answers, and have not ended.
         pending: The pods that have none, by key.
-        nodes: How many nodes there are.
+        nodes: How many nodes there are that answer.
         nodes_used: How many of them have a pod that is neither of a DaemonSet nor
             static.
         room: What the nodes offer, what of it is requested, and what they cost.
@@ -50,8 +50,10 @@ class WhatIfStep:
         objects: What was made, changed or deleted, as ``KIND/KEY``.
         evicted: The pods that were evicted, in order.
         refused: The pods whose eviction was refused, in order of the first time.
-        stayed: The pods that a drain has left on their node -> why.
+        stayed: The pods that a drain has left on their node, and those that cannot end
+            there since it does not answer -> why.
         lost: The keys of pods that went together with their node.
+        timed_out: The pods that were deleted since their node did not answer, in order.
         unmanaged: The keys of pods that are gone and that nothing makes anew.
         preempted: The pods that were preempted, in order.
         moved: The pods that are on another node than before the change.
@@ -68,6 +70,7 @@ class WhatIfStep:
     refused: tuple[RefusedEviction, ...] = ()
     stayed: Mapping[str, str] = attrs.field(factory=dict)
     lost: tuple[str, ...] = ()
+    timed_out: tuple[Evicted, ...] = ()
     unmanaged: tuple[str, ...] = ()
     preempted: tuple[Preemption, ...] = ()
     moved: tuple[Move, ...] = ()

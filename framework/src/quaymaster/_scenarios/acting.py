@@ -16,6 +16,7 @@ from quaymaster._changes.node_changes import (
     FailZone,
     RemoveNodes,
     ReturnNodes,
+    failed_nodes,
 )
 from quaymaster._changes.node_choice import chosen_nodes
 from quaymaster._changes.object_changes import Apply, Delete, Patch
@@ -123,7 +124,7 @@ class Actor:
             times=self._count,
             objects=self._created + sum(len(one.objects) for one in effects),
             evicted=sum(len(one.evicted) for one in effects),
-            lost=sum(len(one.lost) for one in effects),
+            lost=sum(len(one.lost) + len(one.timed_out) for one in effects),
             refused=tuple(self._refused.most_common(_MOST_MESSAGES)),
             may_fail=self.step.may_fail,
             notes=tuple(dict.fromkeys(notes)),
@@ -177,9 +178,9 @@ class Actor:
             for spec in step.add_nodes.nodes:
                 yield AddNodes(spec=spec)
         elif step.fail_zone is not None:
-            before = self._node_names()
-            yield FailZone(zone=step.fail_zone.zone)
-            self.lost = sorted(before - self._node_names())
+            yield FailZone(zone=step.fail_zone.zone, mode=step.fail_zone.mode)
+            failed = self.effects[-1].objects
+            self.lost = [name.removeprefix("Node/") for name in failed]
         elif step.drain is not None:
             yield from self._drains(step.drain)
         else:
@@ -200,17 +201,19 @@ class Actor:
 
     def _changes_by_name(self) -> Iterator[ClusterChange]:
         """The changes that need no more than the nodes' names."""
-        action = self.step.action
-        choice: model.NodeChoice | model.FailNodes = getattr(self.step, action)
-        is_failure = self.step.fail_nodes is not None
+        step, action = self.step, self.step.action
+        choice: model.NodeChoice | model.FailNodes = getattr(step, action)
+        is_failure = step.fail_nodes is not None
         if choice.count is None and not is_failure:
             yield _BY_NAME[action](choice.nodes)
             return
-        of_lost = self.step.return_nodes is not None
+        of_lost = step.return_nodes is not None
         for name in self._drawn(choice.nodes, choice.count, of_lost=of_lost):
-            yield _BY_NAME[action](name)
-            if is_failure:
+            if step.fail_nodes is not None:
+                yield FailNodes(nodes=name, mode=step.fail_nodes.mode)
                 self.lost.append(name)
+            else:
+                yield _BY_NAME[action](name)
 
     def _drawn(
         self, text: str, count: int | None, *, of_lost: bool = False
@@ -219,16 +222,13 @@ class Actor:
         simulation = self._simulation
         there: Sequence[Node] = simulation.cluster.list(Node).items
         if of_lost:
-            there = list(simulation.lost_nodes.values())
+            there = failed_nodes(simulation)
         action = ACTIONS[self.step.action]
         names = [node.name for node in chosen_nodes(text, there, f"{action} {text}")]
         if count is None or count >= len(names):
             return names
         picked = self._nodes.choice(len(names), size=count, replace=False)
         return [names[index] for index in np.sort(picked).tolist()]
-
-    def _node_names(self) -> set[str]:
-        return {node.name for node in self._simulation.cluster.list(Node).items}
 
 
 def _refusal(error: ApiError, obj: ApiObject) -> str:
@@ -241,7 +241,6 @@ def _refusal(error: ApiError, obj: ApiObject) -> str:
 _BY_NAME: Final[Mapping[str, Callable[[str], ClusterChange]]] = {
     "cordon": lambda nodes: Cordon(nodes=nodes),
     "uncordon": lambda nodes: Uncordon(nodes=nodes),
-    "fail_nodes": lambda nodes: FailNodes(nodes=nodes),
     "return_nodes": lambda nodes: ReturnNodes(nodes=nodes),
     "remove_nodes": lambda nodes: RemoveNodes(nodes=nodes),
 }

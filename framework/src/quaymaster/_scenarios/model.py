@@ -6,6 +6,7 @@ from typing import Final
 
 import attrs
 
+from quaymaster._changes.node_changes import FailureMode
 from quaymaster._config.errors import ArgsError
 from quaymaster._config.fields import duration, integer, matching, non_empty, one_of
 from quaymaster._scenarios.arrivals import Repeat
@@ -199,29 +200,37 @@ class Drain:
 
 @attrs.frozen(kw_only=True)
 class FailNodes:
-    """Loses nodes together with their pods, at once.
+    """Loses nodes together with their pods.
 
     Attributes:
         nodes: A name, or labels as kubectl has them: pool=old,zone in (a, b).
         count: How many of them, drawn at random; by default all.
-        back_after: When they come back, empty; by default not before ``returnNodes``.
+        mode: ``AtOnce``: in the same moment; ``Unreachable``: the nodes do not answer
+            any more, the cluster notices after 50 seconds, and pods go when their
+            tolerations end, after five minutes by default.
+        back_after: When they come back; by default not before ``returnNodes``.
     """
 
     nodes: str = attrs.field(validator=_a_name)
     count: int | None = attrs.field(default=None, validator=integer(1))
+    mode: FailureMode = FailureMode.AT_ONCE
     back_after: timedelta | None = attrs.field(default=None, validator=_time)
 
 
 @attrs.frozen(kw_only=True)
 class FailZone:
-    """Loses all nodes of a zone together with their pods, at once.
+    """Loses all nodes of a zone together with their pods.
 
     Attributes:
         zone: The zone: a value of the nodes' label topology.kubernetes.io/zone.
-        back_after: When they come back, empty; by default not before ``returnNodes``.
+        mode: ``AtOnce``: in the same moment; ``Unreachable``: the nodes do not answer
+            any more, the cluster notices after 50 seconds, and pods go when their
+            tolerations end, after five minutes by default.
+        back_after: When they come back; by default not before ``returnNodes``.
     """
 
     zone: str = attrs.field(validator=_a_name)
+    mode: FailureMode = FailureMode.AT_ONCE
     back_after: timedelta | None = attrs.field(default=None, validator=_time)
 
 
@@ -280,7 +289,7 @@ class Step:
         drain: Cordons nodes and evicts their pods.
         fail_nodes: Loses nodes together with their pods.
         fail_zone: Loses all nodes of a zone together with their pods.
-        return_nodes: Brings back nodes that have failed, empty.
+        return_nodes: Brings back nodes that have failed.
         remove_nodes: Deletes nodes without a drain; their pods are gone 40 s later.
         add_nodes: Adds nodes.
         use_config: Lets the scheduler go on with another configuration.

@@ -27,6 +27,7 @@ def evictions_of(
     for effect in effects:
         told += [(one.pod, one.at, "Drained") for one in effect.evicted]
         told += [(key, effect.at, "Lost") for key in effect.lost]
+        told += [(one.pod, one.at, "Lost") for one in effect.timed_out]
     if not told:
         return ()
     lives: dict[str, list[PodLife]] = {}
