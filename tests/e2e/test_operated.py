@@ -2,15 +2,20 @@
 
 import json
 import re
+import ssl
 from collections.abc import Iterator
+from functools import partial
 from http import HTTPStatus
+from pathlib import Path
 from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import pytest
 
 from tests.e2e.control_plane import ControlPlane
 from tests.e2e.ports import ask
-from tests.e2e.processes import Program
+from tests.e2e.processes import Program, eventually
+from tests.kit.certificates import make_certificate
 
 PATHS = ("/healthz", "/livez", "/readyz", "/metrics", "/configz", "/no-such-page")
 WHO = ("nobody", "monitor", "stranger", "admin", "forged")
@@ -83,6 +88,41 @@ def test_everybody_is_answered_as_by_kube_scheduler(plane: ControlPlane) -> None
     theirs, ours = found
     assert ours == theirs
     assert {code for code, _ in ours.values()} == {200, 401, 403, 404}
+
+
+def test_client_is_known_by_a_certificate_of_the_clusters_authorities(
+    servers: None, tmp_path: Path
+) -> None:
+    make_certificate(tmp_path)
+    authorities = (f"--client-ca-file={tmp_path / 'cert.pem'}",)
+    with ControlPlane(apiserver_flags=authorities) as plane:
+        for program in both(plane):
+            with program:
+                url = f"{url_of(program)}/metrics"
+                # Not known before the ConfigMap has been read.
+                eventually(partial(is_known, url, tmp_path), what="a known client")
+                assert "system:anonymous" in refusal(asked(plane, url, "nobody")[1])
+
+
+def is_known(url: str, certificates: Path) -> bool:
+    """Whether a server knows who shows a certificate."""
+    return 'User \\"harbour.example\\" cannot' in shown(url, certificates)
+
+
+def shown(url: str, certificates: Path) -> str:
+    """What somebody is answered who shows a certificate."""
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    context.load_cert_chain(certificates / "cert.pem", certificates / "key.pem")
+    try:
+        with urlopen(url, timeout=30, context=context) as answer:
+            text: str = answer.read().decode()
+    except HTTPError as error:
+        return error.read().decode()
+    except OSError:
+        return ""
+    return text
 
 
 def test_metrics_are_those_of_kube_scheduler(plane: ControlPlane) -> None:

@@ -37,12 +37,14 @@ def run(*arguments: str) -> Result:
 
 
 def rendered(*arguments: str) -> Mapping[str, Tree]:
-    """The objects by their kind."""
+    """The objects by their kind; of two roles the first one."""
     result = run("deploy", "render", *arguments)
     assert result.exit_code == 0, result.output
-    trees = list(yaml.safe_load_all(result.stdout))
-    assert [tree["kind"] for tree in trees] == KINDS
-    return {tree["kind"]: tree for tree in trees}
+    found: dict[str, Tree] = {}
+    for tree in yaml.safe_load_all(result.stdout):
+        found.setdefault(tree["kind"], tree)
+    assert list(found) == KINDS
+    return found
 
 
 def config_of(objects: Mapping[str, Tree]) -> Tree:
@@ -110,6 +112,29 @@ def test_second_scheduler_has_a_lease_of_its_own() -> None:
     assert config["leaderElection"] == lease
     assert objects["Role"]["metadata"]["namespace"] == "apart"
     assert objects["Role"]["rules"][0]["resourceNames"] == ["lanes"]
+
+
+def test_there_is_a_role_for_each_namespace_of_which_something_is_read(
+    tmp_path: Path,
+) -> None:
+    run(
+        "deploy",
+        "render",
+        "--scheduler-name",
+        "s",
+        "-n",
+        "apart",
+        "--dir",
+        str(tmp_path),
+    )
+    for file, namespace in (
+        ("role.yaml", "apart"),
+        ("rolebinding.yaml", "apart"),
+        ("role-in-kube-system.yaml", "kube-system"),
+        ("rolebinding-in-kube-system.yaml", "kube-system"),
+    ):
+        tree = yaml.safe_load((tmp_path / file).read_text())
+        assert tree["metadata"]["namespace"] == namespace
 
 
 def test_only_scheduler_takes_turns_with_kube_scheduler() -> None:

@@ -161,7 +161,7 @@ def test_all_is_well() -> None:
         "version": "v1.36.2",
         "clock": "within 5 s of the server's",
         "kinds": "all 1 are served",
-        "rights": "18 rights, all given",
+        "rights": "19 rights, all given",
         "lease": "kube-system/kube-scheduler is not there yet; the first leader "
         "makes it",
         "rivals": "nobody else was seen to schedule default-scheduler",

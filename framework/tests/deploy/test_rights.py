@@ -70,6 +70,7 @@ def test_scheduler_itself_needs_little() -> None:
         "patch events.events.k8s.io",
         "create tokenreviews.authentication.k8s.io",
         "create subjectaccessreviews.authorization.k8s.io",
+        f"get configmaps {AUTHORITIES} in namespace 'kube-system'",
         f"get{lease}",
         f"update{lease}",
         f"create{election} in namespace 'kube-system'",
@@ -77,6 +78,7 @@ def test_scheduler_itself_needs_little() -> None:
 
 
 ALWAYS = ("nodes", "pods")
+AUTHORITIES = "'extension-apiserver-authentication'"
 
 
 def test_without_an_election_nobody_needs_leases() -> None:

@@ -3,10 +3,12 @@
 import contextlib
 import http.client
 import ssl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
+from tests.kit.certificates import make_certificate
 from tests.kit.internals.operation import (
     Gate,
     Page,
@@ -21,16 +23,29 @@ from tests.kit.internals.serving import SelfSignedTLS
 
 
 @contextlib.contextmanager
-def serving(**pages: Page) -> Iterator[http.client.HTTPSConnection]:
-    """Serve health and other pages, and connect to them."""
+def serving(
+    *,
+    authorities: Callable[[], str] = lambda: "",
+    certificates: Path | None = None,
+    **pages: Page,
+) -> Iterator[http.client.HTTPSConnection]:
+    """Serve health and other pages, and connect to them.
+
+    Args:
+        authorities: Of clients, as the cluster has them.
+        certificates: The folder of that of the client.
+        **pages: The pages.
+    """
     listed = {f"/{name}": page for name, page in pages.items()}
     listed.update(health_pages("/healthz", []))
-    options = ServingOptions(tls=SelfSignedTLS("127.0.0.1"))
+    options = ServingOptions(tls=SelfSignedTLS("127.0.0.1", None, authorities))
     server = PageServer(("127.0.0.1", 0), listed, Gate(None), options)
     server.start()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE  # the certificate vouches for itself
+    if certificates is not None:
+        context.load_cert_chain(certificates / "cert.pem", certificates / "key.pem")
     port = server.server_port
     connection = http.client.HTTPSConnection("127.0.0.1", port, context=context)
     try:
@@ -79,3 +94,27 @@ def test_page_that_breaks_is_an_error_without_details(
         status, _, text = asked(connection, "/readyz")
     assert (status, text) == (500, "internal server error\n")
     assert "a page broke" in caplog.messages
+
+
+def test_client_is_known_by_a_certificate_of_the_clusters_authorities(
+    tmp_path: Path,
+) -> None:
+    make_certificate(tmp_path)
+    known: list[str] = []
+    with serving(
+        authorities=lambda: "".join(known), certificates=tmp_path
+    ) as connection:
+        assert 'User \\"system:anonymous\\" cannot' in asked(connection, "/x")[2]
+        connection.close()
+        known.append((tmp_path / "cert.pem").read_text())
+        assert 'User \\"harbour.example\\" cannot' in asked(connection, "/x")[2]
+
+
+def test_authorities_that_cannot_be_read_change_nothing(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    known = [""]
+    with serving(authorities=lambda: known[0]) as connection:
+        known[0] = "no certificate"
+        assert asked(connection, "/healthz")[2] == "ok"
+    assert "the old certificates stay: the cluster's authorities" in caplog.text

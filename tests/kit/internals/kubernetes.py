@@ -3,6 +3,7 @@
 from quaymaster._kubernetes.access import Access
 from quaymaster._kubernetes.aliases import Aliases
 from quaymaster._kubernetes.anonymising import anonymised
+from quaymaster._kubernetes.authorities import ClusterAuthorities
 from quaymaster._kubernetes.client import ApiClient
 from quaymaster._kubernetes.connection import Answer
 from quaymaster._kubernetes.errors import ApiError, CredentialsError
@@ -20,6 +21,7 @@ __all__ = [
     "Answer",
     "ApiClient",
     "ApiError",
+    "ClusterAuthorities",
     "CredentialsError",
     "Kubeconfig",
     "Resource",

@@ -11,6 +11,7 @@ from quaymaster._cli.signals import on_signal
 from quaymaster._contract.clock import Clock
 from quaymaster._driver.cluster import KubernetesCluster
 from quaymaster._engine.scheduler import Scheduler
+from quaymaster._kubernetes.authorities import ClusterAuthorities
 from quaymaster._operation.access import Gate
 from quaymaster._operation.attempts import attempts_page
 from quaymaster._operation.background import DriftWatch
@@ -26,6 +27,7 @@ from quaymaster._operation.server_view import ServerComparer, view_of
 from quaymaster._operation.standing import Standing, health
 from quaymaster._runtime.metrics import SchedulerMetrics
 from quaymaster._serving.tls import (
+    Authorities,
     CertificateError,
     ServerTLS,
     TLSFiles,
@@ -54,6 +56,8 @@ class ServingArguments:
         tls_cert_file: The server's certificate; without one, it signs one itself.
         tls_private_key_file: Its key.
         client_ca_file: The authorities of clients' certificates.
+        authentication_skip_lookup: Whether not to ask the cluster for them, where no
+            file has them.
     """
 
     bind_address: str
@@ -61,6 +65,7 @@ class ServingArguments:
     tls_cert_file: str | None
     tls_private_key_file: str | None
     client_ca_file: str | None
+    authentication_skip_lookup: bool
 
 
 def serving_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -102,7 +107,13 @@ _OPTIONS: Final = (
         "--client-ca-file",
         type=click.Path(),
         metavar="FILE",
-        help="Know clients by certificates of these authorities, beside tokens.",
+        help="Know clients by certificates of these authorities, beside tokens; by "
+        "default, of those that the cluster knows its clients by.",
+    ),
+    click.option(
+        "--authentication-skip-lookup",
+        is_flag=True,
+        help="Do not ask the cluster for them.",
     ),
 )
 
@@ -122,7 +133,8 @@ def _serving(
         yield
         return
     gate = Gate(CachedReviewer(ApiReviewer(cluster.post)))
-    options = ServingOptions(tls=_tls(arguments))
+    authorities = ClusterAuthorities(cluster.read)
+    options = ServingOptions(tls=_tls(arguments, authorities.text))
     address = (arguments.bind_address, arguments.secure_port)
     try:
         server = PageServer(address, pages, gate, options)
@@ -130,10 +142,13 @@ def _serving(
         where = f"{address[0]}:{address[1]}"
         problem = f"cannot listen on {where}: {error.strerror}; 0 serves nothing"
         raise click.BadParameter(problem, param_hint="--secure-port") from error
+    if arguments.client_ca_file is None and not arguments.authentication_skip_lookup:
+        authorities.start()
     server.start()
     try:
         yield
     finally:
+        authorities.stop()
         server.stop()
 
 
@@ -206,7 +221,7 @@ def operating(
         yield
 
 
-def _tls(arguments: ServingArguments) -> WrapsConnections:
+def _tls(arguments: ServingArguments, authorities: Authorities) -> WrapsConnections:
     certificate, key = arguments.tls_cert_file, arguments.tls_private_key_file
     if (certificate is None) != (key is None):
         raise click.UsageError(
@@ -214,18 +229,22 @@ def _tls(arguments: ServingArguments) -> WrapsConnections:
         )
     try:
         if certificate is not None and key is not None:
-            authorities = arguments.client_ca_file
             files = TLSFiles(
-                certificate=certificate, key=key, client_authorities=authorities
+                certificate=certificate,
+                key=key,
+                client_authorities=arguments.client_ca_file,
             )
-            return ServerTLS(files)
-        return _self_signed(arguments)
+            return ServerTLS(files, authorities)
+        return _self_signed(arguments, authorities)
     except CertificateError as error:
         raise click.UsageError(str(error)) from error
 
 
-def _self_signed(arguments: ServingArguments) -> WrapsConnections:
+def _self_signed(
+    arguments: ServingArguments, authorities: Authorities
+) -> WrapsConnections:
     # Only here: it takes long to import, and is not there without the extra.
     from quaymaster._serving.self_signed import SelfSignedTLS  # noqa: PLC0415 - above
 
-    return SelfSignedTLS(arguments.bind_address, arguments.client_ca_file)
+    host, file = arguments.bind_address, arguments.client_ca_file
+    return SelfSignedTLS(host, file, authorities)

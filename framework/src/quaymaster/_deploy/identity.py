@@ -39,19 +39,23 @@ def role_texts(plan: Plan) -> Iterator[tuple[str, str]]:
     """The roles and who has them, as file names and texts.
 
     There is a ClusterRole for what is in all namespaces, and a Role for each namespace
-    of which there is something by itself.
+    of which there is something by itself; those after the first are named by it.
     """
+    made: set[str] = set()
     namespaces = dict.fromkeys(need.right.namespace for need in plan.needs)
     for namespace in namespaces:
         needs = [one for one in plan.needs if one.right.namespace == namespace]
         kind = "Role" if namespace else "ClusterRole"
+        where = f"-in-{namespace}" if kind in made else ""
+        made.add(kind)
         head: Tree = {
             "apiVersion": f"{_RBAC}/v1",
             "kind": kind,
             "metadata": _metadata(plan, namespace),
         }
-        yield kind.lower(), role_text(head, rules_of(needs))
-        yield f"{kind.lower()}binding", yaml_text(_binding(plan, kind, namespace))
+        yield f"{kind.lower()}{where}", role_text(head, rules_of(needs))
+        binding = yaml_text(_binding(plan, kind, namespace))
+        yield f"{kind.lower()}binding{where}", binding
 
 
 def _binding(plan: Plan, kind: str, namespace: str) -> Tree:

@@ -44,7 +44,8 @@ def rendered(plan: Plan) -> Iterator[tuple[str, str]]:
         The name of each, for a file, and its text.
     """
     for name, text in _texts(plan):
-        yield name, commented(_COMMENTS[name], text)
+        kind, _, _ = name.partition("-")
+        yield name, commented(_COMMENTS[kind], text)
 
 
 def _texts(plan: Plan) -> Iterator[tuple[str, str]]:

@@ -15,6 +15,7 @@ from quaymaster._config.kinds import profile_plugins
 from quaymaster._config.model import SchedulerConfig
 from quaymaster._config.settings import LeaderElection
 from quaymaster._contract.declarations import Verb
+from quaymaster._kubernetes.authorities import AUTHORITIES
 from quaymaster._objects import ApiObject, Lease, Node, Pod
 from quaymaster._objects.kinds import group_of, plural_of
 from quaymaster._registry.access import reads_of_plugin, writes_of_plugin
@@ -35,6 +36,7 @@ _WHO_ASKS: Final = "the pages of metrics (who asks, and what they may)"
 _EVENTS_TOLD: Final = f"{SCHEDULER} (what became of pods)"
 _CONDITIONS: Final = f"{SCHEDULER} (why a pod is not scheduled)"
 _ELECTION: Final = "the leader election"
+_CERTIFICATES: Final = "the pages of metrics (whose certificates they know)"
 
 
 @attrs.frozen
@@ -106,6 +108,7 @@ def _asked(
         yield from _asked_by_plugin(registry[name].load(), name)
     if config.leader_election.leader_elect:
         yield from _electing(config.leader_election)
+    yield Right("get", "configmaps", "", *AUTHORITIES), _CERTIFICATES
 
 
 _TELLING: Final = ("create", "patch")

@@ -5,7 +5,6 @@ It needs the package cryptography, from the extra ``kubernetes``.
 
 import contextlib
 import os
-import socket
 import ssl
 import tempfile
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from quaymaster._serving.tls import new_context
+from quaymaster._serving.tls import Authorities, RenewedTLS, new_context, stamp
 
 __all__ = ["SelfSignedTLS"]
 
@@ -26,28 +25,34 @@ _YEAR = timedelta(days=365)
 _SLACK = timedelta(hours=1)  # clocks of clients may be behind
 
 
-class SelfSignedTLS:
+class SelfSignedTLS(RenewedTLS):
     """Wraps connections in TLS, with a certificate that is made when it starts.
 
     Args:
         host: Where the server listens.
         client_authorities: The file of the authorities of clients' certificates; None
-            if clients are not asked for any.
+            for no file.
+        authorities: Further ones.
 
     Raises:
         CertificateError: That file cannot be used.
     """
 
-    def __init__(self, host: str, client_authorities: str | None = None) -> None:
-        self._context = new_context(client_authorities)
-        with _as_file(_certificate_and_key(host)) as path:
-            self._context.load_cert_chain(path)
+    def __init__(
+        self,
+        host: str,
+        client_authorities: str | None = None,
+        authorities: Authorities = lambda: "",
+    ) -> None:
+        own = _certificate_and_key(host)
 
-    def wrap(self, connection: socket.socket) -> ssl.SSLSocket:
-        """Wrap an accepted connection; the handshake is left to its own thread."""
-        return self._context.wrap_socket(
-            connection, server_side=True, do_handshake_on_connect=False
-        )
+        def make() -> ssl.SSLContext:
+            context = new_context(client_authorities, authorities())
+            with _as_file(own) as path:
+                context.load_cert_chain(path)
+            return context
+
+        super().__init__(lambda: (stamp(client_authorities), authorities()), make)
 
 
 def _certificate_and_key(host: str) -> bytes:

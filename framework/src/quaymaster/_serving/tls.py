@@ -3,20 +3,27 @@
 import logging
 import socket
 import ssl
+from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import attrs
 
 from quaymaster._errors import QuaymasterError
 
 __all__ = [
+    "Authorities",
     "CertificateError",
+    "RenewedTLS",
     "ServerTLS",
     "TLSFiles",
     "WrapsConnections",
     "new_context",
+    "stamp",
 ]
+
+Authorities: TypeAlias = Callable[[], str]
+"""Returns the authorities of clients' certificates in PEM form; empty for none."""
 
 _log = logging.getLogger(__name__)
 
@@ -49,37 +56,34 @@ class WrapsConnections(Protocol):
         """Wrap an accepted connection; the handshake is left to its own thread."""
 
 
-class ServerTLS:
-    """Wraps connections in TLS.
+class RenewedTLS:
+    """Wraps connections in TLS, by what there is when each of them comes.
 
-    Certificates are renewed while servers run, so files that have changed are read
-    again for the next connection. If they cannot be used, that is logged, and the old
-    ones stay.
+    Certificates are renewed while servers run. If new ones cannot be used, that is
+    logged, and the old ones stay.
 
     Args:
-        files: The files.
+        state: Returns a value that differs once there are others.
+        make: Reads them.
 
     Raises:
-        CertificateError: The files cannot be used.
+        CertificateError: They cannot be used.
     """
 
-    def __init__(self, files: TLSFiles) -> None:
-        self._files = files
-        self._state = _state(files)
-        self._context = _context(files)
-
-    @property
-    def asks_clients(self) -> bool:
-        """Whether clients need a certificate."""
-        return self._files.client_authorities is not None
+    def __init__(
+        self, state: Callable[[], object], make: Callable[[], ssl.SSLContext]
+    ) -> None:
+        self._state_now, self._make = state, make
+        self._state = state()
+        self._context = make()
 
     def wrap(self, connection: socket.socket) -> ssl.SSLSocket:
         """Wrap an accepted connection; the handshake is left to its own thread."""
-        state = _state(self._files)
+        state = self._state_now()
         if state != self._state:
             self._state = state
             try:
-                self._context = _context(self._files)
+                self._context = self._make()
             except CertificateError as error:
                 _log.error("the old certificates stay: %s", error)
         return self._context.wrap_socket(
@@ -87,12 +91,28 @@ class ServerTLS:
         )
 
 
-def _state(files: TLSFiles) -> tuple[object, ...]:
-    """Return a value that differs once files have been replaced."""
-    return tuple(map(_stamp, attrs.astuple(files)))
+class ServerTLS(RenewedTLS):
+    """Wraps connections in TLS, with certificates from files that may change.
+
+    Args:
+        files: The files.
+        authorities: Of clients' certificates, beside those of a file.
+
+    Raises:
+        CertificateError: The files cannot be used.
+    """
+
+    def __init__(self, files: TLSFiles, authorities: Authorities = lambda: "") -> None:
+        self.asks_clients = files.client_authorities is not None
+
+        def state() -> object:
+            return [*map(stamp, attrs.astuple(files)), authorities()]
+
+        super().__init__(state, lambda: _context(files, authorities()))
 
 
-def _stamp(path: str | None) -> object:
+def stamp(path: str | None) -> object:
+    """A value that differs once a file has been replaced."""
     try:
         found = Path(path).stat() if path else None
     except OSError:
@@ -100,8 +120,8 @@ def _stamp(path: str | None) -> object:
     return found and (found.st_mtime_ns, found.st_ino, found.st_size)
 
 
-def _context(files: TLSFiles) -> ssl.SSLContext:
-    context = new_context(files.client_authorities)
+def _context(files: TLSFiles, authorities: str) -> ssl.SSLContext:
+    context = new_context(files.client_authorities, authorities)
     try:
         context.load_cert_chain(files.certificate, files.key, password=_no_password)
     except (OSError, ValueError) as error:
@@ -110,15 +130,19 @@ def _context(files: TLSFiles) -> ssl.SSLContext:
     return context
 
 
-def new_context(client_authorities: str | None) -> ssl.SSLContext:
+def new_context(
+    client_authorities: str | None, authorities: str = ""
+) -> ssl.SSLContext:
     """Make what a server speaks TLS with, still without a certificate of its own.
 
     Args:
         client_authorities: The file of the authorities of clients' certificates; None
-            if clients are not asked for any.
+            for no file.
+        authorities: Such authorities themselves, in PEM form; empty for none. Clients
+            are asked for certificates if there is anybody to vouch for them.
 
     Raises:
-        CertificateError: The file cannot be used.
+        CertificateError: They cannot be used.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
@@ -129,6 +153,13 @@ def new_context(client_authorities: str | None) -> ssl.SSLContext:
             context.load_verify_locations(client_authorities)
         except (OSError, ValueError) as error:
             raise CertificateError(f"{client_authorities}: {_why(error)}") from error
+    if authorities:
+        context.verify_mode = ssl.CERT_OPTIONAL
+        try:
+            context.load_verify_locations(cadata=authorities)
+        except (OSError, ValueError) as error:
+            told = f"the cluster's authorities of clients: {_why(error)}"
+            raise CertificateError(told) from error
     return context
 
 

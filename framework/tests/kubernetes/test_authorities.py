@@ -1,0 +1,73 @@
+"""Whose certificates a cluster knows, as its ConfigMap says."""
+
+import json
+
+import pytest
+
+from quaymaster.cluster import ApiError, NotFoundError
+from tests.kit.internals.kubernetes import ClusterAuthorities
+
+PATH = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication"
+
+
+class Server:
+    """Has the ConfigMap that a test wants, or refuses."""
+
+    def __init__(self, data: dict[str, str]) -> None:
+        self.data = data
+        self.error: ApiError | None = None
+        self.asked: list[str] = []
+
+    def read(self, path: str) -> bytes:
+        self.asked.append(path)
+        if self.error is not None:
+            raise self.error
+        return json.dumps({"kind": "ConfigMap", "data": self.data}).encode()
+
+
+def test_authorities_are_those_of_the_cluster_now() -> None:
+    server = Server({"client-ca-file": "one", "requestheader-client-ca-file": "other"})
+    authorities = ClusterAuthorities(server.read)
+    assert authorities.text() == ""
+    authorities.refresh()
+    assert (server.asked, authorities.text()) == ([PATH], "one")
+    server.data["client-ca-file"] = "two"
+    authorities.refresh()
+    assert authorities.text() == "two"
+
+
+@pytest.mark.parametrize("error", [None, NotFoundError("no such ConfigMap")])
+def test_cluster_that_names_none_knows_clients_by_tokens_and_that_is_all_right(
+    error: ApiError | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = Server({"client-ca-file": "one"})
+    authorities = ClusterAuthorities(server.read)
+    authorities.refresh()
+    server.data, server.error = {}, error
+    authorities.refresh()
+    assert (authorities.text(), caplog.messages) == ("", [])
+
+
+def test_refusal_is_told_once_and_changes_nothing(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    server = Server({"client-ca-file": "one"})
+    authorities = ClusterAuthorities(server.read)
+    named = "the ConfigMap kube-system/extension-apiserver-authentication: no right"
+    server.error = ApiError("no right")
+    for _ in range(2):
+        authorities.refresh()
+    assert caplog.messages == [f"clients are known by tokens alone: {named}"]
+    server.error = None
+    authorities.refresh()
+    caplog.clear()
+    server.error = ApiError("no right")
+    authorities.refresh()
+    assert authorities.text() == "one"
+    assert caplog.messages == [f"authorities of clients stay as they were: {named}"]
+
+
+def test_what_is_no_configmap_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    authorities = ClusterAuthorities(lambda _: b"[]")
+    authorities.refresh()
+    assert "Expected `object`, got `array`" in caplog.text
