@@ -1,6 +1,7 @@
 """What clients ask, as it stands in the bodies of requests."""
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Annotated, Final, TypeVar
 
 import msgspec
@@ -28,6 +29,10 @@ BodyT = TypeVar("BodyT", bound=msgspec.Struct)
 
 _WRONG: Final = "Unprocessable request"
 _UNSET: Final = msgspec.Raw()
+# Bounds on memory, chosen and not measured: far more templates than a client asks about
+# in turn, and longer ones than most people write.
+_KNOWN: Final = 1024
+_LONGEST_KNOWN: Final = 1 << 15
 
 
 class WantedPod(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -140,15 +145,19 @@ def objects_of(request: SimulateRequest) -> Sequence[ApiObject]:
 
 
 def _pod(manifest: msgspec.Raw, line: str, place: str) -> Pod:
-    has_manifest = bool(bytes(manifest))
-    if has_manifest is bool(line):
+    text = bytes(manifest)
+    if bool(text) is bool(line):
         got = "both" if line else "neither"
         message = f"expected pod (a manifest) or line (such as cpu=2), got {got}"
         raise RequestError(422, _WRONG, problems=[Problem(path=place, message=message)])
     if line:
         return _of_line(line, f"{place}.line".lstrip("."))
-    where = f"{place}.pod".lstrip(".")
-    found = _loaded([(where, bytes(manifest))])
+    read = _of_manifest if len(text) <= _LONGEST_KNOWN else _read_manifest
+    return read(text, f"{place}.pod".lstrip("."))
+
+
+def _read_manifest(text: bytes, where: str) -> Pod:
+    found = _loaded([(where, text)])
     if len(found) != 1 or not isinstance(found[0], Pod):
         kinds = ", ".join(obj.kind for obj in found) or "nothing that is scheduled"
         message = f"expected one Pod, got {kinds}"
@@ -158,9 +167,14 @@ def _pod(manifest: msgspec.Raw, line: str, place: str) -> Pod:
     return found[0]
 
 
+# Clients ask about the same pods over and over. Errors are not kept.
+_of_manifest: Final = lru_cache(_KNOWN)(_read_manifest)
+_pod_of_text: Final = lru_cache(_KNOWN)(pod_of_text)
+
+
 def _of_line(line: str, place: str) -> Pod:
     try:
-        return pod_of_text(line)
+        return _pod_of_text(line)
     except PodTextError as error:
         problem = Problem(path=place, message=str(error))
         raise RequestError(422, _WRONG, problems=[problem]) from error

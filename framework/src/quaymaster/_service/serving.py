@@ -136,6 +136,7 @@ def _server(app: Starlette) -> uvicorn.Server:
         access_log=False,
         log_level="warning",
         lifespan="off",
+        proxy_headers=False,  # nobody asks who the client is
         server_header=False,
         ws="none",
         timeout_graceful_shutdown=_GRACE_SECONDS,

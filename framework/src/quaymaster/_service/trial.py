@@ -30,7 +30,7 @@ class Tried:
         pod: Its key.
         node: The node that it would get; empty if it fits nowhere.
         message: Why it fits nowhere, in the scheduler's words; empty otherwise.
-        reasons: The reasons for which nodes were rejected, each once.
+        reasons: The reasons for which nodes were rejected, each once, sorted.
         plugins: The plugins that rejected nodes, sorted.
     """
 
@@ -71,11 +71,14 @@ class Trial:
         while self._undo:
             self._undo.pop()()
 
-    def place(self, pod: Pod) -> Tried:
+    def place(self, pod: Pod, *, remember: bool = True) -> Tried:
         """Find a node for a pod, and count it in there.
 
         Args:
             pod: The pod, as it would be in a cluster, with a uid of its own.
+            remember: Whether to remember what plugins say of each node. The answer is
+                the same; it comes sooner the next time, and later this time: a pod
+                whose like does not come again is placed in a third of the time without.
         """
         framework = self._scheduler.frameworks.get(pod.spec.scheduler_name)
         if framework is None:
@@ -87,10 +90,10 @@ class Trial:
             gate = framework.pre_enqueue(call.plugin, pod)
             if gate is not None:
                 return _refused(pod, gate.with_plugin(call.plugin))
-        return self._placed(framework, pod)
+        return self._placed(framework, pod, remember)
 
-    def _placed(self, framework: Framework, pod: Pod) -> Tried:
-        algorithm = framework.algorithm
+    def _placed(self, framework: Framework, pod: Pod, remember: bool) -> Tried:
+        algorithm = framework.algorithm if remember else framework.plain
         nodes = algorithm.nodes
         if not len(nodes):
             return Tried(pod=pod.key, message=_NO_NODES)
@@ -133,7 +136,8 @@ def _unfit(pod: Pod, unfit: FitError) -> Tried:
         return _refused(pod, unfit.status)
     message, reasons = diagnosis.told()
     plugins = tuple(sorted(diagnosis.unschedulable_plugins))
-    return Tried(pod=pod.key, message=message, reasons=reasons, plugins=plugins)
+    ordered = tuple(sorted(reasons))
+    return Tried(pod=pod.key, message=message, reasons=ordered, plugins=plugins)
 
 
 def _refused(pod: Pod, status: Status) -> Tried:

@@ -13,7 +13,7 @@ from quaymaster._engine.failure import Failure
 from quaymaster._engine.framework import Framework
 from quaymaster._inmemory.admission.problems import AdmissionError
 from quaymaster._inmemory.limits import MAX_PODS
-from quaymaster._objects import ApiObject, Pod
+from quaymaster._objects import ApiObject, Pod, PodSpec
 from quaymaster._registry.registry import PluginRegistry
 from quaymaster._service.errors import DeadlineError, RequestError
 from quaymaster._service.trial import Trial, Tried
@@ -24,6 +24,9 @@ from quaymaster._simulation.run import Simulation, filled_cluster
 __all__ = ["Fit", "WarmCluster"]
 
 _WRONG: Final = "Unprocessable request"
+# A bound on memory, chosen and not measured: far more templates than clients ask about
+# in turn.
+_RECENT: Final = 1024
 
 
 @attrs.frozen(kw_only=True)
@@ -90,6 +93,7 @@ class WarmCluster:
         self.unscheduled = len(result.unscheduled)
         listed = self._run.cluster.list(Pod).items
         self._known = frozenset(pod.key for pod in listed)
+        self._recent = _RecentSpecs()
 
     def close(self) -> None:
         """Close the plugins."""
@@ -109,8 +113,8 @@ class WarmCluster:
         begun = time.monotonic()
         with Trial(self._run.scheduler, self._seed) as trial:
             found = []
-            for pod in admitted:
-                found.append(trial.place(pod))
+            for pod, is_known in admitted:
+                found.append(trial.place(pod, remember=is_known))
                 if time.monotonic() > deadline:
                     raise DeadlineError(deadline - begun)
         return Fit(pods=tuple(found))
@@ -121,7 +125,7 @@ class WarmCluster:
         Raises:
             RequestError: The pod breaks rules, or no profile takes it.
         """
-        admitted = self._admitted(pod)
+        admitted, _ = self._admitted(pod)
         name = admitted.spec.scheduler_name
         framework: Framework | None = self._run.scheduler.frameworks.get(name)
         if framework is None:
@@ -172,11 +176,36 @@ class WarmCluster:
             log=log,
         )
 
-    def _admitted(self, pod: Pod) -> Pod:
+    def _admitted(self, pod: Pod) -> tuple[Pod, bool]:
+        """Return the pod as it would come in, and whether its like was there lately."""
         try:
-            return self._run.cluster.admitted(pod)
+            admitted = self._run.cluster.admitted(pod)
         except AdmissionError as error:
             raise RequestError(422, _WRONG, problems=error.problems) from error
+        return admitted, self._recent.keep(admitted.spec)
+
+
+class _RecentSpecs:
+    """Keeps some specs alive, those that were asked about last.
+
+    What is worked out from a spec, such as its signature, is kept as long as the spec.
+    In a cluster pods hold it; nobody would hold those of questions.
+    """
+
+    def __init__(self) -> None:
+        self._specs: dict[int, PodSpec] = {}
+
+    def keep(self, spec: PodSpec) -> bool:
+        """Keep a spec until so many others have come; say whether it was kept before.
+
+        Equal specs of admitted pods are one object.
+        """
+        specs, key = self._specs, id(spec)
+        was_kept = specs.pop(key, None) is not None
+        specs[key] = spec
+        if len(specs) > _RECENT:
+            del specs[next(iter(specs))]
+        return was_kept
 
 
 class _Deadline(AttemptLog):
