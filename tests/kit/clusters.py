@@ -12,6 +12,7 @@ __all__ = [
     "make_cluster",
     "names_of",
     "object_names",
+    "pass_time",
     "pods_of",
     "react",
     "schedule",
@@ -60,6 +61,19 @@ def names_of(cluster: InMemoryCluster) -> list[str]:
 def react(cluster: InMemoryCluster) -> None:
     """Let the controllers and the kubelet do what is due now."""
     cluster.clock.run_due()
+
+
+def pass_time(cluster: InMemoryCluster, seconds: float) -> None:
+    """Let virtual time pass, with all that is due on the way."""
+    clock = cluster.clock
+    assert isinstance(clock, VirtualClock)
+    end = clock.now() + seconds
+    react(cluster)
+    while (due := clock.next_due()) is not None and due <= end:
+        clock.advance(due - clock.now())
+        react(cluster)
+    clock.advance(end - clock.now())
+    react(cluster)
 
 
 def schedule(cluster: InMemoryCluster) -> None:

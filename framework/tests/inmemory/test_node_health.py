@@ -11,7 +11,6 @@ from quaymaster import ApiObject, Node, Pod
 from quaymaster.cluster import NotFoundError
 from quaymaster.inmemory import HealthObserver, InMemoryCluster
 from quaymaster.objects import Toleration
-from quaymaster.scheduler import VirtualClock
 from quaymaster.testing import (
     make_daemon_set,
     make_deployment,
@@ -19,7 +18,7 @@ from quaymaster.testing import (
     make_pod,
     make_stateful_set,
 )
-from tests.kit.clusters import make_cluster, pods_of, react, schedule
+from tests.kit.clusters import make_cluster, pass_time, pods_of, schedule
 
 ZONE = "topology.kubernetes.io/zone"
 UNREACHABLE = "node.kubernetes.io/unreachable"
@@ -37,19 +36,6 @@ def cluster_of(
     cluster = make_cluster(*nodes, *objects)
     schedule(cluster)
     return cluster
-
-
-def go_on(cluster: InMemoryCluster, seconds: float) -> None:
-    """Let time pass, with all that is due."""
-    clock = cluster.clock
-    assert isinstance(clock, VirtualClock)
-    end = clock.now() + seconds
-    react(cluster)
-    while (due := clock.next_due()) is not None and due <= end:
-        clock.advance(due - clock.now())
-        react(cluster)
-    clock.advance(end - clock.now())
-    react(cluster)
 
 
 def effects(cluster: InMemoryCluster, name: str) -> list[str]:
@@ -75,10 +61,10 @@ def executed(cluster: InMemoryCluster) -> list[str]:
 def test_a_cluster_notices_a_silent_node_after_fifty_seconds() -> None:
     cluster = cluster_of(make_pod(name="p", node="n0"))
     cluster.stop_kubelets(["n0"])
-    go_on(cluster, 49)
+    pass_time(cluster, 49)
     assert effects(cluster, "n0") == []
     assert readiness(cluster, "p") == ["True"]
-    go_on(cluster, 1)
+    pass_time(cluster, 1)
     assert effects(cluster, "n0") == ["NoSchedule", "NoExecute"]
     assert readiness(cluster, "p") == ["False"]
     [ready] = cluster.get(Node, "n0").status.conditions
@@ -94,10 +80,10 @@ def test_a_pod_goes_after_its_toleration_and_is_made_anew_at_once() -> None:
     deleted: list[str] = []
     observer = HealthObserver(deleted=lambda pod: deleted.append(pod.name))
     cluster.stop_kubelets(["n0"], observer)
-    go_on(cluster, 349)
+    pass_time(cluster, 349)
     [pod] = pods_of(cluster)
     assert not pod.is_terminating
-    go_on(cluster, 1)
+    pass_time(cluster, 1)
     assert deleted == [pod.name]
     old, new = pods_of(cluster)
     assert old.is_terminating
@@ -109,11 +95,11 @@ def test_the_successor_in_a_stateful_set_waits_until_the_node_is_deleted() -> No
     cluster = cluster_of(make_stateful_set(name="db", replicas=1))
     uid = pods_of(cluster)[0].uid
     cluster.stop_kubelets(["n0"])
-    go_on(cluster, 3600)
+    pass_time(cluster, 3600)
     [pod] = pods_of(cluster)
     assert pod.is_terminating
     cluster.delete(Node, "n0")
-    go_on(cluster, 40)
+    pass_time(cluster, 40)
     [pod] = pods_of(cluster)
     assert pod.uid != uid
     assert pod.node_name == ""
@@ -125,7 +111,7 @@ def test_pods_that_tolerate_it_for_ever_stay_and_are_ready_again_later() -> None
     )
     before = {pod.uid for pod in pods_of(cluster)}
     cluster.stop_kubelets(["n0"])
-    go_on(cluster, 3600)
+    pass_time(cluster, 3600)
     assert {pod.uid for pod in pods_of(cluster)} == before
     cluster.start_kubelets(["n0"])
     assert effects(cluster, "n0") == []
@@ -136,9 +122,9 @@ def test_pods_that_tolerate_it_for_ever_stay_and_are_ready_again_later() -> None
 def test_a_node_that_answers_in_time_keeps_its_pods() -> None:
     cluster = cluster_of(make_pod(name="p", node="n0"))
     cluster.stop_kubelets(["n0"])
-    go_on(cluster, 200)
+    pass_time(cluster, 200)
     cluster.start_kubelets(["n0"])
-    go_on(cluster, 3600)
+    pass_time(cluster, 3600)
     [pod] = pods_of(cluster)
     assert not pod.is_terminating
     assert readiness(cluster, "p") == ["True"]
@@ -147,7 +133,7 @@ def test_a_node_that_answers_in_time_keeps_its_pods() -> None:
 def test_a_node_that_answers_late_ends_what_was_deleted() -> None:
     cluster = cluster_of(make_pod(name="p", node="n0"), make_pod(name="q", node="n1"))
     cluster.stop_kubelets(["n0"])
-    go_on(cluster, 3600)
+    pass_time(cluster, 3600)
     assert len(pods_of(cluster)) == 2
     cluster.start_kubelets(["n0"])
     assert [pod.name for pod in pods_of(cluster)] == ["q"]
@@ -166,11 +152,11 @@ def test_a_pod_bound_before_anybody_noticed_begins_when_the_node_is_back() -> No
 def test_a_zone_loses_one_node_every_ten_seconds_if_it_is_lost_as_a_whole() -> None:
     cluster = cluster_of(zones=("a", "a", "a", "b"))
     cluster.stop_kubelets(["n0", "n1", "n2"])
-    go_on(cluster, 50)
+    pass_time(cluster, 50)
     assert executed(cluster) == ["n0"]
-    go_on(cluster, 10)
+    pass_time(cluster, 10)
     assert executed(cluster) == ["n0", "n1"]
-    go_on(cluster, 10)
+    pass_time(cluster, 10)
     assert executed(cluster) == ["n0", "n1", "n2"]
 
 
@@ -178,7 +164,7 @@ def test_no_pod_goes_where_most_of_a_small_zone_is_lost() -> None:
     told: list[str] = []
     cluster = cluster_of(zones=("a", "a", "a", "a", "b"))
     cluster.stop_kubelets(["n0", "n1", "n2"], HealthObserver(told=told.append))
-    go_on(cluster, 3600)
+    pass_time(cluster, 3600)
     assert executed(cluster) == []
     assert told[0].startswith("3 of 4 nodes of zone a do not answer")
 
@@ -186,31 +172,31 @@ def test_no_pod_goes_where_most_of_a_small_zone_is_lost() -> None:
 def test_pods_of_a_large_zone_that_is_mostly_lost_go_slowly() -> None:
     cluster = cluster_of(zones=["a"] * 60)
     cluster.stop_kubelets([f"n{index}" for index in range(40)])
-    go_on(cluster, 50 + 300)
+    pass_time(cluster, 50 + 300)
     assert len(executed(cluster)) == 4
 
 
 def test_no_pod_goes_while_no_node_answers() -> None:
     cluster = cluster_of(make_pod(name="p", node="n0"))
     cluster.stop_kubelets(["n0"])
-    go_on(cluster, 100)
+    pass_time(cluster, 100)
     assert executed(cluster) == ["n0"]
     cluster.stop_kubelets(["n1"])
-    go_on(cluster, 3600)
+    pass_time(cluster, 3600)
     assert executed(cluster) == []
     assert not pods_of(cluster)[0].is_terminating
     cluster.start_kubelets(["n1"])
-    go_on(cluster, 300)
+    pass_time(cluster, 300)
     assert pods_of(cluster)[0].is_terminating
 
 
 def test_another_node_of_the_same_name_is_not_silent() -> None:
     cluster = cluster_of()
     cluster.stop_kubelets(["n0"])
-    go_on(cluster, 60)
+    pass_time(cluster, 60)
     cluster.delete(Node, "n0")
     cluster.create(make_node(name="n0"))
-    go_on(cluster, 3600)
+    pass_time(cluster, 3600)
     assert cluster.silent_nodes == frozenset()
     assert effects(cluster, "n0") == []
 

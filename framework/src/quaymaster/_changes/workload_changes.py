@@ -120,9 +120,9 @@ class SetImage:
         spec = replace(old.spec, template=template)
         cluster.update(replace(old, spec=spec))
         effect = _changed(self, now, old)
-        if not isinstance(old, Deployment):
+        if not _rolls_out(old):
             effect.notes.append(
-                f"the pods of a {old.kind} that exist keep their image: "
+                f"the pods of this {old.kind} that exist keep their image: "
                 "it is used for those that are made from now on"
             )
         return effect
@@ -143,6 +143,13 @@ class SetImage:
         if self.container in ("", "*", container.name):
             return replace(container, image=self.image)
         return container
+
+
+def _rolls_out(obj: _TEMPLATED) -> bool:
+    """Whether the pods of a workload are replaced if its template changes."""
+    if isinstance(obj, StatefulSet | DaemonSet):
+        return obj.spec.update_strategy.type != "OnDelete"
+    return isinstance(obj, Deployment)
 
 
 def _changed(change: object, now: float, obj: ApiObject) -> Effect:

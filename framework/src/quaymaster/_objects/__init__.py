@@ -85,6 +85,14 @@ from quaymaster._objects.policy import (
     PodDisruptionBudgetStatus,
 )
 from quaymaster._objects.pool import SpecPool
+from quaymaster._objects.rollouts import (
+    DaemonSetUpdateStrategy,
+    DeploymentStrategy,
+    RollingUpdateDaemonSet,
+    RollingUpdateDeployment,
+    RollingUpdateStatefulSetStrategy,
+    StatefulSetUpdateStrategy,
+)
 from quaymaster._objects.runtime import (
     RuntimeClass,
     RuntimeClassOverhead,
@@ -185,8 +193,10 @@ __all__ = [
     "ContainerStatus",
     "DaemonSet",
     "DaemonSetSpec",
+    "DaemonSetUpdateStrategy",
     "Deployment",
     "DeploymentSpec",
+    "DeploymentStrategy",
     "DeviceClass",
     "DeviceClassSpec",
     "EphemeralVolumeSource",
@@ -257,6 +267,9 @@ __all__ = [
     "ResourceQuotaSpec",
     "ResourceQuotaStatus",
     "ResourceRequirements",
+    "RollingUpdateDaemonSet",
+    "RollingUpdateDeployment",
+    "RollingUpdateStatefulSetStrategy",
     "RuntimeClass",
     "RuntimeClassOverhead",
     "RuntimeClassScheduling",
@@ -269,6 +282,7 @@ __all__ = [
     "StatefulSet",
     "StatefulSetOrdinals",
     "StatefulSetSpec",
+    "StatefulSetUpdateStrategy",
     "StorageClass",
     "Taint",
     "Time",

@@ -9,6 +9,11 @@ from typing import ClassVar
 from quaymaster._objects.meta import ApiObject, ApiValue, LabelSelector
 from quaymaster._objects.numbers import Int32, Int64
 from quaymaster._objects.pod import PodTemplateSpec
+from quaymaster._objects.rollouts import (
+    DaemonSetUpdateStrategy,
+    DeploymentStrategy,
+    StatefulSetUpdateStrategy,
+)
 from quaymaster._objects.storage import PersistentVolumeClaim
 
 __all__ = [
@@ -37,6 +42,7 @@ class DeploymentSpec(ApiValue, frozen=True, kw_only=True):
     replicas: Int32 | None = None
     selector: LabelSelector | None = None
     template: PodTemplateSpec = PodTemplateSpec()
+    strategy: DeploymentStrategy = DeploymentStrategy()
     paused: bool = False
 
 
@@ -102,6 +108,7 @@ class StatefulSetSpec(ApiValue, frozen=True, kw_only=True):
     volume_claim_templates: tuple[PersistentVolumeClaim, ...] = ()
     service_name: str = ""
     pod_management_policy: str = ""
+    update_strategy: StatefulSetUpdateStrategy = StatefulSetUpdateStrategy()
     ordinals: StatefulSetOrdinals | None = None
 
 
@@ -119,6 +126,7 @@ class DaemonSetSpec(ApiValue, frozen=True, kw_only=True):
 
     selector: LabelSelector | None = None
     template: PodTemplateSpec = PodTemplateSpec()
+    update_strategy: DaemonSetUpdateStrategy = DaemonSetUpdateStrategy()
 
 
 class DaemonSet(ApiObject, frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 from quaymaster._errors import SelectorError
 from quaymaster._inmemory.admission.placement_checks import check_selector
 from quaymaster._inmemory.admission.problems import Report
+from quaymaster._inmemory.admission.strategy_checks import check_strategy
 from quaymaster._inmemory.admission.syntax import DNS_LABEL, DOMAIN_PATH, LABEL_VALUE
 from quaymaster._inmemory.admission.volume_checks import check_claim_spec
 from quaymaster._objects import (
@@ -58,6 +59,8 @@ def check_selecting_workload(workload: SelectingWorkload, report: Report) -> Non
         report.at_least(workload.spec.replicas, "spec.replicas")
     if isinstance(workload, StatefulSet):
         _check_stateful_set(workload, report)
+    if not isinstance(workload, ReplicaSet):
+        check_strategy(workload, report)
 
 
 def check_replication_controller(rc: ReplicationController, report: Report) -> None:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from quaymaster._inmemory.access import ClusterAccess
 from quaymaster._inmemory.controllers.ownership import Ownership
 from quaymaster._inmemory.controllers.pods import is_ready
+from quaymaster._inmemory.controllers.rollouts import scaled
 from quaymaster._objects import (
     Deployment,
     Pod,
@@ -129,8 +130,8 @@ class BudgetController:
             return None
         expected = sum(scale for scale in scales if scale is not None)
         if most_gone is not None:
-            return expected, max(0, expected - _scaled(most_gone, expected))
-        return expected, _scaled(least or 0, expected)
+            return expected, max(0, expected - scaled(most_gone, expected))
+        return expected, scaled(least or 0, expected)
 
     def _scale(self, uid: str) -> int | None:
         identity = self._ownership.get(uid)
@@ -194,10 +195,3 @@ class _Tally:
             self.controllers[uid] += sign
             if not self.controllers[uid]:
                 del self.controllers[uid]
-
-
-def _scaled(limit: int | str, total: int) -> int:
-    """A limit as a number: a percentage is one of the total, rounded up."""
-    if isinstance(limit, int):
-        return limit
-    return -(-int(limit.rstrip("%")) * total // 100)

@@ -1,10 +1,11 @@
 """DaemonSets: one pod for each node that suits.
 
-Mirrors ``pkg/controller/daemon`` (Kubernetes v1.36). The scheduler binds the pods, held
-to their node by an affinity. A changed template is used for pods that are made from
-then on; pods that exist are not restarted for it.
+Mirrors ``pkg/controller/daemon`` (Kubernetes v1.36), but for ``minReadySeconds``. The
+scheduler binds the pods, held to their node by an affinity. Pods of an older template
+are replaced as the strategy says, on the oldest nodes first.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
@@ -15,10 +16,16 @@ from quaymaster._inmemory.access import ClusterAccess
 from quaymaster._inmemory.controllers.families import Families
 from quaymaster._inmemory.controllers.pods import (
     has_run_time,
+    is_ready,
     pod_of_template,
     record_failure,
 )
-from quaymaster._inmemory.names import safe_hash
+from quaymaster._inmemory.controllers.revisions import (
+    REVISION_LABEL,
+    History,
+    Revisions,
+)
+from quaymaster._inmemory.controllers.rollouts import daemon_limits
 from quaymaster._objects import (
     Affinity,
     DaemonSet,
@@ -31,7 +38,6 @@ from quaymaster._objects import (
     PodSpec,
     Toleration,
 )
-from quaymaster._objects.codec import ENCODER
 from quaymaster._objects.selectors import (
     find_untolerated_taint,
     required_node_affinity,
@@ -39,7 +45,6 @@ from quaymaster._objects.selectors import (
 
 __all__ = ["DaemonSetController", "node_of"]
 
-_REVISION_LABEL: Final = "controller-revision-hash"
 _GENERATION_LABEL: Final = "pod-template-generation"
 _NAME_FIELD: Final = "metadata.name"
 _TOLERATED: Final = (
@@ -60,6 +65,7 @@ class DaemonSetController:
         self._cluster = cluster
         self._families = families
         self._daemons: dict[str, _Daemons] = {}
+        self._revisions = Revisions()
 
     def sync(self, owner: DaemonSet) -> None:
         """Create pods on nodes that lack one, and delete those where none should be.
@@ -69,18 +75,23 @@ class DaemonSetController:
         if owner.metadata.deletion_timestamp is not None:
             return
         daemons = self._daemons_of(owner)
-        if not daemons.stale:
-            return
+        if daemons.stale:
+            self._look_at_stale(owner, daemons)
+        self._roll(owner, daemons)
+
+    def _look_at_stale(self, owner: DaemonSet, daemons: "_Daemons") -> None:
         stale, daemons.stale = daemons.stale, {}
         template = _daemon_pod(owner, daemons.revision)
         nodes = self._cluster.objects(Node)
         lacking = []
         for name in stale:
             node, keys = nodes.get(name), daemons.by_node.get(name)
+            is_wanted = node is not None and _should_run(template, node)
+            daemons.note_wanted(name, is_wanted)
             if keys:
                 stays = node is not None and _may_stay(template, node)
-                self._prune(keys, stays, is_lost=node is None)
-            elif node is not None and _should_run(template, node):
+                self._prune(daemons, keys, stays, is_lost=node is None)
+            elif is_wanted:
                 lacking.append(name)
         if lacking:
             self._create(owner, daemons, template, lacking)
@@ -100,12 +111,13 @@ class DaemonSetController:
     def forget(self, uid: str) -> None:
         """Drop what is remembered about a DaemonSet that is gone."""
         self._daemons.pop(uid, None)
+        self._revisions.forget(uid)
 
     def _daemons_of(self, owner: DaemonSet) -> "_Daemons":
-        revision = safe_hash(ENCODER.encode(owner.spec.template))
+        history = self._revisions.note(owner.uid, owner.spec.template)
         known = self._daemons.get(owner.uid)
-        if known is None or known.revision != revision:
-            known = self._daemons[owner.uid] = _Daemons(revision)
+        if known is None or known.revision != history.newest:
+            known = self._daemons[owner.uid] = _Daemons(history)
             known.stale.update(dict.fromkeys(self._cluster.objects(Node)))
             pods = self._cluster.objects(Pod)
             for key in self._families.of(owner.uid):
@@ -128,20 +140,84 @@ class DaemonSetController:
             daemons.stale.update(dict.fromkeys(names[added:]))
             record_failure(self._cluster, owner, error, len(names) - added)
 
-    def _prune(self, keys: Iterable[str], stays: bool, *, is_lost: bool) -> None:
+    def _roll(self, owner: DaemonSet, daemons: "_Daemons") -> None:
+        """Replace pods of an older template, as many as the strategy allows."""
+        strategy = owner.spec.update_strategy
+        is_rolling = bool(daemons.old) and strategy.type != "OnDelete"
+        self._families.of(owner.uid).wants_starts = is_rolling
+        if not is_rolling:
+            return
+        surge, unavailable = daemon_limits(strategy, len(daemons.wanted))
+        if surge:
+            self._surge(owner, daemons, surge)
+        else:
+            self._take_down(daemons, unavailable)
+
+    def _take_down(self, daemons: "_Daemons", most: int) -> None:
+        """Delete old pods: those that are not ready, and others up to a limit."""
+        pods = self._cluster.objects(Pod)
+        missing = len(daemons.wanted | daemons.nodes()) - len(daemons.available)
+        room = max(0, most - missing)
+        for key in list(daemons.old):
+            pod = pods[key]
+            if pod.is_terminating:
+                continue
+            if not is_ready(pod):
+                self._cluster.delete(pod)
+            elif room > 0:
+                room -= 1
+                self._cluster.delete(pod)
+
+    def _surge(self, owner: DaemonSet, daemons: "_Daemons", most: int) -> None:
+        """Make new pods beside old ones, and delete these once the new ones run."""
+        pods = self._cluster.objects(Pod)
+        lacking, waiting = [], 0
+        ready: list[str] = []
+        for key in list(daemons.old):
+            old = pods[key]
+            if old.is_terminating:
+                continue
+            name = node_of(old)
+            heirs = [
+                pods[other]
+                for other in daemons.by_node[name]
+                if other not in daemons.old and not pods[other].is_terminating
+            ]
+            if any(map(is_ready, heirs)):
+                self._cluster.delete(old)
+            elif heirs:
+                waiting += 1
+            elif name not in daemons.wanted:
+                continue
+            elif is_ready(old):
+                ready.append(name)
+            else:
+                lacking.append(name)
+        lacking += ready[: max(0, most - waiting)]
+        if lacking:
+            template = _daemon_pod(owner, daemons.revision)
+            self._create(owner, daemons, template, lacking)
+
+    def _prune(
+        self, daemons: "_Daemons", keys: Iterable[str], stays: bool, *, is_lost: bool
+    ) -> None:
         """Delete pods that have ended, should not be there, or are there twice.
 
-        Those that run on a lost node are left to whoever collects garbage.
+        An old pod and a new one may be there together during an update. Pods that run
+        on a lost node are left to whoever collects garbage.
         """
         pods = self._cluster.objects(Pod)
         alive = [pods[key] for key in keys if not pods[key].is_terminating]
         running = [pod for pod in alive if not pod.is_finished]
         running.sort(key=lambda pod: not pod.node_name)
+        old = [pod for pod in running if pod.key in daemons.old]
+        new = [pod for pod in running if pod.key not in daemons.old]
+        surplus = [*old[1:], *new[1:]]
         for pod in alive:
             has_ended = pod.is_finished and not (
                 pod.status.phase == "Succeeded" and has_run_time(pod.metadata)
             )
-            is_wanted = stays and not has_ended and pod not in running[1:]
+            is_wanted = stays and not has_ended and pod not in surplus
             if not is_wanted and not (is_lost and pod.node_name):
                 self._cluster.delete(pod)
 
@@ -149,19 +225,51 @@ class DaemonSetController:
 class _Daemons:
     """The pods of one DaemonSet by node.
 
+    Args:
+        history: The templates that it has had.
+
     Attributes:
         revision: The hash of the template that all nodes have been judged by.
         by_node: The keys of the pods that are on a node, or meant for it.
         stale: The nodes that must be looked at.
+        old: The keys of the pods that are of an older template.
+        wanted: The nodes that are to have a pod.
+        available: The nodes with a pod that is ready and not terminating -> how many.
     """
 
-    __slots__ = ("_nodes", "by_node", "revision", "stale")
+    __slots__ = (
+        "_history",
+        "_nodes",
+        "_ready",
+        "available",
+        "by_node",
+        "old",
+        "revision",
+        "stale",
+        "wanted",
+    )
 
-    def __init__(self, revision: str) -> None:
-        self.revision = revision
+    def __init__(self, history: History) -> None:
+        self.revision = history.newest
         self.by_node: dict[str, dict[str, None]] = {}
         self.stale: dict[str, None] = {}
+        self.old: dict[str, None] = {}
+        self.wanted: set[str] = set()
+        self.available: Counter[str] = Counter()
+        self._history = history
         self._nodes: dict[str, str] = {}
+        self._ready: set[str] = set()
+
+    def nodes(self) -> set[str]:
+        """The nodes that have a pod."""
+        return {name for name, keys in self.by_node.items() if keys}
+
+    def note_wanted(self, name: str, is_wanted: bool) -> None:
+        """Note whether a node is to have a pod."""
+        if is_wanted:
+            self.wanted.add(name)
+        else:
+            self.wanted.discard(name)
 
     def update(self, pod: Pod, *, is_there: bool) -> None:
         key = pod.key
@@ -169,12 +277,32 @@ class _Daemons:
         if name is None:
             name = self._nodes[key] = node_of(pod)
         self.stale[name] = None
+        self._note_ready(key, name, is_there and is_ready(pod) and _is_alive(pod))
         keys = self.by_node.setdefault(name, {})
         if is_there:
             keys[key] = None
+            if self._history.of(pod.labels) != self.revision:
+                self.old[key] = None
         else:
             keys.pop(key, None)
+            self.old.pop(key, None)
             del self._nodes[key]
+
+    def _note_ready(self, key: str, name: str, is_available: bool) -> None:
+        if is_available == (key in self._ready):
+            return
+        if is_available:
+            self._ready.add(key)
+            self.available[name] += 1
+            return
+        self._ready.remove(key)
+        self.available[name] -= 1
+        if not self.available[name]:
+            del self.available[name]
+
+
+def _is_alive(pod: Pod) -> bool:
+    return not pod.is_terminating and not pod.is_finished
 
 
 def _should_run(template: Pod, node: Node) -> bool:
@@ -191,7 +319,7 @@ def _may_stay(template: Pod, node: Node) -> bool:
 
 def _daemon_pod(owner: DaemonSet, revision: str) -> Pod:
     """The pod that every node would get, without the node."""
-    labels = {_REVISION_LABEL: revision, _GENERATION_LABEL: "1"}
+    labels = {REVISION_LABEL: revision, _GENERATION_LABEL: "1"}
     pod = pod_of_template(owner, owner.spec.template, labels=labels)
     return replace(pod, spec=_with_daemon_tolerations(pod.spec))
 

@@ -1,7 +1,7 @@
 """Deployments: one ReplicaSet per template, and rolling updates between them.
 
-Mirrors ``pkg/controller/deployment`` (Kubernetes v1.36) for rolling updates with the
-default strategy: a quarter more pods than wanted, a quarter fewer available.
+Mirrors ``pkg/controller/deployment`` (Kubernetes v1.36), but for ``minReadySeconds``
+and for the proportional scaling of a Deployment whose size changes during an update.
 """
 
 from collections.abc import Sequence
@@ -19,6 +19,7 @@ from quaymaster._inmemory.controllers.pods import (
     owner_reference,
     record_failure,
 )
+from quaymaster._inmemory.controllers.rollouts import deployment_limits
 from quaymaster._inmemory.controllers.set_index import SetIndex
 from quaymaster._inmemory.names import safe_hash
 from quaymaster._objects import (
@@ -77,6 +78,8 @@ class DeploymentController:
                 self._scale(active[0], _wanted(deployment))
             return
         self._listen(sets, bool(old))
+        if deployment.spec.strategy.type == "Recreate" and self._remove(new, sets):
+            return
         if new is None:
             try:
                 new = self._create(deployment, sets)
@@ -85,6 +88,21 @@ class DeploymentController:
                 return
         new = self._grow(deployment, new, old)
         self._shrink(deployment, new, old)
+
+    def _remove(self, new: ReplicaSet | None, sets: Sequence[ReplicaSet]) -> bool:
+        """Scale the old ReplicaSets to nothing; say whether any of their pods is left.
+
+        It counts as left until its containers have ended, or nobody knows of it.
+        """
+        is_any_left = False
+        # Identity: `new` is one of these very objects.
+        for old in [other for other in sets if other is not new]:
+            family = self._families.of(old.uid)
+            if _count(old) or family.active or family.leaving:
+                is_any_left = True
+                family.wants_starts = True
+                self._scale(old, 0)
+        return is_any_left
 
     def _restore_sets(self, deployment: Deployment) -> None:
         """Make the ReplicaSets that pods name as owners and that the input lacks."""
@@ -127,7 +145,8 @@ class DeploymentController:
         self, deployment: Deployment, new: ReplicaSet, old: Sequence[ReplicaSet]
     ) -> ReplicaSet:
         wanted = _wanted(deployment)
-        most = wanted + (_surge(wanted) if old else 0)
+        surge, _ = deployment_limits(deployment.spec.strategy, wanted)
+        most = wanted + (surge if old else 0)
         room = max(0, most - _count(new) - sum(map(_count, old)))
         return self._scale(new, min(wanted, _count(new) + room))
 
@@ -135,7 +154,8 @@ class DeploymentController:
         self, deployment: Deployment, new: ReplicaSet, old: Sequence[ReplicaSet]
     ) -> None:
         wanted = _wanted(deployment)
-        least = wanted - _unavailable(wanted)
+        _, unavailable = deployment_limits(deployment.spec.strategy, wanted)
+        least = wanted - unavailable
         total = _count(new) + sum(map(_count, old))
         budget = total - least - (_count(new) - self._available(new))
         if budget <= 0:
@@ -237,11 +257,3 @@ def _count(replica_set: ReplicaSet) -> int:
 def _wanted(deployment: Deployment) -> int:
     replicas = deployment.spec.replicas
     return 1 if replicas is None else replicas
-
-
-def _surge(wanted: int) -> int:
-    return -(-wanted // 4)
-
-
-def _unavailable(wanted: int) -> int:
-    return wanted // 4

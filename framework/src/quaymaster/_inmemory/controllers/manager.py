@@ -78,6 +78,7 @@ class Controllers:
         self._ownership = Ownership(cluster)
         self._budgets = BudgetController(cluster, self._ownership, self._mark_budget)
         self._daemon_sets = DaemonSetController(cluster, self._families)
+        self._stateful_sets = StatefulSetController(cluster, self._families)
         self._jobs = JobController(cluster, self._families)
         self._claims = ClaimController(cluster)
         self._sets = SetIndex(cluster, self._ownership)
@@ -89,7 +90,7 @@ class Controllers:
             Deployment: deployments.sync,
             ReplicaSet: replicas.sync,
             ReplicationController: replicas.sync,
-            StatefulSet: StatefulSetController(cluster, self._families).sync,
+            StatefulSet: self._stateful_sets.sync,
             DaemonSet: self._daemon_sets.sync,
             Job: self._jobs.sync,
             PodDisruptionBudget: self._budgets.sync,
@@ -285,6 +286,7 @@ class Controllers:
             self._cluster.shortfalls.clear(type(workload), workload.key)
             self._jobs.forget(workload.uid)
             self._daemon_sets.forget(workload.uid)
+            self._stateful_sets.forget(workload.uid)
             self._gone.append(workload)
             self._wake()
             return

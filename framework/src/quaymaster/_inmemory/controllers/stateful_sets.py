@@ -1,7 +1,7 @@
 """StatefulSets: numbered pods with lasting names, and claims of their own.
 
-Mirrors ``pkg/controller/statefulset`` (Kubernetes v1.36). A changed template is used
-for pods that are made from then on; pods that exist are not restarted for it.
+Mirrors ``pkg/controller/statefulset`` (Kubernetes v1.36), but for ``minReadySeconds``:
+pods of an older template are replaced from the highest ordinal down, one at a time.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,7 +20,11 @@ from quaymaster._inmemory.controllers.pods import (
     pod_of_template,
     record_failure,
 )
-from quaymaster._inmemory.names import safe_hash
+from quaymaster._inmemory.controllers.revisions import (
+    REVISION_LABEL,
+    History,
+    Revisions,
+)
 from quaymaster._objects import (
     PersistentVolumeClaim,
     PersistentVolumeClaimVolumeSource,
@@ -28,13 +32,11 @@ from quaymaster._objects import (
     StatefulSet,
     Volume,
 )
-from quaymaster._objects.codec import ENCODER
 
 __all__ = ["StatefulSetController", "has_replica", "starts_in_order"]
 
 _NAME_LABEL: Final = "statefulset.kubernetes.io/pod-name"
 _INDEX_LABEL: Final = "apps.kubernetes.io/pod-index"
-_REVISION_LABEL: Final = "controller-revision-hash"
 
 
 class StatefulSetController:
@@ -43,17 +45,28 @@ class StatefulSetController:
     def __init__(self, cluster: ClusterAccess, families: Families) -> None:
         self._cluster = cluster
         self._families = families
+        self._revisions = Revisions()
+
+    def forget(self, uid: str) -> None:
+        """Drop what is remembered about a StatefulSet that is gone."""
+        self._revisions.forget(uid)
 
     def sync(self, owner: StatefulSet) -> None:
-        """Create the next pod, or all of them, and delete those beyond the end."""
+        """Create the next pod, or all of them, and delete those beyond the end.
+
+        If all is as it should be, the next pod of an older template is deleted.
+        """
         if owner.metadata.deletion_timestamp is not None:
             return
         family = self._families.of(owner.uid)
+        history = self._revisions.note(owner.uid, owner.spec.template)
         is_ordered = starts_in_order(owner)
-        family.wants_starts = is_ordered
         pods = self._cluster.objects(Pod)
         by_ordinal = {_ordinal(key): pods[key] for key in family}
         wanted = _ordinals(owner)
+        _complete(owner, history, by_ordinal, wanted)
+        is_rolling = history.current != history.newest
+        family.wants_starts = is_ordered or is_rolling
         for ordinal in wanted:
             pod = self._present(owner, ordinal, by_ordinal.get(ordinal))
             if is_ordered and not _is_up(pod):
@@ -63,6 +76,27 @@ class StatefulSetController:
         numbered = {ordinal for ordinal in by_ordinal if ordinal >= 0}
         surplus = sorted(numbered - set(wanted), reverse=True)
         self._condemn([by_ordinal[ordinal] for ordinal in surplus], is_ordered)
+        if is_rolling and not (surplus and is_ordered):
+            self._roll(owner, history, by_ordinal, wanted)
+
+    def _roll(
+        self,
+        owner: StatefulSet,
+        history: History,
+        by_ordinal: Mapping[int, Pod],
+        wanted: range,
+    ) -> None:
+        """Delete the highest pod of an older template, if those above it are up."""
+        if owner.spec.update_strategy.type == "OnDelete":
+            return
+        for ordinal in reversed(wanted[_partition(owner) :]):
+            pod = by_ordinal.get(ordinal)
+            is_old = pod is not None and history.of(pod.labels) != history.newest
+            if pod is not None and is_old and not pod.is_terminating:
+                self._cluster.delete(pod)
+                return
+            if not _is_up(pod):
+                return
 
     def _wait(
         self,
@@ -99,14 +133,16 @@ class StatefulSetController:
         except (ForbiddenError, InvalidError) as error:
             record_failure(self._cluster, owner, error, 1)
             return
-        revision = safe_hash(ENCODER.encode(owner.spec.template))
+        history = self._revisions.note(owner.uid, owner.spec.template)
+        is_kept = ordinal in _ordinals(owner)[: _partition(owner)]
+        revision = history.current if is_kept else history.newest
         pod = pod_of_template(
             owner,
-            owner.spec.template,
+            history.template(revision),
             name=name,
             labels={
                 _INDEX_LABEL: str(ordinal),
-                _REVISION_LABEL: f"{owner.name}-{revision}",
+                REVISION_LABEL: f"{owner.name}-{revision}",
                 _NAME_LABEL: name,
             },
         )
@@ -155,6 +191,24 @@ def _ordinals(owner: StatefulSet) -> range:
     start = 0 if owner.spec.ordinals is None else owner.spec.ordinals.start
     count = 1 if owner.spec.replicas is None else owner.spec.replicas
     return range(start, start + count)
+
+
+def _partition(owner: StatefulSet) -> int:
+    """How many pods, from the first one on, keep the older template."""
+    rolling = owner.spec.update_strategy.rolling_update
+    return 0 if rolling is None else rolling.partition or 0
+
+
+def _complete(
+    owner: StatefulSet, history: History, by_ordinal: Mapping[int, Pod], wanted: range
+) -> None:
+    """Note that an update is done, if all pods are of the newest template, and up."""
+    pods = [by_ordinal.get(ordinal) for ordinal in wanted]
+    if owner.spec.update_strategy.type != "OnDelete" and all(
+        pod is not None and _is_up(pod) and history.of(pod.labels) == history.newest
+        for pod in pods
+    ):
+        history.current = history.newest
 
 
 def _has_ended(pod: Pod) -> bool:
