@@ -5,13 +5,16 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from quaymaster.config import default_config
 from quaymaster.recording import Agreement, record, replay
 from quaymaster.scheduler import PluginRegistry
+from tests.e2e.client import Tree
 from tests.e2e.control_plane import ControlPlane
+from tests.e2e.follower import Follower
 from tests.e2e.mixed_pods import arrivals
 from tests.e2e.one_by_one import JudgedByQuaymaster
 from tests.e2e.processes import eventually
@@ -21,6 +24,8 @@ from tests.e2e.verdicts import Adviser
 
 NODES = 20
 SEED = 17
+BURST = 300
+IMPORTANT = "important"
 
 
 @contextmanager
@@ -69,3 +74,79 @@ def test_decisions_of_kube_scheduler_are_made_again(
     assert len(result.decisions) >= count
     told = (Agreement.DIFFERS, Agreement.REASONS)
     assert [one for one in result.decisions if one.agreement in told] == []
+
+
+def test_burst_of_several_priorities_is_decided_again(
+    servers: None, tmp_path: Path
+) -> None:
+    file = tmp_path / "record.jsonl.gz"
+    with ControlPlane(tmp_path / "plane", apiserver_flags=FLAGS) as plane:
+        client = plane.client()
+        client.create_all([*nodes_of_a_burst(), important()], threads=1)
+        with (
+            recording(plane, file),
+            plane.scheduler(),
+            Follower(client, "/api/v1/pods") as pods,
+        ):
+            client.create_all(pods_of_a_burst(), threads=8)
+            eventually(
+                lambda: (
+                    all("nodeName" in pod["spec"] for pod in pods.all())
+                    and len(pods.all()) == BURST
+                ),
+                what="the bindings of all pods",
+            )
+    registry = PluginRegistry.discover()
+    result = replay(file, config=default_config(registry), registry=registry)
+    counts = {one.value: number for one, number in result.counts().items()}
+    sys.stderr.write(f"{counts}, {result.tried()} tried, {dict(result.widths())}\n")
+    assert len(result.decisions) == BURST
+    assert result.differing() == []
+    assert counts["order"] <= BURST // 10
+
+
+def important() -> Tree:
+    return {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": IMPORTANT},
+        "value": 1000,
+    }
+
+
+def nodes_of_a_burst() -> list[Tree]:
+    random, nodes = Random(SEED), []
+    for number in range(NODES):
+        room = {
+            "cpu": random.choice(["16", "24", "32"]),
+            "memory": random.choice(["32Gi", "64Gi"]),
+            "pods": "110",
+        }
+        nodes.append(
+            {
+                "apiVersion": "v1",
+                "kind": "Node",
+                "metadata": {"name": f"node-{number:03}"},
+                "status": {"capacity": room, "allocatable": room},
+            }
+        )
+    return nodes
+
+
+def pods_of_a_burst() -> list[Tree]:
+    """Pods of all sizes, some of them important; there is room for all."""
+    random, pods = Random(SEED), []
+    for number in range(BURST):
+        requests = {
+            "cpu": f"{random.randint(1, 15)}00m",
+            "memory": f"{random.randint(1, 20)}00Mi",
+        }
+        container = {"name": "main", "image": "x", "resources": {"requests": requests}}
+        spec: Tree = {"containers": [container]}
+        if random.random() < 0.25:
+            spec["priorityClassName"] = IMPORTANT
+        metadata = {"name": f"pod-{number:03}", "namespace": "default"}
+        pods.append(
+            {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+        )
+    return pods

@@ -159,23 +159,37 @@ def test_node_that_ours_leaves_out_is_told_with_the_reason(path: Path) -> None:
     assert decision.rejection.plugin == "TaintToleration"
 
 
+@pytest.mark.parametrize(
+    ("priority", "agreement"),
+    [
+        # The first came first: so it was decided about first.
+        (0, Agreement.SAME),
+        # An important pod that came later may have been overtaking, or not.
+        (10, Agreement.ORDER),
+    ],
+    ids=["known to the queue", "one of two"],
+)
 def test_decisions_in_another_order_than_the_bindings_are_recognised(
-    path: Path,
+    path: Path, priority: int, agreement: Agreement
 ) -> None:
     cluster = InMemoryCluster(VirtualClock())
     cluster.load([make_node(name="large", capacity={"cpu": "8"})])
     cluster.create(make_node(name="small", capacity={"cpu": "4"}))
     with RecordWriter(path) as writer:
         recorder = ClusterRecorder(cluster, writer.write)
-        come(cluster, "first", "6")
-        come(cluster, "second", "3")
+        if priority:
+            come(cluster, "second", "3")
+            come(cluster, "first", "6", priority)
+        else:
+            come(cluster, "first", "6")
+            come(cluster, "second", "3")
         # With the first one on the large node, this is the only one for the second.
         cluster.bind(cluster.get(Pod, "default/second"), "small")
         cluster.bind(cluster.get(Pod, "default/first"), "large")
         recorder.close()
     agreements = {one.pod: one.agreement for one in replayed(path).decisions}
     assert agreements == {
-        "default/second": Agreement.ORDER,
+        "default/second": agreement,
         "default/first": Agreement.SAME,
     }
 

@@ -21,10 +21,12 @@ __all__ = ["as_document", "print_replay"]
 _MEANINGS: Final = {
     Agreement.SAME: "the same node, or none for the same reasons",
     Agreement.TIE: "theirs is one of several that are equally good to us",
-    Agreement.ORDER: "the same, on the state of a moment before or after",
+    Agreement.ORDER: "the same, on another state that theirs may have met",
     Agreement.REASONS: "no node in both, for other reasons",
     Agreement.DIFFERS: "another node, or a node in only one of them",
 }
+
+_DOUBTFUL: Final = (Agreement.ORDER, Agreement.REASONS, Agreement.DIFFERS)
 
 
 def as_document(result: ReplayResult) -> dict[str, object]:
@@ -38,6 +40,8 @@ def as_document(result: ReplayResult) -> dict[str, object]:
             "withNode": result.with_node,
             "waiting": result.waiting,
             "seconds": result.seconds,
+            "statesTried": result.tried(),
+            "orderWidths": {str(key): num for key, num in result.widths().items()},
         },
         "otherSchedulers": dict(result.others),
         "unknown": list(result.unknown),
@@ -61,6 +65,8 @@ def print_replay(result: ReplayResult, *, top: int) -> None:
         f"{counted(result.pods, 'pod')} in {duration(result.seconds)}; "
         f"{result.with_node} came with a node, {result.waiting} still wait"
     )
+    if result.tried():
+        print_line(_supposed(result))
     for name, count in result.others.items():
         print_line(f"{counted(count, 'decision')} of {name}, which has no profile here")
     told = [
@@ -74,10 +80,27 @@ def print_replay(result: ReplayResult, *, top: int) -> None:
     if len(shown) < len(told):
         print_line()
         print_line(f"and {len(told) - len(shown)} more; --top 0 shows all")
-    if result.unknown and any(
-        counts[one] for one in Agreement if one is not Agreement.SAME
-    ):
+    if result.unknown and any(counts[one] for one in _DOUBTFUL):
         _print_unknown(result.unknown)
+
+
+def _supposed(result: ReplayResult) -> str:
+    """How many other states were tried, and how far from the record some led."""
+    asked = [one for one in result.decisions if one.tried]
+    told = (
+        f"{counted(result.tried(), 'other state')} tried for "
+        f"{counted(len(asked), 'decision')}"
+    )
+    widths = result.widths()
+    if not widths:
+        return told
+    most = max(widths)
+    far = (
+        counted(most, "change")
+        if len(widths) == 1
+        else f"{min(widths)} to {most} changes"
+    )
+    return f"{told}; those of order are {far} away from the record"
 
 
 def _print_unknown(sentences: Iterable[str]) -> None:
@@ -136,6 +159,8 @@ def _decision(one: ComparedDecision) -> dict[str, object]:
         "theirs": _decided(one.theirs),
         "ours": _decided(one.ours),
         "best": one.best,
+        "statesTried": one.tried,
+        "orderWidth": one.width,
     }
     if one.their_scores is not None:
         document["theirScores"] = scores_document(one.their_scores)

@@ -26,8 +26,10 @@ class Agreement(enum.StrEnum):
     """Theirs is one of several nodes that are equally good to us."""
 
     ORDER = "order"
-    """The same, if pods that were bound within the same moments are taken to have been
-    decided about in another order than the one in which their bindings were seen."""
+    """The same on another state than the recorded one, which the recorded scheduler
+    may have decided on: it had not seen the last changes of a kind, or it had decided
+    about pods of the same moment in another order than that of their bindings, where
+    its queue leaves that open."""
 
     REASONS = "reasons"
     """No node in both, with other reasons."""
@@ -65,6 +67,9 @@ class ComparedDecision:
         theirs: What the recorded scheduler decided.
         ours: What ours decided.
         best: How many nodes were equally good to ours; 0 if there was none.
+        tried: On how many other states ours decided, to see whether it agrees on one.
+        width: By how many changes the one on which it agrees is another than the
+            recorded one; 0 if there is none, or none was needed.
         our_scores: How ours rates its own node; only where they differ.
         their_scores: How ours rates their node; only where they differ.
         rejection: Why ours leaves out their node, if it does.
@@ -77,6 +82,8 @@ class ComparedDecision:
     theirs: Decided
     ours: Decided
     best: int = 0
+    tried: int = 0
+    width: int = 0
     our_scores: NodeScores | None = attrs.field(default=None, eq=False)
     their_scores: NodeScores | None = attrs.field(default=None, eq=False)
     rejection: NodeRejection | None = attrs.field(default=None, eq=False)
@@ -111,6 +118,15 @@ class ReplayResult:
         """How many decisions there are of each agreement, all of them named."""
         found = Counter(one.agreement for one in self.decisions)
         return {one: found[one] for one in Agreement}
+
+    def tried(self) -> int:
+        """On how many other states than the recorded ones ours decided in all."""
+        return sum(one.tried for one in self.decisions)
+
+    def widths(self) -> Mapping[int, int]:
+        """How many decisions agree on another state, by how many changes it is wide."""
+        widths = (one for one in self.decisions if one.agreement is Agreement.ORDER)
+        return dict(sorted(Counter(one.width for one in widths).items()))
 
     def differing(self) -> Sequence[ComparedDecision]:
         """The decisions that differ, in order."""

@@ -13,8 +13,11 @@ from quaymaster._cycle.explain import explain
 from quaymaster._cycle.explanation import Explanation
 from quaymaster._cycle.scoring import Ties
 from quaymaster._engine.failure import failure_of
+from quaymaster._engine.framework import queue_profiles
 from quaymaster._engine.scheduler import Scheduler
 from quaymaster._objects import Pod
+from quaymaster._queue.profile import CompiledProfiles
+from quaymaster._queue.queued_pod import QueuedPod
 from quaymaster._raised import describe_exception
 from quaymaster._recording.compared import Decided
 from quaymaster._recording.world import RecordedWorld
@@ -66,6 +69,9 @@ class Judge:
         self._scheduler = Scheduler(
             world, config, registry, clock=clock, generator=self._dice
         )
+        self._queues = CompiledProfiles(
+            queue_profiles(self._scheduler.frameworks, config)
+        )
         self._is_started = False
 
     @property
@@ -76,6 +82,27 @@ class Judge:
     def close(self) -> None:
         """Close the plugins."""
         self._scheduler.close()
+
+    def place_in_queue(self, pod: Pod, number: int) -> object:
+        """Where a pod stands in the queue when it is tried for the first time.
+
+        Args:
+            pod: The pod.
+            number: When it came, before all pods of higher numbers.
+
+        Returns:
+            A key that compares with those of other pods of its scheduler; None if
+            something else may decide when it comes into the queue, or no profile has
+            the scheduler's name.
+        """
+        spec = pod.spec
+        may_be_gated = (
+            spec.scheduling_gates or spec.resource_claims or spec.scheduling_group
+        )
+        if may_be_gated or spec.scheduler_name not in self._queues:
+            return None
+        sort_key, _, _ = self._queues[spec.scheduler_name]
+        return sort_key(QueuedPod(pod, timestamp=float(number)))
 
     def decide(self, pod: Pod, theirs: Decided) -> Verdict:
         """Decide about a pod.

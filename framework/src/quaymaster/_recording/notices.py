@@ -16,7 +16,7 @@ _SAMPLED_FROM: Final = 100  # nodes, upstream's ``minFeasibleNodesToFind``
 _ALL: Final = 100
 
 _ALWAYS: Final = (
-    "the order in which pods left the queue: only the order of their bindings is seen",
+    "the order in which pods of several priorities, or tried again, left the queue",
     "what the scheduler had seen of the last changes, on watches without common order",
     "pods that had a node and were not bound yet, and pods that waited on Permit",
     "attempts that failed for the same reasons as the one before: they change nothing",

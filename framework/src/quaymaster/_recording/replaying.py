@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from typing import Final
 
@@ -14,7 +14,7 @@ from quaymaster._config.model import SchedulerConfig
 from quaymaster._contract.clock import VirtualClock
 from quaymaster._contract.cluster import NotFoundError
 from quaymaster._cycle.explanation import Explanation, NodeScores
-from quaymaster._objects import ApiObject, Node, Pod, Time
+from quaymaster._objects import Node, Pod, Time
 from quaymaster._objects.kind_set import KindSet
 from quaymaster._recording.compared import (
     Agreement,
@@ -27,7 +27,10 @@ from quaymaster._recording.files import RecordFile
 from quaymaster._recording.judge import Judge, Verdict
 from quaymaster._recording.moments import Moments
 from quaymaster._recording.notices import notices_of, unknown_of
+from quaymaster._recording.ordering import put_in_order
+from quaymaster._recording.searching import Search, bound_as
 from quaymaster._recording.state import Entry, RecordState
+from quaymaster._recording.supposing import Doubts, Moved
 from quaymaster._recording.survey import Outcome, Survey, survey
 from quaymaster._recording.world import RecordedWorld
 from quaymaster._registry.registry import PluginRegistry
@@ -66,13 +69,16 @@ def replay(
     file = RecordFile(record)
     kinds = KindSet(declared_kinds(config, registry))
     state = RecordState(kinds)
-    found = survey(state.entries(file.lines()))
-    run = _Replay(found, state, config, registry, seed, on_progress)
+    lines = file.lines()
+    first = next(lines)
+    state.take(first)
+    run = _Replay(state, config, registry, seed, on_progress)
     with closing(run):
+        run.survey(state.entries(lines))
         run.follow(RecordState(kinds).entries(file.lines()))
     return attrs.evolve(
         run.result(),
-        unknown=unknown_of(found, state, config, run.most_nodes),
+        unknown=unknown_of(run.found, state, config, run.most_nodes),
         notices=notices_of(file, state),
     )
 
@@ -81,20 +87,19 @@ class _Replay:
     """One replay.
 
     Args:
-        found: The decisions.
-        state: The record at its end.
+        state: The record, whose first line has been read.
         config: The configuration.
         registry: Where plugins are found.
         seed: Seeds what is random in plugins.
         on_progress: Called with the progress, or None.
 
     Attributes:
+        found: The decisions of the record.
         most_nodes: How many nodes there were at most when something was decided.
     """
 
     def __init__(
         self,
-        found: Survey,
         state: RecordState,
         config: SchedulerConfig,
         registry: PluginRegistry,
@@ -102,7 +107,7 @@ class _Replay:
         on_progress: ReplayProgress | None,
     ) -> None:
         self.most_nodes = 0
-        self._found = found
+        self.found = Survey()
         self._state = state
         self._on_progress = on_progress
         self._world = RecordedWorld()
@@ -111,18 +116,25 @@ class _Replay:
         self._judge = Judge(self._world, self._clock, config, registry, seed)
         self._others: Counter[str] = Counter()
         self._decisions: list[tuple[int, ComparedDecision]] = []
-        # The pods that have been decided about and are not bound yet: uid -> node.
-        self._assumed: dict[str, str] = {}
+        # The pods that have been decided about and are not bound yet, by uid.
+        self._assumed: dict[str, Moved] = {}
+        self._shown: dict[int, Outcome] = {}
+        self._differing: set[int] = set()
 
     def close(self) -> None:
         """Close the plugins."""
         self._judge.close()
 
+    def survey(self, entries: Iterator[Entry]) -> None:
+        """Find the decisions."""
+        self.found = survey(entries, self._judge.place_in_queue)
+        self._shown = {one.seen: one for one in self.found.outcomes}
+
     def follow(self, entries: Iterator[Entry]) -> None:
-        """Go through the record."""
-        due = self._found.by_entry()
+        """Go through the record, and make its decisions again."""
+        due = put_in_order(self.found.outcomes)
         moments = Moments(entries)
-        for number, entry in enumerate(moments):
+        for number, entry in moments:
             self._pass_time(entry.at)
             for outcome in due.get(number, ()):
                 self._take(outcome, number, moments)
@@ -141,9 +153,9 @@ class _Replay:
         return ReplayResult(
             decisions=tuple(decision for _, decision in ordered),
             seconds=self._state.end,
-            pods=len(self._found.lives),
+            pods=len(self.found.lives),
             others=dict(sorted(self._others.items())),
-            with_node=self._found.with_node,
+            with_node=self.found.with_node,
             waiting=len(waiting),
         )
 
@@ -158,7 +170,8 @@ class _Replay:
             if new.node_name:
                 del self._assumed[new.uid]
             else:
-                new = replace(new, node_name=self._assumed[new.uid])
+                node = self._assumed[new.uid].outcome.node
+                new = replace(new, node_name=node)
                 entry = attrs.evolve(entry, new=new)
         self._world.apply(entry)
 
@@ -172,12 +185,12 @@ class _Replay:
         self.most_nodes = max(self.most_nodes, len(self._world.list(Node).items))
         self._decisions.append((outcome.seen, self._compared(outcome, pod, moments)))
         if outcome.node and outcome.seen > number:
-            self._assumed[outcome.uid] = outcome.node
-            here = Entry(at=outcome.at, kind=Pod, key=pod.key, old=pod, new=pod)
-            self._apply(here)
+            bound = bound_as(outcome, pod)
+            self._assumed[outcome.uid] = Moved(outcome, (bound,))
+            self._world.apply(bound)
         done = len(self._decisions)
         if self._on_progress is not None and done % _DECISIONS_PER_REPORT == 0:
-            self._on_progress(done, len(self._found.outcomes))
+            self._on_progress(done, len(self.found.outcomes))
 
     def _pod(self, outcome: Outcome) -> Pod | None:
         """The pod as it is now; None if there is another one of that name."""
@@ -190,12 +203,7 @@ class _Replay:
     def _compared(
         self, outcome: Outcome, pod: Pod, moments: Moments
     ) -> ComparedDecision:
-        theirs = Decided(
-            node=outcome.node,
-            message=outcome.message,
-            nominated_node=outcome.nominated_node,
-            victims=tuple(sorted(outcome.victims)),
-        )
+        theirs = _theirs(outcome)
         verdict = self._judge.decide(pod, theirs)
         agreement = _agreement(theirs, verdict)
         compared = ComparedDecision(
@@ -210,58 +218,31 @@ class _Replay:
         if agreement in _AGREED:
             return compared
         compared = _explained(compared, self._judge.explain(pod))
-        if self._agrees_in_other_order(outcome, pod, theirs, moments):
-            return attrs.evolve(compared, agreement=Agreement.ORDER)
-        return compared
+        doubts = Doubts(outcome, moments, self._shown, self._assumed)
+        search = Search(self._world, self._is_decided_so, self._differing)
+        width = search.width_of(outcome, pod, doubts)
+        order = Agreement.ORDER if width else agreement
+        if order is Agreement.DIFFERS:
+            self._differing.add(outcome.rank)
+        return attrs.evolve(compared, agreement=order, tried=search.tried, width=width)
 
-    def _agrees_in_other_order(
-        self, outcome: Outcome, pod: Pod, theirs: Decided, moments: Moments
-    ) -> bool:
-        """Whether ours decides the same on the state of a moment before or after."""
-        past = _since_creation(pod, moments.before(outcome.at))
-        coming = _of_known_objects(pod, moments.after(outcome.at))
-        return self._agrees_along(past, pod, theirs) or self._agrees_along(
-            coming, pod, theirs
-        )
-
-    def _agrees_along(self, way: Iterable[Entry], pod: Pod, theirs: Decided) -> bool:
-        """Whether ours decides the same after some of these changes, then undone."""
-        done: list[Entry] = []
-        agrees = False
-        for entry in way:
-            self._world.apply(entry)
-            done.append(entry)
-            if _agreement(theirs, self._judge.decide(pod, theirs)) in _AGREED:
-                agrees = True
-                break
-        for entry in reversed(done):
-            self._world.apply(_undone(entry))
-        return agrees
+    def _is_decided_so(self, outcome: Outcome) -> bool:
+        """Whether ours decides the same about a pod as things stand."""
+        try:
+            pod = self._world.get(Pod, outcome.pod)
+        except NotFoundError:
+            return False
+        theirs = _theirs(outcome)
+        return _agreement(theirs, self._judge.decide(pod, theirs)) in _AGREED
 
 
-def _since_creation(pod: Pod, past: Iterable[Entry]) -> Iterator[Entry]:
-    """What undoes the last changes: whoever saw the pod has seen those before it."""
-    for entry in past:
-        if entry.kind is Pod and entry.key == pod.key:
-            if entry.old is None:
-                return
-        else:
-            yield _undone(entry)
-
-
-def _of_known_objects(pod: Pod, coming: Iterable[Entry]) -> Iterator[Entry]:
-    """What is about to change, but for the pod itself and what does not exist yet."""
-    unknown: set[tuple[type[ApiObject], str]] = {(Pod, pod.key)}
-    for entry in coming:
-        name = (entry.kind, entry.key)
-        if entry.old is None:
-            unknown.add(name)
-        if name not in unknown:
-            yield entry
-
-
-def _undone(entry: Entry) -> Entry:
-    return attrs.evolve(entry, old=entry.new, new=entry.old)
+def _theirs(outcome: Outcome) -> Decided:
+    return Decided(
+        node=outcome.node,
+        message=outcome.message,
+        nominated_node=outcome.nominated_node,
+        victims=tuple(sorted(outcome.victims)),
+    )
 
 
 def _agreement(theirs: Decided, verdict: Verdict) -> Agreement:

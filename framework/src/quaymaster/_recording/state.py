@@ -102,6 +102,7 @@ class Entry:
         key: Its key.
         old: The object before; None if it is new.
         new: The object after; None if it is gone.
+        version: The resource version of the change, if it is known.
         listed: Whether it is new only because recording began.
         missed: Whether it went at an unknown moment before.
     """
@@ -111,6 +112,7 @@ class Entry:
     key: str
     old: ApiObject | None
     new: ApiObject | None
+    version: str = ""
     listed: bool = False
     missed: bool = False
 
@@ -228,6 +230,7 @@ class RecordState:
             key=key,
             old=old,
             new=new,
+            version=line.version,
             listed=isinstance(line, Added) and line.listed,
             missed=isinstance(line, Deleted) and line.missed,
         )

@@ -6,8 +6,8 @@ find when each decision must have been made, then to make them again.
 """
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator
-from typing import Final
+from collections.abc import Callable, Container, Iterable, Iterator
+from typing import Final, TypeAlias
 
 import attrs
 
@@ -22,8 +22,12 @@ from quaymaster._objects import (
 from quaymaster._recording.state import Entry
 from quaymaster._volumes.claims import class_of_claim
 
-__all__ = ["Life", "Outcome", "Survey", "survey"]
+__all__ = ["Life", "Outcome", "QueueKey", "Survey", "survey"]
 
+QueueKey: TypeAlias = Callable[[Pod, int], object]
+"""Where a pod stood in the queue that came with the entry of a number; or None."""
+
+_SECONDS: Final = 1.0  # chosen: evictions are asked for in the background
 _WAITS: Final = "WaitForFirstConsumer"
 _DEVICE_CLAIM: Final = "ResourceClaim"  # a kind that a plugin declares
 _SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
@@ -41,6 +45,10 @@ class Outcome:
         at: When that was seen, in seconds since the beginning of the record.
         decided: The number of the entry before which it was decided.
         seen: The number of the entry that shows it.
+        since: The number of the entry with which the pod came, or before which its
+            last attempt was decided.
+        place: Where it stood in the queue; None if that is not known.
+        rank: How many decisions were made before, once that has been found.
         node: Where the pod was bound; empty if it was not.
         message: Why it was not.
         nominated_node: Where it may hope for room afterwards.
@@ -53,6 +61,9 @@ class Outcome:
     at: float
     decided: int
     seen: int
+    since: int = 0
+    place: object = None
+    rank: int = 0
     node: str = ""
     message: str = ""
     nominated_node: str = ""
@@ -80,11 +91,15 @@ class _Waiting:
 
     Attributes:
         since: The number of the entry of its last outcome, or of its creation.
+        decided: The number of the entry before which that was decided.
+        place: Where it stands in the queue; None if that is not known.
         expected: The number of the entry that told where it is going to be bound.
         node: That node.
     """
 
     since: int
+    decided: int
+    place: object = None
     expected: int | None = None
     node: str = ""
 
@@ -92,6 +107,7 @@ class _Waiting:
 @attrs.frozen
 class _Eviction:
     number: int
+    at: float
     pod: str
     priority: int
 
@@ -103,26 +119,34 @@ class _Nomination:
     Attributes:
         outcome: What it was told.
         priority: Its priority.
-        is_whole: Whether its victims had to go before.
         later: The pods that had to go since, for this one or the next.
     """
 
     outcome: Outcome
     priority: int
-    is_whole: bool
     later: list[_Eviction] = attrs.field(factory=list)
 
-    def take(self, next_one: int) -> list[_Eviction]:
+    def take(self, uid: str, next_one: int) -> list[_Eviction]:
         """Take the victims that are nearer to this one than to the next one.
 
+        Of two that one pod was told, the first has those of its moment: while they are
+        about to go, nobody makes room for the pod again.
+
         Args:
-            next_one: The number of the entry that tells of the next one.
+            uid: The pod that was told the next one.
+            next_one: The number of the entry that tells of it.
 
         Returns:
             The others.
         """
-        middle = (self.outcome.seen + next_one) / 2
-        mine = [] if self.is_whole else [e for e in self.later if e.number <= middle]
+        seen, until = self.outcome.seen, self.outcome.at + _SECONDS
+        middle = (seen + next_one) / 2
+        is_same = uid == self.outcome.uid
+        mine = [
+            one
+            for one in self.later
+            if one.number <= middle or (is_same and one.at <= until)
+        ]
         self.outcome.victims += [one.pod for one in mine]
         return [one for one in self.later if one not in mine]
 
@@ -143,17 +167,17 @@ class Survey:
     entries: int = 0
     with_node: int = 0
 
-    def by_entry(self) -> dict[int, list[Outcome]]:
-        """The outcomes by the number of the entry before which each was decided."""
-        found: defaultdict[int, list[Outcome]] = defaultdict(list)
-        for outcome in self.outcomes:
-            found[outcome.decided].append(outcome)
-        return dict(found)
 
+def survey(
+    entries: Iterable[Entry], place_of: QueueKey = lambda _pod, _number: None
+) -> Survey:
+    """Find the decisions in all changes of a record.
 
-def survey(entries: Iterable[Entry]) -> Survey:
-    """Find the decisions in all changes of a record."""
-    surveyor = _Surveyor()
+    Args:
+        entries: The changes.
+        place_of: Where a pod stands in the queue; such places compare with each other.
+    """
+    surveyor = _Surveyor(place_of)
     for number, entry in enumerate(entries):
         surveyor.take(number, entry)
     surveyor.finish()
@@ -163,12 +187,16 @@ def survey(entries: Iterable[Entry]) -> Survey:
 class _Surveyor:
     """Follows the changes.
 
+    Args:
+        place_of: Where a pod stands in the queue.
+
     Attributes:
         found: What was found.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, place_of: QueueKey) -> None:
         self.found = Survey()
+        self._place_of = place_of
         self._waiting: dict[str, _Waiting] = {}
         self._claimed: dict[tuple[str, str], int] = {}
         self._evictions: defaultdict[str, list[_Eviction]] = defaultdict(list)
@@ -203,7 +231,7 @@ class _Surveyor:
         if new.is_finished and not old.is_finished and life.finished is None:
             life.finished = entry.at
         if _is_evicted(new) and not _is_evicted(old) and new.node_name:
-            self._evicted(number, new)
+            self._evicted(number, entry.at, new)
         waiting = self._waiting.get(new.uid)
         if waiting is None:
             return
@@ -217,7 +245,8 @@ class _Surveyor:
     def _came(self, number: int, entry: Entry, pod: Pod) -> None:
         self.found.lives[pod.uid] = Life(entry.at)
         if not pod.node_name:
-            self._waiting[pod.uid] = _Waiting(number)
+            place = None if entry.listed else self._place_of(pod, number)
+            self._waiting[pod.uid] = _Waiting(number, number, place)
         elif not entry.listed:
             self.found.with_node += 1
 
@@ -225,7 +254,7 @@ class _Surveyor:
         decided = min([number, *self._claims(pod, waiting.since)])
         if waiting.expected is not None and waiting.node == pod.node_name:
             decided = min(decided, waiting.expected)
-        self._add(number, entry, pod, decided, node=pod.node_name)
+        self._add(number, entry, pod, waiting, decided, node=pod.node_name)
 
     def _rejected(
         self, number: int, entry: Entry, old: Pod, new: Pod, waiting: _Waiting
@@ -236,7 +265,7 @@ class _Surveyor:
         is_told = after is not None and _words(after) != _words(before)
         victims: list[_Eviction] = []
         if nominated and (is_new or is_told):
-            victims = self._victims(number, nominated, new.priority, waiting.since)
+            victims = self._victims(number, nominated, new, waiting.since)
         if after is None or not (is_told or victims):
             if is_new:
                 waiting.expected, waiting.node = number, nominated
@@ -245,41 +274,42 @@ class _Surveyor:
             number,
             entry,
             new,
+            waiting,
             min([number, *(one.number for one in victims)]),
             message=after.message,
             nominated_node=nominated,
             victims=[one.pod for one in victims],
         )
         if nominated:
-            is_whole = bool(victims)
-            self._nominated[nominated] = _Nomination(outcome, new.priority, is_whole)
-        waiting.since, waiting.expected = number, None
+            self._nominated[nominated] = _Nomination(outcome, new.priority)
+        waiting.since, waiting.decided = number, outcome.decided
+        waiting.place, waiting.expected = None, None
 
-    def _evicted(self, number: int, pod: Pod) -> None:
+    def _evicted(self, number: int, at: float, pod: Pod) -> None:
         """A pod has to go: for the one that was told so, or will be told."""
-        eviction = _Eviction(number, pod.key, pod.priority)
+        eviction = _Eviction(number, at, pod.key, pod.priority)
         known = self._nominated.get(pod.node_name)
         if known is not None and known.priority > pod.priority:
             known.later.append(eviction)
         else:
             self._evictions[pod.node_name].append(eviction)
 
-    def _victims(
-        self, number: int, node: str, priority: int, since: int
-    ) -> list[_Eviction]:
+    def _victims(self, number: int, node: str, pod: Pod, since: int) -> list[_Eviction]:
         """Take the pods that had to go from a node, for a pod that is told late."""
         evictions = self._evictions.pop(node, [])
         before = self._nominated.pop(node, None)
         if before is not None:
-            evictions += before.take(number)
+            evictions += before.take(pod.uid, number)
         return [
-            one for one in evictions if one.number > since and one.priority < priority
+            one
+            for one in evictions
+            if one.number > since and one.priority < pod.priority
         ]
 
     def finish(self) -> None:
         """There is nothing more to come."""
         for nomination in self._nominated.values():
-            nomination.take(2 * self.found.entries)
+            nomination.take("", 2 * self.found.entries)
 
     def _claims(self, pod: Pod, since: int) -> Iterator[int]:
         """When claims of a pod were decided about, since its last attempt."""
@@ -293,6 +323,7 @@ class _Surveyor:
         number: int,
         entry: Entry,
         pod: Pod,
+        waiting: _Waiting,
         decided: int,
         *,
         node: str = "",
@@ -307,6 +338,8 @@ class _Surveyor:
             at=entry.at,
             decided=decided,
             seen=number,
+            since=waiting.decided,
+            place=waiting.place,
             node=node,
             message=message,
             nominated_node=nominated_node,
