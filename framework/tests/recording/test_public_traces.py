@@ -42,11 +42,14 @@ m_1,0,7,70,96,100,USING
 m_2,0,8,71,96,100,USING
 m_2,90,8,71,96,100,USING
 m_3,90,8,71,96,100,IMPORT
+m_4,0,8,71,96,-1,USING
+m_5,0,8,71,,,USING
 """,
     "container_meta.csv": """\
 c_1,m_2,0,app_1,started,400,800,3.13
 c_2,m_1,50,app_1,started,400,800,3.13
 c_2,m_1,60,app_1,started,400,800,3.13
+c_3,m_1,0,app_1,started,400,800,101
 """,
     "batch_task.csv": """\
 M1,2,j_1,1,Terminated,100,160,100.0,0.2
@@ -60,19 +63,20 @@ time,machine_id,type,switch_id,capacity.cpus,capacity.memory,platform_id,missing
 0,11,1,a,0.5,0.25,p,
 0,12,1,a,1,0.5,p,
 900000000,12,2,a,,,p,
-""".replace(",1,a", ",0,a").replace(",2,a", ",1,a"),
+""",
     "collection_events.csv": """\
 time,type,collection_id,scheduling_class,collection_type,priority,user,scheduler
 0,0,7,2,0,200,u,1
 """,
     "instance_events.csv": """\
-time,type,collection_id,instance_index,machine_id,resource_request.cpus,resource_request.memory
-0,SUBMIT,7,0,,0.01,0.002
-0,SCHEDULE,7,0,11,0.01,0.002
-600000000,0,7,1,,0.6,0.002
-601000000,3,7,1,12,0.6,0.002
-700000000,6,7,1,12,0.6,0.002
-9223372036854775807,7,7,0,11,0.01,0.002
+time,type,collection_id,alloc_collection_id,instance_index,machine_id,resource_request.cpus,resource_request.memory
+0,SUBMIT,7,0,0,,0.01,0.002
+0,SCHEDULE,7,0,0,11,0.01,0.002
+0,SCHEDULE,8,7,0,11,0.01,0.002
+600000000,0,7,0,1,,0.6,0.002
+601000000,3,7,0,1,12,0.6,0.002
+700000000,6,7,0,1,12,0.6,0.002
+9223372036854775807,7,7,,0,11,0.01,0.002
 """,
 }
 
@@ -116,19 +120,27 @@ def test_openb_has_nothing_to_compare(tmp_path: Path) -> None:
 
 def test_containers_of_2018_are_compared_and_tasks_wait(tmp_path: Path) -> None:
     told, file = record_of(tmp_path, TraceFormat.ALIBABA_2018, ALIBABA)
-    assert (told.nodes, told.pods, told.seconds) == (2, 5, 160)
+    assert (told.nodes, told.pods, told.seconds) == (2, 6, 160)
     nodes, pods = objects_of(file)
     assert sorted(nodes) == ["m-1", "m-2"]
     assert {name: pod.node_name for name, pod in pods.items()} == {
         "c-1": "m-2",
         "c-2": "m-1",
+        "c-3": "m-1",
         "j-1-m1-0": "",
         "j-1-m1-1": "",
         "j-1-r2-1-0": "",
     }
     [decision] = replay(file, config=CONFIG, registry=REGISTRY).decisions
-    # The other machine has the container that was there before.
     assert (decision.pod, decision.agreement) == ("trace/c-2", Agreement.SAME)
+
+
+def test_what_is_not_known_of_2018_is_left_out(tmp_path: Path) -> None:
+    _, file = record_of(tmp_path, TraceFormat.ALIBABA_2018, ALIBABA)
+    nodes, pods = objects_of(file)
+    assert not {"m-4", "m-5"} & nodes.keys()
+    requests = pods["c-3"].spec.containers[0].resources.requests
+    assert requests["memory"].value == 0
 
 
 def test_instances_of_google_are_compared_and_end(tmp_path: Path) -> None:

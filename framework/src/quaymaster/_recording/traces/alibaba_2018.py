@@ -2,6 +2,9 @@
 
 CPU is in hundredths of a core where pods ask for it, and memory in hundredths of a
 machine's. Containers come with their machine; those of batch tasks are not read.
+
+Columns are those of ``cluster-trace-v2018/schema.txt``, and what -1 and 101 mean is in
+``trace_2018.md`` beside it (https://github.com/alibaba/clusterdata).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -58,6 +61,8 @@ _TASKS: Final = Table(
 TABLES: Final = (_MACHINES, _CONTAINERS, _TASKS)
 
 _GIB: Final = 1  # a hundredth of a machine's memory, which is not published
+_UNKNOWN: Final = ("", "-1", "-1.0")
+_MOST: Final = 100  # what is above is not known, either
 _ZONE: Final = "topology.kubernetes.io/zone"
 _RACK: Final = "trace.alibaba.com/failure-domain-2"
 
@@ -70,18 +75,21 @@ def happenings(files: Mapping[str, Sequence[Path]]) -> Iterator[Happening]:
 
 
 def _machines(rows: Iterator[Row]) -> Iterator[Happening]:
-    """The machines; one whose state is told again and again comes once."""
+    """The machines of known size; one that is told again and again comes once."""
     seen: set[str] = set()
     for row in rows:
         name = _name(row.text("machine_id"))
         if name in seen or row.text("status") not in ("", "USING"):
             continue
+        cpus, memory = row.number("cpu_num", 0), _memory(row, "mem_size")
+        if cpus == 0 or memory is None:
+            continue  # nobody knows how large it is
         seen.add(name)
         node = TraceNode(
             name=name,
             capacity={
-                "cpu": f"{row.number('cpu_num'):g}",
-                "memory": _memory(row.number("mem_size")),
+                "cpu": f"{cpus:g}",
+                "memory": memory,
             },
             labels={
                 _ZONE: f"domain-{row.text('failure_domain_1')}",
@@ -103,7 +111,7 @@ def _containers(rows: Iterator[Row]) -> Iterator[Happening]:
             name=name,
             requests={
                 "cpu": _cpu(row.number("cpu_request", 0)),
-                "memory": _memory(row.number("mem_size", 0)),
+                "memory": _memory(row, "mem_size") or "0",
             },
             labels={"app": _name(row.text("app_du"))},
         )
@@ -125,7 +133,7 @@ def _tasks(rows: Iterator[Row]) -> Iterator[Happening]:
                 name=f"{job}-{task}-{index}",
                 requests={
                     "cpu": _cpu(row.number("plan_cpu", 0)),
-                    "memory": _memory(row.number("plan_mem", 0)),
+                    "memory": _memory(row, "plan_mem") or "0",
                 },
                 labels={"job": job, "task": task},
                 run_seconds=end - start,
@@ -137,8 +145,12 @@ def _cpu(hundredths: float) -> str:
     return f"{10 * hundredths:.0f}m"
 
 
-def _memory(hundredths: float) -> str:
-    return f"{hundredths * _GIB * 1024:.0f}Mi"
+def _memory(row: Row, column: str) -> str | None:
+    """An amount of memory; None if it is not known."""
+    if row.text(column) in _UNKNOWN:
+        return None
+    hundredths = row.number(column)
+    return None if hundredths > _MOST else f"{hundredths * _GIB * 1024:.0f}Mi"
 
 
 def _name(text: str) -> str:

@@ -2,6 +2,10 @@
 
 CPU and memory are shares of the largest machine, which is taken to have 100 CPUs and
 1000 GiB. Times are in microseconds, and what was there before the trace has the time 0.
+Tasks inside an alloc instance take what that has reserved, so only it becomes a pod.
+
+Columns and numbers are those of ``clusterdata_trace_format_v3.proto``
+(https://github.com/google/cluster-data).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,11 +39,11 @@ _INSTANCES: Final = Table(
         "resource_request.cpus",
         "resource_request.memory",
     ),
-    optional=("priority",),
+    optional=("priority", "alloc_collection_id"),
 )
 TABLES: Final = (_MACHINES, _COLLECTIONS, _INSTANCES)
 
-_MACHINE_TYPES: Final = ("ADD", "REMOVE", "UPDATE")
+_MACHINE_TYPES: Final = ("EVENT_TYPE_UNKNOWN", "ADD", "REMOVE", "UPDATE")
 _TYPES: Final = (
     "SUBMIT",
     "QUEUE",
@@ -57,6 +61,7 @@ _ENDS: Final = frozenset({"EVICT", "FAIL", "FINISH", "KILL", "LOST"})
 _MICROSECONDS: Final = 1_000_000
 _BEFORE: Final = 0
 _AFTER: Final = 2**63 - 1
+_NO_ALLOC: Final = ("", "0")
 _MILLICORES: Final = 100_000
 _MIB: Final = 1000 * 1024
 
@@ -92,7 +97,7 @@ def _machine(row: Row) -> Iterator[Happening]:
 
 def _instance(row: Row, priorities: Mapping[str, int]) -> Iterator[Happening]:
     at, what = _time(row), _type(row, _TYPES)
-    if at is None:
+    if at is None or row.text("alloc_collection_id") not in _NO_ALLOC:
         return
     collection = row.text("collection_id")
     priority = int(row.number("priority", priorities.get(collection, 0)))
