@@ -138,16 +138,16 @@ class Search:
             mark, rank = len(self._done), one.outcome.rank
             for entry in one.entries:
                 self._suppose(entry)
-            rest = [other for other in left if other is not one]
+            rest = [other for other in left if other.outcome.rank != rank]
             found = self._placed(asked, wanted, rest, placed | {rank}, in_vain)
             self._go_back(mark)
             if found is not None:
-                return set(known) if one is asked else found
+                return set(known) if rank == asked.outcome.rank else found
         in_vain.add(known)
         return None
 
     def _may_be_next(self, one: Moved, asked: Moved) -> bool:
-        if one is asked:
+        if one.outcome.rank == asked.outcome.rank:
             return self._agrees(one.outcome)
         if one.outcome.rank in self._differing:
             return True

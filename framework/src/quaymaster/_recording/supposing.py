@@ -141,8 +141,8 @@ class Doubts:
 
     def lags(self) -> Iterator[Lag]:
         """What the scheduler may have seen of other changes, the nearest first."""
-        lags = self._lags(self._past, lambda _entry: True)
-        lags += self._lags(self._coming, self._came_before)
+        lags = self._lags(self._past, _unseen, lambda _entry: True)
+        lags += self._lags(self._coming, _early, self._came_before)
         yield from sorted(lags, key=attrgetter("width"))
         yield from (one.with_another(other) for one, other in combinations(lags, 2))
 
@@ -170,12 +170,14 @@ class Doubts:
         return order is not None and order < 0
 
     def _lags(
-        self, changes: Sequence[Numbered], may_be: Callable[[Entry], bool]
+        self,
+        changes: Sequence[Numbered],
+        lag_of: Callable[[Numbered], Lag],
+        may_be: Callable[[Entry], bool],
     ) -> list[Lag]:
         """Per kind: the first of these changes, the first two, and so on."""
         found: defaultdict[str, list[Lag]] = defaultdict(list)
         own = {number for number, _ in self._decisions(changes)}
-        is_past = changes is self._past
         ended: set[str] = set()
         settled: set[_Name] = set()
         for change in changes:
@@ -187,7 +189,7 @@ class Doubts:
             if not may_be(change[1]):
                 ended.add(kind)
                 continue
-            move = Lag(unseen=(change,)) if is_past else Lag(early=(change,))
+            move = lag_of(change)
             before = found[kind]
             before.append(before[-1].with_another(move) if before else move)
         return [one for of_kind in found.values() for one in of_kind]
@@ -195,6 +197,14 @@ class Doubts:
 
 def _name(entry: Entry) -> _Name:
     return entry.kind, entry.key
+
+
+def _unseen(change: Numbered) -> Lag:
+    return Lag(unseen=(change,))
+
+
+def _early(change: Numbered) -> Lag:
+    return Lag(early=(change,))
 
 
 def _merged(
