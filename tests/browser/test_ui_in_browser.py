@@ -66,7 +66,7 @@ def test_a_profile_is_edited_and_compared(page: Chrome) -> None:
     editors[1].send_keys(NO_RESOURCES)
     press(page, "Run both and compare")
     has_run(page, 2)
-    assert "of 12 ended elsewhere" in text_of(page, "#differences")
+    assert "of 12 pods ended elsewhere" in text_of(page, "#differences")
 
 
 def test_a_mistake_in_a_profile_is_shown(page: Chrome) -> None:

@@ -1,6 +1,11 @@
 """``--report``: a page for a browser, beside what a command prints."""
 
+import base64
+import gzip
+import json
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -13,6 +18,13 @@ SIMULATE = ("simulate", BOUTIQUE, "--nodes", "5:cpu=4,memory=16Gi", "-o", "name"
 
 def run(*arguments: str) -> Result:
     return CliRunner().invoke(app, arguments)
+
+
+def shown_by(page: Path) -> Any:
+    """What a page shows, as plain data."""
+    found = re.search(r'id="data">([^<]+)<', page.read_text())
+    assert found is not None
+    return json.loads(gzip.decompress(base64.b64decode(found[1])))
 
 
 def test_simulate_writes_a_page_and_prints_what_it_always_prints(
@@ -39,6 +51,19 @@ def test_compare_writes_a_page_of_all_it_compares(tmp_path: Path) -> None:
     what = ("compare", "default", "bin-packing", *SIMULATE[1:4])
     assert run(*what, "--report", str(page)).exit_code == 0
     assert "<title>Comparison</title>" in page.read_text()
+
+
+def test_what_if_shows_the_cluster_before_and_after_its_changes(
+    tmp_path: Path,
+) -> None:
+    page = tmp_path / "page.html"
+    what = ("what-if", *SIMULATE[1:4], "--scale", "deploy/frontend=9")
+    assert run(*what, "--report", str(page)).stdout == run(*what).stdout
+    shown = shown_by(page)
+    before, after = shown["runs"]
+    assert (before["name"], after["name"]) == ("before", "after")
+    assert after["summary"]["placed"] == before["summary"]["placed"] + 8
+    assert [table["title"] for table in shown["tables"]] == ["Changes"]
 
 
 def test_scenarios_are_shown_as_they_ended(tmp_path: Path) -> None:

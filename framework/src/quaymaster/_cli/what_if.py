@@ -42,13 +42,20 @@ from quaymaster._cli.output import (
     scheduling_in,
 )
 from quaymaster._cli.prices import prices_option
-from quaymaster._cli.what_if_results import as_document, print_answer
+from quaymaster._cli.reports import report_option, write_report
+from quaymaster._cli.what_if_results import (
+    as_document,
+    changes_table,
+    pods_table,
+    print_answer,
+)
 from quaymaster._config.duration import parse_duration
 from quaymaster._config.kinds import declared_kinds
 from quaymaster._manifests.load import load
 from quaymaster._notices import Notice
 from quaymaster._objects.kinds import KINDS
 from quaymaster._planning.what_if import what_if
+from quaymaster._planning.what_if_results import WhatIfResult
 from quaymaster._scenarios.as_changes import changes_of, notices_of_left_out
 from quaymaster._scenarios.load import load_scenario
 from quaymaster._scenarios.timeline import check_input
@@ -132,6 +139,7 @@ def _timeout(
     "notices after 50s, and pods go when their tolerations end, after 5m by default.",
 )
 @prices_option()
+@report_option()
 @click.option(
     "--require-all",
     is_flag=True,
@@ -143,6 +151,7 @@ def command(
     drain_timeout: float,
     fail_mode: str,
     prices: Prices,
+    report_file: str | None,
     require_all: bool,
     output: OutputFormat,
     change_repack: int,
@@ -185,9 +194,12 @@ def command(
             prices=prices,
             on_progress=scheduling_in(progress),
             max_pods=options.max_pods,
+            observe=report_file is not None,
         )
     notices = (*inputs.notices, *reader.notices, *result.notices)
     result = attrs.evolve(result, notices=notices)
+    if report_file is not None:
+        _report(result, report_file)
     if output is OutputFormat.TABLE:
         print_answer(result)
     else:
@@ -195,6 +207,21 @@ def command(
     print_notices(notices)
     if require_all and (result.after.pending or result.left):
         sys.exit(NOT_ALL_WELL)
+
+
+def _report(result: WhatIfResult, file: str) -> None:
+    # Not needed by those who ask for no report.
+    from quaymaster._reporting.report import ReportTable  # noqa: PLC0415
+
+    tables = [
+        ReportTable(title=title, columns=tuple(columns), rows=tuple(map(tuple, rows)))
+        for title, (columns, rows) in (
+            ("Changes", changes_table(result)),
+            ("What became of pods", pods_table(result)),
+        )
+        if rows
+    ]
+    write_report(file, result.observed, title="What if", tables=tables)
 
 
 class _Reader:

@@ -14,7 +14,7 @@ from quaymaster._planning.what_if_results import (
     WhatIfStep,
 )
 
-__all__ = ["as_document", "print_answer"]
+__all__ = ["as_document", "changes_table", "pods_table", "print_answer"]
 
 _RESOURCES = ("cpu", "memory")
 
@@ -39,28 +39,37 @@ def as_document(result: WhatIfResult) -> dict[str, object]:
 
 def print_answer(result: WhatIfResult) -> None:
     """Print the answer as tables: the cluster after each change, then its pods."""
-    has_price = any(
-        state.room.price_per_hour is not None
-        for state in (result.before, *(step.after for step in result.steps))
-    )
-    columns = ["CHANGE", "AT", "PLACED", "PENDING", "MOVED", "EVICTED", "REFUSED"]
-    columns += ["PREEMPTED", "NODES", "USED", "CPU", "MEMORY"]
-    columns += ["PRICE/H"] if has_price else []
-    rows = [["(before)", "-", *_figures(result.before, None)]]
-    for step in result.steps:
-        begin = duration(step.at)
-        rows.append([step.change, begin, *_figures(step.after, step)])
-    print_table(columns, [row[: len(columns)] for row in rows])
-    happened = [row for step in result.steps for row in _happened(step)]
-    if happened:
+    columns, rows = changes_table(result)
+    print_table([name.upper() for name in columns], rows)
+    columns, rows = pods_table(result)
+    if rows:
         print_line()
-        columns = ["CHANGE", "WHAT", "POD", "FROM", "TO", "WHY"]
-        print_table(columns, happened, sentences=["WHY"])
+        print_table([name.upper() for name in columns], rows, sentences=["WHY"])
     for step in result.steps:
         for note in step.notes:
             print_line(f"{step.change}: {note}")
     print_line()
     print_line(_in_all(result))
+
+
+def changes_table(result: WhatIfResult) -> tuple[list[str], list[list[str]]]:
+    """The columns, and a row for how the cluster stands after each change."""
+    columns = ["Change", "At", "Placed", "Pending", "Moved", "Evicted", "Refused"]
+    columns += ["Preempted", "Nodes", "Used", "CPU", "Memory", "Price/h"]
+    rows = [["(before)", "-", *_figures(result.before, None)]]
+    for step in result.steps:
+        begin = duration(step.at)
+        rows.append([step.change, begin, *_figures(step.after, step)])
+    states = (result.before, *(step.after for step in result.steps))
+    if all(state.room.price_per_hour is None for state in states):
+        return columns[:-1], [row[:-1] for row in rows]
+    return columns, rows
+
+
+def pods_table(result: WhatIfResult) -> tuple[list[str], list[list[str]]]:
+    """The columns, and a row for each thing that has happened to a pod."""
+    columns = ["Change", "What", "Pod", "From", "To", "Why"]
+    return columns, [row for step in result.steps for row in _happened(step)]
 
 
 def _in_all(result: WhatIfResult) -> str:

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+import attrs
+
 from quaymaster._capacity.measuring import measure_room
 from quaymaster._capacity.prices import Prices
 from quaymaster._changes.change import ClusterChange, Effect
@@ -17,6 +19,7 @@ from quaymaster._planning.what_if_results import (
     WhatIfStep,
 )
 from quaymaster._registry.registry import PluginRegistry
+from quaymaster._simulation.observed import ObservedRun
 from quaymaster._simulation.results import ProgressFn
 from quaymaster._simulation.run import Simulation, filled_cluster
 
@@ -34,6 +37,7 @@ def what_if(
     on_progress: ProgressFn | None = None,
     options: SchedulerOptions | None = None,
     max_pods: int = MAX_PODS,
+    observe: bool = False,
 ) -> WhatIfResult:
     """Find out what becomes of a cluster if it is changed.
 
@@ -51,6 +55,7 @@ def what_if(
         on_progress: Called with the progress.
         options: What else can be set about the scheduler.
         max_pods: How many pods the workloads may ask for in all.
+        observe: Whether the answer holds what there is to see, for a report.
 
     Raises:
         AdmissionError: Some objects break rules, or ask for too many pods.
@@ -60,10 +65,17 @@ def what_if(
     """
     cluster = filled_cluster(list(objects), seed, max_pods)
     with Simulation(
-        cluster, config=config, registry=registry, seed=seed, options=options
+        cluster,
+        config=config,
+        registry=registry,
+        seed=seed,
+        options=options,
+        observe=observe,
     ) as simulation:
         question = _Question(simulation, prices or Prices(), on_progress)
-        return question.answer(changes)
+        seen = _Seen(simulation if observe else None)
+        answer = question.answer(changes, seen)
+        return attrs.evolve(answer, observed=seen.runs)
 
 
 class _Question:
@@ -82,10 +94,11 @@ class _Question:
         self._prices = prices
         self._on_progress = on_progress
 
-    def answer(self, changes: Iterable[ClusterChange]) -> WhatIfResult:
+    def answer(self, changes: Iterable[ClusterChange], seen: "_Seen") -> WhatIfResult:
         """Make the changes, one after the other."""
         simulation = self._simulation
         simulation.settle(self._on_progress)
+        seen.look("before")
         before, first = self._state(), self._places()
         steps: list[WhatIfStep] = []
         places = first
@@ -93,6 +106,7 @@ class _Question:
             step = self._step(change, steps[-1].after if steps else before, places)
             steps.append(step)
             places = self._places()
+        seen.look("after")
         return WhatIfResult(
             before=before,
             steps=tuple(steps),
@@ -164,6 +178,26 @@ class _Question:
             nodes_used=len(used),
             room=room.total,
         )
+
+
+class _Seen:
+    """What there is to see of a simulation, before and after.
+
+    Args:
+        simulation: The simulation; None if nobody wants to see it.
+
+    Attributes:
+        runs: What was seen so far.
+    """
+
+    def __init__(self, simulation: Simulation | None) -> None:
+        self.runs: tuple[ObservedRun, ...] = ()
+        self._simulation = simulation
+
+    def look(self, name: str) -> None:
+        """Keep how things stand, under a name."""
+        if self._simulation is not None:
+            self.runs = (*self.runs, self._simulation.observed(name))
 
 
 def _end_of(effect: Effect, simulation: Simulation) -> float:

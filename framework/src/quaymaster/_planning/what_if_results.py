@@ -10,6 +10,7 @@ from quaymaster._capacity.figures import GroupRoom
 from quaymaster._changes.change import Evicted, RefusedEviction
 from quaymaster._notices import Notice
 from quaymaster._planning.moves import Move
+from quaymaster._simulation.observed import ObservedRun
 from quaymaster._simulation.results import Preemption, UnscheduledPod
 
 __all__ = ["ClusterState", "WhatIfResult", "WhatIfStep"]
@@ -95,12 +96,15 @@ class WhatIfResult:
         steps: The changes, in order.
         moved: The pods that are on another node in the end than before it all.
         notices: What was left out or assumed.
+        observed: What there is to see before the first change and after the last one;
+            empty unless it was asked for.
     """
 
     before: ClusterState
     steps: tuple[WhatIfStep, ...]
     moved: tuple[Move, ...]
     notices: tuple[Notice, ...] = ()
+    observed: tuple[ObservedRun, ...] = attrs.field(default=(), eq=False, repr=False)
 
     @property
     def after(self) -> ClusterState:

@@ -38,8 +38,8 @@ Q.differences = (runs) => {
         { title: "First decided", text: (row) => Q.time(rows[row].at), key: (row) => rows[row].at, number: true },
       ],
     });
-    const pairs = runs[picked[0]].podCount;
-    host.replaceChildren(Q.el("p", { class: "note" }, `${Q.counted(rows.length, "pod")} of ${Q.number(pairs)} ended elsewhere. The first to be decided comes first; a click shows both decisions side by side.`),
+    const all = new Set(picked.flatMap((index) => [...runs[index].rowOf.keys()])).size;
+    host.replaceChildren(Q.el("p", { class: "note" }, `${Q.number(rows.length)} of ${Q.counted(all, "pod")} ended elsewhere. The first to be decided comes first; a click shows both decisions side by side.`),
       Q.el("div", { class: "chips controls fields" }, table.controls), table.grid);
   };
 
