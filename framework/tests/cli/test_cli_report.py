@@ -20,11 +20,12 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(app, arguments)
 
 
-def shown_by(page: Path) -> Any:
+def shown_by(page: Path) -> dict[str, Any]:
     """What a page shows, as plain data."""
     found = re.search(r'id="data">([^<]+)<', page.read_text())
     assert found is not None
-    return json.loads(gzip.decompress(base64.b64decode(found[1])))
+    shown: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(found[1])))
+    return shown
 
 
 def test_simulate_writes_a_page_and_prints_what_it_always_prints(
