@@ -17,7 +17,12 @@ from quaymaster._cli.output import (
     scheduling_in,
 )
 from quaymaster._cli.reports import report_option, write_report
-from quaymaster._cli.scenario_results import as_document, print_scenarios
+from quaymaster._cli.scenario_results import (
+    as_document,
+    assertions_table,
+    print_scenarios,
+    steps_table,
+)
 from quaymaster._cli.values import config_option
 from quaymaster._errors import Problem
 from quaymaster._registry.registry import PluginRegistry
@@ -131,9 +136,25 @@ def schema() -> None:
 
 def _report(results: Sequence[ScenarioResult], file: str) -> None:
     """Show the scenarios as they ended; of several also where they differ."""
+    # Not needed by those who ask for no report.
+    from quaymaster._reporting.report import ReportTable  # noqa: PLC0415
+
     runs = [one.observed for one in results if one.observed is not None]
+    tables = [
+        ReportTable(
+            title=title if len(results) == 1 else f"{one.name}: {title.lower()}",
+            columns=tuple(columns),
+            rows=tuple(map(tuple, rows)),
+        )
+        for one in results
+        for title, (columns, rows) in (
+            ("Assertions", assertions_table(one.assertions)),
+            ("Steps", steps_table(one.steps)),
+        )
+        if rows
+    ]
     title = ", ".join(one.name for one in results)
-    write_report(file, runs, title=title)
+    write_report(file, runs, title=title, tables=tables)
 
 
 def _load(files: Sequence[str], registry: PluginRegistry) -> list[Scenario]:

@@ -13,7 +13,7 @@ from quaymaster._scenarios.scenario import (
 )
 from quaymaster._scenarios.verdicts import span
 
-__all__ = ["as_document", "print_scenarios"]
+__all__ = ["as_document", "assertions_table", "print_scenarios", "steps_table"]
 
 _SHOWN: Final = 3
 """How many pods or nodes of an assertion a table names; there may be thousands."""
@@ -65,10 +65,11 @@ def print_scenarios(results: Sequence[ScenarioResult], *, wide: bool) -> None:
         print_line(f"{passed} of {len(results)} scenarios passed")
 
 
-def _print_steps(steps: Sequence[StepResult]) -> None:
-    columns = ("STEP", "ACTION", "BEGAN", "ENDED", "TIMES", "OBJECTS", "EVICTED")
-    rows = [
-        (
+def steps_table(steps: Sequence[StepResult]) -> tuple[list[str], list[list[str]]]:
+    """The columns, and a row for what each step did."""
+    columns = ["Step", "Action", "Began", "Ended", "Times", "Objects", "Evicted"]
+    return [*columns, "Lost"], [
+        [
             one.name,
             one.action,
             _moment(one.began),
@@ -77,29 +78,40 @@ def _print_steps(steps: Sequence[StepResult]) -> None:
             str(one.objects),
             str(one.evicted),
             str(one.lost),
-        )
+        ]
         for one in steps
     ]
-    if rows:
-        print_table((*columns, "LOST"), rows)
-        print_line()
 
 
-def _print_assertions(assertions: Sequence[AssertionResult]) -> None:
-    rows = [
-        (
+def assertions_table(
+    assertions: Sequence[AssertionResult],
+) -> tuple[list[str], list[list[str]]]:
+    """The columns, and a row for what came of each assertion."""
+    return ["Result", "Assertion", "Expected", "Found", "Failed at", "For"], [
+        [
             "pass" if one.passed else "FAIL",
             one.name,
             one.expected,
             one.found,
             _moment(one.failed_at),
             _listed(one.objects),
-        )
+        ]
         for one in assertions
     ]
+
+
+def _print_steps(steps: Sequence[StepResult]) -> None:
+    columns, rows = steps_table(steps)
     if rows:
-        columns = ("RESULT", "ASSERTION", "EXPECTED", "FOUND", "FAILED AT", "FOR")
-        print_table(columns, rows, sentences=("ASSERTION", "EXPECTED", "FOUND", "FOR"))
+        print_table([name.upper() for name in columns], rows)
+        print_line()
+
+
+def _print_assertions(assertions: Sequence[AssertionResult]) -> None:
+    columns, rows = assertions_table(assertions)
+    if rows:
+        long = ("ASSERTION", "EXPECTED", "FOUND", "FOR")
+        print_table([name.upper() for name in columns], rows, sentences=long)
         print_line()
 
 

@@ -8,7 +8,7 @@ Q.charts = (runs) => {
     Q.el("div", {}, Q.el("h3", {}, "Requested, of what nodes offer"), first),
     Q.el("div", {}, Q.el("h3", {}, "Pods that wait"), second));
   // Most simulations place all at the beginning: against time that is one upright line.
-  const moves = runs.some((run) => new Set(run.samples.at).size > run.samples.at.length / 2);
+  const moves = runs.some((run) => new Set(run.samples.at).size >= 10);
   let axis = moves ? "at" : "attempts";
 
   const figure = (title) => {
