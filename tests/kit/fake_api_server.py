@@ -69,7 +69,9 @@ class ApiRefusal:
 
 @attrs.define
 class FakeApiServer:
-    """A server that lists objects.
+    """A server that lists objects, and takes writes without doing them.
+
+    Its watches begin where a list ends, and tell of nothing.
 
     Attributes:
         items: Path -> the trees of the objects there.
@@ -77,6 +79,8 @@ class FakeApiServer:
         token: What requests must bear, if anything.
         url: Its address.
         requests: What was asked so far.
+        written: Method, path and content of the writes so far.
+        over: Set at the end, which ends all watches.
     """
 
     items: dict[str, list[Tree]]
@@ -84,6 +88,8 @@ class FakeApiServer:
     token: str = ""
     url: str = ""
     requests: list[ApiRequest] = attrs.field(factory=list)
+    written: list[tuple[str, str, Any]] = attrs.field(factory=list)
+    over: threading.Event = attrs.field(factory=threading.Event)
 
     def asked(self, path: str) -> list[ApiRequest]:
         """The requests for a path so far."""
@@ -97,8 +103,16 @@ class FakeApiServer:
         self.requests.append(ApiRequest(parts.path, query, headers, client))
         waiting = self.refusals.get(parts.path)
         refusal = waiting.pop(0) if waiting else None
+        if "sendInitialEvents" in query:
+            refusal = ApiRefusal(400, "BadRequest")
         if self.token and headers.get("Authorization") != f"Bearer {self.token}":
             refusal = ApiRefusal(401, "Unauthorized")
+        if refusal is None and "watch" in query:
+            handler.send_response(200)
+            handler.send_header("Transfer-Encoding", "chunked")
+            handler.end_headers()
+            self.over.wait()
+            return
         if refusal is None:
             answer, more = self._page(parts.path, query), {}
         else:
@@ -112,11 +126,24 @@ class FakeApiServer:
         handler.end_headers()
         handler.wfile.write(answer)
 
+    def take(self, handler: BaseHTTPRequestHandler) -> None:
+        """Answer a write."""
+        length = int(handler.headers["Content-Length"])
+        content = json.loads(handler.rfile.read(length))
+        path = urlsplit(handler.path).path
+        self.written.append((handler.command, path, content))
+        handler.send_response(201)
+        handler.send_header("Content-Length", "2")
+        handler.end_headers()
+        handler.wfile.write(b"{}")
+
     def _page(self, path: str, query: Mapping[str, str]) -> bytes:
         items = self.items.get(path, [])
         first = int(query.get("continue", "0"))
         last = first + int(query.get("limit", len(items)))
-        metadata = {"continue": str(last)} if last < len(items) else {}
+        metadata = {"resourceVersion": "1"}
+        if last < len(items):
+            metadata["continue"] = str(last)
         kind = items[0]["kind"] if items else ""
         document = {
             "kind": f"{kind}List",
@@ -152,6 +179,12 @@ def fake_api_server(
             with contextlib.suppress(ConnectionError):
                 server.handle(self)
 
+        def do_POST(self) -> None:
+            with contextlib.suppress(ConnectionError):
+                server.take(self)
+
+        do_PATCH = do_POST  # noqa: N815 - as the library calls it
+
         def log_message(self, *_: object) -> None:
             pass
 
@@ -167,6 +200,7 @@ def fake_api_server(
         try:
             yield server
         finally:
+            server.over.set()
             http_server.shutdown()
             thread.join()
 

@@ -2,9 +2,9 @@
 
 A plugin's header needs the names below; each further topic is a module of its own:
 `columns`, `counting`, `objects`, `preemption` and `volumes` for plugins; `config`,
-`cluster`, `inmemory`, `manifests`, `scheduler` and `simulation` for programs;
-`testing`, `errors` and `hookspecs` for both. What begins with an underscore may
-change any time.
+`cluster`, `inmemory`, `kubernetes`, `manifests`, `scheduler` and `simulation` for
+programs; `testing`, `errors` and `hookspecs` for both. What begins with an underscore
+may change any time.
 """
 
 from quaymaster._contract.cluster_events import (

@@ -5,7 +5,6 @@ from quaymaster._cli.app import app
 from quaymaster._cli.configuration import read_config
 from quaymaster._cli.logs import logging_to_stderr
 from quaymaster._cli.notices import print_notices
-from quaymaster._cli.reaching import begin_of
 from quaymaster._cli.signals import stopping, waking
 from quaymaster._cli.tables import Table, folded
 from quaymaster._cli.terminal import bold, is_styled, line_width
@@ -16,7 +15,6 @@ __all__ = [
     "SIMULATE",
     "Table",
     "app",
-    "begin_of",
     "bold",
     "folded",
     "is_styled",

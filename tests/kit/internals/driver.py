@@ -1,5 +1,6 @@
 """What tests see of ``quaymaster._driver``."""
 
+from quaymaster._driver.beginning import begin_of
 from quaymaster._driver.bell import Bell
 from quaymaster._driver.cluster import KubernetesCluster
 from quaymaster._driver.counts import REQUEST_SECONDS, RequestCounts
@@ -47,4 +48,5 @@ __all__ = [
     "Spec",
     "ToEngine",
     "as_text",
+    "begin_of",
 ]

@@ -1,10 +1,9 @@
 """``quaymaster run``."""
 
-import random
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
-from typing import Any, Final
+from typing import Any
 from urllib.parse import urlsplit
 
 import click
@@ -13,7 +12,7 @@ from quaymaster._cli.configuration import read_config
 from quaymaster._cli.live import cluster_options
 from quaymaster._cli.logs import log_formats, logging_to_stderr
 from quaymaster._cli.notices import print_notices
-from quaymaster._cli.reaching import begin_of, connection_notices
+from quaymaster._cli.reaching import connection_notices
 from quaymaster._cli.serving import (
     Operated,
     ServingArguments,
@@ -23,21 +22,17 @@ from quaymaster._cli.serving import (
 from quaymaster._cli.signals import on_hangup, stopping, waking
 from quaymaster._cli.values import config_option
 from quaymaster._config.watcher import ConfigWatcher
-from quaymaster._contract.clock import Clock, RealClock
+from quaymaster._contract.clock import Clock
 from quaymaster._deploy.findings import State
 from quaymaster._deploy.local_checks import packages_installed
-from quaymaster._driver.cluster import KubernetesCluster
 from quaymaster._engine.scheduler import Scheduler
 from quaymaster._kubernetes.resolving import find_access
+from quaymaster._operation.live import ClusterLostError, KubernetesScheduler
 from quaymaster._operation.standing import Standing
 from quaymaster._registry.registry import PluginRegistry
 from quaymaster._runtime.metrics import SchedulerMetrics
 
 __all__ = ["command"]
-
-# Of the 30 s that a pod has to end; the rest is for what the cluster is still told.
-_SECONDS_TO_DRAIN: Final = 20.0
-_SECONDS_TO_LEAVE: Final = 3.0  # for events that wait
 
 
 @click.command("run")
@@ -65,48 +60,46 @@ def command(
     lost the lease, or its connection to the cluster for good: start it again.
     """
     _check_packages()
-    # Only here: it is not there without the extra.
-    from quaymaster._driver.executor import (  # noqa: PLC0415 - above
-        GreenletExecutor,
-        wait_for,
-    )
-
     registry = PluginRegistry.discover()
     config, notices = read_config(config_file, registry)
-    begin = begin_of(config, kubeconfig, context, logging_format)
     print_notices(
         [*notices, *connection_notices(config.client_connection, config_file)]
     )
-    access = find_access(kubeconfig=begin.kubeconfig, context=context)
-    clock, metrics = RealClock(), SchedulerMetrics()
-    log = logging_to_stderr(logging_format)
-    with log as tell, closing(KubernetesCluster(begin, wait_for)) as cluster:
-        scheduler = Scheduler(
-            cluster,
+    connection = config.client_connection
+    kubeconfig = kubeconfig or connection.kubeconfig or None
+    access = find_access(kubeconfig=kubeconfig, context=context)
+    metrics = SchedulerMetrics()
+    with logging_to_stderr(logging_format) as tell:
+        live = KubernetesScheduler(
             config,
             registry,
-            clock=clock,
-            seed=random.SystemRandom().getrandbits(64),
-            make_executor=GreenletExecutor,
+            kubeconfig=kubeconfig,
+            context=context,
             metrics=metrics,
+            logging_format=logging_format,
         )
-        stop = threading.Event()
+        cluster = live.cluster
         standing = Standing(
             is_leading=lambda: cluster.is_leading,
             lease_problem=lambda: cluster.lease_problem,
             io_problem=lambda: cluster.end,
-            is_stopping=stop.is_set,
+            is_stopping=live.stopping.is_set,
         )
         host = urlsplit(access.server).netloc
-        operated = Operated(scheduler, metrics, clock, cluster, host)
-        with operating(operated, standing, ServingArguments(**served)):
-            if begin.election is not None:
-                lease = f"{begin.election.namespace}/{begin.election.name}"
-                tell(f"waiting for the lease {lease} on {access.server}")
-            _run(operated, stop, config_file, registry, tell)
-            if cluster.end:
-                raise click.ClickException(cluster.end)
-            cluster.close(_SECONDS_TO_LEAVE)
+        operated = Operated(live.scheduler, metrics, live.clock, cluster, host)
+        with (
+            closing(cluster),
+            operating(operated, standing, ServingArguments(**served)),
+        ):
+            if config.leader_election.leader_elect:
+                lease = config.leader_election
+                name = f"{lease.resource_namespace}/{lease.resource_name}"
+                tell(f"waiting for the lease {name} on {access.server}")
+            try:
+                _run(live, config_file, registry, tell)
+            except ClusterLostError as error:
+                raise click.ClickException(str(error)) from error
+            live.close()
             tell("stopped")
 
 
@@ -118,43 +111,31 @@ def _check_packages() -> None:
 
 
 def _run(
-    operated: Operated,
-    stop: threading.Event,
+    live: KubernetesScheduler,
     config_file: str | None,
     registry: PluginRegistry,
     tell: Callable[[str], None],
 ) -> None:
     """Schedule until somebody interrupts, and follow the configuration file."""
-    scheduler, cluster, clock = operated.scheduler, operated.cluster, operated.clock
-
-    def end() -> None:
-        stop.set()
-        scheduler.wake()
-
-    cluster.at_end(end)
-
-    def drain_seconds() -> float:
-        return 0.0 if cluster.end else _SECONDS_TO_DRAIN
-
+    scheduler = live.scheduler
     is_at_work = threading.Event()
 
     def begin_to_stop() -> None:
-        # A handler runs on this thread, which holds no lock that these need.
-        stop.set()
+        # A handler runs on this thread, which holds no lock that this needs.
+        live.stopping.set()
         if not is_at_work.is_set():
             raise KeyboardInterrupt  # nothing has been begun that must end well
 
-    with stopping(begin_to_stop), waking(scheduler.wake), suppress(KeyboardInterrupt):
-        cluster.lead()
-        if cluster.end:
-            return
-        tell(f"scheduling {', '.join(scheduler.frameworks)}")
-        scheduler.start()
-        cluster.attend(clock)
+    @contextmanager
+    def following() -> Iterator[None]:
         is_at_work.set()
-        with _following(config_file, registry, scheduler, clock):
-            scheduler.run(stop, drain_seconds)
-    scheduler.close()
+        with _following(config_file, registry, scheduler, live.clock):
+            yield
+
+    with stopping(begin_to_stop), waking(scheduler.wake), suppress(KeyboardInterrupt):
+        live.lead()
+        tell(f"scheduling {', '.join(scheduler.frameworks)}")
+        live.run(following)
 
 
 @contextmanager

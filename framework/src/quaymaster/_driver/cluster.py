@@ -77,9 +77,11 @@ class KubernetesCluster:
         self._calls = itertools.count(1)
         self._end = ""
         self._at_end: Callable[[], None] | None = None
+        self._engine = threading.main_thread()
         self._leads = threading.Event()
+        self._may_go_on = threading.Event()
         if begin.election is None:
-            self._leads.set()
+            self._begin_to_lead()
         self._gone = threading.Event()
         self.lease: LeaseSeen | None = None
         self.counted: Counted | None = None
@@ -106,7 +108,11 @@ class KubernetesCluster:
         What is listed from then on is newer than the lease. To be called ahead of
         `list`.
         """
-        self._leads.wait()
+        self._may_go_on.wait()
+
+    def stop_waiting(self) -> None:
+        """Have `lead` return now, and for ever; from any thread."""
+        self._may_go_on.set()
 
     @property
     def is_leading(self) -> bool:
@@ -119,6 +125,7 @@ class KubernetesCluster:
         The other process is told now and then that the engine takes its turns, and what
         the engine asks for in a few turns leaves together.
         """
+        self._engine = threading.current_thread()
         self._link.gather(clock)
 
         def beat() -> None:
@@ -276,7 +283,7 @@ class KubernetesCluster:
         ask(take)
         self._link.flush()  # no timer is due while this thread waits
         # Identity: there is one such thread.
-        is_engine = threading.current_thread() is threading.main_thread()
+        is_engine = threading.current_thread() is self._engine
         if there.wait(_SECONDS_TO_HOLD_UP if is_engine else None):
             return answers[0]
         why = (
@@ -301,7 +308,7 @@ class KubernetesCluster:
             if take is not None:
                 take(message)
         elif isinstance(message, Leads):
-            self._leads.set()
+            self._begin_to_lead()
         elif isinstance(message, Counted):
             self.counted = message
         elif isinstance(message, LeaseSeen):
@@ -315,10 +322,14 @@ class KubernetesCluster:
         self._gone.set()
         self._stop(why)
 
+    def _begin_to_lead(self) -> None:
+        self._leads.set()
+        self._may_go_on.set()
+
     def _stop(self, why: str) -> None:
         """Nothing more can be done: have the engine end."""
         self._end = self._end or why
-        self._leads.set()
+        self._begin_to_lead()
         for call in list(self._waiting):
             self._receive(Answered(call, 0, why=why, is_in_doubt=True))
         if self._at_end is not None:

@@ -1,4 +1,4 @@
-"""How `quaymaster run` reaches its cluster."""
+"""How many requests a configuration lets leave."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import pytest
 
 from quaymaster.config import dump_config, parse_config
 from quaymaster.scheduler import PluginRegistry
-from tests.kit.internals.cli import begin_of
+from tests.kit.internals.driver import begin_of
 
 REGISTRY = PluginRegistry.discover()
 HEADER = {
