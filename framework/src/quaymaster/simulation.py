@@ -25,7 +25,7 @@ from quaymaster._simulation.explained import (
     WhyNot,
 )
 from quaymaster._simulation.history import History, NodeSpan, PodLife
-from quaymaster._simulation.names import PodNotFoundError
+from quaymaster._simulation.names import NodeNotFoundError, PodNotFoundError
 from quaymaster._simulation.observed import (
     ObservedAttempt,
     ObservedRun,
@@ -69,6 +69,7 @@ __all__ = [
     "Measures",
     "MovedWorkload",
     "NodeFate",
+    "NodeNotFoundError",
     "NodeRejection",
     "NodeScores",
     "NodeSpan",

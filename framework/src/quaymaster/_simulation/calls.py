@@ -8,11 +8,11 @@ import msgspec
 from quaymaster._config.model import SchedulerConfig
 from quaymaster._contract.options import SchedulerOptions
 from quaymaster._inmemory.limits import MAX_PODS
-from quaymaster._objects import ApiObject, Pod, PodStatus
+from quaymaster._objects import ApiObject, Node, Pod, PodStatus
 from quaymaster._registry.registry import PluginRegistry
 from quaymaster._simulation.attempts import AttemptLog
 from quaymaster._simulation.explained import Attempt, ExplainedPod, WhichAttempt
-from quaymaster._simulation.names import PodNotFoundError, Wanted
+from quaymaster._simulation.names import NodeNotFoundError, PodNotFoundError, Wanted
 from quaymaster._simulation.observed import ObservedRun
 from quaymaster._simulation.results import ProgressFn, SimulationResult
 from quaymaster._simulation.run import Simulation, filled_cluster
@@ -134,6 +134,7 @@ def explain_pod(
     Raises:
         PodNotFoundError: Nothing, or too much, has that name, or the pod was not tried
             that often.
+        NodeNotFoundError: At no time is there a node that ``why_not`` names.
     """
     given = list(objects)
     cluster = filled_cluster(given, seed, max_pods)
@@ -149,7 +150,11 @@ def explain_pod(
     with Simulation(
         cluster, config=config, registry=registry, seed=seed, log=log
     ) as run:
+        names = {node.name for node in cluster.list(Node).items}
         run.settle(on_progress)
+        names.update(node.name for node in cluster.list(Node).items)
+        if why_not and why_not not in names:
+            raise NodeNotFoundError(why_not, sorted(names))
         explained = _explained(run, wanted.find(), log, attempt, pod)
     return attrs.evolve(explained, terminating=terminating)
 

@@ -10,7 +10,7 @@ from quaymaster._objects import KINDS, ApiObject, Pod
 from quaymaster._simulation.kinds import POD_KINDS, kind_called, kind_fits
 from quaymaster._simulation.owners import owners_of
 
-__all__ = ["PodNotFoundError", "Wanted"]
+__all__ = ["NodeNotFoundError", "PodNotFoundError", "Wanted"]
 
 _SHOWN: Final = 5  # names that fit, in a message of one line
 _NEAR: Final = 3  # similar names, in the same message
@@ -41,6 +41,25 @@ class PodNotFoundError(QuaymasterError):
         self.wanted = wanted
         self.pods = tuple(pods)
         self.near = tuple(near)
+
+
+class NodeNotFoundError(QuaymasterError):
+    """No node has a name.
+
+    Args:
+        wanted: What was asked for.
+        names: The names of all nodes.
+
+    Attributes:
+        wanted: What was asked for.
+        near: Names that are similar.
+    """
+
+    def __init__(self, wanted: str, names: Iterable[str]) -> None:
+        self.wanted = wanted
+        self.near = tuple(difflib.get_close_matches(wanted, names, n=_NEAR))
+        hint = f"; did you mean {' or '.join(self.near)}?" if self.near else ""
+        super().__init__(f"node '{wanted}': no such node{hint}")
 
 
 class Wanted:

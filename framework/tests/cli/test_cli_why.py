@@ -1,0 +1,209 @@
+"""What ``explain`` answers: why not there, what would help, why so many wait."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from quaymaster.simulation import NodeNotFoundError, PodNotFoundError
+from tests.kit.internals.cli import app
+
+NODES = """
+apiVersion: v1
+kind: Node
+metadata: {name: general, labels: {kubernetes.io/hostname: general}}
+status: {allocatable: {cpu: "5", memory: 16Gi, pods: "10"}}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: batch, labels: {kubernetes.io/hostname: batch}}
+spec:
+  taints: [{key: team, value: batch, effect: NoSchedule}]
+status: {allocatable: {cpu: "8", memory: 16Gi, pods: "10"}}
+"""
+PODS = """
+apiVersion: v1
+kind: Pod
+metadata: {name: cache}
+spec:
+  nodeSelector: {disk: ssd}
+  containers: [{name: cache, image: redis, resources: {requests: {cpu: 500m}}}]
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers: [{name: web, image: nginx, resources: {requests: {cpu: "2"}}}]
+"""
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nodes.yaml").write_text(NODES)
+    (tmp_path / "pods.yaml").write_text(PODS)
+
+
+def run(*arguments: str) -> Result:
+    command = ("explain", *arguments, "nodes.yaml", "pods.yaml")
+    result = CliRunner().invoke(app, command)
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def document(*arguments: str) -> Any:  # noqa: ANN401 - as JSON has it
+    return json.loads(run(*arguments, "-o", "json").stdout)
+
+
+def words(text: str) -> list[list[str]]:
+    return [line.split() for line in text.splitlines()]
+
+
+def test_why_not_asks_every_plugin_about_a_node() -> None:
+    text = run("cache", "--why-not", "batch").stdout
+    assert text.startswith("default/cache on batch: it was rejected\n")
+    told = [line[0] for line in words(text) if line]
+    assert "TaintToleration" in told
+    assert "NodeAffinity" in told
+    assert "it would not help if pods were preempted there" in text
+
+
+def test_why_not_is_a_document() -> None:
+    told = document("cache", "--why-not", "batch")["whyNot"]
+    assert (told["node"], told["fate"]) == ("batch", "rejected")
+    assert [one["plugin"] for one in told["rejections"]] == [
+        "TaintToleration",
+        "NodeAffinity",
+    ]
+    assert told["total"] is None
+
+
+def test_why_not_of_the_chosen_node_says_that_it_was() -> None:
+    text = run("deploy/web", "-n", "shop", "--why-not", "general").stdout
+    assert "on general: it was chosen" in text
+
+
+def test_why_not_may_be_asked_of_a_past_attempt() -> None:
+    told = document("cache", "--why-not", "batch", "--attempt", "1")
+    assert told["attempt"] == 1
+    assert told["whyNot"]["fate"] == "rejected"
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("genral", "; did you mean general?"), ("zzz", "")],
+    ids=["a near one", "none near"],
+)
+def test_node_that_never_is_there_is_an_error(name: str, hint: str) -> None:
+    with pytest.raises(NodeNotFoundError) as caught:
+        run("cache", "--why-not", name)
+    assert str(caught.value) == f"node '{name}': no such node{hint}"
+
+
+def test_suggestions_are_tried_and_told_with_commands() -> None:
+    text = run("cache", "--suggest", "--top", "1").stdout
+    assert "what would place default/cache:" in text
+    assert "1. label node general with disk=ssd" in text
+    assert "   kubectl label node general disk=ssd" in text
+    assert "simulations of the whole input" in text
+
+
+def test_suggestions_are_a_document() -> None:
+    told = document("cache", "--suggest")["suggestions"]
+    assert (told["subject"], told["namespace"]) == ("pod/cache", "default")
+    first = told["changes"][0]
+    assert first["kinds"] == ["label-node"]
+    assert first["command"] == "kubectl label node general disk=ssd"
+    assert first["placed"] == 1
+    assert told["complete"] is True
+
+
+def test_search_that_is_cut_short_says_so() -> None:
+    text = run("cache", "--suggest", "--max-trials", "1").stdout
+    assert "not all was tried; --max-trials N tries more" in text
+    assert (
+        document("cache", "--suggest", "--max-trials", "1")["suggestions"]["trials"]
+        == 1
+    )
+
+
+def test_pod_with_a_node_needs_no_change() -> None:
+    (Path("pods.yaml")).write_text(PODS.replace("nodeSelector: {disk: ssd}", ""))
+    assert "it has a node: no change is needed" in run("cache", "--suggest").stdout
+
+
+def test_all_pending_sums_up_by_owner_and_cause() -> None:
+    lines = words(run("--all-pending").stdout)
+    assert ["1", "default", "pod/cache"] in [line[:3] for line in lines]
+    assert ["1", "shop", "deployment/web"] in [line[:3] for line in lines]
+    assert ["2", "pods", "pending,", "2", "placed", "on", "2", "nodes"] in lines
+
+
+def test_all_pending_is_a_document_with_changes() -> None:
+    told = document("--all-pending", "--suggest")
+    groups = {one["subject"]: one for one in told["groups"]}
+    assert sorted(groups) == ["deployment/web", "pod/cache"]
+    cause = groups["pod/cache"]["causes"][0]
+    assert set(cause) == {"plugin", "reason", "nodes"}
+    assert groups["pod/cache"]["change"]["command"].startswith("kubectl label")
+    assert groups["deployment/web"]["pods"][0].startswith("shop/web-")
+
+
+def test_pods_with_commas_are_summed_up() -> None:
+    assert "2 pods pending" in run("cache,deploy/web").stdout
+
+
+def test_nothing_pending_is_said() -> None:
+    Path("pods.yaml").write_text("apiVersion: v1\nkind: List\nitems: []\n")
+    assert run("--all-pending").stdout == "no pod is pending\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("cach",), "pod 'cach': no such pod; did you mean default/cache?"),
+        (
+            ("cach", "--suggest"),
+            "pod 'cach': no such pod; did you mean default/cache?",
+        ),
+        (
+            ("deploy/web,cach",),
+            "pod 'cach': no such pod; did you mean default/cache?",
+        ),
+        (
+            ("cache", "--attempt", "9"),
+            "pod 'cache': there is no attempt 9: it was tried 2 times",
+        ),
+    ],
+    ids=["explain", "suggest", "one of several", "an attempt"],
+)
+def test_wrong_names_are_one_clear_error(arguments: tuple[str, ...], said: str) -> None:
+    with pytest.raises(PodNotFoundError) as caught:
+        run(*arguments)
+    assert str(caught.value) == said
+
+
+@pytest.mark.parametrize(
+    "option", [("--why-not", "batch"), ("--attempt", "1"), ("--unbind",)]
+)
+def test_what_is_about_one_pod_is_refused_for_many(option: tuple[str, ...]) -> None:
+    result = run("--all-pending", *option)
+    assert result.exit_code == 2
+    assert f"{option[0]} is about one POD" in result.stderr
+
+
+def test_all_attempts_of_a_pod_are_told() -> None:
+    text = run("cache", "--attempts", "all").stdout
+    assert "attempt 1 of 2" in text
+    assert "attempt 2 of 2" in text
+    told = document("cache", "--attempt", "all")["attempts"]
+    assert [one["attempt"] for one in told] == [1, 2]
+    assert all(one["rejections"] for one in told)
