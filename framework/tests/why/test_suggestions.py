@@ -234,34 +234,70 @@ def test_anti_affinity_is_given_up() -> None:
     assert placed_by_hand(documents, found.changes[0]) == set()
 
 
+STORAGE: list[Document] = [
+    {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": name},
+        "provisioner": provisioner,
+        "volumeBindingMode": "WaitForFirstConsumer",
+    }
+    for name, provisioner in (
+        ("local", "kubernetes.io/no-provisioner"),
+        ("fast", "csi.example.com"),
+    )
+]
+CLAIM: Document = {
+    "storageClassName": "local",
+    "accessModes": ["ReadWriteOnce"],
+    "resources": {"requests": {"storage": "1Gi"}},
+}
+
+
 def test_a_claim_gets_a_class_that_can_make_a_volume() -> None:
-    storage: list[Document] = [
-        {
-            "apiVersion": "storage.k8s.io/v1",
-            "kind": "StorageClass",
-            "metadata": {"name": name},
-            "provisioner": provisioner,
-            "volumeBindingMode": "WaitForFirstConsumer",
-        }
-        for name, provisioner in (
-            ("local", "kubernetes.io/no-provisioner"),
-            ("fast", "csi.example.com"),
-        )
-    ]
     claim: Document = {
         "apiVersion": "v1",
         "kind": "PersistentVolumeClaim",
         "metadata": {"name": "data"},
-        "spec": {
-            "storageClassName": "local",
-            "accessModes": ["ReadWriteOnce"],
-            "resources": {"requests": {"storage": "1Gi"}},
-        },
+        "spec": CLAIM,
     }
     volume = {"name": "v", "persistentVolumeClaim": {"claimName": "data"}}
-    found = suggested("p", node("a"), *storage, claim, pod(volumes=[volume]))
+    documents = node("a"), *STORAGE, claim, pod(volumes=[volume])
+    found = suggested("p", *documents)
     assert kinds(found) == ["storage-class"]
     assert found.changes[0].fields[0].new == "fast"
+    assert placed_by_hand(documents, found.changes[0]) == set()
+
+
+def test_template_of_claims_gets_the_class() -> None:
+    database = workload("StatefulSet", "db", 2)
+    database["spec"]["volumeClaimTemplates"] = [
+        {"metadata": {"name": "data"}, "spec": CLAIM}
+    ]
+    documents = node("a"), *STORAGE, database
+    found = suggested("sts/db", *documents)
+    assert kinds(found) == ["storage-class"]
+    [change] = found.changes
+    assert change.text == (
+        "have statefulset/db and its claims data made anew with the storage class fast"
+    )
+    assert change.placed == 2
+    assert change.fields[0].path == "spec.volumeClaimTemplates[0].spec.storageClassName"
+    assert placed_by_hand(documents, change) == set()
+
+
+def test_volume_that_lives_with_its_pod_gets_the_class() -> None:
+    volume = {"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": CLAIM}}}
+    documents = node("a"), *STORAGE, workload("Deployment", "web", 2, volumes=[volume])
+    found = suggested("deploy/web", *documents)
+    assert kinds(found) == ["storage-class"]
+    [change] = found.changes
+    assert change.placed == 2
+    assert change.fields[0].path == (
+        "spec.template.spec.volumes[0].ephemeral.volumeClaimTemplate.spec"
+        ".storageClassName"
+    )
+    assert placed_by_hand(documents, change) == set()
 
 
 def test_two_changes_are_told_if_no_single_one_does() -> None:

@@ -85,7 +85,7 @@ def _of_spec(
     yield from relaxed_spreading(editing, spec)
     yield from dropped_selectors(editing, spec)
     yield from dropped_affinity(editing, spec)
-    yield from other_classes(pod, cluster)
+    yield from other_classes(editing, pod, cluster)
 
 
 def _of_nodes(pod: Pod, cluster: InMemoryCluster) -> Iterator[Candidate]:
