@@ -56,12 +56,10 @@ def names_in(tree: ast.Module) -> dict[str, str]:
     """The texts that have names."""
     found: dict[str, str] = {}
     for node in ast.walk(tree):
-        target = None
-        if isinstance(node, ast.Assign):
-            target = node.targets[0]
-        elif isinstance(node, ast.AnnAssign):
-            target = node.target
-        if isinstance(target, ast.Name) and node.value is not None:
+        if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
+            continue
+        target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+        if isinstance(target, ast.Name):
             text = text_of(node.value, found)
             if text != "NAME":
                 found[target.id] = text

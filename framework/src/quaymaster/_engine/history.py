@@ -88,7 +88,7 @@ class PastAttempt:
         return "there was no such node"
 
 
-class _Kept(msgspec.Struct, eq=False):
+class _Kept(msgspec.Struct, eq=False, gc=False):
     """What an attempt, or its binding, ended with.
 
     Attributes:
