@@ -11,7 +11,12 @@ from click.testing import CliRunner, Result
 from quaymaster import ApiObject
 from quaymaster.inmemory import make_nodes
 from quaymaster.objects import to_wire
-from quaymaster.testing import make_deployment, make_pod
+from quaymaster.testing import (
+    make_deployment,
+    make_persistent_volume_claim,
+    make_pod,
+    make_storage_class,
+)
 from tests.kit.fake_api_server import (
     ApiRefusal,
     FakeApiServer,
@@ -223,3 +228,42 @@ def test_some_input_is_needed() -> None:
     result = run("simulate")
     assert result.exit_code == 2
     assert "expected a PATH, or a live cluster (--context)" in result.stderr
+
+
+def test_cron_jobs_are_read_where_they_are_to_run(server: FakeApiServer) -> None:
+    path = "/apis/batch/v1/cronjobs"
+    template = to_wire(make_pod(requests={"cpu": "1"}))["spec"]
+    job = {"spec": {"template": {"spec": {**template, "restartPolicy": "Never"}}}}
+    server.items[path] = [
+        {
+            "apiVersion": "batch/v1",
+            "kind": "CronJob",
+            "metadata": {"name": "nightly", "namespace": "default", "uid": "u"},
+            "spec": {"schedule": "0 3 * * *", "jobTemplate": job},
+        }
+    ]
+    assert "nightly" not in run("simulate", "--context", "here").stdout
+    assert not server.asked(path)
+    assert (
+        "default/nightly-"
+        in run("simulate", "--context", "here", "--run-cronjobs").stdout
+    )
+
+
+def test_explanation_takes_the_state_of_the_cluster_as_it_is(
+    server: FakeApiServer,
+) -> None:
+    claim = to_wire(make_persistent_volume_claim())
+    claim["metadata"] = {"name": "claim", "namespace": "default", "uid": "u"}
+    claim["metadata"]["resourceVersion"] = "7"
+    server.items["/api/v1/persistentvolumeclaims"] = [claim]
+    storage_class = make_storage_class(volume_binding_mode="Immediate")
+    server.items["/apis/storage.k8s.io/v1/storageclasses"] = [to_wire(storage_class)]
+    pod = to_wire(make_pod(name="stateful", claims=["claim"]))
+    pod["metadata"] = {"name": "stateful", "namespace": "default", "uid": "v"}
+    server.items["/api/v1/pods"].append(pod)
+    explained = run("explain", "stateful", "--context", "here").stdout
+    assert "unbound immediate PersistentVolumeClaims" in explained
+    simulated = json.loads(run("simulate", "--context", "here", "-o", "json").stdout)
+    placed = {one["pod"] for one in simulated["placements"]}
+    assert "default/stateful" in placed

@@ -193,6 +193,7 @@ def _explain(
             why_not=asked.why_not,
             on_progress=scheduling_in(progress),
             max_pods=options.max_pods,
+            as_it_is=options.is_live,
         )
     suggestions = _suggestions(pod, inputs, options, asked) if asked.suggest else None
     notices = (*inputs.notices, *explained.notices)
@@ -239,6 +240,7 @@ def _suggestions(
             seed=options.seed,
             namespace=options.namespace or "",
             max_pods=options.max_pods,
+            as_it_is=options.is_live,
             max_trials=asked.max_trials,
             on_trial=trying_in(progress),
         )
@@ -274,5 +276,6 @@ def _summary(
             on_progress=scheduling_in(progress),
             on_trial=trying_in(progress),
             max_pods=options.max_pods,
+            as_it_is=options.is_live,
             max_trials=asked.max_trials,
         )

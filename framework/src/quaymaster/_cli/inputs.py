@@ -154,6 +154,11 @@ class InputOptions:
     context: str | None = None
     kubeconfig: str | None = None
 
+    @property
+    def is_live(self) -> bool:
+        """Whether a live cluster is read."""
+        return self.context is not None or self.kubeconfig is not None
+
 
 def input_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options that say what to read; it gets them as ``options``."""
@@ -243,7 +248,9 @@ def read_inputs(
     access = access_of(options.context, options.kubeconfig)
     if needs_paths and access is None and not options.paths:
         raise click.UsageError("expected a PATH, or a live cluster (--context)")
-    live = None if access is None else read_live(access, kinds)
+    live = None
+    if access is not None:
+        live = read_live(access, kinds, cron_jobs=options.run_cron_jobs)
     records = [path for path in options.paths if is_record(path)]
     recorded = [read_objects(path, kinds) for path in records]
     with progress_bar() as progress:

@@ -18,7 +18,7 @@ from quaymaster._kubernetes.kubeconfig import (
 )
 from quaymaster._kubernetes.listing import LiveObjects, list_objects
 from quaymaster._kubernetes.resolving import find_access
-from quaymaster._kubernetes.resources import resources_of
+from quaymaster._kubernetes.resources import CRON_JOBS, resources_of
 from quaymaster._objects import ApiObject
 
 __all__ = ["access_of", "cluster_options", "live_options", "read_live"]
@@ -101,6 +101,7 @@ def read_live(
     *,
     namespace: str = "",
     selector: str = "",
+    cron_jobs: bool = False,
 ) -> LiveObjects:
     """Read what scheduling knows of a cluster.
 
@@ -109,8 +110,9 @@ def read_live(
         kinds: Kinds that plugins and packages declare.
         namespace: The only namespace to look at; empty for all.
         selector: The labels of pods and workloads to look at; empty for all.
+        cron_jobs: Whether to read CronJobs as well.
     """
-    resources = resources_of(kinds)
+    resources = [*resources_of(kinds), *([CRON_JOBS] if cron_jobs else ())]
     with progress_bar() as progress, closing(ApiClient(access)) as client:
         task = progress.add_task("reading", total=len(resources))
 

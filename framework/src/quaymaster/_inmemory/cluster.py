@@ -120,17 +120,28 @@ class InMemoryCluster:
         """The version of the last change."""
         return self._core.version
 
-    def load(self, objects: Iterable[ApiObject]) -> None:
+    def load(self, objects: Iterable[ApiObject], *, as_it_is: bool = False) -> None:
         """Bring in many objects at once: all of them, or none if some are wrong.
 
         Their order does not matter, but for new objects that a quota has no room for:
         those are left out, as `notices` tells. Afterwards the workloads have their
         pods; those that came with pods, or with ReplicaSets, keep these.
 
+        Args:
+            objects: The objects.
+            as_it_is: Whether the controllers of their own cluster have done what they
+                do to those that were read from one: claims that have no volume there
+                get none here, but for those that wait for their first consumer, and
+                what budgets allow there is where it begins here.
+
         Raises:
             AdmissionError: Some objects break rules; it tells everything.
         """
         given = list(objects)
+        if as_it_is and self._controllers is not None:
+            for obj in given:
+                if obj.metadata.resource_version:
+                    self._controllers.keep(obj)
         core = self._core
         core.admission.know_classes(
             self._with_stored(PriorityClass, given), self._storage_classes(given)

@@ -23,7 +23,7 @@ from quaymaster._objects import (
 from quaymaster._objects.kind_set import KindSet
 from quaymaster._objects.kinds import group_of, plural_of
 
-__all__ = ["Resource", "resource_of", "resources_of"]
+__all__ = ["CRON_JOBS", "Resource", "resource_of", "resources_of"]
 
 _LEFT_OUT: Final = (Binding, Event, Lease)
 """Kinds that decide nothing, of which there are many or none to list."""
@@ -74,6 +74,10 @@ class Resource:
         """The resource with its group, such as ``deployments.apps``."""
         group = group_of(self.api_version)
         return f"{self.plural}.{group}" if group else self.plural
+
+
+CRON_JOBS: Final = Resource("batch/v1", "CronJob", "cronjobs")
+"""What makes Jobs in time; read only where each of them is to make one."""
 
 
 def resources_of(declared: Iterable[type[ApiObject]] = ()) -> Sequence[Resource]:

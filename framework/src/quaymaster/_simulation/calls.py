@@ -112,6 +112,7 @@ def explain_pod(
     why_not: str = "",
     on_progress: ProgressFn | None = None,
     max_pods: int = MAX_PODS,
+    as_it_is: bool = False,
 ) -> ExplainedPod:
     """Simulate, and explain an attempt of one pod.
 
@@ -130,6 +131,8 @@ def explain_pod(
         why_not: The name of a node that all plugins are asked about; empty for none.
         on_progress: Called with the progress.
         max_pods: As for `simulate`.
+        as_it_is: Whether the state of what was read from a cluster is the last word: a
+            claim without a volume goes on without, and budgets allow what they allow.
 
     Raises:
         PodNotFoundError: Nothing, or too much, has that name, or the pod was not tried
@@ -137,10 +140,11 @@ def explain_pod(
         NodeNotFoundError: At no time is there a node that ``why_not`` names.
     """
     given = list(objects)
-    cluster = filled_cluster(given, seed, max_pods)
+    cluster = filled_cluster(given, seed, max_pods, as_it_is=as_it_is)
     if unbind:
         taken = Wanted(pod, namespace, cluster).find()
-        cluster = filled_cluster(without_node(given, taken), seed, max_pods)
+        without = without_node(given, taken)
+        cluster = filled_cluster(without, seed, max_pods, as_it_is=as_it_is)
         pod, namespace = taken.key, ""
     wanted = Wanted(pod, namespace, cluster)
     terminating = sum(map(_is_about_to_go, cluster.list(Pod).items))

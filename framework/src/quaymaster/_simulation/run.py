@@ -38,15 +38,25 @@ _SAMPLES: Final = 1000
 
 
 def filled_cluster(
-    objects: Sequence[ApiObject], seed: int, max_pods: int = MAX_PODS
+    objects: Sequence[ApiObject],
+    seed: int,
+    max_pods: int = MAX_PODS,
+    *,
+    as_it_is: bool = False,
 ) -> InMemoryCluster:
     """Make an in-memory cluster in virtual time, with these objects.
+
+    Args:
+        objects: The objects.
+        seed: As for `InMemoryCluster`.
+        max_pods: As for `InMemoryCluster`.
+        as_it_is: As for `InMemoryCluster.load`.
 
     Raises:
         AdmissionError: Some objects break rules.
     """
     cluster = InMemoryCluster(VirtualClock(), seed=seed, max_pods=max_pods)
-    cluster.load(objects)
+    cluster.load(objects, as_it_is=as_it_is)
     return cluster
 
 

@@ -70,6 +70,7 @@ def suggest_changes(
     max_pods: int = MAX_PODS,
     max_trials: int = MAX_TRIALS,
     on_trial: Callable[[int, int], None] | None = None,
+    as_it_is: bool = False,
 ) -> Suggestions:
     """Find the smallest changes of an input that place a pod which has no node.
 
@@ -85,6 +86,7 @@ def suggest_changes(
         max_pods: As for `simulate`.
         max_trials: How many simulations are run at most.
         on_trial: Called before each with its number from 1, and with ``max_trials``.
+        as_it_is: As for `explain_pod`.
 
     Returns:
         The changes; none if the pod has a node.
@@ -98,6 +100,7 @@ def suggest_changes(
         registry=registry,
         seed=seed,
         max_pods=max_pods,
+        as_it_is=as_it_is,
     )
     with given.simulation() as run:
         wanted = Wanted(pod, namespace, run.cluster)

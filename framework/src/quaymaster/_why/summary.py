@@ -103,6 +103,7 @@ def explain_pending(
     on_trial: Callable[[int, int], None] | None = None,
     max_pods: int = MAX_PODS,
     max_trials: int = MAX_TRIALS,
+    as_it_is: bool = False,
 ) -> PendingSummary:
     """Simulate, and explain why pods have no node in the end: by owner and by cause.
 
@@ -120,6 +121,7 @@ def explain_pending(
             number from 1, and with ``max_trials``.
         max_pods: As for `simulate`.
         max_trials: How many simulations try changes out at most, for all groups.
+        as_it_is: As for `explain_pod`.
 
     Raises:
         PodNotFoundError: Nothing has one of the names.
@@ -130,6 +132,7 @@ def explain_pending(
         registry=registry,
         seed=seed,
         max_pods=max_pods,
+        as_it_is=as_it_is,
     )
     with given.simulation() as run:
         wanted = [Wanted(one, namespace, run.cluster) for one in pods]

@@ -33,6 +33,7 @@ class Input:
         registry: Where plugins are found by name.
         seed: Decides the choice between equally good nodes, and generated names.
         max_pods: How many pods the workloads may ask for in all.
+        as_it_is: As for `explain_pod`.
     """
 
     objects: Sequence[ApiObject]
@@ -40,6 +41,7 @@ class Input:
     registry: PluginRegistry
     seed: int
     max_pods: int
+    as_it_is: bool = False
 
     def simulation(self, objects: Sequence[ApiObject] | None = None) -> Simulation:
         """Make a simulation of these objects, or of others instead.
@@ -49,7 +51,7 @@ class Input:
         """
         given = list(self.objects if objects is None else objects)
         return Simulation(
-            filled_cluster(given, self.seed, self.max_pods),
+            filled_cluster(given, self.seed, self.max_pods, as_it_is=self.as_it_is),
             config=self.config,
             registry=self.registry,
             seed=self.seed,

@@ -44,11 +44,17 @@ class BudgetController:
         self._ownership = ownership
         self._mark = mark
         self._tallies: dict[str, dict[str, _Tally]] = {}
+        # What their cluster allowed beyond what is counted here; None: not known yet.
+        self._beyond: dict[str, int | None] = {}
 
     @property
     def is_idle(self) -> bool:
         """Whether there are no budgets at all."""
         return not self._tallies
+
+    def keep(self, budget: PodDisruptionBudget) -> None:
+        """Go on from what a budget allows now, whatever the pods seem to be like."""
+        self._beyond[budget.key] = None
 
     def budget_changed(self, budget: PodDisruptionBudget) -> None:
         """A budget is new, or selects other pods than before."""
@@ -66,6 +72,7 @@ class BudgetController:
         """A budget is gone."""
         tallies = self._tallies.get(budget.namespace, {})
         tallies.pop(budget.key, None)
+        self._beyond.pop(budget.key, None)
         if not tallies:
             self._tallies.pop(budget.namespace, None)
 
@@ -91,6 +98,7 @@ class BudgetController:
             return
         expected, desired = counts
         allowed = tally.healthy - desired if expected > 0 else 0
+        allowed += self._more(budget, allowed)
         status = PodDisruptionBudgetStatus(
             observed_generation=budget.metadata.generation,
             disrupted_pods=self._disrupted(budget),
@@ -101,6 +109,17 @@ class BudgetController:
         )
         if status != budget.status:
             self._cluster.change(budget, replace(budget, status=status))
+
+    def _more(self, budget: PodDisruptionBudget, counted: int) -> int:
+        """How many more a budget allows than is counted, as its cluster had it."""
+        if budget.key not in self._beyond:
+            return 0
+        more = self._beyond[budget.key]
+        if more is None:
+            more = self._beyond[budget.key] = budget.status.disruptions_allowed - max(
+                0, counted
+            )
+        return more
 
     def _disrupted(self, budget: PodDisruptionBudget) -> dict[str, Time]:
         """The pods whose eviction has been allowed, and that do not end yet."""

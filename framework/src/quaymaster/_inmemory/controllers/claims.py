@@ -48,12 +48,17 @@ class ClaimController:
         self._claims = cluster.objects(PersistentVolumeClaim)
         self._volumes = cluster.objects(PersistentVolume)
         self._open: dict[str, None] = {}
+        self._left_alone: set[str] = set()
         self._pool = VolumePool()
 
     @property
     def open_claims(self) -> list[str]:
         """The keys of the claims that have no volume yet."""
         return list(self._open)
+
+    def keep(self, claim: PersistentVolumeClaim) -> None:
+        """Leave a claim without a volume, unless it waits for its first consumer."""
+        self._left_alone.add(claim.key)
 
     def claim_changed(self, claim: PersistentVolumeClaim) -> None:
         """A claim has come or changed."""
@@ -65,6 +70,7 @@ class ClaimController:
     def claim_removed(self, claim: PersistentVolumeClaim) -> None:
         """A claim is gone: delete or release its volume, as its policy says."""
         self._open.pop(claim.key, None)
+        self._left_alone.discard(claim.key)
         volume = self._volumes.get(claim.spec.volume_name)
         if volume is None or not is_bound_to(volume, claim):
             return
@@ -106,6 +112,8 @@ class ClaimController:
             storage_class is not None
             and storage_class.volume_binding_mode == "WaitForFirstConsumer"
         )
+        if claim.key in self._left_alone and not waits:
+            return
         volume = self._existing(claim, is_delayed=waits)
         if volume is not None:
             self._bind(volume, claim)

@@ -106,6 +106,17 @@ class Controllers:
         self._timer: Timer | None = None
         self._is_settling = False
 
+    def keep(self, obj: ApiObject) -> None:
+        """Take an object that is about to come as its own cluster had it.
+
+        A claim without a volume goes on without: whoever is to make one does not. What
+        a budget allows changes only with its pods.
+        """
+        if isinstance(obj, PersistentVolumeClaim):
+            self._claims.keep(obj)
+        elif isinstance(obj, PodDisruptionBudget):
+            self._budgets.keep(obj)
+
     def pod_changed(self, old: Pod | None, new: Pod | None) -> None:
         """A pod was created (no old), changed, or removed (no new)."""
         if not self._budgets.is_idle:
