@@ -1,5 +1,6 @@
 """JUnit reports of scenarios."""
 
+import re
 from xml.etree import ElementTree as ET
 
 from quaymaster.scenarios import ScenarioResult, junit_report
@@ -42,3 +43,51 @@ def test_a_failure_says_what_was_expected_found_and_for_which_pods() -> None:
 
 def test_equal_runs_have_equal_reports() -> None:
     assert junit_report([result()]) == junit_report([result()])
+
+
+# Element -> its attributes, those that it must have, and its children; as in
+# junit-10.xsd of Jenkins' xunit plugin (https://github.com/jenkinsci/xunit-plugin),
+# which knows more of them than there are here.
+FORM = {
+    "testsuites": ("name time tests failures errors", "", "testsuite"),
+    "testsuite": (
+        "name tests failures errors skipped time timestamp file",
+        "name tests failures errors",
+        "testsuite properties testcase system-out system-err",
+    ),
+    "properties": ("", "", "property"),
+    "property": ("name value", "name value", ""),
+    "testcase": (
+        "name time classname group",
+        "name",
+        "skipped error failure system-out system-err",
+    ),
+    "failure": ("type message", "", ""),
+}
+TIME = re.compile(r"(([0-9]{0,3},)*[0-9]{3}|[0-9]{0,3})*(\.[0-9]{0,3})?")
+
+
+def test_report_has_the_form_that_jenkins_takes() -> None:
+    root = ET.fromstring(junit_report([result(), result()]))
+    seen = set()
+    for element in root.iter():
+        seen.add(element.tag)
+        known, required, children = map(str.split, FORM[element.tag])
+        assert set(required) <= element.attrib.keys() <= set(known)
+        assert {child.tag for child in element} <= set(children)
+        if element.tag.startswith("testsuite"):
+            assert TIME.fullmatch(element.get("time", "0"))
+    assert seen == set(FORM)
+
+
+def test_counts_are_those_of_what_is_there() -> None:
+    root = ET.fromstring(junit_report([result(), result()]))
+    for suite in (root, *root):
+        assert suite.get("tests") == str(len(list(suite.iter("testcase"))))
+        assert suite.get("failures") == str(len(list(suite.iter("failure"))))
+
+
+def test_time_of_a_suite_is_a_plain_moment() -> None:
+    [suite] = ET.fromstring(junit_report([result()]))
+    stamp = suite.get("timestamp") or ""
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?", stamp)

@@ -11,6 +11,7 @@ from quaymaster.scenarios import (
     parse_scenario,
     scenario_schema,
 )
+from tests.kit.internals.scenarios import check_input
 from tests.kit.scenarios import REGISTRY, deployment, one_pod, parsed
 
 HEADER = "apiVersion: simulation.quaymaster.io/v1alpha1\nkind: Scenario\n"
@@ -206,3 +207,54 @@ def test_the_schema_describes_every_field() -> None:
     assert silent == []
     assert {"required": ["failZone"]} in definitions["Step"]["oneOf"]
     assert definitions["Document"]["required"] == ["apiVersion", "kind"]
+
+
+def bad_pod() -> dict[str, object]:
+    pod = one_pod("bad")
+    pod["spec"] = {"containers": [{"name": "c"}], "priorityClassName": "nope"}
+    return pod
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        {"create": {"objects": [bad_pod()]}},
+        {"create": {"objects": [bad_pod()], "count": 3}},
+        {"apply": {"objects": [bad_pod()]}},
+    ],
+    ids=["create", "many", "apply"],
+)
+def test_object_of_a_later_step_is_checked_before_the_run(
+    step: dict[str, object],
+) -> None:
+    scenario = parsed({"at": "1m", "create": {"objects": [one_pod("a")]}}, step)
+    with pytest.raises(ScenarioErrors) as caught:
+        check_input(scenario)
+    said = str(caught.value)
+    assert "scenario.yaml: steps[1]." in said
+    assert "bad" in said
+    assert "nope" in said
+
+
+def test_objects_of_a_step_may_need_those_of_steps_before() -> None:
+    important = {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": "important"},
+        "value": 10,
+    }
+    pod = one_pod("a")
+    pod["spec"] |= {"priorityClassName": "important"}  # type: ignore[operator]  # a mapping
+    check_input(
+        parsed(
+            {"create": {"objects": [important]}},
+            {"create": {"objects": [pod]}},
+            # A name that is taken may be free by then.
+            {"at": "1h", "create": {"objects": [pod]}},
+        )
+    )
+
+
+def test_steps_that_may_fail_may_have_what_is_refused() -> None:
+    step = {"create": {"objects": [bad_pod()]}, "mayFail": True}
+    check_input(parsed(step))

@@ -17,6 +17,7 @@ from quaymaster._scenarios.run_times import (
     run_times,
 )
 from quaymaster._scenarios.streams import random_stream
+from quaymaster._scenarios.timeline import check_input
 
 __all__ = [
     "Bursts",
@@ -30,6 +31,7 @@ __all__ = [
     "RunTime",
     "Uniform",
     "arrivals",
+    "check_input",
     "random_stream",
     "run_times",
 ]

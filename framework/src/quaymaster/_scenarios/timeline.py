@@ -23,6 +23,7 @@ from quaymaster._scenarios.errors import ScenarioErrors
 from quaymaster._scenarios.intervals import Window
 from quaymaster._scenarios.judging import judge
 from quaymaster._scenarios.scenario import AssertionResult, Scenario, ScenarioResult
+from quaymaster._scenarios.step_objects import step_problems
 from quaymaster._scenarios.taken import evictions_of
 from quaymaster._scenarios.tally import Tally
 from quaymaster._scenarios.verdicts import Events, Verdict, span
@@ -78,12 +79,15 @@ def run_scenario(
 
 
 def check_input(scenario: Scenario) -> None:
-    """Check that the objects of a scenario's input can be stored.
+    """Check that the objects of a scenario's input and of its steps can be stored.
 
     Raises:
         ScenarioErrors: They break rules, or ask for too many pods.
     """
-    _filled(scenario, scenario.seed, MAX_PODS)
+    cluster = _filled(scenario, scenario.seed, MAX_PODS)
+    problems = list(step_problems(scenario, cluster))
+    if problems:
+        raise ScenarioErrors(problems)
 
 
 def _filled(scenario: Scenario, seed: int, max_pods: int) -> InMemoryCluster:
