@@ -26,6 +26,7 @@ from tests.kit.internals.kubernetes import (
     ApiClient,
     ApiError,
     CredentialsError,
+    Issuer,
     Resource,
     find_access,
     list_pages,
@@ -286,6 +287,22 @@ def test_program_is_asked_again_once_its_token_expires(
     client.close()
     assert len(told()) == 2
     assert server.requests[-1].headers["Authorization"] == "Bearer token-1"
+
+
+def test_program_is_asked_once_for_many_clients(
+    server: FakeApiServer, program: Program
+) -> None:
+    access, told = program()
+    server.token = "token-1"
+    issuer = Issuer()
+    clients = [ApiClient(access, issuer=issuer) for _ in range(3)]
+    for _ in range(2):
+        for client in clients:
+            client.get(PATH)
+    for client in clients:
+        client.close()
+    # Once at first, and once since the first answer was refused: to all of them.
+    assert len(told()) == 2
 
 
 def test_program_is_told_about_the_cluster_if_it_wants(

@@ -1,9 +1,17 @@
 """Why an attempt did not choose one node."""
 
+import pytest
+
 from quaymaster import ApiObject
 from quaymaster.config import default_config
 from quaymaster.scheduler import PluginRegistry
-from quaymaster.simulation import JudgedNode, NodeFate, WhyNot, explain_pod
+from quaymaster.simulation import (
+    JudgedNode,
+    NodeFate,
+    NodeNotFoundError,
+    WhyNot,
+    explain_pod,
+)
 from quaymaster.testing import make_node, make_pod
 
 REGISTRY = PluginRegistry.discover()
@@ -45,10 +53,11 @@ def test_a_feasible_node_is_told_beside_the_chosen_one() -> None:
     assert found.scores.total < found.winner.total
 
 
-def test_the_chosen_node_and_an_unknown_one_are_told_as_such() -> None:
+def test_the_chosen_node_is_told_as_such_and_an_unknown_one_is_an_error() -> None:
     pod = make_pod(name="p")
     assert why("p", "big", BIG, SMALL, pod).fate is NodeFate.CHOSEN
-    assert why("p", "nowhere", BIG, SMALL, pod).fate is NodeFate.UNKNOWN
+    with pytest.raises(NodeNotFoundError, match="node 'nowhere': no such node"):
+        why("p", "nowhere", BIG, SMALL, pod)
 
 
 def test_a_node_that_the_pod_cannot_want_is_rejected_by_who_left_it_out() -> None:

@@ -8,6 +8,7 @@ from quaymaster._kubernetes.client import ApiClient
 from quaymaster._kubernetes.connection import Answer
 from quaymaster._kubernetes.errors import ApiError, CredentialsError
 from quaymaster._kubernetes.in_cluster import in_cluster_access
+from quaymaster._kubernetes.issuing import Issuer
 from quaymaster._kubernetes.kubeconfig import Kubeconfig, merged, read_kubeconfig
 from quaymaster._kubernetes.listing import list_objects, list_pages
 from quaymaster._kubernetes.resolving import find_access
@@ -23,6 +24,7 @@ __all__ = [
     "ApiError",
     "ClusterAuthorities",
     "CredentialsError",
+    "Issuer",
     "Kubeconfig",
     "Resource",
     "anonymised",

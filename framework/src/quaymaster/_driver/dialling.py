@@ -18,6 +18,7 @@ from quaymaster._kubernetes.access import Access
 from quaymaster._kubernetes.connection import connect, headers_of, stamps_of, tls_of
 from quaymaster._kubernetes.credentials import Credentials, Shown
 from quaymaster._kubernetes.http1 import fixed_lines
+from quaymaster._kubernetes.issuing import Issuer
 
 __all__ = ["Dial", "Made", "Opened"]
 
@@ -58,13 +59,17 @@ class Dial:
     Args:
         access: Returns where the server is, and as whom to ask; it may block.
         post: Has a call made by the loop, from any thread.
+        issuer: Asks the program that gives credentials, if there is one.
 
     Attributes:
         made: What requests are made with now; None until there are credentials.
         trouble: Why there are none, or no newer ones.
     """
 
-    def __init__(self, access: Callable[[], Access], post: Post) -> None:
+    def __init__(
+        self, access: Callable[[], Access], post: Post, issuer: Issuer | None = None
+    ) -> None:
+        self._issuer = issuer or Issuer()
         self._access = access
         self._post = post
         self._look = threading.Event()
@@ -124,7 +129,8 @@ class Dial:
             try:
                 found = self._access()
                 if credentials is None or found != access:
-                    access, credentials = found, Credentials(found)
+                    access = found
+                    credentials = Credentials(found, issuer=self._issuer)
                 elif refused is not None:
                     credentials.renew()
                 made = _made(found, credentials.shown())

@@ -35,6 +35,7 @@ from quaymaster._driver.leading import Leading
 from quaymaster._driver.way_in import WayIn
 from quaymaster._driver.way_out import WayOut
 from quaymaster._errors import QuaymasterError
+from quaymaster._kubernetes.issuing import Issuer
 from quaymaster._kubernetes.resolving import find_access
 from quaymaster._logs import FORMATTERS
 
@@ -70,8 +71,8 @@ def main(descriptor: int) -> None:
     # Read again and again: files are written anew while this runs.
     find = partial(find_access, kubeconfig=begin.kubeconfig, context=begin.context)
     access = attrs.evolve(find(), reread=find)
-    counts = RequestCounts()
-    leading = Leading(access, begin.election, frames.send, counts.note)
+    counts, issuer = RequestCounts(), Issuer()
+    leading = Leading(access, begin.election, frames.send, counts.note, issuer)
     way_out = WayOut(
         find,
         frames.put,
@@ -80,9 +81,10 @@ def main(descriptor: int) -> None:
         may_write=leading.fence.may_write,
         qps=begin.qps,
         burst=begin.burst,
+        issuer=issuer,
     )
     leading.start()
-    way_in = WayIn(access, frames.send, counts.note)
+    way_in = WayIn(access, frames.send, counts.note, issuer)
     tell_counts = partial(_tell_counts, way_out, frames)
     threading.Thread(target=tell_counts, name="counts", daemon=True).start()
     ear = _Ear(frames, way_out, way_in, leading)

@@ -12,6 +12,7 @@ from quaymaster._election.elector import LeaderElector, election_client
 from quaymaster._election.fence import Fence
 from quaymaster._kubernetes.access import Access
 from quaymaster._kubernetes.client import Count
+from quaymaster._kubernetes.issuing import Issuer
 
 __all__ = ["Leading"]
 
@@ -24,6 +25,7 @@ class Leading:
         election: The election; without one, writes leave at once.
         tell: Takes what the engine has to know.
         count: Takes the method, the status and the seconds of each request.
+        issuer: Asks the program that gives credentials, if there is one.
     """
 
     def __init__(
@@ -32,6 +34,7 @@ class Leading:
         election: Election | None,
         tell: Callable[[Message], None],
         count: Count | None = None,
+        issuer: Issuer | None = None,
     ) -> None:
         self._tell = tell
         self._life: Life | None = None
@@ -41,7 +44,7 @@ class Leading:
             settings = _settings(election)
             self._life = Life(election.renew_seconds)
             self._elector = LeaderElector(
-                election_client(access, settings, count),
+                election_client(access, settings, count, issuer),
                 settings,
                 Candidate(
                     identity=election.identity,

@@ -11,6 +11,7 @@ from quaymaster._driver.reflector import SECONDS_OF_SILENCE, Reflector
 from quaymaster._driver.told import as_text
 from quaymaster._kubernetes.access import Access
 from quaymaster._kubernetes.client import ApiClient, Count
+from quaymaster._kubernetes.issuing import Issuer
 
 __all__ = ["WayIn"]
 
@@ -23,6 +24,7 @@ class WayIn:
         tell: Takes what there is to tell, on any thread; an OSError says that there is
             nobody any more to be told.
         count: Takes the method, the status and the seconds of each request.
+        issuer: Asks the program that gives credentials, if there is one.
     """
 
     def __init__(
@@ -30,8 +32,10 @@ class WayIn:
         access: Access,
         tell: Callable[[Message], None],
         count: Count,
+        issuer: Issuer | None = None,
     ) -> None:
         self._count = count
+        self._issuer = issuer or Issuer()
         self._access = access
         self._tell = tell
         self._bell = Bell()
@@ -57,7 +61,12 @@ class WayIn:
             tell(Spec(number, spec, text))
 
         packed = PodPacker(tell_spec).packed if follow.are_pods else as_text
-        client = ApiClient(self._access, timeout=SECONDS_OF_SILENCE, count=self._count)
+        client = ApiClient(
+            self._access,
+            timeout=SECONDS_OF_SILENCE,
+            count=self._count,
+            issuer=self._issuer,
+        )
         with contextlib.suppress(_NobodyError):
             Reflector(
                 client,

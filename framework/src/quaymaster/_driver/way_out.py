@@ -19,6 +19,7 @@ from quaymaster._driver.events import Events
 from quaymaster._driver.frames import Answered, Asked, Counted, Lane, Note
 from quaymaster._driver.lanes import Lanes
 from quaymaster._kubernetes.access import Access
+from quaymaster._kubernetes.issuing import Issuer
 
 if TYPE_CHECKING:
     from _typeshed import HasFileno
@@ -45,6 +46,7 @@ class WayOut:
         may_write: Asked right before a write leaves.
         qps: How many requests a second may leave; 0 for as many as the server takes.
         burst: How many may leave at once.
+        issuer: Asks the program that gives credentials, if there is one.
     """
 
     def __init__(
@@ -57,6 +59,7 @@ class WayOut:
         may_write: Callable[[], bool],
         qps: float = 0.0,
         burst: int = 0,
+        issuer: Issuer | None = None,
     ) -> None:
         self._selector = selectors.DefaultSelector()
         self._calls: deque[Callable[[], None]] = deque()
@@ -66,7 +69,7 @@ class WayOut:
         self._woken.setblocking(False)
         self._selector.register(self._woken, selectors.EVENT_READ, self._drain)
         self._counts = counts
-        self._dial = Dial(access, self.post)
+        self._dial = Dial(access, self.post, issuer)
         self._answered: dict[int, Callable[[Answered], None]] = {}
         self._own_calls = itertools.count(-1, -1)
         self._tell = tell

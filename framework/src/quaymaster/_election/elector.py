@@ -14,6 +14,7 @@ from quaymaster._errors import QuaymasterError
 from quaymaster._kubernetes.access import Access
 from quaymaster._kubernetes.client import ApiClient, Count
 from quaymaster._kubernetes.errors import ApiError
+from quaymaster._kubernetes.issuing import Issuer
 
 __all__ = ["LeaderElector", "election_client", "new_identity"]
 
@@ -83,7 +84,10 @@ class LeaderElector:
 
 
 def election_client(
-    access: Access, settings: LeaderElection, count: Count | None = None
+    access: Access,
+    settings: LeaderElection,
+    count: Count | None = None,
+    issuer: Issuer | None = None,
 ) -> ApiClient:
     """Make a client for a leader election, which does not wait longer than it may.
 
@@ -96,7 +100,9 @@ def election_client(
         raise ApiError(access.name, message, code=_TOO_MANY)
 
     timeout = max(1.0, settings.renew_deadline.total_seconds() / 2)
-    return ApiClient(access, timeout=timeout, sleep=refuse_to_wait, count=count)
+    return ApiClient(
+        access, timeout=timeout, sleep=refuse_to_wait, count=count, issuer=issuer
+    )
 
 
 def new_identity() -> str:

@@ -16,6 +16,7 @@ from quaymaster._kubernetes.access import Access
 from quaymaster._kubernetes.connection import Answer, Connection, Request
 from quaymaster._kubernetes.credentials import Credentials
 from quaymaster._kubernetes.errors import ApiError
+from quaymaster._kubernetes.issuing import Issuer
 from quaymaster._kubernetes.streams import blocks_of
 
 __all__ = ["ApiClient", "Count"]
@@ -51,6 +52,8 @@ class ApiClient:
         count: Takes the method of each request, the status of its answer (0 if there
             was none), and for how many seconds that was waited for; None for what is
             read as it comes.
+        issuer: Asks the program that gives credentials, if there is one; by default for
+            this client alone.
     """
 
     def __init__(
@@ -61,11 +64,12 @@ class ApiClient:
         sleep: Callable[[float], None] = time.sleep,
         now: Callable[[], float] = time.time,
         count: Count | None = None,
+        issuer: Issuer | None = None,
     ) -> None:
         self._count = count
+        self._issuer = issuer or Issuer(now)
         self._timeout = timeout
         self._sleep = sleep
-        self._now = now
         self._may_be_old = False
         self._use(access)
 
@@ -168,7 +172,7 @@ class ApiClient:
 
     def _use(self, access: Access) -> None:
         self._access = access
-        self._credentials = Credentials(access, now=self._now)
+        self._credentials = Credentials(access, issuer=self._issuer)
         self._connection = Connection(access, self._credentials, self._timeout)
 
     def _look_again(self) -> None:

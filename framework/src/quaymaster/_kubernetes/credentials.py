@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from quaymaster._kubernetes.access import Access, Pem
 from quaymaster._kubernetes.errors import CredentialsError
-from quaymaster._kubernetes.exec_program import Issued, ask_program
+from quaymaster._kubernetes.exec_program import Issued
+from quaymaster._kubernetes.issuing import Issuer
 
 __all__ = ["Credentials", "Shown"]
 
@@ -33,11 +34,19 @@ class Credentials:
     Args:
         access: Where they come from.
         now: Seconds since the epoch, for what expires.
+        issuer: Asks the program of the access, if there is one; by default for these
+            credentials alone.
     """
 
-    def __init__(self, access: Access, *, now: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        access: Access,
+        *,
+        now: Callable[[], float] = time.time,
+        issuer: Issuer | None = None,
+    ) -> None:
         self._access = access
-        self._now = now
+        self._issuer = issuer or Issuer(now)
         self._issued: Issued | None = None
 
     def shown(self) -> "Shown":
@@ -64,19 +73,17 @@ class Credentials:
         Raises:
             CredentialsError: A program had to give them, and did not.
         """
-        if self._access.exec is not None:
-            self._issued = ask_program(self._access, self._access.exec)
-        return self._access.exec is not None or bool(self._access.token_file)
+        access = self._access
+        if access.exec is not None:
+            self._issued = self._issuer.issued(access, access.exec, self._issued)
+        return access.exec is not None or bool(access.token_file)
 
     def _current(self) -> Issued | None:
         """What the program gave, which is asked again once that has expired."""
-        if self._access.exec is None:
-            return None
-        issued = self._issued
-        expires = issued.expires if issued is not None else None
-        if issued is None or (expires is not None and self._now() >= expires):
-            issued = self._issued = ask_program(self._access, self._access.exec)
-        return issued
+        access = self._access
+        if access.exec is not None:
+            self._issued = self._issuer.issued(access, access.exec)
+        return self._issued
 
     def _token(self) -> str:
         """The token: that in the file, which is written anew before it expires."""

@@ -22,6 +22,7 @@ from quaymaster._errors import ObjectError
 from quaymaster._kubernetes.access import Access
 from quaymaster._kubernetes.anonymising import Anonymiser
 from quaymaster._kubernetes.client import ApiClient
+from quaymaster._kubernetes.issuing import Issuer
 from quaymaster._kubernetes.resolving import find_access
 from quaymaster._kubernetes.resources import resource_of
 from quaymaster._notices import Notice
@@ -169,6 +170,7 @@ class _Recorder:
         anonymise: bool,
     ) -> None:
         self._access = access
+        self._issuer = Issuer()
         self._kinds = recorded_kinds(declared)
         self._writer = writer
         self._known = known
@@ -233,7 +235,9 @@ class _Recorder:
         )
 
     def _follow(self, followed: "Followed", gone: threading.Event) -> None:
-        client = ApiClient(self._access, timeout=SECONDS_OF_SILENCE)
+        client = ApiClient(
+            self._access, timeout=SECONDS_OF_SILENCE, issuer=self._issuer
+        )
 
         def tell(message: Message) -> None:
             if gone.is_set():
