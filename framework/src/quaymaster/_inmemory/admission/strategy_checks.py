@@ -35,7 +35,7 @@ def check_strategy(
 
 def _check_deployment(workload: Deployment, report: Report) -> None:
     strategy = workload.spec.strategy
-    report.one_of(strategy.type or _ROLLING, (_ROLLING, "Recreate"), "spec.strategy")
+    report.one_of(strategy.type, (_ROLLING, "Recreate"), "spec.strategy")
     rolling = strategy.rolling_update
     if rolling is None:
         return
@@ -53,7 +53,7 @@ def _check_deployment(workload: Deployment, report: Report) -> None:
 def _check_daemon_set(workload: DaemonSet, report: Report) -> None:
     strategy = workload.spec.update_strategy
     path = "spec.updateStrategy"
-    report.one_of(strategy.type or _ROLLING, (_ROLLING, "OnDelete"), path)
+    report.one_of(strategy.type, (_ROLLING, "OnDelete"), path)
     rolling = strategy.rolling_update
     if rolling is None or strategy.type == "OnDelete":
         return
@@ -72,7 +72,7 @@ def _check_daemon_set(workload: DaemonSet, report: Report) -> None:
 def _check_stateful_set(workload: StatefulSet, report: Report) -> None:
     strategy = workload.spec.update_strategy
     path = "spec.updateStrategy"
-    report.one_of(strategy.type or _ROLLING, (_ROLLING, "OnDelete"), path)
+    report.one_of(strategy.type, (_ROLLING, "OnDelete"), path)
     rolling = strategy.rolling_update
     if rolling is None:
         return

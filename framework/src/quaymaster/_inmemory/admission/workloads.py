@@ -10,6 +10,11 @@ from msgspec.structs import replace
 
 from quaymaster._inmemory.admission.pods import PodAdmission
 from quaymaster._inmemory.admission.problems import Report
+from quaymaster._inmemory.admission.strategy_defaults import (
+    default_daemon_set_strategy,
+    default_deployment_strategy,
+    default_stateful_set_strategy,
+)
 from quaymaster._inmemory.admission.volume_defaults import default_claim_spec
 from quaymaster._inmemory.admission.workload_checks import (
     check_job,
@@ -49,7 +54,12 @@ class WorkloadAdmission:
         """A new Deployment, as it is to be stored."""
         spec = deployment.spec
         template = self._pods.template(spec.template, report)
-        spec = replace(spec, template=template, replicas=_one(spec.replicas))
+        spec = replace(
+            spec,
+            template=template,
+            replicas=_one(spec.replicas),
+            strategy=default_deployment_strategy(spec.strategy),
+        )
         deployment = replace(deployment, spec=spec)
         check_selecting_workload(deployment, report)
         return deployment
@@ -65,8 +75,10 @@ class WorkloadAdmission:
 
     def daemon_set(self, daemon_set: DaemonSet, report: Report) -> DaemonSet:
         """A new DaemonSet, as it is to be stored."""
-        template = self._pods.template(daemon_set.spec.template, report)
-        spec = replace(daemon_set.spec, template=template)
+        spec = daemon_set.spec
+        template = self._pods.template(spec.template, report)
+        strategy = default_daemon_set_strategy(spec.update_strategy)
+        spec = replace(spec, template=template, update_strategy=strategy)
         daemon_set = replace(daemon_set, spec=spec)
         check_selecting_workload(daemon_set, report)
         return daemon_set
@@ -84,6 +96,7 @@ class WorkloadAdmission:
             volume_claim_templates=claims,
             replicas=_one(spec.replicas),
             pod_management_policy=spec.pod_management_policy or "OrderedReady",
+            update_strategy=default_stateful_set_strategy(spec.update_strategy),
         )
         stateful_set = replace(stateful_set, spec=spec)
         check_selecting_workload(stateful_set, report)

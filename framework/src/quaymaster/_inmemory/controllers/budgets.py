@@ -150,7 +150,7 @@ class BudgetController:
         expected = sum(scale for scale in scales if scale is not None)
         if most_gone is not None:
             return expected, max(0, expected - scaled(most_gone, expected))
-        return expected, scaled(least or 0, expected)
+        return expected, scaled(least, expected)
 
     def _scale(self, uid: str) -> int | None:
         identity = self._ownership.get(uid)
