@@ -55,7 +55,7 @@ def until(driver: Chrome, condition: Callable[[Chrome], T]) -> T:
 
 
 def opened(driver: Chrome, url: str) -> None:
-    """Open a page, and wait until its charts are drawn."""
+    """Open a report, and wait until it is complete: its charts are drawn."""
     driver.get(url)
     until(driver, lambda one: one.execute_script(_READY) == "charts")
 

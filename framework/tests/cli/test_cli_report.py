@@ -67,6 +67,48 @@ def test_what_if_shows_the_cluster_before_and_after_its_changes(
     assert [table["title"] for table in shown["tables"]] == ["Changes"]
 
 
+@pytest.fixture
+def record(tmp_path: Path) -> str:
+    """A record of pods that were spread."""
+    path = str(tmp_path / "record.jsonl.gz")
+    assert run(*SIMULATE, "--record", path).exit_code == 0
+    return path
+
+
+def test_replay_shows_its_decisions_and_the_scores_of_both_nodes(
+    record: str, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.html"
+    what = ("replay", record, "--config", "bin-packing")
+    assert run(*what, "--report", str(page)).stdout == run(*what).stdout
+    shown = shown_by(page)["replay"]
+    counts = {name: count for name, _, count in shown["counts"]}
+    assert sum(counts.values()) == len(shown["decisions"]["pod"]) == 12
+    assert counts["differs"] > 0
+    assert "which of several equally good nodes the scheduler drew" in shown["unknown"]
+    both = [
+        {one["theirs"]["node"], one["ours"]["node"]}
+        == {row[0] for row in one["scores"]}
+        for one in shown["details"].values()
+        if len(one["scores"]) == 2
+    ]
+    assert both
+    assert all(both)
+
+
+def test_replay_with_what_if_shows_where_ours_puts_the_pods(
+    record: str, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.html"
+    what = ("replay", record, "--what-if")
+    assert run(*what, "--report", str(page)).stdout == run(*what).stdout
+    shown = shown_by(page)
+    [ours] = shown["runs"]
+    assert ours["summary"]["placed"] == len(ours["pods"]["name"]) == 12
+    [table] = shown["tables"]
+    assert ["pods placed", "12", "12"] in table["rows"]
+
+
 def test_scenarios_are_shown_as_they_ended(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     [scenario, *_] = sorted((Path(BOUTIQUE).parent / "scenarios").rglob("*loss*.yaml"))
@@ -89,6 +131,8 @@ def test_a_folder_is_no_file(tmp_path: Path) -> None:
     assert "is a directory" in result.stderr
 
 
-@pytest.mark.parametrize("command", ["compare", "plan", "simulate"])
+@pytest.mark.parametrize(
+    "command", ["compare", "plan", "replay", "simulate", "what-if"]
+)
 def test_commands_with_a_report_say_so(command: str) -> None:
     assert "--report FILE.html" in run(command, "--help").stdout

@@ -1,7 +1,9 @@
 """``quaymaster replay``."""
 
 import sys
+from functools import partial
 
+import attrs
 import click
 
 from quaymaster._cli.configuration import read_config
@@ -13,7 +15,8 @@ from quaymaster._cli.output import (
     progress_bar,
 )
 from quaymaster._cli.replayed import as_document, print_replay
-from quaymaster._cli.rerun import print_rerun, rerun_document
+from quaymaster._cli.reports import report_option, write_report
+from quaymaster._cli.rerun import print_rerun, rerun_document, rerun_rows
 from quaymaster._cli.values import config_option
 from quaymaster._recording.compared import ReplayResult
 from quaymaster._recording.replaying import replay
@@ -54,6 +57,7 @@ _TOP = 10
     is_flag=True,
     help="Keep our own decisions instead, and print how it goes for the pods.",
 )
+@report_option()
 @output_option(OutputFormat.TABLE, OutputFormat.JSON, OutputFormat.YAML)
 def command(
     record: str,
@@ -62,6 +66,7 @@ def command(
     require_same: bool,
     top: int,
     what_if: bool,
+    report_file: str | None,
     output: OutputFormat,
 ) -> None:
     """Make each decision of a record again, and compare.
@@ -83,14 +88,35 @@ def command(
         def follow(done: int, total: int) -> None:
             progress.update(task, completed=done, total=total)
 
-        run = rerun if what_if else replay
+        run = partial(rerun, observe=report_file is not None) if what_if else replay
         result = run(
             record, config=config, registry=registry, seed=seed, on_progress=follow
         )
+    if report_file is not None:
+        _report(result, report_file, record)
     _print(result, top, output)
     print_notices((*notices, *result.notices))
     if require_same and isinstance(result, ReplayResult) and result.differing():
         sys.exit(SOME_DIFFER)
+
+
+def _report(result: ReplayResult | RerunResult, file: str, record: str) -> None:
+    # Not needed by those who ask for no report.
+    from quaymaster._reporting.report import ReportTable  # noqa: PLC0415
+
+    if isinstance(result, ReplayResult):
+        write_report(file, [], title=f"Replay of {record}", replay=result)
+        return
+    assert result.observed is not None, "it was asked for"
+    run = attrs.evolve(
+        result.observed, result=attrs.evolve(result.result, notices=result.notices)
+    )
+    table = ReportTable(
+        title="How it goes for the pods",
+        columns=("", "Ours", "Theirs"),
+        rows=tuple(rerun_rows(result)),
+    )
+    write_report(file, [run], title=f"What if: {record}", tables=[table])
 
 
 def _print(result: ReplayResult | RerunResult, top: int, output: OutputFormat) -> None:

@@ -18,14 +18,6 @@ from quaymaster._recording.compared import (
 
 __all__ = ["as_document", "print_replay"]
 
-_MEANINGS: Final = {
-    Agreement.SAME: "the same node, or none for the same reasons",
-    Agreement.TIE: "theirs is one of several that are equally good to us",
-    Agreement.ORDER: "the same, on another state that theirs may have met",
-    Agreement.REASONS: "no node in both, for other reasons",
-    Agreement.DIFFERS: "another node, or a node in only one of them",
-}
-
 _DOUBTFUL: Final = (Agreement.ORDER, Agreement.REASONS, Agreement.DIFFERS)
 
 
@@ -57,7 +49,7 @@ def print_replay(result: ReplayResult, *, top: int) -> None:
         top: How many of the decisions that differ are shown; 0: all.
     """
     counts = result.counts()
-    rows = [(count, one.value, _MEANINGS[one]) for one, count in counts.items()]
+    rows = [(count, one.value, one.meaning) for one, count in counts.items()]
     print_table(("DECISIONS", "", "MEANING"), rows, sentences=["MEANING"])
     print_line()
     print_line(

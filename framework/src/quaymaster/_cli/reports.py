@@ -10,6 +10,7 @@ import click
 from quaymaster._cli.inputs import InputOptions, Inputs
 from quaymaster._cli.output import OutputError, progress_bar, scheduling_in
 from quaymaster._objects import ApiObject
+from quaymaster._recording.compared import ReplayResult
 from quaymaster._simulation.calls import observe
 from quaymaster._simulation.observed import ObservedRun
 
@@ -60,7 +61,12 @@ def observed_inputs(
 
 
 def write_report(
-    file: str, runs: Sequence[ObservedRun], *, title: str, tables: Sequence[Any] = ()
+    file: str,
+    runs: Sequence[ObservedRun],
+    *,
+    title: str,
+    tables: Sequence[Any] = (),
+    replay: ReplayResult | None = None,
 ) -> None:
     """Write the page that shows some runs.
 
@@ -69,6 +75,7 @@ def write_report(
         runs: What was observed.
         title: The page's title.
         tables: What else it shows; each a `ReportTable`.
+        replay: A replay that it shows.
 
     Raises:
         OutputError: The file cannot be written.
@@ -76,7 +83,7 @@ def write_report(
     # Not needed by those who ask for no report.
     from quaymaster._reporting.report import report  # noqa: PLC0415
 
-    page = report(*runs, title=title, tables=tables)
+    page = report(*runs, title=title, tables=tables, replay=replay)
     try:
         Path(file).write_text(page, encoding="utf-8")
     except OSError as error:

@@ -5,7 +5,7 @@ from quaymaster._cli.results import as_document, duration
 from quaymaster._recording.rerunning import RerunResult
 from quaymaster._recording.usage import Course
 
-__all__ = ["print_rerun", "rerun_document"]
+__all__ = ["print_rerun", "rerun_document", "rerun_rows"]
 
 
 def rerun_document(result: RerunResult) -> dict[str, object]:
@@ -20,10 +20,17 @@ def rerun_document(result: RerunResult) -> dict[str, object]:
 
 def print_rerun(result: RerunResult) -> None:
     """Print the result: ours and theirs side by side."""
+    print_table(("", "OURS", "THEIRS"), rerun_rows(result))
+    print_line()
+    print_line(f"over {duration(result.seconds)} of recorded time")
+
+
+def rerun_rows(result: RerunResult) -> list[tuple[str, str, str]]:
+    """Return what is compared, with ours and theirs, as texts."""
     ours, theirs = result.ours, result.theirs
-    rows: list[tuple[object, ...]] = [
-        ("pods placed", ours.placed, theirs.placed),
-        ("pods that wait in the end", ours.waiting, theirs.waiting),
+    return [
+        ("pods placed", str(ours.placed), str(theirs.placed)),
+        ("pods that wait in the end", str(ours.waiting), str(theirs.waiting)),
         *(
             (name, duration(round(one, 3)), duration(round(other, 3)))
             for name, one, other in (
@@ -37,9 +44,6 @@ def print_rerun(result: RerunResult) -> None:
             for name, share in ours.utilisation.items()
         ),
     ]
-    print_table(("", "OURS", "THEIRS"), rows)
-    print_line()
-    print_line(f"over {duration(result.seconds)} of recorded time")
 
 
 def _course(course: Course) -> dict[str, object]:

@@ -3,7 +3,7 @@
 import enum
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import attrs
 
@@ -36,6 +36,20 @@ class Agreement(enum.StrEnum):
 
     DIFFERS = "differs"
     """Another node; or a node in one, and none in the other."""
+
+    @property
+    def meaning(self) -> str:
+        """What it means, in short, for tables."""
+        return _MEANINGS[self]
+
+
+_MEANINGS: Final = {
+    Agreement.SAME: "the same node, or none for the same reasons",
+    Agreement.TIE: "theirs is one of several that are equally good to us",
+    Agreement.ORDER: "the same, on another state that theirs may have met",
+    Agreement.REASONS: "no node in both, for other reasons",
+    Agreement.DIFFERS: "another node, or a node in only one of them",
+}
 
 
 @attrs.frozen(kw_only=True)

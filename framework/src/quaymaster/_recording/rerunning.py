@@ -38,6 +38,7 @@ from quaymaster._recording.usage import (
 )
 from quaymaster._registry.registry import PluginRegistry
 from quaymaster._simulation.history import History
+from quaymaster._simulation.observed import ObservedRun
 from quaymaster._simulation.results import SimulationResult
 from quaymaster._simulation.run import Simulation
 
@@ -57,6 +58,7 @@ class RerunResult:
         theirs: How it went in the record.
         seconds: How long the record is.
         notices: What was left out or assumed.
+        observed: What there is to see of ours, if it was asked for.
     """
 
     result: SimulationResult
@@ -64,6 +66,7 @@ class RerunResult:
     theirs: Course
     seconds: float
     notices: tuple[Notice, ...] = ()
+    observed: ObservedRun | None = attrs.field(default=None, eq=False, repr=False)
 
 
 def rerun(
@@ -73,6 +76,7 @@ def rerun(
     registry: PluginRegistry,
     seed: int = 0,
     on_progress: ReplayProgress | None = None,
+    observe: bool = False,
 ) -> RerunResult:
     """Let the events of a record happen, and keep our own decisions.
 
@@ -86,6 +90,7 @@ def rerun(
         registry: Where plugins are found by name.
         seed: Decides the choice between equally good nodes.
         on_progress: Called with how many changes of the record have happened.
+        observe: Whether what there is to see is kept, for a report.
 
     Raises:
         RecordError: The file cannot be read, or is no record.
@@ -103,7 +108,9 @@ def rerun(
     first = _load(cluster, entries)
     world = _Followed(cluster, found)
     history = History(cluster)
-    with Simulation(cluster, config=config, registry=registry, seed=seed) as run:
+    with Simulation(
+        cluster, config=config, registry=registry, seed=seed, observe=observe
+    ) as run:
         for number, entry in enumerate(_chained(first, entries)):
             run.run_until(entry.at)
             world.apply(entry)
@@ -112,12 +119,14 @@ def rerun(
         run.run_until(end)
         history.catch_up()
         result = run.result()
+        observed = run.observed("ours") if observe else None
     offered = room.offered(end)
     return RerunResult(
         result=result,
         ours=_ours(history, result, offered, end),
         theirs=_theirs(found, meter, state, offered, end),
         seconds=end,
+        observed=observed,
         notices=(*notices_of(file, state), *result.notices, *world.notices()),
     )
 

@@ -10,7 +10,7 @@ from quaymaster._simulation.observed import ObservedAttempt, ObservedRun
 from quaymaster._simulation.results import SimulationResult
 from quaymaster._simulation.series import Sample
 
-__all__ = ["attempt_document", "run_columns"]
+__all__ = ["attempt_document", "coded", "run_columns", "scores_document"]
 
 _ALWAYS: Final = ("cpu", "memory")
 _PODS: Final = "pods"
@@ -83,7 +83,7 @@ def _nodes(
     return {
         "name": [node.name for node in nodes],
         "unschedulable": [int(node.spec.unschedulable) for node in nodes],
-        "taints": _coded([_taints(node) for node in nodes]),
+        "taints": coded([_taints(node) for node in nodes]),
         "labels": _labels(nodes),
         "allocatable": [
             *([offer.get(name) for offer in offers] for name in names),
@@ -107,7 +107,7 @@ def _labels(nodes: Sequence[Node]) -> dict[str, object]:
         for key, value in node.labels.items():
             values.setdefault(key, set()).add(value)
     return {
-        key: _coded([node.labels.get(key, "") for node in nodes])
+        key: coded([node.labels.get(key, "") for node in nodes])
         for key in sorted(values)
         if len(values[key]) <= _MOST_LABEL_VALUES
     }
@@ -123,10 +123,10 @@ def _pods(run: ObservedRun, names: Sequence[str]) -> dict[str, object]:
     keys = [pod.key for pod in pods]
     return {
         "name": [pod.name for pod in pods],
-        "namespace": _coded([pod.namespace for pod in pods]),
-        "workload": _coded([_workload(pod) for pod in pods]),
+        "namespace": coded([pod.namespace for pod in pods]),
+        "workload": coded([_workload(pod) for pod in pods]),
         "node": [rows.get(pod.node_name, -1) for pod in pods],
-        "state": _coded(
+        "state": coded(
             [
                 _state(pod, waiting[key].reason if key in waiting else "")
                 for pod, key in zip(pods, keys, strict=True)
@@ -137,8 +137,8 @@ def _pods(run: ObservedRun, names: Sequence[str]) -> dict[str, object]:
         "finished": [placed[key].finished if key in placed else None for key in keys],
         "attempts": _of(placed, waiting, keys, "attempts"),
         "priority": [pod.priority for pod in pods],
-        "cause": _coded([causes.get(key, "") for key in keys]),
-        "message": _coded(
+        "cause": coded([causes.get(key, "") for key in keys]),
+        "message": coded(
             [waiting[key].message if key in waiting else "" for key in keys]
         ),
         "requests": [[one.get(name) for one in requests] for name in names],
@@ -191,7 +191,6 @@ def _samples(samples: Sequence[Sample], names: Sequence[str]) -> dict[str, objec
 
 def attempt_document(one: ObservedAttempt) -> dict[str, object]:
     """Return what a page shows of an attempt, as plain data."""
-    plugins = list(dict.fromkeys(name for row in one.scores for name in row.plugins))
     return {
         "pod": one.pod,
         "number": one.number,
@@ -202,12 +201,20 @@ def attempt_document(one: ObservedAttempt) -> dict[str, object]:
         "message": one.message,
         "preempted": list(one.preempted),
         "feasible": one.feasible,
-        "plugins": plugins,
-        "scores": [_scores(row, plugins) for row in one.scores],
+        **scores_document(one.scores),
         "rejected": [
             [group.plugin, list(group.reasons), group.nodes, list(group.such_as)]
             for group in one.rejected
         ],
+    }
+
+
+def scores_document(rated: Sequence[NodeScores]) -> dict[str, object]:
+    """Return the scores of some nodes by plugin, as plain data."""
+    plugins = list(dict.fromkeys(name for row in rated for name in row.plugins))
+    return {
+        "plugins": plugins,
+        "scores": [_scores(row, plugins) for row in rated],
     }
 
 
@@ -220,7 +227,7 @@ def _scores(row: NodeScores, plugins: Iterable[str]) -> list[object]:
     ]
 
 
-def _coded(values: Sequence[str]) -> dict[str, object]:
-    """A column of few different texts: each text once, and a number for each row."""
+def coded(values: Sequence[str]) -> dict[str, object]:
+    """Return a column: each different text once, and a number for each row."""
     numbers = {value: number for number, value in enumerate(dict.fromkeys(values))}
     return {"values": list(numbers), "codes": [numbers[value] for value in values]}

@@ -15,7 +15,9 @@ import attrs
 import msgspec
 
 from quaymaster._errors import QuaymasterError
+from quaymaster._recording.compared import ReplayResult
 from quaymaster._reporting.columns import run_columns
+from quaymaster._reporting.replays import replay_columns
 from quaymaster._simulation.observed import ObservedRun
 
 __all__ = [
@@ -30,7 +32,7 @@ __all__ = [
 
 SCRIPTS: Final = (
     *("format.js", "table.js", "map.js", "charts.js"),
-    *("details.js", "differences.js", "page.js"),
+    *("details.js", "differences.js", "replay.js", "page.js"),
 )
 _CHARTS: Final = ("bokeh.min.js", "bokeh-api.min.js")
 
@@ -55,7 +57,10 @@ class ReportTable:
 
 
 def report(
-    *runs: ObservedRun, title: str = "Simulation", tables: Sequence[ReportTable] = ()
+    *runs: ObservedRun,
+    title: str = "Simulation",
+    tables: Sequence[ReportTable] = (),
+    replay: ReplayResult | None = None,
 ) -> str:
     """Make a page that shows simulations: nodes, pods, time series, decisions.
 
@@ -65,6 +70,8 @@ def report(
         runs: What was observed; of several the page shows where they differ.
         title: The page's title.
         tables: What else the page is to show.
+        replay: A replay to show: how its decisions compare, with the scores of both
+            sides where they differ.
 
     Returns:
         The page.
@@ -72,13 +79,16 @@ def report(
     Raises:
         ReportError: The library that draws the charts is not installed.
     """
-    document = report_document(runs, title=title, tables=tables)
-    packed = gzip.compress(msgspec.json.encode(document), mtime=0)
-    return _page(title, base64.b64encode(packed).decode())
+    document = report_document(runs, title=title, tables=tables, replay=replay)
+    return _page(title, _packed(msgspec.json.encode(document)))
 
 
 def report_document(
-    runs: Sequence[ObservedRun], *, title: str, tables: Sequence[ReportTable]
+    runs: Sequence[ObservedRun],
+    *,
+    title: str,
+    tables: Sequence[ReportTable],
+    replay: ReplayResult | None = None,
 ) -> dict[str, object]:
     """Return what the page of a report reads, as plain data; see `report`."""
     return {
@@ -89,6 +99,7 @@ def report_document(
             {"title": one.title, "columns": one.columns, "rows": one.rows}
             for one in tables
         ],
+        "replay": replay and replay_columns(replay),
     }
 
 
@@ -123,13 +134,21 @@ def _page(title: str, data: str) -> str:
         "TITLE": html.escape(title),
         "POLICY": policy,
         "STYLE": style,
-        "DATA": f'<script type="application/gzip" id="data">{data}</script>',
-        "LIBRARY": f"<script>{library}</script>",
+        "DATA": _data("data", data),
+        "LIBRARY": _data("library", _packed(library.encode())),
         "SCRIPT": f"<script>{script}</script>",
     }
     for name, text in parts.items():
         page = page.replace("{{" + name + "}}", text, 1)
     return page
+
+
+def _data(name: str, packed: str) -> str:
+    return f'<script type="application/gzip" id="{name}">{packed}</script>'
+
+
+def _packed(content: bytes) -> str:
+    return base64.b64encode(gzip.compress(content, mtime=0)).decode()
 
 
 def _hash(script: str) -> str:
@@ -172,8 +191,5 @@ def _chart_library() -> str:
     assert spec is not None, "it is installed"
     assert spec.origin is not None, "it is a package with a file"
     folder = Path(spec.origin).parent / "server" / "static" / "js"
-    # What ends a script element stands in comments and texts of the library only.
-    return "\n".join(
-        (folder / name).read_text(encoding="utf-8").replace("</script", "<\\/script")
-        for name in _CHARTS
-    )
+    texts = ((folder / name).read_text(encoding="utf-8") for name in _CHARTS)
+    return "\n".join(texts)

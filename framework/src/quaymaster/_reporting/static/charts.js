@@ -1,5 +1,23 @@
 "use strict";
-// Time series, drawn by Bokeh.
+// Time series, drawn by Bokeh, whose script is not run before the rest can be used.
+let library = null;
+Q.library = () => {
+  library ||= globalThis.Bokeh ? Promise.resolve() : Q.fetched();
+  return library;
+};
+
+// The script is in the page, packed, or served beside it.
+Q.fetched = async () => {
+  const packed = document.getElementById("library");
+  if (packed) {
+    document.head.append(Q.el("script", {}, await Q.unpacked(packed)));
+    return;
+  }
+  await new Promise((done, failed) => {
+    document.head.append(Q.el("script", { src: "charts.js", onload: done, onerror: failed }));
+  });
+};
+
 Q.charts = (runs) => {
   const paints = [0, 1, 2, 3, 4, 5].map((number) => `--c${number}`);
   const first = Q.el("div", { class: "chart" });
@@ -61,13 +79,14 @@ Q.charts = (runs) => {
     ["waiting for an event", run.samples.unschedulable], ["waiting on Permit", run.samples.waiting],
   ].filter(([, values], one) => one < 3 || values.some(Boolean));
 
-  const paint = () => {
-    if (!globalThis.Bokeh) {
-      if (document.readyState === "complete") box.replaceChildren(Q.el("p", { class: "note" }, "The library for charts could not be loaded."));
-      return;
+  const paint = async () => {
+    try {
+      await Q.library();
+      draw(first, "%", shares);
+      draw(second, "pods", queues);
+    } catch (error) {
+      box.replaceChildren(Q.el("p", { class: "note", role: "alert" }, `The charts could not be drawn: ${error.message || "their library was not loaded"}.`));
     }
-    draw(first, "%", shares);
-    draw(second, "pods", queues);
   };
   const controls = [Q.picker("Against", [["at", "virtual time"], ["attempts", "attempts"]], axis, (value) => { axis = value; paint(); })];
   Q.onTheme.push(paint);

@@ -18,13 +18,14 @@ const VIEWS = [["2", "final scores: × weight"], ["1", "normalised scores"], ["0
 // Lets a long name of a plugin break where its words do.
 Q.breakable = (name) => name.replace(/([a-z])([A-Z])/g, "$1\u200b$2");
 
-Q.scores = (attempt) => {
+// Scores of nodes by plugin; marks say behind a node's name what it is.
+Q.scores = (attempt, marks) => {
   const host = Q.el("div");
   const shown = (view) => {
     const columns = ["Node", "Total", ...attempt.plugins.map(Q.breakable)];
     const rows = attempt.scores.map(([node, total, values]) => ({
-      cells: [node === attempt.node ? `${node} ← picked` : node, total, ...values.map((one) => (one ? one[view] : "–"))],
-      class: node === attempt.node ? "winner" : "",
+      cells: [marks[node] ? `${node} ${marks[node]}` : node, total, ...values.map((one) => (one ? one[view] : "–"))],
+      class: marks[node] ? "winner" : "",
     }));
     host.replaceChildren(Q.small(columns, rows, columns.map((_, index) => index).slice(1)));
   };
@@ -43,7 +44,7 @@ Q.attempt = (attempt) => {
   }
   if (attempt.scores.length) {
     const left = attempt.feasible - attempt.scores.length;
-    parts.push(Q.el("h3", {}, `Score: ${Q.counted(attempt.feasible, "node")} would have done`), Q.scores(attempt));
+    parts.push(Q.el("h3", {}, `Score: ${Q.counted(attempt.feasible, "node")} would have done`), Q.scores(attempt, { [attempt.node]: "← picked" }));
     if (left > 0) parts.push(Q.el("p", { class: "note" }, `The picked node and the best others are kept, ${Q.number(left)} are not.`));
   }
   return parts;

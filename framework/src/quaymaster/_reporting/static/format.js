@@ -15,7 +15,16 @@ Q.el = (tag, props, ...children) => {
   return node;
 };
 
-Q.number = (value) => value.toLocaleString("en-US");
+// The text that is packed in an element: gzip, as base64.
+Q.unpacked = (element) => {
+  const letters = atob(element.textContent);
+  const packed = new Uint8Array(letters.length);
+  for (let at = 0; at < letters.length; at += 1) packed[at] = letters.charCodeAt(at);
+  return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+};
+
+const plain = new Intl.NumberFormat("en-US");
+Q.number = (value) => plain.format(value);
 
 Q.amount = (resource, value) => {
   if (resource === "cpu") return `${Q.short(value / 1000)} CPU`;
@@ -77,22 +86,37 @@ Q.section = (id, title, ...controls) => {
   return Q.el("section", { id, "aria-labelledby": `${id}-title` }, Q.el("div", { class: "head" }, heading, tools));
 };
 
+// Gives an object what is made when it is first asked for.
+Q.lazily = (object, name, make) => Object.defineProperty(object, name, {
+  configurable: true,
+  get: () => {
+    const value = make();
+    Object.defineProperty(object, name, { value });
+    return value;
+  },
+});
+
 // A run with what is looked up in it again and again.
 Q.opened = (run) => {
   const { pods, nodes } = run;
   run.key = (row) => `${Q.at(pods.namespace, row)}/${pods.name[row]}`;
   run.podCount = pods.name.length;
-  run.podsOn = Array.from(nodes.name, () => []);
-  run.rowOf = new Map();
-  for (let row = 0; row < run.podCount; row += 1) {
-    run.rowOf.set(run.key(row), row);
-    if (pods.node[row] >= 0 && Q.at(pods.state, row) !== "finished") run.podsOn[pods.node[row]].push(row);
-  }
-  run.attemptsOf = new Map();
-  for (const attempt of run.attempts) {
-    if (!run.attemptsOf.has(attempt.pod)) run.attemptsOf.set(attempt.pod, []);
-    run.attemptsOf.get(attempt.pod).push(attempt);
-  }
+  Q.lazily(run, "podsOn", () => {
+    const found = Array.from(nodes.name, () => []);
+    pods.node.forEach((node, row) => {
+      if (node >= 0 && Q.at(pods.state, row) !== "finished") found[node].push(row);
+    });
+    return found;
+  });
+  Q.lazily(run, "rowOf", () => new Map(pods.name.map((_, row) => [run.key(row), row])));
+  Q.lazily(run, "attemptsOf", () => {
+    const found = new Map();
+    for (const attempt of run.attempts) {
+      if (!found.has(attempt.pod)) found.set(attempt.pod, []);
+      found.get(attempt.pod).push(attempt);
+    }
+    return found;
+  });
   run.share = (resource, node) => {
     const offered = nodes.allocatable[resource][node];
     const asked = nodes.requested[resource][node];

@@ -1,10 +1,9 @@
 "use strict";
 // Puts the page together.
-Q.read = async () => {
-  const packed = Uint8Array.from(atob(document.getElementById("data").textContent), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return JSON.parse(await new Response(stream).text());
-};
+Q.read = async () => JSON.parse(await Q.unpacked(document.getElementById("data")));
+
+// What waits until the page can be used.
+Q.later = (work) => (globalThis.requestIdleCallback ? requestIdleCallback(work, { timeout: 1000 }) : setTimeout(work, 50));
 
 Q.summary = (run) => {
   const { summary } = run;
@@ -122,12 +121,8 @@ Q.runSections = (run) => {
   };
   const sections = [Q.summary(run), mapSection, Q.causes(run, narrow), podSection, Q.tabled("nodes", "Nodes in numbers", Q.nodeTable(run))];
   if (run.preempted.length) sections.push(Q.preempted(run));
-  if (run.notices.length) {
-    const notices = Q.section("notices", "What was left out or assumed");
-    notices.append(Q.el("ul", {}, run.notices.map((one) => Q.el("li", {}, one))));
-    sections.push(notices);
-  }
-  return sections;
+  const notices = Q.listed("notices", "What was left out or assumed", run.notices);
+  return notices ? [...sections, notices] : sections;
 };
 
 Q.chartSection = (runs) => {
@@ -155,6 +150,8 @@ Q.show = (host, data, ...before) => {
   Q.onTheme.length = 0;
   const runs = data.runs.map(Q.opened);
   const main = Q.el("main", { id: "content", tabindex: -1 });
+  const { replay } = data;
+  if (replay) before.push(...Q.replaySections(replay), Q.listed("notices", "What was left out or assumed", replay.notices));
   const charts = runs.length ? Q.chartSection(runs) : null;
   const fill = (index) => {
     Q.onTheme.length = 0;
@@ -164,7 +161,7 @@ Q.show = (host, data, ...before) => {
       parts.splice(2, 0, charts.section);
     }
     if (runs.length > 1) parts.unshift(Q.differences(runs));
-    main.replaceChildren(...before, ...data.tables.map(Q.given), ...parts);
+    main.replaceChildren(...before.filter(Boolean), ...data.tables.map(Q.given), ...parts);
   };
   const names = runs.map((run, index) => [String(index), run.name || `run ${index + 1}`]);
   const pick = runs.length > 1 ? Q.picker("Run", names, "0", (value) => fill(Number(value))) : null;
@@ -172,14 +169,16 @@ Q.show = (host, data, ...before) => {
     Q.el("header", { class: "top" }, Q.el("h1", {}, data.title),
       Q.el("div", { class: "chips tools" }, [pick, Q.themePicker(), Q.el("button", { type: "button", onclick: () => print() }, "Print")].filter(Boolean))),
     main,
-    Q.el("footer", {}, `Quaymaster ${data.version}. Times are virtual: since the beginning of the simulation.`));
+    Q.el("footer", {}, `Quaymaster ${data.version}. ${replay ? "Times are since the beginning of the record." : "Times are virtual: since the beginning of the simulation."}`));
   fill(0);
-  if (charts) {
-    const paint = () => requestAnimationFrame(() => { charts.paint(); document.documentElement.dataset.ready = "charts"; });
-    if (document.readyState === "complete") paint();
-    else addEventListener("load", paint);
-  }
-  document.documentElement.dataset.ready = "tables";
+  const { dataset } = document.documentElement;
+  dataset.ready = "tables";
+  requestAnimationFrame(() => setTimeout(() => performance.mark("usable")));
+  Q.later(async () => {
+    if (charts) await charts.paint();
+    performance.mark("complete");
+    dataset.ready = "charts";
+  });
 };
 
 if (document.getElementById("data")) {
