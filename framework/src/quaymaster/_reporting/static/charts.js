@@ -37,6 +37,7 @@ Q.charts = (runs) => {
       x_axis_label: axis === "at" ? "seconds of virtual time" : "attempts", y_axis_label: title,
     });
     plot.toolbar.logo = null;
+    plot.toolbar.autohide = true;
     for (const one of [plot.xaxis, plot.yaxis].flat()) {
       Object.assign(one, {
         axis_label_text_color: soft, major_label_text_color: text, axis_line_color: line,
@@ -80,8 +81,13 @@ Q.charts = (runs) => {
   ].filter(([, values], one) => one < 3 || values.some(Boolean));
 
   const paint = async () => {
+    if (runs.every((run) => run.samples.at.length < 2)) {
+      box.replaceChildren(Q.el("p", { class: "note" }, "Nothing happened."));
+      return;
+    }
     try {
       await Q.library();
+      box.dataset.drawn = document.documentElement.dataset.theme;
       draw(first, "%", shares);
       draw(second, "pods", queues);
     } catch (error) {

@@ -74,6 +74,19 @@ Q.theme = (name) => {
   for (const redraw of Q.onTheme) redraw();
 };
 
+// Paper is light, whatever the theme; what is redrawn at once is drawn for it.
+Q.onPrint = [];
+const shown = document.documentElement.dataset;
+const drawnIn = (theme) => {
+  shown.theme = theme;
+  for (const redraw of Q.onPrint) redraw();
+};
+addEventListener("beforeprint", () => {
+  shown.before = shown.theme;
+  drawnIn("light");
+});
+addEventListener("afterprint", () => drawnIn(shown.before));
+
 Q.picker = (text, options, value, change) => {
   const select = Q.el("select", { onchange: () => change(select.value) });
   for (const [key, shown] of options) select.append(Q.el("option", { value: key, selected: key === value }, shown));

@@ -50,7 +50,7 @@ Q.map = (run, open) => {
     for (const [name, members] of groups) {
       const most = Math.max(1, Math.floor(width / cell));
       const title = Math.ceil(Math.min((name.length + 8) * 6.8, width) / cell);
-      const wanted = Math.ceil(Math.sqrt(members.length * 2.2));
+      const wanted = groups.length > 1 ? Math.max(Math.ceil(Math.sqrt(members.length * 2.2)), Math.min(members.length, 8)) : most;
       const across = Math.min(most, Math.max(wanted, title), Math.max(members.length, title));
       const down = Math.ceil(members.length / across);
       if (x && x + across * cell > width) {
@@ -214,6 +214,7 @@ Q.map = (run, open) => {
     [["--empty", "nothing requested"], ["--low", "up to 50 %"], ["--mid", "up to 85 %"], ["--high", "up to 100 %"], ["--over", "over"]]
       .map(([name, words]) => Q.el("span", {}, Q.el("i", { style: `background:var(${name})` }), words)),
     Q.el("span", {}, "each cell is filled from below; a line across it: cordoned"));
+  if (!count) return { controls: [], parts: [Q.el("p", { class: "note" }, "There are no nodes.")], describe };
   let wide = 0;
   new ResizeObserver(() => {
     if (box.clientWidth !== wide) {
@@ -222,5 +223,6 @@ Q.map = (run, open) => {
     }
   }).observe(box);
   Q.onTheme.push(paint);
+  Q.onPrint.push(paint);
   return { controls, parts: [box, legend, tip, spoken], describe };
 };

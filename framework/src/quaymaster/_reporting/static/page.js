@@ -40,7 +40,7 @@ Q.causes = (run, narrow) => {
     Q.el("div", { class: "bar", "aria-hidden": "true" }, Q.el("i", { style: `width:${(count / most) * 100}%` })),
     Q.el("span", { class: "amount" }, Q.counted(count, "pod")),
   ]);
-  section.append(ordered.length ? Q.el("div", { class: "bars causes" }, rows) : Q.el("p", { class: "note" }, "Every pod has a node."));
+  section.append(ordered.length ? Q.el("div", { class: "bars causes" }, rows) : Q.el("p", { class: "note" }, run.podCount ? "Every pod has a node." : "There are no pods."));
   if (ordered.length > 12) section.append(Q.el("p", { class: "note" }, `and ${ordered.length - 12} other causes`));
   return section;
 };
@@ -155,6 +155,7 @@ Q.show = (host, data, ...before) => {
   const charts = runs.length ? Q.chartSection(runs) : null;
   const fill = (index) => {
     Q.onTheme.length = 0;
+    Q.onPrint.length = 0;
     const parts = runs.length ? Q.runSections(runs[index]) : [];
     if (charts) {
       Q.onTheme.push(charts.paint);
