@@ -3,7 +3,7 @@
 import http.client
 import ssl
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final, Self, TypeAlias
@@ -45,12 +45,18 @@ class RefusedError(Exception):
     Attributes:
         code: The HTTP status.
         reason: In one word, as ``NotFound``.
+        message: What it says.
+        causes: What stands behind it, in words.
     """
 
-    def __init__(self, code: int, reason: str, message: str) -> None:
+    def __init__(
+        self, code: int, reason: str, message: str, causes: Sequence[str] = ()
+    ) -> None:
         super().__init__(f"{code} {reason}: {message}")
         self.code = code
         self.reason = reason
+        self.message = message
+        self.causes = causes
 
 
 def path_of(tree: Tree, *, named: bool = True) -> str:
@@ -235,6 +241,8 @@ def _tree(code: int, content: bytes) -> Tree:
         tree = {"message": content.decode(errors="replace")}
     if code >= _BAD:
         reason = tree.get("reason", "")
-        raise RefusedError(code, reason, tree.get("message", _UNREADABLE))
+        causes = (tree.get("details") or {}).get("causes") or ()
+        told = [str(cause.get("message", "")) for cause in causes]
+        raise RefusedError(code, reason, tree.get("message", _UNREADABLE), told)
     assert isinstance(tree, dict)
     return tree
