@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from quaymaster.errors import QuaymasterError
+from quaymaster.planning import NodeGroupError
 from tests.kit.internals.cli import app
 
 WEB = """
@@ -98,3 +100,44 @@ def test_no_group_is_refused(web: str) -> None:
     result = run(web)
     assert result.exit_code == 2
     assert "expected a group of nodes" in result.output
+
+
+@pytest.mark.parametrize(
+    ("spec", "problem"),
+    [
+        ("3:cpu=4", "3:cpu: expected cpu, memory, pods"),
+        ("cpu=x", "cpu: expected a quantity"),
+        ("cores=4", "cores: expected cpu, memory, pods"),
+        ("cpu=4,price=-1", "price: expected"),
+        ("cpu=4,min=5,max=2", "max: expected at least min, which is 5, got 2"),
+        ("cpu=4,max=many", "max: expected"),
+        ("cpu=4,taint:a=b:Never", "taint:a=b:Never"),
+    ],
+)
+def test_a_group_that_is_none_is_named_with_its_mistake(
+    web: str, spec: str, problem: str
+) -> None:
+    result = run(web, "--node-group", spec)
+    assert isinstance(result.exception, NodeGroupError)
+    assert str(result.exception).startswith(f"node group '{spec}': ")
+    assert problem in str(result.exception)
+    assert not result.stdout
+
+
+def test_a_file_of_groups_that_is_not_there_is_named(web: str) -> None:
+    result = run(web, "--node-groups", "none.yaml")
+    assert isinstance(result.exception, QuaymasterError)
+    assert str(result.exception) == "none.yaml: No such file or directory"
+
+
+@pytest.mark.parametrize(
+    ("file", "problem"),
+    [("none/nodes.yaml", "no such file or directory"), (".", "is a directory")],
+)
+def test_nodes_that_cannot_be_written_are_told_by_their_file(
+    web: str, file: str, problem: str
+) -> None:
+    result = run(web, "--node-group", SMALL, "--write-nodes", file)
+    assert isinstance(result.exception, QuaymasterError)
+    assert str(result.exception) == f"{file}: {problem}"
+    assert not result.stdout

@@ -7,6 +7,7 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
+from quaymaster.errors import QuaymasterError
 from quaymaster.planning import ChangeError
 from tests.kit.internals.cli import app
 
@@ -178,7 +179,7 @@ def test_a_step_that_cannot_be_made_is_named_with_its_file() -> None:
 
 
 def test_a_silent_node_is_noticed_as_a_cluster_does_it() -> None:
-    mode = ("--fail-mode", "unreachable")
+    mode = ("--fail-mode", "Unreachable")
     result = run("--fail", "node-000", *mode, "--return", "node-000", "-o", "json")
     lost, back = json.loads(result.stdout)["steps"]
     [pod] = lost["timedOut"]
@@ -188,3 +189,43 @@ def test_a_silent_node_is_noticed_as_a_cluster_does_it() -> None:
     assert (back["after"]["nodes"], back["stayed"]) == (3, {})
     table = run("--fail-zone", "zone-a", *mode).stdout
     assert "deleted at 5m50s, 5m50s later; Terminating until" in table
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (("--drain", "node-999"), "drain node-999: there is no node 'node-999'"),
+        (("--drain", "node-0001"), "did you mean node-001?"),
+        (("--cordon", "pool=none"), "no node has the labels 'pool=none'"),
+        (("--drain", "pool=a,,b"), "expected a selector such as pool=old"),
+        (("--remove", "zone in a"), "expected a selector such as pool=old"),
+        (("--fail-zone", "zone-x"), "(zones: zone-a, zone-b, zone-c)"),
+        (("--return", "node-000"), "return node-000: there is no node 'node-000'"),
+        (("--scale", "deploy/web"), "expected KIND/NAME=NUMBER"),
+        (("--set-image", "deploy/web:x=i"), "there is no container 'x' (it has main)"),
+        (("--delete", "deploy/wob"), "did you mean web?"),
+        (("--add-nodes", "1:cpu=x"), "cpu: expected a quantity"),
+    ],
+)
+def test_a_change_of_what_is_not_there_is_refused_before_anything_is_printed(
+    change: tuple[str, str], problem: str
+) -> None:
+    result = run("--scale", "deploy/web=4", *change)
+    assert isinstance(result.exception, ChangeError)
+    assert problem in str(result.exception)
+    assert not result.stdout
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("--apply", "none.yaml"), ("--scenario", "none.yaml")]
+)
+def test_a_file_that_is_not_there_is_named(option: str, value: str) -> None:
+    result = run(option, value)
+    assert isinstance(result.exception, QuaymasterError)
+    assert str(result.exception).lower() == "none.yaml: no such file or directory"
+
+
+def test_a_mode_of_failure_that_is_none_is_refused() -> None:
+    result = run("--fail", "node-000", "--fail-mode", "slow")
+    assert result.exit_code == 2
+    assert "'slow' is not one of 'AtOnce', 'Unreachable'" in result.stderr

@@ -132,7 +132,7 @@ def _timeout(
 )
 @click.option(
     "--fail-mode",
-    type=click.Choice([mode.value for mode in FailureMode], case_sensitive=False),
+    type=click.Choice([mode.value for mode in FailureMode]),
     default=FailureMode.AT_ONCE.value,
     show_default=True,
     help="AtOnce: nodes and pods are gone in the same moment. Unreachable: the cluster "
