@@ -141,7 +141,7 @@ def is_counted(budget: Tree) -> bool:
     """Whether the disruption controller has seen all pods as they are."""
     status, states = budget.get("status", {}), CASES[case_of(budget)][1]
     is_seen = status.get("observedGeneration") == 1
-    return is_seen and status["currentHealthy"] == states.count(READY)
+    return is_seen and bool(status["currentHealthy"] == states.count(READY))
 
 
 def create(admin: ApiClient, case: str) -> None:
