@@ -98,9 +98,20 @@ def drawn_pods(draw: random.Random) -> Iterator[Pod]:
             "cpu": f"{draw.choice([300, 600, 1100, 1900])}m",
             "memory": f"{draw.choice([200, 700, 1500])}Mi",
         }
-        odd = draw.randrange(9)
+        odd = draw.randrange(13)
         shun = make_affinity_term(
             topology_key="kubernetes.io/hostname", selector={"app": app}
+        )
+        away = make_affinity_term(
+            topology_key="topology.kubernetes.io/zone", selector={"app": app}
+        )
+        even = make_spread_constraint(
+            topology_key=draw.choice(
+                ["topology.kubernetes.io/zone", "kubernetes.io/hostname"]
+            ),
+            selector={"app": app},
+            max_skew=draw.choice([1, 2]),
+            min_domains=draw.choice([None, 2, 3]),
         )
         near = make_affinity_term(
             topology_key="topology.kubernetes.io/zone", selector={"app": app}
@@ -113,9 +124,10 @@ def drawn_pods(draw: random.Random) -> Iterator[Pod]:
                 name=f"{app}-{number}",
                 labels={"app": app},
                 requests=requests,
-                pod_anti_affinity=[shun] if odd == 0 else [],
+                pod_anti_affinity={0: [shun], 9: [away]}.get(odd, []),
                 pod_affinity=[near] if odd == 1 else [],
-                spread=[spread] if odd == 2 else [],
+                spread={2: [spread], 10: [even], 11: [even]}.get(odd, []),
+                priority=draw.choice([0, 0, 5]) if odd == 12 else 0,
                 tolerations=["odd"] if odd in (3, 4) else [],
                 node_selector={"disk": "ssd"} if odd == 4 else {},
                 host_ports=[8080] if odd == 5 else [],

@@ -37,12 +37,14 @@ class Demand:
         wanted: The pods that stay for ever, but for those that belong to a node.
         nodes: The nodes of the input.
         tied: Node -> the pods that belong to it and stay for ever.
+        others: The pods that are neither, since they end, leave or are being resized.
         pods: How many pods there are in all, of all kinds.
     """
 
     wanted: Sequence[Wanted]
     nodes: Sequence[Node]
     tied: Mapping[str, Sequence[Pod]]
+    others: Sequence[Pod] = ()
     pods: int
 
 
@@ -57,19 +59,23 @@ def demand_of(cluster: InMemoryCluster) -> Demand:
     names = {node.name for node in nodes}
     wanted: list[Wanted] = []
     tied: dict[str, list[Pod]] = defaultdict(list)
+    others: list[Pod] = []
     pods = cluster.list(Pod).items
     for pod in pods:
         if not is_lasting(pod) or status_changes_requests(pod):
-            continue
-        if is_tied(pod):
+            others.append(pod)
+        elif is_tied(pod):
             tied[pod.node_name or node_of(pod)].append(pod)
         elif not pod.node_name or pod.node_name in names:
             wanted.append(Wanted(pod=pod, node=pod.node_name))
+        else:
+            others.append(pod)
     to_come = _to_come(cluster)
     return Demand(
         wanted=[*wanted, *to_come],
         nodes=nodes,
         tied=tied,
+        others=others,
         pods=len(pods) + sum(one.count for one in to_come),
     )
 

@@ -9,23 +9,22 @@ alone, and only for pods whose profile has these:
   offers, but for pods that came with the node. That is counted by resource, and by how
   many pods of at least one size a node can hold.
 - NodePorts: two pods with one host port are on two nodes.
-- InterPodAffinity: so are two pods that may not share a host.
+- InterPodAffinity: so are two pods that may not share a host, a zone and so on.
 
 The limits of utilisation are conditions of the same form.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 import attrs
 
-from quaymaster._objects import DeviceClass, Node, Pod, PodAffinityTerm
-from quaymaster._objects.codec import ENCODER
-from quaymaster._objects.selectors import compile_label_selector
+from quaymaster._objects import DeviceClass, Node
 from quaymaster._planning.amounts import Amounts, offered, requested, total
 from quaymaster._planning.demand import Demand, Wanted
-from quaymaster._planning.question import AFFINITY, FIT, PORTS, Counts, Question
+from quaymaster._planning.domains import HOST, families
+from quaymaster._planning.question import FIT, PORTS, Counts, Question
 from quaymaster._planning.shapes import Shape, Shapes, wildcard_ports
 
 __all__ = ["Need", "find_needs"]
@@ -35,7 +34,6 @@ _SIZES: Final = 24
 _UNIONS: Final = 6
 """Of how many kinds of pods all unions are looked at."""
 _BASIC: Final = frozenset({"cpu", "memory", "ephemeral-storage", "pods"})
-_HOST: Final = "kubernetes.io/hostname"
 
 
 @attrs.frozen(kw_only=True)
@@ -207,16 +205,14 @@ def _port_needs(question: Question, demand: Demand, shapes: Shapes) -> Iterator[
 def _affinity_needs(
     question: Question, demand: Demand, shapes: Shapes
 ) -> Iterator[Need]:
-    shunning: dict[Hashable, list[Wanted]] = defaultdict(list)
-    for one in demand.wanted:
-        if question.enforces(one.pod, AFFINITY):
-            for term in _host_terms(one.pod):
-                if _selects(term, one.pod):
-                    key = (one.pod.namespace, ENCODER.encode(term))
-                    shunning[key].append(one)
+    samples = [node for group in question.groups for node in group.samples()]
+    nodes = [*samples, *demand.nodes]
     anywhere = [1] * len(shapes.shapes)
-    for wanted in shunning.values():
-        of = f"hosts without {wanted[0].pod.key} and its like"
+    for term, wanted in families(question, demand):
+        key = term.topology_key
+        if key != HOST and not all(key in node.labels for node in nodes):
+            continue
+        of = f"nodes without {wanted[0].pod.key} and its like"
         yield _apart(of, wanted, anywhere, demand, shapes)
 
 
@@ -238,27 +234,6 @@ def _apart(
             each if index in groups else 0 for index, each in enumerate(free)
         ),
     )
-
-
-def _host_terms(pod: Pod) -> Iterator[PodAffinityTerm]:
-    """Return what keeps a pod from others on its host, and names all that it means."""
-    affinity = pod.spec.affinity
-    if affinity is None or affinity.pod_anti_affinity is None:
-        return
-    required = (
-        affinity.pod_anti_affinity.required_during_scheduling_ignored_during_execution
-    )
-    for term in required:
-        means_own = pod.namespace in term.namespaces or not (
-            term.namespaces or term.namespace_selector is not None
-        )
-        by_keys = term.match_label_keys or term.mismatch_label_keys
-        if term.topology_key == _HOST and means_own and not by_keys:
-            yield term
-
-
-def _selects(term: PodAffinityTerm, pod: Pod) -> bool:
-    return compile_label_selector(term.label_selector).matches(pod.labels)
 
 
 def _utilization_needs(

@@ -14,6 +14,7 @@ from quaymaster._errors import counted
 from quaymaster._inmemory.limits import MAX_PODS
 from quaymaster._objects import ApiObject
 from quaymaster._planning.demand import Demand, demand_of
+from quaymaster._planning.domains import find_rules
 from quaymaster._planning.groups import (
     NodeGroup,
     NodeGroupError,
@@ -155,18 +156,23 @@ def _searched(
     question: Question, demand: Demand, shapes: Shapes, trials: Trials, budget: int
 ) -> Plan:
     needs = find_needs(question, demand, shapes)
+    rules = find_rules(question, demand, shapes)
     lows = tuple(group.min_nodes for group in question.groups)
     highs = tuple(
         group.max_nodes if shape.misfit is None else 0
         for group, shape in zip(question.groups, shapes.shapes, strict=True)
     )
+    for rule in rules:
+        if rule.grows and not rule.is_met(highs):
+            obstacle = f"no number of nodes helps: {rule.of}, of which there are fewer"
+            return _without_plan(question, obstacle, ())
     scale = _Scale(question.groups, sum(highs) + 1)
     weights = [scale.weight(group) for group in question.groups]
     found = Search(
         question,
         trials,
         shapes,
-        Refutation(question, needs, demand.nodes),
+        Refutation(question, needs, demand.nodes, rules),
         Order(needs, weights, lows, highs),
         weights,
         lows,

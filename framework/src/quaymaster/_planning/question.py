@@ -20,6 +20,7 @@ __all__ = [
     "AFFINITY",
     "FIT",
     "PORTS",
+    "SPREADING",
     "Counts",
     "Loss",
     "Question",
@@ -34,6 +35,7 @@ Counts: TypeAlias = tuple[int, ...]
 FIT: Final = "NodeResourcesFit"
 PORTS: Final = "NodePorts"
 AFFINITY: Final = "InterPodAffinity"
+SPREADING: Final = "PodTopologySpread"
 _ZONE: Final = "topology.kubernetes.io/zone"
 _OLD_ZONE: Final = "failure-domain.beta.kubernetes.io/zone"
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from quaymaster._objects import Node
+from quaymaster._planning.domains import DomainRule
 from quaymaster._planning.needs import Need
 from quaymaster._planning.question import Counts, Loss, Question, zone_of
 
@@ -17,11 +18,18 @@ class Refutation:
         question: What they are to do.
         needs: What they must meet.
         nodes: The nodes of the input.
+        rules: What their domains must meet.
     """
 
     def __init__(
-        self, question: Question, needs: Sequence[Need], nodes: Sequence[Node]
+        self,
+        question: Question,
+        needs: Sequence[Need],
+        nodes: Sequence[Node],
+        rules: Sequence[DomainRule],
     ) -> None:
+        self._rules = rules
+        self._lasting_rules = [rule for rule in rules if rule.lasts]
         self._loss = question.loss
         self._needs = needs
         self._lasting = [need for need in needs if need.lasts]
@@ -31,6 +39,8 @@ class Refutation:
     def refutes(self, counts: Counts) -> bool:
         """Whether a plan lacks something, or would after a loss."""
         if not all(need.is_met(counts) for need in self._needs):
+            return True
+        if not all(rule.is_met(counts) for rule in self._rules):
             return True
         if self._loss is Loss.NODE:
             return any(_lacks_after_node(need, counts) for need in self._lasting)
@@ -47,6 +57,8 @@ class Refutation:
             rest = tuple(
                 n - each.get(zone, 0) for n, each in zip(counts, in_zone, strict=True)
             )
+            if not all(rule.is_met(counts, zone) for rule in self._lasting_rules):
+                return True
             for need in self._lasting:
                 gone = sum(
                     have
