@@ -57,9 +57,18 @@ def apart(count: int, key: str = ZONE) -> list[Pod]:
     ]
 
 
-def spread(count: int, key: str = ZONE, cpu: str = "1", **limits: int) -> list[Pod]:
+def spread(
+    count: int,
+    key: str = ZONE,
+    cpu: str = "1",
+    *,
+    max_skew: int = 1,
+    min_domains: int | None = None,
+) -> list[Pod]:
     """Pods that are spread over all domains."""
-    constraint = make_spread_constraint(topology_key=key, selector=LABELS, **limits)
+    constraint = make_spread_constraint(
+        topology_key=key, selector=LABELS, max_skew=max_skew, min_domains=min_domains
+    )
     return [
         make_pod(
             name=f"web-{index}",
@@ -121,8 +130,8 @@ def test_pods_that_shun_a_zone_need_one_more_to_lose() -> None:
 def test_few_hosts_hold_few_pods_where_more_are_asked_for(
     skew: int, least: int | None, nodes: int
 ) -> None:
-    limits = {"max_skew": skew} | ({} if least is None else {"min_domains": least})
-    found = planned(spread(4, HOST, "100m", **limits), "cpu=64")
+    pods = spread(4, HOST, "100m", max_skew=skew, min_domains=least)
+    found = planned(pods, "cpu=64")
     assert proof(found) == (nodes, True)
 
 
