@@ -107,7 +107,7 @@ def listed(admin: ApiClient, path: str, **query: str) -> list[Tree]:
     return [{**version, **kind, **item} for item in answer["items"] or ()]
 
 
-def pods_of(admin: ApiClient, case: str) -> list[Tree]:
+def pods_in(admin: ApiClient, case: str) -> list[Tree]:
     """The pods of a case, by name."""
     found = listed(admin, f"{CORE}/pods", labelSelector=f"app={case}")
     return sorted(found, key=lambda pod: str(pod["metadata"]["name"]))
@@ -155,8 +155,8 @@ def create(admin: ApiClient, case: str) -> None:
         admin.create(workload(case, kind, len(states)))
     for index, spec in enumerate(budgets):
         admin.create(budget(case, index, spec))
-    eventually(lambda: len(pods_of(admin, case)) == len(states), what=case)
-    for pod, state in zip(pods_of(admin, case), states, strict=True):
+    eventually(lambda: len(pods_in(admin, case)) == len(states), what=case)
+    for pod, state in zip(pods_in(admin, case), states, strict=True):
         set_state(admin, pod, state, case)
 
 
@@ -176,7 +176,7 @@ def settled(control_plane: ControlPlane) -> Iterator[ApiClient]:
     for case, (kind, _, _) in CASES.items():
         if kind != "Pod":
             admin.delete(path_of(workload(case, kind, 0)))
-        for pod in pods_of(admin, case):
+        for pod in pods_in(admin, case):
             admin.delete(path_of(pod), grace=0)
         admin.delete(f"/api/v1/nodes/{case}")
     for one in listed(admin, f"{POLICY}/poddisruptionbudgets"):
@@ -251,7 +251,7 @@ def test_budgets_are_counted_alike(settled: ApiClient, ours: InMemoryCluster) ->
 def test_a_drain_is_refused_as_by_the_eviction_api(
     case: str, settled: ApiClient, dump: Path, ours: InMemoryCluster
 ) -> None:
-    pods = pods_of(settled, case)
+    pods = pods_in(settled, case)
     keys = [f"default/{pod['metadata']['name']}" for pod in pods]
     drain = Drain(nodes=case, timeout_seconds=0)
     with Simulation(ours, config=CONFIG, registry=REGISTRY) as simulation:
