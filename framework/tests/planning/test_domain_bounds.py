@@ -14,6 +14,7 @@ from quaymaster.testing import (
     make_pod,
     make_spread_constraint,
 )
+from tests.kit.workloads import make_daemon_set, make_template
 
 REGISTRY = PluginRegistry.discover()
 CONFIG = default_config(REGISTRY)
@@ -161,3 +162,21 @@ def test_pods_that_may_be_preempted_make_no_bound() -> None:
     urgent = make_pod(name="urgent", requests={"cpu": "1"}, priority=9)
     pods = [*spread(4, HOST, "100m", max_skew=1, min_domains=4), urgent]
     assert planned(pods, "cpu=64", max_trials=20).is_found
+
+
+def test_daemons_that_count_make_no_bound() -> None:
+    """One on each of four small nodes lets the one large node of a zone take four."""
+    labels = LABELS | {"part": "agent"}
+    template = make_template(labels=labels)
+    agent = make_daemon_set(template, selector={"part": "agent"})
+    small = f"name=small,cpu=500m,min=4,max=4,label:{ZONE}=a"
+    large = f"name=large,cpu=16,max=2,label:{ZONE}=b"
+    found = planned([agent, *spread(4)], small, large, max_trials=20)
+    assert [group.nodes for group in found.groups] == [4, 1]
+
+
+def test_urgent_pods_that_run_already_preempt_nobody() -> None:
+    node = make_node(name="old")
+    urgent = make_pod(name="urgent", node="old", priority=9)
+    pods = spread(4, HOST, "100m", min_domains=5)
+    assert proof(planned([node, urgent, *pods], "cpu=64")) == (3, True)

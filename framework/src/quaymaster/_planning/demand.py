@@ -7,7 +7,7 @@ import attrs
 
 from quaymaster._inmemory.cluster import InMemoryCluster
 from quaymaster._inmemory.controllers.daemon_sets import node_of
-from quaymaster._objects import Node, Pod, StatefulSet
+from quaymaster._objects import DaemonSet, Node, Pod, StatefulSet
 from quaymaster._objects.pod_requests import status_changes_requests
 from quaymaster._planning.question import is_lasting, is_tied
 
@@ -37,6 +37,7 @@ class Demand:
         wanted: The pods that stay for ever, but for those that belong to a node.
         nodes: The nodes of the input.
         tied: Node -> the pods that belong to it and stay for ever.
+        daemon_sets: What puts pods on nodes that come, too.
         others: The pods that are neither, since they end, leave or are being resized.
         pods: How many pods there are in all, of all kinds.
     """
@@ -44,6 +45,7 @@ class Demand:
     wanted: Sequence[Wanted]
     nodes: Sequence[Node]
     tied: Mapping[str, Sequence[Pod]]
+    daemon_sets: Sequence[DaemonSet] = ()
     others: Sequence[Pod] = ()
     pods: int
 
@@ -75,6 +77,7 @@ def demand_of(cluster: InMemoryCluster) -> Demand:
         wanted=[*wanted, *to_come],
         nodes=nodes,
         tied=tied,
+        daemon_sets=cluster.list(DaemonSet).items,
         others=others,
         pods=len(pods) + sum(one.count for one in to_come),
     )

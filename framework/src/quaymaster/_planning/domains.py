@@ -323,13 +323,18 @@ def _is_ruled_alone(
     return (
         not any(one.node for one in wanted)
         and all(selector.matches(one.pod.labels) for one in wanted)
-        and all(pod.priority <= priority for pod in everybody)
+        and all(pod.node_name or pod.priority <= priority for pod in everybody)
         and not any(
             # Identity: the pods are the very objects of the demand.
             id(pod) not in pods
             and pod.namespace == namespace
             and selector.matches(pod.labels)
             for pod in everybody
+        )
+        and not any(
+            one.namespace == namespace
+            and selector.matches(one.spec.template.metadata.labels)
+            for one in demand.daemon_sets
         )
     )
 
