@@ -14,9 +14,16 @@ from quaymaster._testing.contract_error import ContractError, Violation
 from quaymaster._testing.faults import Fault, FaultyCluster
 from quaymaster._testing.harness import PluginHarness, PluginStatusError
 from quaymaster._testing.makers.classes import (
-    make_device_class,
     make_priority_class,
     make_runtime_class,
+)
+from quaymaster._testing.makers.devices import (
+    make_device,
+    make_device_class,
+    make_device_request,
+    make_resource_claim,
+    make_resource_claim_template,
+    make_resource_slice,
 )
 from quaymaster._testing.makers.metadata import make_metadata, make_uid
 from quaymaster._testing.makers.namespaces import (
@@ -80,7 +87,9 @@ __all__ = [
     "make_csi_storage_capacity",
     "make_daemon_set",
     "make_deployment",
+    "make_device",
     "make_device_class",
+    "make_device_request",
     "make_job",
     "make_limit_range",
     "make_metadata",
@@ -94,7 +103,10 @@ __all__ = [
     "make_queued_pod",
     "make_replica_set",
     "make_replication_controller",
+    "make_resource_claim",
+    "make_resource_claim_template",
     "make_resource_quota",
+    "make_resource_slice",
     "make_runtime_class",
     "make_service",
     "make_spread_constraint",

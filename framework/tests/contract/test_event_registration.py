@@ -100,9 +100,6 @@ def test_resources_are_registered_for_by_the_class_of_their_objects() -> None:
         EventResource.ASSIGNED_POD,
         EventResource.UNSCHEDULABLE_POD,
         EventResource.WILDCARD,
-        # Their objects are not read, so they have no class.
-        EventResource.RESOURCE_CLAIM,
-        EventResource.RESOURCE_SLICE,
     }
 
 

@@ -10,8 +10,13 @@ from quaymaster._objects.core import (
     Namespace,
     Service,
 )
+from quaymaster._objects.device_claims import (
+    ResourceClaim,
+    ResourceClaimTemplate,
+)
 from quaymaster._objects.devices import (
     DeviceClass,
+    ResourceSlice,
 )
 from quaymaster._objects.limits import (
     LimitRange,
@@ -74,6 +79,9 @@ KINDS: Final[dict[str, type[ApiObject]]] = {
         CSIStorageCapacity,
         VolumeAttachment,
         DeviceClass,
+        ResourceSlice,
+        ResourceClaimTemplate,
+        ResourceClaim,
         PodDisruptionBudget,
         PriorityClass,
         RuntimeClass,

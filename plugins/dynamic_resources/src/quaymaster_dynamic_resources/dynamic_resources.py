@@ -19,7 +19,6 @@ from quaymaster import (
     Change,
     ClusterEventWithHint,
     CycleState,
-    EventResource,
     EventsOf,
     Handle,
     Int64Array,
@@ -36,7 +35,7 @@ from quaymaster import (
     on_node,
     on_pod,
 )
-from quaymaster.objects import DeviceClass
+from quaymaster.objects import DeviceClass, ResourceClaim, ResourceSlice
 from quaymaster_dynamic_resources.args import DynamicResourcesArgs
 from quaymaster_dynamic_resources.claims import may_need_devices, why_devices_are_needed
 
@@ -60,7 +59,7 @@ class DynamicResources:
     Args = DynamicResourcesArgs
     scope = Scope.NODE
     pod_use = PodUse.NONE
-    reads = (DeviceClass,)
+    reads = (DeviceClass, ResourceClaim, ResourceSlice)
     blocks = False
 
     def __init__(self, _args: DynamicResourcesArgs, handle: Handle) -> None:
@@ -77,12 +76,10 @@ class DynamicResources:
             on_node(
                 Change.ADD | Change.UPDATE_NODE_LABEL | Change.UPDATE_NODE_ALLOCATABLE
             ),
-            EventsOf(EventResource.RESOURCE_CLAIM)(
-                Change.ADD | Change.UPDATE, _after_claim_change
-            ),
+            EventsOf(ResourceClaim)(Change.ADD | Change.UPDATE, _after_claim_change),
             on_pod(Change.UPDATE_POD_GENERATED_RESOURCE_CLAIM, _after_claim_generation),
             EventsOf(DeviceClass)(Change.ADD | Change.UPDATE | Change.DELETE),
-            EventsOf(EventResource.RESOURCE_SLICE)(Change.ADD | Change.UPDATE),
+            EventsOf(ResourceSlice)(Change.ADD | Change.UPDATE),
         ]
 
     @hookimpl

@@ -10,6 +10,12 @@ from typing import Any, TypeVar, cast
 from msgspec.structs import replace
 
 from quaymaster._inmemory.admission.classes import default_storage_class
+from quaymaster._inmemory.admission.device_checks import check_resource_slice
+from quaymaster._inmemory.admission.device_claim_checks import (
+    check_device_claim,
+    check_device_class,
+)
+from quaymaster._inmemory.admission.device_defaults import default_claim_of_devices
 from quaymaster._inmemory.admission.limit_objects import (
     default_limit_range,
     examine_limit_range,
@@ -48,6 +54,7 @@ from quaymaster._objects import (
     CSIStorageCapacity,
     DaemonSet,
     Deployment,
+    DeviceClass,
     Job,
     LimitRange,
     Namespace,
@@ -59,7 +66,10 @@ from quaymaster._objects import (
     PriorityClass,
     ReplicaSet,
     ReplicationController,
+    ResourceClaim,
+    ResourceClaimTemplate,
     ResourceQuota,
+    ResourceSlice,
     RuntimeClass,
     Service,
     StatefulSet,
@@ -108,6 +118,10 @@ class Admission:
             CSINode: _checked_by(check_csi_node),
             CSIStorageCapacity: _checked_by(check_storage_capacity),
             VolumeAttachment: _checked_by(check_attachment),
+            DeviceClass: _checked_by(check_device_class),
+            ResourceSlice: _checked_by(check_resource_slice),
+            ResourceClaim: _device_claim,
+            ResourceClaimTemplate: _device_claim_template,
             RuntimeClass: examine_runtime_class,
             LimitRange: examine_limit_range,
             ResourceQuota: examine_quota,
@@ -260,6 +274,20 @@ def _storage_class(storage_class: StorageClass, report: Report) -> StorageClass:
     )
     check_storage_class(storage_class, report)
     return storage_class
+
+
+def _device_claim(claim: ResourceClaim, report: Report) -> ResourceClaim:
+    spec = default_claim_of_devices(claim.spec)
+    check_device_claim(spec, "spec", report)
+    return replace(claim, spec=spec)
+
+
+def _device_claim_template(
+    template: ResourceClaimTemplate, report: Report
+) -> ResourceClaimTemplate:
+    spec = default_claim_of_devices(template.spec.spec)
+    check_device_claim(spec, "spec.spec", report)
+    return replace(template, spec=replace(template.spec, spec=spec))
 
 
 def _csi_driver(driver: CSIDriver, report: Report) -> CSIDriver:

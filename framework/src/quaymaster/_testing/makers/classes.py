@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 from quaymaster._objects import (
-    DeviceClass,
     PriorityClass,
     RuntimeClass,
     RuntimeClassOverhead,
@@ -13,7 +12,7 @@ from quaymaster._objects import (
 from quaymaster._testing.makers.metadata import make_metadata
 from quaymaster._testing.shorthand import Amounts, parse_toleration, to_resource_list
 
-__all__ = ["make_device_class", "make_priority_class", "make_runtime_class"]
+__all__ = ["make_priority_class", "make_runtime_class"]
 
 
 def make_priority_class(
@@ -62,8 +61,3 @@ def make_runtime_class(
             tolerations=tuple(map(parse_toleration, tolerations)),
         ),
     )
-
-
-def make_device_class(*, name: str = "device") -> DeviceClass:
-    """Make a class of devices."""
-    return DeviceClass(metadata=make_metadata(DeviceClass, name=name))

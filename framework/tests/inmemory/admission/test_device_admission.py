@@ -1,0 +1,235 @@
+"""Which devices, classes and claims the in-memory cluster fills in and refuses.
+
+Each path is the one that an API server 1.36 names.
+"""
+
+from typing import Any, TypeVar
+
+import pytest
+
+from quaymaster import ApiObject
+from quaymaster.inmemory import AdmissionError
+from quaymaster.objects import (
+    KINDS,
+    DeviceClass,
+    ResourceClaim,
+    ResourceClaimTemplate,
+    ResourceSlice,
+    decode,
+    encode,
+    from_wire,
+)
+from tests.kit.clusters import make_cluster
+
+Tree = dict[str, Any]
+ObjT = TypeVar("ObjT", bound=ApiObject)
+
+
+def stored(kind: type[ObjT], spec: Tree) -> ObjT:
+    cluster = make_cluster(controllers=False)
+    return cluster.create(from_wire({"metadata": {"name": "a"}, "spec": spec}, kind))
+
+
+def paths_of(kind: type[ApiObject], spec: Tree) -> list[str]:
+    try:
+        stored(kind, spec)
+    except AdmissionError as error:
+        return [problem.path for problem in error.problems]
+    return []
+
+
+def claim(*requests: Tree, **others: object) -> Tree:
+    return {"devices": {"requests": list(requests), **others}}
+
+
+def exactly(name: str = "r", **fields: object) -> Tree:
+    return {"name": name, "exactly": {"deviceClassName": "gpu", **fields}}
+
+
+def first_of(*alternatives: Tree) -> Tree:
+    return {"name": "r", "firstAvailable": list(alternatives)}
+
+
+POOL = {"name": "a", "generation": 1, "resourceSliceCount": 1}
+
+
+def slice_of(*devices: Tree, **fields: object) -> Tree:
+    named = [{"name": f"d{i}", **device} for i, device in enumerate(devices)]
+    return {
+        "driver": "gpu.example.com",
+        "pool": POOL,
+        "nodeName": "node-a",
+        "devices": named,
+        **fields,
+    }
+
+
+def test_request_is_for_one_device_unless_it_says_otherwise() -> None:
+    alternatives = first_of({"name": "s", "deviceClassName": "gpu"})
+    spec = stored(ResourceClaim, claim(exactly("one"), alternatives)).spec
+    one, other = spec.devices.requests
+    assert one.exactly is not None
+    assert (one.exactly.allocation_mode, one.exactly.count) == ("ExactCount", 1)
+    [alternative] = other.first_available
+    assert (alternative.allocation_mode, alternative.count) == ("ExactCount", 1)
+
+
+def test_request_for_all_devices_has_no_count() -> None:
+    spec = stored(ResourceClaim, claim(exactly(allocationMode="All"))).spec
+    [request] = spec.devices.requests
+    assert request.exactly is not None
+    assert request.exactly.count == 0
+
+
+def test_toleration_compares_values_unless_it_says_otherwise() -> None:
+    given = claim(exactly(tolerations=[{"key": "k", "value": "v"}]))
+    [request] = stored(ResourceClaim, given).spec.devices.requests
+    assert request.exactly is not None
+    assert [one.operator for one in request.exactly.tolerations] == ["Equal"]
+
+
+def test_template_is_filled_in_as_its_claims_are() -> None:
+    template = stored(ResourceClaimTemplate, {"spec": claim(exactly())})
+    [request] = template.spec.spec.devices.requests
+    assert request.exactly is not None
+    assert request.exactly.count == 1
+
+
+def test_template_names_its_fields_by_their_place() -> None:
+    spec = {"spec": claim(exactly(count=-1))}
+    path = "spec.spec.devices.requests[0].exactly.count"
+    assert paths_of(ResourceClaimTemplate, spec) == [path]
+
+
+@pytest.mark.parametrize(
+    ("spec", "paths"),
+    [
+        (claim(exactly()), []),
+        (claim(exactly("a"), exactly("a")), ["requests[1].name"]),
+        (claim(exactly("R")), ["requests[0].name"]),
+        (claim({"name": "r"}), ["requests[0]"]),
+        (claim(exactly(deviceClassName="")), ["requests[0].exactly.deviceClassName"]),
+        (claim(exactly(count=-1)), ["requests[0].exactly.count"]),
+        (
+            claim(exactly(allocationMode="All", count=2)),
+            ["requests[0].exactly.count"],
+        ),
+        (claim(exactly(allocationMode="Most")), ["requests[0].exactly.allocationMode"]),
+        (claim(exactly(selectors=[{}])), ["requests[0].exactly.selectors[0].cel"]),
+        (
+            claim(exactly(selectors=[{"cel": {"expression": ""}}])),
+            ["requests[0].exactly.selectors[0].cel.expression"],
+        ),
+        (
+            claim(exactly(tolerations=[{"operator": "Equal"}])),
+            ["requests[0].exactly.tolerations[0].operator"],
+        ),
+        (
+            claim(exactly(tolerations=[{"operator": "Exists", "value": "v"}])),
+            ["requests[0].exactly.tolerations[0].value"],
+        ),
+        (
+            claim(exactly(tolerations=[{"operator": "Exists", "effect": "Never"}])),
+            ["requests[0].exactly.tolerations[0].effect"],
+        ),
+        (
+            claim(
+                first_of(
+                    {"name": "s", "deviceClassName": "gpu"},
+                    {"name": "s", "deviceClassName": "gpu"},
+                )
+            ),
+            ["requests[0].firstAvailable[1].name"],
+        ),
+        (claim(exactly(), constraints=[{}]), ["constraints[0]"]),
+        (
+            claim(exactly(), constraints=[{"matchAttribute": "numa"}]),
+            ["constraints[0].matchAttribute"],
+        ),
+        (
+            claim(
+                exactly(), constraints=[{"requests": ["s"], "matchAttribute": "d/n"}]
+            ),
+            ["constraints[0].requests[0]"],
+        ),
+        (claim(exactly(), config=[{"requests": ["r"]}]), ["config[0].opaque"]),
+        (
+            claim(*(exactly(f"r{index}") for index in range(33))),
+            ["requests"],
+        ),
+    ],
+)
+def test_claim_is_refused_by_the_field_that_is_wrong(
+    spec: Tree, paths: list[str]
+) -> None:
+    expected = [f"spec.devices.{path}" for path in paths]
+    assert paths_of(ResourceClaim, spec) == expected
+
+
+@pytest.mark.parametrize(
+    ("spec", "paths"),
+    [
+        (slice_of({}), []),
+        (slice_of({}, driver=""), ["spec.driver"]),
+        (slice_of({}, pool={**POOL, "name": ""}), ["spec.pool.name"]),
+        (
+            slice_of({}, pool={**POOL, "resourceSliceCount": 0}),
+            ["spec.pool.resourceSliceCount"],
+        ),
+        (slice_of({}, allNodes=True), ["spec"]),
+        (
+            slice_of({}, sharedCounters=[{"name": "c"}]),
+            ["spec", "spec.sharedCounters[0].counters"],
+        ),
+        (slice_of({}, {"name": "d0"}), ["spec.devices[1].name"]),
+        (slice_of({"attributes": {"a": {}}}), ["spec.devices[0].attributes[a]"]),
+        (slice_of({"nodeName": "node-a"}), ["spec.devices[0]"]),
+        (
+            slice_of({"taints": [{"key": "k", "effect": "Never"}]}),
+            ["spec.devices[0].taints[0].effect"],
+        ),
+        (
+            slice_of({"bindingConditions": ["ready"]}),
+            ["spec.devices[0].bindingFailureConditions"],
+        ),
+        (
+            slice_of(
+                {"capacity": {"m": {"value": "1", "requestPolicy": {"default": "1"}}}}
+            ),
+            ["spec.devices[0].capacity[m].requestPolicy"],
+        ),
+        (slice_of(*({} for _ in range(129))), ["spec.devices"]),
+    ],
+)
+def test_slice_is_refused_by_the_field_that_is_wrong(
+    spec: Tree, paths: list[str]
+) -> None:
+    assert paths_of(ResourceSlice, spec) == paths
+
+
+def test_devices_say_for_themselves_where_they_are_if_the_slice_leaves_it() -> None:
+    spec = slice_of({"nodeName": "node-a"}, {}, perDeviceNodeSelection=True)
+    del spec["nodeName"]
+    assert paths_of(ResourceSlice, spec) == ["spec.devices[1]"]
+
+
+def test_class_stands_for_an_extended_resource_alone() -> None:
+    assert paths_of(DeviceClass, {"extendedResourceName": "example.com/gpu"}) == []
+    path = "spec.extendedResourceName"
+    assert paths_of(DeviceClass, {"extendedResourceName": "cpu"}) == [path]
+
+
+@pytest.mark.parametrize("kind", ["ResourceSlice", "ResourceClaim"])
+def test_written_object_is_read_as_the_same(kind: str) -> None:
+    specs = {
+        "ResourceSlice": slice_of(
+            {
+                "attributes": {"a": {"int": 1}, "b": {"bool": False}},
+                "capacity": {"memory": {"value": "80Gi"}},
+                "taints": [{"key": "k", "effect": "NoExecute"}],
+            }
+        ),
+        "ResourceClaim": claim(exactly(capacity={"requests": {"memory": "1Gi"}})),
+    }
+    obj = stored(KINDS[kind], specs[kind])
+    assert decode(encode(obj), KINDS[kind]) == obj
