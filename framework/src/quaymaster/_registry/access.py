@@ -24,6 +24,8 @@ from quaymaster._objects import (
     PodDisruptionBudget,
     ReplicaSet,
     ReplicationController,
+    ResourceClaim,
+    ResourceSlice,
     Service,
     StatefulSet,
     StorageClass,
@@ -57,6 +59,8 @@ USUAL_KINDS: Final[Sequence[type[ApiObject]]] = (
     CSIStorageCapacity,
     VolumeAttachment,
     DeviceClass,
+    ResourceSlice,
+    ResourceClaim,
     Node,
     Pod,
 )
