@@ -129,27 +129,13 @@ def make_stateful_set(
     )
 
 
-def make_daemon_set(
-    template: PodTemplateSpec | None = None,
-    *,
-    selector: Mapping[str, str] | None = None,
-) -> DaemonSet:
-    """A DaemonSet of pods like its template.
-
-    Args:
-        template: What its pods are made from.
-        selector: The labels that make pods its own; by default, all of its pods'.
-
-    Returns:
-        The DaemonSet.
-    """
+def make_daemon_set(template: PodTemplateSpec | None = None) -> DaemonSet:
+    """A DaemonSet of pods like its template."""
     template = template or make_template()
-    own = template.metadata.labels if selector is None else selector
+    selector = LabelSelector(match_labels=template.metadata.labels)
     return DaemonSet(
         metadata=ObjectMeta(name="agent"),
-        spec=DaemonSetSpec(
-            selector=LabelSelector(match_labels=dict(own)), template=template
-        ),
+        spec=DaemonSetSpec(selector=selector, template=template),
     )
 
 

@@ -10,11 +10,11 @@ from quaymaster.planning import Loss, Plan, parse_node_group, plan
 from quaymaster.scheduler import PluginRegistry
 from quaymaster.testing import (
     make_affinity_term,
+    make_daemon_set,
     make_node,
     make_pod,
     make_spread_constraint,
 )
-from tests.kit.workloads import make_daemon_set, make_template
 
 REGISTRY = PluginRegistry.discover()
 CONFIG = default_config(REGISTRY)
@@ -167,8 +167,8 @@ def test_pods_that_may_be_preempted_make_no_bound() -> None:
 def test_daemons_that_count_make_no_bound() -> None:
     """One on each of four small nodes lets the one large node of a zone take four."""
     labels = LABELS | {"part": "agent"}
-    template = make_template(labels=labels)
-    agent = make_daemon_set(template, selector={"part": "agent"})
+    pod = make_pod(labels=labels, requests={"cpu": "100m"})
+    agent = make_daemon_set(selector={"part": "agent"}, pod=pod)
     small = f"name=small,cpu=500m,min=4,max=4,label:{ZONE}=a"
     large = f"name=large,cpu=16,max=2,label:{ZONE}=b"
     found = planned([agent, *spread(4)], small, large, max_trials=20)

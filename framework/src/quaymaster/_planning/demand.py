@@ -7,7 +7,16 @@ import attrs
 
 from quaymaster._inmemory.cluster import InMemoryCluster
 from quaymaster._inmemory.controllers.daemon_sets import node_of
-from quaymaster._objects import DaemonSet, Node, Pod, StatefulSet
+from quaymaster._inmemory.controllers.deployments import find_set
+from quaymaster._inmemory.controllers.stateful_sets import has_replica
+from quaymaster._objects import (
+    DaemonSet,
+    Deployment,
+    Node,
+    Pod,
+    ReplicaSet,
+    StatefulSet,
+)
 from quaymaster._objects.pod_requests import status_changes_requests
 from quaymaster._planning.question import is_lasting, is_tied
 
@@ -38,7 +47,9 @@ class Demand:
         nodes: The nodes of the input.
         tied: Node -> the pods that belong to it and stay for ever.
         daemon_sets: What puts pods on nodes that come, too.
-        others: The pods that are neither, since they end, leave or are being resized.
+        updates: The Deployments that replace pods of an older template.
+        others: The pods that are neither, since they end, leave, are replaced or are
+            being resized.
         pods: How many pods there are in all, of all kinds.
     """
 
@@ -46,6 +57,7 @@ class Demand:
     nodes: Sequence[Node]
     tied: Mapping[str, Sequence[Pod]]
     daemon_sets: Sequence[DaemonSet] = ()
+    updates: Sequence[Deployment] = ()
     others: Sequence[Pod] = ()
     pods: int
 
@@ -53,9 +65,10 @@ class Demand:
 def demand_of(cluster: InMemoryCluster) -> Demand:
     """Read from a cluster with the input alone what needs room in every plan.
 
-    A StatefulSet makes its pods one after the other; all of them are counted. Pods that
-    are being resized are left out, since nobody knows what they will count with, and
-    so are those on nodes that do not exist.
+    A StatefulSet makes its pods one after the other, and so does a Deployment during an
+    update; all of them are counted. Pods that these take away in time are left out, and
+    so are those that are being resized, since nobody knows what they will count with,
+    and those on nodes that do not exist.
     """
     nodes = cluster.list(Node).items
     names = {node.name for node in nodes}
@@ -63,8 +76,11 @@ def demand_of(cluster: InMemoryCluster) -> Demand:
     tied: dict[str, list[Pod]] = defaultdict(list)
     others: list[Pod] = []
     pods = cluster.list(Pod).items
+    updates = _updates(cluster)
+    leaving = _leaving(cluster, updates)
     for pod in pods:
-        if not is_lasting(pod) or status_changes_requests(pod):
+        is_fixed = is_lasting(pod) and not status_changes_requests(pod)
+        if not is_fixed or pod.key in leaving:
             others.append(pod)
         elif is_tied(pod):
             tied[pod.node_name or node_of(pod)].append(pod)
@@ -72,30 +88,81 @@ def demand_of(cluster: InMemoryCluster) -> Demand:
             wanted.append(Wanted(pod=pod, node=pod.node_name))
         else:
             others.append(pod)
-    to_come = _to_come(cluster)
+    to_come = _to_come(cluster, updates)
     return Demand(
         wanted=[*wanted, *to_come],
         nodes=nodes,
         tied=tied,
         daemon_sets=cluster.list(DaemonSet).items,
+        updates=[update.deployment for update in updates],
         others=others,
         pods=len(pods) + sum(one.count for one in to_come),
     )
 
 
-def _to_come(cluster: InMemoryCluster) -> list[Wanted]:
-    """Return the pods of StatefulSets that wait for those before them."""
+@attrs.frozen(kw_only=True, eq=False)
+class _Update:
+    """A Deployment that replaces pods of older ReplicaSets.
+
+    Attributes:
+        deployment: The Deployment.
+        new: Its ReplicaSet whose pods come.
+        old: Its ReplicaSets whose pods leave.
+    """
+
+    deployment: Deployment
+    new: ReplicaSet
+    old: Sequence[ReplicaSet]
+
+
+def _updates(cluster: InMemoryCluster) -> list[_Update]:
+    sets: dict[str, list[ReplicaSet]] = defaultdict(list)
+    for each in cluster.list(ReplicaSet).items:
+        if (owner := each.metadata.controller) is not None:
+            sets[owner.uid].append(each)
+    found = []
+    for deployment in cluster.list(Deployment).items:
+        mine = sets[deployment.uid]
+        new = None if deployment.spec.paused else find_set(deployment, mine)
+        if new is not None:
+            # Identity: the newest one is one of these very objects.
+            old = [each for each in mine if each is not new and each.spec.replicas]
+            if old:
+                found.append(_Update(deployment=deployment, new=new, old=old))
+    return found
+
+
+def _leaving(cluster: InMemoryCluster, updates: Sequence[_Update]) -> frozenset[str]:
+    """Return the pods that their workloads take away, maybe one after the other."""
+    old = {each.uid for update in updates for each in update.old}
+    sets = {each.uid: each for each in cluster.list(StatefulSet).items}
+    leaving = set()
+    for pod in cluster.list(Pod).items:
+        if (owner := pod.metadata.controller) is None:
+            continue
+        stateful = sets.get(owner.uid)
+        is_surplus = stateful is not None and not has_replica(stateful, pod.name)
+        if owner.uid in old or is_surplus:
+            leaving.add(pod.key)
+    return frozenset(leaving)
+
+
+def _to_come(cluster: InMemoryCluster, updates: Sequence[_Update]) -> list[Wanted]:
+    """Return the pods that wait for those before them, of which one waits already."""
     made: dict[str, list[Pod]] = defaultdict(list)
     for pod in cluster.list(Pod).items:
-        owner = pod.metadata.controller
-        if owner is not None and owner.kind == StatefulSet.kind:
+        if (owner := pod.metadata.controller) is not None:
             made[owner.uid].append(pod)
-    found = []
+    families: list[tuple[int | None, Sequence[Pod]]] = [
+        (update.deployment.spec.replicas, made[update.new.uid]) for update in updates
+    ]
     for each in cluster.list(StatefulSet).items:
-        there = made.get(each.uid, [])
-        replicas = each.spec.replicas
-        missing = (1 if replicas is None else replicas) - len(there)
-        waiting = [pod for pod in there if not pod.node_name]
+        there = [pod for pod in made[each.uid] if has_replica(each, pod.name)]
+        families.append((each.spec.replicas, there))
+    found = []
+    for replicas, pods in families:
+        missing = (1 if replicas is None else replicas) - len(pods)
+        waiting = [pod for pod in pods if not pod.node_name]
         if missing > 0 and waiting and is_lasting(waiting[0]):
             found.append(Wanted(pod=waiting[0], count=missing))
     return found

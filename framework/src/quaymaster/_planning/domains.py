@@ -321,7 +321,8 @@ def _is_ruled_alone(
         *demand.others,
     ]
     return (
-        not any(one.node for one in wanted)
+        not demand.updates
+        and not any(one.node for one in wanted)
         and all(selector.matches(one.pod.labels) for one in wanted)
         and all(pod.node_name or pod.priority <= priority for pod in everybody)
         and not any(

@@ -34,7 +34,7 @@ from quaymaster._objects import (
 from quaymaster._objects.codec import ENCODER
 from quaymaster._objects.requirements import parse_int64
 
-__all__ = ["DeploymentController"]
+__all__ = ["DeploymentController", "find_set"]
 
 _HASH_LABEL: Final = "pod-template-hash"
 _REVISION: Final = "deployment.kubernetes.io/revision"
@@ -69,7 +69,7 @@ class DeploymentController:
         self._restore_sets(deployment)
         self._sets.claim(deployment)
         sets = self._sets.of(deployment.uid)
-        new = _find_set(deployment, sets)
+        new = find_set(deployment, sets)
         # Identity: `new` is one of these very objects.
         old = [other for other in sets if other is not new and _count(other)]
         if deployment.spec.paused:
@@ -217,7 +217,7 @@ def _replica_set_of(
     )
 
 
-def _find_set(deployment: Deployment, sets: Sequence[ReplicaSet]) -> ReplicaSet | None:
+def find_set(deployment: Deployment, sets: Sequence[ReplicaSet]) -> ReplicaSet | None:
     """The ReplicaSet with the Deployment's template.
 
     Revisions may differ in nothing but what scheduling does not read, so of several

@@ -1,0 +1,163 @@
+"""Small problems of planning nodes, and their best plans by trying all of them."""
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+
+import attrs
+from msgspec.structs import replace
+
+from quaymaster import ApiObject, Node, Pod
+from quaymaster.config import default_config
+from quaymaster.inmemory import InMemoryCluster, make_nodes
+from quaymaster.objects import (
+    DaemonSet,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    PodStatus,
+    StorageClass,
+)
+from quaymaster.planning import Loss, NodeGroup, Plan, plan
+from quaymaster.scheduler import PluginRegistry, VirtualClock
+from quaymaster.simulation import Simulation
+
+__all__ = ["PlanProblem"]
+
+_REGISTRY = PluginRegistry.discover()
+_CONFIG = default_config(_REGISTRY)
+_ZONE = "topology.kubernetes.io/zone"
+_LEFT = (DaemonSet, PersistentVolume, PersistentVolumeClaim, StorageClass)
+
+
+@attrs.frozen(kw_only=True)
+class PlanProblem:
+    """A small problem, of which all plans can be tried.
+
+    Attributes:
+        objects: The input; without workloads but DaemonSets if something may be lost.
+        groups: The nodes that there may be more of, each with a small ``max``.
+        max_cpu: The part of the CPU that may be requested; None for all of it.
+        loss: What may be lost; None for nothing.
+    """
+
+    objects: Sequence[ApiObject]
+    groups: Sequence[NodeGroup]
+    max_cpu: Fraction | None = None
+    loss: Loss | None = None
+
+    def plan(self, max_trials: int) -> Plan:
+        """Answer it as users would."""
+        limits: Mapping[str, Fraction] = (
+            {} if self.max_cpu is None else {"cpu": self.max_cpu}
+        )
+        return plan(
+            self.objects,
+            groups=self.groups,
+            config=_CONFIG,
+            registry=_REGISTRY,
+            max_utilization=limits,
+            tolerate_loss=self.loss,
+            max_trials=max_trials,
+        )
+
+    def is_proven(self, max_trials: int) -> bool:
+        """Whether the plan is said to be the best; what is said must be true anyway."""
+        found, best = self.plan(max_trials), self._optimum()
+        if best is None:
+            assert not found.is_found
+            return found.is_final
+        assert found.lower_bound <= self._value(best)
+        if not found.is_found:
+            assert not found.is_final
+            return False
+        counts = [group.nodes for group in found.groups]
+        assert self._does(counts)
+        assert found.cost == (self._weight(counts)[0] if self._is_priced else None)
+        assert self._weight(counts) >= best
+        if found.is_final:
+            assert self._weight(counts) == best
+        return found.is_final
+
+    @property
+    def _is_priced(self) -> bool:
+        return self.groups[0].price is not None
+
+    def _value(self, weight: tuple[Decimal, int]) -> Decimal:
+        return weight[0] if self._is_priced else Decimal(weight[1])
+
+    def _weight(self, counts: Sequence[int]) -> tuple[Decimal, int]:
+        prices = [group.price or Decimal(0) for group in self.groups]
+        cost = sum(n * each for n, each in zip(counts, prices, strict=True))
+        return Decimal(cost), sum(counts)
+
+    def _optimum(self) -> tuple[Decimal, int] | None:
+        """What the best of all plans weighs, by simulating every one."""
+        ranges = [range(group.min_nodes, group.max_nodes + 1) for group in self.groups]
+        plans = sorted(itertools.product(*ranges), key=self._weight)
+        return next((self._weight(one) for one in plans if self._does(one)), None)
+
+    def _does(self, counts: Sequence[int]) -> bool:
+        pairs = zip(self.groups, counts, strict=True)
+        nodes = make_nodes([group.spec(n) for group, n in pairs])
+        cluster = self._settled([*nodes, *self.objects])
+        if cluster is None or not self._is_cool(cluster):
+            return False
+        return all(
+            self._settled(_after(cluster, lost)) is not None
+            for lost in self._losses(cluster)
+        )
+
+    def _settled(self, objects: Iterable[ApiObject]) -> InMemoryCluster | None:
+        """A cluster in the end; None if a pod has no node, or was lost for good."""
+        cluster = InMemoryCluster(VirtualClock())
+        cluster.load(objects)
+        alone = {
+            pod.key
+            for pod in cluster.list(Pod).items
+            if pod.metadata.controller is None
+        }
+        with Simulation(cluster, config=_CONFIG, registry=_REGISTRY) as simulation:
+            simulation.settle()
+            result = simulation.result()
+        is_bad = result.unscheduled or alone & {one.pod for one in result.preempted}
+        return None if is_bad else cluster
+
+    def _is_cool(self, cluster: InMemoryCluster) -> bool:
+        if self.max_cpu is None:
+            return True
+        nodes, pods = cluster.list(Node).items, cluster.list(Pod).items
+        there = [node.status.allocatable["cpu"].milli_value for node in nodes]
+        taken = [
+            container.resources.requests["cpu"].milli_value
+            for pod in pods
+            if pod.node_name and not pod.is_finished
+            for container in pod.spec.containers
+        ]
+        return sum(taken) <= self.max_cpu * sum(there)
+
+    def _losses(self, cluster: InMemoryCluster) -> Iterable[set[str]]:
+        nodes = cluster.list(Node).items
+        if self.loss is Loss.NODE:
+            return [{node.name} for node in nodes]
+        if self.loss is None:
+            return []
+        zones = {node.labels.get(_ZONE, "") for node in nodes} - {""}
+        return [
+            {node.name for node in nodes if node.labels.get(_ZONE) == zone}
+            for zone in zones
+        ]
+
+
+def _after(cluster: InMemoryCluster, lost: set[str]) -> Iterable[ApiObject]:
+    """What is there after a loss, with the pods that it took waiting again."""
+    for node in cluster.list(Node).items:
+        if node.name not in lost:
+            yield node
+    for kind in _LEFT:
+        yield from cluster.list(kind).items
+    for pod in cluster.list(Pod).items:
+        if pod.node_name not in lost:
+            yield pod
+        elif pod.metadata.controller is None and not pod.is_finished:
+            yield replace(pod, node_name="", status=PodStatus())
