@@ -1,0 +1,1 @@
+"""CEL, the expression language of Kubernetes, as device selectors have it."""
