@@ -15,7 +15,7 @@ FLOORS = (
     {"_errors", "_logs", "_raised", "_suggestions", "_input", "_https"},
     {"_notices", "_serving"},
     {"_objects"},
-    {"_state"},
+    {"_state", "_cel"},
     {"_contract", "_volumes"},
     {"_registry", "_indexes", "_preemption"},
     {"_config"},

@@ -1,0 +1,1 @@
+"""The functions that expressions may call, by subject."""

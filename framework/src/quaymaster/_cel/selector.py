@@ -1,0 +1,78 @@
+"""Selectors of devices: expressions compiled once and asked often.
+
+Mirrors ``CompileCELExpression`` of ``cel/compile.go``
+(k8s.io/dynamic-resource-allocation v0.36).
+"""
+
+import functools
+from collections.abc import Mapping
+from typing import Final
+
+from quaymaster._cel.ast import height_of
+from quaymaster._cel.checker import check
+from quaymaster._cel.depth import deep_calls
+from quaymaster._cel.environment import DEVICE_ENVIRONMENT
+from quaymaster._cel.errors import CelCompilationError, CelEvaluationError
+from quaymaster._cel.parser import parse
+from quaymaster._cel.program import Program, make_program
+from quaymaster._cel.types import ANY, BOOL
+from quaymaster._cel.validation import validate
+from quaymaster._cel.values import Value
+
+__all__ = ["Selector", "compile_selector"]
+
+_DEEP: Final = 50
+"""From how many levels on an evaluation needs more calls than usual."""
+
+
+class Selector:
+    """A compiled expression that says whether a device fits.
+
+    Attributes:
+        text: The expression.
+    """
+
+    __slots__ = ("_is_deep", "_program", "text")
+
+    def __init__(self, text: str, program: Program, *, is_deep: bool) -> None:
+        self.text = text
+        self._program = program
+        self._is_deep = is_deep
+
+    def matches(self, device: Mapping[str, Value]) -> bool:
+        """Say whether a device fits.
+
+        Args:
+            device: What `device_value` made of it.
+
+        Raises:
+            CelEvaluationError: The expression has no value for this device, or none
+                that is true or false.
+        """
+        if self._is_deep:
+            with deep_calls():
+                value = self._program(device)
+        else:
+            value = self._program(device)
+        if value is True or value is False:
+            return bool(value)
+        raise CelEvaluationError("CEL result could not be converted to bool")
+
+
+@functools.lru_cache(maxsize=1024)
+def compile_selector(text: str) -> Selector:
+    """Compile an expression; the same text is compiled once.
+
+    Raises:
+        CelCompilationError: It is no expression, does not go together, or is neither
+            true nor false.
+    """
+    with deep_calls():
+        root = parse(text)
+        checked = check(text, root, DEVICE_ENVIRONMENT)
+        validate(checked)
+        if checked.result not in (BOOL, ANY):
+            raise CelCompilationError(
+                f"must evaluate to bool or the unknown type, not {checked.result}"
+            )
+        return Selector(text, make_program(checked), is_deep=height_of(root) > _DEEP)
