@@ -1,0 +1,1 @@
+"""Device selectors compared with what upstream's compiler made of them."""

@@ -1,0 +1,51 @@
+"""What our compiler makes of a recorded selector, as a record."""
+
+from typing import Any
+
+from quaymaster.objects import Quantity
+from tests.kit.internals.cel import (
+    CelCompilationError,
+    CelEvaluationError,
+    Selector,
+    compile_selector,
+    device_value,
+)
+
+__all__ = ["emitted"]
+
+
+def emitted(case: dict[str, Any]) -> dict[str, Any]:
+    """Compile the selector of a case and ask it for each device.
+
+    Args:
+        case: ``expression``, ``driver`` and ``devices``.
+
+    Returns:
+        ``compileError``, or ``results`` with true, false or the error of each device.
+    """
+    try:
+        selector = compile_selector(case["expression"])
+    except CelCompilationError as error:
+        return {"compileError": str(error)}
+    return {
+        "results": [_result(selector, case["driver"], each) for each in case["devices"]]
+    }
+
+
+def _result(selector: Selector, driver: str, device: dict[str, Any]) -> bool | str:
+    try:
+        return selector.matches(
+            device_value(
+                driver,
+                device.get("attributes", {}),
+                {
+                    name: Quantity(each["value"])
+                    for name, each in device.get("capacity", {}).items()
+                },
+                allow_multiple_allocations=device.get(
+                    "allowMultipleAllocations", False
+                ),
+            )
+        )
+    except CelEvaluationError as error:
+        return str(error)
