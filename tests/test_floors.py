@@ -17,7 +17,7 @@ FLOORS = (
     {"_objects"},
     {"_state", "_cel"},
     {"_contract", "_volumes"},
-    {"_registry", "_indexes", "_preemption"},
+    {"_registry", "_indexes", "_preemption", "_devices"},
     {"_config"},
     {"_runtime", "_extenders", "_openapi"},
     {"_cycle", "_queue", "_inmemory", "_manifests", "_kubernetes"},

@@ -93,6 +93,14 @@ class Quantity:
         """A quantity of so many thousandths: ``from_milli(100)`` is ``100m``."""
         return _make(milli * _MICRO, QuantityFormat.DECIMAL_SI)
 
+    @classmethod
+    def from_value(cls, value: int, style: QuantityFormat) -> "Quantity":
+        """A quantity of a whole number, in some notation.
+
+        Mirrors ``NewQuantity``.
+        """
+        return _make(value * _NANO, style)
+
     @property
     def value(self) -> int:
         """The amount as an integer, rounded away from zero, within int64."""

@@ -1,0 +1,1 @@
+"""Devices: which ones a claim gets on a node, and which ones are taken."""

@@ -1,0 +1,98 @@
+"""Devices for claims: which ones they get on a node.
+
+Mirrors ``Allocator`` (k8s.io/dynamic-resource-allocation v0.36, ``structured``).
+"""
+
+import uuid
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+from quaymaster._devices.allocated import AllocatedDevices
+from quaymaster._devices.counters import AvailableCounters
+from quaymaster._devices.errors import InvalidPoolsError
+from quaymaster._devices.inventory import Inventory
+from quaymaster._devices.requests import ClaimRequests, ClassOf, requests_of
+from quaymaster._devices.results import result_of
+from quaymaster._devices.search import Search
+from quaymaster._objects import AllocationResult, Node, ResourceClaim
+
+__all__ = ["MAX_STEPS", "Allocator"]
+
+MAX_STEPS: Final = 1_000_000
+"""How many devices a search on one node may look at, each as often as it does.
+
+Chosen, not measured: some seconds, as upstream's limit of 10 s; unlike that, a search
+ends at the same step on every machine.
+"""
+
+
+class Allocator:
+    """Finds devices for some claims, on one node after the other.
+
+    Nothing may change while it is in use: what slices, classes and allocations say is
+    what they said when it was made.
+
+    Args:
+        inventory: The devices that there are.
+        allocated: The devices that are taken.
+        class_of: Finds the class of a name; None if there is none.
+        claims: The claims, in the order in which they are served.
+        max_steps: How many devices one search may look at.
+        make_share_id: Makes the name of one share of a device; by default a random one.
+    """
+
+    def __init__(
+        self,
+        inventory: Inventory,
+        allocated: AllocatedDevices,
+        class_of: ClassOf,
+        claims: Iterable[ResourceClaim],
+        *,
+        max_steps: int = MAX_STEPS,
+        make_share_id: Callable[[], str] | None = None,
+    ) -> None:
+        self._inventory = inventory
+        self._allocated = allocated
+        self._class_of = class_of
+        self._claims = tuple(claims)
+        self._max_steps = max_steps
+        self._make_share_id = make_share_id or _random_id
+        self._counters = AvailableCounters(allocated)
+        self._ready: Sequence[ClaimRequests] | None = None
+
+    def allocate(self, node: Node) -> Sequence[AllocationResult] | None:
+        """Find devices on a node; the results of the claims in their order, or None.
+
+        Args:
+            node: The node.
+
+        Raises:
+            AllocationError: A claim cannot be tried at all, on whatever node.
+            InvalidPoolsError: There are none, and a pool of the node is no good.
+            StepLimitError: There were too many possibilities.
+        """
+        devices = self._inventory.on(node)
+        if self._ready is None:
+            self._ready = [requests_of(one, self._class_of) for one in self._claims]
+        search = Search(
+            node,
+            devices,
+            self._ready,
+            self._allocated,
+            self._counters,
+            self._max_steps,
+        )
+        if not search.run():
+            if any(pool.problem for pool in devices.pools):
+                raise InvalidPoolsError
+            return None
+        return [
+            result_of(claim, chosen, picked, node.name, self._make_share_id)
+            for claim, chosen, picked in zip(
+                self._ready, search.chosen, search.picked, strict=True
+            )
+        ]
+
+
+def _random_id() -> str:
+    return str(uuid.uuid4())

@@ -1,0 +1,26 @@
+"""Devices for claims of pods: what a node sees, what is taken, what a claim gets.
+
+Devices are listed by ResourceSlices and asked for by ResourceClaims
+(``resource.k8s.io/v1``), as in dynamic resource allocation.
+"""
+
+from quaymaster._devices.allocated import AllocatedDevices
+from quaymaster._devices.allocator import MAX_STEPS, Allocator
+from quaymaster._devices.errors import (
+    AllocationError,
+    InvalidPoolsError,
+    StepLimitError,
+)
+from quaymaster._devices.ids import DeviceId
+from quaymaster._devices.inventory import Inventory
+
+__all__ = [
+    "MAX_STEPS",
+    "AllocatedDevices",
+    "AllocationError",
+    "Allocator",
+    "DeviceId",
+    "InvalidPoolsError",
+    "Inventory",
+    "StepLimitError",
+]
