@@ -5,7 +5,7 @@ Devices are listed by ResourceSlices and asked for by ResourceClaims
 """
 
 from quaymaster._devices.allocated import AllocatedDevices
-from quaymaster._devices.allocator import MAX_STEPS, Allocator
+from quaymaster._devices.allocator import Allocator
 from quaymaster._devices.errors import (
     AllocationError,
     InvalidPoolsError,
@@ -15,7 +15,6 @@ from quaymaster._devices.ids import DeviceId
 from quaymaster._devices.inventory import Inventory
 
 __all__ = [
-    "MAX_STEPS",
     "AllocatedDevices",
     "AllocationError",
     "Allocator",

@@ -16,9 +16,9 @@ from quaymaster._devices.results import result_of
 from quaymaster._devices.search import Search
 from quaymaster._objects import AllocationResult, Node, ResourceClaim
 
-__all__ = ["MAX_STEPS", "Allocator"]
+__all__ = ["Allocator"]
 
-MAX_STEPS: Final = 1_000_000
+_MAX_STEPS: Final = 1_000_000
 """How many devices a search on one node may look at, each as often as it does.
 
 Chosen, not measured: some seconds, as upstream's limit of 10 s; unlike that, a search
@@ -48,7 +48,7 @@ class Allocator:
         class_of: ClassOf,
         claims: Iterable[ResourceClaim],
         *,
-        max_steps: int = MAX_STEPS,
+        max_steps: int = _MAX_STEPS,
         make_share_id: Callable[[], str] | None = None,
     ) -> None:
         self._inventory = inventory

@@ -1,20 +1,22 @@
 """What keeps an allocation from an answer."""
 
+from quaymaster._errors import QuaymasterError
+
 __all__ = ["AllocationError", "InvalidPoolsError", "StepLimitError"]
 
 
-class AllocationError(Exception):
+class AllocationError(QuaymasterError):
     """A claim cannot be tried at all: an attempt fails, whatever other nodes say."""
 
 
-class InvalidPoolsError(Exception):
+class InvalidPoolsError(QuaymasterError):
     """Nothing was found on a node, and some pool of it contradicts itself."""
 
     def __init__(self) -> None:
         super().__init__("invalid resource pools were encountered")
 
 
-class StepLimitError(Exception):
+class StepLimitError(QuaymasterError):
     """The search for devices on a node took more steps than it may.
 
     Attributes:

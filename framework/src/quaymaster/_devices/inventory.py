@@ -103,7 +103,7 @@ class Inventory:
         """
         labels = node.metadata.labels
         found = self._seen.get(node.name)
-        if found is None or (found[0] is not labels and found[0] != labels):
+        if found is None or found[0] != labels:
             pools = _in_order(self._pools(node))
             candidates = [(device, pool) for pool in pools for device in pool.devices]
             found = labels, NodeDevices(pools, candidates)

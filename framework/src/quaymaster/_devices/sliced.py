@@ -14,6 +14,7 @@ from quaymaster._cel.selector import compile_selector
 from quaymaster._cel.values import Value
 from quaymaster._devices.errors import AllocationError
 from quaymaster._devices.ids import DeviceId, PoolId
+from quaymaster._errors import QuaymasterError
 from quaymaster._objects import Device, Node, ResourceSlice, ResourceSliceSpec
 from quaymaster._objects.selectors import (
     NodeMatcher,
@@ -24,7 +25,7 @@ from quaymaster._objects.selectors import (
 __all__ = ["SlicedDevice", "SlicedDevices", "VerdictError"]
 
 
-class VerdictError(Exception):
+class VerdictError(QuaymasterError):
     """An expression is none, or has no value for a device."""
 
 
