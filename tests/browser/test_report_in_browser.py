@@ -176,6 +176,43 @@ def test_two_runs_show_what_differs(show: Callable[..., Chrome]) -> None:
     assert "large: large" in shown
 
 
+def test_columns_that_say_nothing_of_any_pod_are_left_out(
+    show: Callable[..., Chrome],
+) -> None:
+    page = show(run_of(cluster()))
+    heads = text_of(page, "#pods thead")
+    assert "Why not" in heads
+    assert "Priority" not in heads
+    page = show(run_of([make_node(name="n"), make_pod(name="vip", priority=7)]))
+    heads = text_of(page, "#pods thead")
+    assert "Why not" not in heads
+    assert "Priority" in heads
+
+
+def test_amounts_in_given_tables_are_sorted_as_amounts(
+    show: Callable[..., Chrome],
+) -> None:
+    cells = ("1h0m5s", "9m0s", "-", "40s", "2d")
+    rows = tuple((one, str(number)) for number, one in enumerate(cells))
+    table = ReportTable(title="T", columns=("After", "N"), rows=rows, failed=(1,))
+    page = show(run_of(cluster()), tables=[table])
+    heading = page.find_element(By.CSS_SELECTOR, "#table-0 th button")
+    heading.click()
+    assert rows_of(page, "table-0") == ["2d", "1h0m5s", "9m0s", "40s", "-"]
+    failed = page.find_elements(By.CSS_SELECTOR, "#table-0 td.failed")
+    assert [one.text for one in failed] == ["9m0s"]
+
+
+def test_labels_are_offered_by_their_short_names(show: Callable[..., Chrome]) -> None:
+    labels = {ZONE: "a", "failure-domain.beta.kubernetes.io/zone": "a", "x/tier": "db"}
+    other = {"y/tier": "web", ZONE: "b"}
+    page = show(run_of([make_node(name="n", labels=labels), make_node(labels=other)]))
+    [*_, picker] = page.find_elements(By.CSS_SELECTOR, "#map select")
+    offered = [one.text for one in picker.find_elements(By.TAG_NAME, "option")]
+    assert {"nothing", "x/tier", "y/tier", "zone"} <= set(offered)
+    assert not [one for one in offered if one.endswith("/zone")]
+
+
 def test_a_replay_shows_the_scores_of_both_nodes(
     show: Callable[..., Chrome], tmp_path: Path
 ) -> None:

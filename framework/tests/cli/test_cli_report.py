@@ -1,16 +1,12 @@
 """``--report``: a page for a browser, beside what a command prints."""
 
-import base64
-import gzip
-import json
-import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
 from tests.kit.internals.cli import app
+from tests.kit.report_pages import shown_by
 
 BOUTIQUE = str(Path(__file__).parents[3] / "docs" / "examples" / "online-boutique")
 SIMULATE = ("simulate", BOUTIQUE, "--nodes", "5:cpu=4,memory=16Gi", "-o", "name")
@@ -18,14 +14,6 @@ SIMULATE = ("simulate", BOUTIQUE, "--nodes", "5:cpu=4,memory=16Gi", "-o", "name"
 
 def run(*arguments: str) -> Result:
     return CliRunner().invoke(app, arguments)
-
-
-def shown_by(page: Path) -> dict[str, Any]:
-    """What a page shows, as plain data."""
-    found = re.search(r'id="data">([^<]+)<', page.read_text())
-    assert found is not None
-    shown: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(found[1])))
-    return shown
 
 
 def test_simulate_writes_a_page_and_prints_what_it_always_prints(
@@ -51,7 +39,14 @@ def test_compare_writes_a_page_of_all_it_compares(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     what = ("compare", "default", "bin-packing", *SIMULATE[1:4])
     assert run(*what, "--report", str(page)).exit_code == 0
-    assert "<title>Comparison</title>" in page.read_text()
+    shown = shown_by(page.read_text())
+    assert shown["title"] == "Comparison of default and bin-packing"
+    assert [one["name"] for one in shown["runs"]] == ["default", "bin-packing"]
+    [figures] = shown["tables"]
+    heads = ["Figure", "Unit", "default", "bin-packing", "Difference"]
+    assert figures["columns"] == heads
+    assert ["nodes_used", "nodes", "5", "1", "-4"] in figures["rows"]
+    assert all(unit for _, unit, *_ in figures["rows"])
 
 
 def test_what_if_shows_the_cluster_before_and_after_its_changes(
@@ -60,7 +55,7 @@ def test_what_if_shows_the_cluster_before_and_after_its_changes(
     page = tmp_path / "page.html"
     what = ("what-if", *SIMULATE[1:4], "--scale", "deploy/frontend=9")
     assert run(*what, "--report", str(page)).stdout == run(*what).stdout
-    shown = shown_by(page)
+    shown = shown_by(page.read_text())
     before, after = shown["runs"]
     assert (before["name"], after["name"]) == ("before", "after")
     assert after["summary"]["placed"] == before["summary"]["placed"] + 8
@@ -81,7 +76,7 @@ def test_replay_shows_its_decisions_and_the_scores_of_both_nodes(
     page = tmp_path / "page.html"
     what = ("replay", record, "--config", "bin-packing")
     assert run(*what, "--report", str(page)).stdout == run(*what).stdout
-    shown = shown_by(page)["replay"]
+    shown = shown_by(page.read_text())["replay"]
     counts = {name: count for name, _, count in shown["counts"]}
     assert sum(counts.values()) == len(shown["decisions"]["pod"]) == 12
     assert counts["differs"] > 0
@@ -102,7 +97,7 @@ def test_replay_with_what_if_shows_where_ours_puts_the_pods(
     page = tmp_path / "page.html"
     what = ("replay", record, "--what-if")
     assert run(*what, "--report", str(page)).stdout == run(*what).stdout
-    shown = shown_by(page)
+    shown = shown_by(page.read_text())
     [ours] = shown["runs"]
     assert ours["summary"]["placed"] == len(ours["pods"]["name"]) == 12
     [table] = shown["tables"]
@@ -111,11 +106,23 @@ def test_replay_with_what_if_shows_where_ours_puts_the_pods(
 
 def test_scenarios_are_shown_as_they_ended(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    [scenario, *_] = sorted((Path(BOUTIQUE).parent / "scenarios").rglob("*loss*.yaml"))
+    scenario = Path(BOUTIQUE).parent / "scenarios" / "zone-loss.yaml"
     result = run("scenario", "run", str(scenario), "--report", str(page))
-    assert result.exit_code in (0, 1), result.output
-    titles = [table["title"] for table in shown_by(page)["tables"]]
-    assert titles == ["Assertions", "Steps"]
+    assert result.exit_code == 1, result.output
+    assertions, steps = shown_by(page.read_text())["tables"]
+    assert (assertions["title"], steps["title"]) == ("Assertions", "Steps")
+    failed = [assertions["rows"][row][0] for row in assertions["failed"]]
+    assert failed == ["FAIL"]
+    assert steps["failed"] == []
+
+
+def test_a_report_of_a_scenario_counts_the_pods_that_are_gone(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    scenario = Path(BOUTIQUE).parent / "scenarios" / "bad-rollout.yaml"
+    result = run("scenario", "run", str(scenario), "--report", str(page))
+    [shown] = shown_by(page.read_text())["runs"]
+    assert "10 of 14 pods placed" in result.stdout
+    assert (shown["summary"]["placed"], shown["summary"]["pods"]) == (10, 14)
 
 
 def test_a_folder_that_is_not_there_is_told_before_the_work(tmp_path: Path) -> None:

@@ -6,12 +6,14 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from quaymaster import ApiObject
 from quaymaster.config import default_config, load_config
+from quaymaster.reporting import report
 from quaymaster.scheduler import PluginRegistry
 from quaymaster.simulation import (
     Comparison,
@@ -239,10 +241,22 @@ def test_an_environment_decides_as_this_process_does() -> None:
     assert theirs.explain(decision, 3) == ours.explain(decision, 3)
 
 
+def test_an_environment_shows_all_that_this_process_shows() -> None:
+    objects = (*nodes(2, cpu="2"), make_deployment(5), make_pod(name="p"))
+    ours = variant("here", *objects).observe(3)
+    theirs = EnvironmentVariant(
+        name="there", environment=Path(sys.prefix), objects=objects
+    ).observe(3)
+    assert (ours.name, theirs.name) == ("here", "there")
+    assert report(attrs.evolve(theirs, name="here")) == report(ours)
+
+
 def test_an_environment_tells_what_is_wrong_there(tmp_path: Path) -> None:
     there = EnvironmentVariant(name="there", environment=tmp_path, objects=())
     with pytest.raises(EnvironmentFailedError, match="expected a virtual environment"):
         there.outcome(0, Measures())
+    with pytest.raises(EnvironmentFailedError, match="expected a virtual environment"):
+        there.observe(0)
     wrong = EnvironmentVariant(
         name="there",
         environment=Path(sys.prefix),

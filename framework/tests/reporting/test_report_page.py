@@ -1,8 +1,5 @@
 """The page of a report, as a file; in a browser it is tested in `tests/browser`."""
 
-import base64
-import gzip
-import json
 import re
 from typing import Any
 
@@ -16,6 +13,7 @@ from quaymaster.reporting import ReportTable, report
 from quaymaster.scheduler import PluginRegistry
 from quaymaster.simulation import ObservedRun, observe
 from quaymaster.testing import make_node, make_pod
+from tests.kit.report_pages import shown_by
 
 REGISTRY = PluginRegistry.discover()
 CONFIG = default_config(REGISTRY)
@@ -23,14 +21,6 @@ CONFIG = default_config(REGISTRY)
 
 def run_of(*objects: Node | Pod, name: str = "") -> ObservedRun:
     return observe(objects, config=CONFIG, registry=REGISTRY, name=name)
-
-
-def data_in(page: str) -> dict[str, Any]:
-    """What a browser reads from the page."""
-    found = re.search(r'<script type="application/gzip" id="data">(.*?)</script>', page)
-    assert found is not None
-    data: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(found[1])))
-    return data
 
 
 def coded(column: dict[str, Any]) -> list[str]:
@@ -50,7 +40,7 @@ PODS = (
 
 
 def test_nodes_have_the_sums_that_the_scheduler_counts_with() -> None:
-    [run] = data_in(report(run_of(NODE, *PODS)))["runs"]
+    [run] = shown_by(report(run_of(NODE, *PODS)))["runs"]
     assert run["resources"] == ["cpu", "memory", "example.com/gpu", "pods"]
     assert run["nodes"]["requested"] == [[1500], [2**30], [1], [2]]
     assert run["nodes"]["allocatable"] == [[2000], [4 * 2**30], [4], [10]]
@@ -58,7 +48,7 @@ def test_nodes_have_the_sums_that_the_scheduler_counts_with() -> None:
 
 
 def test_pods_say_where_they_are_or_why_they_wait() -> None:
-    [run] = data_in(report(run_of(NODE, *PODS)))["runs"]
+    [run] = shown_by(report(run_of(NODE, *PODS)))["runs"]
     pods = run["pods"]
     rows = dict(zip(pods["name"], range(3), strict=True))
     assert pods["node"][rows["one"]] == 0
@@ -70,7 +60,7 @@ def test_pods_say_where_they_are_or_why_they_wait() -> None:
 
 def test_attempts_carry_the_scores_of_every_plugin() -> None:
     other = make_node(name="m", capacity={"cpu": "4"})
-    [run] = data_in(report(run_of(NODE, other, PODS[1])))["runs"]
+    [run] = shown_by(report(run_of(NODE, other, PODS[1])))["runs"]
     [attempt] = run["attempts"]
     assert attempt["pod"] == "default/two"
     assert attempt["scores"][0][0] == attempt["node"]
@@ -91,7 +81,7 @@ def test_no_text_of_the_input_stands_in_the_page_as_it_came() -> None:
         title=evil,
     )
     assert evil not in page
-    assert data_in(page)["runs"][0]["nodes"]["labels"]["team"]["values"] == [evil]
+    assert shown_by(page)["runs"][0]["nodes"]["labels"]["team"]["values"] == [evil]
 
 
 def test_the_page_allows_itself_no_network() -> None:
@@ -104,21 +94,22 @@ def test_the_page_allows_itself_no_network() -> None:
 
 def test_other_tables_are_shown_as_they_are_given() -> None:
     table = ReportTable(title="Cost", columns=("Shape", "EUR"), rows=(("m5", 3.5),))
-    [shown] = data_in(report(tables=[table]))["tables"]
+    [shown] = shown_by(report(tables=[table]))["tables"]
     assert shown == {
         "title": "Cost",
         "columns": ["Shape", "EUR"],
         "rows": [["m5", 3.5]],
+        "failed": [],
     }
 
 
 def test_several_runs_keep_their_names() -> None:
     page = report(run_of(NODE, name="old"), run_of(NODE, *PODS, name="new"))
-    assert [run["name"] for run in data_in(page)["runs"]] == ["old", "new"]
+    assert [run["name"] for run in shown_by(page)["runs"]] == ["old", "new"]
 
 
 @pytest.mark.parametrize("count", [0, 1])
 def test_an_empty_cluster_has_a_page(count: int) -> None:
-    [run] = data_in(report(run_of(*PODS[:count])))["runs"]
+    [run] = shown_by(report(run_of(*PODS[:count])))["runs"]
     assert run["nodes"]["name"] == []
     assert len(run["pods"]["name"]) == count

@@ -60,6 +60,30 @@ def test_samples_stay_few_however_many_attempts_there_are() -> None:
     assert sorted(run.samples, key=lambda one: one.attempts) == list(run.samples)
 
 
+def test_what_lasts_is_seen_however_many_attempts_came_before() -> None:
+    roomy = make_node(name="n", capacity={"cpu": "9999", "pods": "9999"})
+    jobs = make_jobs(MOST_SAMPLES + 500, seconds=30)
+    *_, resting = (one for one in observed(roomy, *jobs).samples if one.at == 0)
+    assert (resting.placed, resting.pending) == (len(jobs), 0)
+
+
+def test_of_many_moments_those_that_lasted_the_longest_are_kept() -> None:
+    roomy = make_node(name="n", capacity={"cpu": "9999", "pods": "9999"})
+    ends = [*range(1, MOST_SAMPLES + 500), 10**6]
+    jobs = [
+        make_pod(name=f"job-{end}", annotations={RUN_SECONDS_ANNOTATION: str(end)})
+        for end in ends
+    ]
+    samples = observed(roomy, *jobs).samples
+    assert len(samples) <= MOST_SAMPLES + 1
+    for sample in samples:
+        if sample.at:
+            left = sum(end > sample.at for end in ends)
+            assert sample.pods == left
+    [*_, before, _] = samples
+    assert (before.at, before.pods) == (ends[-2], 1)
+
+
 def test_decisions_are_those_of_a_run_that_nobody_watches() -> None:
     nodes = [make_node(name=f"n{number}", capacity=SMALL) for number in range(5)]
     objects = [*nodes, *make_jobs(12)]

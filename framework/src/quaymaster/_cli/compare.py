@@ -2,14 +2,19 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import attrs
 import click
 
 from quaymaster._capacity.grouping import label_called
 from quaymaster._capacity.prices import Prices
-from quaymaster._cli.comparisons import as_document, print_comparison, print_csv
+from quaymaster._cli.comparisons import (
+    as_document,
+    figures_table,
+    print_comparison,
+    print_csv,
+)
 from quaymaster._cli.configuration import read_config
 from quaymaster._cli.inputs import InputOptions, Inputs, input_options, read_inputs
 from quaymaster._cli.notices import notice_documents, print_notices
@@ -20,10 +25,10 @@ from quaymaster._cli.output import (
     progress_bar,
 )
 from quaymaster._cli.prices import prices_option
-from quaymaster._cli.reports import observed_inputs, report_option, write_report
+from quaymaster._cli.reports import report_option, write_report
 from quaymaster._comparing.comparing import Comparison, compare
 from quaymaster._comparing.environments import EnvironmentVariant, interpreter_of
-from quaymaster._comparing.variants import ComparedVariant, Measures, Variant
+from quaymaster._comparing.variants import Measures, Variant
 from quaymaster._config.document import KIND
 from quaymaster._config.errors import ConfigErrors
 from quaymaster._config.load import shipped_profiles
@@ -32,6 +37,8 @@ from quaymaster._config.yaml_file import read_content, read_yaml
 __all__ = ["command"]
 
 _ENDINGS: Final = (".yaml", ".yml", ".json")
+
+_Runnable: TypeAlias = Variant | EnvironmentVariant
 
 
 class _Given(NamedTuple):
@@ -97,7 +104,7 @@ def command(
     )
     given = _sorted_out(options.paths)
     if given.configurations or given.environments:
-        inputs = [read_inputs(attrs.evolve(options, paths=tuple(given.inputs)))]
+        inputs = [_common_input(given, options)]
         variants = _of_one_input(given, inputs[0], options)
     else:
         inputs = [
@@ -108,11 +115,10 @@ def command(
             for path, one in zip(given.inputs, inputs, strict=True)
         ]
     _check(variants)
-    shown = [] if report_file is None else _shown(variants)
     comparison = _compared(variants, options.seed, seeds, measures, inputs)
     notices = tuple(dict.fromkeys(one for each in inputs for one in each.notices))
     if report_file is not None:
-        _report(shown, inputs[0], options, report_file)
+        _report(report_file, comparison, variants, inputs, options.seed)
     match output:
         case OutputFormat.TABLE:
             print_comparison(comparison)
@@ -155,10 +161,25 @@ def _is_configuration(path: str) -> bool:
     return isinstance(document, dict) and document.get("kind") == KIND
 
 
+def _common_input(given: _Given, options: InputOptions) -> Inputs:
+    """Read the input of all variants.
+
+    The configuration of the command line may have plugins that only the environments
+    have; unless it runs here as well, each of them tells what is wrong with it.
+    """
+    options = attrs.evolve(options, paths=tuple(given.inputs))
+    try:
+        return read_inputs(options)
+    except ConfigErrors:
+        if len(given.configurations) + len(given.environments) < 2:
+            raise
+    return read_inputs(attrs.evolve(options, config_file=None))
+
+
 def _of_one_input(
     given: _Given, inputs: Inputs, options: InputOptions
-) -> list[ComparedVariant]:
-    found: list[ComparedVariant] = []
+) -> list[_Runnable]:
+    found: list[_Runnable] = []
     for path in given.configurations:
         config, _ = read_config(path, inputs.registry)
         found.append(_variant(path, attrs.evolve(inputs, config=config), options))
@@ -190,7 +211,7 @@ def _variant(name: str, inputs: Inputs, options: InputOptions) -> Variant:
     )
 
 
-def _check(variants: Sequence[ComparedVariant]) -> None:
+def _check(variants: Sequence[_Runnable]) -> None:
     if len(variants) < 2:
         found = ", ".join(variant.name for variant in variants) or "nothing"
         raise click.UsageError(
@@ -200,7 +221,7 @@ def _check(variants: Sequence[ComparedVariant]) -> None:
 
 
 def _compared(
-    variants: Sequence[ComparedVariant],
+    variants: Sequence[_Runnable],
     seed: int,
     seeds: int,
     measures: Measures,
@@ -218,28 +239,35 @@ def _compared(
         )
 
 
-def _shown(variants: Sequence[ComparedVariant]) -> list[Variant]:
-    """The variants that a report can show: those that run in this process."""
-    shown = [one for one in variants if isinstance(one, Variant)]
-    if len(shown) < len(variants):
-        [first, *_] = [one.name for one in variants if not isinstance(one, Variant)]
-        raise click.UsageError(
-            "--report shows configurations and inputs, and no environment with a "
-            f"process of its own: {first}"
-        )
-    return shown
-
-
 def _report(
-    variants: Sequence[Variant], inputs: Inputs, options: InputOptions, file: str
+    file: str,
+    comparison: Comparison,
+    variants: Sequence[_Runnable],
+    inputs: Sequence[Inputs],
+    seed: int,
 ) -> None:
-    """Show the variants as they run with the first seed."""
-    runs = [
-        observed_inputs(
-            attrs.evolve(inputs, objects=one.objects, config=one.config),
-            options,
-            name=one.name,
-        )
-        for one in variants
-    ]
-    write_report(file, runs, title="Comparison")
+    """Show the variants as they run with the first seed, and the figures of all."""
+    # Not needed by those who ask for no report.
+    from quaymaster._reporting.report import ReportTable  # noqa: PLC0415
+
+    runs = []
+    with progress_bar() as progress:
+        task = progress.add_task("simulating for the report", total=len(variants))
+        for one, given in zip(variants, _for_each(variants, inputs), strict=True):
+            with given.located():
+                run = one.observe(seed)
+            notices = (*given.notices, *run.result.notices)
+            result = attrs.evolve(run.result, notices=notices)
+            runs.append(attrs.evolve(run, result=result))
+            progress.advance(task)
+    columns, rows = figures_table(comparison)
+    table = ReportTable(title="Figures", columns=columns, rows=rows)
+    title = f"Comparison of {' and '.join(one.name for one in variants)}"
+    write_report(file, runs, title=title, tables=[table])
+
+
+def _for_each(
+    variants: Sequence[_Runnable], inputs: Sequence[Inputs]
+) -> Sequence[Inputs]:
+    """The input of each variant: its own, or that of all."""
+    return inputs if len(inputs) == len(variants) else [*inputs] * len(variants)

@@ -16,12 +16,22 @@ from quaymaster._comparing.outcome import Decision
 from quaymaster._cycle.explanation import Explanation, NodeScores
 from quaymaster._errors import counted
 
-__all__ = ["as_document", "print_comparison", "print_csv"]
+__all__ = ["as_document", "figures_table", "print_comparison", "print_csv"]
 
 _MOVED: Final = 10
 """How many workloads are listed; all are in JSON and YAML."""
 _NODES: Final = 4
 _WAITING: Final = "(pending)"
+_UNITS: Final = {
+    **dict.fromkeys(("pods", "placed", "pending", "preempted"), "pods"),
+    **dict.fromkeys(("skew", "skew_of_workloads"), "pods"),
+    **dict.fromkeys(("wait_p50", "wait_p99", "wait_max", "makespan"), "seconds"),
+    **dict.fromkeys(("nodes", "nodes_used"), "nodes"),
+    **dict.fromkeys(("utilization", "imbalance", "fragmentation"), "share, 0 to 1"),
+    "attempts": "attempts",
+    "price_per_hour": "per hour",
+}
+"""The unit of a figure, by the part of its name before the dot."""
 
 
 def as_document(comparison: Comparison) -> dict[str, Any]:
@@ -63,7 +73,33 @@ def print_comparison(comparison: Comparison) -> None:
         _print_difference(comparison, difference)
 
 
+def figures_table(
+    comparison: Comparison,
+) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Return the columns and rows of the figures, with their units, for a page."""
+    columns, rows = _figures(comparison)
+    figure, *variants = columns
+    told = tuple((name, _unit(name), *values) for name, *values in rows)
+    heads = (figure.capitalize(), "Unit", *variants)
+    if len(comparison.variants) == 2:
+        heads = (*heads[:-1], heads[-1].capitalize())
+    return heads, told
+
+
+def _unit(figure: str) -> str:
+    return _UNITS.get(figure.partition(".")[0], "")
+
+
 def _print_figures(comparison: Comparison) -> None:
+    print_table(*_figures(comparison))
+    if len(comparison.seeds) > 1:
+        print_line(
+            f"means of {len(comparison.seeds)} seeds with 95 % confidence intervals; "
+            "* marks differences that chance does not explain"
+        )
+
+
+def _figures(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
     variants = comparison.variants
     names = dict.fromkeys(
         name
@@ -81,12 +117,7 @@ def _print_figures(comparison: Comparison) -> None:
         if is_pair:
             row.append(_signed(comparison.differences[0].figures.get(name)))
         rows.append(row)
-    print_table(columns, rows)
-    if len(comparison.seeds) > 1:
-        print_line(
-            f"means of {len(comparison.seeds)} seeds with 95 % confidence intervals; "
-            "* marks differences that chance does not explain"
-        )
+    return columns, rows
 
 
 def _is_there(variant: VariantResult, figure: str) -> bool:

@@ -36,7 +36,6 @@ def observed_inputs(
     options: InputOptions,
     *,
     more: Iterable[ApiObject] = (),
-    name: str = "",
 ) -> ObservedRun:
     """Simulate inputs to show them, with a progress bar.
 
@@ -44,14 +43,12 @@ def observed_inputs(
         inputs: The inputs.
         options: The options that they were read by.
         more: Objects to simulate with them.
-        name: What to call the run beside others.
     """
     with progress_bar() as progress, inputs.located():
         run = observe(
             [*inputs.objects, *more],
             config=inputs.config,
             registry=inputs.registry,
-            name=name,
             seed=options.seed,
             on_progress=scheduling_in(progress),
             max_pods=options.max_pods,

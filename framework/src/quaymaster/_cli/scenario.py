@@ -1,9 +1,10 @@
 """``quaymaster scenario``."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import attrs
 import click
 
 from quaymaster._cli.configuration import read_config
@@ -29,9 +30,15 @@ from quaymaster._registry.registry import PluginRegistry
 from quaymaster._scenarios.errors import ScenarioErrors
 from quaymaster._scenarios.junit import junit_report
 from quaymaster._scenarios.load import load_scenario
-from quaymaster._scenarios.scenario import Scenario, ScenarioResult
+from quaymaster._scenarios.scenario import (
+    AssertionResult,
+    Scenario,
+    ScenarioResult,
+    StepResult,
+)
 from quaymaster._scenarios.schema import scenario_schema
 from quaymaster._scenarios.timeline import check_input, run_scenario
+from quaymaster._simulation.observed import ObservedRun
 
 __all__ = ["group"]
 
@@ -139,22 +146,36 @@ def _report(results: Sequence[ScenarioResult], file: str) -> None:
     # Not needed by those who ask for no report.
     from quaymaster._reporting.report import ReportTable  # noqa: PLC0415
 
-    runs = [one.observed for one in results if one.observed is not None]
+    runs = [_as_counted(one) for one in results]
     tables = [
         ReportTable(
             title=title if len(results) == 1 else f"{one.name}: {title.lower()}",
             columns=tuple(columns),
             rows=tuple(map(tuple, rows)),
+            failed=failed,
         )
         for one in results
-        for title, (columns, rows) in (
-            ("Assertions", assertions_table(one.assertions)),
-            ("Steps", steps_table(one.steps)),
+        for title, (columns, rows), failed in (
+            ("Assertions", assertions_table(one.assertions), _failed(one.assertions)),
+            ("Steps", steps_table(one.steps), _failed(one.steps)),
         )
         if rows
     ]
     title = ", ".join(one.name for one in results)
     write_report(file, runs, title=title, tables=tables)
+
+
+def _as_counted(result: ScenarioResult) -> ObservedRun:
+    """What was observed, with the pods counted that are gone, as in what is printed."""
+    assert result.observed is not None, "it was asked for"
+    pods = len(result.history.pods)
+    return attrs.evolve(
+        result.observed, result=attrs.evolve(result.observed.result, pods=pods)
+    )
+
+
+def _failed(told: Iterable[AssertionResult | StepResult]) -> tuple[int, ...]:
+    return tuple(row for row, one in enumerate(told) if not one.passed)
 
 
 def _load(files: Sequence[str], registry: PluginRegistry) -> list[Scenario]:

@@ -65,6 +65,8 @@ def answer(request: Request) -> Answer:
     )
     if request.explain is not None:
         return Answer.explaining(variant.explain(request.explain, request.seed))
+    if request.observe:
+        return Answer.showing(variant.observe(request.seed))
     measures = Measures(
         prices=Prices(per_instance_type=request.prices),
         topology_keys=request.topology_keys,

@@ -21,6 +21,7 @@ from quaymaster._errors import QuaymasterError
 from quaymaster._inmemory.limits import MAX_PODS
 from quaymaster._objects import ApiObject
 from quaymaster._objects.wire import to_wire
+from quaymaster._simulation.observed import ObservedRun
 
 __all__ = ["EnvironmentFailedError", "EnvironmentVariant", "interpreter_of"]
 
@@ -87,11 +88,32 @@ class EnvironmentVariant:
 
     def explain(self, decision: Decision, seed: int) -> Explanation | None:
         """Return what every plugin said of every node when a decision was made."""
-        return self._ask(seed, Measures(), decision).explanation()
+        return self._ask(seed, explain=decision).explanation()
+
+    def observe(self, seed: int) -> ObservedRun:
+        """Simulate in the environment, and return all that there is to see.
+
+        Args:
+            seed: What decides ties and generated names.
+
+        Raises:
+            EnvironmentFailedError: As for `outcome`.
+        """
+        run = self._ask(seed, observe=True).observed_run(self.name)
+        if run is None:
+            text = "its quaymaster is too old for a report: install this version there"
+            raise EnvironmentFailedError(self.environment, text)
+        return run
 
     def _ask(
-        self, seed: int, measures: Measures, decision: Decision | None = None
+        self,
+        seed: int,
+        measures: Measures | None = None,
+        *,
+        explain: Decision | None = None,
+        observe: bool = False,
     ) -> Answer:
+        measures = measures or Measures()
         items = [to_wire(obj) for obj in self.objects]
         request = Request(
             objects={"apiVersion": "v1", "kind": "List", "items": items},
@@ -100,7 +122,8 @@ class EnvironmentVariant:
             max_pods=self.max_pods,
             prices=measures.prices.per_instance_type,
             topology_keys=measures.topology_keys,
-            explain=decision,
+            explain=explain,
+            observe=observe,
         )
         answer = self._run(encode(request))
         if answer.mistake:

@@ -14,6 +14,11 @@ from quaymaster._cycle.explanation import (
     NodeScores,
     PluginScore,
 )
+from quaymaster._objects import Node, Pod
+from quaymaster._objects.wire import from_wire, to_wire
+from quaymaster._simulation.observed import ObservedAttempt, ObservedRun
+from quaymaster._simulation.results import SimulationResult
+from quaymaster._simulation.series import Sample
 
 __all__ = ["FORM", "Answer", "Request", "decode_answer", "decode_request", "encode"]
 
@@ -34,6 +39,7 @@ class Request:
         prices: Instance type -> price per hour.
         topology_keys: The node labels over whose values the balance is measured.
         explain: The decision to take apart; None: simulate, and tell what came out.
+        observe: Whether to simulate, and tell all that there is to see.
     """
 
     form: int = FORM
@@ -44,6 +50,7 @@ class Request:
     prices: Mapping[str, float]
     topology_keys: tuple[str, ...]
     explain: Decision | None = None
+    observe: bool = False
 
 
 @attrs.frozen(kw_only=True)
@@ -64,17 +71,30 @@ class _Explained:
 
 
 @attrs.frozen(kw_only=True)
+class _Observed:
+    """An observed run, with its objects as kubectl prints them."""
+
+    result: SimulationResult
+    nodes: Sequence[Mapping[str, Any]]
+    pods: Sequence[Mapping[str, Any]]
+    samples: Sequence[Sample]
+    attempts: Sequence[ObservedAttempt]
+
+
+@attrs.frozen(kw_only=True)
 class Answer:
-    """What a process answers: what came out, a decision taken apart, or a mistake.
+    """What a process answers, or why it has no answer.
 
     Attributes:
         outcome: What came out.
         explained: A decision taken apart; `explanation` gives it its own form again.
-        mistake: Why there is neither, in one line or several.
+        observed: All there is to see; `observed_run` gives it its own form again.
+        mistake: Why there is none of these, in one line or several.
     """
 
     outcome: Outcome | None = None
     explained: _Explained | None = None
+    observed: _Observed | None = None
     mistake: str = ""
 
     @classmethod
@@ -132,6 +152,36 @@ class Answer:
                 for one in found.scores
             ),
             message=found.message,
+        )
+
+    @classmethod
+    def showing(cls, run: ObservedRun) -> "Answer":
+        """Make the answer with all that there is to see of a run."""
+        observed = _Observed(
+            result=run.result,
+            nodes=[to_wire(node) for node in run.nodes],
+            pods=[to_wire(pod) for pod in run.pods],
+            samples=run.samples,
+            attempts=run.attempts,
+        )
+        return cls(observed=observed)
+
+    def observed_run(self, name: str) -> ObservedRun | None:
+        """Return the run that was observed, if there is one.
+
+        Args:
+            name: What to call it beside others.
+        """
+        found = self.observed
+        if found is None:
+            return None
+        return ObservedRun(
+            name=name,
+            result=found.result,
+            nodes=[from_wire(node, Node) for node in found.nodes],
+            pods=[from_wire(pod, Pod) for pod in found.pods],
+            samples=found.samples,
+            attempts=found.attempts,
         )
 
 

@@ -14,7 +14,8 @@ from quaymaster._cycle.explanation import Explanation
 from quaymaster._inmemory.limits import MAX_PODS
 from quaymaster._objects import ApiObject
 from quaymaster._registry.registry import PluginRegistry
-from quaymaster._simulation.calls import explain_pod
+from quaymaster._simulation.calls import explain_pod, observe
+from quaymaster._simulation.observed import ObservedRun
 from quaymaster._simulation.run import Simulation, filled_cluster
 
 __all__ = ["ComparedVariant", "Measures", "Variant"]
@@ -103,3 +104,22 @@ class Variant:
             namespace=namespace,
             max_pods=self.max_pods,
         ).explanation
+
+    def observe(self, seed: int) -> ObservedRun:
+        """Simulate, and return all that there is to see.
+
+        Args:
+            seed: What decides ties and generated names.
+
+        Raises:
+            AdmissionError: Some objects break rules, or ask for too many pods.
+            ProfileError: A profile's plugins cannot be built.
+        """
+        return observe(
+            self.objects,
+            config=self.config,
+            registry=self.registry,
+            name=self.name,
+            seed=seed,
+            max_pods=self.max_pods,
+        )

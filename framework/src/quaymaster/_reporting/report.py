@@ -49,11 +49,13 @@ class ReportTable:
         title: Its heading.
         columns: The headings of its columns.
         rows: The cells of each row: texts and numbers.
+        failed: The numbers of the rows, from 0, that tell of something that failed.
     """
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str | int | float | None, ...], ...]
+    failed: tuple[int, ...] = ()
 
 
 def report(
@@ -96,7 +98,12 @@ def report_document(
         "version": metadata.version("quaymaster"),
         "runs": [run_columns(run) for run in runs],
         "tables": [
-            {"title": one.title, "columns": one.columns, "rows": one.rows}
+            {
+                "title": one.title,
+                "columns": one.columns,
+                "rows": one.rows,
+                "failed": one.failed,
+            }
             for one in tables
         ],
         "replay": replay and replay_columns(replay),

@@ -55,16 +55,16 @@ class Record:
     def attempting(self, pod: Pod, framework: Framework) -> None:
         """Count an attempt, and have the log follow it."""
         if self.series is not None:
-            self.sample()
+            self.series.moment(*self.moment())
         self.tried += 1
         self.attempts[pod.uid] += 1
         if self._log is not None:
             self._log.begin(pod, framework, self._now())
 
-    def sample(self) -> None:
-        """Tell the series, if there is one, that this is a moment to take a sample."""
+    def time_passes(self) -> None:
+        """Tell the series, if there is one, that all stays as it is for a while."""
         if self.series is not None:
-            self.series.moment(*self.moment())
+            self.series.moment(*self.moment(), lasts=True)
 
     def moment(self) -> tuple[float, int, int, int]:
         """Return the time, the attempts, the placed and the preempted pods so far."""

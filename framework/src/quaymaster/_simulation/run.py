@@ -236,7 +236,7 @@ class Simulation:
         self._record.series = Series(self._scheduler, _SAMPLES)
         clock = self.cluster.clock
         if isinstance(clock, VirtualClock):
-            return clock.before_moving(self._record.sample)
+            return clock.before_moving(self._record.time_passes)
         return None
 
     def result(self) -> SimulationResult:

@@ -1,6 +1,7 @@
 """Time series of a simulation: what was requested, and how many pods waited."""
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Final
 
 import attrs
@@ -60,8 +61,10 @@ class Series:
     """Takes samples of a simulation, few enough to be shown.
 
     A moment to take one is before each attempt and before time passes. At first each
-    moment is taken; whenever there are too many samples, every second one goes, and
-    from then on every second moment is left out.
+    moment is taken. Whenever there are too many samples, every second of those at the
+    same time as the next one goes, and from then on every second attempt is left out;
+    or if these are few, the half of the others that stood for the shortest time goes.
+    So whatever lasted is shown, however short the moments before it were.
 
     Args:
         scheduler: The scheduler.
@@ -75,7 +78,15 @@ class Series:
         self._stride = 1
         self._until_next = 1
 
-    def moment(self, at: float, attempts: int, placed: int, preempted: int) -> None:
+    def moment(
+        self,
+        at: float,
+        attempts: int,
+        placed: int,
+        preempted: int,
+        *,
+        lasts: bool = False,
+    ) -> None:
         """Take a sample, unless it is one of the moments to leave out.
 
         Args:
@@ -83,15 +94,31 @@ class Series:
             attempts: How many attempts there have been.
             placed: How many pods have got a node.
             preempted: How many pods have been preempted.
+            lasts: Whether time passes now, in which all stays as it is.
         """
-        self._until_next -= 1
-        if self._until_next:
-            return
+        if not lasts:
+            self._until_next -= 1
+            if self._until_next:
+                return
+            self._until_next = self._stride
         self._samples.append(self.now(at, attempts, placed, preempted))
         if len(self._samples) > self._most:
-            del self._samples[1::2]
+            self._thin()
+
+    def _thin(self) -> None:
+        stood = [after.at - one.at for one, after in pairwise(self._samples)]
+        fleeting = [number for number, span in enumerate(stood) if not span]
+        if len(fleeting) > len(stood) // 2:
+            gone = set(fleeting[1::2])
             self._stride *= 2
-        self._until_next = self._stride
+            self._until_next = self._stride
+        else:
+            others = [number for number, span in enumerate(stood) if number and span]
+            others.sort(key=stood.__getitem__)
+            gone = set(others[: len(others) // 2 + 1])
+        self._samples = [
+            one for number, one in enumerate(self._samples) if number not in gone
+        ]
 
     def samples(self) -> Sequence[Sample]:
         """Return the samples, in the order of time."""

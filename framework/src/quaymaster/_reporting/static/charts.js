@@ -26,15 +26,19 @@ Q.charts = (runs) => {
     Q.el("div", {}, Q.el("h3", {}, "Requested, of what nodes offer"), first),
     Q.el("div", {}, Q.el("h3", {}, "Pods that wait"), second));
   // Most simulations place all at the beginning: against time that is one upright line.
-  const moves = runs.some((run) => new Set(run.samples.at).size >= 10);
+  const moves = runs.some((run) => new Set(run.samples.at).size >= 3);
   let axis = moves ? "at" : "attempts";
+  const [unit, seconds] = Q.timeUnit(Math.max(...runs.map((run) => run.samples.at.at(-1) || 0)));
+  const along = ({ samples }) => (axis === "at" ? samples.at.map((at) => at / seconds) : samples.attempts);
+  // Against time only what lasts is drawn: of all samples of one moment the last.
+  const drawn = ({ samples: { at } }) => (values) => (axis === "at" ? values.filter((_, one) => at[one] !== at[one + 1]) : values);
 
-  const figure = (title) => {
+  const figure = (title, top) => {
     const [text, soft, line] = ["--text", "--soft", "--line"].map(Q.style);
     const plot = Bokeh.Plotting.figure({
-      height: 260, sizing_mode: "stretch_width", tools: "xpan,xwheel_zoom,box_zoom,reset,hover", toolbar_location: "right",
+      y_range: [-0.02 * top, top], height: 260, sizing_mode: "stretch_width", tools: "xpan,xwheel_zoom,box_zoom,reset,hover", toolbar_location: "right",
       background_fill_color: null, border_fill_color: null, outline_line_color: line,
-      x_axis_label: axis === "at" ? "seconds of virtual time" : "attempts", y_axis_label: title,
+      x_axis_label: axis === "at" ? `${unit} of virtual time` : "attempts", y_axis_label: title,
     });
     plot.toolbar.logo = null;
     plot.toolbar.autohide = true;
@@ -52,11 +56,14 @@ Q.charts = (runs) => {
   const named = (run, index, name) => (runs.length > 1 ? `${run.name || index + 1}: ${name}` : name);
 
   const draw = (host, title, lines) => {
-    const plot = figure(title);
+    const shown = runs.map((run) => [drawn(run)(along(run)), lines(run).map(([name, values, number]) => [name, drawn(run)(values), number])]);
+    const top = shown.flatMap(([, each]) => each.flatMap(([, values]) => values)).reduce((most, value) => Math.max(most, value), 0);
+    const plot = figure(title, top * 1.05 || 5);
     const keys = [];
     runs.forEach((run, index) => {
-      lines(run).forEach(([name, values], number) => {
-        const source = new Bokeh.ColumnDataSource({ data: { x: run.samples[axis], y: values } });
+      const [x, each] = shown[index];
+      each.forEach(([name, y, number]) => {
+        const source = new Bokeh.ColumnDataSource({ data: { x, y } });
         plot.step({ field: "x" }, { field: "y" }, "after", {
           source, line_width: 2, line_dash: dashes[index % dashes.length],
           line_color: Q.style(paints[number % paints.length]),
@@ -72,13 +79,18 @@ Q.charts = (runs) => {
     .map((name, one) => [name, run.samples.requested[one].map((asked, at) => {
       const offered = run.samples.allocatable[one][at];
       return offered ? Math.round((asked / offered) * 10000) / 100 : 0;
-    })])
+    }), one])
     .filter(([, values], one) => one < 2 || values.some((value) => value > 0));
 
-  const queues = (run) => [
-    ["about to be tried", run.samples.active], ["in backoff", run.samples.backoff],
-    ["waiting for an event", run.samples.unschedulable], ["waiting on Permit", run.samples.waiting],
-  ].filter(([, values], one) => one < 3 || values.some(Boolean));
+  // A queue is shown if some run has pods in it; their sum, if there are several.
+  const names = [["about to be tried", "active"], ["in backoff", "backoff"], ["waiting for an event", "unschedulable"], ["waiting on Permit", "waiting"]];
+  const queues = (run) => {
+    const used = names.map((name, number) => [...name, number])
+      .filter(([, key]) => runs.some((one) => drawn(one)(one.samples[key]).some(Boolean)));
+    const shown = used.map(([name, key, number]) => [name, run.samples[key], number]);
+    const sum = run.samples.at.map((_, at) => used.reduce((all, [, key]) => all + run.samples[key][at], 0));
+    return used.length === 1 ? shown : [["in all", sum, names.length], ...shown];
+  };
 
   const paint = async () => {
     if (runs.every((run) => run.samples.at.length < 2)) {

@@ -44,6 +44,10 @@ Q.bytes = (value) => {
   return `${Q.short(value)} ${units[unit]}`;
 };
 
+// The unit that a span of time is shown in, and its seconds.
+Q.timeUnit = (span) => [["days", 86400, 3], ["hours", 3600, 3], ["minutes", 60, 3], ["seconds", 1, 0]]
+  .find(([, size, least]) => span >= size * least);
+
 Q.time = (seconds) => {
   if (seconds === null || seconds === undefined) return "–";
   if (seconds < 60) return `${Math.round(seconds * 1000) / 1000}s`;

@@ -203,7 +203,12 @@ Q.map = (run, open) => {
   });
   canvas.addEventListener("blur", () => { tip.hidden = true; });
 
-  const options = [["", "nothing"], ...labels.map((key) => [key, key])];
+  // By the last part of their names, as far as that is theirs alone; names of old
+  // versions of Kubernetes are left out where the new one is there.
+  const short = (key) => key.slice(key.lastIndexOf("/") + 1);
+  const others = (key, among) => among.some((other) => other !== key && short(other) === short(key));
+  const offered = labels.filter((key) => !key.includes("beta.kubernetes.io/") || !others(key, labels));
+  const options = [["", "nothing"], ...offered.map((key) => [key, others(key, offered) ? key : short(key)])];
   const filled = [...run.resources.map((name, index) => [String(index), name]), [String(last + 1), "the fullest of all"]];
   const controls = [
     Q.picker("Filled by", filled, "0", (value) => { resource = Number(value); paint(); }),

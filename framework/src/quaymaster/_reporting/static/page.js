@@ -49,19 +49,26 @@ Q.podTable = (run) => {
   const { pods, nodes } = run;
   const column = (title, values) => ({ title, text: (row) => Q.at(values, row) });
   const time = (title, values) => ({ title, number: true, text: (row) => Q.time(values[row]), key: (row) => values[row] });
+  // Columns in which nothing is said of any pod are left out.
+  const said = {
+    namespace: pods.namespace.values.length > 1, priority: pods.priority.some(Boolean),
+    created: pods.created.some(Boolean), ended: pods.finished.some((one) => one !== null),
+    cause: pods.cause.values.some(Boolean),
+  };
+  const waits = pods.bound.map((bound, row) => (bound === null ? null : bound - pods.created[row]));
   const columns = [
     { title: "Pod", text: (row) => pods.name[row], open: true },
-    column("Namespace", pods.namespace),
+    said.namespace && column("Namespace", pods.namespace),
     column("Workload", pods.workload),
     { title: "State", text: (row) => Q.at(pods.state, row), class: (row) => `state-${Q.at(pods.state, row)}` },
     { title: "Node", text: (row) => (pods.node[row] < 0 ? "–" : nodes.name[pods.node[row]]) },
     ...run.resources.slice(0, -1).map((name, one) => ({ title: name, number: true, text: (row) => Q.amount(name, pods.requests[one][row]), key: (row) => pods.requests[one][row] }))
       .filter((_, one) => one < 2 || pods.requests[one].some(Boolean)),
-    { title: "Priority", number: true, text: (row) => String(pods.priority[row]), key: (row) => pods.priority[row] },
-    time("Created", pods.created), time("Bound", pods.bound), time("Ended", pods.finished),
+    said.priority && { title: "Priority", number: true, text: (row) => String(pods.priority[row]), key: (row) => pods.priority[row] },
+    said.created && time("Created", pods.created), time("Bound", pods.bound), waits.some(Boolean) && time("Waited", waits), said.ended && time("Ended", pods.finished),
     { title: "Attempts", number: true, text: (row) => String(pods.attempts[row]), key: (row) => pods.attempts[row] },
-    { title: "Why not", text: (row) => Q.at(pods.cause, row) },
-  ];
+    said.cause && { title: "Why not", text: (row) => Q.at(pods.cause, row) },
+  ].filter(Boolean);
   return Q.table({ title: "Pods", columns, count: run.podCount, open: (row) => Q.openPod(run, row) });
 };
 
@@ -76,7 +83,8 @@ Q.nodeTable = (run) => {
       { title: "of", number: true, text: (row) => Q.amount(name, nodes.allocatable[one][row]), key: (row) => nodes.allocatable[one][row] },
       { title: "%", number: true, text: (row) => Q.percent(run.share(one, row)), key: (row) => run.share(one, row) },
     ]),
-    { title: "Taints", text: (row) => (nodes.unschedulable[row] ? "cordoned " : "") + Q.at(nodes.taints, row) },
+    ...(nodes.taints.values.some(Boolean) || nodes.unschedulable.some(Boolean)
+      ? [{ title: "Taints", text: (row) => (nodes.unschedulable[row] ? "cordoned " : "") + Q.at(nodes.taints, row) }] : []),
   ];
   return Q.table({ title: "Nodes", columns, count: nodes.name.length, open: (row) => Q.openNode(run, row) });
 };
@@ -101,10 +109,27 @@ Q.tabled = (id, title, table) => {
   return section;
 };
 
-Q.given = ({ title, columns, rows }, index) => {
-  const number = (one) => rows.every((row) => row[one] === null || typeof row[one] === "number");
-  const cells = columns.map((name, one) => ({ title: name, number: number(one), text: (row) => String(rows[row][one] ?? "–"), key: (row) => rows[row][one] }));
-  return Q.tabled(`table-${index}`, title, Q.table({ title, columns: cells, count: rows.length, searchable: rows.length > 8 }));
+// What a cell counts as in its column's order: amounts of all kinds as numbers.
+Q.measured = (cell) => {
+  if (typeof cell === "number") return cell;
+  const plain = /^([+-]?[\d,]*\.?\d+) ?%?( ±.*| \*)?$/.exec(cell);
+  if (plain) return Number(plain[1].replaceAll(",", ""));
+  const span = /^(?=\d)(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:([\d.]+)s)?$/.exec(cell);
+  if (!span) return null;
+  const [days, hours, minutes, seconds] = span.slice(1).map((one) => Number(one || 0));
+  return ((days * 24 + hours) * 60 + minutes) * 60 + seconds;
+};
+
+Q.given = ({ title, columns, rows, failed }, index) => {
+  const empty = (cell) => cell === null || cell === "-" || cell === "";
+  const number = (one) => rows.every((row) => empty(row[one]) || Q.measured(row[one]) !== null) && rows.some((row) => !empty(row[one]));
+  const bad = new Set(failed);
+  const cells = columns.map((name, one) => {
+    const counts = number(one);
+    const key = (row) => (counts ? Q.measured(rows[row][one] ?? "") : rows[row][one]);
+    return { title: name, number: counts, text: (row) => String(rows[row][one] ?? "–"), key, class: (row) => (one === 0 && bad.has(row) ? "failed" : "") };
+  });
+  return Q.tabled(`table-${index}`, title, Q.table({ title, columns: cells, count: rows.length, searchable: rows.length > 8, whole: rows.length <= 40 }));
 };
 
 // All that is shown of one run.

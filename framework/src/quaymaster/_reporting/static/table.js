@@ -2,7 +2,8 @@
 // A table of any length: only the rows in sight are in the document.
 //
 // columns: [{ title, text(row), key(row)?, number?, open?, class?(row) }]
-Q.table = ({ title, columns, count, open, searchable = true, height = 28, printed = 300 }) => {
+// A whole one is short: all its rows are in the document, and their texts are wrapped.
+Q.table = ({ title, columns, count, open, searchable = true, whole = false, height = 28, printed = 300 }) => {
   let order = [];
   let sorted = null;
   let descending = false;
@@ -17,7 +18,7 @@ Q.table = ({ title, columns, count, open, searchable = true, height = 28, printe
   const heads = columns.map((column, index) =>
     Q.el("th", { scope: "col", class: column.number ? "number" : "", "aria-sort": "none" }, buttons[index]));
   const table = Q.el("table", { "aria-label": title }, Q.el("thead", {}, Q.el("tr", { "aria-rowindex": 1 }, heads)), body);
-  const grid = Q.el("div", { class: "grid", tabindex: 0, role: "group", "aria-label": `${title}: arrow keys move, Enter opens` }, table);
+  const grid = Q.el("div", { class: whole ? "grid whole" : "grid", tabindex: 0, role: "group", "aria-label": `${title}: arrow keys move, Enter opens` }, table);
   const status = Q.el("span", { role: "status", class: "amount" });
   const search = Q.el("input", { type: "search", placeholder: "Search", "aria-label": `Search ${title}`, oninput: () => find(search.value) });
   const chipBox = Q.el("span", { class: "chips" });
@@ -94,8 +95,8 @@ Q.table = ({ title, columns, count, open, searchable = true, height = 28, printe
       return;
     }
     const seen = Math.ceil((grid.clientHeight || 440) / height);
-    const first = printing ? 0 : Math.max(0, Math.floor(grid.scrollTop / height) - 8);
-    const end = Math.min(order.length, printing ? printed : first + seen + 16);
+    const first = printing || whole ? 0 : Math.max(0, Math.floor(grid.scrollTop / height) - 8);
+    const end = whole ? order.length : Math.min(order.length, printing ? printed : first + seen + 16);
     const rows = [];
     for (let position = first; position < end; position += 1) rows.push(line(order[position], position));
     const rest = printing && end < order.length
