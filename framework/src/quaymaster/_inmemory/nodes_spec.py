@@ -13,6 +13,7 @@ from quaymaster._errors import QuantityError, QuaymasterError
 from quaymaster._inmemory.admission.metadata_checks import MetadataChecks
 from quaymaster._inmemory.admission.node_checks import check_node
 from quaymaster._inmemory.admission.problems import Report
+from quaymaster._inmemory.simulated_devices import DEVICES_ANNOTATION, read_devices
 from quaymaster._objects import Node, NodeSpec, NodeStatus, ObjectMeta, Taint
 from quaymaster._objects.quantity import Quantity, ResourceList
 from quaymaster._objects.resource_names import is_scalar_resource
@@ -22,7 +23,8 @@ __all__ = ["MAX_NODES", "NodesSpecError", "make_nodes"]
 _FORM: Final = "expected COUNT:KEY=VALUE,..., such as 100:cpu=4,memory=16Gi,zones=3"
 _KEYS: Final = (
     "expected cpu, memory, pods, ephemeral-storage, an extended resource such as "
-    "nvidia.com/gpu, zones, region, instance-type, name, label:KEY or taint:KEY"
+    "nvidia.com/gpu, devices, zones, region, instance-type, name, label:KEY or "
+    "taint:KEY"
 )
 _RESOURCES: Final = ("cpu", "memory", "pods", "ephemeral-storage")
 _EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
@@ -83,6 +85,7 @@ class _Group:
     resources: ResourceList = attrs.Factory(lambda: dict(_DEFAULTS))
     labels: dict[str, str] = attrs.Factory(dict)
     taints: list[Taint] = attrs.Factory(list)
+    devices: list[str] = attrs.Factory(list)
 
 
 def make_nodes(
@@ -95,6 +98,8 @@ def make_nodes(
     - ``cpu=4`` and ``memory=16Gi``, both always; ``pods=250`` (110 if not given),
       ``ephemeral-storage=1Ti`` (100Gi if not given), or an extended resource such as
       ``nvidia.com/gpu=8``;
+    - ``devices=gpu.example.com:8``: so many devices of this driver, which pods claim; a
+      class of the driver's name is made, too, unless there is one;
     - ``zones=3``: they lie in ``zone-a``, ``zone-b`` and ``zone-c`` by turns;
     - ``region=eu`` (``region`` if there are zones and it is not given);
     - ``instance-type=large`` (such as ``4cpu-16Gi`` if not given);
@@ -145,8 +150,11 @@ def _node(group: _Group, name: str, index: int) -> Node:
         labels |= dict.fromkeys(_ZONE, f"zone-{_letters(index % group.zones)}")
     if group.region:
         labels |= dict.fromkeys(_REGION, group.region)
+    annotations = {DEVICES_ANNOTATION: ",".join(group.devices)} if group.devices else {}
     return Node(
-        metadata=ObjectMeta(name=name, labels=labels | group.labels),
+        metadata=ObjectMeta(
+            name=name, labels=labels | group.labels, annotations=annotations
+        ),
         spec=NodeSpec(taints=tuple(group.taints)),
         status=NodeStatus(capacity=group.resources, allocatable=group.resources),
     )
@@ -182,6 +190,9 @@ def _parse(spec: str) -> _Group:
             got = repr(setting.strip()) if setting.strip() else "nothing"
             message = f"expected KEY=VALUE between commas, got {got}"
             raise NodesSpecError(spec, message)
+        if key == "devices":
+            _add_devices(group, value)
+            continue
         if key in seen:
             raise NodesSpecError(spec, f"{key}: expected once, came twice")
         seen.add(key)
@@ -253,6 +264,14 @@ def _add_taint(group: _Group, text: str) -> None:
         expected = f"KEY=VALUE:EFFECT or KEY:EFFECT with {' or '.join(_EFFECTS)}"
         raise _unexpected(group, "taint", expected, text)
     group.taints.append(Taint(key=key, value=value, effect=effect))
+
+
+def _add_devices(group: _Group, text: str) -> None:
+    group.devices.append(text)
+    try:
+        read_devices(",".join(group.devices))
+    except ValueError as error:
+        raise NodesSpecError(group.spec, f"devices: {error}") from error
 
 
 def _unexpected(group: _Group, key: str, expected: str, got: str) -> NodesSpecError:

@@ -17,6 +17,7 @@ from quaymaster._inmemory.admission.syntax import (
     LABEL_KEY,
     LABEL_VALUE,
 )
+from quaymaster._inmemory.simulated_devices import DEVICES_ANNOTATION, read_devices
 from quaymaster._objects import CSINode, CSINodeDriver, Node
 
 __all__ = ["check_csi_node", "check_node"]
@@ -25,7 +26,13 @@ _MAX_NODE_ID: Final = 256
 
 
 def check_node(node: Node, report: Report) -> None:
-    """Check taints (key and effect, each pair once) and amounts."""
+    """Check taints (key and effect, each pair once), amounts and simple devices."""
+    devices = node.metadata.annotations.get(DEVICES_ANNOTATION)
+    if devices is not None:
+        try:
+            read_devices(devices)
+        except ValueError as error:
+            report.add(f"metadata.annotations[{DEVICES_ANNOTATION}]", str(error))
     taints = node.spec.taints
     for index, taint in enumerate(taints):
         path = f"metadata.taints[{index}]"

@@ -13,6 +13,8 @@ from quaymaster._inmemory.controllers.budgets import BudgetController
 from quaymaster._inmemory.controllers.claims import ClaimController
 from quaymaster._inmemory.controllers.daemon_sets import DaemonSetController
 from quaymaster._inmemory.controllers.deployments import DeploymentController
+from quaymaster._inmemory.controllers.device_claims import DeviceClaimController
+from quaymaster._inmemory.controllers.device_slices import add_slices, remove_slices
 from quaymaster._inmemory.controllers.ephemeral import (
     add_claims,
     has_ephemeral_volumes,
@@ -26,6 +28,7 @@ from quaymaster._inmemory.controllers.quotas import sync_quota
 from quaymaster._inmemory.controllers.replicas import ReplicaController
 from quaymaster._inmemory.controllers.set_index import SetIndex
 from quaymaster._inmemory.controllers.stateful_sets import StatefulSetController
+from quaymaster._inmemory.simulated_devices import DEVICES_ANNOTATION
 from quaymaster._objects import (
     ApiObject,
     DaemonSet,
@@ -40,6 +43,8 @@ from quaymaster._objects import (
     PriorityClass,
     ReplicaSet,
     ReplicationController,
+    ResourceClaim,
+    ResourceClaimTemplate,
     ResourceQuota,
     RuntimeClass,
     StatefulSet,
@@ -53,7 +58,9 @@ _OTHERS: Final = frozenset(
         PodDisruptionBudget,
         PersistentVolumeClaim,
         PersistentVolume,
+        Node,
         Pod,
+        ResourceClaim,
         ResourceQuota,
     }
 )
@@ -81,6 +88,7 @@ class Controllers:
         self._stateful_sets = StatefulSetController(cluster, self._families)
         self._jobs = JobController(cluster, self._families)
         self._claims = ClaimController(cluster)
+        self._device_claims = DeviceClaimController(cluster, self._mark_object)
         self._sets = SetIndex(cluster, self._ownership)
         replicas = ReplicaController(cluster, self._families)
         deployments = DeploymentController(
@@ -96,8 +104,19 @@ class Controllers:
             PodDisruptionBudget: self._budgets.sync,
             PersistentVolumeClaim: self._claims.sync,
             PersistentVolume: self._claims.sync_volume,
-            Pod: lambda pod: add_claims(cluster, pod),
+            Node: lambda node: add_slices(cluster, node),
+            Pod: self._sync_pod,
+            ResourceClaim: self._device_claims.sync_claim,
             ResourceQuota: lambda quota: sync_quota(cluster, quota),
+        }
+        self._handlers: dict[type[ApiObject], Callable[[Any, Any], None]] = {
+            Node: self._node_changed,
+            PodDisruptionBudget: self._budget_changed,
+            PersistentVolumeClaim: self._claim_changed,
+            PersistentVolume: self._volume_changed,
+            ResourceClaim: self._device_claims.claim_changed,
+            ResourceClaimTemplate: self._device_claims.template_changed,
+            ResourceQuota: self._quota_changed,
         }
         self._marked: dict[OwnerId, None] = {}
         self._marked_sets: dict[OwnerId, None] = {}
@@ -110,12 +129,14 @@ class Controllers:
         """Take an object that is about to come as its own cluster had it.
 
         A claim without a volume goes on without: whoever is to make one does not. What
-        a budget allows changes only with its pods.
+        a budget allows changes only with its pods, as does who has claimed devices.
         """
         if isinstance(obj, PersistentVolumeClaim):
             self._claims.keep(obj)
         elif isinstance(obj, PodDisruptionBudget):
             self._budgets.keep(obj)
+        elif isinstance(obj, ResourceClaim):
+            self._device_claims.keep(obj)
 
     def pod_changed(self, old: Pod | None, new: Pod | None) -> None:
         """A pod was created (no old), changed, or removed (no new)."""
@@ -123,6 +144,9 @@ class Controllers:
             self._budgets.pod_changed(old, new)
         if old is None or new is None:
             self._ephemeral_changed(old, new)
+        pod = old if new is None else new
+        if pod is not None and self._device_claims.concerns(pod):
+            self._device_claims.pod_changed(old, new)
         if old is not None and new is not None and _is_same_owner(old, new):
             before, after = old.metadata, new.metadata
             reference = after.controller if after.owner_references else None
@@ -140,22 +164,16 @@ class Controllers:
     def object_changed(self, old: ApiObject | None, new: ApiObject | None) -> None:
         """The same, of any other kind."""
         obj = old if new is None else new
-        if isinstance(obj, Node):
-            self._node_changed(old, new)
-        elif isinstance(obj, PodDisruptionBudget):
-            self._budget_changed(obj, is_there=new is not None)
-        elif isinstance(obj, PersistentVolumeClaim):
-            self._claim_changed(obj, is_there=new is not None)
-        elif isinstance(obj, PersistentVolume):
-            # Both are volumes, or None.
-            self._volume_changed(old, new)  # type: ignore[arg-type]
+        if obj is None:
+            return
+        handle = self._handlers.get(type(obj))
+        if handle is not None:
+            handle(old, new)
         elif isinstance(obj, StorageClass):
             self._volumes_came()
-        elif isinstance(obj, ResourceQuota):
-            self._quota_changed(old, new)
         elif isinstance(obj, _RULES):
             self._retry(obj.namespace)
-        elif obj is not None and type(obj) in self._syncs:
+        elif type(obj) in self._syncs:
             self._workload_changed(old, new)
 
     def usage_changed(self, namespace: str, *, is_less: bool) -> None:
@@ -216,6 +234,10 @@ class Controllers:
             self._syncs[identity.kind](obj)
         return True
 
+    def _sync_pod(self, pod: Pod) -> None:
+        add_claims(self._cluster, pod)
+        self._device_claims.sync_pod(pod)
+
     def _collect(self) -> bool:
         """Delete what belonged to workloads that are gone."""
         gone, self._gone = self._gone, []
@@ -233,6 +255,9 @@ class Controllers:
         is_set = identity.kind is ReplicaSet
         (self._marked_sets if is_set else self._marked)[identity] = None
         self._wake()
+
+    def _mark_object(self, kind: type[ApiObject], key: str) -> None:
+        self._mark(OwnerId(kind, key))
 
     def _mark_budget(self, key: str) -> None:
         self._mark(OwnerId(PodDisruptionBudget, key))
@@ -318,11 +343,13 @@ class Controllers:
             for deployment in self._cluster.objects(Deployment).values():
                 self._mark(OwnerId(Deployment, deployment.key))
 
-    def _budget_changed(self, budget: PodDisruptionBudget, *, is_there: bool) -> None:
-        if is_there:
-            self._budgets.budget_changed(budget)
-        else:
-            self._budgets.budget_removed(budget)
+    def _budget_changed(
+        self, old: PodDisruptionBudget | None, new: PodDisruptionBudget | None
+    ) -> None:
+        if new is not None:
+            self._budgets.budget_changed(new)
+        elif old is not None:
+            self._budgets.budget_removed(old)
 
     def _ephemeral_changed(self, old: Pod | None, new: Pod | None) -> None:
         pod = old if new is None else new
@@ -333,12 +360,14 @@ class Controllers:
         else:
             self._mark(OwnerId(Pod, pod.key))
 
-    def _claim_changed(self, claim: PersistentVolumeClaim, *, is_there: bool) -> None:
-        if is_there:
-            self._claims.claim_changed(claim)
-            self._mark(OwnerId(PersistentVolumeClaim, claim.key))
-        else:
-            self._claims.claim_removed(claim)
+    def _claim_changed(
+        self, old: PersistentVolumeClaim | None, new: PersistentVolumeClaim | None
+    ) -> None:
+        if new is not None:
+            self._claims.claim_changed(new)
+            self._mark(OwnerId(PersistentVolumeClaim, new.key))
+        elif old is not None:
+            self._claims.claim_removed(old)
 
     def _volume_changed(
         self, old: PersistentVolume | None, new: PersistentVolume | None
@@ -365,16 +394,19 @@ class Controllers:
                 self._mark(OwnerId(PersistentVolumeClaim, key))
         return had
 
-    def _node_changed(self, old: ApiObject | None, new: ApiObject | None) -> None:
+    def _node_changed(self, old: Node | None, new: Node | None) -> None:
         node = old if new is None else new
         if node is None:
             return
-        if isinstance(old, Node) and isinstance(new, Node):
+        if old is not None and new is not None:
             same_labels = old.metadata.labels == new.metadata.labels
             if same_labels and old.spec.taints == new.spec.taints:
                 return
         if new is None:
             remove_pods_later(self._cluster, node.name)
+            remove_slices(self._cluster, node)
+        elif DEVICES_ANNOTATION in node.metadata.annotations:
+            self._mark(OwnerId(Node, node.name))
         self._daemon_sets.node_changed(node.name)
         for key in self._cluster.objects(DaemonSet):
             self._mark(OwnerId(DaemonSet, key))
