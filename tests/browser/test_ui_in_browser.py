@@ -15,6 +15,10 @@ NO_RESOURCES = """    plugins:
       multiPoint:
         disabled: [{name: NodeResourcesFit}]
 """
+IDLE = """
+const all = globalThis.Bokeh ? Bokeh.documents : [];
+return all.length > 1 && all.every((one) => one.is_idle);
+"""
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +71,18 @@ def test_a_profile_is_edited_and_compared(page: Chrome) -> None:
     press(page, "Run both and compare")
     has_run(page, 2)
     assert "of 12 pods ended elsewhere" in text_of(page, "#differences")
+
+
+def test_charts_are_there_once_however_often_they_are_drawn(page: Chrome) -> None:
+    press(page, "Run both and compare")
+    has_run(page, 1)
+    for theme in ("dark", "light"):
+        until(page, lambda one: one.execute_script(IDLE))
+        assert len(page.find_elements(By.CSS_SELECTOR, "#charts .bk-Figure")) == 2
+        select = f"header option[value='{theme}']"
+        page.find_element(By.CSS_SELECTOR, select).click()
+    until(page, lambda one: one.execute_script(IDLE))
+    assert len(page.find_elements(By.CSS_SELECTOR, "#charts .bk-Figure")) == 2
 
 
 def test_a_mistake_in_a_profile_is_shown(page: Chrome) -> None:

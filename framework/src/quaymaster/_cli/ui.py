@@ -1,5 +1,6 @@
 """``quaymaster ui``."""
 
+import os
 import secrets
 import socket
 import webbrowser
@@ -46,8 +47,15 @@ def command(options: InputOptions, port: int, opens: bool) -> None:
     from quaymaster._reporting.report import check_installed  # noqa: PLC0415
 
     check_installed("bokeh", "starlette", "uvicorn", extra="ui")
+    # Before the input is read: that may take long, and a busy port is told at once.
+    with _listening(port) as listening, interruptible():
+        _serve(options, listening, opens=opens)
+
+
+def _serve(options: InputOptions, listening: socket.socket, *, opens: bool) -> None:
     inputs = read_inputs(options, needs_paths=False, asks_extenders=False)
     print_notices(inputs.notices)
+    # Not needed by those who only ask what the command does.
     from quaymaster._reporting.web import make_app, serve  # noqa: PLC0415
     from quaymaster._reporting.workbench import Workbench  # noqa: PLC0415
 
@@ -59,14 +67,13 @@ def command(options: InputOptions, port: int, opens: bool) -> None:
         **_config_of(options.config_file),
     )
     token = secrets.token_urlsafe(_TOKEN_BYTES)
-    with _listening(port) as listening, interruptible():
-        address = f"http://{_HOST}:{listening.getsockname()[1]}/?token={token}"
-        print_line(f"open {address}")
-        if opens:
-            webbrowser.open(address)
-        with suppress(KeyboardInterrupt):
-            serve(make_app(workbench, token), listening)
-        print_line("stopped")
+    address = f"http://{_HOST}:{listening.getsockname()[1]}/?token={token}"
+    print_line(f"open {address}")
+    if opens:
+        webbrowser.open(address)
+    with suppress(KeyboardInterrupt):
+        serve(make_app(workbench, token), listening)
+    print_line("stopped")
 
 
 def _config_of(name: str | None) -> dict[str, str]:
@@ -83,5 +90,6 @@ def _listening(port: int) -> socket.socket:
     try:
         return socket.create_server((_HOST, port))
     except OSError as error:
-        message = f"--port {port}: {error.strerror}; --port 0 takes a free one"
+        why = os.strerror(error.errno) if error.errno else str(error)
+        message = f"--port {port}: {why}; --port 0 takes a free one"
         raise UiError(message) from error

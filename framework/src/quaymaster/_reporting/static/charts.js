@@ -71,8 +71,10 @@ Q.charts = (runs) => {
         keys.push(Q.el("span", {}, Q.el("i", { class: `line ${dashes[index % dashes.length]}`, style: `color:var(${paints[number % paints.length]})` }), named(run, index, name)));
       });
     });
-    host.replaceChildren(Q.el("div", { class: "legend" }, keys));
-    Bokeh.Plotting.show(plot, host);
+    // It is shown a moment later: in a box of its own, which goes if another is drawn.
+    const frame = Q.el("div");
+    host.replaceChildren(Q.el("div", { class: "legend" }, keys), frame);
+    Bokeh.Plotting.show(plot, frame);
   };
 
   const shares = (run) => run.resources.slice(0, -1)

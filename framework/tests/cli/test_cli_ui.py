@@ -1,0 +1,58 @@
+"""What ``ui`` refuses; `tests/browser` uses it."""
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tests.kit.internals.cli import app
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["ui", *arguments])
+
+
+@pytest.fixture
+def busy() -> Iterator[int]:
+    """A port that somebody else has."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port: int = taken.getsockname()[1]
+        yield port
+
+
+def test_a_busy_port_is_told_before_the_input_is_read(busy: int) -> None:
+    result = run("no-such-file", "--port", str(busy))
+    assert result.exit_code != 0
+    assert str(result.exception) == (
+        f"--port {busy}: Address already in use; --port 0 takes a free one"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("no-such-file",), "no-such-file: no such file or directory"),
+        (("--config", "no-such.yaml"), "no-such.yaml: No such file or directory"),
+        (("--nodes", "many"), "many"),
+    ],
+    ids=["input", "configuration", "nodes"],
+)
+def test_what_cannot_be_read_is_told_and_nothing_served(
+    arguments: tuple[str, ...],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run(*arguments, "--port", "0")
+    assert result.exit_code != 0
+    assert said in f"{result.output}{result.exception}"
+    assert "http://" not in result.output
+
+
+def test_a_port_is_a_number_that_ports_can_have() -> None:
+    result = run("--port", "99999")
+    assert result.exit_code == 2
+    assert "99999 is not in the range" in result.stderr
