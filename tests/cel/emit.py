@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from quaymaster.objects import Quantity
 from tests.kit.internals.cel import (
     CelCompilationError,
     CelEvaluationError,
@@ -39,7 +38,7 @@ def _result(selector: Selector, driver: str, device: dict[str, Any]) -> bool | s
                 driver,
                 device.get("attributes", {}),
                 {
-                    name: Quantity(each["value"])
+                    name: each["value"]
                     for name, each in device.get("capacity", {}).items()
                 },
                 allow_multiple_allocations=device.get(

@@ -82,6 +82,60 @@ def test_wrong_selector_is_refused_with_its_place(text: str, problem: str) -> No
     assert problem in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("text", "is_integer"),
+    [
+        ("8", True),
+        ("8e3", True),
+        ("999999999999999999", True),
+        ("1000000000000000000", False),
+        ("8000m", False),
+        ("1.5Gi", False),
+    ],
+)
+def test_quantity_is_an_integer_if_it_is_short_and_has_no_fraction(
+    text: str, is_integer: bool
+) -> None:
+    selector = compile_selector(f'quantity("{text}").isInteger()')
+    assert selector.matches(T4) is is_integer
+
+
+@given(st.integers(-(10**17), 10**17), st.integers(-(10**17), 10**17))
+def test_sums_of_quantities_are_exact(one: int, other: int) -> None:
+    total = f'quantity("{one}").add(quantity("{other}"))'
+    assert compile_selector(f"{total}.asInteger() == {one + other}").matches(T4)
+    assert compile_selector(f"{total}.sub({other}).asInteger() == {one}").matches(T4)
+
+
+def test_sum_of_quantities_is_compared_with_others_but_not_they_with_it() -> None:
+    total = 'quantity("1").add(1)'
+    assert compile_selector(f'{total} == quantity("2")').matches(T4)
+    backwards = compile_selector(f'quantity("2") == {total}')
+    with pytest.raises(CelEvaluationError, match="no such overload"):
+        backwards.matches(T4)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[1][?5].or(optional.of(7)).value() == 7",
+        '!optional.none()["a"].hasValue()',
+        '!{"a": [1]}[?"b"][1 / 0].hasValue()',
+        'cel.bind(x, optional.of({"a": 1}), x.a.value() == 1)',
+        "[optional.of(1)].all(x, x.hasValue())",
+    ],
+)
+def test_optional_values_are_looked_into(text: str) -> None:
+    assert compile_selector(text).matches(T4)
+
+
+def test_optional_value_without_native_form_is_lost_in_a_variable() -> None:
+    text = 'cel.bind(x, optional.of(ip("::1")), x.value().family() == 6)'
+    selector = compile_selector(text)
+    with pytest.raises(CelEvaluationError, match="unsupported conversion"):
+        selector.matches(T4)
+
+
 def test_device_without_a_value_for_an_attribute_fails() -> None:
     with pytest.raises(CelEvaluationError, match="attribute x: unsupported"):
         device_value("d", {"x": {}}, {})

@@ -374,7 +374,7 @@ class _Checker:
         if over.kind is Kind.MAP:
             key, value = over.parameters
             return key, value
-        if over.is_dynamic or over.kind in (Kind.ERROR, Kind.PARAMETER):
+        if over.kind in (Kind.DYN, Kind.ERROR, Kind.PARAMETER):
             self._assign(DYN, over)
         else:
             self._fail(

@@ -27,6 +27,7 @@ class Overload:
         arguments: The types of the arguments, that of the target first.
         result: The type of what it gives.
         implementation: What is called with the values.
+        guarded: Whether values of other types do not come to the implementation.
         parameters: The type parameters in its types.
     """
 
@@ -36,6 +37,7 @@ class Overload:
     arguments: tuple[Type, ...]
     result: Type
     implementation: Callable[..., Value]
+    guarded: bool = True
     parameters: tuple[Type, ...] = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -91,13 +93,20 @@ def function(
     )
 
 
-def method(name: str, signature: str, implementation: Callable[..., Value]) -> Overload:
+def method(
+    name: str,
+    signature: str,
+    implementation: Callable[..., Value],
+    *,
+    guarded: bool = True,
+) -> Overload:
     """Declare an overload that is called on a target.
 
     Args:
         name: Its own name.
         signature: Such as ``string.charAt(int) -> string``.
         implementation: What is called with the values, that of the target first.
+        guarded: Whether values of other types do not come to the implementation.
     """
     found = _METHOD.fullmatch(signature)
     assert found, signature
@@ -109,6 +118,7 @@ def method(name: str, signature: str, implementation: Callable[..., Value]) -> O
         (type_named(target), *_types(arguments)),
         type_named(result),
         implementation,
+        guarded,
     )
 
 

@@ -7,6 +7,7 @@ v0.36).
 from collections.abc import Mapping
 
 from quaymaster._cel.errors import CelEvaluationError
+from quaymaster._cel.libraries.amounts import parse_amount
 from quaymaster._cel.libraries.quantities import parse_semver
 from quaymaster._cel.values import DefaultMap, Value
 from quaymaster._objects.quantity import Quantity
@@ -17,7 +18,7 @@ __all__ = ["device_value"]
 def device_value(
     driver: str,
     attributes: Mapping[str, Mapping[str, Value]],
-    capacity: Mapping[str, Quantity],
+    capacity: Mapping[str, Quantity | str],
     *,
     allow_multiple_allocations: bool = False,
 ) -> dict[str, Value]:
@@ -26,11 +27,12 @@ def device_value(
     Args:
         driver: The name of its driver, which is the domain of names without one.
         attributes: Name -> ``{"int": 1}``, or one of ``bool``, ``string``, ``version``.
-        capacity: Name -> amount.
+        capacity: Name -> amount, or its text.
         allow_multiple_allocations: Whether it may be allocated more than once.
 
     Raises:
-        CelEvaluationError: An attribute has no value, or a version that is none.
+        CelEvaluationError: An attribute has no value, or a version that is none, or a
+            text is no quantity.
     """
     by_domain: DefaultMap = DefaultMap()
     for name, attribute in attributes.items():
@@ -40,7 +42,7 @@ def device_value(
     amounts: DefaultMap = DefaultMap()
     for name, amount in capacity.items():
         domain, identifier = _qualified(name, driver)
-        amounts.setdefault(domain, {})[identifier] = amount
+        amounts.setdefault(domain, {})[identifier] = parse_amount(str(amount))
     return {
         "driver": driver,
         "allowMultipleAllocations": allow_multiple_allocations,

@@ -95,7 +95,7 @@ def dispatcher(
 
 def _found(overloads: Sequence[Overload], values: tuple[Value, ...]) -> Overload | None:
     for overload in overloads:
-        if all(map(_takes, overload.arguments, values)):
+        if not overload.guarded or all(map(_takes, overload.arguments, values)):
             return overload
     return None
 

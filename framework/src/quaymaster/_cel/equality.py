@@ -5,6 +5,8 @@ different types are different, but numbers are compared by what they are worth, 
 quantities, versions and their like cannot be compared with anything else.
 """
 
+import operator
+from collections.abc import Callable
 from typing import Final
 
 from quaymaster._cel.errors import CelEvaluationError
@@ -23,7 +25,7 @@ __all__ = ["compare", "equal", "only_with_its_like", "surely_equal"]
 
 _NUMBERS: Final = frozenset({int, Uint, float})
 _PLAIN: Final = frozenset({str, bool, bytes, Duration, Timestamp})
-_PICKY: set[type] = set()
+_PICKY: dict[type, Callable[[Value, Value], bool]] = {}
 
 
 def equal(one: Value, other: Value) -> bool:
@@ -35,6 +37,10 @@ def equal(one: Value, other: Value) -> bool:
     kind = type(one)
     if kind is str:
         return type(other) is str and bool(one == other)
+    if kind in _PICKY:
+        if type(other) is not kind:
+            raise no_such_overload()
+        return _PICKY[kind](one, other)
     if one is None or other is None:
         return one is None and other is None
     if kind in _NUMBERS:
@@ -50,17 +56,20 @@ def equal(one: Value, other: Value) -> bool:
     if kind in MAP_TYPES:
         return type(other) in MAP_TYPES and _same_map(one, other)
     if kind is Optional:
-        if type(other) is not Optional or one.present != other.present:
-            return False
-        return not one.present or equal(one.value, other.value)
-    if type(other) is not kind and kind in _PICKY:
-        raise no_such_overload()
+        return type(other) is Optional and _same_optional(one, other)
     return type(other) is kind and bool(one == other)
 
 
-def only_with_its_like(kind: type) -> None:
-    """Let values of a class be compared with values of this class only."""
-    _PICKY.add(kind)
+def only_with_its_like(
+    kind: type, same: Callable[[Value, Value], bool] = operator.eq
+) -> None:
+    """Let values of a class be compared with values of this class only.
+
+    Args:
+        kind: The class.
+        same: Says whether two of its values are equal.
+    """
+    _PICKY[kind] = same
 
 
 def surely_equal(one: Value, other: Value) -> bool:
@@ -83,6 +92,15 @@ def _same_number(one: float, other: float) -> bool:
     if type(one) is float or type(other) is float:
         return one == one and other == other and _compare_with_double(one, other) == 0
     return one == other
+
+
+def _same_optional(one: Optional, other: Optional) -> bool:
+    if one.present != other.present:
+        return False
+    for each in (one.value, other.value):
+        if isinstance(each, CelEvaluationError):
+            raise each
+    return not one.present or equal(one.value, other.value)
 
 
 def _same_map(one: dict[Value, Value], other: dict[Value, Value]) -> bool:

@@ -1,47 +1,118 @@
 """Fields, keys and indexes of values.
 
-Mirrors ``interpreter/attributes.go`` (cel-go v0.26.0).
+Mirrors ``interpreter/attributes.go`` (cel-go v0.26.0): names, fields and indexes that
+follow each other are one chain. An optional value is looked into only where a chain
+begins, or from the place on where a member is asked for with ``?``; then what the
+chain gives is optional.
 """
+
+from typing import Final
 
 from quaymaster._cel.dispatch import type_name
 from quaymaster._cel.errors import CelEvaluationError
+from quaymaster._cel.frames import Evaluate, Frame
 from quaymaster._cel.values import (
     MAP_TYPES,
     NONE,
     DefaultMap,
     Optional,
+    TypeValue,
     Uint,
     Value,
     to_key,
 )
 
-__all__ = ["attribute", "find", "indexed", "is_present", "usable"]
+__all__ = ["begun", "is_present", "step", "usable", "without_native_form"]
+
+_FORMLESS: Final[set[type]] = set()
 
 
-def attribute(value: Value, name: str) -> Value:
-    """Return a field by its name, from whatever has it.
+class _Passing:
+    """What a chain has come to that gives something optional."""
 
-    Raises:
-        CelEvaluationError: There is no such field.
-    """
-    return indexed(value, name)
+    __slots__ = ("value",)
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
 
 
-def indexed(value: Value, index: Value) -> Value:
-    """Return what a list or a map has at an index.
+_ABSENT: Final = _Passing(None)
+"""Where a chain has ended that gives something optional."""
 
-    Of an optional value it is the optional member.
 
-    Raises:
-        CelEvaluationError: There is no such member.
-    """
+def without_native_form(kind: type) -> None:
+    """Say that upstream has no way back from the insides of a class to its values."""
+    _FORMLESS.add(kind)
+
+
+def _native(value: Value) -> Value:
+    """Return what upstream makes of the insides of an optional value."""
     kind = type(value)
+    if kind in _FORMLESS:
+        return CelEvaluationError(
+            f"unsupported conversion to ref.Val: {type_name(value)}"
+        )
+    if kind is TypeValue:
+        return value.name
     if kind is Optional:
-        return find(value, index)
+        return _native(value.value) if value.present else None
+    return value
+
+
+def begun(value: Value) -> Value:
+    """Return the value of a chain that has no fields and indexes."""
+    if type(value) is Optional and value.present:
+        return Optional(_native(value.value))
+    return value
+
+
+def _entered(value: Value, *, first: bool) -> Value:
+    """Return where a chain is before a field or index of it."""
+    if not first or type(value) is not Optional:
+        return value
+    if not value.present:
+        return _ABSENT
+    inner = _native(value.value)
+    if isinstance(inner, CelEvaluationError):
+        raise inner
+    return _Passing(inner)
+
+
+def step(
+    operand: Evaluate, index: Evaluate, *, first: bool, last: bool, optional: bool
+) -> Evaluate:
+    """Make a field or an index of a value a node.
+
+    Args:
+        operand: The value.
+        index: The name, key or index.
+        first: Whether no field or index is before it in its chain.
+        last: Whether none is behind it.
+        optional: Whether it was asked for with ``?``.
+    """
+
+    def member(frame: Frame) -> Value:
+        value = _entered(operand(frame), first=first)
+        if value is _ABSENT:
+            found = _ABSENT
+        elif type(value) is _Passing:
+            found = _found(value.value, index(frame))
+        elif optional:
+            found = _found(value, index(frame))
+        else:
+            return _indexed(value, index(frame))
+        if not last:
+            return found
+        return NONE if found is _ABSENT else Optional(found.value)
+
+    return member
+
+
+def _indexed(value: Value, index: Value) -> Value:
+    kind = type(value)
     if kind in MAP_TYPES:
-        key = to_key(usable(index))
         try:
-            return value[key]
+            return value[to_key(usable(index))]
         except KeyError:
             raise _missing_key(index) from None
     if kind is list:
@@ -52,37 +123,29 @@ def indexed(value: Value, index: Value) -> Value:
     raise _missing_key(usable(index))
 
 
-def find(value: Value, index: Value) -> Optional:
-    """Return what a list or a map has at an index, if it has.
-
-    Raises:
-        CelEvaluationError: The index is of a wrong type.
-    """
-    if type(value) is Optional:
-        if not value.present:
-            return NONE
-        value = value.value
+def _found(value: Value, index: Value) -> _Passing:
     kind = type(value)
     if kind in MAP_TYPES:
         key = to_key(usable(index))
         if key in value or kind is DefaultMap:
-            return Optional(value[key])
-        return NONE
+            return _Passing(value[key])
+        return _ABSENT
     if kind is list:
         at = _position(index)
-        return Optional(value[at]) if 0 <= at < len(value) else NONE
+        return _Passing(value[at]) if 0 <= at < len(value) else _ABSENT
     usable(index)
-    return NONE
+    return _ABSENT
 
 
-def is_present(value: Value, field: str) -> bool:
+def is_present(value: Value, field: str, *, first: bool) -> bool:
     """Say whether ``has(value.field)``."""
-    if type(value) is Optional:
-        return value.present and is_present(value.value, field)
-    if type(value) is list:
+    entered = _entered(value, first=first)
+    if type(entered) is _Passing:
+        return entered is not _ABSENT and is_present(entered.value, field, first=False)
+    if type(entered) is list:
         _position(field)
-    if type(value) in MAP_TYPES:
-        return field in value or type(value) is DefaultMap
+    if type(entered) in MAP_TYPES:
+        return field in entered or type(entered) is DefaultMap
     return False
 
 

@@ -12,7 +12,7 @@ import attrs
 from quaymaster._cel.declarations import Overload
 from quaymaster._cel.errors import CelCostError
 from quaymaster._cel.frames import COST, Evaluate, Frame
-from quaymaster._cel.values import Value
+from quaymaster._cel.values import NONE, Value
 
 __all__ = ["LIST_COST", "MAP_COST", "Meter"]
 
@@ -61,7 +61,7 @@ class Meter:
 
         def paying(frame: Frame) -> Value:
             found = evaluate(frame)
-            if found.present:
+            if found is not NONE:
                 self.pay(frame, 1)
             return found
 

@@ -43,7 +43,7 @@ from quaymaster._cel.frames import (
 from quaymaster._cel.lexer import place_of
 from quaymaster._cel.libraries.conversions import CONVERSIONS
 from quaymaster._cel.libraries.regexes import PATTERN_ARGUMENTS, prepared
-from quaymaster._cel.lookups import attribute, find, indexed, is_present, usable
+from quaymaster._cel.lookups import begun, is_present, step, usable
 from quaymaster._cel.loops import Step, collect, count, quantify
 from quaymaster._cel.metering import LIST_COST, MAP_COST, Meter
 from quaymaster._cel.values import (
@@ -146,7 +146,7 @@ class _Maker:
 
     # Names and fields.
 
-    def _identifier(self, node: Identifier) -> Evaluate:
+    def _identifier(self, node: Identifier, *, last: bool = True) -> Evaluate:
         places = self._places.get(node.name)
         if not places:
             return Constant(TypeValue(node.name))
@@ -159,80 +159,57 @@ class _Maker:
                     value = value.bind(frame, place)
                 if isinstance(value, CelEvaluationError):
                     raise value
-                return value
+                return begun(value) if last else value
 
             return self._paid(bound)
 
         def variable(frame: Frame) -> Value:
-            return frame[place]
+            value = frame[place]
+            return begun(value) if last and type(value) is Optional else value
 
         return self._paid(variable)
 
-    def _select(self, node: Select) -> Evaluate:
+    def _select(self, node: Select, *, last: bool = True) -> Evaluate:
         name = self._checked.names.get(node.number)
         if name is not None:
             return Constant(TypeValue(name))
         operand, field = self._operand(node.operand), node.field
+        first = not _is_step(node.operand)
         if node.test_only:
             # Costs what the operand costs without its name, as upstream has it.
-            return self._tested(operand, field)
-
-        def select(frame: Frame) -> Value:
-            found = operand(frame)
-            try:
-                return found[field]
-            except (KeyError, TypeError):
-                return attribute(found, field)
-
-        return self._paid(select)
-
-    def _tested(self, operand: Evaluate, field: str) -> Evaluate:
-        def test(frame: Frame) -> Value:
-            return is_present(operand(frame), field)
-
-        return test
+            return lambda frame: is_present(operand(frame), field, first=first)
+        return self._paid(_by_key(operand, field, first=first, last=last))
 
     def _operand(self, node: Expression) -> Evaluate:
-        return self._relative(node, self.make(node))
+        """Make what a field or an index is taken of."""
+        match node:
+            case Identifier():
+                return self._identifier(node, last=False)
+            case Select(test_only=False):
+                return self._select(node, last=False)
+            case Call(function="_[_]"):
+                return self._indexed(node, optional=False, last=False)
+            case Call(function="_[?_]" | "_?._"):
+                return self._indexed(node, optional=True, last=False)
+        made = self.make(node)
+        # What is no attribute costs one more.
+        return made if _is_attribute(node) else self._paid(made)
 
-    def _relative(self, node: Expression, evaluate: Evaluate) -> Evaluate:
-        """Let what is no attribute cost one more where a field of it is taken."""
-        if _is_attribute(node):
-            return evaluate
-        return self._paid(evaluate)
-
-    def _indexed(self, node: Call, *, optional: bool) -> Evaluate:
+    def _indexed(self, node: Call, *, optional: bool, last: bool = True) -> Evaluate:
         operand_node, index_node = node.arguments
         operand, index = self._operand(operand_node), self.make(index_node)
+        first = not _is_step(operand_node)
         if not isinstance(index_node, Literal) and not _is_attribute(index_node):
             index = self._paid(index)
         if isinstance(index, Constant):
             self._check_index(index_node, index.value)
+        member = step(operand, index, first=first, last=last, optional=optional)
         if optional:
-
-            def may_have(frame: Frame) -> Value:
-                found = operand(frame)
-                return find(found, index(frame))
-
             meter = self._meter
-            return may_have if meter is None else meter.paid_if_present(may_have)
+            return member if meter is None else meter.paid_if_present(member)
         if isinstance(index, Constant) and type(index.value) is str:
-            key = index.value
-
-            def by_key(frame: Frame) -> Value:
-                found = operand(frame)
-                try:
-                    return found[key]
-                except (KeyError, TypeError):
-                    return attribute(found, key)
-
-            return self._paid(by_key)
-
-        def by_index(frame: Frame) -> Value:
-            found = operand(frame)
-            return indexed(found, index(frame))
-
-        return self._paid(by_index)
+            member = _by_key(operand, index.value, first=first, last=last)
+        return self._paid(member)
 
     def _check_index(self, node: Expression, index: Value) -> None:
         try:
@@ -336,9 +313,9 @@ class _Maker:
         def condition(frame: Frame) -> Value:
             value = test(frame)
             if value is True:
-                return then(frame)
+                return begun(then(frame))
             if value is False:
-                return other(frame)
+                return begun(other(frame))
             raise no_such_overload()
 
         return condition
@@ -365,7 +342,7 @@ class _Maker:
             if type(found) is not Optional:
                 return found
             if found.present:
-                return found.value if takes_value else found
+                return _valid(found.value) if takes_value else found
             return second(frame)
 
         return alternative
@@ -494,6 +471,36 @@ _NOTHING: Final[Frame] = []
 def _value_of(node: Literal) -> Value:
     value = node.value
     return Uint(value.value) if isinstance(value, UintLiteral) else value
+
+
+def _valid(value: Value) -> Value:
+    """Return a value that was in an optional one, unless it is an error."""
+    if isinstance(value, CelEvaluationError):
+        raise value
+    return value
+
+
+def _by_key(operand: Evaluate, key: str, *, first: bool, last: bool) -> Evaluate:
+    """Make a field by a known name a node: what a map has is given at once."""
+    otherwise = step(
+        lambda frame: frame[-1], Constant(key), first=first, last=last, optional=False
+    )
+
+    def member(frame: Frame) -> Value:
+        found = operand(frame)
+        try:
+            return found[key]
+        except (KeyError, TypeError):
+            return otherwise([found])
+
+    return member
+
+
+def _is_step(node: Expression) -> bool:
+    """Whether a node is a field or an index, which a chain goes on with."""
+    if isinstance(node, Call):
+        return node.function in ("_[_]", "_[?_]", "_?._")
+    return isinstance(node, Select) and not node.test_only
 
 
 def _is_attribute(node: Expression) -> bool:

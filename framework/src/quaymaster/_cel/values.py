@@ -11,7 +11,6 @@ list, map              ``list``, ``dict`` (never changed); keys that are true or
 duration, timestamp    `Duration`, `Timestamp`
 optional_type          `Optional`
 type                   `TypeValue`
-kubernetes.Quantity    `quaymaster._objects.quantity.Quantity`
 others                 classes of their libraries
 =====================  =========================================================
 """

@@ -16,6 +16,7 @@ from quaymaster._cel.libraries.operators import to_int, to_uint
 from quaymaster._cel.libraries.times import DURATIONS
 from quaymaster._cel.values import (
     Duration,
+    Timestamp,
     Uint,
     Value,
     no_such_overload,
@@ -39,6 +40,20 @@ _LONG_NAMES: Final = {
 }
 
 
+_COMPARED: Final = frozenset({int, Uint, float, bool, Duration, Timestamp, str, bytes})
+
+
+def _comparable(values: list[Value]) -> list[Value]:
+    """Return values of types that have an order.
+
+    Raises:
+        CelEvaluationError: One has none.
+    """
+    if not all(type(each) in _COMPARED for each in values):
+        raise no_such_overload()
+    return values
+
+
 def _or_nothing(one: Value, other: Value) -> int:
     """Compare two values; what cannot be compared is neither first nor last."""
     try:
@@ -48,9 +63,10 @@ def _or_nothing(one: Value, other: Value) -> int:
 
 
 def _is_sorted(values: list[Value]) -> bool:
-    return all(
-        _or_nothing(one, other) <= 0 for one, other in itertools.pairwise(values)
-    )
+    for one, other in itertools.pairwise(values):
+        if _or_nothing(*_comparable([one, other])) > 0:
+            return False
+    return True
 
 
 def _extreme(name: str, sign: int) -> Callable[[list[Value]], Value]:
@@ -58,7 +74,7 @@ def _extreme(name: str, sign: int) -> Callable[[list[Value]], Value]:
         if not values:
             raise CelEvaluationError(f"{name} called on empty list")
         best = values[0]
-        for value in values[1:]:
+        for value in _comparable(values)[1:]:
             if _or_nothing(best, value) == sign:
                 best = value
         return best
@@ -120,6 +136,8 @@ def _slice(values: list[Value], start: int, end: int) -> list[Value]:
 
 
 def _flatten(values: list[Value], depth: int = 1) -> list[Value]:
+    if type(values) is not list or type(depth) is not int:
+        raise no_such_overload()
     if depth < 0:
         raise CelEvaluationError("level must be non-negative")
     found: list[Value] = []
@@ -220,8 +238,15 @@ OVERLOADS: Final[tuple[Overload, ...]] = (
     method("list_a_index_of_int", "list(A).indexOf(A) -> int", _index_of),
     method("list_a_last_index_of_int", "list(A).lastIndexOf(A) -> int", _last_index_of),
     method("list_slice", "list(T).slice(int, int) -> list(T)", _slice),
-    method("list_flatten", "list(list(T)).flatten() -> list(T)", _flatten),
-    method("list_flatten_int", "list(dyn).flatten(int) -> list(dyn)", _flatten),
+    method(
+        "list_flatten", "list(list(T)).flatten() -> list(T)", _flatten, guarded=False
+    ),
+    method(
+        "list_flatten_int",
+        "list(dyn).flatten(int) -> list(dyn)",
+        _flatten,
+        guarded=False,
+    ),
     method("list_distinct", "list(T).distinct() -> list(T)", _distinct),
     method("list_reverse", "list(T).reverse() -> list(T)", lambda each: each[::-1]),
     function("lists_range", "lists.range(int) -> list(int)", _range),

@@ -13,6 +13,7 @@ from quaymaster._cel.declarations import Overload, function, method
 from quaymaster._cel.dispatch import TYPE_NAMES
 from quaymaster._cel.equality import only_with_its_like
 from quaymaster._cel.errors import CelEvaluationError
+from quaymaster._cel.lookups import without_native_form
 
 __all__ = ["CIDR", "IP", "OVERLOADS"]
 
@@ -43,6 +44,7 @@ class CIDR:
 
 for _kind, _name in ((IP, "net.IP"), (CIDR, "net.CIDR")):
     only_with_its_like(_kind)
+    without_native_form(_kind)
     TYPE_NAMES[_kind] = _name
 
 

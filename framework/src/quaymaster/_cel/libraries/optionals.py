@@ -30,6 +30,8 @@ def _of_non_zero(value: Value) -> Optional:
 def _value(optional: Optional) -> Value:
     if not optional.present:
         raise CelEvaluationError("optional.none() dereference")
+    if isinstance(optional.value, CelEvaluationError):
+        raise optional.value
     return optional.value
 
 

@@ -5,7 +5,6 @@ Mirrors ``pkg/cel/library/quantity.go`` and ``pkg/cel/library/semverlib.go``
 """
 
 import functools
-import math
 import re
 from typing import Final
 
@@ -15,13 +14,12 @@ from quaymaster._cel.declarations import Overload, function, method
 from quaymaster._cel.dispatch import TYPE_NAMES
 from quaymaster._cel.equality import only_with_its_like
 from quaymaster._cel.errors import CelEvaluationError
-from quaymaster._cel.values import MAX_INT, MAX_UINT, MIN_INT, Value
-from quaymaster._errors import QuantityError
-from quaymaster._objects.quantity import Quantity
+from quaymaster._cel.libraries.amounts import Amount, parse_amount
+from quaymaster._cel.lookups import without_native_form
+from quaymaster._cel.values import MAX_UINT, Value, no_such_overload
 
-__all__ = ["OVERLOADS", "Semver", "parse_quantity", "parse_semver"]
+__all__ = ["OVERLOADS", "Semver", "parse_semver"]
 
-_NANOS: Final = 10**9
 _LETTERS: Final = "0-9A-Za-z-"
 _SEMVER: Final = re.compile(
     rf"(\d+)\.(\d+)\.(\d+)(?:-([{_LETTERS}.]*))?(?:\+([{_LETTERS}.]*))?", re.ASCII
@@ -59,12 +57,6 @@ class Semver:
                 for each in self.pre
             ),
         )
-
-
-only_with_its_like(Semver)
-only_with_its_like(Quantity)
-TYPE_NAMES[Semver] = "kubernetes.Semver"
-TYPE_NAMES[Quantity] = "kubernetes.Quantity"
 
 
 def _number(text: str) -> int:
@@ -139,115 +131,90 @@ def _semver_order(one: Semver, other: Semver) -> int:
     return _order(one.rank, other.rank)
 
 
-_QUANTITY: Final = re.compile(
-    r"[+-]?(?=\.?[0-9])[0-9]*(?:\.[0-9]*)?"
-    r"(?:[KMGTPE]i|[eE][+-]?[0-9]+|[numkMGTPE]?)",
-    re.ASCII,
-)
-
-
-def parse_quantity(text: str) -> Quantity:
-    """Read a quantity.
-
-    Raises:
-        CelEvaluationError: It is none.
-    """
-    if not _QUANTITY.fullmatch(text):
-        raise CelEvaluationError(
-            "quantities must match the regular expression "
-            "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
-        )
-    try:
-        return Quantity(text)
-    except QuantityError as error:
-        raise CelEvaluationError(str(error)) from error
-
-
 def _is_quantity(text: str) -> bool:
     try:
-        parse_quantity(text)
+        parse_amount(text)
     except CelEvaluationError:
         return False
     return True
 
 
-def _is_integer(quantity: Quantity) -> bool:
-    whole, rest = divmod(quantity.nanos, _NANOS)
-    return not rest and MIN_INT <= whole <= MAX_INT
-
-
-def _integer(quantity: Quantity) -> int:
-    if not _is_integer(quantity):
+def _integer(amount: Amount) -> int:
+    if amount.integer is None:
         raise CelEvaluationError("cannot convert value to integer")
-    return quantity.nanos // _NANOS
+    return amount.integer
 
 
-def _float(quantity: Quantity) -> float:
-    try:
-        return quantity.nanos / _NANOS
-    except OverflowError:
-        return math.copysign(math.inf, quantity.nanos)
+def _same_amount(one: Amount, other: Amount) -> bool:
+    # Upstream's sums are of another class, with which it compares nothing.
+    if other.is_result:
+        raise no_such_overload()
+    return one.compare(other) == 0
 
 
-def _plus(quantity: Quantity, number: int) -> Quantity:
-    return quantity + Quantity(number)
-
-
-def _minus(quantity: Quantity, number: int) -> Quantity:
-    return quantity - Quantity(number)
+only_with_its_like(Semver)
+only_with_its_like(Amount, _same_amount)
+without_native_form(Semver)
+without_native_form(Amount)
+TYPE_NAMES[Semver] = "kubernetes.Semver"
+TYPE_NAMES[Amount] = "kubernetes.Quantity"
 
 
 OVERLOADS: Final[tuple[Overload, ...]] = (
     function(
-        "string_to_quantity", "quantity(string) -> kubernetes.Quantity", parse_quantity
+        "string_to_quantity", "quantity(string) -> kubernetes.Quantity", parse_amount
     ),
     function("is_quantity_string", "isQuantity(string) -> bool", _is_quantity),
     function(
         "quantity_sign",
         "sign(kubernetes.Quantity) -> int",
-        lambda quantity: _order(quantity.nanos, 0),
+        lambda amount: amount.sign,
     ),
     method(
         "quantity_is_greater_than",
         "kubernetes.Quantity.isGreaterThan(kubernetes.Quantity) -> bool",
-        lambda one, other: one > other,
+        lambda one, other: one.compare(other) > 0,
     ),
     method(
         "quantity_is_less_than",
         "kubernetes.Quantity.isLessThan(kubernetes.Quantity) -> bool",
-        lambda one, other: one < other,
+        lambda one, other: one.compare(other) < 0,
     ),
     method(
         "quantity_compare_to",
         "kubernetes.Quantity.compareTo(kubernetes.Quantity) -> int",
-        _order,
+        Amount.compare,
     ),
     method(
         "quantity_get_float",
         "kubernetes.Quantity.asApproximateFloat() -> double",
-        _float,
+        float,
     ),
     method("quantity_get_int", "kubernetes.Quantity.asInteger() -> int", _integer),
     method(
-        "quantity_is_integer", "kubernetes.Quantity.isInteger() -> bool", _is_integer
+        "quantity_is_integer",
+        "kubernetes.Quantity.isInteger() -> bool",
+        lambda amount: amount.integer is not None,
     ),
     method(
         "quantity_add",
         "kubernetes.Quantity.add(kubernetes.Quantity) -> kubernetes.Quantity",
-        lambda one, other: one + other,
+        Amount.plus,
     ),
     method(
-        "quantity_add_int", "kubernetes.Quantity.add(int) -> kubernetes.Quantity", _plus
+        "quantity_add_int",
+        "kubernetes.Quantity.add(int) -> kubernetes.Quantity",
+        lambda amount, number: amount.plus(Amount(number)),
     ),
     method(
         "quantity_sub",
         "kubernetes.Quantity.sub(kubernetes.Quantity) -> kubernetes.Quantity",
-        lambda one, other: one - other,
+        Amount.minus,
     ),
     method(
         "quantity_sub_int",
         "kubernetes.Quantity.sub(int) -> kubernetes.Quantity",
-        _minus,
+        lambda amount, number: amount.minus(Amount(number)),
     ),
     function("string_to_semver", "semver(string) -> kubernetes.Semver", _semver),
     function(

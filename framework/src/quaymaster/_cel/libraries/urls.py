@@ -15,6 +15,7 @@ from quaymaster._cel.declarations import Overload, function, method
 from quaymaster._cel.dispatch import TYPE_NAMES
 from quaymaster._cel.equality import only_with_its_like
 from quaymaster._cel.errors import CelEvaluationError
+from quaymaster._cel.lookups import without_native_form
 
 __all__ = ["OVERLOADS", "URL", "request_uri"]
 
@@ -42,6 +43,7 @@ class URL:
 
 
 only_with_its_like(URL)
+without_native_form(URL)
 TYPE_NAMES[URL] = "kubernetes.URL"
 
 
