@@ -24,10 +24,13 @@ from tests.kit.programs import run_program
 ROOT = Path(__file__).parents[2]
 # Packages are installed and run by tests/examples.
 EXAMPLES = ROOT / "docs/examples"
+# They start a server: tests/docs/test_served_pages.py.
+SERVED_PAGES = {"ask-over-http.md"}
 PAGES = [
     path
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
     if path.parent.name != "tutorial"
+    and path.name not in SERVED_PAGES
     and EXAMPLES not in path.parents
     and read_page(path).commands
 ]

@@ -6,6 +6,7 @@ from contextlib import closing
 import click
 
 from quaymaster._cli.inputs import InputOptions, read_inputs
+from quaymaster._cli.listening import bind_option, read_tls, tls_options
 from quaymaster._cli.logs import logging_to_stderr
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import print_line
@@ -15,35 +16,14 @@ from quaymaster._config.watcher import ConfigWatcher
 from quaymaster._contract.clock import RealClock
 from quaymaster._extender_server.http_server import ExtenderServer, ServerOptions
 from quaymaster._extender_server.service import ExtenderService, UnknownNodes
-from quaymaster._serving.tls import CertificateError, ServerTLS, TLSFiles
 
 __all__ = ["command"]
-
-_LARGEST_PORT = 65535
-
-
-def _address(
-    _context: click.Context, _option: click.Parameter, text: str
-) -> tuple[str, int]:
-    host, colon, port = text.rpartition(":")
-    if not (host and colon and port.isdecimal() and int(port) <= _LARGEST_PORT):
-        expected = "a host and a port such as 127.0.0.1:8888"
-        raise click.BadParameter(f"expected {expected}, got {text!r}")
-    return host, int(port)
 
 
 @click.command("extender")
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=MANIFEST)
 @config_option(required=True)
-@click.option(
-    "--bind",
-    "address",
-    metavar="HOST:PORT",
-    default="127.0.0.1:8888",
-    show_default=True,
-    callback=_address,
-    help="Where to listen; port 0 takes a free one.",
-)
+@bind_option("127.0.0.1:8888")
 @click.option(
     "--unknown-nodes",
     type=click.Choice([one.value for one in UnknownNodes]),
@@ -51,18 +31,7 @@ def _address(
     show_default=True,
     help="What becomes of nodes that are only named, and not known from PATH.",
 )
-@click.option(
-    "--tls-cert-file",
-    type=click.Path(),
-    metavar="FILE",
-    help="Serve HTTPS with this certificate, and those up to its authority.",
-)
-@click.option(
-    "--tls-private-key-file",
-    type=click.Path(),
-    metavar="FILE",
-    help="Its private key.",
-)
+@tls_options
 @click.option(
     "--client-ca-file",
     type=click.Path(),
@@ -98,7 +67,7 @@ def command(
     A changed configuration file comes into force within seconds, or at once after the
     signal SIGHUP; one that is wrong is reported, and the old configuration stays.
     """
-    tls = _tls(tls_cert_file, tls_private_key_file, client_ca_file)
+    tls = read_tls(tls_cert_file, tls_private_key_file, client_ca_file)
     options = ServerOptions(tls=tls, max_request_bytes=max_request_bytes)
     inputs = read_inputs(
         InputOptions(paths=tuple(paths), config_file=config_file),
@@ -146,23 +115,3 @@ def _listening(
         raise click.BadParameter(
             f"cannot listen on {where}: {error.strerror}", param_hint="--bind"
         ) from error
-
-
-def _tls(
-    certificate: str | None, key: str | None, client_authorities: str | None
-) -> ServerTLS | None:
-    if certificate is None and key is None:
-        if client_authorities is not None:
-            raise click.UsageError("--client-ca-file needs --tls-cert-file")
-        return None
-    if certificate is None or key is None:
-        raise click.UsageError(
-            "--tls-cert-file and --tls-private-key-file need each other"
-        )
-    files = TLSFiles(
-        certificate=certificate, key=key, client_authorities=client_authorities
-    )
-    try:
-        return ServerTLS(files)
-    except CertificateError as error:
-        raise click.UsageError(str(error)) from error

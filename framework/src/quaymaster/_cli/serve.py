@@ -1,9 +1,11 @@
 """``quaymaster serve``."""
 
 import importlib
+import math
 import os
 import secrets
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +13,13 @@ import attrs
 import click
 
 from quaymaster._cli.inputs import InputOptions, Inputs, input_options, read_inputs
+from quaymaster._cli.listening import (
+    bind_option,
+    is_loopback,
+    read_tls,
+    tls_options,
+)
+from quaymaster._cli.logs import logging_to_stderr
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import print_line, progress_bar, scheduling_in, warn
 from quaymaster._errors import QuaymasterError
@@ -19,22 +28,15 @@ from quaymaster._service.limits import ServiceLimits
 if TYPE_CHECKING:  # the extra may be missing
     from starlette.applications import Starlette
 
+    from quaymaster._service.standing import SharedStanding
+
 __all__ = ["command"]
 
 _EXTRA = ("starlette", "uvicorn")
 _TOKEN = "QUAYMASTER_SERVE_TOKEN"
-_LARGEST_PORT = 65535
 _DEFAULT = ServiceLimits()
-
-
-def _address(
-    _context: click.Context, _option: click.Parameter, text: str
-) -> tuple[str, int]:
-    host, colon, port = text.rpartition(":")
-    if not (host and colon and port.isdecimal() and int(port) <= _LARGEST_PORT):
-        expected = "a host and a port such as 127.0.0.1:8090"
-        raise click.BadParameter(f"expected {expected}, got {text!r}")
-    return host.strip("[]"), int(port)
+_STDIN = "-"
+_READ_ONCE = "standard input cannot be read a second time"
 
 
 class _InputError(QuaymasterError):
@@ -56,14 +58,13 @@ class _Access:
 
 @click.command("serve")
 @input_options
+@bind_option("127.0.0.1:8090")
+@tls_options
 @click.option(
-    "--bind",
-    "address",
-    metavar="HOST:PORT",
-    default="127.0.0.1:8090",
-    show_default=True,
-    callback=_address,
-    help="Where to listen; port 0 takes a free one.",
+    "--plain-http",
+    is_flag=True,
+    help="Do without TLS although other machines reach the address: tokens and answers "
+    "can be read on their way.",
 )
 @click.option(
     "--workers",
@@ -123,6 +124,9 @@ class _Access:
 def command(
     options: InputOptions,
     address: tuple[str, int],
+    tls_cert_file: str | None,
+    tls_private_key_file: str | None,
+    plain_http: bool,
     workers: int,
     refresh: float,
     token_file: str | None,
@@ -137,13 +141,24 @@ def command(
     The manifests are simulated as with "simulate". POST /v1/fit then asks whether pods
     would fit, /v1/explain why, and /v1/simulate what happens if objects come in; every
     request is answered as if it were the only one. /openapi.json describes them.
+
+    It runs until SIGINT (Ctrl-C) or SIGTERM. SIGHUP reads the input again; if that is
+    wrong then, the old one stays, and /healthz says so.
     """
     _check_extra()
-    from quaymaster._service.serving import (  # noqa: PLC0415 - the extra may be missing
-        listen,
-        serve,
-    )
+    # The extra may be missing.
+    from quaymaster._service.listening import listen, url_of  # noqa: PLC0415 - above
+    from quaymaster._service.serving import ServeOptions, serve  # noqa: PLC0415 - above
+    from quaymaster._service.standing import SharedStanding  # noqa: PLC0415 - above
 
+    tls = read_tls(tls_cert_file, tls_private_key_file)
+    if tls is None and not plain_http and not is_loopback(address[0]):
+        raise click.UsageError(
+            f"other machines reach {address[0]}: expected --tls-cert-file and "
+            "--tls-private-key-file, or --plain-http to do without"
+        )
+    if refresh and _STDIN in options.paths:
+        raise click.UsageError(f"--refresh: {_READ_ONCE}")
     limits = ServiceLimits(
         body_bytes=max_request_bytes,
         pods=max_request_pods,
@@ -152,16 +167,23 @@ def command(
     )
     access = _access(token_file, no_token)
     inputs = read_inputs(options)
-    with listen(*address) as opened:
-        host, port = opened.getsockname()[:2]
-        shown = f"[{host}]" if ":" in host else host
-        told = [f"listening on http://{shown}:{port}", access.told]
+    standing = SharedStanding()
+    with ExitStack() as stack, logging_to_stderr():
+        sockets = listen(*address, workers)
+        for one in sockets:
+            stack.enter_context(one)
+        url = url_of(sockets[0], has_tls=tls is not None)
+        told = [f"listening on {url}", access.told]
         serve(
-            _maker(options, inputs, access.token, limits, told),
-            opened,
-            workers=workers,
-            refresh_seconds=refresh,
-            on_trouble=warn,
+            _maker(options, inputs, access.token, limits, standing, told),
+            sockets,
+            standing,
+            ServeOptions(
+                tls=tls,
+                refresh_seconds=refresh,
+                grace_seconds=math.ceil(timeout),
+                on_trouble=warn,
+            ),
         )
 
 
@@ -170,6 +192,7 @@ def _maker(
     first: Inputs,
     token: str,
     limits: ServiceLimits,
+    standing: "SharedStanding",
     told: list[str],
 ) -> Callable[[], "Starlette"]:
     """Return what makes the application, from the input as it is then."""
@@ -180,7 +203,7 @@ def _maker(
     waiting = [first]
 
     def make() -> "Starlette":
-        inputs = waiting.pop() if waiting else read_inputs(options)
+        inputs = waiting.pop() if waiting else _read_again(options)
         with progress_bar() as progress, inputs.located():
             cluster = WarmCluster(
                 inputs.objects,
@@ -193,9 +216,18 @@ def _maker(
         print_notices(inputs.notices)
         while told:
             print_line(told.pop(0))
-        return make_app(cluster, token=token, limits=limits)
+        return make_app(cluster, token=token, limits=limits, standing=standing.read)
 
     return make
+
+
+def _read_again(options: InputOptions) -> Inputs:
+    if _STDIN in options.paths:
+        raise _InputError(_READ_ONCE)
+    try:
+        return read_inputs(options)
+    except click.ClickException as error:
+        raise _InputError(error.format_message()) from error
 
 
 def _check_extra() -> None:

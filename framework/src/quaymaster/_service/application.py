@@ -2,6 +2,8 @@
 
 import hmac
 import time
+from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Final
 
 import anyio
@@ -24,6 +26,7 @@ from quaymaster._service.messages import (
     read_body,
 )
 from quaymaster._service.openapi import openapi
+from quaymaster._service.standing import Standing
 from quaymaster._service.warm import WarmCluster
 
 __all__ = ["make_app"]
@@ -34,7 +37,11 @@ _BEARER: Final = b"Bearer "
 
 
 def make_app(
-    cluster: WarmCluster, *, token: str = "", limits: ServiceLimits | None = None
+    cluster: WarmCluster,
+    *,
+    token: str = "",
+    limits: ServiceLimits | None = None,
+    standing: Callable[[], Standing] | None = None,
 ) -> Starlette:
     """Make an ASGI application that answers questions about a cluster.
 
@@ -42,8 +49,10 @@ def make_app(
         cluster: The cluster; from now on it belongs to the application.
         token: What clients must send as a bearer token; empty for no such check.
         limits: The limits.
+        standing: Says how the input was read last, for ``/healthz``; None for an input
+            that is not read again.
     """
-    service = _Service(cluster, token, limits or ServiceLimits())
+    service = _Service(cluster, token, limits or ServiceLimits(), standing)
     return Starlette(
         routes=[
             Route("/v1/fit", service.fit, methods=["POST"]),
@@ -62,8 +71,15 @@ def make_app(
 
 
 class _Service:
-    def __init__(self, cluster: WarmCluster, token: str, limits: ServiceLimits) -> None:
+    def __init__(
+        self,
+        cluster: WarmCluster,
+        token: str,
+        limits: ServiceLimits,
+        standing: Callable[[], Standing] | None,
+    ) -> None:
         self._cluster = cluster
+        self._standing = standing
         self._expected = token.encode()
         self._limits = limits
         self._simulations = 0
@@ -103,14 +119,22 @@ class _Service:
     async def health(self, _request: Request) -> Response:
         """Answer ``GET /healthz``."""
         cluster = self._cluster
-        return _json(
-            {
-                "status": "ok",
-                "nodes": cluster.nodes,
-                "pods": cluster.pods,
-                "unscheduled": cluster.unscheduled,
+        known: dict[str, object] = {
+            "status": "ok",
+            "nodes": cluster.nodes,
+            "pods": cluster.pods,
+            "unscheduled": cluster.unscheduled,
+        }
+        if self._standing is not None:
+            standing = self._standing()
+            known["status"] = "stale" if standing.failures else "ok"
+            known["input"] = {
+                "read": datetime.fromtimestamp(int(standing.read_at), UTC).isoformat(),
+                "refreshes": standing.refreshes,
+                "failures": standing.failures,
+                "error": standing.error,
             }
-        )
+        return _json(known)
 
     async def refuse(self, _request: Request, error: Exception) -> Response:
         """Tell what is wrong with a request."""

@@ -1,167 +1,100 @@
-"""Runs the service: a socket, and one process for each worker."""
+"""Runs the service: waits for signals, and for the time to read the input again."""
 
-import contextlib
-import gc
-import os
 import signal
 import socket
-import sys
 from collections.abc import Callable, Sequence
-from typing import Final
 
-import uvicorn
+import attrs
 from starlette.applications import Starlette
 
-from quaymaster._errors import QuaymasterError
+from quaymaster._contract.clock import Clock, RealClock
+from quaymaster._service.refreshing import Refresher
+from quaymaster._service.signals import ENDING, Ended, Signals
+from quaymaster._service.standing import SharedStanding
+from quaymaster._service.workers import Workers
+from quaymaster._serving.tls import ServerTLS
 
-__all__ = ["AddressError", "WorkerError", "listen", "serve"]
-
-_BACKLOG: Final = 2048
-_GRACE_SECONDS: Final = 5
-_ENDING: Final = frozenset({signal.SIGINT, signal.SIGTERM})
-_SIGNALS: Final = _ENDING | {signal.SIGCHLD, signal.SIGHUP, signal.SIGALRM}
-
-
-class AddressError(QuaymasterError):
-    """An address that cannot be listened on."""
+__all__ = ["ServeOptions", "serve"]
 
 
-class WorkerError(QuaymasterError):
-    """A worker has ended without being told to."""
+@attrs.frozen(kw_only=True)
+class ServeOptions:
+    """How to run the service.
 
-
-def listen(address: str, port: int) -> socket.socket:
-    """Open a listening socket.
-
-    Args:
-        address: The address, such as ``127.0.0.1``.
-        port: The port; 0 for any that is free.
-
-    Raises:
-        AddressError: That is not possible.
+    Attributes:
+        tls: The certificates; None speaks plain HTTP.
+        refresh_seconds: How long after the last refresh the next one comes; 0: never.
+        grace_seconds: How long answers that are under way may take at the end.
+        on_trouble: Told what went wrong with a refresh.
     """
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    opened = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        opened.bind((address, port))
-        opened.listen(_BACKLOG)
-    except OSError as error:
-        opened.close()
-        reason = error.strerror or error
-        raise AddressError(f"cannot listen on {address}:{port}: {reason}") from error
-    return opened
+
+    tls: ServerTLS | None = None
+    refresh_seconds: float = 0.0
+    grace_seconds: int = 30
+    on_trouble: Callable[[str], None] = print
 
 
 def serve(
     make_app: Callable[[], Starlette],
-    opened: socket.socket,
-    *,
-    workers: int = 1,
-    refresh_seconds: float = 0.0,
-    on_trouble: Callable[[str], None] = print,
+    sockets: Sequence[socket.socket],
+    standing: SharedStanding,
+    options: ServeOptions,
 ) -> None:
     """Answer requests until SIGINT or SIGTERM comes; answers under way are finished.
 
-    On SIGHUP, and every ``refresh_seconds``, the application is made anew, and other
-    workers take over. If that fails, everything stays as it was.
+    On SIGHUP, and every so often, the application is made anew, and other workers take
+    over. If that fails, everything stays as it was.
 
     Args:
-        make_app: Makes the application. Workers are forked, so they share the memory of
-            what it knows.
-        opened: The listening socket.
-        workers: How many processes answer.
-        refresh_seconds: How often to make the application anew; 0 for never.
-        on_trouble: Told what went wrong with a refresh.
+        make_app: Makes the application.
+        sockets: The listening sockets, one for each worker.
+        standing: Where it is noted how the last refresh went.
+        options: The options.
 
     Raises:
         WorkerError: A worker has ended by itself; then all are ended.
     """
-    signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
-    children = _started(make_app(), opened, workers)
-    signal.setitimer(signal.ITIMER_REAL, refresh_seconds, refresh_seconds)
-    try:
-        while (number := signal.sigwait(_SIGNALS)) not in _ENDING:
-            if number == signal.SIGCHLD:
-                _check(children)
-                continue
-            try:
-                app = make_app()
-            except QuaymasterError as error:
-                on_trouble(f"not refreshed: {error}")
-            else:
-                _end(children)
-                children = _started(app, opened, workers)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        _end(children)
-        while signal.sigpending() & _SIGNALS:
-            signal.sigwait(_SIGNALS)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+    clock = RealClock()
+    with Signals() as signals:
+        workers = Workers(sockets, options.tls, options.grace_seconds, signals)
+
+        def make() -> Starlette:
+            with signals.interruptible():
+                return make_app()
+
+        refresher = Refresher(
+            make,
+            workers.take_over,
+            clock=clock,
+            standing=standing,
+            seconds=options.refresh_seconds,
+            on_trouble=options.on_trouble,
+        )
+        try:
+            refresher.start()
+            while _goes_on(signals, refresher, workers, clock):
+                pass
+        except Ended:
+            pass
+        finally:
+            workers.end()
 
 
-def _started(app: Starlette, opened: socket.socket, workers: int) -> list[int]:
-    gc.collect()
-    gc.freeze()  # so that the collector writes to no page that workers share
-    try:
-        return [_fork(app, opened) for _ in range(workers)]
-    finally:
-        gc.unfreeze()
-
-
-def _fork(app: Starlette, opened: socket.socket) -> int:
-    """Start a worker, and return its process id."""
-    sys.stdout.flush()
-    sys.stderr.flush()
-    child = os.fork()
-    if child:
-        return child
-    code = 1
-    try:
-        # The server puts its own handlers in their place, and raises again what came.
-        for number in _ENDING:
-            signal.signal(number, lambda *_: None)
-        for number in _SIGNALS - _ENDING:
-            signal.signal(number, signal.SIG_IGN)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
-        _server(app).run(sockets=[opened])
-        code = 0
-    finally:
-        os._exit(code)
-
-
-def _server(app: Starlette) -> uvicorn.Server:
-    config = uvicorn.Config(
-        app,
-        access_log=False,
-        log_level="warning",
-        lifespan="off",
-        proxy_headers=False,  # nobody asks who the client is
-        server_header=False,
-        ws="none",
-        timeout_graceful_shutdown=_GRACE_SECONDS,
-    )
-    return uvicorn.Server(config)
-
-
-def _check(children: Sequence[int]) -> None:
-    """Find out whether a worker has ended by itself.
-
-    Raises:
-        WorkerError: One has.
-    """
-    for child in children:
-        ended, status = os.waitpid(child, os.WNOHANG)
-        if ended:
-            code = os.waitstatus_to_exitcode(status)
-            raise WorkerError(f"a worker has ended by itself, with code {code}")
-
-
-def _end(children: Sequence[int]) -> None:
-    """End workers, and wait until they have answered what they were asked."""
-    for child in children:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(child, signal.SIGTERM)
-    for child in children:
-        with contextlib.suppress(ChildProcessError):
-            os.waitpid(child, 0)
+def _goes_on(
+    signals: Signals,
+    refresher: Refresher[Starlette],
+    workers: Workers,
+    clock: Clock,
+) -> bool:
+    """Wait for something to happen, and see to it; say whether it is to go on."""
+    due = clock.next_due()
+    left = None if due is None else max(due - clock.now(), 0.0)
+    came = frozenset(signals.wait(left))
+    if came & ENDING:
+        return False
+    if signal.SIGCHLD in came:
+        workers.look_after()
+    if signal.SIGHUP in came:
+        refresher.refresh()
+    clock.run_due()
+    return True

@@ -79,6 +79,29 @@ class RenewedTLS:
 
     def wrap(self, connection: socket.socket) -> ssl.SSLSocket:
         """Wrap an accepted connection; the handshake is left to its own thread."""
+        return self._current().wrap_socket(
+            connection, server_side=True, do_handshake_on_connect=False
+        )
+
+    def one_context(self) -> ssl.SSLContext:
+        """Return a context for a server that takes just one.
+
+        Each handshake by it takes the certificate that is in force then.
+        """
+
+        def choose(
+            connection: "ssl.SSLSocket | ssl.SSLObject",
+            _server_name: str | None,
+            _context: ssl.SSLContext,
+        ) -> None:
+            connection.context = self._current()
+
+        context = self._make()
+        # Called whether or not the client names a server.
+        context.sni_callback = choose
+        return context
+
+    def _current(self) -> ssl.SSLContext:
         state = self._state_now()
         if state != self._state:
             self._state = state
@@ -86,9 +109,7 @@ class RenewedTLS:
                 self._context = self._make()
             except CertificateError as error:
                 _log.error("the old certificates stay: %s", error)
-        return self._context.wrap_socket(
-            connection, server_side=True, do_handshake_on_connect=False
-        )
+        return self._context
 
 
 class ServerTLS(RenewedTLS):

@@ -1,0 +1,90 @@
+"""The options of servers that say where they listen, and with which certificates."""
+
+import ipaddress
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+import click
+
+from quaymaster._serving.tls import CertificateError, ServerTLS, TLSFiles
+
+__all__ = ["bind_option", "is_loopback", "read_tls", "tls_options"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_LARGEST_PORT: Final = 65535
+
+
+def bind_option(default: str) -> Callable[[F], F]:
+    """The option ``--bind``, which a command gets as ``address``: host and port."""
+
+    def address(
+        _context: click.Context, _option: click.Parameter, text: str
+    ) -> tuple[str, int]:
+        host, colon, port = text.rpartition(":")
+        if not (host and colon and port.isdecimal() and int(port) <= _LARGEST_PORT):
+            expected = f"a host and a port such as {default}"
+            raise click.BadParameter(f"expected {expected}, got {text!r}")
+        return host.removeprefix("[").removesuffix("]"), int(port)
+
+    return click.option(
+        "--bind",
+        "address",
+        metavar="HOST:PORT",
+        default=default,
+        show_default=True,
+        callback=address,
+        help="Where to listen; port 0 takes a free one.",
+    )
+
+
+def tls_options(command: F) -> F:
+    """Give a command the options ``--tls-cert-file`` and ``--tls-private-key-file``."""
+    certificate = click.option(
+        "--tls-cert-file",
+        type=click.Path(),
+        metavar="FILE",
+        help="Serve HTTPS with this certificate, and those up to its authority.",
+    )
+    key = click.option(
+        "--tls-private-key-file",
+        type=click.Path(),
+        metavar="FILE",
+        help="Its private key.",
+    )
+    return certificate(key(command))
+
+
+def read_tls(
+    certificate: str | None, key: str | None, client_authorities: str | None = None
+) -> ServerTLS | None:
+    """Return what a server speaks TLS with; None if no files are named.
+
+    Args:
+        certificate: The file with the certificate.
+        key: The file with its private key.
+        client_authorities: The file of the authorities of clients' certificates.
+    """
+    if certificate is None and key is None:
+        if client_authorities is not None:
+            raise click.UsageError("--client-ca-file needs --tls-cert-file")
+        return None
+    if certificate is None or key is None:
+        raise click.UsageError(
+            "--tls-cert-file and --tls-private-key-file need each other"
+        )
+    files = TLSFiles(
+        certificate=certificate, key=key, client_authorities=client_authorities
+    )
+    try:
+        return ServerTLS(files)
+    except CertificateError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches an address; a name other than localhost: no."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
