@@ -3,14 +3,12 @@
 from quaymaster._service.listening import AddressError, listen, url_of
 from quaymaster._service.refreshing import Refresher
 from quaymaster._service.standing import SharedStanding, Standing
-from quaymaster._service.worker import Worker
 
 __all__ = [
     "AddressError",
     "Refresher",
     "SharedStanding",
     "Standing",
-    "Worker",
     "listen",
     "url_of",
 ]
