@@ -36,6 +36,7 @@ class Client:
         body: bytes | None = None,
         method: str = "POST",
         headers: Mapping[str, str] = TOKEN,
+        is_whole: bool = True,
     ) -> tuple[int, Any]:
         """The status and the document of an answer."""
         sent = json.dumps(question).encode() if body is None else body
@@ -49,8 +50,12 @@ class Client:
         }
         told: list[Any] = []
 
+        parts = [{"type": "http.request", "body": sent, "more_body": not is_whole}]
+
         async def receive() -> dict[str, object]:
-            return {"type": "http.request", "body": sent, "more_body": False}
+            if not parts:
+                await asyncio.Event().wait()  # nothing comes any more
+            return parts.pop()
 
         async def send(message: Mapping[str, Any]) -> None:
             told.append(message)
@@ -159,6 +164,15 @@ def test_simulate_tells_of_new_pods_and_leaves_the_cluster_alone(
     assert client.ask("/v1/simulate", question)[1] == found
 
 
+def test_simulate_tells_of_objects_that_it_skips(client: Client) -> None:
+    unknown = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "key"}}
+    _, found = client.ask("/v1/simulate", {"objects": [unknown, manifest()]})
+    assert found["summary"]["placed"] == 1
+    assert found["warnings"] == [
+        "skipped 1 object that scheduling does not know: Secret (v1)"
+    ]
+
+
 def test_an_object_with_the_name_of_another_replaces_it(client: Client) -> None:
     larger = {
         "apiVersion": "v1",
@@ -191,6 +205,10 @@ def test_without_the_token_nothing_is_answered(
         ({"pods": [{"line": "cpu=1", "count": 9}]}, "pods: expected at most 5 pods"),
         ({"pods": [{"pod": {"kind": "Node"}}]}, "pods[0].pod: apiVersion: expected"),
         (
+            {"pods": [{"pod": {"apiVersion": "v1", "kind": "Secret"}}]},
+            "pods[0].pod: expected one Pod, got Secret",
+        ),
+        (
             {"pods": [{"pod": manifest(containers=[])}]},
             "spec.containers: expected at least one",
         ),
@@ -214,9 +232,27 @@ def test_what_is_no_json_is_refused(client: Client) -> None:
     assert (status, told["title"]) == (400, "Malformed request")
 
 
-def test_a_body_that_is_too_long_is_refused() -> None:
+def test_no_body_is_refused(client: Client) -> None:
+    status, told = client.ask("/v1/fit", body=b"")
+    assert (status, told["detail"]) == (400, "expected JSON, got no body")
+
+
+@pytest.mark.parametrize("headers", [TOKEN, {**TOKEN, "content-length": "11"}])
+def test_a_body_that_is_too_long_is_refused(headers: Mapping[str, str]) -> None:
     client = Client(*TWO_NODES, body_bytes=10)
-    assert client.ask("/v1/fit", body=b" " * 11)[0] == 413
+    status, told = client.ask("/v1/fit", body=b" " * 11, headers=headers)
+    assert (status, told["detail"]) == (413, "expected a body of at most 10 bytes")
+
+
+def test_a_body_that_does_not_come_in_time_is_given_up() -> None:
+    client = Client(*TWO_NODES, timeout_seconds=0.01)
+    status, told = client.ask("/v1/fit", body=b"{", is_whole=False)
+    assert (status, told["title"]) == (408, "Request timeout")
+
+
+def test_a_path_with_a_slash_too_many_is_another_one(client: Client) -> None:
+    status, told = client.ask("/v1/fit/", {})
+    assert (status, told["detail"].partition(" (")[0]) == (404, "there is no /v1/fit/")
 
 
 def test_an_answer_that_takes_too_long_is_given_up() -> None:

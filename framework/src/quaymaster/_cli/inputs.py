@@ -20,13 +20,13 @@ from quaymaster._cli.values import (
 )
 from quaymaster._config.kinds import declared_kinds
 from quaymaster._config.model import SchedulerConfig
-from quaymaster._errors import ManifestErrors, one_line
+from quaymaster._errors import ManifestErrors
 from quaymaster._inmemory.admission.problems import AdmissionError, place_of
 from quaymaster._inmemory.limits import MAX_PODS
 from quaymaster._inmemory.nodes_spec import MAX_NODES, make_nodes
 from quaymaster._manifests.custom_kinds import shipped_mappings
 from quaymaster._manifests.load import load
-from quaymaster._manifests.loaded import Loaded, Source
+from quaymaster._manifests.loaded import Loaded, Source, skipped_told
 from quaymaster._manifests.validation import Validation
 from quaymaster._notices import Notice
 from quaymaster._objects import ApiObject
@@ -266,7 +266,8 @@ def read_inputs(
             stored=live.named_texts() if live else (),
             default_namespace=(access and access.namespace) or "default",
         )
-    _tell_skipped(loaded)
+    if loaded.skipped:
+        warn(skipped_told(loaded))
     return Inputs(
         registry=registry,
         config=config,
@@ -283,17 +284,6 @@ def read_inputs(
             *(notice for one in recorded for notice in one.notices),
         ),
     )
-
-
-def _tell_skipped(loaded: Loaded) -> None:
-    if loaded.skipped:
-        counts = ", ".join(
-            one_line(kind) + (f" x{count}" if count > 1 else "")
-            for kind, count in sorted(loaded.skipped.items())
-        )
-        total = sum(loaded.skipped.values())
-        what = "object" if total == 1 else "objects"
-        warn(f"skipped {total} {what} that scheduling does not know: {counts}")
 
 
 def _sources(loaded: Loaded) -> Mapping[str, str]:

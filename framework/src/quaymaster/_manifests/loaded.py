@@ -5,10 +5,11 @@ from typing import NamedTuple, TypeVar
 
 import attrs
 
+from quaymaster._errors import one_line
 from quaymaster._notices import Notice
 from quaymaster._objects import ApiObject
 
-__all__ = ["Loaded", "Source"]
+__all__ = ["Loaded", "Source", "skipped_told"]
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
 
@@ -55,3 +56,16 @@ class Loaded:
     def of(self, kind: type[ObjT]) -> list[ObjT]:
         """The objects of one kind."""
         return [obj for obj in self.objects if isinstance(obj, kind)]
+
+
+def skipped_told(loaded: Loaded) -> str:
+    """Say which objects were skipped, in a sentence; empty if none were."""
+    if not loaded.skipped:
+        return ""
+    counts = ", ".join(
+        one_line(kind) + (f" x{count}" if count > 1 else "")
+        for kind, count in sorted(loaded.skipped.items())
+    )
+    total = sum(loaded.skipped.values())
+    what = "object" if total == 1 else "objects"
+    return f"skipped {total} {what} that scheduling does not know: {counts}"

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from quaymaster._cycle.explanation import Explanation, NodeScores
+from quaymaster._manifests.loaded import Loaded, skipped_told
 from quaymaster._service.trial import Tried
 from quaymaster._service.warm import Fit, WarmCluster
 from quaymaster._simulation.results import SimulationResult
@@ -72,12 +73,13 @@ def _scores(one: NodeScores) -> Mapping[str, object]:
 
 
 def simulate_answer(
-    found: SimulationResult, cluster: WarmCluster, *, everything: bool
+    found: SimulationResult, loaded: Loaded, cluster: WarmCluster, *, everything: bool
 ) -> dict[str, object]:
     """The answer to the question what happens if objects come in.
 
     Args:
         found: The result with these objects.
+        loaded: The objects, and what was left out of the request.
         cluster: The cluster without them.
         everything: Whether pods of the cluster are told of, too.
     """
@@ -109,9 +111,10 @@ def simulate_answer(
             "unscheduled": len(left),
             "nodes": found.nodes,
         },
-        "warnings": _warnings(found),
+        "warnings": _warnings(found, loaded),
     }
 
 
-def _warnings(found: SimulationResult) -> Sequence[str]:
-    return [str(notice) for notice in found.notices]
+def _warnings(found: SimulationResult, loaded: Loaded) -> Sequence[str]:
+    skipped = [skipped_told(loaded)] if loaded.skipped else []
+    return [*skipped, *map(str, (*loaded.notices, *found.notices))]

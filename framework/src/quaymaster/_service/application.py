@@ -34,6 +34,12 @@ __all__ = ["make_app"]
 _JSON: Final = "application/json"
 _PROBLEM: Final = "application/problem+json"
 _BEARER: Final = b"Bearer "
+_HEADERS: Final = {
+    401: {"WWW-Authenticate": "Bearer"},
+    408: {"Connection": "close"},  # the rest of the body may still come
+    503: {"Retry-After": "1"},
+}
+"""Status -> what else is told."""
 
 
 def make_app(
@@ -53,7 +59,7 @@ def make_app(
             that is not read again.
     """
     service = _Service(cluster, token, limits or ServiceLimits(), standing)
-    return Starlette(
+    app = Starlette(
         routes=[
             Route("/v1/fit", service.fit, methods=["POST"]),
             Route("/v1/explain", service.explain, methods=["POST"]),
@@ -68,6 +74,8 @@ def make_app(
             Exception: service.fail,
         },
     )
+    app.router.redirect_slashes = False  # a client that posts would not follow
+    return app
 
 
 class _Service:
@@ -104,13 +112,14 @@ class _Service:
             raise RequestError(503, "Too many simulations", detail)
         self._simulations += 1
         try:
-            objects = objects_of(asked)
+            loaded = objects_of(asked)
             found = await anyio.to_thread.run_sync(
-                self._cluster.simulate, objects, self._deadline()
+                self._cluster.simulate, loaded.objects, self._deadline()
             )
         finally:
             self._simulations -= 1
-        return _json(simulate_answer(found, self._cluster, everything=asked.all))
+        cluster = self._cluster
+        return _json(simulate_answer(found, loaded, cluster, everything=asked.all))
 
     async def describe(self, _request: Request) -> Response:
         """Answer ``GET /openapi.json``."""
@@ -139,9 +148,7 @@ class _Service:
     async def refuse(self, _request: Request, error: Exception) -> Response:
         """Tell what is wrong with a request."""
         assert isinstance(error, RequestError)
-        headers = {"WWW-Authenticate": "Bearer"} if error.status == 401 else {}
-        if error.status == 503:
-            headers = {"Retry-After": "1"}
+        headers = _HEADERS.get(error.status, {})
         return Response(problem_details(error), error.status, headers, _PROBLEM)
 
     async def no_such_path(self, request: Request, _error: Exception) -> Response:
@@ -174,18 +181,25 @@ class _Service:
         """
         self._check_token(request)
         most = self._limits.body_bytes
+        declared = request.headers.get("content-length", "")
+        if declared.isdecimal() and int(declared) > most:
+            raise _too_long(most)
         parts, length = [], 0
+        seconds = self._limits.timeout_seconds
         try:
-            async for part in request.stream():
-                parts.append(part)
-                length += len(part)
-                if length > most:
-                    detail = f"expected a body of at most {most} bytes"
-                    raise RequestError(413, "Body too long", detail)
+            with anyio.fail_after(seconds):
+                async for part in request.stream():
+                    parts.append(part)
+                    length += len(part)
+                    if length > most:
+                        raise _too_long(most)
         except ClientDisconnect as error:
             raise RequestError(
                 400, "Malformed request", "the body broke off"
             ) from error
+        except TimeoutError as error:
+            detail = f"the body did not arrive within {seconds:g} s"
+            raise RequestError(408, "Request timeout", detail) from error
         return b"".join(parts)
 
     def _check_token(self, request: Request) -> None:
@@ -200,3 +214,9 @@ class _Service:
 
 def _json(document: object) -> Response:
     return Response(msgspec.json.encode(document), media_type=_JSON)
+
+
+def _too_long(most: int) -> RequestError:
+    return RequestError(
+        413, "Body too long", f"expected a body of at most {most} bytes"
+    )

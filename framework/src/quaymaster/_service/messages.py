@@ -1,6 +1,6 @@
 """What clients ask, as it stands in the bodies of requests."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Annotated, Final, TypeVar
 
@@ -10,8 +10,9 @@ from quaymaster._capacity.pod_text import PodTextError, pod_of_text
 from quaymaster._errors import KindError, ManifestErrors, Problem
 from quaymaster._inmemory.admission.problems import AdmissionError
 from quaymaster._manifests.load import load
+from quaymaster._manifests.loaded import Loaded
 from quaymaster._manifests.validation import Validation
-from quaymaster._objects import ApiObject, Pod
+from quaymaster._objects import Pod
 from quaymaster._service.errors import RequestError
 
 __all__ = [
@@ -88,6 +89,8 @@ def read_body(body: bytes, kind: type[BodyT]) -> BodyT:
     Raises:
         RequestError: It is no JSON, or not of this form.
     """
+    if not body:
+        raise RequestError(400, "Malformed request", "expected JSON, got no body")
     try:
         return msgspec.json.decode(body, type=kind)
     except msgspec.ValidationError as error:
@@ -134,8 +137,8 @@ def explained_pod(request: ExplainRequest) -> Pod:
     return _named(pod, pod.name or "pod", "request-0")
 
 
-def objects_of(request: SimulateRequest) -> Sequence[ApiObject]:
-    """The objects of a request.
+def objects_of(request: SimulateRequest) -> Loaded:
+    """The objects of a request, and what was left out of it.
 
     Raises:
         RequestError: A manifest is wrong.
@@ -157,9 +160,10 @@ def _pod(manifest: msgspec.Raw, line: str, place: str) -> Pod:
 
 
 def _read_manifest(text: bytes, where: str) -> Pod:
-    found = _loaded([(where, text)])
+    loaded = _loaded([(where, text)])
+    found = loaded.objects
     if len(found) != 1 or not isinstance(found[0], Pod):
-        kinds = ", ".join(obj.kind for obj in found) or "nothing that is scheduled"
+        kinds = ", ".join([*(obj.kind for obj in found), *loaded.skipped]) or "nothing"
         message = f"expected one Pod, got {kinds}"
         raise RequestError(
             422, _WRONG, problems=[Problem(where=where, message=message)]
@@ -180,9 +184,9 @@ def _of_line(line: str, place: str) -> Pod:
         raise RequestError(422, _WRONG, problems=[problem]) from error
 
 
-def _loaded(texts: Iterable[tuple[str, bytes]]) -> Sequence[ApiObject]:
+def _loaded(texts: Iterable[tuple[str, bytes]]) -> Loaded:
     try:
-        return load((), stored=texts, validation=Validation.STRICT).objects
+        return load((), stored=texts, validation=Validation.STRICT)
     except (ManifestErrors, AdmissionError) as error:
         raise RequestError(422, _WRONG, problems=error.problems) from error
     except KindError as error:

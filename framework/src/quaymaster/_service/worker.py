@@ -8,6 +8,7 @@ from typing import Final
 import uvicorn
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from quaymaster._service.protocol import TimedProtocol
 from quaymaster._serving.tls import ServerTLS
 
 __all__ = ["LEAVE", "Worker"]
@@ -43,6 +44,7 @@ class Worker(uvicorn.Server):
             self._answer,
             access_log=False,
             backlog=_BACKLOG,
+            http=TimedProtocol,
             interface="asgi3",
             lifespan="off",
             log_level="warning",

@@ -1,0 +1,83 @@
+"""A connection that says nothing is closed, before and within the head of a request."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, cast
+
+import pytest
+import uvicorn
+from uvicorn.server import ServerState
+
+from tests.kit.internals.service import TimedProtocol
+
+HEAD = b"GET / HTTP/1.1\r\nHost: here\r\n\r\n"
+
+
+class Timers:
+    """The loop of a connection, as far as its timers are concerned."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self.set: list[tuple[float, asyncio.TimerHandle]] = []
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._loop, name)
+
+    def call_later(
+        self, delay: float, callback: Callable[[], None]
+    ) -> asyncio.TimerHandle:
+        timer = self._loop.call_later(3600, callback)
+        self.set.append((delay, timer))
+        return timer
+
+
+class Connection(asyncio.Transport):
+    """A connection that notes whether it was closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_closed = False
+
+    def close(self) -> None:
+        self.is_closed = True
+
+    def is_closing(self) -> bool:
+        return self.is_closed
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        """Nobody reads it."""
+
+
+async def answer(_scope: Any, _receive: Any, send: Any) -> None:  # noqa: ANN401 - ASGI
+    await send({"type": "http.response.start", "status": 204, "headers": []})
+    await send({"type": "http.response.body", "body": b""})
+
+
+@pytest.mark.parametrize(
+    ("said", "waits"),
+    [([], True), ([HEAD[:20]], True), ([HEAD], False), ([HEAD, HEAD[:20]], True)],
+    ids=["nothing", "half a head", "a request", "a request and half a head"],
+)
+def test_silent_connection_is_closed_in_time(said: list[bytes], waits: bool) -> None:
+    async def play() -> None:
+        timers, connection = Timers(asyncio.get_running_loop()), Connection()
+        config = uvicorn.Config(answer, lifespan="off")
+        config.load()
+        protocol = TimedProtocol(
+            config, ServerState(), {}, cast("asyncio.AbstractEventLoop", timers)
+        )
+        protocol.connection_made(connection)
+        for data in said:
+            protocol.data_received(data)
+            await asyncio.sleep(0)
+        heads = [timer for delay, timer in timers.set if delay == 30]
+        left = [timer for timer in heads if not timer.cancelled()]
+        assert bool(left) is waits
+        if waits:
+            (timer,) = left
+            timer._run()  # as the loop does
+            assert connection.is_closed
+        protocol.connection_lost(None)
+        assert all(timer.cancelled() for timer in heads if timer not in left)
+
+    asyncio.run(play())
