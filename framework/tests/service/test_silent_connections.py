@@ -70,7 +70,7 @@ def test_silent_connection_is_closed_in_time(said: list[bytes], waits: bool) -> 
         for data in said:
             protocol.data_received(data)
             await asyncio.sleep(0)
-        heads = [one for delay, *one in timers.set if delay == 30]
+        heads = [(end, timer) for delay, end, timer in timers.set if delay == 30]
         left = [end for end, timer in heads if not timer.cancelled()]
         assert bool(left) is waits
         if waits:
