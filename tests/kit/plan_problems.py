@@ -51,7 +51,8 @@ class PlanProblem:
         limits: Mapping[str, Fraction] = (
             {} if self.max_cpu is None else {"cpu": self.max_cpu}
         )
-        return plan(
+        tried: list[int] = []
+        found = plan(
             self.objects,
             groups=self.groups,
             config=_CONFIG,
@@ -59,7 +60,10 @@ class PlanProblem:
             max_utilization=limits,
             tolerate_loss=self.loss,
             max_trials=max_trials,
+            on_progress=lambda number, _most: tried.append(number),
         )
+        assert tried == sorted({*tried}), "a plan was tried twice"
+        return found
 
     def is_proven(self, max_trials: int) -> bool:
         """Whether the plan is said to be the best; what is said must be true anyway."""

@@ -36,7 +36,7 @@ __all__ = ["plan"]
 
 _MOST_TRIALS: Final = 500
 _FEWEST_TRIALS: Final = 20
-_PODS_TO_TRY: Final = 2_000_000
+_PODS_TO_TRY: Final = 250_000
 """How many pods may be scheduled in all trials together, about."""
 
 

@@ -1,12 +1,14 @@
 """Searches for the lightest plan that does.
 
-First a plan is grown until it does, then it is shrunk, and in the end all lighter plans
-that no need refutes are tried, the lightest first, as long as the budget lasts. Nothing
-rests on monotony: that a plan does says nothing of larger ones, since the scheduler is
-greedy; growing and shrinking only find a good plan early.
+First a plan is grown until it does, then it is shrunk. If there are more lighter plans
+than may be tried, it is varied: its room is moved from some groups to others. In the
+end all lighter plans that nothing refutes are tried, the lightest first, as long as the
+budget lasts. Nothing rests on monotony: that a plan does says nothing of larger ones,
+since the scheduler is greedy; growing, shrinking and varying only find a good plan.
 """
 
 import math
+from collections import deque
 from collections.abc import Sequence
 from typing import Final
 
@@ -18,11 +20,16 @@ from quaymaster._planning.question import Counts, Question
 from quaymaster._planning.refutation import Refutation
 from quaymaster._planning.shapes import Shapes
 from quaymaster._planning.trials import Trial, Trials
+from quaymaster._planning.variation import variations
 
 __all__ = ["Found", "Search"]
 
 _ROUNDS: Final = 40
 """How often a plan is made larger before the search gives up growing it."""
+_STEP: Final = 1 / 64
+"""By what part all of a plan is made larger at first; it doubles every round."""
+_SAVINGS: Final = (1 / 4, 1 / 8, 1 / 16)
+"""What part of the way to the bound a variation is to save."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -77,6 +84,8 @@ class Search:
         self._weights, self._lows, self._highs = weights, lows, highs
         self._budget = budget
         self._enough = enough
+        self._plans = iter(order)
+        self._waiting: deque[tuple[int, Counts]] = deque()
         self._best: Trial | None = None
         self._failed: Trial | None = None
 
@@ -86,62 +95,111 @@ class Search:
         Raises:
             AdmissionError: Some objects break rules, or ask for too many pods.
         """
-        is_grown = False
-        for weight, counts in self._order:
-            if self._best is not None and weight >= self._weigh(self._best.counts):
-                return self._found(weight, is_final=True)
-            if counts in self._trials.tried or self._refutation.refutes(counts):
-                continue
-            if is_grown and len(self._trials.tried) >= self._budget:
-                return self._found(weight, is_final=False)
-            if self._try(counts):
-                return self._found(weight, is_final=True)
-            if not is_grown:
-                is_grown = True
-                self._grow(counts)
+        first = self._next()
+        if first is not None and not self._try(first):
+            self._grow()
+            self._shrink()
+            if self._best is not None and not self._is_within_reach():
+                self._vary()
                 self._shrink()
-        bound = self._order.bound
-        lightest = math.inf if self._best is None else self._weigh(self._best.counts)
-        limit = min(bound, lightest)
-        return self._found(
-            0 if math.isinf(limit) else math.ceil(limit),
-            is_final=self._order.is_complete or bound >= lightest,
-        )
+            self._try_lighter_ones()
+        return self._found()
 
-    def _found(self, bound: int, *, is_final: bool) -> Found:
+    def _next(self) -> Counts | None:
+        """Return the lightest plan that is neither refuted nor tried, or None."""
+        while self._waiting or self._fetch():
+            counts = self._waiting[0][1]
+            if counts not in self._trials.tried:
+                return counts
+            self._waiting.popleft()
+        return None
+
+    def _fetch(self) -> bool:
+        """Let one more plan wait that nothing refutes; say whether there is one."""
+        for weight, counts in self._plans:
+            if not self._refutation.refutes(counts):
+                self._waiting.append((weight, counts))
+                return True
+            if weight >= self._lightest:
+                # Nobody asks for heavier ones, and there may be any number.
+                self._waiting.append((weight, counts))
+                return True
+        return False
+
+    @property
+    def _lightest(self) -> float:
+        """What the best plan weighs; infinite without one."""
+        return math.inf if self._best is None else self._weigh(self._best.counts)
+
+    @property
+    def _left(self) -> int:
+        """How many plans may still be tried."""
+        return self._budget - len(self._trials.tried)
+
+    def _is_within_reach(self) -> bool:
+        """Whether all lighter plans that nothing refutes may be tried."""
+        lighter = sum(self._is_open(*plan) for plan in self._waiting)
+        while lighter <= self._left:
+            if self._waiting and self._waiting[-1][0] >= self._lightest:
+                return True
+            if not self._fetch():
+                return self._order.is_complete
+            lighter += self._is_open(*self._waiting[-1])
+        return False
+
+    def _is_open(self, weight: int, counts: Counts) -> bool:
+        """Whether a plan would be better than the best one, if it did."""
+        return weight < self._lightest and counts not in self._trials.tried
+
+    def _try_lighter_ones(self) -> None:
+        """Try the plans that are lighter than the best one, the lightest first."""
+        while (counts := self._next()) is not None and self._left > 0:
+            if self._weigh(counts) >= self._lightest or self._try(counts):
+                return
+
+    def _found(self) -> Found:
+        counts = self._next()
+        ahead = self._order.bound if counts is None else self._weigh(counts)
+        is_final = self._lightest <= ahead
         trial = self._best or self._failed
         if trial is None:
             # Every plan was refuted: the largest one shows what is lacking.
             is_large = sum(self._highs) > self._enough
             trial = self._trials.at(self._lows if is_large else self._highs)
-        if trial.fits and is_final:
-            bound = self._weigh(trial.counts)
-        return Found(trial=trial, bound=bound, is_final=is_final)
+        bound = min(ahead, self._lightest)
+        return Found(
+            trial=trial,
+            bound=0 if math.isinf(bound) else math.ceil(bound),
+            is_final=is_final,
+        )
 
     def _weigh(self, counts: Counts) -> int:
         return sum(n * each for n, each in zip(counts, self._weights, strict=True))
 
     def _try(self, counts: Counts) -> bool:
-        trial = self._trials.at(counts)
-        if not trial.fits:
-            if self._failed is None or len(trial.pending) <= len(self._failed.pending):
-                self._failed = trial
-            return False
-        if self._best is None or self._weigh(counts) < self._weigh(self._best.counts):
-            self._best = trial
-        return True
+        return self._tried(counts).fits
 
-    def _grow(self, counts: Counts) -> None:
+    def _tried(self, counts: Counts) -> Trial:
+        """Try a plan, and remember it if it is the best one, or fails by little."""
+        trial = self._trials.at(counts)
+        if trial.fits:
+            if self._weigh(counts) < self._lightest:
+                self._best = trial
+        elif self._failed is None or len(trial.pending) <= len(self._failed.pending):
+            self._failed = trial
+        return trial
+
+    def _grow(self) -> None:
         """Add nodes that could take the pods that wait, until none waits."""
+        trial = self._failed
         for round_number in range(_ROUNDS):
-            failed = self._failed
-            if failed is None or failed.counts != counts:
-                failed = self._trials.at(counts)
-            larger = self._larger(failed, 2**round_number)
-            if larger == counts or sum(larger) > self._enough:
+            if trial is None:
                 return
-            counts = larger
-            if counts not in self._trials.tried and self._try(counts):
+            larger = self._larger(trial, 2**round_number)
+            if larger == trial.counts or sum(larger) > self._enough:
+                return
+            trial = self._tried(larger)
+            if trial.fits:
                 return
 
     def _larger(self, trial: Trial, factor: int) -> Counts:
@@ -172,8 +230,15 @@ class Search:
         if not trial.pending and open_groups:
             index = self._roomiest(trial.short, open_groups)
             parts[index], pods[index] = 1.0, factor
+        for index in open_groups if trial.pending else ():
+            # What does not fit beside other pods may fit if all have more room.
+            least = int(trial.counts[index] * factor * _STEP)
+            parts[index], pods[index] = (
+                max(parts[index], least / factor),
+                max(pods[index], least),
+            )
         return tuple(
-            min(high, count + min(wanting, math.ceil(part) * factor))
+            min(high, count + min(wanting, math.ceil(part * factor)))
             for count, part, wanting, high in zip(
                 trial.counts, parts, pods, self._highs, strict=True
             )
@@ -197,6 +262,31 @@ class Search:
                 default=-self._weights[one],
             ),
         )
+
+    def _vary(self) -> None:
+        """Move room between groups, as long as that saves something."""
+        for part in _SAVINGS:
+            while self._saves(part):
+                pass
+
+    def _saves(self, part: float) -> bool:
+        """Look for a plan that is lighter by a part of what there may be to save."""
+        lightest = self._next()
+        assert self._best is not None
+        if lightest is None:
+            return False
+        weight = self._weigh(self._best.counts)
+        saving = max(1, int((weight - self._weigh(lightest)) * part))
+        for counts in variations(
+            self._best.counts, self._weights, self._lows, self._highs, weight - saving
+        ):
+            is_open = self._is_open(self._weigh(counts), counts)
+            if is_open and not self._refutation.refutes(counts):
+                if self._left <= 0:
+                    return False
+                if self._try(counts):
+                    return True
+        return False
 
     def _shrink(self) -> None:
         """Take nodes away, the heaviest first, while the plan still does."""
