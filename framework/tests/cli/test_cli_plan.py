@@ -23,6 +23,21 @@ spec:
       containers:
       - {name: web, image: nginx, resources: {requests: {cpu: 1500m, memory: 1Gi}}}
 """
+LONER = """
+---
+apiVersion: v1
+kind: Pod
+metadata: {{name: p{0}, labels: {{app: a{0}}}}}
+spec:
+  affinity:
+    podAntiAffinity:
+      requiredDuringSchedulingIgnoredDuringExecution:
+      - topologyKey: kubernetes.io/hostname
+        labelSelector:
+          matchExpressions: [{{key: app, operator: NotIn, values: [a{0}]}}]
+  containers:
+  - {{name: c, image: i}}
+"""
 SMALL = "name=small,cpu=2,memory=4Gi,price=0.10"
 LARGE = "name=large,cpu=4,memory=8Gi,price=0.18"
 
@@ -96,6 +111,43 @@ def test_a_limit_that_is_no_percentage_is_refused(web: str, limit: str) -> None:
     assert "expected RESOURCE=PERCENT%, such as cpu=80%" in result.output
 
 
+def test_a_limit_of_what_no_node_has_is_refused(web: str) -> None:
+    result = run(web, "--node-group", SMALL, "--max-utilization", "cpuu=80%")
+    assert isinstance(result.exception, NodeGroupError)
+    assert str(result.exception) == (
+        "max utilization: expected what nodes have "
+        "(cpu, ephemeral-storage, memory, pods), got 'cpuu'"
+    )
+
+
+def test_a_group_that_lacks_the_price_of_the_others_is_named(web: str) -> None:
+    Path("prices.yaml").write_text("m5: 0.3\n")
+    free = "name=free,cpu=2,memory=4Gi,instance-type=m6"
+    groups = ("--node-group", SMALL, "--node-group", free)
+    result = run(web, *groups, "--prices", "prices.yaml")
+    assert isinstance(result.exception, NodeGroupError)
+    assert str(result.exception) == (
+        f"node group '{free}': price: expected one, as other groups have one; got none"
+    )
+
+
+def test_pods_that_nothing_helps_are_listed_by_name(web: str) -> None:
+    result = run(web, "--node-group", "cpu=1,memory=4Gi", "-o", "json")
+    names = [one["pod"] for one in json.loads(result.stdout)["unplaced"]]
+    assert names == sorted(names)
+    assert (len(names), result.exit_code) == (5, 1)
+
+
+def test_a_plan_that_is_not_proven_says_how_far_it_may_be_off(web: str) -> None:
+    Path(web).write_text("".join(map(LONER.format, range(6))))
+    groups = ("--node-group", SMALL, "--node-group", LARGE)
+    few = run(web, *groups, "--max-trials", "1")
+    assert "(the best plan may be better: the gap is " in few.stdout
+    assert few.stdout.count("more with --max-trials)") == 1
+    many = run(web, *groups)
+    assert "no plan costs less than 0.6 (proven to be the best" in many.stdout
+
+
 def test_no_group_is_refused(web: str) -> None:
     result = run(web)
     assert result.exit_code == 2
@@ -111,6 +163,8 @@ def test_no_group_is_refused(web: str) -> None:
         ("cpu=4,price=-1", "price: expected"),
         ("cpu=4,min=5,max=2", "max: expected at least min, which is 5, got 2"),
         ("cpu=4,max=many", "max: expected"),
+        ("cpu=4,min=-1", "min: expected a number of nodes, at most 999999, got '-1'"),
+        ("cpu=4,max=-2", "max: expected a number of nodes, at most 999999, got '-2'"),
         ("cpu=4,taint:a=b:Never", "taint:a=b:Never"),
     ],
 )

@@ -31,12 +31,13 @@ class Target:
     namespace: str = ""
 
     @classmethod
-    def parse(cls, text: str, namespace: str = "") -> Self:
+    def parse(cls, text: str, namespace: str = "", change: str = "") -> Self:
         """Read ``KIND/NAME`` or ``NAMESPACE/KIND/NAME``.
 
         Args:
             text: The text.
             namespace: Where to look if the text names none; empty: anywhere.
+            change: The change, for errors; by default, the text.
 
         Raises:
             ChangeError: It has another form.
@@ -44,7 +45,7 @@ class Target:
         parts = text.split("/")
         if not all(parts) or len(parts) not in (2, 3):
             expected = "expected KIND/NAME or NAMESPACE/KIND/NAME, such as deploy/web"
-            raise ChangeError(f"'{text}'", expected)
+            raise ChangeError(change or f"'{text}'", expected)
         own = parts.pop(0) if len(parts) == 3 else namespace
         return cls(kind=parts[0], name=parts[1], namespace=own)
 

@@ -55,7 +55,8 @@ class Scale:
         if not number.isdecimal() or len(number) > _MOST_DIGITS:
             expected = "expected KIND/NAME=NUMBER, such as deploy/web=30"
             raise ChangeError(f"scale {text}", expected)
-        return cls(target=Target.parse(name, namespace), replicas=int(number))
+        target = Target.parse(name, namespace, f"scale {text}")
+        return cls(target=target, replicas=int(number))
 
     def __str__(self) -> str:
         return f"scale {self.target}={self.replicas}"
@@ -103,7 +104,7 @@ class SetImage:
         if not image:
             expected = "expected KIND/NAME=IMAGE or KIND/NAME:CONTAINER=IMAGE"
             raise ChangeError(f"set-image {text}", expected)
-        target = Target.parse(name, namespace)
+        target = Target.parse(name, namespace, f"set-image {text}")
         return cls(target=target, image=image, container=container)
 
     def __str__(self) -> str:

@@ -127,8 +127,8 @@ def _certainty(found: Plan) -> str:
     tried = f"{counted(found.tried, 'plan')} tried"
     if found.is_final:
         return f"proven to be the best, {tried}"
-    gap = "any number of" if found.gap == float("inf") else f"{found.gap:.0%}"
-    return f"the best plan may be better: the gap is {gap}, {tried}"
+    gap = "" if found.gap == float("inf") else f": the gap is {found.gap:.1%}"
+    return f"the best plan may be better{gap}, {tried}; more with --max-trials"
 
 
 def _percent(there: Utilization | None) -> str:

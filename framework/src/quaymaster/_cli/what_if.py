@@ -298,7 +298,7 @@ class _Reader:
         return Drain(nodes=text, timeout_seconds=self._drain_timeout)
 
     def _delete(self, text: str) -> ClusterChange:
-        target = Target.parse(text, self._namespace)
+        target = Target.parse(text, self._namespace, f"delete {text}")
         return Delete(target=target, kinds=self._own_kinds())
 
     def _own_kinds(self) -> Sequence[type]:

@@ -13,6 +13,7 @@ from quaymaster._config.model import SchedulerConfig
 from quaymaster._errors import counted
 from quaymaster._inmemory.limits import MAX_PODS
 from quaymaster._objects import ApiObject
+from quaymaster._planning.amounts import offered
 from quaymaster._planning.demand import Demand, demand_of
 from quaymaster._planning.domains import find_rules
 from quaymaster._planning.groups import (
@@ -82,7 +83,8 @@ def plan(
 
     Raises:
         AdmissionError: Some objects break rules, or ask for too many pods.
-        NodeGroupError: The groups do not go together.
+        NodeGroupError: The groups do not go together, or no node has what there is a
+            limit of.
         ProfileError: A profile's plugins cannot be built.
     """
     chosen = priced(with_names_of_their_own(groups), prices or Prices())
@@ -105,6 +107,7 @@ def plan(
     trials = Trials(question, lambda tried: report(tried, max(budget, tried + 1)))
     trials.know(cluster)
     _check_zones(question, demand)
+    _check_limits(question, demand)
     shapes = Shapes(question, [one.pod for one in demand.wanted if not one.node])
     return (
         _hopeless(question, demand, shapes)
@@ -130,6 +133,16 @@ def _check_zones(question: Question, demand: Demand) -> None:
             question.groups[0].where,
             f"zones: expected at least two to survive the loss of one, got {got}",
         )
+
+
+def _check_limits(question: Question, demand: Demand) -> None:
+    """Refuse limits of what no node has, since that is most likely misspelt."""
+    samples = (group.samples()[0] for group in question.groups)
+    there = set().union(*(offered(node) for node in (*samples, *demand.nodes)))
+    for name in question.max_utilization:
+        if name not in there:
+            expected = f"expected what nodes have ({', '.join(sorted(there))})"
+            raise NodeGroupError("max utilization", f"{expected}, got {name!r}")
 
 
 def _hopeless(question: Question, demand: Demand, shapes: Shapes) -> Plan | None:
@@ -224,7 +237,7 @@ def _without_plan(
     return Plan(
         groups=tuple(PlannedGroup(group=group, nodes=0) for group in question.groups),
         obstacle=obstacle,
-        unplaced=unplaced,
+        unplaced=tuple(sorted(unplaced, key=lambda one: one.pod)),
         is_final=True,
     )
 
