@@ -12,11 +12,13 @@ from quaymaster import ApiObject
 from quaymaster.config import default_config
 from quaymaster.manifests import load
 from quaymaster.scheduler import PluginRegistry
-from quaymaster.simulation import PodNotFoundError
+from quaymaster.simulation import PodNotFoundError, WhichAttempt
 from quaymaster.testing import (
     MadeTest,
     UnreproducibleError,
     make_node,
+    make_persistent_volume,
+    make_persistent_volume_claim,
     make_pod,
     make_priority_class,
     make_service,
@@ -112,7 +114,10 @@ def test_a_pod_of_a_stateful_set_stays_a_pod_of_the_cluster() -> None:
 
 
 @pytest.mark.long
-def test_preemption_is_part_of_the_decision() -> None:
+@pytest.mark.parametrize("attempt", [1, WhichAttempt.FIRST], ids=["number", "word"])
+def test_the_attempt_that_preempts_keeps_its_victim(
+    attempt: WhichAttempt | int,
+) -> None:
     high = make_priority_class(name="high", value=1000)
     vip = make_pod(name="vip", requests={"cpu": "2"}, priority=1000)
     test = make_test(
@@ -120,8 +125,47 @@ def test_preemption_is_part_of_the_decision() -> None:
         [*NODES, *BUSY, high, vip],
         config=CONFIG,
         registry=REGISTRY,
+        attempt=attempt,
         max_trials=300,
     )
+    assert (test.outcome, test.pods) == ("unschedulable", 2)
+    assert "nodeName: x" in test.text
+    assert "assert attempt.nominated_node ==" in test.text
+    played(test)
+
+
+@pytest.mark.long
+def test_the_last_attempt_finds_the_node_that_was_freed() -> None:
+    high = make_priority_class(name="high", value=1000)
+    vip = make_pod(name="vip", requests={"cpu": "2"}, priority=1000)
+    test = made("vip", *NODES, *BUSY, high, vip)
+    assert test.outcome == "scheduled"
+    assert "nominatedNodeName" in test.text
+    played(test)
+
+
+def test_an_attempt_that_never_was_is_an_error() -> None:
+    with pytest.raises(PodNotFoundError, match="there is no attempt 7"):
+        make_test(
+            "shop/late",
+            [*NODES, waiting()],
+            config=CONFIG,
+            registry=REGISTRY,
+            attempt=7,
+        )
+
+
+@pytest.mark.long
+def test_a_volume_of_another_zone_stays_the_reason() -> None:
+    """Its claim, the volume and its node affinity are all that is left of it."""
+    claim = make_persistent_volume_claim(name="data", namespace="shop", volume="pv")
+    zone = "topology.kubernetes.io/zone"
+    volume = make_persistent_volume(name="pv", claim=claim, node_labels={zone: "a"})
+    pod = make_pod(name="db", namespace="shop", claims=["data"])
+    elsewhere = make_node(name="b", labels={zone: "b"})
+    test = made("shop/db", elsewhere, volume, claim, pod, make_service(name="s"))
+    assert (test.outcome, test.objects) == ("unschedulable", 4)
+    assert "node(s) didn't match PersistentVolume's node affinity" in joined(test)
     played(test)
 
 

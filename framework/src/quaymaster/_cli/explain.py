@@ -20,7 +20,7 @@ from quaymaster._cli.suggestions import (
     suggestions_document,
     summary_document,
 )
-from quaymaster._cli.values import complete_pod
+from quaymaster._cli.values import complete_attempt, complete_pod, read_attempt
 from quaymaster._cli.why_not import print_why_not, why_not_document
 from quaymaster._simulation.calls import explain_pod
 from quaymaster._simulation.explained import ExplainedPod, WhichAttempt
@@ -32,26 +32,6 @@ __all__ = ["command"]
 _TOP = 10
 
 
-def _attempt(
-    _context: click.Context, _option: click.Parameter, text: str
-) -> WhichAttempt | int:
-    """Read ``--attempt``: a number, or a word."""
-    if text.isdecimal() and int(text) > 0:
-        return int(text)
-    try:
-        return WhichAttempt(text.lower())
-    except ValueError as error:
-        words = ", ".join(WhichAttempt)
-        message = f"expected a number from 1, or one of {words}, got {text!r}"
-        raise click.BadParameter(message) from error
-
-
-def _complete_attempt(
-    _context: click.Context, _option: click.Parameter, incomplete: str
-) -> list[str]:
-    return [word.value for word in WhichAttempt if word.startswith(incomplete)]
-
-
 @click.command("explain")
 @click.argument("pod", required=False, default="", shell_complete=complete_pod)
 @input_options
@@ -61,8 +41,8 @@ def _complete_attempt(
     "attempt",
     metavar="N|first|last|all",
     default=WhichAttempt.AUTO.value,
-    callback=_attempt,
-    shell_complete=_complete_attempt,
+    callback=read_attempt,
+    shell_complete=complete_attempt,
     help="Which attempt to take apart. By default the last one; the first one if pods "
     "of the input are terminating, since they still count now.",
 )

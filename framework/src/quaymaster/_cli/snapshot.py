@@ -13,7 +13,7 @@ from quaymaster._cli.inputs import InputOptions, input_options, read_inputs
 from quaymaster._cli.live import read_live
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import OutputError, progress_bar, warn
-from quaymaster._cli.values import complete_pod
+from quaymaster._cli.values import complete_attempt, complete_pod, read_attempt
 from quaymaster._config.kinds import declared_kinds
 from quaymaster._config.load import shipped_profiles
 from quaymaster._config.shipped import file_or_shipped
@@ -28,6 +28,7 @@ from quaymaster._objects.kind_set import KindSet
 from quaymaster._objects.wire import to_wire
 from quaymaster._registry.registry import PluginRegistry
 from quaymaster._reproducing.calls import MAX_TRIALS, make_test
+from quaymaster._simulation.explained import WhichAttempt
 
 __all__ = ["command"]
 
@@ -82,6 +83,15 @@ __all__ = ["command"]
     help="With --pod: take the pod from the node that it came with first.",
 )
 @click.option(
+    "--attempt",
+    metavar="N|first|last",
+    default=WhichAttempt.AUTO.value,
+    callback=read_attempt,
+    shell_complete=complete_attempt,
+    help="With --pod: which attempt it is about, as for explain; the one that preempts "
+    "others comes before the one that gives the pod its node.",
+)
+@click.option(
     "--max-trials",
     metavar="N",
     type=click.IntRange(min=1),
@@ -98,6 +108,7 @@ def command(
     pod: str | None,
     test_file: str | None,
     unbind: bool,
+    attempt: WhichAttempt | int,
     max_trials: int,
 ) -> None:
     """Write what scheduling knows of a cluster into one file, or a test of a pod.
@@ -117,7 +128,14 @@ def command(
     if pod and test_file:
         if file is not None:
             raise click.UsageError("-o and --to-test do not go together")
-        _write_test(pod, test_file, options, unbind=unbind, max_trials=max_trials)
+        _write_test(
+            pod,
+            test_file,
+            options,
+            unbind=unbind,
+            attempt=attempt,
+            max_trials=max_trials,
+        )
         return
     if options.paths or options.specs:
         if selector:
@@ -156,7 +174,13 @@ def _write_items(
 
 
 def _write_test(
-    pod: str, file: str, options: InputOptions, *, unbind: bool, max_trials: int
+    pod: str,
+    file: str,
+    options: InputOptions,
+    *,
+    unbind: bool,
+    attempt: WhichAttempt | int,
+    max_trials: int,
 ) -> None:
     inputs = read_inputs(options)
     kinds = KindSet(declared_kinds(inputs.config, inputs.registry))
@@ -171,6 +195,7 @@ def _write_test(
             seed=options.seed,
             namespace=options.namespace or "",
             unbind=unbind,
+            attempt=attempt,
             config_name=name,
             config_text=text,
             kinds=list(kinds.own),

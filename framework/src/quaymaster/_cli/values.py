@@ -10,15 +10,18 @@ from click.shell_completion import CompletionItem
 from quaymaster._config.load import shipped_profiles
 from quaymaster._manifests.custom_kinds import shipped_mappings
 from quaymaster._manifests.validation import Validation
+from quaymaster._simulation.explained import WhichAttempt
 from quaymaster._simulation.kinds import POD_KINDS
 
 __all__ = [
     "MANIFEST",
+    "complete_attempt",
     "complete_config",
     "complete_custom_kinds",
     "complete_pod",
     "complete_validation",
     "config_option",
+    "read_attempt",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -92,3 +95,24 @@ def _files(incomplete: str) -> Iterator[str]:
                 yield f"{path}/"
             elif path.name.endswith(_CONFIG_ENDINGS):
                 yield str(path)
+
+
+def read_attempt(
+    _context: click.Context, _option: click.Parameter, text: str
+) -> WhichAttempt | int:
+    """Read ``--attempt``: a number, or a word."""
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    try:
+        return WhichAttempt(text.lower())
+    except ValueError as error:
+        words = ", ".join(WhichAttempt)
+        message = f"expected a number from 1, or one of {words}, got {text!r}"
+        raise click.BadParameter(message) from error
+
+
+def complete_attempt(
+    _context: click.Context, _option: click.Parameter, incomplete: str
+) -> list[str]:
+    """Complete ``--attempt``."""
+    return [word.value for word in WhichAttempt if word.startswith(incomplete)]

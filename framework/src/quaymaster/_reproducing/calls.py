@@ -22,6 +22,7 @@ from quaymaster._reproducing.shrinking import (
     smaller_tree,
 )
 from quaymaster._reproducing.writing import TestSource
+from quaymaster._simulation.attempts import shown_attempt
 from quaymaster._simulation.calls import explain_pod, without_node
 from quaymaster._simulation.explained import Attempt, ExplainedPod, WhichAttempt
 from quaymaster._simulation.names import Wanted
@@ -82,6 +83,7 @@ def make_test(
     seed: int = 0,
     namespace: str = "",
     unbind: bool = False,
+    attempt: WhichAttempt | int = WhichAttempt.AUTO,
     config_name: str = "",
     config_text: str = "",
     kinds: Sequence[type[ApiObject]] = (),
@@ -104,6 +106,9 @@ def make_test(
         seed: As for `quaymaster.simulation.explain_pod`.
         namespace: Where to look for the pod only; empty for all namespaces.
         unbind: Whether a pod that came with a node is scheduled anew.
+        attempt: Which attempt it is about, by number or by word, as for
+            `quaymaster.simulation.explain_pod`; of all of them, the last one. The one
+            that preempts others comes before the one that gives the pod its node.
         config_name: The shipped profile that the configuration is, for the test.
         config_text: The configuration's YAML, for the test, if it is none that is
             shipped. The default one needs neither.
@@ -113,7 +118,8 @@ def make_test(
         on_trial: Called with how many trials there were, and how many there may be.
 
     Raises:
-        PodNotFoundError: Nothing, or too much, has that name.
+        PodNotFoundError: Nothing, or too much, has that name, or the pod was not tried
+            that often.
         UnreproducibleError: The pod was never tried, or is decided about in another way
             by itself.
     """
@@ -130,9 +136,9 @@ def make_test(
         budget=Budget(max_trials, on_trial),
         max_pods=max_pods,
     )
-    key, attempt, captured = maker.capture(pod, given, namespace)
-    maker.key, maker.wanted = key, decision_of(attempt)
-    trees, is_smallest = maker.shrink(maker.first(attempt, captured))
+    key, found, captured = maker.capture(pod, given, namespace, attempt)
+    maker.key, maker.wanted = key, decision_of(found)
+    trees, is_smallest = maker.shrink(maker.first(found, captured))
     trees, key = maker.anonymise(trees)
     explained = maker.explain(key, trees)
     source = TestSource(
@@ -142,7 +148,7 @@ def make_test(
         config=config_name,
         config_text=config_text,
         seed=seed,
-        story=_story(trees, maker.budget.used, is_smallest, decision_of(attempt)),
+        story=_story(trees, maker.budget.used, is_smallest, decision_of(found)),
     )
     counts = [tree["kind"] for tree in trees]
     return MadeTest(
@@ -189,16 +195,23 @@ class _Maker:
     _best: list[Tree] = attrs.field(factory=list, init=False)
 
     def capture(
-        self, pod: str, objects: Sequence[ApiObject], namespace: str
+        self,
+        pod: str,
+        objects: Sequence[ApiObject],
+        namespace: str,
+        which: WhichAttempt | int,
     ) -> tuple[str, Attempt, Sequence[ApiObject]]:
         """Simulate, and return the pod's key, its attempt, and the cluster then."""
         cluster = filled_cluster(objects, self.seed, self.max_pods)
         wanted = Wanted(pod, namespace, cluster)
-        is_first = any(
+        terminating = any(
             one.node_name and one.is_terminating and not one.is_finished
             for one in cluster.list(Pod).items
         )
-        which = WhichAttempt.FIRST if is_first else WhichAttempt.LAST
+        if which is WhichAttempt.AUTO and terminating:
+            which = WhichAttempt.FIRST
+        if which in (WhichAttempt.AUTO, WhichAttempt.ALL):
+            which = WhichAttempt.LAST
         log = CapturingLog(wanted, which, cluster, list(self.kinds.own))
         with Simulation(
             cluster,
@@ -212,8 +225,8 @@ class _Maker:
         attempts = log.of(found.key)
         if not attempts:
             raise UnreproducibleError(found.key, _why_untried(found))
-        attempt = attempts[0 if is_first else -1]
-        return found.key, attempt, log.captured(found.key)
+        shown = shown_attempt(found.key, attempts, which)
+        return found.key, shown, log.captured(found.key)
 
     def first(self, attempt: Attempt, captured: Sequence[ApiObject]) -> list[Tree]:
         """Return a cluster to begin with, in which the decision is the same.

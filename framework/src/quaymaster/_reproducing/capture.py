@@ -19,7 +19,7 @@ class CapturingLog(AttemptLog):
 
     Args:
         wanted: Says which pods may be the wanted one.
-        which: The first attempt or the last one.
+        which: The first attempt, the last one, or the one of a number from 1.
         cluster: The cluster.
         kinds: The kinds that somebody declares, beside those of Kubernetes.
     """
@@ -27,7 +27,7 @@ class CapturingLog(AttemptLog):
     def __init__(
         self,
         wanted: Wanted,
-        which: WhichAttempt,
+        which: WhichAttempt | int,
         cluster: InMemoryCluster,
         kinds: Sequence[type[ApiObject]],
     ) -> None:
@@ -43,12 +43,18 @@ class CapturingLog(AttemptLog):
     def begin(self, pod: Pod, framework: Framework, now: float) -> None:
         """Begin an attempt of a pod."""
         super().begin(pod, framework, now)
-        is_again = pod.key in self._captured
-        if not self._takes(pod) or (is_again and self._which_one is WhichAttempt.FIRST):
+        if not self._takes(pod) or self._is_over(pod.key):
             return
         self._captured[pod.key] = [
             obj for kind in self._kinds for obj in self._cluster.list(kind).items
         ]
+
+    def _is_over(self, key: str) -> bool:
+        """Whether the attempt that is wanted has been captured before."""
+        if self._which_one is WhichAttempt.LAST or key not in self._captured:
+            return False
+        wanted = 1 if self._which_one is WhichAttempt.FIRST else self._which_one
+        return len(self.of(key)) > int(wanted)
 
     def captured(self, key: str) -> Sequence[ApiObject]:
         """Return the cluster at the attempt of a pod; empty if there was none."""

@@ -1,5 +1,6 @@
 """Explains the attempts of a pod as they happen."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import attrs
@@ -10,9 +11,9 @@ from quaymaster._engine.failure import Failure, FailureKind
 from quaymaster._engine.framework import Framework
 from quaymaster._objects import Pod
 from quaymaster._simulation.explained import Attempt, WhichAttempt
-from quaymaster._simulation.names import Wanted
+from quaymaster._simulation.names import PodNotFoundError, Wanted
 
-__all__ = ["AttemptLog", "FollowsAttempts"]
+__all__ = ["AttemptLog", "FollowsAttempts", "shown_attempt"]
 
 
 @attrs.define(kw_only=True)
@@ -124,6 +125,28 @@ class AttemptLog:
     def _current(self, key: str) -> _Entry | None:
         entries = self._entries.get(key)
         return entries[-1] if entries else None
+
+
+def shown_attempt(
+    name: str, attempts: Sequence[Attempt], which: WhichAttempt | int
+) -> Attempt:
+    """Return the attempt that is asked for.
+
+    Args:
+        name: What the pod is called, for the error.
+        attempts: All of its attempts; if a word asks, at least one.
+        which: The attempt, by number or by word; of all of them, the last one.
+
+    Raises:
+        PodNotFoundError: There were not so many.
+    """
+    if isinstance(which, WhichAttempt):
+        return attempts[0 if which is WhichAttempt.FIRST else -1]
+    if not 1 <= which <= len(attempts):
+        times = "once" if len(attempts) == 1 else f"{len(attempts)} times"
+        problem = f"there is no attempt {which}: it was tried {times}"
+        raise PodNotFoundError(name, [], problem=problem)
+    return attempts[which - 1]
 
 
 def _winner_first(found: Explanation | None, winner: str) -> Explanation | None:

@@ -10,9 +10,9 @@ from quaymaster._contract.options import SchedulerOptions
 from quaymaster._inmemory.limits import MAX_PODS
 from quaymaster._objects import ApiObject, Node, Pod, PodStatus
 from quaymaster._registry.registry import PluginRegistry
-from quaymaster._simulation.attempts import AttemptLog
+from quaymaster._simulation.attempts import AttemptLog, shown_attempt
 from quaymaster._simulation.explained import Attempt, ExplainedPod, WhichAttempt
-from quaymaster._simulation.names import NodeNotFoundError, PodNotFoundError, Wanted
+from quaymaster._simulation.names import NodeNotFoundError, Wanted
 from quaymaster._simulation.observed import ObservedRun
 from quaymaster._simulation.results import ProgressFn, SimulationResult
 from quaymaster._simulation.run import Simulation, filled_cluster
@@ -167,25 +167,14 @@ def _explained(
     run: Simulation, pod: Pod, log: AttemptLog, which: WhichAttempt | int, name: str
 ) -> ExplainedPod:
     attempts = log.of(pod.key)
-    shown = _shown(name, attempts, which)
+    is_untried = not attempts and isinstance(which, WhichAttempt)
     return attrs.evolve(
-        _never_tried(pod, run) if shown is None else _of_attempt(pod, shown),
+        _never_tried(pod, run)
+        if is_untried
+        else _of_attempt(pod, shown_attempt(name, attempts, which)),
         attempts=attempts,
         notices=run.notices(),
     )
-
-
-def _shown(
-    name: str, attempts: Sequence[Attempt], which: WhichAttempt | int
-) -> Attempt | None:
-    if isinstance(which, WhichAttempt):
-        index = 0 if which is WhichAttempt.FIRST else -1
-        return attempts[index] if attempts else None
-    if not 1 <= which <= len(attempts):
-        times = "once" if len(attempts) == 1 else f"{len(attempts)} times"
-        problem = f"there is no attempt {which}: it was tried {times}"
-        raise PodNotFoundError(name, [], problem=problem)
-    return attempts[which - 1]
 
 
 def _of_attempt(pod: Pod, shown: Attempt) -> ExplainedPod:
