@@ -71,8 +71,8 @@ def test_results_are_documents_too() -> None:
 def test_junit_is_written_beside_the_output() -> None:
     done = run("run", "bad.yaml", "--junit", "junit.xml")
     assert done.exit_code == 1
-    suites = ET.parse("junit.xml").getroot()
-    assert suites.get("failures") == "1"
+    [suite] = ET.parse("junit.xml").getroot()
+    assert suite.get("failures") == "1"
     assert run("run", "good.yaml", "--junit", "none/junit.xml").exit_code != 0
 
 

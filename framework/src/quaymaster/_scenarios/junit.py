@@ -14,37 +14,40 @@ from quaymaster._scenarios.verdicts import span
 
 __all__ = ["junit_report"]
 
-_SUITES: Final = "quaymaster scenarios"
+_PACKAGE: Final = "quaymaster"
+_HOST: Final = "localhost"
+"""What the form has for a host that is not known: it plays no part here."""
 
 
 def junit_report(results: Iterable[ScenarioResult]) -> str:
     """Write results as JUnit XML.
 
     Each scenario is a test suite, and each of its steps, waits, checks and assertions a
-    test case. All times are virtual, so that equal runs have equal reports.
+    test case. All times are virtual, so that equal runs have equal reports. The form is
+    that of Ant's JUnit task, which is the strictest that is in use.
 
     Args:
         results: What came of scenarios.
     """
-    suites = [_suite(one) for one in results]
-    root = ET.Element("testsuites", name=_SUITES)
-    for key in ("tests", "failures", "errors"):
-        root.set(key, str(sum(int(suite.get(key, "0")) for suite in suites)))
-    root.extend(suites)
+    root = ET.Element("testsuites")
+    root.extend(_suite(one, number) for number, one in enumerate(results))
     ET.indent(root)
     text = ET.tostring(root, encoding="unicode")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 
-def _suite(result: ScenarioResult) -> ET.Element:
-    name = _clean(result.name)
+def _suite(result: ScenarioResult, number: int) -> ET.Element:
+    name = _clean(result.name).strip() or "scenario"
     cases = [_step(one, name) for one in result.steps]
     cases += [_assertion(one, name) for one in result.assertions]
     failures = sum(case.find("failure") is not None for case in cases)
-    started = str(Time(result.simulation.started)).rstrip("Z")
+    started = str(Time(result.simulation.started // 1)).rstrip("Z")
     suite = ET.Element(
         "testsuite",
+        id=str(number),
+        package=_PACKAGE,
         name=name,
+        hostname=_HOST,
         tests=str(len(cases)),
         failures=str(failures),
         errors="0",
@@ -52,11 +55,14 @@ def _suite(result: ScenarioResult) -> ET.Element:
         time=_seconds(result.ended),
         timestamp=started,
     )
-    if result.file:
-        suite.set("file", _clean(result.file))
     properties = ET.SubElement(suite, "properties")
-    ET.SubElement(properties, "property", name="seed", value=str(result.seed))
+    told = {"seed": str(result.seed), "file": _clean(result.file)}
+    for key, value in told.items():
+        if value:
+            ET.SubElement(properties, "property", name=key, value=value)
     suite.extend(cases)
+    for stream in ("system-out", "system-err"):
+        ET.SubElement(suite, stream)
     return suite
 
 
