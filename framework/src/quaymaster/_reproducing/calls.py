@@ -36,7 +36,7 @@ MAX_TRIALS = 2000
 """How many smaller clusters are tried."""
 
 _SEEDS = 32
-"""How many seeds are tried for a tie: of two nodes, one gets the pod with half of them."""
+"""How many seeds are tried for a tie: half of them choose each of two nodes."""
 
 
 class UnreproducibleError(QuaymasterError):
