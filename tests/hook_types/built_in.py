@@ -75,27 +75,35 @@ def check_default_preemption(plugin: DefaultPreemption, given: Given) -> None:
 
 
 def check_dynamic_resources(plugin: DynamicResources, given: Given) -> None:
-    plugin.pre_enqueue()
+    _pre_enqueue: Status | None = plugin.pre_enqueue(pod=given.pod)
     _events_to_register: Sequence[ClusterEventWithHint] = plugin.events_to_register()
     _sign_pod: Hashable | None = plugin.sign_pod(pod=given.pod)
     _pre_filter: PreFilterResult | Status | None = plugin.pre_filter(
         state=given.state, pod=given.pod
     )
-    plugin.filter(state=given.state)
-    plugin.filter_nodes(state=given.state)
-    _post_filter: PostFilterResult | Status | None = plugin.post_filter(
-        state=given.state
+    _filter: Status | None = plugin.filter(
+        state=given.state, pod=given.pod, node=given.node
     )
-    _score: int | Status = plugin.score(state=given.state)
+    _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
+        state=given.state, pod=given.pod, nodes=given.nodes, rows=given.rows
+    )
+    _post_filter: PostFilterResult | Status | None = plugin.post_filter(
+        state=given.state, pod=given.pod
+    )
+    _score: int | Status = plugin.score(state=given.state, node=given.node)
     _score_nodes: Int64Array | Status = plugin.score_nodes(
         state=given.state, nodes=given.nodes, rows=given.rows
     )
     _normalize_score: Int64Array | Status | None = plugin.normalize_score(
         scores=given.scores
     )
-    plugin.reserve(state=given.state)
-    plugin.unreserve()
-    plugin.pre_bind(state=given.state)
+    _reserve: Status | None = plugin.reserve(
+        state=given.state, node_name=given.node_name
+    )
+    plugin.unreserve(state=given.state, pod=given.pod)
+    _pre_bind: PreBindWait | Status | None = plugin.pre_bind(
+        state=given.state, pod=given.pod, node_name=given.node_name
+    )
     _pre_bind_pre_flight: PreBindPreFlightResult | Status | None = (
         plugin.pre_bind_pre_flight(state=given.state)
     )

@@ -22,9 +22,13 @@ class Case:
         case_id: ``<family>-<seed>``.
         config: A ``KubeSchedulerConfiguration``; None stands for the default.
         objects: The cluster's objects, in the order in which they were added.
-        pods: Pods to schedule in this order, or ``{"retry": "namespace/name"}``.
+        pods: Pods to schedule in this order, or what else happens: ``{"retry":
+            "namespace/name"}``, ``{"finish": "namespace/name"}`` for a pod that goes,
+            ``{"apply": OBJECT}`` for an object that is created or replaced.
         apply_preemption: Whether what PostFilter did takes effect.
         node_state: Whether the nodes' sums are recorded before each pod.
+        fail_after: Number of a pod -> the station after which its binding fails.
+        drivers: Driver -> the conditions that it sets for allocated devices.
         expect: What upstream decided; None if the file does not say.
     """
 
@@ -34,7 +38,16 @@ class Case:
     pods: tuple[Json, ...]
     apply_preemption: bool
     node_state: bool
+    fail_after: Mapping[str, str]
+    drivers: Mapping[str, Json]
     expect: Json | None
+
+    @property
+    def has_devices(self) -> bool:
+        """Whether the case is about devices, and its pods come as far as PreBind."""
+        return any(
+            obj["apiVersion"].startswith("resource.k8s.io/") for obj in self.objects
+        )
 
     @property
     def family(self) -> str:
@@ -58,5 +71,7 @@ def _case(record: Mapping[str, Any]) -> Case:
         pods=tuple(case.get("pods") or ()),
         apply_preemption=case.get("applyPreemption", False),
         node_state=case.get("nodeState", False),
+        fail_after=case.get("failAfter") or {},
+        drivers=case.get("drivers") or {},
         expect=record.get("expect"),
     )

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from random import Random
-from typing import Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar, cast
 
 import attrs
 import msgspec
@@ -12,7 +12,13 @@ from quaymaster import ApiObject, Node, Pod, Snapshot
 from quaymaster.cluster import PodStatusPatch
 from quaymaster.hookspecs import EXTENSION_POINTS
 from quaymaster.inmemory import InMemoryCluster
-from quaymaster.objects import KINDS, SpecPool, decode
+from quaymaster.objects import (
+    KINDS,
+    PodExtendedResourceClaimStatus,
+    ResourceClaim,
+    SpecPool,
+    decode,
+)
 from quaymaster.scheduler import Clock, PluginRegistry, VirtualClock
 from tests.kit.informers import HeldObjects
 from tests.kit.internals.cycle import Algorithm, NodeOrder
@@ -22,9 +28,10 @@ from tests.kit.internals.queue import Nominator
 from tests.kit.internals.runtime import Call
 from tests.kit.internals.state import Cache
 from tests.parity.cases import Case, Json
+from tests.parity.claims import ClaimServer
 from tests.parity.configuration import load_configuration
 
-__all__ = ["CallLog", "CaseCluster", "Path"]
+__all__ = ["CallLog", "CaseCluster", "Path", "apply"]
 
 Path: TypeAlias = Literal["scalar", "twin"]
 """Which hooks judge nodes: only the scalar ones, or batch twins where there are any."""
@@ -35,15 +42,17 @@ _TWINS = frozenset(twin for point in EXTENSION_POINTS for twin in point.twins.va
 
 
 class CallLog(InMemoryCluster):
-    """The API server of a case: it has no objects, and logs calls.
+    """The API server of a case: it has no objects but claims, and logs calls.
 
     Attributes:
+        claims: The claims of the case.
         cleared: The keys of the pods whose nomination was to be cleared.
         deleted: The keys of the pods that were to be deleted.
     """
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, claims: ClaimServer) -> None:
         super().__init__(clock)
+        self.claims = claims
         self.cleared: list[str] = []
         self.deleted: list[str] = []
 
@@ -65,9 +74,36 @@ class CallLog(InMemoryCluster):
         uid: str | None = None,
         grace_period_seconds: float | None = None,
     ) -> None:
-        """Note the deletion of a pod."""
+        """Delete a claim, or note the deletion of a pod."""
+        if kind is ResourceClaim:
+            self.claims.delete(key)
+            return
         assert kind is Pod
         self.deleted.append(key)
+
+    def get(self, kind: type[ObjT], key: str) -> ObjT:
+        """Return a claim."""
+        assert kind is ResourceClaim
+        return cast("ObjT", self.claims.get(key))
+
+    def create(self, obj: ObjT) -> ObjT:
+        """Store a claim."""
+        assert isinstance(obj, ResourceClaim)
+        return cast("ObjT", self.claims.create(obj))
+
+    def update(self, obj: ObjT) -> ObjT:
+        """Replace a claim."""
+        assert isinstance(obj, ResourceClaim)
+        return cast("ObjT", self.claims.update(obj))
+
+    def patch_status(self, obj: ObjT, changes: Mapping[str, object]) -> ObjT:
+        """Change the status of a claim, or note what a pod was told of its claim."""
+        if isinstance(obj, ResourceClaim):
+            return cast("ObjT", self.claims.patch_status(obj, changes))
+        told = changes["extended_resource_claim_status"]
+        assert isinstance(told, PodExtendedResourceClaimStatus)
+        self.claims.told[obj.key] = told
+        return obj
 
 
 class _First(Random):
@@ -89,6 +125,7 @@ class CaseCluster:
         frameworks: Scheduler name -> the profile at work.
         pods: The pods to schedule, by key.
         calls: What the API server was asked for.
+        clock: What tells the time; it stands still.
     """
 
     snapshot: Snapshot
@@ -98,6 +135,7 @@ class CaseCluster:
     frameworks: Mapping[str, Framework]
     pods: dict[str, Pod]
     calls: CallLog
+    clock: VirtualClock
 
     @classmethod
     def build(
@@ -121,7 +159,7 @@ class CaseCluster:
         config = load_configuration(case, registry, dropped)
         pool = SpecPool()
         objects = [_decoded(tree, pool) for tree in case.objects]
-        pods = [_decoded_pod(tree, pool) for tree in case.pods if "retry" not in tree]
+        pods = [_decoded_pod(tree, pool) for tree in case.pods if "metadata" in tree]
         waiting = [obj for obj in objects if isinstance(obj, Pod) and not obj.node_name]
         listed = HeldObjects([*objects, *pods])
         nominator = Nominator(lambda key: listed.get(Pod, key))
@@ -130,7 +168,7 @@ class CaseCluster:
         snapshot = Snapshot()
         cache = _filled_cache(snapshot, objects)
         clock = VirtualClock()
-        calls = CallLog(clock)
+        calls = CallLog(clock, ClaimServer(listed, case.drivers))
         services = _services(clock, calls, snapshot, listed, nominator)
         order = NodeOrder()
         builder = FrameworkBuilder(registry=registry, services=services, order=order)
@@ -152,7 +190,17 @@ class CaseCluster:
             frameworks=frameworks,
             pods={pod.key: pod for pod in pods},
             calls=calls,
+            clock=clock,
         )
+
+
+def apply(cluster: CaseCluster, tree: Json) -> None:
+    """Create or replace an object other than a node or a pod."""
+    obj = _decoded(tree, SpecPool())
+    if isinstance(obj, ResourceClaim):
+        cluster.calls.claims.put(obj)
+    else:
+        cluster.objects.put(obj)
 
 
 def _decoded(tree: Json, pool: SpecPool) -> ApiObject:

@@ -8,6 +8,7 @@ import attrs
 
 from tests.parity.cases import Json
 from tests.parity.coverage import projected, projected_profiles
+from tests.parity.device_records import comparable
 from tests.parity.driver import Played
 from tests.parity.observation import Observation
 from tests.parity.record import record
@@ -94,6 +95,8 @@ def compare(played: Played, missing: Set[str]) -> Iterator[Check]:
     for index, (theirs, ours, attempt) in enumerate(entries):
         where = f"{case.case_id} pods[{index}] {theirs['pod']}"
         sides = projected(theirs, missing), projected(ours, missing)
+        if case.has_devices:
+            sides = comparable(sides[0]), comparable(sides[1])
         yield from _entry(where, *sides, attempt)
     field = "finalPodsByNode"
     yield from _by_key(FRAMEWORK, f"{case.case_id} {field}", *_both(want, got, field))

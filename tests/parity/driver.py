@@ -1,16 +1,19 @@
 """Plays a case: schedules its pods one after the other, as the recorder did."""
 
 import functools
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
 import attrs
+import msgspec
 import numpy as np
 from msgspec.structs import replace
 
 from quaymaster import (
+    Code,
     CycleState,
     Node,
     NodeInfo,
@@ -22,16 +25,19 @@ from quaymaster import (
 from quaymaster.config import ConfigErrors
 from quaymaster.objects import Time
 from quaymaster.scheduler import PluginRegistry
+from tests.kit.internals.binding import PausedPreBind
 from tests.kit.internals.cycle import Decision, FitError, Ties
 from tests.kit.internals.engine import Framework
-from tests.parity.cases import Case
-from tests.parity.cluster import CaseCluster, Path
+from tests.kit.internals.state import AssumeError
+from tests.parity.cases import Case, Json
+from tests.parity.cluster import CaseCluster, Path, apply
 from tests.parity.examine import Examiner
 from tests.parity.observation import NodeSums, Observation, Preemption
 
 __all__ = ["Played", "play"]
 
 _FIRST_START: Final = Time.parse("2030-01-01T00:00:00Z")
+_SECONDS_WAITED: Final = 2.0
 
 
 @attrs.frozen(eq=False, kw_only=True)
@@ -68,15 +74,20 @@ def play(case: Case, registry: PluginRegistry, path: Path) -> Played:
         cluster = CaseCluster.build(case, registry, path, dropped)
     except ConfigErrors as error:
         return Played(case=case, dropped=dropped, config_error=str(error))
-    attempts = list(_Driver(case, cluster).play())
+    driver = _Driver(case, cluster)
+    attempts = list(driver.play())
     return Played(
         case=case,
         attempts=attempts,
         frameworks=cluster.frameworks,
         final_pods={
-            info.name: sorted(pod.key for pod in info.pods.values())
+            info.name: pods
             for info in cluster.snapshot
-            if info.pods
+            if (
+                pods := sorted(
+                    pod.key for pod in info.pods.values() if pod.key not in driver.held
+                )
+            )
         },
         dropped=dropped,
     )
@@ -102,19 +113,52 @@ class _Spy:
 
 
 class _Driver:
+    """Plays the entries of a case.
+
+    Attributes:
+        held: The pods that are assumed for good: they were never bound.
+    """
+
     def __init__(self, case: Case, cluster: CaseCluster) -> None:
         self._case = case
         self._cluster = cluster
         self._placed = 0
+        self.held: set[str] = set()
+        self._fails_after = ""
 
     def play(self) -> Iterator[Observation]:
-        for entry in self._case.pods:
-            if "retry" in entry:
-                yield self._retry(entry["retry"])
-            else:
-                metadata = entry["metadata"]
-                key = f"{metadata['namespace']}/{metadata['name']}"
-                yield self._attempt(self._cluster.pods[key], Observation(pod=key))
+        for number, entry in enumerate(self._case.pods):
+            self._fails_after = self._case.fail_after.get(str(number), "")
+            claims = self._cluster.calls.claims
+            claims.begin()
+            seen = self._play(entry)
+            seen.claims = claims.changes()
+            if seen.pod in claims.told:
+                seen.told = json.loads(msgspec.json.encode(claims.told[seen.pod]))
+            yield seen
+
+    def _play(self, entry: Json) -> Observation:
+        if "retry" in entry:
+            return self._retry(entry["retry"])
+        if "finish" in entry:
+            return self._finish(entry["finish"])
+        if "apply" in entry:
+            apply(self._cluster, entry["apply"])
+            return Observation(pod="", operation="apply", outcome="applied")
+        metadata = entry["metadata"]
+        key = f"{metadata['namespace']}/{metadata['name']}"
+        return self._attempt(self._cluster.pods[key], Observation(pod=key))
+
+    def _finish(self, key: str) -> Observation:
+        seen = Observation(pod=key, operation="finish")
+        pod = self._cluster.pods.get(key)
+        if pod is not None and pod.node_name:
+            seen.outcome = "finished"
+            self._cluster.cache.remove_pod(pod)
+            self._cluster.objects.remove(pod)
+            del self._cluster.pods[key]
+            self._cluster.calls.claims.finish(pod)
+        return seen
 
     @cached_property
     def _examiners(self) -> Mapping[str, Examiner]:
@@ -185,10 +229,21 @@ class _Driver:
         self, framework: Framework, state: CycleState, pod: Pod, seen: Observation
     ) -> None:
         assumed = replace(pod, node_name=seen.winner)
-        self._cluster.cache.assume(assumed)
+        try:
+            self._cluster.cache.assume(assumed)
+        except AssumeError as error:
+            # We say also where the pod is.
+            text = str(error).partition(" (it is on node")[0]
+            seen.outcome, seen.reserve = "error", Status.from_error(text)
+            return
         seen.reserve = framework.binding.reserve(state, assumed, seen.winner)
         if seen.reserve is not None:
             seen.outcome = "error"
+        elif self._case.has_devices:
+            self._pre_bind(framework, state, assumed, seen)
+        if seen.outcome == "held":
+            return
+        if seen.outcome != "scheduled":
             framework.binding.unreserve(state, assumed, seen.winner)
             self._cluster.cache.forget(assumed)
             return
@@ -200,6 +255,38 @@ class _Driver:
         self._cluster.nominator.delete(pod)
         self._cluster.pods[pod.key] = bound
         self._cluster.objects.put(bound)
+
+    def _pre_bind(
+        self, framework: Framework, state: CycleState, pod: Pod, seen: Observation
+    ) -> None:
+        if self._fails_after in ("reserve", "hold"):
+            seen.failed_after = self._fails_after
+            held = self._fails_after == "hold"
+            seen.outcome = "held" if held else "bindingFailed"
+            if held:
+                self.held.add(pod.key)
+            return
+        binding = framework.binding
+        status = binding.pre_flight(state, pod, seen.winner)
+        if status is None:
+            answer = binding.pre_bind(state, pod, seen.winner)
+            seen.pre_bind = self._pre_bound(answer)
+            if answer is not None:
+                seen.outcome = "bindingFailed"
+        if self._fails_after:
+            seen.failed_after, seen.outcome = self._fails_after, "bindingFailed"
+
+    def _pre_bound(self, answer: PausedPreBind | Status | None) -> Json:
+        """What PreBind said; the recorder looked for two seconds whether it went on."""
+        if isinstance(answer, PausedPreBind):
+            timeout = answer.wait.timeout_seconds
+            self._cluster.clock.advance(min(timeout, _SECONDS_WAITED))
+            if timeout > _SECONDS_WAITED:
+                return {"code": "Wait", "reasons": ["waiting for binding conditions"]}
+            answer = answer.expired()
+        if answer is None:
+            return {"code": Code.SUCCESS.label}
+        return {"code": answer.code.label, "reasons": list(answer.reasons)}
 
     def _give_up(
         self, framework: Framework, pod: Pod, unfit: FitError, seen: Observation

@@ -14,6 +14,7 @@ from tests.kit.internals.cycle import (
     PreFilterStation,
 )
 from tests.kit.internals.engine import Framework
+from tests.parity.devices import device_allocations
 from tests.parity.observation import Answers, Examination, Scores
 from tests.parity.volumes import volume_plans
 
@@ -70,6 +71,7 @@ class Examiner:
             ),
             scores=self._scores(state, pod, found, feasible),
             volumes=volume_plans(self._framework, state, feasible),
+            allocations=device_allocations(self._framework, state, statuses or {}),
         )
 
     def _alone(

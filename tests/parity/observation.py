@@ -20,7 +20,17 @@ __all__ = [
     "Scores",
 ]
 
-Outcome: TypeAlias = Literal["scheduled", "unschedulable", "gated", "error", "ignored"]
+Outcome: TypeAlias = Literal[
+    "scheduled",
+    "unschedulable",
+    "gated",
+    "error",
+    "ignored",
+    "held",
+    "bindingFailed",
+    "finished",
+    "applied",
+]
 """How an attempt ended, in the words of the records."""
 
 Answers: TypeAlias = Mapping[str, Mapping[str, Status | None]]
@@ -99,6 +109,7 @@ class Examination:
         unschedulable_plugins: The plugins that rejected the pod, if no node fits.
         scores: The feasible nodes' scores; None if there are none or scoring failed.
         volumes: Feasible node -> what would be done for the pod's volumes, as recorded.
+        allocations: Node -> claim -> the devices that were found for it, as recorded.
     """
 
     pre_filter: PreFilterOutcome
@@ -113,6 +124,7 @@ class Examination:
     unschedulable_plugins: frozenset[str]
     scores: Scores | None
     volumes: Mapping[str, Json]
+    allocations: Mapping[str, Json]
 
 
 @attrs.define(eq=False, kw_only=True)
@@ -152,6 +164,11 @@ class Observation:
         fit_error: Why no node fits, before PostFilter.
         final_fit_error: The same with what PostFilter added; empty if none ran.
         preemption: What PostFilter did; None if it did not run.
+        operation: What happened instead of an attempt: ``finish`` or ``apply``.
+        pre_bind: What PreBind said; None if all plugins skipped, or it did not run.
+        failed_after: The station after which the binding was made to fail.
+        claims: The claims that have changed, as recorded.
+        told: What the pod was told of its extended resources, as recorded.
     """
 
     pod: str
@@ -169,3 +186,8 @@ class Observation:
     fit_error: str = ""
     final_fit_error: str = ""
     preemption: Preemption | None = None
+    operation: str = ""
+    pre_bind: Json | None = None
+    failed_after: str = ""
+    claims: Json = attrs.field(factory=dict)
+    told: Json = attrs.field(factory=dict)

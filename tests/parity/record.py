@@ -82,6 +82,11 @@ def entry(seen: Observation) -> Json:
         "fitError": seen.fit_error,
         "fitErrorWithPostFilter": seen.final_fit_error,
         "postFilter": seen.preemption and _post_filter(seen.preemption),
+        "op": seen.operation,
+        "preBind": seen.pre_bind,
+        "failedAfter": seen.failed_after,
+        "claims": seen.claims,
+        "extendedResourceClaimStatus": seen.told,
     }
     if seen.examination is not None:
         written["feasible"] = list(seen.examination.feasible)
@@ -89,7 +94,18 @@ def entry(seen: Observation) -> Json:
         volumes = seen.examination.volumes
         optional["volumesByNode"] = dict(volumes)
         optional["volumes"] = volumes.get(seen.winner)
+        optional["allocations"] = dict(seen.examination.allocations)
+        if seen.outcome == "error":
+            optional["errorNodes"] = _error_nodes(seen.examination)
     return written | {key: value for key, value in optional.items() if value}
+
+
+def _error_nodes(seen: Examination) -> list[str]:
+    return sorted(
+        node
+        for node, status in (seen.filter or {}).items()
+        if status and status.is_error
+    )
 
 
 def _examined(seen: Examination, has_score_plugins: bool) -> Json:

@@ -13,6 +13,18 @@ from tests.parity.report import check_cases
 _DATA = FilePath(__file__).parent / "data"
 _FAMILIES = (
     "balanced_allocation",
+    "dra_admin_access",
+    "dra_basic",
+    "dra_binding_conditions",
+    "dra_constraints",
+    "dra_consumable_capacity",
+    "dra_extended_resource",
+    "dra_mixed",
+    "dra_partitionable",
+    "dra_prioritized_list",
+    "dra_scope",
+    "dra_selectors",
+    "dra_taints",
     "image_locality",
     "node_affinity",
     "node_declared_features",

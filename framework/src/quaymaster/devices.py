@@ -11,6 +11,10 @@ from quaymaster._devices.errors import (
     InvalidPoolsError,
     StepLimitError,
 )
+from quaymaster._devices.extended_resources import (
+    ExtendedResources,
+    may_be_served_by_devices,
+)
 from quaymaster._devices.ids import DeviceId
 from quaymaster._devices.inventory import Inventory
 
@@ -19,7 +23,9 @@ __all__ = [
     "AllocationError",
     "Allocator",
     "DeviceId",
+    "ExtendedResources",
     "InvalidPoolsError",
     "Inventory",
     "StepLimitError",
+    "may_be_served_by_devices",
 ]

@@ -89,8 +89,11 @@ def test_without_an_election_nobody_needs_leases() -> None:
 def test_pods_are_deleted_by_preemption_alone() -> None:
     registry = PluginRegistry.discover()
     needs = rights_of(default_config(registry), registry)
-    (delete,) = [need for need in needs if need.right.verb == "delete"]
-    assert delete == Need(Right("delete", "pods"), ("DefaultPreemption",))
+    deletes = [need for need in needs if need.right.verb == "delete"]
+    assert Need(Right("delete", "pods"), ("DefaultPreemption",)) in deletes
+    claims = Right("delete", "resourceclaims", "resource.k8s.io")
+    assert len(deletes) == 2
+    assert Need(claims, ("DynamicResources",)) in deletes
 
 
 def test_kind_of_ones_own_is_followed_and_its_status_patched() -> None:

@@ -1,4 +1,4 @@
-"""DynamicResources: pods without claims pass, pods with claims are told why not."""
+"""DynamicResources: pods with claims get devices, and are told why not."""
 
 from datetime import timedelta
 
@@ -7,31 +7,31 @@ from msgspec.structs import replace
 
 from quaymaster import (
     ActionType,
+    ApiObject,
     ClusterEvent,
     EventResource,
     Handle,
+    Node,
     Pod,
     QueueingHint,
     Status,
     hookimpl,
 )
 from quaymaster.config import ConfigErrors
-from quaymaster.objects import (
-    DeviceClass,
-    DeviceClassSpec,
-    ObjectMeta,
-    PodResourceClaim,
-)
+from quaymaster.objects import PodResourceClaim, ResourceClaim, ResourceSlice
 from quaymaster.testing import (
     PluginHarness,
     PluginStatusError,
     SchedulerHarness,
+    make_device_class,
+    make_device_request,
     make_node,
     make_pod,
+    make_resource_claim,
+    make_resource_slice,
 )
 from quaymaster_dynamic_resources import DynamicResources, DynamicResourcesArgs
 
-NOT_SUPPORTED = "and allocating devices is not supported"
 OWN_UPDATE = ClusterEvent(
     EventResource.POD, ActionType.UPDATE_POD_GENERATED_RESOURCE_CLAIM
 )
@@ -59,13 +59,8 @@ class Nowhere:
         return Status.unresolvable("nowhere")
 
 
-def device_class(name: str, resource: str | None = None) -> DeviceClass:
-    spec = DeviceClassSpec(extended_resource_name=resource)
-    return DeviceClass(metadata=ObjectMeta(name=name), spec=spec)
-
-
-def claiming(*claims: str) -> Pod:
-    pod = make_pod()
+def claiming(*claims: str, name: str = "pod") -> Pod:
+    pod = make_pod(name=name)
     named = tuple(
         PodResourceClaim(name=claim, resource_claim_name=claim) for claim in claims
     )
@@ -78,54 +73,187 @@ def test_a_pod_without_claims_is_skipped() -> None:
     assert harness.filter(make_pod()) == {}
 
 
-def test_a_pod_with_claims_is_refused_in_plain_words() -> None:
-    answer = PluginHarness(DynamicResources).pre_filter(claiming("gpu", "nic"))
-    assert answer == Status.unresolvable(
-        f"pod needs resource claims (gpu, nic), {NOT_SUPPORTED}"
+def node_with_gpus(name: str, count: int = 1) -> tuple[Node, ResourceSlice]:
+    return make_node(name=name), make_resource_slice(node=name, devices=count)
+
+
+def scheduled(*objects: ApiObject) -> SchedulerHarness:
+    harness = SchedulerHarness([make_device_class(), *objects])
+    harness.settle()
+    return harness
+
+
+def devices_of(harness: SchedulerHarness, claim: str = "claim") -> list[str]:
+    stored = harness.cluster.get(ResourceClaim, f"default/{claim}")
+    allocation = stored.status.allocation
+    return [one.device for one in allocation.devices.results] if allocation else []
+
+
+def test_a_pod_goes_where_its_claim_gets_a_device() -> None:
+    harness = scheduled(
+        make_node(name="a"),
+        *node_with_gpus("b", 2),
+        make_resource_claim(),
+        claiming("claim"),
     )
+    assert harness.node_of("pod") == "b"
+    assert devices_of(harness) == ["gpu-0"]
+
+
+def test_a_claim_says_who_uses_it_and_is_protected() -> None:
+    harness = scheduled(*node_with_gpus("a"), make_resource_claim(), claiming("claim"))
+    stored = harness.cluster.get(ResourceClaim, "default/claim")
+    assert [one.name for one in stored.status.reserved_for] == ["pod"]
+    assert stored.metadata.finalizers == ("resource.kubernetes.io/delete-protection",)
+    assert stored.status.allocation is not None
+    assert stored.status.allocation.allocation_timestamp == harness.clock.now()
+
+
+def test_no_device_is_given_twice() -> None:
+    pods = [claiming(f"claim-{at}", name=f"pod-{at}") for at in range(3)]
+    claims = [make_resource_claim(name=f"claim-{at}") for at in range(3)]
+    harness = scheduled(*node_with_gpus("a", 2), *claims, *pods)
+    given = [device for claim in claims for device in devices_of(harness, claim.name)]
+    assert sorted(given) == ["gpu-0", "gpu-1"]
+    waiting = [pod.name for pod in pods if not harness.node_of(pod.name)]
+    assert len(waiting) == 1
+    assert harness.message(waiting[0]).startswith(
+        "0/1 nodes are available: 1 cannot allocate all claims. still not schedulable, "
+    )
+
+
+def test_a_pod_that_waits_gets_the_devices_that_another_claim_gives_back() -> None:
+    taken = make_resource_claim(name="old", devices=["gpu.example.com/a/gpu-0"])
+    harness = scheduled(
+        *node_with_gpus("a"), taken, make_resource_claim(), claiming("claim")
+    )
+    assert not harness.node_of("pod")
+    stored = harness.cluster.get(ResourceClaim, taken.key)
+    harness.cluster.patch_status(stored, {"allocation": None})
+    harness.settle()
+    assert harness.node_of("pod") == "a"
+
+
+def test_pods_share_a_claim_and_stay_where_its_devices_are() -> None:
+    pods = [claiming("claim", name=f"pod-{at}") for at in range(3)]
+    harness = scheduled(
+        *node_with_gpus("a"), make_node(name="b"), make_resource_claim(), *pods
+    )
+    assert [harness.node_of(pod.name) for pod in pods] == ["a", "a", "a"]
+    stored = harness.cluster.get(ResourceClaim, "default/claim")
+    assert len(stored.status.reserved_for) == 3
 
 
 @pytest.mark.parametrize(
-    ("resource", "is_refused"),
+    ("claims", "reason"),
     [
-        pytest.param("example.com/gpu", True, id="resource of a class"),
-        pytest.param("deviceclass.resource.kubernetes.io/a", True, id="named by class"),
-        pytest.param("deviceclass.resource.kubernetes.io/b", False, id="no such class"),
-        pytest.param("example.com/other", False, id="resource of no class"),
-        pytest.param("cpu", False, id="no extended resource"),
+        pytest.param([], 'could not find ResourceClaim "default/claim"', id="missing"),
+        pytest.param(
+            [make_resource_claim(requests=[make_device_request(device_class="x")])],
+            "request devices: device class x does not exist",
+            id="class missing",
+        ),
+        pytest.param(
+            [make_resource_claim(requests=[make_device_request(count=40)])],
+            'running "DynamicResources" filter plugin: claim default/claim: number of '
+            "requested devices 40 exceeds the claim limit of 32",
+            id="too many devices",
+        ),
+        pytest.param(
+            [
+                make_resource_claim(
+                    requests=[make_device_request(selectors=["device.x"])]
+                )
+            ],
+            "CEL compile error",
+            id="no expression",
+        ),
     ],
 )
-def test_extended_resources_of_device_classes_are_claims(
-    resource: str, is_refused: bool
+def test_a_claim_that_cannot_be_met_says_why(
+    claims: list[ResourceClaim], reason: str
 ) -> None:
-    classes = [device_class("a", "example.com/gpu"), device_class("c")]
-    harness = PluginHarness(DynamicResources, objects=classes)
-    answer = harness.pre_filter(make_pod(requests={resource: "1"}))
-    text = f"pod needs extended resources of device classes ({resource}), "
-    refused = Status.unresolvable(text + NOT_SUPPORTED)
-    assert answer == (refused if is_refused else Status.skip())
-
-
-def test_a_refused_pod_is_not_gated_and_says_why_in_its_condition() -> None:
-    harness = SchedulerHarness([make_node(name="a"), claiming("gpu")])
-    harness.settle()
-    assert harness.message("pod") == (
-        "0/1 nodes are available: pod needs resource claims (gpu), "
-        f"{NOT_SUPPORTED}. no new claims to deallocate, "
-        "preemption: 0/1 nodes are available: "
-        "1 Preemption is not helpful for scheduling."
+    harness = PluginHarness(
+        DynamicResources,
+        nodes=[make_node(name="a")],
+        objects=[make_device_class(), make_resource_slice(node="a"), *claims],
+    )
+    pod = claiming("claim")
+    gate = harness.pre_enqueue(pod)
+    answer = gate if gate is not None else harness.pre_filter(pod)
+    if answer is None:
+        answer = harness.filter(pod)["a"]
+    assert isinstance(answer, Status)
+    assert reason.removeprefix('running "DynamicResources" filter plugin: ') in (
+        answer.message
     )
 
 
-def test_a_refused_pod_is_tried_again_when_the_device_class_is_gone() -> None:
-    pod = make_pod(requests={"example.com/gpu": "1"})
-    node = make_node(name="a", allocatable={"example.com/gpu": "1"})
-    harness = SchedulerHarness([node, pod, device_class("a", "example.com/gpu")])
+def test_an_extended_resource_of_a_class_is_served_by_devices() -> None:
+    harness = SchedulerHarness(
+        [
+            make_device_class(extended_resource_name="example.com/gpu"),
+            make_node(name="a"),
+            *node_with_gpus("b"),
+            make_pod(requests={"example.com/gpu": "1"}),
+        ]
+    )
     harness.settle()
-    assert not harness.node_of("pod")
-    harness.cluster.delete(DeviceClass, "a")
+    assert harness.node_of("pod") == "b"
+    (claim,) = harness.cluster.list(ResourceClaim).items
+    assert claim.name.startswith("pod-extended-resources-")
+    told = harness.cluster.get(Pod, "default/pod").status.extended_resource_claim_status
+    assert told is not None
+    assert told.resource_claim_name == claim.name
+    assert [one.resource_name for one in told.request_mappings] == ["example.com/gpu"]
+
+
+def test_a_node_that_offers_the_resource_itself_needs_no_claim() -> None:
+    harness = SchedulerHarness(
+        [
+            make_device_class(extended_resource_name="example.com/gpu"),
+            make_node(name="a", allocatable={"example.com/gpu": "1"}),
+            make_pod(requests={"example.com/gpu": "1"}),
+        ]
+    )
     harness.settle()
     assert harness.node_of("pod") == "a"
+    assert not harness.cluster.list(ResourceClaim).items
+
+
+def test_what_was_promised_to_a_pod_is_free_again_after_unreserve() -> None:
+    harness = PluginHarness(
+        DynamicResources,
+        nodes=[make_node(name="a")],
+        objects=[
+            make_device_class(),
+            make_resource_slice(node="a"),
+            make_resource_claim(),
+            make_resource_claim(name="other"),
+        ],
+    )
+    assert harness.filter(claiming("claim")) == {}
+    assert harness.reserve(claiming("claim"), "a") is None
+    in_flight = harness.pre_filter(claiming("claim"))
+    assert in_flight == Status.unresolvable(
+        "resource claim default/claim is in the process of being allocated"
+    )
+    assert harness.filter(claiming("other", name="other")) == {
+        "a": Status.unresolvable("cannot allocate all claims")
+    }
+    harness = PluginHarness(
+        DynamicResources,
+        nodes=[make_node(name="a")],
+        objects=[
+            make_device_class(),
+            make_resource_slice(node="a"),
+            make_resource_claim(),
+        ],
+    )
+    harness.filter(claiming("claim"))
+    harness.reserve(claiming("claim"), "a")
+    harness.unreserve(claiming("claim"), "a")
+    assert harness.filter(claiming("claim")) == {}
 
 
 def test_rule_3_post_filter_has_nothing_to_deallocate() -> None:
@@ -203,14 +331,14 @@ def test_every_node_scores_0() -> None:
         ),
         pytest.param(
             ClusterEvent(EventResource.RESOURCE_CLAIM, ActionType.ADD),
-            None,
+            make_resource_claim(),
             QueueingHint.SKIP,
-            id="claim added",
+            id="another claim added",
         ),
         pytest.param(
             ClusterEvent(EventResource.DEVICE_CLASS, ActionType.DELETE),
-            None,
-            QueueingHint.QUEUE,
+            make_device_class(),
+            QueueingHint.SKIP,
             id="class deleted",
         ),
         pytest.param(
@@ -221,7 +349,7 @@ def test_every_node_scores_0() -> None:
         ),
     ],
 )
-def test_hints(event: ClusterEvent, new: Pod | None, hint: QueueingHint) -> None:
+def test_hints(event: ClusterEvent, new: ApiObject | None, hint: QueueingHint) -> None:
     assert PluginHarness(DynamicResources).hint(make_pod(), event, None, new) is hint
 
 

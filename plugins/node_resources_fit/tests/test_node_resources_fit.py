@@ -23,6 +23,7 @@ from quaymaster.testing import (
     SmallCluster,
     clusters,
     make_container,
+    make_device_class,
     make_node,
     make_pod,
 )
@@ -371,3 +372,28 @@ class TestContract(PluginContract):
 class TestContractWithIgnoredResources(TestContract):
     args = {"ignoredResources": [FOO]}
     opt_outs = {"events": "the hint for nodes counts ignored resources, as upstream's"}
+
+
+@pytest.mark.parametrize(
+    ("offered", "reasons"),
+    [
+        pytest.param({}, (), id="no device plugin"),
+        pytest.param({"example.com/gpu": "0"}, (), id="none left of the plugin's"),
+        pytest.param({"example.com/gpu": "2"}, (), id="enough of the plugin's"),
+        pytest.param(
+            {"example.com/gpu": "1"},
+            ("Insufficient example.com/gpu",),
+            id="too few of the plugin's",
+        ),
+    ],
+)
+def test_devices_serve_what_a_node_does_not_offer_itself(
+    offered: Mapping[str, str], reasons: tuple[str, ...]
+) -> None:
+    harness = PluginHarness(
+        NodeResourcesFit,
+        nodes=[make_node(name="a", allocatable=offered)],
+        objects=[make_device_class(extended_resource_name="example.com/gpu")],
+    )
+    rejected = harness.filter(make_pod(requests={"example.com/gpu": "2"}))
+    assert rejected == ({"a": Status.unresolvable(*reasons)} if reasons else {})

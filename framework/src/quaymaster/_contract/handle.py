@@ -241,6 +241,18 @@ class Handle(Protocol):
     def snapshot(self) -> Snapshot:
         """All nodes with their pods, assumed ones included."""
 
+    def shared(self, kind: type[T], make: Callable[[], T]) -> T:
+        """Return the one object of a class that all profiles of the engine have.
+
+        For what all of them must know, such as what is promised to pods that are being
+        bound: a profile has plugins of its own, and new ones after a reload, while this
+        lives as long as the engine.
+
+        Args:
+            kind: The class of the object, which is the plugin's own.
+            make: Makes it, for the first who asks.
+        """
+
     def waiting_pods(self) -> Iterable[WaitingPod]:
         """Return the pods that wait on Permit, the one that waits longest first.
 

@@ -4,7 +4,7 @@ import copy
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import Random
-from typing import TypeVar, overload
+from typing import TypeVar, cast, overload
 
 import attrs
 
@@ -62,6 +62,7 @@ class Services:
         random: The engine's seeded generator.
         executor: Runs what may wait for the cluster; inline by default.
         metrics: Takes numbers, if given.
+        shared: What plugins of all profiles share, by its class.
     """
 
     clock: Clock
@@ -80,6 +81,7 @@ class Services:
     random: Random = attrs.field(factory=lambda: Random(0))
     executor: Executor = attrs.field(factory=InlineExecutor)
     metrics: SchedulerMetrics | None = None
+    shared: dict[type, object] = attrs.field(factory=dict)
 
 
 class ProfileFilters:
@@ -221,6 +223,12 @@ class EngineHandle:
     @property
     def snapshot(self) -> Snapshot:
         return self._services.snapshot
+
+    def shared(self, kind: type[T], make: Callable[[], T]) -> T:
+        shared = self._services.shared
+        if kind not in shared:
+            shared[kind] = make()
+        return cast("T", shared[kind])
 
     def waiting_pods(self) -> Iterable[WaitingPod]:
         return self._services.waiting_pods()

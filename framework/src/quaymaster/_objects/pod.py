@@ -20,12 +20,14 @@ from quaymaster._objects.volumes import Volume
 __all__ = [
     "Container",
     "ContainerExitCodes",
+    "ContainerExtendedResourceRequest",
     "ContainerPort",
     "ContainerResizePolicy",
     "ContainerRestartRule",
     "ContainerStatus",
     "Pod",
     "PodCondition",
+    "PodExtendedResourceClaimStatus",
     "PodResourceClaim",
     "PodResourceClaimStatus",
     "PodSchedulingGate",
@@ -203,6 +205,21 @@ class PodResourceClaimStatus(ApiValue, frozen=True, kw_only=True):
     resource_claim_name: str | None = None
 
 
+class ContainerExtendedResourceRequest(ApiValue, frozen=True, kw_only=True):
+    """The request of a claim that serves an extended resource of a container."""
+
+    container_name: str = ""
+    resource_name: str = ""
+    request_name: str = ""
+
+
+class PodExtendedResourceClaimStatus(ApiValue, frozen=True, kw_only=True):
+    """The claim that serves the extended resources of a pod."""
+
+    request_mappings: tuple[ContainerExtendedResourceRequest, ...] = ()
+    resource_claim_name: str = ""
+
+
 class PodStatus(ApiValue, frozen=True, kw_only=True):
     """The status of a pod.
 
@@ -220,6 +237,7 @@ class PodStatus(ApiValue, frozen=True, kw_only=True):
     container_statuses: tuple[ContainerStatus, ...] = ()
     resize: str = ""
     resource_claim_statuses: tuple[PodResourceClaimStatus, ...] = ()
+    extended_resource_claim_status: PodExtendedResourceClaimStatus | None = None
     allocated_resources: dict[str, Quantity] = {}
     resources: ResourceRequirements | None = None
 

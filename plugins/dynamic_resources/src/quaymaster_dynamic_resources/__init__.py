@@ -1,4 +1,4 @@
-"""Keep pods that claim devices off until devices can be allocated."""
+"""Give pods the devices that their claims ask for."""
 
 from quaymaster_dynamic_resources.args import DynamicResourcesArgs
 from quaymaster_dynamic_resources.dynamic_resources import DynamicResources

@@ -1,50 +1,90 @@
-"""Which pods need devices: those with claims, or with resources of a device class.
+"""The claims of a pod.
 
-Mirrors ``preFilterExtendedResources`` (kube-scheduler 1.36.2,
-``pkg/scheduler/framework/plugins/dynamicresources/extendeddynamicresources.go``) in
-what makes an extended resource a claim.
+Mirrors ``foreachPodResourceClaim`` (kube-scheduler 1.36.2,
+``pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go``) and
+``resourceclaim.Name`` (k8s.io/dynamic-resource-allocation v0.36).
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterator
 
 from quaymaster import Pod
-from quaymaster.objects import DeviceClass, is_extended_resource
+from quaymaster.devices import may_be_served_by_devices
+from quaymaster.objects import (
+    PodResourceClaim,
+    ResourceClaim,
+    ResourceClaimConsumerReference,
+)
+from quaymaster_dynamic_resources.tracker import ClaimTracker
 
-__all__ = ["may_need_devices", "why_devices_are_needed"]
-
-_CLASS_PREFIX: Final = "deviceclass.resource.kubernetes.io/"
+__all__ = ["ClaimError", "claims_of", "consumer", "is_reserved_for", "may_need_devices"]
 
 
-def why_devices_are_needed(pod: Pod, classes: Sequence[DeviceClass]) -> str:
-    """Say which claims or resources of a pod need devices; empty if none does.
+class ClaimError(Exception):
+    """A claim of a pod is not there, or cannot be used by it."""
 
-    Args:
-        pod: The pod.
-        classes: All device classes.
+
+def claims_of(tracker: ClaimTracker, pod: Pod) -> list[ResourceClaim]:
+    """Return the claims that a pod names, in its order.
+
+    Raises:
+        ClaimError: One of them cannot be used, at least for now.
     """
-    if pod.spec.resource_claims:
-        names = ", ".join(claim.name for claim in pod.spec.resource_claims)
-        return f"resource claims ({names})"
-    requested = dict.fromkeys(_requested_names(pod))
-    if not requested:
-        return ""
-    backed = {f"{_CLASS_PREFIX}{one.name}" for one in classes} | {
-        one.spec.extended_resource_name for one in classes
-    }
-    names = ", ".join(name for name in requested if name in backed)
-    return f"extended resources of device classes ({names})" if names else ""
+    return list(_claims_of(tracker, pod)) if pod.spec.resource_claims else []
 
 
 def may_need_devices(pod: Pod) -> bool:
     """Return whether a pod has claims, or resources that a device class may back."""
-    return bool(pod.spec.resource_claims) or any(_requested_names(pod))
+    return bool(pod.spec.resource_claims) or any(
+        amount and may_be_served_by_devices(name)
+        for container in (*pod.spec.init_containers, *pod.spec.containers)
+        for name, amount in container.resources.requests.items()
+    )
 
 
-def _requested_names(pod: Pod) -> Iterator[str]:
-    """Yield the extended resources that the pod's containers request."""
-    for container in (*pod.spec.init_containers, *pod.spec.containers):
-        for name, amount in container.resources.requests.items():
-            is_of_class = name.startswith(_CLASS_PREFIX)
-            if amount and (is_of_class or is_extended_resource(name)):
-                yield name
+def is_reserved_for(claim: ResourceClaim, pod: Pod) -> bool:
+    """Return whether a pod is among those that a claim is reserved for."""
+    return any(one.uid == pod.uid for one in claim.status.reserved_for)
+
+
+def consumer(pod: Pod) -> ResourceClaimConsumerReference:
+    """Return the entry of a pod among those that a claim is reserved for."""
+    return ResourceClaimConsumerReference(resource="pods", name=pod.name, uid=pod.uid)
+
+
+def _claims_of(tracker: ClaimTracker, pod: Pod) -> Iterator[ResourceClaim]:
+    for named in pod.spec.resource_claims:
+        name = _name_of(pod, named)
+        if name is None:
+            continue
+        claim = tracker.get(f"{pod.namespace}/{name}")
+        if claim is None:
+            text = f'could not find ResourceClaim "{pod.namespace}/{name}"'
+            raise ClaimError(text)
+        if claim.metadata.deletion_timestamp is not None:
+            raise ClaimError(f'resourceclaim "{name}" is being deleted')
+        if named.resource_claim_name is None and not _is_made_for(claim, pod):
+            raise ClaimError(
+                f"ResourceClaim {claim.key} was not created for Pod {pod.key} "
+                "(Pod is not owner)"
+            )
+        yield claim
+
+
+def _name_of(pod: Pod, named: PodResourceClaim) -> str | None:
+    """The name of a claim; None if the pod needs none."""
+    if named.resource_claim_name is not None:
+        return named.resource_claim_name
+    if named.resource_claim_template_name is None:
+        raise ClaimError(
+            f'pod "{pod.key}", spec.resourceClaim "{named.name}": none of the '
+            "supported fields are set"
+        )
+    for made in pod.status.resource_claim_statuses:
+        if made.name == named.name:
+            return made.resource_claim_name
+    raise ClaimError(f'pod "{pod.key}": ResourceClaim not created yet')
+
+
+def _is_made_for(claim: ResourceClaim, pod: Pod) -> bool:
+    owner = claim.metadata.controller
+    return owner is not None and owner.uid == pod.uid

@@ -1,15 +1,16 @@
-"""Keep pods that claim devices off until devices can be allocated.
+"""Give pods the devices that their claims ask for.
 
-A pod without claims passes everywhere, and every hook answers as upstream's does for
-such a pod, messages included. A pod with claims is rejected, since allocating devices
-is not supported.
+A claim without devices gets the first ones that meet it on a node, together with the
+other claims of the pod; one with devices keeps the pod to the nodes that can use them.
+Extended resources that a device class stands for are served by a claim that nobody
+wrote. What was found is promised in Reserve and written in PreBind, which then waits
+until drivers have made the devices ready.
 
 Mirrors ``DynamicResources`` (kube-scheduler 1.36.2,
-``pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go``) for pods
-without claims.
+``pkg/scheduler/framework/plugins/dynamicresources``).
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -22,9 +23,13 @@ from quaymaster import (
     EventsOf,
     Handle,
     Int64Array,
+    NodeInfo,
     NodeTable,
+    NodeVerdicts,
     Pod,
     PodUse,
+    PreBindPreFlightResult,
+    PreBindWait,
     QueueingHint,
     Rows,
     Scope,
@@ -35,24 +40,59 @@ from quaymaster import (
     on_node,
     on_pod,
 )
-from quaymaster.objects import DeviceClass, ResourceClaim, ResourceSlice
+from quaymaster.cluster import ApiError, Verb, Write
+from quaymaster.devices import ExtendedResources
+from quaymaster.errors import SelectorError
+from quaymaster.objects import (
+    AllocationResult,
+    DeviceClass,
+    NodeMatcher,
+    ResourceClaim,
+    ResourceSlice,
+    compile_node_selector,
+)
 from quaymaster_dynamic_resources.args import DynamicResourcesArgs
-from quaymaster_dynamic_resources.claims import may_need_devices, why_devices_are_needed
+from quaymaster_dynamic_resources.binding import ClaimBinder
+from quaymaster_dynamic_resources.claims import (
+    ClaimError,
+    claims_of,
+    may_need_devices,
+)
+from quaymaster_dynamic_resources.extended import (
+    extended_amounts,
+    is_implicit,
+    make_claim,
+)
+from quaymaster_dynamic_resources.filtering import NodeJudge
+from quaymaster_dynamic_resources.hints import (
+    after_claim_change,
+    after_claim_generation,
+)
+from quaymaster_dynamic_resources.score import score_of
+from quaymaster_dynamic_resources.state import ClaimsState
+from quaymaster_dynamic_resources.tracker import ClaimTracker
+from quaymaster_dynamic_resources.writing import WriteError, deallocate, delete_claim
 
 __all__ = ["DynamicResources"]
 
-_SEEN: Final = StateKey[bool](
+_STATE: Final = StateKey[ClaimsState](
     "DynamicResources",
     missing="not found",
 )
+# Most pods have no claims: nothing is ever noted for them.
+_NO_CLAIMS: Final = ClaimsState()
+_SKIP: Final = Status.skip()
 _NOTHING_TO_FREE: Final = Status.unschedulable("no new claims to deallocate")
+_STILL_NOT: Final = Status.unschedulable("still not schedulable")
+_DEALLOCATED: Final = Status.unschedulable("deallocation of ResourceClaim completed")
+_DELETED: Final = Status.unschedulable("deletion of ResourceClaim completed")
 
 
 class DynamicResources:
-    """Lets pods without claims pass, and rejects the others.
+    """Gives pods devices, and rejects the nodes that have none for them.
 
     Args:
-        _args: Without an effect while nothing is allocated.
+        args: How long to search for devices, and to wait for them.
         handle: The framework.
     """
 
@@ -60,10 +100,34 @@ class DynamicResources:
     scope = Scope.NODE
     pod_use = PodUse.NONE
     reads = (DeviceClass, ResourceClaim, ResourceSlice)
+    writes = (
+        Write(Verb.CREATE, ResourceClaim),
+        Write(Verb.UPDATE, ResourceClaim),
+        Write(Verb.DELETE, ResourceClaim),
+        Write(Verb.PATCH, ResourceClaim, "status"),
+        # API servers ask for this, too, where an allocation or a reservation changes.
+        Write(Verb.PATCH, ResourceClaim, "binding"),
+        Write(Verb.PATCH, Pod, "status"),
+    )
     blocks = False
 
-    def __init__(self, _args: DynamicResourcesArgs, handle: Handle) -> None:
+    def __init__(self, args: DynamicResourcesArgs, handle: Handle) -> None:
         self._handle = handle
+        informers = handle.informers
+        self._tracker = handle.shared(ClaimTracker, lambda: ClaimTracker(informers))
+        self._resources = ExtendedResources(informers)
+        timeout = args.binding_timeout.total_seconds()
+        self._judge = NodeJudge(args, handle, self._tracker, self._resources)
+        self._binder = ClaimBinder(handle, self._tracker, timeout)
+
+    def allocations(
+        self, state: CycleState, node_name: str
+    ) -> Sequence[tuple[ResourceClaim, AllocationResult]]:
+        """Return what a pod's claims would get on a node that passed."""
+        found = state[_STATE].allocations.get(node_name)
+        if found is None:
+            return ()
+        return list(zip(found.claims, found.results, strict=True))
 
     @hookimpl
     def sign_pod(self, pod: Pod) -> Hashable | None:
@@ -71,90 +135,222 @@ class DynamicResources:
 
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
-        # Upstream does not register the deletion of a class; here, it ends a rejection.
+        add_or_update = Change.ADD | Change.UPDATE
+        nodes = Change.ADD | Change.UPDATE_NODE_LABEL | Change.UPDATE_NODE_ALLOCATABLE
+        generated = Change.UPDATE_POD_GENERATED_RESOURCE_CLAIM
         return [
-            on_node(
-                Change.ADD | Change.UPDATE_NODE_LABEL | Change.UPDATE_NODE_ALLOCATABLE
-            ),
-            EventsOf(ResourceClaim)(Change.ADD | Change.UPDATE, _after_claim_change),
-            on_pod(Change.UPDATE_POD_GENERATED_RESOURCE_CLAIM, _after_claim_generation),
-            EventsOf(DeviceClass)(Change.ADD | Change.UPDATE | Change.DELETE),
-            EventsOf(ResourceSlice)(Change.ADD | Change.UPDATE),
+            on_node(nodes),
+            EventsOf(ResourceClaim)(add_or_update, self._after_claim_change),
+            on_pod(generated, self._after_claim_generation),
+            EventsOf(DeviceClass)(add_or_update),
+            EventsOf(ResourceSlice)(add_or_update),
         ]
 
     @hookimpl
-    def pre_enqueue(self) -> None:
-        """A pod with claims is not gated: its rejection shall be seen."""
+    def pre_enqueue(self, pod: Pod) -> Status | None:
+        if not pod.spec.resource_claims:
+            return None
+        try:
+            claims_of(self._tracker, pod)
+        except ClaimError as error:
+            return Status.unresolvable(str(error))
+        return None
 
     @hookimpl
-    def pre_filter(self, state: CycleState, pod: Pod) -> Status:
-        state[_SEEN] = True
-        classes = self._handle.informers.list(DeviceClass)
-        needed = why_devices_are_needed(pod, classes)
-        if needed:
-            text = f"pod needs {needed}, and allocating devices is not supported"
-            return Status.unresolvable(text)
-        return Status.skip()
+    def pre_filter(self, state: CycleState, pod: Pod) -> Status | None:
+        state[_STATE] = _NO_CLAIMS
+        try:
+            claims = claims_of(self._tracker, pod)
+        except ClaimError as error:
+            return Status.unresolvable(str(error))
+        found = ClaimsState(claims)
+        self._add_extended(found, pod)
+        if not found.claims:
+            return _SKIP
+        status = next(self._problems(found), None)
+        if status is not None:
+            return status
+        try:
+            found.matchers = [_matcher(claim) for claim in found.claims]
+        except SelectorError as error:
+            return Status.from_error(error)
+        found.needs_devices = bool(found.to_allocate)
+        state[_STATE] = found
+        return None
 
     @hookimpl
-    def filter(self, state: CycleState) -> None:
-        _expect_prepared(state)
+    def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
+        claims = state[_STATE]
+        return self._judge.judge(claims, pod, node) if claims.claims else None
 
     @hookimpl
-    def filter_nodes(self, state: CycleState) -> None:
-        _expect_prepared(state)
+    def filter_nodes(
+        self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
+    ) -> NodeVerdicts | Status | None:
+        claims = state[_STATE]
+        if not claims.claims:
+            return None
+        known: dict[Status, int] = {}
+        codes = np.zeros(nodes.count(rows), dtype=np.int64)
+        for at, node in enumerate(nodes.infos_at(rows)):
+            status = self._judge.judge(claims, pod, node)
+            if status is None:
+                continue
+            if status.is_error:
+                return status
+            codes[at] = known.setdefault(status, len(known) + 1)
+        if not known:
+            return None
+        statuses = list(known)
+        return NodeVerdicts(codes, lambda code: statuses[code - 1])
 
     @hookimpl
-    def post_filter(self, state: CycleState) -> Status:
-        _expect_prepared(state)
-        return _NOTHING_TO_FREE
+    def post_filter(self, state: CycleState, pod: Pod) -> Status:
+        claims = state[_STATE]
+        if not claims.claims:
+            return _NOTHING_TO_FREE
+        try:
+            return self._free(claims, pod)
+        except ApiError as error:
+            return Status.from_error(error)
 
     @hookimpl
-    def score(self, state: CycleState) -> int:
-        _expect_prepared(state)
-        return 0
+    def score(self, state: CycleState, node: NodeInfo) -> int:
+        claims = state[_STATE]
+        found = claims.allocations.get(node.name)
+        return 0 if found is None else score_of(claims.claims, found.results)
 
     @hookimpl
     def score_nodes(
         self, state: CycleState, nodes: NodeTable, rows: Rows
     ) -> Int64Array:
-        _expect_prepared(state)
-        return np.zeros(nodes.count(rows), dtype=np.int64)
+        claims = state[_STATE]
+        scores = np.zeros(nodes.count(rows), dtype=np.int64)
+        if claims.allocations and any(map(_has_alternatives, claims.claims)):
+            for at, node in enumerate(nodes.infos_at(rows)):
+                found = claims.allocations.get(node.name)
+                if found is not None:
+                    scores[at] = score_of(claims.claims, found.results)
+        return scores
 
     @hookimpl
     def normalize_score(self, scores: Int64Array) -> Int64Array:
         return default_normalize(scores)
 
     @hookimpl
-    def reserve(self, state: CycleState) -> None:
-        _expect_prepared(state)
+    def reserve(self, state: CycleState, node_name: str) -> Status | None:
+        claims = state[_STATE]
+        return self._binder.reserve(claims, node_name) if claims.claims else None
 
     @hookimpl
-    def unreserve(self) -> None:
-        """There is nothing to give back."""
+    def unreserve(self, state: CycleState, pod: Pod) -> None:
+        claims = state.get(_STATE)
+        if claims is not None and claims.claims:
+            self._binder.unreserve(claims, pod)
 
     @hookimpl
-    def pre_bind(self, state: CycleState) -> None:
-        _expect_prepared(state)
+    def pre_bind_pre_flight(self, state: CycleState) -> PreBindPreFlightResult | Status:
+        return PreBindPreFlightResult(True) if state[_STATE].claims else _SKIP
 
     @hookimpl
-    def pre_bind_pre_flight(self, state: CycleState) -> Status:
-        _expect_prepared(state)
-        return Status.skip()
+    def pre_bind(
+        self, state: CycleState, pod: Pod, node_name: str
+    ) -> PreBindWait | Status | None:
+        claims = state[_STATE]
+        if not claims.claims:
+            return None
+        try:
+            self._binder.write(claims, pod, node_name)
+        except WriteError as error:
+            return Status.from_error(str(error))
+        return self._binder.wait(claims, pod, node_name)
+
+    def _add_extended(self, found: ClaimsState, pod: Pod) -> None:
+        """Add the claim of a pod's extended resources, if devices serve any of them."""
+        amounts = extended_amounts(pod, self._resources)
+        if amounts is None:
+            return
+        found.implicit, found.amounts = len(found.claims), amounts
+        earlier = self._tracker.made_for(pod)
+        claim = earlier[0] if earlier else make_claim(pod, self._tracker.name_new())
+        found.implicit_uid = claim.uid
+        found.claims.append(claim)
+
+    def _problems(self, found: ClaimsState) -> Iterator[Status]:
+        """What keeps claims from getting devices on whatever node."""
+        for place in found.to_allocate:
+            claim = found.claims[place]
+            if self._tracker.is_in_flight(claim.uid):
+                yield Status.unresolvable(
+                    f"resource claim {claim.key} is in the process of being allocated"
+                )
+            if place == found.implicit:
+                continue
+            for name, class_name in _classes(claim):
+                if class_name is None:
+                    yield Status.unresolvable(
+                        f"resource claim {claim.key}, request {name}: unknown request "
+                        "type"
+                    )
+                elif not class_name:
+                    text = f"request {name}: unsupported request type"
+                    yield Status.from_error(text)
+                elif self._handle.informers.get(DeviceClass, class_name) is None:
+                    yield Status.unresolvable(
+                        f"request {name}: device class {class_name} does not exist"
+                    )
+
+    def _free(self, claims: ClaimsState, pod: Pod) -> Status:
+        """Take the devices from a claim that only this pod uses, and cannot use."""
+        cluster = self._handle.cluster
+        for place in sorted(claims.unavailable - {claims.implicit}):
+            claim = claims.claims[place]
+            if all(one.uid == pod.uid for one in claim.status.reserved_for):
+                deallocate(cluster, claim)
+                return _DEALLOCATED
+        if claims.implicit >= 0:
+            claim = claims.claims[claims.implicit]
+            if not is_implicit(claim):
+                delete_claim(cluster, claim)
+                return _DELETED
+        return _STILL_NOT
+
+    def _after_claim_change(
+        self, pod: Pod, old: ApiObject | None, new: ApiObject
+    ) -> QueueingHint:
+        assert isinstance(new, ResourceClaim)  # registered for these alone
+        assert old is None or isinstance(old, ResourceClaim)
+        return after_claim_change(self._tracker, pod, old, new)
+
+    def _after_claim_generation(self, pod: Pod, _old: Pod, new: Pod) -> QueueingHint:
+        return after_claim_generation(self._tracker, pod, new)
 
 
-def _expect_prepared(state: CycleState) -> None:
-    """Fail with upstream's error if ``pre_filter`` never came to look at the pod."""
-    _ = state[_SEEN]
+def _matcher(claim: ResourceClaim) -> NodeMatcher | None:
+    """Where the devices of a claim can be used; None stands for all nodes.
+
+    Raises:
+        SelectorError: Its selector cannot be read.
+    """
+    allocation = claim.status.allocation
+    if allocation is None or allocation.node_selector is None:
+        return None
+    matcher = compile_node_selector(allocation.node_selector)
+    matcher.check()
+    return matcher
 
 
-def _after_claim_change(
-    _pod: Pod, _old: ApiObject | None, _new: ApiObject
-) -> QueueingHint:
-    """No claim helps a pod as long as none is allocated."""
-    return QueueingHint.SKIP
+def _classes(claim: ResourceClaim) -> Iterator[tuple[str, str | None]]:
+    """The names of requests, and of their classes; None if a request has no class."""
+    for request in claim.spec.devices.requests:
+        if request.exactly is not None:
+            yield request.name, request.exactly.device_class_name
+        elif request.first_available:
+            for one in request.first_available:
+                yield f"{request.name}/{one.name}", one.device_class_name
+        else:
+            yield request.name, None
 
 
-def _after_claim_generation(pod: Pod, _old: Pod, new: Pod) -> QueueingHint:
-    """Queue the pod if it is the one that changed."""
-    return QueueingHint.QUEUE if new.uid == pod.uid else QueueingHint.SKIP
+def _has_alternatives(claim: ResourceClaim) -> bool:
+    return any(request.first_available for request in claim.spec.devices.requests)

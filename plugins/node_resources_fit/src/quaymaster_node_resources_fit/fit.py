@@ -2,8 +2,8 @@
 
 Mirrors ``NodeResourcesFit`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/noderesources/fit.go``). Different from upstream,
-extended resources that device classes provide are not looked up, and placements of
-pod groups are not scored.
+devices do not count in the scores of resources that they serve, and placements of pod
+groups are not scored.
 """
 
 from collections.abc import Hashable, Sequence
@@ -18,11 +18,13 @@ from quaymaster import (
     EventsOf,
     Handle,
     Int64Array,
+    Node,
     NodeInfo,
     NodeTable,
     NodeVerdicts,
     Pod,
     PodUse,
+    QueueingHint,
     Rows,
     Scope,
     StateKey,
@@ -31,6 +33,7 @@ from quaymaster import (
     on_node,
     on_pod,
 )
+from quaymaster.devices import ExtendedResources, may_be_served_by_devices
 from quaymaster.objects import (
     DeviceClass,
     PodSpec,
@@ -94,7 +97,7 @@ class NodeResourcesFit:
 
     Args:
         args: What to ignore, and how to score.
-        _handle: Not used.
+        handle: The framework.
     """
 
     Args = NodeResourcesFitArgs
@@ -102,8 +105,9 @@ class NodeResourcesFit:
     pod_use = PodUse.SUMS
     reads = (DeviceClass,)
 
-    def __init__(self, args: NodeResourcesFitArgs, _handle: Handle) -> None:
+    def __init__(self, args: NodeResourcesFitArgs, handle: Handle) -> None:
         self._args = args
+        self._served = ExtendedResources(handle.informers)
         self._resources = ScoredResources(args.scoring_strategy.resources)
         self._strategy = _make_strategy(args.scoring_strategy)
 
@@ -114,12 +118,13 @@ class NodeResourcesFit:
         classes = Change.ADD | Change.UPDATE
         return (
             on_pod(pods, after_pod_change),
-            on_node(nodes, after_node_change),
+            on_node(nodes, self._after_node_change),
             EventsOf(DeviceClass)(classes, after_device_class_change),
         )
 
     @hookimpl
-    def sign_pod(self, pod: Pod) -> Hashable:
+    def sign_pod(self, pod: Pod) -> Hashable | None:
+        # A resource that devices may serve is one of the classes' matter, too.
         return _FRAGMENT.of(pod)
 
     @hookimpl
@@ -131,13 +136,17 @@ class NodeResourcesFit:
         wanted = state[_PRE_FILTER]
         if has_room(wanted, node):
             return None
-        return rejection(find_shortages(wanted, node, self._is_ignored))
+        return rejection(
+            find_shortages(wanted, node, self._is_ignored, self._is_served)
+        )
 
     @hookimpl
     def filter_nodes(
         self, state: CycleState, nodes: NodeTable, rows: Rows
     ) -> NodeVerdicts | None:
-        return judge_nodes(state[_PRE_FILTER], nodes, rows, self._is_ignored)
+        return judge_nodes(
+            state[_PRE_FILTER], nodes, rows, self._is_ignored, self._is_served
+        )
 
     @hookimpl
     def pre_score(self, state: CycleState, pod: Pod) -> None:
@@ -170,6 +179,13 @@ class NodeResourcesFit:
         group, _, _ = name.partition("/")
         return name in args.ignored_resources or group in args.ignored_resource_groups
 
+    def _is_served(self, name: str) -> bool:
+        """Whether devices of some class stand for a resource."""
+        return self._served.class_of(name) is not None
+
+    def _after_node_change(self, pod: Pod, old: Node | None, new: Node) -> QueueingHint:
+        return after_node_change(pod, old, new, self._is_served)
+
     def _demands(self, pod: Pod) -> tuple[Demand, ...]:
         """What is scored; asked for by Score alone only where PreScore is disabled."""
         return self._resources.demands(score_requests(pod))
@@ -184,9 +200,12 @@ def _make_strategy(strategy: ScoringStrategy) -> Strategy:
     return RequestedToCapacityRatio(strategy.requested_to_capacity_ratio.shape)
 
 
-def _fragment(spec: PodSpec) -> Hashable:
+def _fragment(spec: PodSpec) -> Hashable | None:
     pod = Pod(spec=spec)
-    return _amounts(pod_requests(pod)), _amounts(score_requests(pod))
+    wanted = pod_requests(pod)
+    if any(map(may_be_served_by_devices, wanted.scalars)):
+        return None
+    return _amounts(wanted), _amounts(score_requests(pod))
 
 
 _FRAGMENT: Final = SpecKey(_fragment)

@@ -14,7 +14,7 @@ from quaymaster.objects import (
     pod_requests,
     pod_usage,
 )
-from quaymaster_node_resources_fit.shortage import find_shortages
+from quaymaster_node_resources_fit.shortage import IsServed, find_shortages
 
 __all__ = ["after_device_class_change", "after_node_change", "after_pod_change"]
 
@@ -36,7 +36,9 @@ def after_pod_change(pod: Pod, old: Pod, new: Pod | None) -> QueueingHint:
     return _hint(bool(new.node_name) and _gives_back(old, new, pod_usage(pod).requests))
 
 
-def after_node_change(pod: Pod, old: Node | None, new: Node) -> QueueingHint:
+def after_node_change(
+    pod: Pod, old: Node | None, new: Node, is_served: IsServed
+) -> QueueingHint:
     """Queue the pod if a node is new or has grown, and would fit it when empty.
 
     As upstream, this looks at the resources that the filter is told to ignore, too.
@@ -45,13 +47,21 @@ def after_node_change(pod: Pod, old: Node | None, new: Node) -> QueueingHint:
         pod: The rejected pod.
         old: The node before; None if it was added.
         new: The node after.
+        is_served: Which resources devices serve where the node offers nothing.
     """
     wanted = pod_requests(pod)
-    if find_shortages(wanted, NodeInfo(new), lambda _name: False):
+    if find_shortages(wanted, NodeInfo(new), lambda _name: False, is_served):
         return QueueingHint.SKIP
     if old is None:
         return QueueingHint.QUEUE
-    return _hint(_has_grown(node_allocatable(old), node_allocatable(new), wanted))
+    offered = node_allocatable(new)
+    return _hint(
+        _has_grown(node_allocatable(old), offered, wanted)
+        or any(
+            amount and offered.scalars.get(name, 0) <= 0 and is_served(name)
+            for name, amount in wanted.scalars.items()
+        )
+    )
 
 
 def after_device_class_change(

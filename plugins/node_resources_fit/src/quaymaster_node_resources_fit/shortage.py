@@ -24,6 +24,7 @@ from quaymaster.objects import Resources
 
 __all__ = [
     "IsIgnored",
+    "IsServed",
     "Shortage",
     "find_shortages",
     "has_room",
@@ -33,6 +34,9 @@ __all__ = [
 
 IsIgnored: TypeAlias = Callable[[str], bool]
 """Whether a resource that is counted by its name is left out of the comparison."""
+
+IsServed: TypeAlias = Callable[[str], bool]
+"""Whether devices serve a resource on nodes that offer nothing of it themselves."""
 
 
 class Shortage(NamedTuple):
@@ -74,7 +78,7 @@ def has_room(wanted: Resources, node: NodeInfo) -> bool:
 
 
 def find_shortages(
-    wanted: Resources, node: NodeInfo, is_ignored: IsIgnored
+    wanted: Resources, node: NodeInfo, is_ignored: IsIgnored, is_served: IsServed
 ) -> list[Shortage]:
     """Return everything that a node has too little of.
 
@@ -82,6 +86,7 @@ def find_shortages(
         wanted: What the pod requests.
         node: The node with its pods.
         is_ignored: Which resources to leave out.
+        is_served: Which resources devices serve where the node offers nothing.
     """
     offered, used = node.allocatable, node.requested
     amounts = [
@@ -98,6 +103,7 @@ def find_shortages(
         (name, amount, offered.scalars.get(name, 0), used.scalars.get(name, 0))
         for name, amount in sorted(wanted.scalars.items())
         if not is_ignored(name)
+        and (offered.scalars.get(name, 0) > 0 or not is_served(name))
     ]
     found = [_TOO_MANY_PODS] if len(node.pods) + 1 > offered.allowed_pods else []
     for name, amount, capacity, taken in amounts:
@@ -117,14 +123,18 @@ def rejection(shortages: Sequence[Shortage]) -> Status | None:
 
 
 def judge_nodes(
-    wanted: Resources, nodes: NodeTable, rows: Rows, is_ignored: IsIgnored
+    wanted: Resources,
+    nodes: NodeTable,
+    rows: Rows,
+    is_ignored: IsIgnored,
+    is_served: IsServed,
 ) -> NodeVerdicts | None:
     """Judge many nodes as `find_shortages` and `rejection` do.
 
     A code is a set of bits: 0 for unresolvable, 1 for too many pods, then one for each
     requested resource in the order of the reasons.
     """
-    demands = _demands(wanted, nodes, is_ignored)
+    demands = _demands(wanted, nodes, is_ignored, is_served)
     full = nodes.pod_count[rows] >= nodes.allowed_pods[rows]
     lacking = [
         (bit, demand, short)
@@ -138,7 +148,7 @@ def judge_nodes(
     codes = full.astype(dtype) * 2
     for bit, demand, short in lacking:
         codes |= short.astype(dtype) * (1 << bit)
-        codes |= demand.capacity[rows] < demand.amount
+        codes |= short & (demand.capacity[rows] < demand.amount)
     names = [demand.name for demand in demands]
     return NodeVerdicts(codes, lambda code: _status_of(code, names))
 
@@ -150,28 +160,30 @@ class _Demand(NamedTuple):
     amount: int
     capacity: Int64Array
     taken: Int64Array
+    is_served: bool = False
 
     def is_lacking(self, rows: Rows) -> BoolArray:
         """Return where too little is left, shape (N,)."""
-        return self.capacity[rows] - self.taken[rows] < self.amount
+        lacking: BoolArray = self.capacity[rows] - self.taken[rows] < self.amount
+        return lacking & (self.capacity[rows] > 0) if self.is_served else lacking
 
 
 def _demands(
-    wanted: Resources, nodes: NodeTable, is_ignored: IsIgnored
+    wanted: Resources, nodes: NodeTable, is_ignored: IsIgnored, is_served: IsServed
 ) -> list[_Demand]:
-    amounts: list[tuple[str, int, int | None]] = [
-        ("cpu", wanted.milli_cpu, CPU),
-        ("memory", wanted.memory, MEMORY),
-        ("ephemeral-storage", wanted.ephemeral_storage, EPHEMERAL_STORAGE),
+    amounts: list[tuple[str, int, int | None, bool]] = [
+        ("cpu", wanted.milli_cpu, CPU, False),
+        ("memory", wanted.memory, MEMORY, False),
+        ("ephemeral-storage", wanted.ephemeral_storage, EPHEMERAL_STORAGE, False),
     ]
     amounts += [
-        (name, amount, nodes.resource(name))
+        (name, amount, nodes.resource(name), is_served(name))
         for name, amount in sorted(wanted.scalars.items())
         if not is_ignored(name)
     ]
     return [
-        _Demand(name, amount, *_columns(nodes, index))
-        for name, amount, index in amounts
+        _Demand(name, amount, *_columns(nodes, index), served)
+        for name, amount, index, served in amounts
         if amount > 0
     ]
 

@@ -1,0 +1,192 @@
+"""Reserve and PreBind: what a pod was given is promised, written, and waited for.
+
+Mirrors ``Reserve``, ``Unreserve`` and ``PreBind`` (kube-scheduler 1.36.2,
+``pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go``).
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final
+
+from quaymaster import Handle, Pod, PreBindWait, Status
+from quaymaster.cluster import ApiError, EventNote
+from quaymaster.objects import ResourceClaim
+from quaymaster_dynamic_resources.claims import is_reserved_for
+from quaymaster_dynamic_resources.conditions import (
+    BindingFailedError,
+    has_conditions,
+    has_timed_out,
+    is_ready,
+)
+from quaymaster_dynamic_resources.extended import is_implicit
+from quaymaster_dynamic_resources.state import ClaimsState
+from quaymaster_dynamic_resources.tracker import ClaimTracker
+from quaymaster_dynamic_resources.writing import (
+    WriteError,
+    create_claim,
+    delete_claim,
+    remove_reservation,
+    reserve_claim,
+    tell_pod,
+)
+
+__all__ = ["ClaimBinder"]
+
+_SECONDS_BETWEEN_LOOKS: Final = 5.0
+_TIMED_OUT: Final = Status.from_error(
+    "device binding timeout: context deadline exceeded"
+)
+_log = logging.getLogger(__name__)
+
+
+class ClaimBinder:
+    """Gives a pod's claims what was found for them on the node that was chosen.
+
+    Args:
+        handle: The framework.
+        tracker: The devices that are taken.
+        timeout_seconds: How long devices may take to become ready.
+    """
+
+    def __init__(
+        self, handle: Handle, tracker: ClaimTracker, timeout_seconds: float
+    ) -> None:
+        self._handle = handle
+        self._tracker = tracker
+        self._timeout_seconds = timeout_seconds
+
+    def reserve(self, state: ClaimsState, node_name: str) -> Status | None:
+        """Count the devices that were found on a node as taken."""
+        places = state.to_allocate
+        if not places:
+            return None
+        found = state.allocations.get(node_name)
+        if found is None or not found.results:
+            # The node offers the extended resources itself.
+            if all(place == state.implicit for place in places):
+                return None
+            return Status.from_error("claim allocation not found for node")
+        for place, claim, result in zip(
+            places, found.claims, found.results, strict=True
+        ):
+            state.reserved[place] = result
+            self._tracker.reserve(claim, result)
+        return None
+
+    def unreserve(self, state: ClaimsState, pod: Pod) -> None:
+        """Give back what was not written, and the reservations that were."""
+        undo: list[Callable[[], object]] = []
+        for place, claim in enumerate(state.claims):
+            if place == state.implicit:
+                self._tracker.release(state.implicit_uid)
+                if not is_implicit(claim):
+                    undo.append(partial(delete_claim, self._handle.cluster, claim))
+                continue
+            self._tracker.release(claim.uid)
+            if claim.status.allocation is not None and is_reserved_for(claim, pod):
+                undo.append(
+                    partial(remove_reservation, self._handle.cluster, claim, pod)
+                )
+        if undo:
+            self._handle.run_in_background(
+                partial(_undo, undo, pod.key), lambda _: self._forget(state)
+            )
+
+    def write(self, state: ClaimsState, pod: Pod, node_name: str) -> None:
+        """Write allocations and reservations; may be called from any thread.
+
+        Raises:
+            WriteError: Something was not written. What was written stays.
+        """
+        for place, claim in enumerate(state.claims):
+            if not is_reserved_for(claim, pod):
+                self._write(state, place, pod, node_name)
+
+    def wait(
+        self, state: ClaimsState, pod: Pod, node_name: str
+    ) -> PreBindWait | Status | None:
+        """Say whether the devices of the claims, as they were written, are ready."""
+        if not any(has_conditions(claim) for claim in state.claims):
+            return None
+        self._handle.cluster.record(
+            EventNote(
+                regarding=pod,
+                type="Normal",
+                reason="BindingConditionsPending",
+                action="Scheduling",
+                note=f"waiting for binding conditions for device on node {node_name}",
+                reporter=pod.spec.scheduler_name,
+            )
+        )
+        answer = self._are_ready(state.claims)
+        if isinstance(answer, Status):
+            return answer
+        if answer:
+            return None
+        return PreBindWait(
+            check=lambda: self._look_again(state),
+            timeout_seconds=self._timeout_seconds,
+            timed_out=_TIMED_OUT,
+            interval_seconds=_SECONDS_BETWEEN_LOOKS,
+        )
+
+    def _write(self, state: ClaimsState, place: int, pod: Pod, node_name: str) -> None:
+        cluster = self._handle.cluster
+        claim, allocation = state.claims[place], state.reserved.get(place)
+        is_extended = place == state.implicit
+        if is_extended and allocation is None and not claim.spec.devices.requests:
+            return
+        found = state.allocations.get(node_name)
+        uid = claim.uid
+        if is_extended and is_implicit(claim):
+            if found is None:
+                text = f"extended resource claim not found for node {node_name}"
+                raise WriteError(text)
+            claim = state.claims[place] = create_claim(cluster, found.claims[-1])
+        now = self._handle.clock.now()
+        claim = reserve_claim(cluster, claim, allocation, pod, now)
+        state.claims[place] = claim
+        self._tracker.written(claim, uid)
+        if is_extended:
+            tell_pod(cluster, pod, claim, found.mappings if found else ())
+
+    def _look_again(self, state: ClaimsState) -> bool | Status:
+        for place, claim in enumerate(state.claims):
+            found = self._tracker.get(claim.key)
+            if found is not None:
+                state.claims[place] = found
+            elif not is_implicit(claim):
+                text = f'could not find ResourceClaim "{claim.key}"'
+                return Status.from_error(text)
+        return self._are_ready(state.claims)
+
+    def _are_ready(self, claims: Sequence[ResourceClaim]) -> bool | Status:
+        now = self._handle.clock.now()
+        for claim in claims:
+            # A node may offer the extended resources itself: then there is no claim.
+            if is_implicit(claim):
+                continue
+            try:
+                if is_ready(claim):
+                    continue
+            except BindingFailedError as error:
+                return Status.from_error(str(error))
+            if has_timed_out(claim, self._timeout_seconds, now):
+                text = f"device binding timeout: claim={claim.name}"
+                return Status.from_error(text)
+            return False
+        return True
+
+    def _forget(self, state: ClaimsState) -> None:
+        if state.implicit >= 0:
+            self._tracker.forget(state.claims[state.implicit].key)
+
+
+def _undo(calls: Sequence[Callable[[], object]], pod: str) -> None:
+    """Make calls that are made again if they fail: when the pod is tried again."""
+    for call in calls:
+        try:
+            call()
+        except ApiError as error:
+            _log.error("the claims of pod %s were not given back: %s", pod, error)

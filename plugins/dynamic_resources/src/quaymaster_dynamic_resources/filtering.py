@@ -1,0 +1,183 @@
+"""What a pod's claims get on a node, or why they get nothing there.
+
+Mirrors ``Filter`` (kube-scheduler 1.36.2,
+``pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go``).
+"""
+
+import sys
+from collections.abc import Hashable, Sequence
+from datetime import timedelta
+from typing import Final
+from uuid import UUID
+
+from quaymaster import Handle, NodeInfo, Pod, Status
+from quaymaster.devices import (
+    AllocationError,
+    Allocator,
+    ExtendedResources,
+    InvalidPoolsError,
+    StepLimitError,
+)
+from quaymaster.objects import (
+    AllocationResult,
+    DeviceClass,
+    DeviceRequest,
+    NodeMatcher,
+    ResourceClaim,
+)
+from quaymaster_dynamic_resources.args import DynamicResourcesArgs
+from quaymaster_dynamic_resources.conditions import (
+    BindingFailedError,
+    has_timed_out,
+    is_ready,
+)
+from quaymaster_dynamic_resources.extended import (
+    Demand,
+    NotServedError,
+    demand_on,
+    with_requests,
+)
+from quaymaster_dynamic_resources.state import ClaimsState, NodeAllocation
+from quaymaster_dynamic_resources.tracker import ClaimTracker
+
+__all__ = ["NodeJudge"]
+
+_NOT_ALLOCATED: Final = Status.unresolvable("cannot allocate all claims")
+_NOT_AVAILABLE: Final = Status.unresolvable("resourceclaim not available on the node")
+_OF_EARLIER_ATTEMPT: Final = Status.unresolvable(
+    "cannot schedule extended resource claim"
+)
+_NOT_SERVED: Final = Status.unresolvable("cannot fit resource")
+_NOTHING: Final = Demand((), ())
+# Chosen, not measured: upstream searches for as long as it may, on its machine.
+_STEPS_PER_SECOND: Final = 100_000
+
+
+class NodeJudge:
+    """Judges one node for one pod, and remembers what was found there.
+
+    Args:
+        args: How long to search, and how long devices may take to become ready.
+        handle: The framework.
+        tracker: The devices that there are and that are taken.
+        resources: The classes of devices that serve resources.
+    """
+
+    def __init__(
+        self,
+        args: DynamicResourcesArgs,
+        handle: Handle,
+        tracker: ClaimTracker,
+        resources: ExtendedResources,
+    ) -> None:
+        self._handle = handle
+        self._tracker = tracker
+        self._resources = resources
+        self._timeout_seconds = args.binding_timeout.total_seconds()
+        self._max_steps = _steps(args.filter_timeout)
+
+    def judge(self, state: ClaimsState, pod: Pod, node: NodeInfo) -> Status | None:
+        """Return why a pod's claims cannot be met on a node; None if they can."""
+        demand: Demand | None = None
+        if state.implicit >= 0:
+            implicit = state.claims[state.implicit]
+            if implicit.spec.devices.requests:
+                return _OF_EARLIER_ATTEMPT
+            try:
+                demand = demand_on(node, pod, state.amounts, self._resources)
+            except NotServedError:
+                return _NOT_SERVED
+            if not state.has_own_claims and (
+                demand is None or implicit.status.allocation is not None
+            ):
+                return None
+        unavailable = self._unavailable(state, node)
+        found: NodeAllocation | None = None
+        if state.needs_devices:
+            answer = self._allocate(state, node, demand or _NOTHING)
+            if isinstance(answer, Status):
+                return answer
+            found = answer
+        if unavailable:
+            state.unavailable.update(unavailable)
+            return _NOT_AVAILABLE
+        if found is not None:
+            state.allocations[node.name] = found
+        return None
+
+    def _unavailable(self, state: ClaimsState, node: NodeInfo) -> Sequence[int]:
+        """The claims with devices that a node cannot use, or that are not ready."""
+        return [
+            at
+            for at, claim in enumerate(state.claims)
+            if claim.status.allocation is not None
+            and (_is_elsewhere(state.matchers[at], node) or self._is_lost(claim))
+        ]
+
+    def _is_lost(self, claim: ResourceClaim) -> bool:
+        """Whether the devices of a claim will not become ready."""
+        try:
+            if is_ready(claim):
+                return False
+        except BindingFailedError:
+            return True
+        return has_timed_out(claim, self._timeout_seconds, self._handle.clock.now())
+
+    def _allocate(
+        self, state: ClaimsState, node: NodeInfo, demand: Demand
+    ) -> NodeAllocation | Status:
+        claims = [
+            with_requests(state.claims[at], demand)
+            if at == state.implicit
+            else state.claims[at]
+            for at in state.to_allocate
+        ]
+        key = tuple(map(_key_of, demand.requests))
+        results: Sequence[AllocationResult] | None
+        try:
+            results = self._allocator(state, key, claims).allocate(node.node)
+        except InvalidPoolsError as error:
+            return Status.unresolvable(str(error))
+        except StepLimitError:
+            text = f"node {node.name}: timed out trying to allocate devices"
+            return Status.from_error(text)
+        except AllocationError as error:
+            return Status.from_error(str(error))
+        if results is None:
+            return _NOT_ALLOCATED
+        return NodeAllocation(claims, results, demand.mappings)
+
+    def _allocator(
+        self, state: ClaimsState, key: Hashable, claims: Sequence[ResourceClaim]
+    ) -> Allocator:
+        allocator = state.allocators.get(key)
+        if allocator is None:
+            allocator = state.allocators[key] = Allocator(
+                self._tracker.inventory,
+                self._tracker.allocated,
+                lambda name: self._handle.informers.get(DeviceClass, name),
+                claims,
+                max_steps=self._max_steps,
+                make_share_id=self._share_id,
+            )
+        return allocator
+
+    def _share_id(self) -> str:
+        return str(UUID(int=self._handle.random.getrandbits(128), version=4))
+
+
+def _is_elsewhere(matcher: NodeMatcher | None, node: NodeInfo) -> bool:
+    return matcher is not None and not matcher.matches(node.node)
+
+
+def _key_of(request: DeviceRequest) -> Hashable:
+    """What tells the requests of extended resources apart."""
+    exactly = request.exactly
+    return request.name, exactly and (exactly.device_class_name, exactly.count)
+
+
+def _steps(timeout: timedelta) -> int:
+    """How many steps stand for a time: none of these is limited without the other."""
+    if not timeout:
+        return sys.maxsize
+    return int(timeout.total_seconds() * _STEPS_PER_SECOND)

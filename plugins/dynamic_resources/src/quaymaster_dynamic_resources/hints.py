@@ -1,0 +1,54 @@
+"""Whether a change of a claim, or of the pod itself, may help a rejected pod.
+
+Mirrors ``isSchedulableAfterClaimChange`` and ``isSchedulableAfterPodChange``
+(kube-scheduler 1.36.2,
+``pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go``).
+"""
+
+from quaymaster import Pod, QueueingHint
+from quaymaster.objects import ResourceClaim
+from quaymaster_dynamic_resources.claims import ClaimError, claims_of
+from quaymaster_dynamic_resources.tracker import ClaimTracker
+
+__all__ = ["after_claim_change", "after_claim_generation"]
+
+
+def after_claim_change(
+    tracker: ClaimTracker, pod: Pod, old: ResourceClaim | None, new: ResourceClaim
+) -> QueueingHint:
+    """Queue the pod if devices were given back, or if a claim of its own has changed.
+
+    Args:
+        tracker: The claims.
+        pod: The rejected pod.
+        old: The claim before; None if it was added.
+        new: The claim after.
+    """
+    try:
+        claims = claims_of(tracker, pod)
+    except ClaimError:
+        return QueueingHint.SKIP
+    if old is not None and old.status.allocation and not new.status.allocation:
+        return QueueingHint.QUEUE
+    if all(claim.uid != new.uid for claim in claims):
+        return QueueingHint.SKIP
+    if old is not None and old.status == new.status:
+        return QueueingHint.SKIP
+    return QueueingHint.QUEUE
+
+
+def after_claim_generation(tracker: ClaimTracker, pod: Pod, new: Pod) -> QueueingHint:
+    """Queue the pod if it is the one that changed, and all its claims are there.
+
+    Args:
+        tracker: The claims.
+        pod: The rejected pod.
+        new: The pod after the change.
+    """
+    if new.uid != pod.uid:
+        return QueueingHint.SKIP
+    try:
+        claims_of(tracker, new)
+    except ClaimError:
+        return QueueingHint.SKIP
+    return QueueingHint.QUEUE

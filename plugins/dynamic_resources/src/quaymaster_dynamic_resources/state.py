@@ -1,0 +1,78 @@
+"""What is known of a pod's claims during one attempt.
+
+Mirrors ``stateData`` (kube-scheduler 1.36.2,
+``pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go``).
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+
+import attrs
+
+from quaymaster.devices import Allocator
+from quaymaster.objects import (
+    AllocationResult,
+    NodeMatcher,
+    ResourceClaim,
+)
+from quaymaster_dynamic_resources.extended import Mappings
+
+__all__ = ["ClaimsState", "NodeAllocation"]
+
+
+@attrs.frozen(eq=False)
+class NodeAllocation:
+    """What was found for a pod on a node.
+
+    Attributes:
+        claims: The claims that were to be allocated, that of extended resources last,
+            as the node calls for it.
+        results: What they get.
+        mappings: Which request serves which extended resource.
+    """
+
+    claims: Sequence[ResourceClaim]
+    results: Sequence[AllocationResult]
+    mappings: Mappings = ()
+
+
+@attrs.define(eq=False)
+class ClaimsState:
+    """The claims of a pod, and what was found for them.
+
+    Attributes:
+        claims: The claims, that of extended resources last.
+        implicit: The place of the claim of extended resources; -1 if there is none.
+        implicit_uid: Its uid while it is in no cluster.
+        amounts: Resource -> how much of it the pod requests.
+        matchers: Claim -> where its devices can be used; None stands for all nodes.
+        needs_devices: Whether some claim has no devices yet.
+        allocators: What finds devices, by what extended resources call for.
+        allocations: Node -> what was found there.
+        reserved: Claim -> what it was given in Reserve; None if it had devices.
+        unavailable: The claims that cannot be used on some node.
+    """
+
+    claims: list[ResourceClaim] = attrs.field(factory=list)
+    implicit: int = -1
+    implicit_uid: str = ""
+    amounts: Mapping[str, int] = attrs.field(factory=dict)
+    matchers: Sequence[NodeMatcher | None] = ()
+    needs_devices: bool = False
+    allocators: dict[Hashable, Allocator] = attrs.field(factory=dict)
+    allocations: dict[str, NodeAllocation] = attrs.field(factory=dict)
+    reserved: dict[int, AllocationResult] = attrs.field(factory=dict)
+    unavailable: set[int] = attrs.field(factory=set)
+
+    @property
+    def has_own_claims(self) -> bool:
+        """Whether the pod names claims, beside its extended resources."""
+        return len(self.claims) > (self.implicit >= 0)
+
+    @property
+    def to_allocate(self) -> Sequence[int]:
+        """The places of the claims without devices."""
+        return [
+            at
+            for at, claim in enumerate(self.claims)
+            if claim.status.allocation is None
+        ]

@@ -1,0 +1,216 @@
+"""Claims as the scheduler knows them, and the devices that they have taken.
+
+Mirrors ``claimTracker`` (kube-scheduler 1.36.2,
+``pkg/scheduler/framework/plugins/dynamicresources/dra_manager.go``).
+"""
+
+from collections import deque
+from collections.abc import Collection, Iterable, Sequence
+
+from quaymaster import Informers, Pod
+from quaymaster.devices import AllocatedDevices, Inventory
+from quaymaster.objects import AllocationResult, ResourceClaim, ResourceSlice
+from quaymaster_dynamic_resources.extended import ANNOTATION
+
+__all__ = ["ClaimTracker"]
+
+
+class ClaimTracker:
+    """Keeps count of devices: of claims that are stored, written, or in flight.
+
+    An allocation is in flight from Reserve until it is written. A claim that was
+    written stands for the informer's one until that is as new.
+
+    `written` may be called from any thread; everything else belongs to the scheduling
+    thread.
+
+    Args:
+        informers: The engine's copy of the cluster.
+    """
+
+    def __init__(self, informers: Informers) -> None:
+        self._informers = informers
+        self._made = informers.index(ResourceClaim, by=_owner)
+        self._revision = -1
+        self._slice_revision = -1
+        self._inbox: deque[tuple[ResourceClaim, str]] = deque()
+        self._written: dict[str, ResourceClaim] = {}
+        self._in_flight: dict[str, tuple[str, AllocationResult]] = {}
+        self._uids: dict[str, str] = {}
+        self._counted: dict[str, AllocationResult] = {}
+        self._allocated = AllocatedDevices()
+        self._inventory = Inventory()
+        self._slices: dict[str, ResourceSlice] = {}
+        self._names = 0
+
+    @property
+    def allocated(self) -> AllocatedDevices:
+        """The devices that are taken, up to date."""
+        self._sync()
+        return self._allocated
+
+    @property
+    def inventory(self) -> Inventory:
+        """The devices that there are, up to date."""
+        log = self._informers.changes(ResourceSlice)
+        if log.revision != self._slice_revision:
+            names = log.since(self._slice_revision)
+            if names is None:
+                listed = self._informers.list(ResourceSlice)
+                names = dict.fromkeys([*self._slices, *(one.name for one in listed)])
+            self._take_slices(names)
+            self._slice_revision = log.revision
+        return self._inventory
+
+    def get(self, key: str) -> ResourceClaim | None:
+        """Return a claim by its key, as it was written last; None if there is none."""
+        self._sync()
+        return self._in_effect(key)
+
+    def made_for(self, pod: Pod) -> Sequence[ResourceClaim]:
+        """Return the claims that an earlier attempt made for extended resources."""
+        self._sync()
+        found = {one.key: one for one in self._made.get(pod.uid)}
+        found |= {
+            key: one for key, one in self._written.items() if _owner(one) == pod.uid
+        }
+        in_effect = map(self._in_effect, found)
+        return [claim for claim in in_effect if claim is not None]
+
+    def is_in_flight(self, uid: str) -> bool:
+        """Whether the allocation of a claim is still to be written."""
+        self._sync()
+        return uid in self._in_flight
+
+    def in_flight(self) -> Collection[str]:
+        """Return the keys of the claims whose allocations are still to be written."""
+        self._sync()
+        return [key for key, _ in self._in_flight.values()]
+
+    def name_new(self) -> str:
+        """Return a uid for a claim that is in no cluster yet; another one each time."""
+        self._names += 1
+        return f"new-{self._names}"
+
+    def reserve(self, claim: ResourceClaim, allocation: AllocationResult) -> None:
+        """Count devices as taken by a claim, until they are written or released."""
+        self._sync()
+        self._in_flight[claim.uid] = claim.key, allocation
+        self._count(claim.uid, allocation)
+
+    def release(self, uid: str) -> None:
+        """Give back the devices of a claim that were not written."""
+        self._sync()
+        found = self._in_flight.pop(uid, None)
+        if found is not None:
+            self._count(uid, None)
+            self._recount(found[0])
+
+    def written(self, claim: ResourceClaim, uid: str) -> None:
+        """Take over a claim as the cluster has stored it; from any thread.
+
+        Args:
+            claim: The claim.
+            uid: The uid under which its allocation was in flight.
+        """
+        self._inbox.append((claim, uid))
+
+    def forget(self, key: str) -> None:
+        """Forget a claim that was written and has been deleted since."""
+        self._sync()
+        if self._written.pop(key, None) is not None:
+            self._recount(key)
+
+    def _take_slices(self, names: Iterable[str]) -> None:
+        for name in names:
+            old, new = self._slices.get(name), self._informers.get(ResourceSlice, name)
+            if new is None:
+                if old is not None:
+                    self._inventory.remove(old)
+                    del self._slices[name]
+            elif new != old:
+                self._inventory.add(new)
+                self._slices[name] = new
+
+    def _sync(self) -> None:
+        log = self._informers.changes(ResourceClaim)
+        if log.revision != self._revision:
+            keys = log.since(self._revision)
+            if keys is None:
+                listed = self._informers.list(ResourceClaim)
+                keys = dict.fromkeys([*self._uids, *(one.key for one in listed)])
+            self._revision = log.revision
+            for key in keys:
+                self._follow(key)
+        while self._inbox:
+            claim, uid = self._inbox.popleft()
+            self._written[claim.key] = claim
+            if self._in_flight.pop(uid, None) is not None and uid != claim.uid:
+                # The informer may have told of the claim by its other uid already:
+                # both are the same devices.
+                self._count(uid, None)
+                self._count(claim.uid, None)
+            self._recount(claim.key)
+
+    def _follow(self, key: str) -> None:
+        """Take over what the informer says of a claim that has changed or gone."""
+        stored, written = (
+            self._informers.get(ResourceClaim, key),
+            self._written.get(key),
+        )
+        if written is not None and (
+            stored is None or _version(stored) >= _version(written)
+        ):
+            del self._written[key]
+        self._recount(key)
+
+    def _in_effect(self, key: str) -> ResourceClaim | None:
+        written = self._written.get(key)
+        stored = self._informers.get(ResourceClaim, key)
+        if written is None or (
+            stored is not None and _version(stored) >= _version(written)
+        ):
+            return stored
+        return written
+
+    def _recount(self, key: str) -> None:
+        claim, known = self._in_effect(key), self._uids.get(key)
+        if known is not None and (claim is None or claim.uid != known):
+            if known not in self._in_flight:
+                self._count(known, None)
+            del self._uids[key]
+        if claim is None:
+            return
+        self._uids[key] = claim.uid
+        if claim.status.allocation is not None:
+            self._count(claim.uid, claim.status.allocation)
+        elif claim.uid not in self._in_flight:
+            self._count(claim.uid, None)
+
+    def _count(self, uid: str, allocation: AllocationResult | None) -> None:
+        counted = self._counted.get(uid)
+        if (
+            counted is not None
+            and allocation is not None
+            and counted.devices == allocation.devices
+        ):
+            return
+        if counted is not None:
+            self._allocated.remove(counted)
+            del self._counted[uid]
+        if allocation is not None:
+            self._allocated.add(allocation)
+            self._counted[uid] = allocation
+
+
+def _owner(claim: ResourceClaim) -> str | None:
+    """The pod that a claim was made for; None if somebody else made the claim."""
+    if claim.annotations.get(ANNOTATION) != "true":
+        return None
+    owner = claim.metadata.controller
+    return owner.uid if owner is not None else None
+
+
+def _version(claim: ResourceClaim) -> int:
+    text = claim.metadata.resource_version
+    return int(text) if text.isdecimal() else 0
