@@ -43,10 +43,7 @@ def test_core_names_no_plugin_in_its_code() -> None:
     # The API has an object, and upstream a feature gate, of that name as well.
     shared = {"NodeAffinity", "NodeDeclaredFeatures"}
     names = set(PluginRegistry.discover()) - shared
-    # Lower bounds of plans follow from what upstream's filters refuse, where a profile
-    # has them. Nothing is decided by it: every plan is simulated.
-    bounds = {CORE / "_planning" / name for name in ("question.py", "shapes.py")}
-    for path in set(CORE.rglob("*.py")) - bounds:
+    for path in CORE.rglob("*.py"):
         for node in ast.walk(parsed(path)):
             if isinstance(node, ast.Constant) and node.value in names:
                 pytest.fail(f"{path.name}:{node.lineno} names {node.value}")

@@ -18,7 +18,8 @@ from quaymaster._objects import (
     StatefulSet,
 )
 from quaymaster._objects.pod_requests import status_changes_requests
-from quaymaster._planning.question import is_lasting, is_tied
+from quaymaster._planning.amounts import Amounts, offered, requested, total
+from quaymaster._planning.question import Question, is_lasting, is_tied
 
 __all__ = ["Demand", "Wanted", "demand_of"]
 
@@ -60,6 +61,24 @@ class Demand:
     updates: Sequence[Deployment] = ()
     others: Sequence[Pod] = ()
     pods: int
+
+    def rooms(self, question: Question) -> list[Amounts]:
+        """Return what each node of the input offers beside the pods that it keeps."""
+        return [
+            _less(
+                offered(node),
+                total(
+                    requested(pod)
+                    for pod in self.tied.get(node.name, ())
+                    if question.enforces_room(pod)
+                ),
+            )
+            for node in self.nodes
+        ]
+
+
+def _less(there: Amounts, taken: Amounts) -> Amounts:
+    return {name: max(0, have - taken.get(name, 0)) for name, have in there.items()}
 
 
 def demand_of(cluster: InMemoryCluster) -> Demand:

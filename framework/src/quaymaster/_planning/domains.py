@@ -4,9 +4,9 @@ A domain is a value of a label of nodes: a zone, a rack, or a host. Where pods m
 share one, or must be spread evenly over all of them, a plan needs enough domains, and
 enough room in each:
 
-- InterPodAffinity: of pods that required anti-affinity keeps from each other, each
+- Anti-affinity: of pods that required anti-affinity keeps from each other, each
   domain has one. Nodes without the label take any number.
-- PodTopologySpread: if all pods that a ``DoNotSchedule`` constraint counts have it
+- Spreading: if all pods that a ``DoNotSchedule`` constraint counts have it
   themselves, the fullest domain has at most ``maxSkew`` pods more than the emptiest one
   in the end. So of ``n`` pods in ``D`` domains, each has ``(n - (D - 1) maxSkew) / D``
   at least and ``(n + (D - 1) maxSkew) / D`` at most; while there are fewer domains than
@@ -18,10 +18,11 @@ Unlike `Need`, these are no sums over nodes, so they refute plans one by one.
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from typing import Final, Protocol
+from typing import Protocol
 
 import attrs
 
+from quaymaster._inmemory.node_health import zone_of
 from quaymaster._objects import (
     Node,
     Pod,
@@ -30,22 +31,13 @@ from quaymaster._objects import (
 )
 from quaymaster._objects.codec import ENCODER
 from quaymaster._objects.selectors import compile_label_selector
-from quaymaster._planning.amounts import offered, requested, total
+from quaymaster._planning.amounts import requested
 from quaymaster._planning.demand import Demand, Wanted
-from quaymaster._planning.question import (
-    AFFINITY,
-    FIT,
-    SPREADING,
-    Counts,
-    Question,
-    zone_of,
-)
+from quaymaster._planning.enforcement import APART, EVEN, HOST
+from quaymaster._planning.question import BASIC, Counts, Question
 from quaymaster._planning.shapes import Shapes
 
-__all__ = ["HOST", "DomainRule", "excluding_terms", "families", "find_rules"]
-
-HOST: Final = "kubernetes.io/hostname"
-_BASIC: Final = ("cpu", "memory", "ephemeral-storage", "pods")
+__all__ = ["DomainRule", "excluding_terms", "families", "find_rules"]
 
 
 class DomainRule(Protocol):
@@ -199,7 +191,7 @@ def families(
     """Return the pods that a required anti-affinity keeps apart, with its term."""
     found: dict[Hashable, tuple[PodAffinityTerm, list[Wanted]]] = {}
     for one in demand.wanted:
-        if not question.enforces(one.pod, AFFINITY):
+        if not question.enforces(one.pod, APART):
             continue
         for term in excluding_terms(one.pod):
             key = (one.pod.namespace, ENCODER.encode(term))
@@ -276,7 +268,7 @@ def _even_rules(
     constraints: dict[Hashable, TopologySpreadConstraint] = {}
     for one in demand.wanted:
         constraint = _constraint(one.pod)
-        if constraint is not None and question.enforces(one.pod, SPREADING):
+        if constraint is not None and question.enforces(one.pod, EVEN):
             key = (one.pod.namespace, ENCODER.encode(constraint))
             spread[key].append(one)
             constraints[key] = constraint
@@ -351,14 +343,6 @@ def _even(
     least = _least_requests(wanted, question)
     number = sum(one.count for one in wanted)
     takers = _takers(wanted, shapes)
-    tied = {
-        node.name: total(
-            requested(pod)
-            for pod in demand.tied.get(node.name, ())
-            if question.enforces(pod, FIT)
-        )
-        for node in demand.nodes
-    }
 
     def places(node: Node, room: int) -> list[_Place]:
         if key not in node.labels and key != HOST:
@@ -379,12 +363,8 @@ def _even(
         room = room if index in takers else 0
         groups.append([one for node in group.samples() for one in places(node, room)])
     existing = []
-    for node in demand.nodes:
-        free = {
-            name: max(0, offered(node).get(name, 0) - tied[node.name].get(name, 0))
-            for name in least
-        }
-        room = room_of((free[name], size) for name, size in least.items())
+    for node, free in zip(demand.nodes, demand.rooms(question), strict=True):
+        room = room_of((free.get(name, 0), size) for name, size in least.items())
         existing += places(node, room)
     return _Even(
         of=f"{number} pods such as {wanted[0].pod.key} are spread over {key}",
@@ -397,10 +377,10 @@ def _even(
 
 def _least_requests(wanted: Sequence[Wanted], question: Question) -> dict[str, int]:
     """Return what each of some pods requests at least, by resource."""
-    if not all(question.enforces(one.pod, FIT) for one in wanted):
+    if not all(question.enforces_room(one.pod) for one in wanted):
         return {}
     requests = [requested(one.pod) for one in wanted]
-    least = {name: min(one.get(name, 0) for one in requests) for name in _BASIC}
+    least = {name: min(one.get(name, 0) for one in requests) for name in BASIC}
     return {name: size for name, size in least.items() if size}
 
 

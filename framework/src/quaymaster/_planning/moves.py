@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 
 import attrs
 
-from quaymaster._changes.pods import is_of_daemon_set, is_of_node
 from quaymaster._inmemory.cluster import InMemoryCluster
 from quaymaster._objects import Pod
+from quaymaster._planning.question import is_tied
 from quaymaster._simulation.owners import workload_of
 
 __all__ = ["Move", "Places", "moves_between", "places_of"]
@@ -46,7 +46,7 @@ def places_of(cluster: InMemoryCluster) -> Places:
     workloads: dict[str, str] = {}
     for pod in cluster.list(Pod).items:
         is_running = pod.node_name and not pod.is_finished and not pod.is_terminating
-        if not is_running or is_of_daemon_set(pod) or is_of_node(pod):
+        if not is_running or is_tied(pod):
             continue
         owner = _owner_of(pod)
         workload = workloads.get(owner) if owner else None

@@ -2,14 +2,14 @@
 
 Each is a sum: what the pods need of something is at most what the nodes have of it.
 None says that a plan does; each proves of some plans that they do not, so that the
-cheapest plan that meets all of them is a lower bound. They follow from three filters
-alone, and only for pods whose profile has these:
+cheapest plan that meets all of them is a lower bound. They follow from three rules
+alone, and only for pods whose profile holds to these:
 
-- NodeResourcesFit: what pods that stay for ever request, on a node, is no more than it
-  offers, but for pods that came with the node. That is counted by resource, and by how
-  many pods of at least one size a node can hold.
-- NodePorts: two pods with one host port are on two nodes.
-- InterPodAffinity: so are two pods that may not share a host, a zone and so on.
+- What pods that stay for ever request, on a node, is no more than it offers, but for
+  pods that came with the node. That is counted by resource, and by how many pods of at
+  least one size a node can hold.
+- Two pods with one host port are on two nodes.
+- So are two pods that may not share a host, a zone and so on.
 
 The limits of utilisation are conditions of the same form.
 """
@@ -20,11 +20,12 @@ from typing import Final
 
 import attrs
 
-from quaymaster._objects import DeviceClass, Node
+from quaymaster._objects import DeviceClass, Node, Pod
 from quaymaster._planning.amounts import Amounts, offered, requested, total
 from quaymaster._planning.demand import Demand, Wanted
-from quaymaster._planning.domains import HOST, families
-from quaymaster._planning.question import FIT, PORTS, Counts, Question
+from quaymaster._planning.domains import families
+from quaymaster._planning.enforcement import HOST, PORTS, RoomFor
+from quaymaster._planning.question import BASIC, Counts, Question
 from quaymaster._planning.shapes import Shape, Shapes, wildcard_ports
 
 __all__ = ["Need", "find_needs"]
@@ -33,7 +34,6 @@ _SIZES: Final = 24
 """How many sizes of pods are looked at, by resource: the largest ones."""
 _UNIONS: Final = 6
 """Of how many kinds of pods all unions are looked at."""
-_BASIC: Final = frozenset({"cpu", "memory", "ephemeral-storage", "pods"})
 
 
 @attrs.frozen(kw_only=True)
@@ -89,28 +89,18 @@ class _Batch:
 
 def _fit_needs(question: Question, demand: Demand, shapes: Shapes) -> Iterator[Need]:
     batches = _batches(question, demand, shapes)
-    tied = [
-        total(
-            requested(pod)
-            for pod in demand.tied.get(node.name, ())
-            if question.enforces(pod, FIT)
-        )
-        for node in demand.nodes
-    ]
-    counts = _BASIC if _leaves_some_out(question) else None
+    free = demand.rooms(question)
+    counted = _counted(question, demand)
     for groups in _families({batch.takers for batch in batches}):
         pods = [batch for batch in batches if batch.takers <= groups]
         for name in sorted({name for batch in pods for name in batch.amounts}):
-            if counts is not None and name not in counts:
+            if name not in counted:
                 continue
             rooms = [
                 shape.room(name) if index in groups else 0
                 for index, shape in enumerate(shapes.shapes)
             ]
-            there = [
-                max(0, offered(node).get(name, 0) - taken.get(name, 0))
-                for node, taken in zip(demand.nodes, tied, strict=True)
-            ]
+            there = [each.get(name, 0) for each in free]
             sizes = [(batch, batch.amounts.get(name, 0)) for batch in pods]
             yield _need(name, sizes, rooms, there, demand.nodes)
             for least in _sizes(sizes, [*rooms, *there]):
@@ -126,7 +116,7 @@ def _fit_needs(question: Question, demand: Demand, shapes: Shapes) -> Iterator[N
 def _batches(question: Question, demand: Demand, shapes: Shapes) -> list[_Batch]:
     counts: Counter[tuple[tuple[tuple[str, int], ...], frozenset[int], str]] = Counter()
     for one in demand.wanted:
-        if question.enforces(one.pod, FIT):
+        if question.enforces_room(one.pod):
             amounts = tuple(sorted(requested(one.pod).items()))
             counts[amounts, shapes.takers(one.pod), one.node] += one.count
     return [
@@ -177,17 +167,28 @@ def _sizes(sizes: Iterable[tuple[_Batch, int]], rooms: Sequence[int]) -> Sequenc
     return sorted({size for _, size in sizes if 0 < size <= largest})[-_SIZES:]
 
 
-def _leaves_some_out(question: Question) -> bool:
-    """Whether NodeResourcesFit may be told to leave extended resources to others."""
-    if question.config.extenders:
-        return True
-    if any(isinstance(obj, DeviceClass) for obj in question.objects):
-        return True
-    return any(
-        getattr(profile.plugin_args.get(FIT), name, ())
-        for profile in question.config.profiles
-        for name in ("ignored_resources", "ignored_resource_groups")
-    )
+def _counted(question: Question, demand: Demand) -> frozenset[str]:
+    """Return the resources that pods need room for.
+
+    Others than the basic ones may be left to extenders and devices, or to nobody.
+    """
+    asking: dict[str, set[str]] = defaultdict(set)
+    samples: dict[str, Pod] = {}
+    for one in demand.wanted:
+        profile = one.pod.spec.scheduler_name
+        samples[profile] = one.pod
+        for name in requested(one.pod):
+            asking[name].add(profile)
+    others = asking.keys() - BASIC
+    if question.config.extenders or any(
+        isinstance(obj, DeviceClass) for obj in question.objects
+    ):
+        others = set()
+    return frozenset(BASIC) | {
+        name
+        for name in others
+        if all(question.enforces(samples[one], RoomFor(name)) for one in asking[name])
+    }
 
 
 def _port_needs(question: Question, demand: Demand, shapes: Shapes) -> Iterator[Need]:

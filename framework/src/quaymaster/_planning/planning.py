@@ -12,6 +12,7 @@ from quaymaster._capacity.prices import Prices
 from quaymaster._config.model import SchedulerConfig
 from quaymaster._errors import counted
 from quaymaster._inmemory.limits import MAX_PODS
+from quaymaster._inmemory.node_health import zone_of
 from quaymaster._objects import ApiObject
 from quaymaster._planning.amounts import offered
 from quaymaster._planning.demand import Demand, demand_of
@@ -25,7 +26,7 @@ from quaymaster._planning.groups import (
 from quaymaster._planning.needs import find_needs
 from quaymaster._planning.order import Order
 from quaymaster._planning.plans import Plan, PlannedGroup
-from quaymaster._planning.question import Loss, Question, zone_of
+from quaymaster._planning.question import Loss, Question
 from quaymaster._planning.refutation import Refutation
 from quaymaster._planning.search import Found, Search
 from quaymaster._planning.shapes import Shapes

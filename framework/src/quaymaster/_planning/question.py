@@ -7,37 +7,31 @@ from typing import Final, TypeAlias
 
 import attrs
 
+from quaymaster._changes.pods import is_of_daemon_set, is_of_node
 from quaymaster._config.model import SchedulerConfig
 from quaymaster._inmemory.cluster import InMemoryCluster
 from quaymaster._inmemory.durations import RUN_SECONDS_ANNOTATION
 from quaymaster._inmemory.nodes_spec import make_nodes
 from quaymaster._objects import ApiObject, Node, Pod
+from quaymaster._planning.enforcement import RoomFor, Rule, is_enforced, probed_node
 from quaymaster._planning.groups import NodeGroup
 from quaymaster._registry.registry import PluginRegistry
 from quaymaster._simulation.run import Simulation, filled_cluster
 
 __all__ = [
-    "AFFINITY",
-    "FIT",
-    "PORTS",
-    "SPREADING",
+    "BASIC",
     "Counts",
     "Loss",
     "Question",
     "is_lasting",
     "is_tied",
-    "zone_of",
 ]
 
 Counts: TypeAlias = tuple[int, ...]
 """How many nodes of each group, in the order of the groups."""
 
-FIT: Final = "NodeResourcesFit"
-PORTS: Final = "NodePorts"
-AFFINITY: Final = "InterPodAffinity"
-SPREADING: Final = "PodTopologySpread"
-_ZONE: Final = "topology.kubernetes.io/zone"
-_OLD_ZONE: Final = "failure-domain.beta.kubernetes.io/zone"
+BASIC: Final = ("cpu", "memory", "ephemeral-storage", "pods")
+"""The resources that every node offers."""
 
 
 class Loss(enum.StrEnum):
@@ -74,6 +68,7 @@ class Question:
     max_pods: int
     max_utilization: Mapping[str, Fraction]
     loss: Loss | None
+    _enforced: dict[tuple[str, Rule], bool] = attrs.field(factory=dict, init=False)
 
     def nodes(self, counts: Counts) -> list[Node]:
         """Make the nodes of a plan, as ``--nodes`` makes them."""
@@ -107,18 +102,26 @@ class Question:
             cluster, config=self.config, registry=self.registry, seed=self.seed
         )
 
-    def enforces(self, pod: Pod, plugin: str) -> bool:
-        """Whether a plugin filters the nodes for a pod."""
-        profile = self.config.profile(pod.spec.scheduler_name)
-        return profile is not None and any(
-            enabled.name == plugin for enabled in profile.plugins["filter"]
-        )
+    def enforces(self, pod: Pod, rule: Rule) -> bool:
+        """Whether a pod is held to a rule, as the scheduler shows when it is asked."""
+        name = pod.spec.scheduler_name
+        if self.config.profile(name) is None:
+            return False
+        if (name, rule) not in self._enforced:
+            cluster = self.cluster_of([probed_node(rule)])
+            with self.simulation(cluster) as simulation:
+                found = is_enforced(simulation, name, rule)
+            self._enforced[name, rule] = found
+        return self._enforced[name, rule]
+
+    def enforces_room(self, pod: Pod) -> bool:
+        """Whether a pod needs room for what it requests of the basic resources."""
+        return all(self.enforces(pod, RoomFor(resource)) for resource in BASIC)
 
 
 def is_tied(pod: Pod) -> bool:
     """Whether a pod belongs to its node: it comes and goes with it."""
-    owner = pod.metadata.controller
-    return owner is not None and owner.kind in ("DaemonSet", "Node")
+    return is_of_daemon_set(pod) or is_of_node(pod)
 
 
 def is_lasting(pod: Pod) -> bool:
@@ -128,8 +131,3 @@ def is_lasting(pod: Pod) -> bool:
         or pod.is_terminating
         or RUN_SECONDS_ANNOTATION in pod.metadata.annotations
     )
-
-
-def zone_of(node: Node) -> str:
-    """Return the zone of a node, or an empty text."""
-    return node.labels.get(_ZONE) or node.labels.get(_OLD_ZONE, "")

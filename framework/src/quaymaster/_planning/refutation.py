@@ -3,10 +3,11 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from quaymaster._inmemory.node_health import zone_of
 from quaymaster._objects import Node
 from quaymaster._planning.domains import DomainRule
 from quaymaster._planning.needs import Need
-from quaymaster._planning.question import Counts, Loss, Question, zone_of
+from quaymaster._planning.question import Counts, Loss, Question
 
 __all__ = ["Refutation"]
 

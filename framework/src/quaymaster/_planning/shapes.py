@@ -32,24 +32,14 @@ from quaymaster._objects.codec import ENCODER
 from quaymaster._objects.resources import host_ports
 from quaymaster._objects.spec_key import SpecKey
 from quaymaster._planning.amounts import Amounts, offered, requested, total
-from quaymaster._planning.question import FIT, PORTS, Question, is_lasting
+from quaymaster._planning.enforcement import HOST, PORTS
+from quaymaster._planning.finality import is_final
+from quaymaster._planning.question import Question, is_lasting
 from quaymaster._simulation.results import UnscheduledPod
 from quaymaster._simulation.run import Simulation
 
 __all__ = ["Shape", "Shapes", "wildcard_ports"]
 
-_FINAL: Final = frozenset(
-    {
-        "NodeAffinity",
-        "NodeName",
-        "NodeResourcesFit",
-        "NodeUnschedulable",
-        "TaintToleration",
-    }
-)
-"""What these plugins say of a pod and an empty node stays true beside other pods."""
-
-_NOT_HELPED: Final = ("SchedulingGated", "NoProfile")
 _WITHOUT: Final = (
     Deployment,
     Job,
@@ -62,7 +52,6 @@ _WITHOUT: Final = (
     ResourceQuota,
     StatefulSet,
 )
-_HOST: Final = "kubernetes.io/hostname"
 _NAME: Final = "quaymaster-plan-probe"
 
 
@@ -108,7 +97,7 @@ class Shapes:
             with self._probing(group.samples()) as simulation:
                 self.shapes.append(_shape(simulation, question, len(group.zones())))
                 for key, pod in kinds.items():
-                    if not is_final(_verdict(simulation, pod)):
+                    if not is_final(_verdict(simulation, pod), simulation):
                         self._takers[key] |= {index}
         self.hopeless = self._hopeless(kinds)
 
@@ -140,29 +129,28 @@ class Shapes:
         with self._probing([*samples, *standing]) as simulation:
             for key, pod in left.items():
                 verdict = _verdict(simulation, pod)
-                if verdict is not None and is_final(verdict):
+                if verdict is not None and is_final(verdict, simulation):
                     found[key] = verdict
         return found
 
     @contextmanager
     def _probing(self, nodes: Sequence[ApiObject]) -> Iterator[Simulation]:
-        """Open a simulation of some nodes with nothing on them but DaemonSets."""
+        """Open a simulation of some nodes with nothing on them but DaemonSets.
+
+        Those that choose nodes by name are left out: others of the group have none.
+        """
         others = (
-            obj for obj in self._question.objects if not isinstance(obj, _WITHOUT)
+            obj
+            for obj in self._question.objects
+            if not isinstance(obj, _WITHOUT)
+            and not (
+                isinstance(obj, DaemonSet) and _names_nodes(obj.spec.template.spec)
+            )
         )
         cluster = self._question.cluster_of([*nodes, *others])
         with self._question.simulation(cluster) as simulation:
             simulation.settle()
             yield simulation
-
-
-def is_final(verdict: UnscheduledPod | None) -> bool:
-    """Whether more nodes like those that were asked about would change nothing."""
-    if verdict is None:
-        return False
-    if verdict.reason in _NOT_HELPED:
-        return True
-    return bool(verdict.plugins) and {*verdict.plugins} <= _FINAL
 
 
 def signature(pod: Pod) -> Hashable:
@@ -178,7 +166,7 @@ _SIGNATURES: Final = SpecKey(_signature)
 
 
 def _plain(spec: PodSpec) -> PodSpec:
-    """Return the part of a spec that `_FINAL` plugins, and those before them, read."""
+    """Return a spec without what other pods, volumes and devices have a part in."""
     affinity = spec.affinity
     if affinity is not None:
         affinity = Affinity(node_affinity=affinity.node_affinity)
@@ -218,15 +206,9 @@ def _verdict(simulation: Simulation, pod: Pod) -> UnscheduledPod | None:
 
 def _shape(simulation: Simulation, question: Question, samples: int) -> Shape:
     cluster = simulation.cluster
-    everywhere = {
-        owner.uid
-        for owner in cluster.list(DaemonSet).items
-        if not _names_nodes(owner.spec.template.spec)
-    }
     pods: dict[str, list[Pod]] = defaultdict(list)
     for pod in cluster.list(Pod).items:
-        owner = pod.metadata.controller
-        if owner is not None and owner.uid in everywhere:
+        if (owner := pod.metadata.controller) is not None:
             pods[owner.uid].append(pod)
     whole = [family for family in pods.values() if len(family) == samples]
     taking = [
@@ -242,13 +224,13 @@ def _shape(simulation: Simulation, question: Question, samples: int) -> Shape:
     [first, *_] = cluster.list(Node).items
     return Shape(
         offered=offered(first),
-        taken=total(requested(pod) for pod in taking if question.enforces(pod, FIT)),
+        taken=total(requested(pod) for pod in taking if question.enforces_room(pod)),
         ports=frozenset(
             chain.from_iterable(
                 wildcard_ports(pod) for pod in taking if question.enforces(pod, PORTS)
             )
         ),
-        misfit=next(filter(is_final, misfits), None),
+        misfit=next((one for one in misfits if is_final(one, simulation)), None),
     )
 
 
@@ -263,7 +245,7 @@ def wildcard_ports(pod: Pod) -> list[tuple[str, int]]:
 
 def _names_nodes(spec: PodSpec) -> bool:
     """Whether a template may suit some nodes of a group and not others."""
-    if spec.node_selector.keys() & {_HOST}:
+    if spec.node_selector.keys() & {HOST}:
         return True
     affinity = spec.affinity.node_affinity if spec.affinity else None
     required = (
@@ -272,6 +254,6 @@ def _names_nodes(spec: PodSpec) -> bool:
         else None
     )
     return required is not None and any(
-        term.match_fields or any(one.key == _HOST for one in term.match_expressions)
+        term.match_fields or any(one.key == HOST for one in term.match_expressions)
         for term in required.node_selector_terms
     )

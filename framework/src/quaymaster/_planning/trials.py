@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from quaymaster._errors import counted
 from quaymaster._inmemory.cluster import InMemoryCluster
+from quaymaster._inmemory.node_health import zone_of
 from quaymaster._notices import Notice, NoticeReason
 from quaymaster._objects import (
     ApiObject,
@@ -31,7 +32,6 @@ from quaymaster._planning.question import (
     Loss,
     Question,
     is_tied,
-    zone_of,
 )
 from quaymaster._simulation.results import SimulationResult, UnscheduledPod
 
