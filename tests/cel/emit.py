@@ -20,14 +20,18 @@ def emitted(case: dict[str, Any]) -> dict[str, Any]:
         case: ``expression``, ``driver`` and ``devices``.
 
     Returns:
-        ``compileError``, or ``results`` with true, false or the error of each device.
+        ``compileError``, or ``maxCost`` and ``results`` with true, false or the
+        error of each device.
     """
     try:
         selector = compile_selector(case["expression"])
     except CelCompilationError as error:
         return {"compileError": str(error)}
     return {
-        "results": [_result(selector, case["driver"], each) for each in case["devices"]]
+        "maxCost": selector.max_cost,
+        "results": [
+            _result(selector, case["driver"], each) for each in case["devices"]
+        ],
     }
 
 

@@ -22,6 +22,7 @@ def test_selector_says_what_upstream_says(case: Json, expect: Json) -> None:
         assert "compileError" in ours, case["expression"]
         return
     assert "compileError" not in ours, (case["expression"], ours)
+    assert ours["maxCost"] == expect["maxCost"], case["expression"]
     for device, theirs, found in zip(
         case["devices"], expect["results"], ours["results"], strict=True
     ):

@@ -2,7 +2,13 @@
 
 from quaymaster._errors import QuaymasterError
 
-__all__ = ["CelCompilationError", "CelCostError", "CelEvaluationError"]
+__all__ = [
+    "CelCompilationError",
+    "CelCostError",
+    "CelEndError",
+    "CelEvaluationError",
+    "CelPanicError",
+]
 
 
 class CelCompilationError(ValueError, QuaymasterError):
@@ -26,11 +32,19 @@ class CelEvaluationError(QuaymasterError):
     """An expression that has no value for what it was evaluated on."""
 
 
-class CelCostError(CelEvaluationError):
-    """An evaluation that was ended because it had become too dear.
+class CelEndError(CelEvaluationError):
+    """An error that ends an evaluation: it is not absorbed by ``&&`` and ``||``."""
 
-    Unlike other errors it is not absorbed by ``&&`` and ``||``.
-    """
+
+class CelPanicError(CelEndError):
+    """An evaluation in which upstream's code panics."""
+
+    def __init__(self) -> None:
+        super().__init__("internal error: a function got what it cannot take")
+
+
+class CelCostError(CelEndError):
+    """An evaluation that was ended because it had become too dear."""
 
     def __init__(self) -> None:
         super().__init__("operation cancelled: actual cost limit exceeded")

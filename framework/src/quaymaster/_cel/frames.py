@@ -7,7 +7,7 @@ of loops and bindings, each in a place that is known beforehand.
 from collections.abc import Callable
 from typing import Final
 
-from quaymaster._cel.errors import CelCostError, CelEvaluationError
+from quaymaster._cel.errors import CelEndError, CelEvaluationError
 from quaymaster._cel.values import Value
 
 __all__ = ["COST", "FIRST", "Constant", "Evaluate", "Frame", "Unbound", "tried"]
@@ -52,7 +52,7 @@ def tried(evaluate: Evaluate, frame: Frame) -> Value:
     """Evaluate a node; return its value or its error."""
     try:
         return evaluate(frame)
-    except CelCostError:
+    except CelEndError:
         raise
     except CelEvaluationError as error:
         return error

@@ -6,6 +6,7 @@ begins, or from the place on where a member is asked for with ``?``; then what t
 chain gives is optional.
 """
 
+from collections.abc import Callable
 from typing import Final
 
 from quaymaster._cel.dispatch import type_name
@@ -79,7 +80,13 @@ def _entered(value: Value, *, first: bool) -> Value:
 
 
 def step(
-    operand: Evaluate, index: Evaluate, *, first: bool, last: bool, optional: bool
+    operand: Evaluate,
+    index: Evaluate,
+    *,
+    first: bool,
+    last: bool,
+    optional: bool,
+    pay: Callable[[Frame], None] | None = None,
 ) -> Evaluate:
     """Make a field or an index of a value a node.
 
@@ -89,6 +96,8 @@ def step(
         first: Whether no field or index is before it in its chain.
         last: Whether none is behind it.
         optional: Whether it was asked for with ``?``.
+        pay: Lets it cost something, if the program is metered: what is optional costs
+            only if it is there.
     """
 
     def member(frame: Frame) -> Value:
@@ -100,7 +109,13 @@ def step(
         elif optional:
             found = _found(value, index(frame))
         else:
-            return _indexed(value, index(frame))
+            try:
+                return _indexed(value, index(frame))
+            finally:
+                if pay:
+                    pay(frame)
+        if pay and found is not _ABSENT:
+            pay(frame)
         if not last:
             return found
         return NONE if found is _ABSENT else Optional(found.value)

@@ -11,8 +11,9 @@ from typing import Final
 import attrs
 
 from quaymaster._cel.dispatch import type_name
-from quaymaster._cel.errors import CelCostError, CelEvaluationError
-from quaymaster._cel.frames import Evaluate, Frame
+from quaymaster._cel.errors import CelEndError, CelEvaluationError
+from quaymaster._cel.frames import Constant, Evaluate, Frame
+from quaymaster._cel.metering import LIST_COST
 from quaymaster._cel.values import (
     MAP_TYPES,
     Value,
@@ -112,7 +113,7 @@ def _metered_quantity(step: Step, pay: Pay, *, decisive: bool) -> Evaluate:
             try:
                 if _passes(predicate, frame) == decisive:
                     found = decisive
-            except CelCostError:
+            except CelEndError:
                 raise
             except CelEvaluationError as error:
                 if isinstance(found, bool):
@@ -151,8 +152,7 @@ def count(step: Step) -> Evaluate:
     return counted
 
 
-_LIST_ADDED: Final = 12
-_MAP_ADDED: Final = 2
+_ADDED: Final = 2
 
 
 def collect(step: Step, *, into_map: bool) -> Evaluate:
@@ -163,6 +163,8 @@ def collect(step: Step, *, into_map: bool) -> Evaluate:
 def _collected_list(step: Step) -> Evaluate:
     test, pay = step.test, step.pay
     [element] = step.made
+    # Each element is put into a list of its own first; a constant has one at hand.
+    cost = _ADDED if isinstance(element, Constant) else _ADDED + LIST_COST
 
     def collected(frame: Frame) -> Value:
         found = []
@@ -170,7 +172,7 @@ def _collected_list(step: Step) -> Evaluate:
             if test is None or _passes(test, frame):
                 found.append(element(frame))
                 if pay:
-                    pay(frame, _LIST_ADDED)
+                    pay(frame, cost)
         if pay:
             pay(frame, 1)
         return found
@@ -197,7 +199,7 @@ def _collected_map(step: Step) -> Evaluate:
                     )
                 found[key] = value
             if pay:
-                pay(frame, _MAP_ADDED)
+                pay(frame, _ADDED)
         if pay:
             pay(frame, 1)
         return found

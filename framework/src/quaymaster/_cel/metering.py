@@ -12,7 +12,7 @@ import attrs
 from quaymaster._cel.declarations import Overload
 from quaymaster._cel.errors import CelCostError
 from quaymaster._cel.frames import COST, Evaluate, Frame
-from quaymaster._cel.values import NONE, Value
+from quaymaster._cel.values import Value
 
 __all__ = ["LIST_COST", "MAP_COST", "Meter"]
 
@@ -45,6 +45,10 @@ class Meter:
         if frame[COST] > self.limit:
             raise CelCostError
 
+    def payment(self, cost: int) -> Callable[[Frame], None]:
+        """Return what lets an evaluation cost something."""
+        return lambda frame: self.pay(frame, cost)
+
     def paid(self, evaluate: Evaluate, cost: int) -> Evaluate:
         """Return a node that costs something, whether it has a value or an error."""
 
@@ -53,16 +57,5 @@ class Meter:
                 return evaluate(frame)
             finally:
                 self.pay(frame, cost)
-
-        return paying
-
-    def paid_if_present(self, evaluate: Evaluate) -> Evaluate:
-        """Return the search for a member, which costs something if it is found."""
-
-        def paying(frame: Frame) -> Value:
-            found = evaluate(frame)
-            if found is not NONE:
-                self.pay(frame, 1)
-            return found
 
         return paying

@@ -26,9 +26,10 @@ from quaymaster._cel.calls import make_call
 from quaymaster._cel.checker import Checked
 from quaymaster._cel.declarations import Overload
 from quaymaster._cel.dispatch import dispatcher
+from quaymaster._cel.equality import surely_equal
 from quaymaster._cel.errors import (
     CelCompilationError,
-    CelCostError,
+    CelEndError,
     CelEvaluationError,
 )
 from quaymaster._cel.frames import (
@@ -178,7 +179,7 @@ class _Maker:
         if node.test_only:
             # Costs what the operand costs without its name, as upstream has it.
             return lambda frame: is_present(operand(frame), field, first=first)
-        return self._paid(_by_key(operand, field, first=first, last=last))
+        return self._member(operand, Constant(field), first=first, last=last)
 
     def _operand(self, node: Expression) -> Evaluate:
         """Make what a field or an index is taken of."""
@@ -197,19 +198,35 @@ class _Maker:
 
     def _indexed(self, node: Call, *, optional: bool, last: bool = True) -> Evaluate:
         operand_node, index_node = node.arguments
-        operand, index = self._operand(operand_node), self.make(index_node)
+        operand, index = self._operand(operand_node), self._branch(index_node)
         first = not _is_step(operand_node)
-        if not isinstance(index_node, Literal) and not _is_attribute(index_node):
-            index = self._paid(index)
         if isinstance(index, Constant):
             self._check_index(index_node, index.value)
-        member = step(operand, index, first=first, last=last, optional=optional)
-        if optional:
-            meter = self._meter
-            return member if meter is None else meter.paid_if_present(member)
-        if isinstance(index, Constant) and type(index.value) is str:
-            member = _by_key(operand, index.value, first=first, last=last)
-        return self._paid(member)
+        plain = isinstance(index, Constant) or _is_attribute(index_node)
+        return self._member(
+            operand,
+            index,
+            first=first,
+            last=last,
+            optional=optional,
+            cost=1 if plain else 2,
+        )
+
+    def _member(
+        self,
+        operand: Evaluate,
+        index: Evaluate,
+        *,
+        first: bool,
+        last: bool,
+        optional: bool = False,
+        cost: int = 1,
+    ) -> Evaluate:
+        pay = None if self._meter is None else self._meter.payment(cost)
+        key = index.value if isinstance(index, Constant) else None
+        if type(key) is str and pay is None and not optional:
+            return _by_key(operand, key, first=first, last=last)
+        return step(operand, index, first=first, last=last, optional=optional, pay=pay)
 
     def _check_index(self, node: Expression, index: Value) -> None:
         try:
@@ -238,18 +255,9 @@ class _Maker:
             node.target, *node.arguments
         ]  # fmt: skip
         made = [self.make(each) for each in arguments]
-        if (
-            node.function in CONVERSIONS
-            and len(made) == 1
-            and isinstance(made[0], Constant)
-        ):
-            return self._converted(node, overloads, made[0])
-        if (
-            [each.name for each in overloads] == ["in_list"]
-            and isinstance(made[1], Constant)
-            and made[1].value == []
-        ):
-            return Constant(False)
+        known = self._known(node, overloads, made)
+        if known is not None:
+            return known
         at = PATTERN_ARGUMENTS.get(node.function)
         if at is not None and isinstance(made[at], Constant):
             self._prepare(node, made[at](_NOTHING))
@@ -257,6 +265,17 @@ class _Maker:
 
     def _overloads(self, node: Call) -> tuple[Overload, ...]:
         return self._checked.overloads[node.number]
+
+    def _known(
+        self, node: Call, overloads: Sequence[Overload], made: list[Evaluate]
+    ) -> Evaluate | None:
+        """Make a call a node that takes no call, if its arguments are constants."""
+        if [each.name for each in overloads] == ["in_list"]:
+            return _of_constants(*made)
+        is_conversion = node.function in CONVERSIONS or node.function == "type"
+        if is_conversion and len(made) == 1 and isinstance(made[0], Constant):
+            return self._converted(node, overloads, made[0])
+        return None
 
     def _converted(
         self, node: Call, overloads: Sequence[Overload], argument: Constant
@@ -290,7 +309,7 @@ class _Maker:
                     return decisive
                 if value is not neutral:
                     pending = no_such_overload()
-            except CelCostError:
+            except CelEndError:
                 raise
             except CelEvaluationError as error:
                 pending = error
@@ -321,7 +340,7 @@ class _Maker:
         return condition
 
     def _branch(self, node: Expression) -> Evaluate:
-        """Make a branch of a condition, where upstream does not count a name."""
+        """Make a branch of a condition or an index, whose name is not counted."""
         made = self.make(node)
         named = _is_attribute(node) and not (
             isinstance(node, Select) and node.test_only
@@ -473,6 +492,26 @@ def _value_of(node: Literal) -> Value:
     return Uint(value.value) if isinstance(value, UintLiteral) else value
 
 
+_PRIMITIVE: Final = frozenset({bool, bytes, float, int, str, Uint})
+
+
+def _of_constants(value: Evaluate, members: Evaluate) -> Evaluate | None:
+    """Look for a value among plain constants, which upstream lets cost nothing."""
+    if not isinstance(members, Constant):
+        return None
+    constants = members.value
+    if not constants:
+        return Constant(False)
+    if not all(type(each) in _PRIMITIVE for each in constants):
+        return None
+
+    def is_member(frame: Frame) -> Value:
+        found = value(frame)
+        return any(surely_equal(found, each) for each in constants)
+
+    return is_member
+
+
 def _valid(value: Value) -> Value:
     """Return a value that was in an optional one, unless it is an error."""
     if isinstance(value, CelEvaluationError):
@@ -481,7 +520,7 @@ def _valid(value: Value) -> Value:
 
 
 def _by_key(operand: Evaluate, key: str, *, first: bool, last: bool) -> Evaluate:
-    """Make a field by a known name a node: what a map has is given at once."""
+    """Make a member by a known name a node: what a map has is given at once."""
     otherwise = step(
         lambda frame: frame[-1], Constant(key), first=first, last=last, optional=False
     )

@@ -10,9 +10,13 @@ from typing import Final
 
 from quaymaster._cel.ast import height_of
 from quaymaster._cel.checker import check
+from quaymaster._cel.costs import call_cost
 from quaymaster._cel.depth import deep_calls
 from quaymaster._cel.environment import DEVICE_ENVIRONMENT
 from quaymaster._cel.errors import CelCompilationError, CelEvaluationError
+from quaymaster._cel.estimates import estimate_cost
+from quaymaster._cel.limits import SELECTOR_COST_LIMIT
+from quaymaster._cel.metering import Meter
 from quaymaster._cel.parser import parse
 from quaymaster._cel.program import Program, make_program
 from quaymaster._cel.types import ANY, BOOL
@@ -21,6 +25,8 @@ from quaymaster._cel.values import Value
 
 __all__ = ["Selector", "compile_selector"]
 
+_METER: Final = Meter(SELECTOR_COST_LIMIT, call_cost)
+"""Counts the cost of what may become dear; estimates may be a little too low."""
 _DEEP: Final = 50
 """From how many levels on an evaluation needs more calls than usual."""
 
@@ -30,12 +36,17 @@ class Selector:
 
     Attributes:
         text: The expression.
+        max_cost: What an evaluation may cost at most, in units of upstream. The API
+            refuses selectors that may cost more than `SELECTOR_COST_LIMIT`.
     """
 
-    __slots__ = ("_is_deep", "_program", "text")
+    __slots__ = ("_is_deep", "_program", "max_cost", "text")
 
-    def __init__(self, text: str, program: Program, *, is_deep: bool) -> None:
+    def __init__(
+        self, text: str, program: Program, max_cost: int, *, is_deep: bool
+    ) -> None:
         self.text = text
+        self.max_cost = max_cost
         self._program = program
         self._is_deep = is_deep
 
@@ -47,7 +58,7 @@ class Selector:
 
         Raises:
             CelEvaluationError: The expression has no value for this device, or none
-                that is true or false.
+                that is true or false, or costs too much.
         """
         if self._is_deep:
             with deep_calls():
@@ -75,4 +86,10 @@ def compile_selector(text: str) -> Selector:
             raise CelCompilationError(
                 f"must evaluate to bool or the unknown type, not {checked.result}"
             )
-        return Selector(text, make_program(checked), is_deep=height_of(root) > _DEEP)
+        max_cost = estimate_cost(checked)
+        return Selector(
+            text,
+            make_program(checked, _METER if max_cost * 2 > _METER.limit else None),
+            max_cost,
+            is_deep=height_of(root) > _DEEP,
+        )

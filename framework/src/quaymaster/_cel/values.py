@@ -113,6 +113,13 @@ class BoolKey:
     value: bool
 
 
+@attrs.frozen(eq=False)
+class _LostKey:
+    """A list or map as a key, under which nothing is found."""
+
+    value: Value
+
+
 class DefaultMap(dict[str, Any]):
     """A map in which every key that is looked up has a value; it is never changed.
 
@@ -138,18 +145,14 @@ _KEYS: Final = {True: BoolKey(True), False: BoolKey(False)}
 
 
 def to_key(value: Value) -> Value:
-    """Return what stands for a value as a key of a ``dict``.
-
-    Raises:
-        CelEvaluationError: It cannot be a key.
-    """
+    """Return what stands for a value as a key of a ``dict``."""
     if type(value) is bool:
         return _KEYS[value]
     if type(value) in (list, dict, DefaultMap):
-        raise CelEvaluationError("unsupported key type")
+        return _LostKey(value)
     return value
 
 
 def from_key(key: Value) -> Value:
     """Return the value that a key of a ``dict`` stands for."""
-    return key.value if type(key) is BoolKey else key
+    return key.value if type(key) in (BoolKey, _LostKey) else key

@@ -30,11 +30,13 @@ class Format:
         name: Its name.
         accepts: Says whether a string has it.
         problem: What is said of one that has not.
+        pattern_size: How long upstream takes its pattern for, which costs depend on.
     """
 
     name: str
     accepts: Callable[[str], bool] = attrs.field(eq=False)
     problem: str = attrs.field(eq=False)
+    pattern_size: int = attrs.field(eq=False)
 
 
 only_with_its_like(Format)
@@ -106,42 +108,49 @@ _UUID: Final = r"(?i:[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f
 _LABEL_1035: Final = r"[a-z]([-a-z0-9]*[a-z0-9])?"
 _FORMATS: Final = {
     "dns1123Label": Format(
-        "DNS1123Label", _matching(_LABEL, 63), "a DNS-1123 label is expected"
+        "DNS1123Label", _matching(_LABEL, 63), "a DNS-1123 label is expected", 30
     ),
     "dns1123Subdomain": Format(
         "DNS1123Subdomain",
         _matching(_SUBDOMAIN, 253),
         "a DNS-1123 subdomain is expected",
+        60,
     ),
     "dns1035Label": Format(
-        "DNS1035Label", _matching(_LABEL_1035, 63), "a DNS-1035 label is expected"
+        "DNS1035Label", _matching(_LABEL_1035, 63), "a DNS-1035 label is expected", 30
     ),
     "qualifiedName": Format(
-        "QualifiedName", _is_qualified_name, "a qualified name is expected"
+        "QualifiedName", _is_qualified_name, "a qualified name is expected", 60
     ),
     "dns1123LabelPrefix": Format(
         "DNS1123LabelPrefix",
         _matching(_LABEL, 63, prefix=True),
         "the beginning of a DNS-1123 label is expected",
+        30,
     ),
     "dns1123SubdomainPrefix": Format(
         "DNS1123SubdomainPrefix",
         _matching(_SUBDOMAIN, 253, prefix=True),
         "the beginning of a DNS-1123 subdomain is expected",
+        60,
     ),
     "dns1035LabelPrefix": Format(
         "DNS1035LabelPrefix",
         _matching(_LABEL_1035, 63, prefix=True),
         "the beginning of a DNS-1035 label is expected",
+        30,
     ),
     "labelValue": Format(
-        "LabelValue", _matching(rf"({_NAME})?", 63), "the value of a label is expected"
+        "LabelValue",
+        _matching(rf"({_NAME})?", 63),
+        "the value of a label is expected",
+        40,
     ),
-    "uri": Format("URI", _is_uri, "invalid URI for request"),
-    "uuid": Format("uuid", _matching(_UUID, 36), "does not match the UUID format"),
-    "byte": Format("byte", _is_base64, "invalid base64"),
-    "date": Format("date", _is_date, "invalid date"),
-    "datetime": Format("datetime", _is_datetime, "invalid datetime"),
+    "uri": Format("URI", _is_uri, "invalid URI for request", 1103),
+    "uuid": Format("uuid", _matching(_UUID, 36), "does not match the UUID format", 70),
+    "byte": Format("byte", _is_base64, "invalid base64", 84),
+    "date": Format("date", _is_date, "invalid date", 71),
+    "datetime": Format("datetime", _is_datetime, "invalid datetime", 71),
 }
 
 

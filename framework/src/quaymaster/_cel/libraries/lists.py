@@ -11,9 +11,10 @@ from typing import Final
 
 from quaymaster._cel.declarations import Overload, function, method
 from quaymaster._cel.equality import compare, surely_equal
-from quaymaster._cel.errors import CelEvaluationError
+from quaymaster._cel.errors import CelCostError, CelEvaluationError
 from quaymaster._cel.libraries.operators import to_int, to_uint
 from quaymaster._cel.libraries.times import DURATIONS
+from quaymaster._cel.limits import SELECTOR_COST_LIMIT
 from quaymaster._cel.values import (
     Duration,
     Timestamp,
@@ -176,6 +177,9 @@ def _sort_by(values: list[Value], keys: list[Value]) -> list[Value]:
 
 
 def _range(size: int) -> list[int]:
+    if size > SELECTOR_COST_LIMIT:
+        # Upstream makes the list before it finds that it is too dear.
+        raise CelCostError
     return list(range(size))
 
 

@@ -6,8 +6,9 @@ Mirrors ``ext/strings.go`` version 2 (cel-go v0.26.0).
 from typing import Final
 
 from quaymaster._cel.declarations import Overload, function, method
-from quaymaster._cel.errors import CelEvaluationError
+from quaymaster._cel.errors import CelCostError, CelEvaluationError
 from quaymaster._cel.libraries.formatting import formatted
+from quaymaster._cel.limits import LONGEST_TEXT
 
 __all__ = ["OVERLOADS"]
 
@@ -85,6 +86,9 @@ def _split(text: str, separator: str, most: int = -1) -> list[str]:
 
 
 def _replace(text: str, old: str, new: str, most: int = -1) -> str:
+    count = text.count(old) if most < 0 else min(most, text.count(old))
+    if len(text) + count * len(new) > LONGEST_TEXT:
+        raise CelCostError
     return text.replace(old, new, most)
 
 
