@@ -37,7 +37,7 @@ class Time(float):
 
     def __str__(self) -> str:
         """The text that Kubernetes writes: in UTC, with a fraction only if needed."""
-        return f"{_moment(self).isoformat()}Z"
+        return _text(self)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}.parse({str(self)!r})"
@@ -60,6 +60,11 @@ def _seconds(text: str) -> float:
         return datetime.fromisoformat(text.upper()).timestamp()
     except ValueError as error:
         raise TimeError(text) from error
+
+
+@functools.lru_cache(maxsize=4096)
+def _text(seconds: float) -> str:
+    return f"{_moment(seconds).isoformat()}Z"
 
 
 def _moment(seconds: float) -> datetime:

@@ -16,11 +16,12 @@ def merge_patch(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any
     patch: dict[str, Any] = {key: None for key in old if key not in new}
     for key, value in new.items():
         before = old.get(key)
-        if isinstance(before, Mapping) and isinstance(value, Mapping):
-            inner = merge_patch(before, value)
-            if inner:
-                patch[key] = inner
-        elif key not in old or before != value:
+        if before == value and key in old:
+            continue
+        # Trees are made of dicts; to ask for a Mapping takes ten times as long.
+        if isinstance(before, dict) and isinstance(value, dict):
+            patch[key] = merge_patch(before, value)
+        else:
             patch[key] = value
     return patch
 
