@@ -131,6 +131,38 @@ def test_a_group_that_lacks_the_price_of_the_others_is_named(web: str) -> None:
     )
 
 
+def test_two_limits_of_one_resource_are_refused(web: str) -> None:
+    limits = ("--max-utilization", "cpu=80%", "--max-utilization", "cpu=90%")
+    result = run(web, "--node-group", SMALL, *limits)
+    assert result.exit_code == 2
+    assert "expected one limit of cpu, got another: cpu=90%" in result.output
+
+
+AGENT = """
+---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: agent}
+spec:
+  selector: {matchLabels: {app: agent}}
+  template:
+    metadata: {labels: {app: agent}}
+    spec:
+      containers:
+      - {name: agent, image: agent, resources: {requests: {cpu: 200m}}}
+"""
+
+
+def test_what_no_number_of_nodes_has_enough_of_is_named(web: str) -> None:
+    Path(web).write_text(WEB + AGENT)
+    result = run(web, "--node-group", SMALL, "--max-utilization", "cpu=5%")
+    assert result.exit_code == 1
+    assert result.stdout == (
+        "no plan: no number of nodes helps: even the most have too little: "
+        "cpu, of which at most 5% may be requested (proven)\n"
+    )
+
+
 def test_pods_that_nothing_helps_are_listed_by_name(web: str) -> None:
     result = run(web, "--node-group", "cpu=1,memory=4Gi", "-o", "json")
     names = [one["pod"] for one in json.loads(result.stdout)["unplaced"]]

@@ -145,6 +145,12 @@ def test_every_zone_needs_room_for_its_share() -> None:
     assert proof(found) == (3, True)
 
 
+def test_pods_that_are_spread_over_what_no_node_has_are_told_at_once() -> None:
+    found = planned(spread(4), "cpu=64")
+    assert (found.is_found, found.is_final, found.tried) == (False, True, 0)
+    assert f"too little: room in each {ZONE} for its part of 4 pods" in found.obstacle
+
+
 def test_a_full_zone_of_the_input_keeps_the_others_from_filling() -> None:
     node = make_node(name="old", labels={ZONE: "z"}, capacity={"cpu": "0"})
     found = planned([node, *spread(4)], "cpu=64,zones=3,max=6")

@@ -66,6 +66,9 @@ def _limits(
                 f"100, got {text!r}"
             )
             raise click.BadParameter(message, context, option)
+        if found["resource"] in limits:
+            message = f"expected one limit of {found['resource']}, got another: {text}"
+            raise click.BadParameter(message, context, option)
         limits[found["resource"]] = percent / 100
     return limits
 

@@ -367,7 +367,8 @@ def _even(
         room = room_of((free.get(name, 0), size) for name, size in least.items())
         existing += places(node, room)
     return _Even(
-        of=f"{number} pods such as {wanted[0].pod.key} are spread over {key}",
+        of=f"room in each {key} for its part of {number} pods such as "
+        f"{wanted[0].pod.key}",
         demand=number,
         skew=constraint.max_skew,
         min_domains=constraint.min_domains or 1,

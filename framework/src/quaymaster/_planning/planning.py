@@ -28,9 +28,9 @@ from quaymaster._planning.order import Order
 from quaymaster._planning.plans import Plan, PlannedGroup
 from quaymaster._planning.question import Loss, Question
 from quaymaster._planning.refutation import Refutation
-from quaymaster._planning.search import Found, Search
+from quaymaster._planning.search import Search
 from quaymaster._planning.shapes import Shapes
-from quaymaster._planning.trials import Trials, utilization_of
+from quaymaster._planning.trials import Trial, Trials, utilization_of
 from quaymaster._registry.registry import PluginRegistry
 from quaymaster._simulation.results import UnscheduledPod
 
@@ -103,7 +103,9 @@ def plan(
     )
     cluster = question.cluster_of(question.objects)
     demand = demand_of(cluster)
-    budget = _budget(demand.pods) if max_trials is None else max_trials
+    # What may be lost is simulated as well.
+    pods = demand.pods if tolerate_loss is None else 2 * demand.pods
+    budget = _budget(pods) if max_trials is None else max_trials
     report = on_progress or (lambda _tried, _most: None)
     trials = Trials(question, lambda tried: report(tried, max(budget, tried + 1)))
     trials.know(cluster)
@@ -182,11 +184,12 @@ def _searched(
             return _without_plan(question, obstacle, ())
     scale = _Scale(question.groups, sum(highs) + 1)
     weights = [scale.weight(group) for group in question.groups]
+    refutation = Refutation(question, needs, demand.nodes, rules)
     found = Search(
         question,
         trials,
         shapes,
-        Refutation(question, needs, demand.nodes, rules),
+        refutation,
         Order(needs, weights, lows, highs),
         weights,
         lows,
@@ -194,10 +197,17 @@ def _searched(
         budget,
         enough=2 * (demand.pods + len(demand.nodes) + sum(lows)) + 100,
     ).run()
-    bound = scale.value(found.bound)
-    if not found.trial.fits:
-        return _failed(question, found, len(trials.tried), bound)
-    return _answer(question, found, len(trials.tried), bound)
+    if found.trial is None:
+        lack = refutation.lack(highs) or "what is needed after a loss"
+        obstacle = f"no number of nodes helps: even the most have too little: {lack}"
+        return _without_plan(question, obstacle, ())
+    answer = _answer(question, found.trial) if found.trial.fits else None
+    return attrs.evolve(
+        answer or _failed(question, found.trial),
+        is_final=found.is_final,
+        lower_bound=scale.value(found.bound),
+        tried=len(trials.tried),
+    )
 
 
 class _Scale:
@@ -243,22 +253,17 @@ def _without_plan(
     )
 
 
-def _failed(question: Question, found: Found, tried: int, bound: Decimal) -> Plan:
-    trial = found.trial
+def _failed(question: Question, trial: Trial) -> Plan:
     nodes = counted(sum(trial.counts), "more node")
     unplaced = tuple(one for _, one in trial.pending)
     return attrs.evolve(
         _without_plan(question, f"with {nodes}: {trial.problem}", unplaced),
-        is_final=found.is_final,
-        lower_bound=bound,
-        tried=tried,
         result=trial.result,
         notices=trial.result.notices,
     )
 
 
-def _answer(question: Question, found: Found, tried: int, bound: Decimal) -> Plan:
-    trial = found.trial
+def _answer(question: Question, trial: Trial) -> Plan:
     nodes = question.nodes(trial.counts)
     rest = iter(nodes)
     return Plan(
@@ -272,9 +277,6 @@ def _answer(question: Question, found: Found, tried: int, bound: Decimal) -> Pla
         ),
         nodes=tuple(nodes),
         is_found=True,
-        is_final=found.is_final,
-        lower_bound=bound,
-        tried=tried,
         utilization=trial.utilization,
         result=trial.result,
         notices=trial.result.notices,

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 from quaymaster._inmemory.node_health import zone_of
 from quaymaster._objects import Node
@@ -48,6 +49,12 @@ class Refutation:
         if self._loss is Loss.ZONE:
             return self._lacks_after_zone(counts)
         return False
+
+    def lack(self, counts: Counts) -> str:
+        """Return what a plan has too little of; empty if that shows after a loss."""
+        needs = (need.of for need in self._needs if not need.is_met(counts))
+        rules = (rule.of for rule in self._rules if not rule.is_met(counts))
+        return next(chain(needs, rules), "")
 
     def _lacks_after_zone(self, counts: Counts) -> bool:
         in_zone = [

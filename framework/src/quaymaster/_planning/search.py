@@ -37,12 +37,13 @@ class Found:
     """What a search found.
 
     Attributes:
-        trial: The lightest plan that does; without one, the last that does not.
+        trial: The lightest plan that does; without one, the last that does not, and
+            None if nothing had to be tried.
         bound: No plan that does weighs less.
         is_final: Whether every lighter plan was refuted, or all plans if none does.
     """
 
-    trial: Trial
+    trial: Trial | None
     bound: int
     is_final: bool
 
@@ -162,10 +163,9 @@ class Search:
         ahead = self._order.bound if counts is None else self._weigh(counts)
         is_final = self._lightest <= ahead
         trial = self._best or self._failed
-        if trial is None:
+        if trial is None and sum(self._highs) <= self._enough:
             # Every plan was refuted: the largest one shows what is lacking.
-            is_large = sum(self._highs) > self._enough
-            trial = self._trials.at(self._lows if is_large else self._highs)
+            trial = self._trials.at(self._highs)
         bound = min(ahead, self._lightest)
         return Found(
             trial=trial,
