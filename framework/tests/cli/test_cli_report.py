@@ -49,6 +49,14 @@ def test_compare_writes_a_page_of_all_it_compares(tmp_path: Path) -> None:
     assert all(unit for _, unit, *_ in figures["rows"])
 
 
+def test_figures_of_several_seeds_say_what_they_are(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    what = ("compare", "default", "bin-packing", *SIMULATE[1:4], "--seeds", "2")
+    assert run(*what, "--report", str(page)).exit_code == 0
+    [figures] = shown_by(page.read_text())["tables"]
+    assert figures["title"].startswith("Figures: means of 2 seeds with 95 % confidence")
+
+
 def test_what_if_shows_the_cluster_before_and_after_its_changes(
     tmp_path: Path,
 ) -> None:

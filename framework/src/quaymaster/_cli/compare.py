@@ -12,6 +12,7 @@ from quaymaster._capacity.prices import Prices
 from quaymaster._cli.comparisons import (
     as_document,
     figures_table,
+    means_of,
     print_comparison,
     print_csv,
 )
@@ -261,7 +262,10 @@ def _report(
             runs.append(attrs.evolve(run, result=result))
             progress.advance(task)
     columns, rows = figures_table(comparison)
-    table = ReportTable(title="Figures", columns=columns, rows=rows)
+    heading = "Figures"
+    if len(comparison.seeds) > 1:
+        heading += f": {means_of(comparison)}"
+    table = ReportTable(title=heading, columns=columns, rows=rows)
     title = f"Comparison of {' and '.join(one.name for one in variants)}"
     write_report(file, runs, title=title, tables=[table])
 

@@ -16,7 +16,7 @@ from quaymaster._comparing.outcome import Decision
 from quaymaster._cycle.explanation import Explanation, NodeScores
 from quaymaster._errors import counted
 
-__all__ = ["as_document", "figures_table", "print_comparison", "print_csv"]
+__all__ = ["as_document", "figures_table", "means_of", "print_comparison", "print_csv"]
 
 _MOVED: Final = 10
 """How many workloads are listed; all are in JSON and YAML."""
@@ -93,10 +93,15 @@ def _unit(figure: str) -> str:
 def _print_figures(comparison: Comparison) -> None:
     print_table(*_figures(comparison))
     if len(comparison.seeds) > 1:
-        print_line(
-            f"means of {len(comparison.seeds)} seeds with 95 % confidence intervals; "
-            "* marks differences that chance does not explain"
-        )
+        print_line(means_of(comparison))
+
+
+def means_of(comparison: Comparison) -> str:
+    """Say what the figures of several seeds are."""
+    return (
+        f"means of {len(comparison.seeds)} seeds with 95 % confidence intervals; "
+        "* marks differences that chance does not explain"
+    )
 
 
 def _figures(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
