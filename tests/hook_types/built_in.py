@@ -90,15 +90,17 @@ def check_dynamic_resources(plugin: DynamicResources, given: Given) -> None:
     _post_filter: PostFilterResult | Status | None = plugin.post_filter(
         state=given.state, pod=given.pod
     )
-    _score: int | Status = plugin.score(state=given.state, node=given.node)
+    _score: int | Status = plugin.score(
+        state=given.state, pod=given.pod, node=given.node
+    )
     _score_nodes: Int64Array | Status = plugin.score_nodes(
-        state=given.state, nodes=given.nodes, rows=given.rows
+        state=given.state, pod=given.pod, nodes=given.nodes, rows=given.rows
     )
     _normalize_score: Int64Array | Status | None = plugin.normalize_score(
         scores=given.scores
     )
     _reserve: Status | None = plugin.reserve(
-        state=given.state, node_name=given.node_name
+        state=given.state, pod=given.pod, node_name=given.node_name
     )
     plugin.unreserve(state=given.state, pod=given.pod)
     _pre_bind: PreBindWait | Status | None = plugin.pre_bind(

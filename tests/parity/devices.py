@@ -1,8 +1,8 @@
 """Devices that were found for a pod's claims, in the format of the records."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
-from quaymaster import CycleState, Status
+from quaymaster import CycleState, Pod, Status
 from quaymaster.objects import AllocationResult
 from quaymaster_dynamic_resources import DynamicResources
 from tests.kit.internals.engine import Framework
@@ -10,21 +10,44 @@ from tests.parity.cases import Json
 
 __all__ = ["device_allocations"]
 
+_PLUGIN = "DynamicResources"
+
 
 def device_allocations(
-    framework: Framework, state: CycleState, statuses: Mapping[str, Status | None]
+    framework: Framework,
+    state: CycleState,
+    pod: Pod,
+    statuses: Mapping[str, Status | None],
+    excluded: Collection[str],
 ) -> Mapping[str, Json]:
-    """Node -> what was found there; nothing at all if some node gave an error."""
-    plugin = framework.profile.plugins.get("DynamicResources")
+    """Node -> what was found there, for the nodes that the plugin let pass.
+
+    Nothing at all is told if some node gave an error.
+
+    Args:
+        framework: The profile at work.
+        state: The cycle state of the attempt.
+        pod: The pod.
+        statuses: Node -> why it was rejected.
+        excluded: The nodes that PreFilter left out.
+    """
+    plugin = framework.profile.plugins.get(_PLUGIN)
     if not isinstance(plugin, DynamicResources):
         return {}
     if any(status is not None and status.is_error for status in statuses.values()):
         return {}
+    plugins = [call.plugin for call in framework.profile.plan("filter")]
+    later = plugins[plugins.index(_PLUGIN) + 1 :]
     found = {}
-    for node in statuses:
-        allocations = plugin.allocations(state, node)
+    for info in framework.handle.snapshot:
+        if info.name not in statuses or info.name in excluded:
+            continue
+        status = statuses[info.name]
+        if status is not None and status.plugin not in later:
+            continue
+        allocations = plugin.allocations(state, pod, info)
         if allocations:
-            found[node] = {
+            found[info.name] = {
                 claim.key: _written(allocation) for claim, allocation in allocations
             }
     return found

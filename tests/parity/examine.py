@@ -71,7 +71,9 @@ class Examiner:
             ),
             scores=self._scores(state, pod, found, feasible),
             volumes=volume_plans(self._framework, state, feasible),
-            allocations=device_allocations(self._framework, state, statuses or {}),
+            allocations=device_allocations(
+                self._framework, state, pod, statuses or {}, excluded
+            ),
         )
 
     def _alone(

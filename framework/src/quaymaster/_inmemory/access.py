@@ -49,5 +49,8 @@ class ClusterAccess(Protocol):
     def delete(self, obj: ApiObject, grace_period_seconds: float | None = None) -> None:
         """Delete a stored object; a pod on a node gets its grace period first."""
 
+    def has_gone(self, uid: str) -> bool:
+        """Whether an object with this uid was here; ask only if it is not any more."""
+
     def record(self, note: EventNote) -> None:
         """Write an Event."""

@@ -115,6 +115,10 @@ class ClusterCore:
         kind, key = type(obj), obj.key
         return key in self.objects(kind) and (kind, key) not in self._implied
 
+    def has_gone(self, uid: str) -> bool:
+        """Whether an object with this uid was here; ask only if it is not any more."""
+        return uid in self._spent_uids or self.names.has_made(uid)
+
     def is_implied(self, kind: type[ApiObject], key: str) -> bool:
         """Whether there is such an object, and nobody gave it."""
         return (kind, key) in self._implied

@@ -68,8 +68,9 @@ from quaymaster_dynamic_resources.hints import (
     after_claim_change,
     after_claim_generation,
 )
+from quaymaster_dynamic_resources.remembered import RememberedVerdicts, VerdictMemo
 from quaymaster_dynamic_resources.score import score_of
-from quaymaster_dynamic_resources.state import ClaimsState
+from quaymaster_dynamic_resources.state import ClaimsState, NodeAllocation
 from quaymaster_dynamic_resources.tracker import ClaimTracker
 from quaymaster_dynamic_resources.writing import WriteError, deallocate, delete_claim
 
@@ -118,13 +119,14 @@ class DynamicResources:
         self._resources = ExtendedResources(informers)
         timeout = args.binding_timeout.total_seconds()
         self._judge = NodeJudge(args, handle, self._tracker, self._resources)
+        self._memo = VerdictMemo(self._tracker, self._class_revision)
         self._binder = ClaimBinder(handle, self._tracker, timeout)
 
     def allocations(
-        self, state: CycleState, node_name: str
+        self, state: CycleState, pod: Pod, node: NodeInfo
     ) -> Sequence[tuple[ResourceClaim, AllocationResult]]:
         """Return what a pod's claims would get on a node that passed."""
-        found = state[_STATE].allocations.get(node_name)
+        found = self._found(state.get(_STATE) or _NO_CLAIMS, pod, node)
         if found is None:
             return ()
         return list(zip(found.claims, found.results, strict=True))
@@ -175,6 +177,7 @@ class DynamicResources:
         except SelectorError as error:
             return Status.from_error(error)
         found.needs_devices = bool(found.to_allocate)
+        found.has_alternatives = any(map(_has_alternatives, found.claims))
         state[_STATE] = found
         return None
 
@@ -190,18 +193,20 @@ class DynamicResources:
         claims = state[_STATE]
         if not claims.claims:
             return None
-        known: dict[Status, int] = {}
-        codes = np.zeros(nodes.count(rows), dtype=np.int64)
-        for at, node in enumerate(nodes.infos_at(rows)):
-            status = self._judge.judge(claims, pod, node)
-            if status is None:
-                continue
-            if status.is_error:
-                return status
-            codes[at] = known.setdefault(status, len(known) + 1)
-        if not known:
-            return None
-        statuses = list(known)
+        # Up to date, so that what has changed since is known.
+        self._tracker.take_stock()
+        known = self._memo.of(claims, pod)
+        if known is None:
+            known = RememberedVerdicts()
+        known.catch_up(nodes, self._tracker.changes)
+        error = known.fill(
+            nodes, rows, lambda node: self._judge.judge(claims, pod, node)
+        )
+        if error is not None:
+            return error
+        claims.has_passed = known.has_passed
+        # A copy: verdicts are read long after, when others may be known.
+        codes, statuses = known.codes[rows].copy(), known.statuses
         return NodeVerdicts(codes, lambda code: statuses[code - 1])
 
     @hookimpl
@@ -215,20 +220,20 @@ class DynamicResources:
             return Status.from_error(error)
 
     @hookimpl
-    def score(self, state: CycleState, node: NodeInfo) -> int:
+    def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int:
         claims = state[_STATE]
-        found = claims.allocations.get(node.name)
+        found = self._found(claims, pod, node) if claims.has_alternatives else None
         return 0 if found is None else score_of(claims.claims, found.results)
 
     @hookimpl
     def score_nodes(
-        self, state: CycleState, nodes: NodeTable, rows: Rows
+        self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
     ) -> Int64Array:
         claims = state[_STATE]
         scores = np.zeros(nodes.count(rows), dtype=np.int64)
-        if claims.allocations and any(map(_has_alternatives, claims.claims)):
+        if claims.has_alternatives:
             for at, node in enumerate(nodes.infos_at(rows)):
-                found = claims.allocations.get(node.name)
+                found = self._found(claims, pod, node)
                 if found is not None:
                     scores[at] = score_of(claims.claims, found.results)
         return scores
@@ -238,9 +243,14 @@ class DynamicResources:
         return default_normalize(scores)
 
     @hookimpl
-    def reserve(self, state: CycleState, node_name: str) -> Status | None:
+    def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         claims = state[_STATE]
-        return self._binder.reserve(claims, node_name) if claims.claims else None
+        if not claims.claims:
+            return None
+        node = self._handle.snapshot.get(node_name)
+        if node is not None:
+            self._found(claims, pod, node)
+        return self._binder.reserve(claims, node_name)
 
     @hookimpl
     def unreserve(self, state: CycleState, pod: Pod) -> None:
@@ -264,6 +274,18 @@ class DynamicResources:
         except WriteError as error:
             return Status.from_error(str(error))
         return self._binder.wait(claims, pod, node_name)
+
+    def _found(
+        self, claims: ClaimsState, pod: Pod, node: NodeInfo
+    ) -> NodeAllocation | None:
+        """What a pod gets on a node that passed; None if it needs nothing there."""
+        found = claims.allocations.get(node.name)
+        if found is None and claims.has_passed is not None:
+            # Its verdict was known, and nothing has changed since.
+            if claims.has_passed(node.row):
+                self._judge.judge(claims, pod, node)
+            found = claims.allocations.get(node.name)
+        return found
 
     def _add_extended(self, found: ClaimsState, pod: Pod) -> None:
         """Add the claim of a pod's extended resources, if devices serve any of them."""
@@ -314,6 +336,9 @@ class DynamicResources:
                 delete_claim(cluster, claim)
                 return _DELETED
         return _STILL_NOT
+
+    def _class_revision(self) -> int:
+        return self._resources.revision
 
     def _after_claim_change(
         self, pod: Pod, old: ApiObject | None, new: ApiObject

@@ -4,7 +4,7 @@ Mirrors ``stateData`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go``).
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 
 import attrs
 
@@ -46,10 +46,13 @@ class ClaimsState:
         amounts: Resource -> how much of it the pod requests.
         matchers: Claim -> where its devices can be used; None stands for all nodes.
         needs_devices: Whether some claim has no devices yet.
+        has_alternatives: Whether a request of some claim has several.
         allocators: What finds devices, by what extended resources call for.
         allocations: Node -> what was found there.
         reserved: Claim -> what it was given in Reserve; None if it had devices.
         unavailable: The claims that cannot be used on some node.
+        has_passed: Whether a row has passed for which nothing was found yet: its
+            verdict was known.
     """
 
     claims: list[ResourceClaim] = attrs.field(factory=list)
@@ -58,10 +61,12 @@ class ClaimsState:
     amounts: Mapping[str, int] = attrs.field(factory=dict)
     matchers: Sequence[NodeMatcher | None] = ()
     needs_devices: bool = False
+    has_alternatives: bool = False
     allocators: dict[Hashable, Allocator] = attrs.field(factory=dict)
     allocations: dict[str, NodeAllocation] = attrs.field(factory=dict)
     reserved: dict[int, AllocationResult] = attrs.field(factory=dict)
     unavailable: set[int] = attrs.field(factory=set)
+    has_passed: Callable[[int], bool] | None = None
 
     @property
     def has_own_claims(self) -> bool:

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Collection, Iterable, Sequence
 
 from quaymaster import Informers, Pod
+from quaymaster.columns import ChangeLog
 from quaymaster.devices import AllocatedDevices, Inventory
 from quaymaster.objects import AllocationResult, ResourceClaim, ResourceSlice
 from quaymaster_dynamic_resources.extended import ANNOTATION
@@ -26,9 +27,17 @@ class ClaimTracker:
 
     Args:
         informers: The engine's copy of the cluster.
+
+    Attributes:
+        changes: The names of nodes for which other devices are free than before; an
+            empty name stands for all nodes. See `take_stock`.
+        has_mixed_counters: Whether drivers share the counters of a pool of one name,
+            as upstream has it: then what a node gets depends on the other nodes.
     """
 
     def __init__(self, informers: Informers) -> None:
+        self.changes: ChangeLog[str] = ChangeLog()
+        self.has_mixed_counters = False
         self._informers = informers
         self._made = informers.index(ResourceClaim, by=_owner)
         self._revision = -1
@@ -41,6 +50,8 @@ class ClaimTracker:
         self._allocated = AllocatedDevices()
         self._inventory = Inventory()
         self._slices: dict[str, ResourceSlice] = {}
+        # Pool -> slice -> the one node that sees it, or "".
+        self._homes: dict[str, dict[str, str]] = {}
         self._names = 0
 
     @property
@@ -61,6 +72,10 @@ class ClaimTracker:
             self._take_slices(names)
             self._slice_revision = log.revision
         return self._inventory
+
+    def take_stock(self) -> None:
+        """Take over what has changed, so that `changes` tells all of it."""
+        _ = self.allocated, self.inventory
 
     def get(self, key: str) -> ResourceClaim | None:
         """Return a claim by its key, as it was written last; None if there is none."""
@@ -124,13 +139,30 @@ class ClaimTracker:
     def _take_slices(self, names: Iterable[str]) -> None:
         for name in names:
             old, new = self._slices.get(name), self._informers.get(ResourceSlice, name)
-            if new is None:
-                if old is not None:
-                    self._inventory.remove(old)
-                    del self._slices[name]
-            elif new != old:
+            if old is not None and new != old:
+                self._note_pool(old.spec.pool.name)
+                self._inventory.remove(old)
+                del self._slices[name]
+                del self._homes[old.spec.pool.name][name]
+            if new is not None and new != old:
                 self._inventory.add(new)
                 self._slices[name] = new
+                self._homes.setdefault(new.spec.pool.name, {})[name] = _home(new)
+                self._note_pool(new.spec.pool.name)
+        drivers: dict[str, set[str]] = {}
+        for one in self._slices.values():
+            if one.spec.shared_counters:
+                drivers.setdefault(one.spec.pool.name, set()).add(one.spec.driver)
+        self.has_mixed_counters = any(len(found) > 1 for found in drivers.values())
+
+    def _note_pool(self, pool: str) -> None:
+        """Note the nodes that see a pool of a name, of whatever driver."""
+        for node in dict.fromkeys(self._homes.get(pool, {}).values()):
+            self.changes.note(node)
+
+    def _note(self, allocation: AllocationResult) -> None:
+        for pool in dict.fromkeys(one.pool for one in allocation.devices.results):
+            self._note_pool(pool)
 
     def _sync(self) -> None:
         log = self._informers.changes(ResourceClaim)
@@ -198,9 +230,17 @@ class ClaimTracker:
         if counted is not None:
             self._allocated.remove(counted)
             del self._counted[uid]
+            self._note(counted)
         if allocation is not None:
             self._allocated.add(allocation)
             self._counted[uid] = allocation
+            self._note(allocation)
+
+
+def _home(resource_slice: ResourceSlice) -> str:
+    """The one node that sees a slice; empty if there may be others."""
+    spec = resource_slice.spec
+    return "" if spec.shared_counters else spec.node_name or ""
 
 
 def _owner(claim: ResourceClaim) -> str | None:

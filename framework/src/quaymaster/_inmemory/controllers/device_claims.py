@@ -246,7 +246,7 @@ class DeviceClaimController:
         pod = self._pods.get(f"{claim.namespace}/{reference.name}")
         if pod is None:
             # One that never was here may be left out of the input only.
-            return claim.key in self._orphans
+            return claim.key in self._orphans or self._cluster.has_gone(reference.uid)
         return pod.uid != reference.uid or _is_done(pod)
 
     def _make_ready(self, claim: ResourceClaim) -> None:
