@@ -33,9 +33,8 @@ CASES = """
   - name: too slow
     threshold: 1e9
     params: {nodes: 1, pods: 1}
-- name: Devices
+- name: Nothing
   workloadTemplate:
-  - {opcode: createResourceDriver}
   - {opcode: createPods, count: 1, collectMetrics: true}
   workloads:
   - name: one
@@ -111,13 +110,12 @@ def test_json_has_everything_that_was_measured(file: str) -> None:
     [
         ("too much", 1, "Case/too much: incomplete: operation 1 (createPods): "),
         ("too slow", 1, "Case/too slow: below the threshold"),
-        ("Devices", 0, "Devices/one: unsupported: createResourceDriver: "),
     ],
 )
 def test_the_exit_code_says_whether_all_is_well(
     file: str, name: str, exit_code: int, message: str
 ) -> None:
-    result = run(file, "--workload", name if name == "Devices" else f"Case/{name}")
+    result = run(file, "--workload", f"Case/{name}")
     assert result.exit_code == exit_code
     assert message in result.stdout
 
@@ -130,18 +128,11 @@ def test_json_has_the_reason_and_what_there_is_of_what_is_not_done(file: str) ->
     assert (entry["pods"], entry["scheduled"]) == (111, 40)
 
 
-@pytest.mark.usefixtures("here")
-def test_json_has_nothing_measured_of_what_is_not_supported(file: str) -> None:
-    (entry,) = results(file, "--workload", "Devices")
-    assert entry["status"] == "unsupported"
-    assert "throughput" not in entry
-
-
 def test_list_shows_workloads_without_running_any(file: str) -> None:
     result = run(file, "--list")
     assert result.exit_code == 0
     rows = [line.split("  ") for line in result.stdout.splitlines()[1:]]
-    names = ["Case/fits", "Case/too much", "Case/too slow", "Devices/one"]
+    names = ["Case/fits", "Case/too much", "Case/too slow", "Nothing/one"]
     assert [row[0] for row in rows] == names
 
 
@@ -214,7 +205,7 @@ def test_plot_names_workloads_pods_and_thresholds(file: str) -> None:
 
 @pytest.mark.usefixtures("here")
 def test_plot_of_nothing_says_so(file: str) -> None:
-    result = run(file, "--workload", "Devices", "--plot", "out.svg")
+    result = run(file, "--workload", "Nothing", "--plot", "out.svg")
     assert "no picture: no pod was measured" in result.stderr
     assert not Path("out.svg").exists()
 

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,9 +13,11 @@ from quaymaster.objects import (
     PersistentVolume,
     PersistentVolumeClaim,
     Quantity,
+    ResourceClaim,
+    ResourceSlice,
     Service,
 )
-from tests.kit.internals.perf import PerfErrors, UnsupportedError, WorkloadError
+from tests.kit.internals.perf import PerfErrors, WorkloadError
 from tests.perf_format.bench import Bench
 
 NODES = {"opcode": "createNodes", "count": 2}
@@ -472,18 +475,59 @@ def test_a_template_that_is_missing_is_told_with_its_file(bench: Bench) -> None:
         bench.play({"opcode": "createAny", "templatePath": "none.yaml"})
 
 
-@pytest.mark.parametrize(
-    ("kind", "text"),
-    [
-        ("ResourceSlice", "apiVersion: resource.k8s.io/v1\nkind: ResourceSlice"),
-        (
-            "Pod",
-            "apiVersion: v1\nkind: Pod\nspec: {resourceClaims: [{name: a}]}",
-        ),
-    ],
-)
-def test_devices_are_not_supported(bench: Bench, kind: str, text: str) -> None:
-    path = bench.template(kind, text)
-    any_op = {"opcode": "createAny", "templatePath": path}
-    with pytest.raises(UnsupportedError, match="resource"):
-        bench.play(any_op)
+DRIVER = {"driverName": "gpu.example.com", "maxClaimsPerNode": 2, "nodes": "n-*"}
+CLAIM: dict[str, Any] = {
+    "metadata": {"name": "claim-{{.Index}}"},
+    "spec": {
+        "devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "c"}}]}
+    },
+}
+
+
+def devices_of(bench: Bench, claims: int) -> None:
+    """Play claims that get their devices without a pod."""
+    api: dict[str, Any] = {"apiVersion": "resource.k8s.io/v1beta2"}
+    node = bench.template("Node", metadata={"generateName": "n-"})
+    device_class = bench.template("DeviceClass", **api, metadata={"name": "c"})
+    claim = bench.template("ResourceClaim", **api, **CLAIM)
+    bench.play(
+        {"opcode": "createNodes", "count": 1},
+        {"opcode": "createNodes", "count": 2, "nodeTemplatePath": node},
+        {"opcode": "createResourceDriver", **DRIVER},
+        {"opcode": "createAny", "templatePath": device_class},
+        {
+            "opcode": "createResourceClaims",
+            "templatePath": claim,
+            "namespace": "init",
+            "count": claims,
+        },
+        {"opcode": "allocResourceClaims", "namespace": "init"},
+    )
+
+
+def test_claims_get_devices_of_the_nodes_that_have_some(bench: Bench) -> None:
+    devices_of(bench, 4)
+    slices = bench.all(ResourceSlice)
+    assert {one.spec.node_name for one in slices} == {
+        one.name for one in bench.nodes if one.name.startswith("n-")
+    }
+    results = [
+        result
+        for claim in bench.all(ResourceClaim)
+        if claim.status.allocation is not None
+        for result in claim.status.allocation.devices.results
+    ]
+    assert len({(one.pool, one.device) for one in results}) == 4
+
+
+def test_claims_that_get_no_devices_end_the_workload(bench: Bench) -> None:
+    with pytest.raises(WorkloadError, match="init/claim-4: no node has its devices"):
+        devices_of(bench, 5)
+
+
+def test_rules_that_the_scheduler_does_not_look_at_are_passed_over(
+    bench: Bench,
+) -> None:
+    text = "apiVersion: resource.k8s.io/v1alpha3\nkind: DeviceTaintRule"
+    path = bench.template("DeviceTaintRule", text)
+    bench.play({"opcode": "createAny", "templatePath": path})

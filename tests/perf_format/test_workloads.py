@@ -24,16 +24,32 @@ def test_all_of_upstreams_topics_are_here() -> None:
     topics = {workload.topic for workload in WORKLOADS}
     assert topics == {
         "affinity",
+        "consumablecapacity",
+        "devicetaints",
+        "dra",
         "event_handling",
+        "extendedresource",
         "misc",
         "nodedeclaredfeatures",
+        "partitionabledevices",
+        "prioritizedlist",
+        "scoring",
         "topology_spreading",
         "volumes",
     }
-    assert not any(workload.unsupported for workload in WORKLOADS)
 
 
-@pytest.mark.parametrize("workload", SMALL, ids=lambda one: f"{one.topic}/{one.name}")
+@pytest.mark.parametrize(
+    "workload",
+    [
+        pytest.param(
+            one,
+            id=f"{one.topic}/{one.name}",
+            marks=pytest.mark.long if one.name.endswith("nodes") else (),
+        )
+        for one in SMALL
+    ],
+)
 def test_a_small_workload_of_upstreams_runs_to_its_end(workload: Workload) -> None:
     outcome = run_workload(workload)
     assert (outcome.status, outcome.reason) == ("done", "")

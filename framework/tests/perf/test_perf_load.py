@@ -141,18 +141,6 @@ def test_gates_that_make_no_difference_are_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("opcode", "is_supported"), [("createResourceDriver", False), ("sleep", True)]
-)
-def test_devices_make_a_workload_unsupported(
-    tmp_path: Path, opcode: str, is_supported: bool
-) -> None:
-    (workload,) = load_workloads([write(tmp_path, case(f"{{opcode: {opcode}}}"))])
-    expected = "" if is_supported else f"{opcode}: devices of DynamicResources"
-    assert workload.unsupported.startswith(expected)
-    assert bool(workload.operations) is is_supported is not bool(workload.unsupported)
-
-
-@pytest.mark.parametrize(
     ("text", "message"),
     [
         pytest.param(

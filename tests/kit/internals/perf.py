@@ -1,7 +1,7 @@
 """What tests see of ``quaymaster._perf``."""
 
 from quaymaster._perf.clock import PacedClock
-from quaymaster._perf.errors import PerfErrors, UnsupportedError, WorkloadError
+from quaymaster._perf.errors import PerfErrors, WorkloadError
 from quaymaster._perf.gates import apply_gates, ignored_gates
 from quaymaster._perf.gotext import GoTemplate, GoTemplateError
 from quaymaster._perf.load import Workload, find_files, load_workloads
@@ -33,7 +33,6 @@ __all__ = [
     "PacedClock",
     "PerfErrors",
     "Player",
-    "UnsupportedError",
     "UpdateAny",
     "Workload",
     "WorkloadError",

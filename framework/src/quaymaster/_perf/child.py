@@ -39,8 +39,6 @@ def run_apart(
     Raises:
         QuaymasterError: The input is wrong.
     """
-    if workload.unsupported:
-        return run_workload(workload)
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(

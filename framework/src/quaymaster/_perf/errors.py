@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from quaymaster._errors import Problem, QuaymasterError
 
-__all__ = ["PerfErrors", "UnsupportedError", "WorkloadError"]
+__all__ = ["PerfErrors", "WorkloadError"]
 
 
 class PerfErrors(QuaymasterError, ValueError):
@@ -17,10 +17,6 @@ class PerfErrors(QuaymasterError, ValueError):
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
         super().__init__("\n".join(map(str, self.problems)))
-
-
-class UnsupportedError(QuaymasterError):
-    """A workload needs something that is not simulated."""
 
 
 class WorkloadError(QuaymasterError):

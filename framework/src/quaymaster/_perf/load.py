@@ -19,7 +19,6 @@ from quaymaster._perf.errors import PerfErrors
 from quaymaster._perf.gates import check_gates
 from quaymaster._perf.model import (
     OPERATIONS,
-    UNSUPPORTED,
     CreatePods,
     CreatePodSets,
     Operation,
@@ -49,13 +48,12 @@ class Workload:
         file: Where it stands.
         topic: The name of the file's folder.
         labels: Of the test case and its own.
-        operations: What happens, in order; empty if it is not supported.
+        operations: What happens, in order.
         feature_gates: What it sets.
         threshold: How many pods per second upstream demands; 0 if it does not.
         default_pod_template: The file of the pods that name none.
         scheduler_config: The file of its configuration, or None.
         declared_features: How many features every node declares.
-        unsupported: Why it cannot be run, or empty.
     """
 
     name: str
@@ -68,7 +66,6 @@ class Workload:
     default_pod_template: str | None
     scheduler_config: str | None
     declared_features: int
-    unsupported: str = ""
 
     def path(self, relative: str) -> Path:
         """A file that the benchmark file names, relative to itself."""
@@ -156,7 +153,6 @@ class _Case:
         self._case = case
         self._place = place
         self._findings = findings
-        self._unsupported = ""
         # Unused parameters are not known while operations are missing.
         self._is_broken = False
         self._operations = tuple(self._read_operations())
@@ -183,7 +179,7 @@ class _Case:
             for resolved in self._resolved(operation, index, parameters)
         )
         features = parameters.take(DECLARED_FEATURES)
-        if not self._unsupported and not self._is_broken:
+        if not self._is_broken:
             for name in parameters.unused():
                 self._findings.add(f"{place}.params.{name}", "no operation uses it")
         topic = Path(self._file).absolute().parent.name
@@ -195,13 +191,12 @@ class _Case:
             file=self._file,
             topic=topic,
             labels=(*case.labels, *entry.labels),
-            operations=() if self._unsupported else operations,
+            operations=operations,
             feature_gates={**case.feature_gates, **entry.feature_gates},
             threshold=threshold,
             default_pod_template=case.default_pod_template_path,
             scheduler_config=case.scheduler_config_path,
             declared_features=features if isinstance(features, int) else 0,
-            unsupported=self._unsupported,
         )
 
     def _read_operations(self) -> Iterator[tuple[int, Operation]]:
@@ -210,17 +205,13 @@ class _Case:
         for index, tree in enumerate(self._case.workload_template):
             place = f"{self._place}.workloadTemplate[{index}]"
             opcode = tree.get("opcode")
-            if opcode in UNSUPPORTED:
-                reason = "devices of DynamicResources are not simulated"
-                self._unsupported = f"{opcode}: {reason}"
-                continue
             operation = self._read_operation(tree, opcode, place)
             if operation is None:
                 self._is_broken = True
                 continue
             collects = collects or _collects(operation)
             yield index, operation
-        if not collects and not self._unsupported and not self._is_broken:
+        if not collects and not self._is_broken:
             message = "expected an operation that collects metrics"
             self._findings.add(f"{self._place}.workloadTemplate", message)
 

@@ -16,7 +16,6 @@ from quaymaster._config.fields import integer, matching, non_empty, one_of
 
 __all__ = [
     "OPERATIONS",
-    "UNSUPPORTED",
     "Barrier",
     "Churn",
     "CreateAny",
@@ -246,6 +245,38 @@ class StopCollecting:
     opcode: str
 
 
+@attrs.frozen(kw_only=True)
+class CreateResourceDriver:
+    """Lists devices of one driver on the nodes whose names match a pattern."""
+
+    opcode: str
+    driver_name: str = attrs.field(validator=non_empty())
+    max_claims_per_node: int = attrs.field(default=0, validator=_count)
+    max_claims_per_node_param: str | None = attrs.field(
+        default=None, validator=_parameter
+    )
+    nodes: str = attrs.field(validator=non_empty())
+
+
+@attrs.frozen(kw_only=True)
+class CreateResourceClaims:
+    """Creates claims of devices."""
+
+    opcode: str
+    namespace: str = attrs.field(validator=non_empty())
+    template_path: str = attrs.field(validator=non_empty())
+    count: int = attrs.field(default=0, validator=_count)
+    count_param: str | None = attrs.field(default=None, validator=_parameter)
+
+
+@attrs.frozen(kw_only=True)
+class AllocResourceClaims:
+    """Gives claims their devices without a pod; without a namespace, all claims."""
+
+    opcode: str
+    namespace: str = ""
+
+
 Operation: TypeAlias = (
     CreateNodes
     | CreateNamespaces
@@ -259,6 +290,9 @@ Operation: TypeAlias = (
     | Sleep
     | StartCollecting
     | StopCollecting
+    | CreateResourceDriver
+    | CreateResourceClaims
+    | AllocResourceClaims
 )
 
 OPERATIONS: Final[Mapping[str, type]] = {
@@ -274,15 +308,11 @@ OPERATIONS: Final[Mapping[str, type]] = {
     "sleep": Sleep,
     "startCollectingMetrics": StartCollecting,
     "stopCollectingMetrics": StopCollecting,
+    "createResourceDriver": CreateResourceDriver,
+    "createResourceClaims": CreateResourceClaims,
+    "allocResourceClaims": AllocResourceClaims,
 }
 """The operations that can be run, by their opcode."""
-
-UNSUPPORTED: Final = (
-    "allocResourceClaims",
-    "createResourceClaims",
-    "createResourceDriver",
-)
-"""Opcodes of upstream's that work on the devices of DynamicResources."""
 
 
 @attrs.frozen(kw_only=True)

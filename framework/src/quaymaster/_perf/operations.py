@@ -8,16 +8,26 @@ work of both, so that it is all counted.
 import contextlib
 import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from functools import partial
 from itertools import count as count_up
+from random import Random
 from typing import Final, TypeVar
 
 from msgspec.structs import replace
 
 from quaymaster._contract.cluster import AlreadyExistsError, ApiError
 from quaymaster._inmemory.names import NameMaker
-from quaymaster._objects import ApiObject, Namespace, Node, ObjectMeta, Pod
+from quaymaster._objects import (
+    ApiObject,
+    Namespace,
+    Node,
+    ObjectMeta,
+    Pod,
+    ResourceClaim,
+)
 from quaymaster._perf import model
+from quaymaster._perf.devices import allocate_claims, make_slice
 from quaymaster._perf.errors import WorkloadError
 from quaymaster._perf.load import Workload
 from quaymaster._perf.measurement import Measurement
@@ -52,6 +62,7 @@ class Player:
         self._cluster = world.cluster
         self._files = TemplateFiles()
         self._names = NameMaker(seed)
+        self._random = Random(seed)
         # Namespace -> how many of its pods a barrier has to wait for.
         self._awaited: dict[str, int] = {}
         self.measurements: list[Measurement] = []
@@ -61,7 +72,6 @@ class Player:
 
         Raises:
             WorkloadError: It cannot be played to its end.
-            UnsupportedError: It needs something that is not simulated.
             PerfErrors: A template is wrong.
         """
         for number, operation in enumerate(self._workload.operations):
@@ -88,10 +98,32 @@ class Player:
                 self._update_any(operation)
             case model.DeletePods():
                 self._delete_pods(operation)
+            case (
+                model.CreateResourceDriver()
+                | model.CreateResourceClaims()
+                | model.AllocResourceClaims()
+            ):
+                self._handle_devices(operation)
             case model.Churn():
                 self._churn(operation, number)
             case _:
                 self._wait_or_measure(operation)
+
+    def _handle_devices(self, operation: model.Operation) -> None:
+        match operation:
+            case model.CreateResourceDriver():
+                driver, count = operation.driver_name, operation.max_claims_per_node
+                for node in self._cluster.list(Node).items:
+                    if fnmatchcase(node.name, operation.nodes):
+                        self._cluster.create(make_slice(driver, node.name, count))
+            case model.CreateResourceClaims():
+                path = self._workload.path(operation.template_path)
+                template = self._files.get(path, ResourceClaim)
+                self._ensure_namespace(operation.namespace)
+                for claim in _all(template, operation.count):
+                    self._cluster.create(self._placed(claim, operation.namespace))
+            case model.AllocResourceClaims():
+                allocate_claims(self._cluster, operation.namespace, self._random)
 
     def _wait_or_measure(self, operation: model.Operation) -> None:
         match operation:
@@ -185,6 +217,8 @@ class Player:
         template = self._files.get(self._workload.path(operation.template_path))
         if operation.namespace:
             self._ensure_namespace(operation.namespace)
+        if template.has_no_effect:
+            return
         for index in range(operation.count):
             obj = template.make(index, operation.count)
             self._create_all((self._placed(obj, operation.namespace),))

@@ -6,7 +6,7 @@ from typing import Final
 import attrs
 
 from quaymaster._perf.measurement import Distribution, Measurement
-from quaymaster._perf.runner import DONE, UNSUPPORTED, Outcome
+from quaymaster._perf.runner import DONE, Outcome
 
 __all__ = [
     "COLUMNS",
@@ -74,8 +74,6 @@ def is_beaten(outcome: Outcome) -> bool:
 
 def is_good(outcome: Outcome) -> bool:
     """Whether the workload was done, and is above its threshold."""
-    if outcome.status == UNSUPPORTED:
-        return True
     return outcome.status == DONE and is_beaten(outcome)
 
 

@@ -11,7 +11,7 @@ from quaymaster._config.load import default_config, load_config
 from quaymaster._config.model import SchedulerConfig
 from quaymaster._contract.options import SchedulerOptions
 from quaymaster._errors import VerificationError
-from quaymaster._perf.errors import UnsupportedError, WorkloadError
+from quaymaster._perf.errors import WorkloadError
 from quaymaster._perf.gates import apply_gates, ignored_gates
 from quaymaster._perf.load import Workload
 from quaymaster._perf.measurement import Measurement
@@ -22,11 +22,10 @@ from quaymaster._registry.registry import PluginRegistry
 if sys.platform != "win32":
     import resource
 
-__all__ = ["DONE", "FAILED", "INCOMPLETE", "UNSUPPORTED", "Outcome", "run_workload"]
+__all__ = ["DONE", "FAILED", "INCOMPLETE", "Outcome", "run_workload"]
 
 DONE = "done"
 INCOMPLETE = "incomplete"
-UNSUPPORTED = "unsupported"
 FAILED = "failed"
 
 
@@ -39,8 +38,7 @@ class Outcome:
         topic: The name of its file's folder.
         threshold: How many pods per second upstream demands; 0 if it does not.
         status: ``done``; ``incomplete`` if it could not be played to its end;
-            ``unsupported`` if it needs what is not simulated; ``failed`` if its process
-            died, or a decision is not what it has to be.
+            ``failed`` if its process died, or a decision is not what it has to be.
         reason: Why it is not done.
         measurements: What was measured.
         peak_rss_bytes: The most memory that its process has taken.
@@ -83,34 +81,27 @@ def run_workload(
         PerfErrors: A template is wrong.
         ProfileError: A profile's plugins cannot be built.
     """
-    status, reason = DONE, workload.unsupported
-    measurements: list[Measurement] = []
-    if reason:
-        status = UNSUPPORTED
-    else:
-        registry = PluginRegistry.discover()
-        config = _config(workload, config_file, registry)
-        options = SchedulerOptions(verify=verify)
-        world = World(config, registry, seed, on_progress, options)
-        player = Player(workload, world, seed)
-        try:
-            player.play()
-        except UnsupportedError as error:
-            status, reason = UNSUPPORTED, str(error)
-        except WorkloadError as error:
-            status, reason = INCOMPLETE, str(error)
-        except VerificationError as error:
-            status, reason = FAILED, str(error)
-        finally:
-            world.close()
-        measurements = player.measurements
+    status, reason = DONE, ""
+    registry = PluginRegistry.discover()
+    config = _config(workload, config_file, registry)
+    options = SchedulerOptions(verify=verify)
+    world = World(config, registry, seed, on_progress, options)
+    player = Player(workload, world, seed)
+    try:
+        player.play()
+    except WorkloadError as error:
+        status, reason = INCOMPLETE, str(error)
+    except VerificationError as error:
+        status, reason = FAILED, str(error)
+    finally:
+        world.close()
     return Outcome(
         workload=workload.name,
         topic=workload.topic,
         threshold=workload.threshold,
         status=status,
         reason=reason,
-        measurements=tuple(measurements),
+        measurements=tuple(player.measurements),
         peak_rss_bytes=peak_rss_bytes(),
         ignored_gates=ignored_gates(workload.feature_gates),
         notes=tuple(_notes(workload, verify)),

@@ -17,8 +17,8 @@ from quaymaster._config.naming import show
 from quaymaster._errors import ObjectError, Problem
 from quaymaster._input.yaml.errors import YamlError
 from quaymaster._input.yaml.reading import documents
-from quaymaster._objects import KINDS, ApiObject, Pod, SpecPool, from_wire
-from quaymaster._perf.errors import PerfErrors, UnsupportedError
+from quaymaster._objects import KINDS, ApiObject, SpecPool, from_wire
+from quaymaster._perf.errors import PerfErrors
 from quaymaster._perf.gotext import GoTemplate, GoTemplateError
 from quaymaster._perf.pattern import Pattern, make_pattern
 
@@ -30,6 +30,13 @@ _KEPT: Final = 256
 """How many different objects a template remembers."""
 
 _DEVICES: Final = "resource.k8s.io/"
+_VERSIONS: Final = {
+    f"{_DEVICES}v1": (f"{_DEVICES}v1", f"{_DEVICES}v1beta2"),
+}
+"""Versions of objects that have the same fields."""
+
+_WITHOUT_EFFECT: Final = ("DeviceTaintRule",)
+"""The feature gate DRADeviceTaintRules is off by default (Kubernetes v1.36)."""
 
 
 class TemplateFiles:
@@ -82,12 +89,17 @@ class ObjectTemplate:
         except GoTemplateError as error:
             raise self._error(str(error)) from error
 
+    @property
+    def has_no_effect(self) -> bool:
+        """Whether its objects are of a kind that the scheduler does not look at."""
+        values = tuple(self._template.values(0, 1))
+        return self._tree(values, 1).get("kind") in _WITHOUT_EFFECT
+
     def make(self, index: int, count: int) -> ApiObject:
         """One of ``count`` objects; it may be the same for several indexes.
 
         Raises:
             PerfErrors: The text is no such object.
-            UnsupportedError: The object is of a kind that is not simulated.
         """
         try:
             values = tuple(self._template.values(index, count))
@@ -104,15 +116,13 @@ class ObjectTemplate:
         tree = self._tree(values, count)
         kind = self._class_of(tree)
         try:
+            tree = {**tree, "apiVersion": kind.api_version}
             obj = from_wire(with_field_names(tree, kind), kind, pool=self._pool)
         except ObjectError as error:
             raise PerfErrors(
                 Problem(where=str(self._path), path=one.path, message=one.message)
                 for one in error.problems
             ) from error
-        if isinstance(obj, Pod) and obj.spec.resource_claims:
-            reason = f"{self._path}: pods with resource claims are not placed"
-            raise UnsupportedError(reason)
         return obj
 
     def _tree(self, values: Sequence[str], count: int) -> Mapping[str, object]:
@@ -138,11 +148,10 @@ class ObjectTemplate:
             message = f"expected {self._kind.kind!r}, got {show(name)}"
             raise self._error(message, "kind")
         kind = KINDS.get(str(name))
-        if kind is not None and kind.api_version == api_version:
+        if kind is not None and api_version in _VERSIONS.get(
+            kind.api_version, (kind.api_version,)
+        ):
             return kind
-        if str(api_version).startswith(_DEVICES):
-            reason = f"{self._path}: {name} ({api_version}) is not simulated"
-            raise UnsupportedError(reason)
         if kind is None:
             message = f"expected a kind that scheduling knows, got {show(name)}"
             raise self._error(message, "kind")
