@@ -76,7 +76,11 @@ def _types(text: str) -> tuple[Type, ...]:
 
 
 def function(
-    name: str, signature: str, implementation: Callable[..., Value]
+    name: str,
+    signature: str,
+    implementation: Callable[..., Value],
+    *,
+    guarded: bool = True,
 ) -> Overload:
     """Declare an overload without a target.
 
@@ -84,12 +88,19 @@ def function(
         name: Its own name.
         signature: Such as ``strings.quote(string) -> string``.
         implementation: What is called with the values.
+        guarded: Whether values of other types do not come to the implementation.
     """
     found = _FUNCTION.fullmatch(signature)
     assert found, signature
     called, arguments, result = found.groups()
     return Overload(
-        name, called, False, _types(arguments), type_named(result), implementation
+        name,
+        called,
+        False,
+        _types(arguments),
+        type_named(result),
+        implementation,
+        guarded,
     )
 
 

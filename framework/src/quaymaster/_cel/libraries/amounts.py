@@ -24,7 +24,7 @@ _MAX_EXPONENT: Final = 10_000
 """Upstream takes any; those beyond would take minutes to compare."""
 
 _PARTS: Final = re.compile(
-    r"([+-]?)0*([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[+-]?[0-9]*)", re.ASCII
+    r"([+-]?)(0*)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[+-]?[0-9]*)", re.ASCII
 )
 _DECIMAL: Final = dict(zip("numkMGTPE", (-9, -6, -3, 3, 6, 9, 12, 15, 18), strict=True))
 _BINARY: Final = {f"{letter}i": 10 * at for at, letter in enumerate("KMGTPE", start=1)}
@@ -129,11 +129,13 @@ def parse_amount(text: str) -> Amount:
             "quantities must match the regular expression "
             "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
         )
-    sign, whole, fraction, suffix = found.groups("")
+    sign, zeros, whole, fraction, suffix = found.groups("")
     if suffix in _BINARY:
         amount = _binary(whole, fraction, _BINARY[suffix])
     else:
         amount = _decimal(whole, fraction, _exponent(suffix))
+    if amount.is_long and not zeros + whole + fraction:
+        raise CelEvaluationError("unable to parse numeric part of quantity")
     return attrs.evolve(amount, value=-amount.value) if sign == "-" else amount
 
 
@@ -158,9 +160,7 @@ def _binary(whole: str, fraction: str, power: int) -> Amount:
     digits = len(whole or "0")
     if not fraction and digits + power * 3 // 10 <= _MOST_BINARY_DIGITS:
         return Amount(int(whole or "0") << power)
-    if not whole and not fraction:
-        raise CelEvaluationError("unable to parse numeric part of quantity")
-    amount = _long(int(whole + fraction) << power, -len(fraction))
+    amount = _long(int((whole or "0") + fraction) << power, -len(fraction))
     if amount.compare(Amount(MAX_INT)) > 0:
         return Amount(MAX_INT, is_long=True)
     return amount

@@ -55,8 +55,8 @@ def _matching(
     def accepts(text: str) -> bool:
         if len(text.encode()) > longest:
             return False
-        if prefix and text.endswith("-"):
-            text = f"{text[:-1]}a"
+        if prefix and len(text) > 1 and text.endswith("-"):
+            text = f"{text[:-2]}a"
         return compiled.fullmatch(text) is not None
 
     return accepts
@@ -93,15 +93,16 @@ def _is_date(text: str) -> bool:
     return len(text) == 10
 
 
-_DATETIME: Final = re.compile(
-    r"([0-9]{4})-(0[1-9]|1[0-2])-([012][0-9]|3[01])[Tt ]"
-    r"([01][0-9]|2[0-3]):[0-5][0-9]:([0-5][0-9]|60)(\.[0-9]+)?"
-    r"([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9])"
+_CLOCK: Final = re.compile(
+    r"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](.[0-9]+)?(z|[+-][0-9]{2}:[0-9]{2})",
+    re.ASCII,
 )
 
 
 def _is_datetime(text: str) -> bool:
-    return _DATETIME.fullmatch(text) is not None and _is_date(text[:10])
+    date, letter, clock = text.lower().partition("t")
+    clock = clock.partition("t")[0]
+    return bool(letter) and _is_date(date) and _CLOCK.fullmatch(clock) is not None
 
 
 _UUID: Final = r"(?i:[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12})"

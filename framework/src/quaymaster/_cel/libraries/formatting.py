@@ -30,7 +30,7 @@ __all__ = ["Clause", "clauses_of", "formatted"]
 _PLACES: Final = 6
 _CLAUSE: Final = re.compile(r"%(?:%|(?:\.([0-9]+))?(.))", re.DOTALL)
 _RAISED: Final = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
-_TIMES: Final = "\u202f\u00d7\u202f"
+_TIMES: Final = "\u00d7"
 _WORDS: Final = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf"}
 
 
@@ -196,16 +196,18 @@ def _fixed(value: Value, places: int) -> str:
     number = _double(value, "fixed-point")
     if number - number != 0:
         return "NaN" if number != number else "∞" if number > 0 else "-∞"
-    return _fixed_text(number, places, ",")
+    # Zero has no sign.
+    return _fixed_text(number or 0.0, places, ",")
 
 
 def _scientific(value: Value, places: int) -> str:
     number = _double(value, "scientific")
+    # Upstream takes the number of places for a width.
     if number - number != 0:
-        return _fixed(number, places)
-    mantissa, _, exponent = f"{number:.{places}e}".partition("e")
+        return _fixed(number, 0).rjust(places)
+    mantissa, _, exponent = f"{number or 0.0:.{_PLACES}e}".partition("e")
     power = exponent.lstrip("+").translate(_RAISED)
-    return f"{mantissa}{_TIMES}10{power}"
+    return f"{mantissa}{_TIMES}10{power}".rjust(places)
 
 
 def _binary(value: Value, _places: int) -> str:

@@ -19,6 +19,7 @@ from quaymaster._cel.values import (
     Timestamp,
     Uint,
     Value,
+    no_such_overload,
     to_key,
 )
 
@@ -96,6 +97,17 @@ def _in_list(value: Value, members: list[Value]) -> bool:
 
 def _in_map(value: Value, members: dict[Value, Value]) -> bool:
     return type(value) not in (list, dict) and to_key(value) in members
+
+
+def _negated(value: Value) -> Value:
+    """Negate a number, or a span of time whose type is not known beforehand."""
+    if type(value) is Duration:
+        return _span(-value.nanos)
+    if type(value) is int:
+        return to_int(-value)
+    if type(value) is float:
+        return -value
+    raise no_such_overload()
 
 
 def _special(*_: Value) -> Value:
@@ -188,8 +200,8 @@ OVERLOADS: Final[tuple[Overload, ...]] = (
     function("divide_uint64", "_/_(uint, uint) -> uint", _uint_quotient),
     function("modulo_int64", "_%_(int, int) -> int", _int_rest),
     function("modulo_uint64", "_%_(uint, uint) -> uint", _uint_rest),
-    function("negate_double", "-_(double) -> double", lambda a: -a),
-    function("negate_int64", "-_(int) -> int", lambda a: to_int(-a)),
+    function("negate_double", "-_(double) -> double", _negated, guarded=False),
+    function("negate_int64", "-_(int) -> int", _negated, guarded=False),
     function("in_list", "@in(A, list(A)) -> bool", _in_list),
     function("in_map", "@in(A, map(A, B)) -> bool", _in_map),
     function("index_list", "_[_](list(A), int) -> A", _special),

@@ -286,7 +286,7 @@ class _Translation:
         return f"[{'^' if negated else ''}{''.join(parts)}]"
 
     def _in_class(self) -> str:
-        if self._accept("[:"):
+        if self._pattern.find(":]", self._at + 2) >= 0 and self._accept("[:"):
             return self._posix()
         if self._pattern.startswith("\\", self._at):
             self._at += 1
@@ -307,7 +307,7 @@ class _Translation:
 
     def _posix(self) -> str:
         end = self._pattern.find(":]", self._at)
-        name = self._pattern[self._at : end] if end >= 0 else ""
+        name = self._pattern[self._at : end]
         if name.removeprefix("^") not in _POSIX:
             _fail(f"invalid character class range: `[:{name}:]`")
         self._at = end + 2

@@ -152,7 +152,7 @@ def _in_zone(moment: Timestamp, zone: str) -> datetime.datetime:
         hours, minutes = int(found[1]) * 60, int(found[2])
         offset = hours - minutes if zone.startswith("-") else hours + minutes
         return _datetime(seconds + offset * 60)
-    if zone in ("", "UTC"):
+    if zone in ("", "UTC", "Local"):
         return _datetime(seconds)
     try:
         found_zone = zoneinfo.ZoneInfo(zone)

@@ -4,6 +4,7 @@ Mirrors ``pkg/cel/library/urls.go`` (k8s.io/apiserver v0.36), which reads them w
 ``net/url``.
 """
 
+import ipaddress
 import re
 import string
 from typing import Final
@@ -109,6 +110,8 @@ def _authority(text: str) -> tuple[str, str]:
 
 
 def _host(host: str) -> str:
+    if "[" in host[1:]:
+        raise ValueError("invalid IP-literal")
     if host.startswith("["):
         inside, bracket, port = host.rpartition("]")
         if not bracket:
@@ -117,6 +120,10 @@ def _host(host: str) -> str:
         host = (
             f"{inside.partition('%25')[0]}%{_unescaped(zone)}]{port}" if zone else host
         )
+        try:
+            ipaddress.IPv6Address(host[1:].rpartition("]")[0])
+        except ValueError as error:
+            raise ValueError(f"invalid host: {error}") from error
     else:
         colon = host.rfind(":")
         port = host[colon:] if colon >= 0 else ""
