@@ -4,10 +4,15 @@ from decimal import Decimal
 
 import pytest
 
-from quaymaster.config import default_config
-from quaymaster.planning import parse_node_group, plan
+from quaymaster.config import default_config, load_config
+from quaymaster.planning import Plan, parse_node_group, plan
 from quaymaster.scheduler import PluginRegistry
-from quaymaster.testing import make_deployment, make_pod, make_spread_constraint
+from quaymaster.testing import (
+    make_daemon_set,
+    make_deployment,
+    make_pod,
+    make_spread_constraint,
+)
 
 REGISTRY = PluginRegistry.discover()
 CONFIG = default_config(REGISTRY)
@@ -19,6 +24,7 @@ GROUPS = [
         "name=huge,cpu=32,memory=256Gi,zones=3,price=1.60",
     )
 ]
+BIN_PACKING = load_config("bin-packing", registry=REGISTRY)
 PODS = [(240, "500m"), (120, "250m"), (80, "1500m"), (40, "500m"), (80, "2")]
 """How many pods of each size: as they come, they do not fill large nodes."""
 
@@ -53,3 +59,26 @@ def test_a_plan_is_grown_and_varied_where_not_all_can_be_tried() -> None:
     only_large = Decimal("22.50")
     assert found.cost is not None
     assert found.lower_bound <= found.cost < only_large
+
+
+def crowded(priority: int) -> Plan:
+    """Pods that are packed onto nodes beside daemons of a priority."""
+    daemon = make_pod(requests={"cpu": "100m"}, priority=priority)
+    pods = make_pod(requests={"cpu": "1"})
+    return plan(
+        [
+            make_deployment(name="web", replicas=15, pod=pods),
+            make_daemon_set(name="agent", pod=daemon),
+        ],
+        groups=GROUPS[:1],
+        config=BIN_PACKING,
+        registry=REGISTRY,
+    )
+
+
+def test_daemons_that_others_crowd_out_are_told_after_few_plans() -> None:
+    found = crowded(priority=0)
+    assert not found.is_found
+    assert "all of DaemonSets; a higher priority keeps room" in found.obstacle
+    assert found.tried < 50
+    assert (len(crowded(priority=9).nodes), crowded(priority=9).is_final) == (5, True)

@@ -26,7 +26,7 @@ from quaymaster._planning.groups import (
 from quaymaster._planning.needs import find_needs
 from quaymaster._planning.order import Order
 from quaymaster._planning.plans import Plan, PlannedGroup
-from quaymaster._planning.question import Loss, Question
+from quaymaster._planning.question import Loss, Question, is_tied
 from quaymaster._planning.refutation import Refutation
 from quaymaster._planning.search import Search
 from quaymaster._planning.shapes import Shapes
@@ -38,6 +38,7 @@ __all__ = ["plan"]
 
 _MOST_TRIALS: Final = 500
 _FEWEST_TRIALS: Final = 20
+_CROWDED: Final = ", all of DaemonSets; a higher priority keeps room for such pods"
 _PODS_TO_TRY: Final = 250_000
 """How many pods may be scheduled in all trials together, about."""
 
@@ -256,8 +257,11 @@ def _without_plan(
 def _failed(question: Question, trial: Trial) -> Plan:
     nodes = counted(sum(trial.counts), "more node")
     unplaced = tuple(one for _, one in trial.pending)
+    hint = (
+        _CROWDED if unplaced and all(is_tied(pod) for pod, _ in trial.pending) else ""
+    )
     return attrs.evolve(
-        _without_plan(question, f"with {nodes}: {trial.problem}", unplaced),
+        _without_plan(question, f"with {nodes}: {trial.problem}{hint}", unplaced),
         result=trial.result,
         notices=trial.result.notices,
     )

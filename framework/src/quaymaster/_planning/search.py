@@ -28,6 +28,8 @@ _ROUNDS: Final = 40
 """How often a plan is made larger before the search gives up growing it."""
 _STEP: Final = 1 / 64
 """By what part all of a plan is made larger at first; it doubles every round."""
+_VAIN: Final = 20
+"""How many plans are tried at most after growing has found none, if not all may be."""
 _SAVINGS: Final = (1 / 4, 1 / 8, 1 / 16)
 """What part of the way to the bound a variation is to save."""
 
@@ -100,9 +102,12 @@ class Search:
         if first is not None and not self._try(first):
             self._grow()
             self._shrink()
-            if self._best is not None and not self._is_within_reach():
-                self._vary()
-                self._shrink()
+            if not self._is_within_reach():
+                if self._best is None:
+                    self._budget = len(self._trials.tried) + min(self._left, _VAIN)
+                else:
+                    self._vary()
+                    self._shrink()
             self._try_lighter_ones()
         return self._found()
 
