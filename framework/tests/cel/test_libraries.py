@@ -154,3 +154,24 @@ def test_lists_are_sorted_and_searched_as_python_does_it(values: list[int]) -> N
     assert holds(f"{values}.distinct() == {list(dict.fromkeys(values))}")
     assert holds(f"{values}.all(x, {values}.exists(y, x == y))")
     assert holds(f"sets.equivalent({values}, {values}.reverse())")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "found"),
+    [
+        ("(a|ab)+(c|bcd)", "xabcd", ["abcd"]),
+        ("(a*)+b", "aab ab", ["aab", "ab"]),
+        ("(|a)*", "a", ["", ""]),
+        ("(x{1,2})+?", "xxx", ["xx", "x"]),
+        ("((?i:B)|^)+", "bB", ["bB"]),
+    ],
+)
+def test_repetitions_within_repetitions_are_found_as_go_finds_them(
+    pattern: str, text: str, found: list[str]
+) -> None:
+    assert holds(f"{literal(text)}.findAll({literal(pattern)}) == {json.dumps(found)}")
+
+
+@pytest.mark.parametrize("pattern", ["(a+)+$", "(a|a)*$", "(a?){40}a{40}$", "(a*)*$"])
+def test_no_pattern_takes_for_ever(pattern: str) -> None:
+    assert not holds(f"{literal('a' * 60 + 'b')}.matches({literal(pattern + 'c')})")

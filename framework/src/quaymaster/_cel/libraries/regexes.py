@@ -6,10 +6,12 @@ which use Go's ``regexp``.
 
 import functools
 import re
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from quaymaster._cel.declarations import Overload, function, method
 from quaymaster._cel.errors import CelEvaluationError
+from quaymaster._cel.libraries.linear import LinearPattern, needs_linear_time
 from quaymaster._cel.libraries.re2 import Re2Error, translated
 
 __all__ = ["OVERLOADS", "PATTERN_ARGUMENTS", "prepared"]
@@ -18,38 +20,58 @@ PATTERN_ARGUMENTS: Final = {"matches": 1, "find": 1, "findAll": 1}
 """Which argument of a function is a pattern; the target is the first."""
 
 
+_Spans = Callable[[str], Iterator[tuple[int, int]]]
+
+
 @functools.lru_cache(maxsize=1024)
-def prepared(pattern: str) -> re.Pattern[str]:
+def prepared(pattern: str) -> _Spans:
     """Compile a pattern.
+
+    Returns:
+        What names the places in a text where matches begin and end, from left to right.
 
     Raises:
         CelEvaluationError: It is none that RE2 has.
     """
     try:
-        return re.compile(translated(pattern))
+        text = translated(pattern)
+        compiled = re.compile(text)
+        if needs_linear_time(text):
+            return LinearPattern(text).spans
+        return functools.partial(_spans, compiled)
     except (Re2Error, re.error, OverflowError, RecursionError) as error:
         raise CelEvaluationError(f"error parsing regexp: {error}") from error
 
 
+def _spans(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
+    """Search as Go does: nothing else is looked for where a match is empty."""
+    at = 0
+    while at <= len(text) and (found := pattern.search(text, at)):
+        start, end = found.span()
+        yield start, end
+        at = end + (start == end)
+
+
 def _matches(text: str, pattern: str) -> bool:
-    return prepared(pattern).search(text) is not None
+    return next(prepared(pattern)(text), None) is not None
 
 
 def _find(text: str, pattern: str) -> str:
-    found = prepared(pattern).search(text)
-    return found.group() if found else ""
+    for start, end in prepared(pattern)(text):
+        return text[start:end]
+    return ""
 
 
 def _find_all(text: str, pattern: str, most: int = -1) -> list[str]:
     found: list[str] = []
-    end = -1
-    for match in prepared(pattern).finditer(text):
+    before = -1
+    for start, end in prepared(pattern)(text):
         if len(found) == most:
             break
         # An empty match right behind another one does not count.
-        if match.end() != match.start() or match.start() != end:
-            found.append(match.group())
-        end = match.end()
+        if start != end or start != before:
+            found.append(text[start:end])
+        before = end
     return found
 
 
