@@ -102,3 +102,24 @@ def test_pods_of_one_template_fill_one_node_after_the_other() -> None:
     harness.settle()
     placed = sorted(filter(None, (harness.node_of(pod.name) for pod in pods)))
     assert placed == ["a", "a", "b", "b", "c", "c"]
+
+
+def test_devices_are_free_for_those_who_come_as_others_go() -> None:
+    """Claims are deleted before the scheduler has heard that they were written."""
+    harness = SchedulerHarness(
+        [
+            make_device_class(),
+            make_resource_claim_template(),
+            make_node(name="a"),
+            make_resource_slice(node="a", devices=2),
+        ]
+    )
+    for turn in range(5):
+        for at in range(2):
+            harness.cluster.create(pod_with_claim(f"pod-{turn}-{at}"))
+        harness.settle()
+        for at in range(2):
+            name = f"pod-{turn}-{at}"
+            assert harness.node_of(name) == "a"
+            key = f"default/{name}"
+            harness.cluster.delete(Pod, key, grace_period_seconds=0)

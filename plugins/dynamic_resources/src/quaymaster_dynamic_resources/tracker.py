@@ -6,6 +6,7 @@ Mirrors ``claimTracker`` (kube-scheduler 1.36.2,
 
 from collections import deque
 from collections.abc import Collection, Iterable, Sequence
+from typing import Final
 
 from quaymaster import Informers, Pod
 from quaymaster.columns import ChangeLog
@@ -14,6 +15,9 @@ from quaymaster.objects import AllocationResult, ResourceClaim, ResourceSlice
 from quaymaster_dynamic_resources.extended import ANNOTATION
 
 __all__ = ["ClaimTracker"]
+
+# How many claims may be deleted while one write is under way: as many as informers log.
+_MOST_DELETED: Final = 1 << 16
 
 
 class ClaimTracker:
@@ -44,6 +48,7 @@ class ClaimTracker:
         self._slice_revision = -1
         self._inbox: deque[tuple[ResourceClaim, str]] = deque()
         self._written: dict[str, ResourceClaim] = {}
+        self._deleted: dict[str, None] = {}
         self._in_flight: dict[str, tuple[str, AllocationResult]] = {}
         self._uids: dict[str, str] = {}
         self._counted: dict[str, AllocationResult] = {}
@@ -170,19 +175,35 @@ class ClaimTracker:
             keys = log.since(self._revision)
             if keys is None:
                 listed = self._informers.list(ResourceClaim)
-                keys = dict.fromkeys([*self._uids, *(one.key for one in listed)])
+                known = [*self._uids, *self._written]
+                keys = dict.fromkeys([*known, *(one.key for one in listed)])
             self._revision = log.revision
             for key in keys:
                 self._follow(key)
         while self._inbox:
             claim, uid = self._inbox.popleft()
+            was_in_flight = self._in_flight.pop(uid, None) is not None
+            if self._is_gone(claim, uid):
+                self._count(uid, None)
+                self._count(claim.uid, None)
+                continue
             self._written[claim.key] = claim
-            if self._in_flight.pop(uid, None) is not None and uid != claim.uid:
+            if was_in_flight and uid != claim.uid:
                 # The informer may have told of the claim by its other uid already:
                 # both are the same devices.
                 self._count(uid, None)
                 self._count(claim.uid, None)
             self._recount(claim.key)
+
+    def _is_gone(self, claim: ResourceClaim, uid: str) -> bool:
+        """Whether a claim has been deleted before it was known to be written.
+
+        The informer has told of it, and will not again. A claim that was made for
+        extended resources may still be on its way.
+        """
+        if self._informers.get(ResourceClaim, claim.key) is not None:
+            return False
+        return uid == claim.uid or claim.key in self._deleted
 
     def _follow(self, key: str) -> None:
         """Take over what the informer says of a claim that has changed or gone."""
@@ -190,6 +211,10 @@ class ClaimTracker:
             self._informers.get(ResourceClaim, key),
             self._written.get(key),
         )
+        if stored is None:
+            self._deleted[key] = None
+            if len(self._deleted) > _MOST_DELETED:
+                del self._deleted[next(iter(self._deleted))]
         if written is not None and (
             stored is None or _version(stored) >= _version(written)
         ):
