@@ -38,6 +38,8 @@ def cost_of(text: str) -> int:
         ('quantity("1Gi").isGreaterThan(quantity("1Mi"))', 3, 3),
         ("optional.none()[7].hasValue()", 3, 3),
         ('device.driver in ["a", "b"]', 14, 2),
+        ('{1: 2}[size("a")] == 2', 33, 4),
+        ('{1: 2}[?size("a")].hasValue()', 33, 4),
         ('device.attributes["gpu.example.com"].model.matches("^[AH]100$")', 25, 7),
     ],
 )

@@ -202,14 +202,12 @@ class _Maker:
         first = not _is_step(operand_node)
         if isinstance(index, Constant):
             self._check_index(index_node, index.value)
-        plain = isinstance(index, Constant) or _is_attribute(index_node)
         return self._member(
             operand,
             index,
             first=first,
             last=last,
             optional=optional,
-            cost=1 if plain else 2,
         )
 
     def _member(
@@ -220,9 +218,8 @@ class _Maker:
         first: bool,
         last: bool,
         optional: bool = False,
-        cost: int = 1,
     ) -> Evaluate:
-        pay = None if self._meter is None else self._meter.payment(cost)
+        pay = None if self._meter is None else self._meter.payment(1)
         key = index.value if isinstance(index, Constant) else None
         if type(key) is str and pay is None and not optional:
             return _by_key(operand, key, first=first, last=last)
