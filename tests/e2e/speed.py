@@ -7,6 +7,8 @@ Bindings alone, by a client that decides nothing, are the bound of the server it
 """
 
 import argparse
+import contextlib
+import http.client
 import itertools
 import resource
 import sys
@@ -26,6 +28,7 @@ __all__ = ["main"]
 
 _SETTLE: Final = 3.0  # seconds, in which a scheduler that has started reads the cluster
 _WITHIN: Final = 900.0
+_REMOVALS: Final = 10
 _BINDINGS: Final = 64  # under way at once, where nobody decides
 
 Make = Callable[[ControlPlane], Program]
@@ -165,6 +168,14 @@ class Course:
             seconds |= each if len(each) > 1 else {}
         return seconds
 
+    def _remove_pods(self, path: str) -> None:
+        """Remove all pods; the server ends a request that takes it a minute."""
+        for _ in range(_REMOVALS):
+            with contextlib.suppress(http.client.RemoteDisconnected):
+                self._admin.request("DELETE", path, query={"gracePeriodSeconds": 0})
+                return
+        raise RuntimeError(f"the pods of {path} could not be removed")
+
     def _measured(
         self,
         name: str,
@@ -177,8 +188,7 @@ class Course:
         created = self._record.created.values()
         bound = [each.answered for each in self._record.binds if each.is_done]
         began = min(bound) if begin is None else begin
-        path = f"/api/v1/namespaces/{namespace}/pods"
-        self._admin.request("DELETE", path, query={"gracePeriodSeconds": 0})
+        self._remove_pods(f"/api/v1/namespaces/{namespace}/pods")
         return Measured(
             name=name,
             nodes=self._size,

@@ -225,6 +225,13 @@ def trusting(folder: Path) -> ssl.SSLContext:
     return context
 
 
+def test_answers_are_sent_at_once() -> None:
+    """asyncio lets the kernel collect data on connections that are not named TCP."""
+    (opened,) = listen("127.0.0.1", 0)
+    with closing(opened):
+        assert opened.proto == socket.IPPROTO_TCP
+
+
 def test_clients_are_shared_out_among_sockets_of_one_address() -> None:
     opened = listen("127.0.0.1", 0, 2)
     port = opened[0].getsockname()[1]

@@ -51,7 +51,9 @@ def listen(address: str, port: int, count: int = 1) -> Sequence[socket.socket]:
 
 def _open(address: str, port: int, *, is_shared: bool) -> socket.socket:
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    one = socket.socket(family, socket.SOCK_STREAM)
+    # The protocol is named, for asyncio sends at once only on connections that have it.
+    # Measured: without, an answer waits 40 ms for the kernel to send its second half.
+    one = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if is_shared:
