@@ -5,6 +5,7 @@ and every decision is made a second time, by scalar hooks alone.
 """
 
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import attrs
@@ -28,6 +29,8 @@ NODES, PODS = 500, 80
 CROWDED_PODS = 240
 CROWDED = ("Preemption", "EventHandling")
 """Where nodes must be full: these are scaled as a whole."""
+STEADY = timedelta(milliseconds=200)
+"""How long pods are replaced by new ones; upstream does it for ten seconds."""
 
 
 def scaled(workload: Workload) -> Workload:
@@ -55,8 +58,12 @@ def _scaled(operation: Operation, of_nodes: float, of_pods: float) -> Operation:
             return attrs.evolve(
                 operation, count=max(min(2, count), round(count * of_nodes))
             )
+        case CreatePods(steady_state=True):
+            return attrs.evolve(operation, duration=STEADY)
         case CreatePods(count=count) | UpdateAny(count=count) if count > 1:
             return attrs.evolve(operation, count=max(1, round(count * of_pods)))
+        case CreateAny(template_path=path) if "deviceclass" in path:
+            return operation  # pods ask for each of them
         case CreateAny(count=count) if count > 1:
             return attrs.evolve(operation, count=max(1, round(count * of_pods)))
     return operation
@@ -67,6 +74,8 @@ def distinct() -> Iterator[Workload]:
     workloads = load_workloads(find_files([str(DATA)]))
     known = set()
     for workload in select(workloads, (), ("performance",)):
+        if not _total(workload, CreatePods):
+            continue  # nothing is decided
         case, _, _ = workload.name.partition("/")
         made = scaled(workload)
         features = workload.feature_gates.get("NodeDeclaredFeatures", True)
