@@ -32,11 +32,11 @@ def device_allocations(
         excluded: The nodes that PreFilter left out.
     """
     plugin = framework.profile.plugins.get(_PLUGIN)
-    if not isinstance(plugin, DynamicResources):
+    plugins = [call.plugin for call in framework.profile.plan("filter")]
+    if not isinstance(plugin, DynamicResources) or _PLUGIN not in plugins:
         return {}
     if any(status is not None and status.is_error for status in statuses.values()):
         return {}
-    plugins = [call.plugin for call in framework.profile.plan("filter")]
     later = plugins[plugins.index(_PLUGIN) + 1 :]
     found = {}
     for info in framework.handle.snapshot:
