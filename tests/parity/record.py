@@ -40,8 +40,12 @@ def record(played: Played) -> Json:
         return written | {"error": played.config_error, "pods": []}
     if played.case.config is not None:
         written["profiles"] = profiles(played.frameworks)
+    pods = [entry(attempt) for attempt in played.attempts]
+    if not played.case.has_devices:
+        for pod in pods:
+            pod.pop("errorNodes", None)  # recorded of cases with devices alone
     return written | {
-        "pods": [entry(attempt) for attempt in played.attempts],
+        "pods": pods,
         "finalPodsByNode": dict(played.final_pods),
     }
 
