@@ -180,5 +180,5 @@ def test_doctor_names_each_right_that_is_taken_away(
             )
             tried += 1
         admin.replace(role)
-    assert tried == 61
+    assert tried == 72
     eventually(lambda: not lacking(plane, config_file))

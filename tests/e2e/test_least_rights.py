@@ -123,7 +123,15 @@ def play(admin: ApiClient) -> None:
 
 # Beside what is looked up one by one, to settle a bind, say, and lists, which are asked
 # for where watches cannot begin with what there is.
-_SELDOM: Final = {("patch", "events")}
+_SELDOM: Final = {
+    ("patch", "events"),
+    # No pod of the play claims devices.
+    ("create", "resourceclaims"),
+    ("update", "resourceclaims"),
+    ("delete", "resourceclaims"),
+    ("patch", "resourceclaims/status"),
+    ("patch", "resourceclaims/binding"),
+}
 _FORBIDDEN: Final = 403
 _VOLUME: Final = "/api/v1/persistentvolumes/v"
 _CLAIM: Final = "/api/v1/namespaces/default/persistentvolumeclaims/data"
