@@ -13,7 +13,7 @@ CORE = Path(__file__).parents[1] / "framework" / "src" / "quaymaster"
 FLOORS = (
     # What has no subject of ours: texts, words, errors.
     {"_errors", "_logs", "_raised", "_suggestions", "_input", "_https"},
-    {"_notices", "_serving"},
+    {"_notices", "_serving", "_versions"},
     {"_objects"},
     {"_state", "_cel"},
     {"_contract", "_volumes"},

@@ -184,6 +184,7 @@ def check_node_declared_features(plugin: NodeDeclaredFeatures, given: Given) -> 
 def check_node_name(plugin: NodeName, given: Given) -> None:
     _events_to_register: Sequence[ClusterEventWithHint] = plugin.events_to_register()
     _sign_pod: Hashable | None = plugin.sign_pod(pod=given.pod)
+    _pre_filter: PreFilterResult | Status | None = plugin.pre_filter(pod=given.pod)
     _filter: Status | None = plugin.filter(pod=given.pod, node=given.node)
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         pod=given.pod, nodes=given.nodes, rows=given.rows
@@ -235,6 +236,7 @@ def check_node_resources_fit(plugin: NodeResourcesFit, given: Given) -> None:
 def check_node_unschedulable(plugin: NodeUnschedulable, given: Given) -> None:
     _events_to_register: Sequence[ClusterEventWithHint] = plugin.events_to_register()
     _sign_pod: Hashable | None = plugin.sign_pod(pod=given.pod)
+    plugin.pre_filter()
     _filter: Status | None = plugin.filter(pod=given.pod, node=given.node)
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         pod=given.pod, nodes=given.nodes, rows=given.rows
@@ -293,6 +295,7 @@ def check_scheduling_gates(plugin: SchedulingGates, given: Given) -> None:
 def check_taint_toleration(plugin: TaintToleration, given: Given) -> None:
     _events_to_register: Sequence[ClusterEventWithHint] = plugin.events_to_register()
     _sign_pod: Hashable | None = plugin.sign_pod(pod=given.pod)
+    plugin.pre_filter()
     _filter: Status | None = plugin.filter(pod=given.pod, node=given.node)
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         pod=given.pod, nodes=given.nodes, rows=given.rows

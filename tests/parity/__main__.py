@@ -3,12 +3,13 @@
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path as FilePath
 from typing import Final
 
+from quaymaster.config import KUBERNETES_VERSIONS
 from quaymaster.scheduler import PluginRegistry
-from tests.parity.cases import read_cases
+from tests.parity.cases import Case, read_cases
 from tests.parity.cluster import Path
 from tests.parity.emit import emitted
 from tests.parity.report import check_cases
@@ -26,8 +27,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     registry = PluginRegistry.discover()
     paths = _PATHS[options.path]
     if options.command == "check":
-        return _check(options.files, registry, paths, options.differences)
-    return _emit(options.file, registry, paths, options.partial)
+        return _check(
+            options.files, registry, paths, options.differences, options.kubernetes
+        )
+    cases = read_cases(options.file, options.kubernetes)
+    return _emit(cases, registry, paths, options.partial)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -56,6 +60,12 @@ def _parser() -> argparse.ArgumentParser:
             help="which hooks judge nodes: the scalar ones, or batch twins where "
             "there are any (default: both)",
         )
+        command.add_argument(
+            "--kubernetes",
+            choices=KUBERNETES_VERSIONS,
+            default="1.36",
+            help="the Kubernetes whose decisions are made (default: 1.36)",
+        )
     return parser
 
 
@@ -64,10 +74,11 @@ def _check(
     registry: PluginRegistry,
     paths: Sequence[Path],
     differences: int,
+    version: str,
 ) -> int:
     differ = False
     for file in files:
-        for report in check_cases(read_cases(file), registry, paths):
+        for report in check_cases(read_cases(file, version), registry, paths):
             sys.stdout.writelines(f"{line}\n" for line in report.lines(differences))
             sys.stdout.flush()
             differ = differ or bool(report.tally.differences)
@@ -75,10 +86,13 @@ def _check(
 
 
 def _emit(
-    file: FilePath, registry: PluginRegistry, paths: Sequence[Path], partial: bool
+    cases: Iterable[Case],
+    registry: PluginRegistry,
+    paths: Sequence[Path],
+    partial: bool,
 ) -> int:
     differ = False
-    for case in read_cases(file):
+    for case in cases:
         records = [emitted(case, registry, path, partial=partial) for path in paths]
         if records[0] != records[-1]:
             sys.stderr.write(f"{case.case_id}: the paths differ\n")

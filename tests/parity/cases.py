@@ -8,6 +8,8 @@ from typing import Any, TypeAlias
 
 import attrs
 
+from quaymaster.config import Kubernetes
+
 __all__ = ["Case", "Json", "read_cases"]
 
 Json: TypeAlias = dict[str, Any]
@@ -30,6 +32,7 @@ class Case:
         fail_after: Number of a pod -> the station after which its binding fails.
         drivers: Driver -> the conditions that it sets for allocated devices.
         expect: What upstream decided; None if the file does not say.
+        kubernetes: The Kubernetes that decides.
     """
 
     case_id: str
@@ -41,6 +44,7 @@ class Case:
     fail_after: Mapping[str, str]
     drivers: Mapping[str, Json]
     expect: Json | None
+    kubernetes: Kubernetes
 
     @property
     def has_devices(self) -> bool:
@@ -55,14 +59,20 @@ class Case:
         return self.case_id.rpartition("-")[0]
 
 
-def read_cases(path: Path) -> Iterator[Case]:
-    """Read a ``.jsonl.gz`` file of cases, one by one."""
+def read_cases(path: Path, version: str = "1.36") -> Iterator[Case]:
+    """Read a ``.jsonl.gz`` file of cases, one by one.
+
+    Args:
+        path: The file.
+        version: The version of the Kubernetes that decides.
+    """
+    kubernetes = Kubernetes(version)
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         for line in lines:
-            yield _case(json.loads(line))
+            yield _case(json.loads(line), kubernetes)
 
 
-def _case(record: Mapping[str, Any]) -> Case:
+def _case(record: Mapping[str, Any], kubernetes: Kubernetes) -> Case:
     case = record["case"]
     return Case(
         case_id=case["id"],
@@ -74,4 +84,5 @@ def _case(record: Mapping[str, Any]) -> Case:
         fail_after=case.get("failAfter") or {},
         drivers=case.get("drivers") or {},
         expect=record.get("expect"),
+        kubernetes=kubernetes,
     )

@@ -42,7 +42,11 @@ def load_configuration(
         _EMPTY if case.config is None else _without(case.config, missing, dropped)
     )
     config = parse_config(
-        document, registry, source=case.case_id, defaults=_defaults(missing)
+        document,
+        registry,
+        source=case.case_id,
+        defaults=_defaults(case.kubernetes.default_profile, missing),
+        kubernetes=case.kubernetes,
     )
     profiles = tuple(
         attrs.evolve(
@@ -55,10 +59,10 @@ def load_configuration(
     return attrs.evolve(config, profiles=profiles, percentage_of_nodes_to_score=100)
 
 
-@functools.lru_cache(maxsize=1)
-def _defaults(missing: frozenset[str]) -> dict[str, object] | None:
+@functools.lru_cache(maxsize=2)
+def _defaults(profile: str, missing: frozenset[str]) -> dict[str, object] | None:
     """The default profile without the missing plugins; None if that is the same."""
-    text = shipped_profiles()["default"].read_text(encoding="utf-8")
+    text = shipped_profiles()[profile].read_text(encoding="utf-8")
     dropped: Counter[str] = Counter()
     left = _without(yaml.safe_load(text), missing, dropped)
     return left if dropped else None

@@ -32,8 +32,14 @@ from quaymaster._config.settings import (
     ManagedResource,
 )
 from quaymaster._config.watcher import ConfigObserver, ConfigWatcher, Reloadable
+from quaymaster._versions.kubernetes import (
+    KUBERNETES_VERSIONS,
+    Kubernetes,
+    KubernetesError,
+)
 
 __all__ = [
+    "KUBERNETES_VERSIONS",
     "ZERO_MEANS_DEFAULT",
     "ArgsError",
     "ClientConnection",
@@ -44,6 +50,8 @@ __all__ = [
     "EnabledPlugin",
     "Extender",
     "ExtenderTLS",
+    "Kubernetes",
+    "KubernetesError",
     "LeaderElection",
     "ManagedResource",
     "ProfileConfig",

@@ -6,6 +6,7 @@ from quaymaster._contract.hook_marks import (
     DeprecatedHookWarning,
     Deprecation,
     HookAge,
+    since_kubernetes,
 )
 from quaymaster._contract.hookspecs import (
     BindPlugin,
@@ -49,4 +50,5 @@ __all__ = [
     "ScorePlugin",
     "SignPlugin",
     "SortKey",
+    "since_kubernetes",
 ]

@@ -4,11 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from quaymaster._config.converter import structure
 from quaymaster._config.document import API_VERSION, PluginConfig
+from quaymaster._config.errors import ArgsError
 from quaymaster._config.findings import MISSING, BrokenClassError, Findings
 from quaymaster._config.lookup import usable_plugin
 from quaymaster._config.naming import join_path, show
 from quaymaster._config.records import record_fields
 from quaymaster._registry.registry import PluginRegistry, RegisteredPlugin
+from quaymaster._versions.kubernetes import Kubernetes
 
 __all__ = ["args_kind", "resolve_args"]
 
@@ -24,6 +26,7 @@ def resolve_args(
     enabled: Iterable[str],
     registry: PluginRegistry,
     findings: Findings,
+    kubernetes: Kubernetes,
 ) -> Mapping[str, object]:
     """Make the arguments of a profile's plugins.
 
@@ -33,6 +36,7 @@ def resolve_args(
         enabled: The plugins that the profile calls; all of them can be loaded.
         registry: The installed plugins.
         findings: Where mistakes are noted, also in what is for other plugins.
+        kubernetes: The Kubernetes whose defaults they get.
 
     Returns:
         The arguments of the enabled plugins that have some.
@@ -48,24 +52,32 @@ def resolve_args(
             findings.add(f"{at}.name", f"plugin {config.name!r} {message}")
             continue
         places[config.name] = at
-        given[config.name] = _configured(config, at, registry, findings)
+        given[config.name] = _configured(config, at, registry, findings, kubernetes)
     for name in sorted(set(enabled) - set(given)):
-        given[name] = _default(registry[name], path, findings)
+        given[name] = _default(registry[name], path, findings, kubernetes)
     return {name: given[name] for name in sorted(enabled) if given[name] is not None}
 
 
 def _configured(
-    config: PluginConfig, path: str, registry: PluginRegistry, findings: Findings
+    config: PluginConfig,
+    path: str,
+    registry: PluginRegistry,
+    findings: Findings,
+    kubernetes: Kubernetes,
 ) -> object | None:
     plugin = usable_plugin(config.name, registry)
     if isinstance(plugin, str):
         findings.add(f"{path}.name", plugin)
         return None
-    return _structure(plugin, config.args, f"{path}.args", findings)
+    return _structure(plugin, config.args, f"{path}.args", findings, kubernetes)
 
 
 def _structure(
-    plugin: RegisteredPlugin, given: object, path: str, findings: Findings
+    plugin: RegisteredPlugin,
+    given: object,
+    path: str,
+    findings: Findings,
+    kubernetes: Kubernetes,
 ) -> object | None:
     content = {} if given is None else given
     if isinstance(content, Mapping):
@@ -80,10 +92,18 @@ def _structure(
         _blame(plugin, error, findings)
         return None
     findings.extend(path, mistakes)
-    return None if mistakes or made is MISSING else made
+    if mistakes or made is MISSING:
+        return None
+    try:
+        return completed(made, kubernetes)
+    except ArgsError as error:
+        findings.add(join_path(path, error.path), error.message)
+        return None
 
 
-def _default(plugin: RegisteredPlugin, path: str, findings: Findings) -> object | None:
+def _default(
+    plugin: RegisteredPlugin, path: str, findings: Findings, kubernetes: Kubernetes
+) -> object | None:
     if plugin.args_class is None:
         return None
     try:
@@ -94,7 +114,19 @@ def _default(plugin: RegisteredPlugin, path: str, findings: Findings) -> object 
     for mistake in mistakes:
         needed = join_path("args", mistake.path)
         findings.add(path, f"plugin {plugin.name!r}: {needed}: {mistake.message}")
-    return None if mistakes else made
+    return None if mistakes else completed(made, kubernetes)
+
+
+def completed(args: object, kubernetes: Kubernetes) -> object:
+    """Return arguments with the defaults that differ between versions of Kubernetes.
+
+    A class that has some has a method ``completed``.
+
+    Raises:
+        ArgsError: Something is given that this Kubernetes does not know.
+    """
+    complete = getattr(args, "completed", None)
+    return args if complete is None else complete(kubernetes)
 
 
 def _blame(

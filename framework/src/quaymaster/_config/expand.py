@@ -14,12 +14,16 @@ from quaymaster._config.model import EnabledPlugin
 from quaymaster._config.points import MULTI_POINT, POINTS
 from quaymaster._contract.extension_points import ExtensionPoint
 from quaymaster._registry.registry import RegisteredPlugin
+from quaymaster._versions.kubernetes import Kubernetes
 
 __all__ = ["expand"]
 
 
 def expand(
-    sets: EntrySets, plugins: Mapping[str, RegisteredPlugin], findings: Findings
+    sets: EntrySets,
+    plugins: Mapping[str, RegisteredPlugin],
+    findings: Findings,
+    kubernetes: Kubernetes,
 ) -> dict[str, tuple[EnabledPlugin, ...]]:
     """List the plugins of each extension point, in the order of their calls.
 
@@ -28,10 +32,13 @@ def expand(
             plugins that are among ``plugins``.
         plugins: The plugins that can be loaded, by name.
         findings: Where plugins are noted that cannot be where they are enabled.
+        kubernetes: The Kubernetes that decides which hooks there are.
     """
     everywhere = sets[MULTI_POINT].enabled
     return {
-        key: _Expansion(point, sets[key], everywhere, plugins, findings).plugins()
+        key: _Expansion(
+            point, sets[key], everywhere, plugins, findings, kubernetes
+        ).plugins()
         for key, point in POINTS.items()
     }
 
@@ -43,6 +50,7 @@ class _Expansion:
     everywhere: Sequence[Entry]
     known: Mapping[str, RegisteredPlugin]
     findings: Findings
+    kubernetes: Kubernetes
 
     def plugins(self) -> tuple[EnabledPlugin, ...]:
         """The plugins: own ones that override ``multiPoint``, then that, then the rest.
@@ -66,7 +74,7 @@ class _Expansion:
         """The plugins that the point lists itself."""
         for entry in self.own.enabled:
             plugin = self.known[entry.name]
-            if not plugin.extends(self.point.key):
+            if not plugin.extends(self.point.key, self.kubernetes):
                 points = ", ".join(
                     point.key for point in plugin.extension_points if point.key
                 )
@@ -88,7 +96,7 @@ class _Expansion:
         return [
             entry
             for entry in self.everywhere
-            if self.known[entry.name].extends(self.point.key)
+            if self.known[entry.name].extends(self.point.key, self.kubernetes)
             and not self.own.disables(entry.name)
         ]
 

@@ -19,6 +19,7 @@ from quaymaster._config.settings_checks import check_settings
 from quaymaster._config.shipped import file_or_shipped, shipped_files
 from quaymaster._config.yaml_file import read_content, read_yaml
 from quaymaster._registry.registry import PluginRegistry
+from quaymaster._versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 
 __all__ = [
     "default_config",
@@ -28,32 +29,45 @@ __all__ = [
     "shipped_profiles",
 ]
 
-_DEFAULT = "default"
 _DEFAULT_SOURCE = "default profile"
 
 
-def load_config(path: str | Path, registry: PluginRegistry) -> SchedulerConfig:
+def load_config(
+    path: str | Path,
+    registry: PluginRegistry,
+    *,
+    kubernetes: Kubernetes = DEFAULT_KUBERNETES,
+) -> SchedulerConfig:
     """Read a configuration file.
 
     Args:
         path: The file; or, if there is no such file, the name of a shipped profile,
             such as ``bin-packing``.
         registry: The installed plugins.
+        kubernetes: The Kubernetes to complete it for.
 
     Raises:
         ConfigErrors: The file cannot be read, or something in it is wrong.
     """
     source = str(path)
-    return parse_config(read_yaml(read_source(source), source), registry, source=source)
+    document = read_yaml(read_source(source), source)
+    return parse_config(document, registry, source=source, kubernetes=kubernetes)
 
 
-def default_config(registry: PluginRegistry) -> SchedulerConfig:
+def default_config(
+    registry: PluginRegistry, *, kubernetes: Kubernetes = DEFAULT_KUBERNETES
+) -> SchedulerConfig:
     """Make the configuration of an empty file: the default profile.
+
+    Args:
+        registry: The installed plugins.
+        kubernetes: The Kubernetes to complete it for.
 
     Raises:
         ConfigErrors: A plugin of the default profile is not installed.
     """
-    return parse_config({"apiVersion": API_VERSION, "kind": KIND}, registry)
+    empty = {"apiVersion": API_VERSION, "kind": KIND}
+    return parse_config(empty, registry, kubernetes=kubernetes)
 
 
 def parse_config(
@@ -62,6 +76,7 @@ def parse_config(
     *,
     source: str = "configuration",
     defaults: object = None,
+    kubernetes: Kubernetes = DEFAULT_KUBERNETES,
 ) -> SchedulerConfig:
     """Check and complete a configuration that has been read already.
 
@@ -70,7 +85,8 @@ def parse_config(
         registry: The installed plugins.
         source: The file's name, for messages.
         defaults: The configuration whose first profile is merged under every profile;
-            by default the shipped one.
+            by default the shipped one of that Kubernetes.
+        kubernetes: The Kubernetes to complete it for.
 
     Raises:
         ConfigErrors: Something is wrong, here or in the defaults.
@@ -79,7 +95,11 @@ def parse_config(
     given = _document(document, findings)
     check_settings(given, findings)
     profiles = resolve_profiles(
-        given.profiles, _default_sets(defaults), registry, findings
+        given.profiles,
+        _default_sets(defaults, kubernetes),
+        registry,
+        findings,
+        kubernetes,
     )
     if findings.problems:
         raise ConfigErrors(findings.problems)
@@ -142,13 +162,15 @@ def _hint(got: object) -> str:
     return ""
 
 
-def _default_sets(defaults: object) -> EntrySets:
-    return _shipped_sets() if defaults is None else _sets_of(defaults, "defaults")
+def _default_sets(defaults: object, kubernetes: Kubernetes) -> EntrySets:
+    if defaults is None:
+        return _shipped_sets(kubernetes.default_profile)
+    return _sets_of(defaults, "defaults")
 
 
 @functools.cache
-def _shipped_sets() -> EntrySets:
-    text = shipped_profiles()[_DEFAULT].read_bytes()
+def _shipped_sets(profile: str) -> EntrySets:
+    text = shipped_profiles()[profile].read_bytes()
     return _sets_of(read_yaml(text, _DEFAULT_SOURCE), _DEFAULT_SOURCE)
 
 

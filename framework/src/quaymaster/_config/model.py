@@ -6,6 +6,7 @@ import attrs
 
 from quaymaster._config.settings import ClientConnection, Extender, LeaderElection
 from quaymaster._errors import Problem
+from quaymaster._versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 
 __all__ = ["EnabledPlugin", "ProfileConfig", "SchedulerConfig"]
 
@@ -35,12 +36,14 @@ class ProfileConfig:
             point is there, also without plugins.
         plugin_args: Plugin name -> an instance of its ``Args``, for every enabled
             plugin that has arguments.
+        kubernetes: The Kubernetes that it was completed for, whose decisions are made.
     """
 
     scheduler_name: str
     percentage_of_nodes_to_score: int | None = None
     plugins: Mapping[str, tuple[EnabledPlugin, ...]]
     plugin_args: Mapping[str, object]
+    kubernetes: Kubernetes = DEFAULT_KUBERNETES
 
 
 @attrs.frozen(kw_only=True)
@@ -79,6 +82,11 @@ class SchedulerConfig:
     delay_cache_until_active: bool = False
     profiles: tuple[ProfileConfig, ...]
     warnings: tuple[Problem, ...] = attrs.field(default=(), eq=False)
+
+    @property
+    def kubernetes(self) -> Kubernetes:
+        """The Kubernetes whose decisions are made, which is that of all profiles."""
+        return self.profiles[0].kubernetes
 
     def profile(self, scheduler_name: str) -> ProfileConfig | None:
         """The profile for a pod's ``spec.schedulerName``, or None."""

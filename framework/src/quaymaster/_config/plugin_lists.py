@@ -12,6 +12,7 @@ from quaymaster._config.naming import join_path
 from quaymaster._config.points import IDLE, LIMITS, PLUGIN_SETS, WILDCARD
 from quaymaster._registry.registry import PluginRegistry, RegisteredPlugin
 from quaymaster._suggestions import did_you_mean
+from quaymaster._versions.kubernetes import Kubernetes
 
 __all__ = ["check_keys", "resolve_plugins"]
 
@@ -32,7 +33,11 @@ def check_keys(plugins: Mapping[str, object], path: str, findings: Findings) -> 
 
 
 def resolve_plugins(
-    sets: EntrySets, path: str, registry: PluginRegistry, findings: Findings
+    sets: EntrySets,
+    path: str,
+    registry: PluginRegistry,
+    findings: Findings,
+    kubernetes: Kubernetes,
 ) -> Mapping[str, tuple[EnabledPlugin, ...]]:
     """List the plugins of each extension point, in the order of their calls.
 
@@ -41,12 +46,13 @@ def resolve_plugins(
         path: Where the profile says so: ``profiles[0].plugins``.
         registry: The installed plugins.
         findings: Where mistakes are noted.
+        kubernetes: The Kubernetes that decides which hooks there are.
     """
     before = len(findings)
     usable = _usable(sets, registry, findings)
     _warn_of_absent(sets, registry, findings)
     sets = {key: one.keep(usable.__contains__) for key, one in sets.items()}
-    plugins = expand(sets, usable, findings)
+    plugins = expand(sets, usable, findings, kubernetes)
     if len(findings) == before:  # else counts may be wrong for a reason noted above
         _check_counts(plugins, path, findings)
     return plugins

@@ -10,6 +10,7 @@ from quaymaster._config.model import ProfileConfig
 from quaymaster._config.naming import join_path
 from quaymaster._config.plugin_lists import check_keys, resolve_plugins
 from quaymaster._registry.registry import PluginRegistry
+from quaymaster._versions.kubernetes import Kubernetes
 
 __all__ = ["DEFAULT_NAME", "percentage", "resolve_profiles"]
 
@@ -30,6 +31,7 @@ def resolve_profiles(
     defaults: EntrySets,
     registry: PluginRegistry,
     findings: Findings,
+    kubernetes: Kubernetes,
 ) -> tuple[ProfileConfig, ...]:
     """Complete and check the profiles of a document.
 
@@ -39,6 +41,7 @@ def resolve_profiles(
         defaults: What the default profile enables.
         registry: The installed plugins.
         findings: Where mistakes are noted.
+        kubernetes: The Kubernetes to complete them for.
     """
     profiles = profiles or (ProfileDocument(),)
     given = [
@@ -47,7 +50,7 @@ def resolve_profiles(
         if isinstance(profile, ProfileDocument)
     ]
     _check_names(given, findings, is_only=len(profiles) == 1)
-    made = [one.resolve(registry, findings) for one in given]
+    made = [one.resolve(registry, findings, kubernetes) for one in given]
     _check_queue_sort(given, made, findings)
     return tuple(made)
 
@@ -69,9 +72,13 @@ class _Given:
         name = self.profile.scheduler_name
         return DEFAULT_NAME if name is None else name
 
-    def resolve(self, registry: PluginRegistry, findings: Findings) -> ProfileConfig:
+    def resolve(
+        self, registry: PluginRegistry, findings: Findings, kubernetes: Kubernetes
+    ) -> ProfileConfig:
         check_keys(self.profile.plugins, self.plugins_path, findings)
-        plugins = resolve_plugins(self.sets, self.plugins_path, registry, findings)
+        plugins = resolve_plugins(
+            self.sets, self.plugins_path, registry, findings, kubernetes
+        )
         enabled = {plugin.name for point in plugins.values() for plugin in point}
         args = resolve_args(
             self.profile.plugin_config,
@@ -79,6 +86,7 @@ class _Given:
             enabled,
             registry,
             findings,
+            kubernetes,
         )
         asked = self.profile.percentage_of_nodes_to_score
         return ProfileConfig(
@@ -86,6 +94,7 @@ class _Given:
             percentage_of_nodes_to_score=None if asked is None else percentage(asked),
             plugins=plugins,
             plugin_args=args,
+            kubernetes=kubernetes,
         )
 
 

@@ -156,7 +156,12 @@ class ConfigWatcher:
         if content.text is None:
             raise content.error or ConfigErrors(())
         document = read_yaml(content.text, self._source)
-        return parse_config(document, self._registry, source=self._source)
+        return parse_config(
+            document,
+            self._registry,
+            source=self._source,
+            kubernetes=self._target.config.kubernetes,
+        )
 
     def _apply(self, content: _Content, config: SchedulerConfig) -> None:
         self._under_way += 1

@@ -22,6 +22,7 @@ from quaymaster._state.change_log import ChangeLog
 from quaymaster._state.node_info import NodeInfo
 from quaymaster._state.node_table import NodeTable
 from quaymaster._state.snapshot import Snapshot
+from quaymaster._versions.kubernetes import Kubernetes
 
 __all__ = [
     "FilterRunner",
@@ -215,6 +216,10 @@ class Handle(Protocol):
     @property
     def profile_name(self) -> str:
         """The scheduler name of this profile."""
+
+    @property
+    def kubernetes(self) -> Kubernetes:
+        """The Kubernetes whose decisions are made; ask it once, in the constructor."""
 
     @property
     def clock(self) -> Clock:

@@ -6,14 +6,18 @@ from typing import Any, Final, TypeVar
 import attrs
 import pluggy
 
+from quaymaster._versions.kubernetes import KUBERNETES_VERSIONS
+
 __all__ = [
     "PROJECT",
     "DeprecatedHookWarning",
     "Deprecation",
     "HookAge",
     "age_of",
+    "first_kubernetes",
     "hookimpl",
     "hookspec",
+    "since_kubernetes",
 ]
 
 PROJECT: Final = "quaymaster"
@@ -21,6 +25,7 @@ PROJECT: Final = "quaymaster"
 HookT = TypeVar("HookT", bound=Callable[..., Any])
 
 _AGE: Final = f"{PROJECT}_age"
+_KUBERNETES: Final = f"{PROJECT}_since_kubernetes"
 
 
 class DeprecatedHookWarning(FutureWarning):
@@ -91,3 +96,25 @@ def age_of(hook: object) -> HookAge:
 
 hookimpl = pluggy.HookimplMarker(PROJECT)
 """Marks a method that implements a hook; see pluggy's documentation for options."""
+
+
+def since_kubernetes(version: str) -> Callable[[HookT], HookT]:
+    """Mark an implementation that schedulers of an older Kubernetes do not have.
+
+    The plugin is not listed at that extension point in profiles for an older one.
+
+    Args:
+        version: The first Kubernetes that has it, such as ``1.37``.
+    """
+
+    def marked(hook: HookT) -> HookT:
+        setattr(hook, _KUBERNETES, version)
+        return hook
+
+    return marked
+
+
+def first_kubernetes(hook: object) -> str:
+    """Return the first Kubernetes that has an implementation of a hook."""
+    version: str = getattr(hook, _KUBERNETES, KUBERNETES_VERSIONS[0])
+    return version

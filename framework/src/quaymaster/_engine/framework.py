@@ -138,7 +138,9 @@ class FrameworkBuilder:
         Raises:
             ProfileError: A plugin cannot be loaded or called.
         """
-        handle = EngineHandle(config.scheduler_name, self.services, extenders)
+        handle = EngineHandle(
+            config.scheduler_name, self.services, extenders, config.kubernetes
+        )
         try:
             profile = build_profile(
                 config,

@@ -27,6 +27,7 @@ from quaymaster._state.arrays import Rows
 from quaymaster._state.node_info import NodeInfo
 from quaymaster._state.node_table import NodeTable
 from quaymaster._state.snapshot import Snapshot
+from quaymaster._versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 
 __all__ = ["EngineHandle", "Services"]
 
@@ -150,6 +151,7 @@ class EngineHandle:
         profile_name: The profile's scheduler name.
         services: The engine's parts.
         extenders: The engine's extenders.
+        kubernetes: The Kubernetes whose decisions are made.
 
     Attributes:
         extenders: The same.
@@ -162,9 +164,11 @@ class EngineHandle:
         profile_name: str,
         services: Services,
         extenders: Extenders = NO_EXTENDERS,
+        kubernetes: Kubernetes = DEFAULT_KUBERNETES,
     ) -> None:
         self._clock = PluginClock(services.clock)
         self.extenders = extenders
+        self._kubernetes = kubernetes
         self._profile_name = profile_name
         self._plugin_name = ""
         self._may_block = True
@@ -203,6 +207,10 @@ class EngineHandle:
     @property
     def profile_name(self) -> str:
         return self._profile_name
+
+    @property
+    def kubernetes(self) -> Kubernetes:
+        return self._kubernetes
 
     @property
     def clock(self) -> Clock:

@@ -14,6 +14,7 @@ import attrs
 from quaymaster._contract.extension_points import EXTENSION_POINTS, ExtensionPoint
 from quaymaster._contract.handle import Handle
 from quaymaster._contract.hook_calls import HookObserver
+from quaymaster._contract.hook_marks import first_kubernetes
 from quaymaster._errors import QuaymasterError
 from quaymaster._objects import ApiObject
 from quaymaster._objects.kind_set import KindSet
@@ -34,6 +35,7 @@ from quaymaster._registry.observers import OBSERVER_GROUP, RegisteredObserver
 from quaymaster._registry.offers import Offer, offers
 from quaymaster._registry.plugin_checks import hook_problems, marked_hooks
 from quaymaster._suggestions import did_you_mean
+from quaymaster._versions.kubernetes import Kubernetes
 
 __all__ = [
     "GROUP",
@@ -170,14 +172,32 @@ class RegisteredPlugin:
     @cached_property
     def extension_points(self) -> tuple[ExtensionPoint, ...]:
         """The extension points it has hooks for, in the order of the calls."""
-        hooks = set(marked_hooks(self.load()))
         return tuple(
-            point for point in EXTENSION_POINTS if not hooks.isdisjoint(point.hooks)
+            point
+            for point in EXTENSION_POINTS
+            if not self._hooks.isdisjoint(point.hooks)
         )
 
-    def extends(self, key: str) -> bool:
-        """Whether it has a hook for the extension point with this key."""
-        return any(point.key == key for point in self.extension_points)
+    def extends(self, key: str, kubernetes: Kubernetes | None = None) -> bool:
+        """Whether it has a hook for an extension point.
+
+        Args:
+            key: The key of the extension point.
+            kubernetes: The Kubernetes that is played, since some hooks came with a
+                later one; by default any.
+        """
+        plugin = self.load()
+        return any(
+            kubernetes is None
+            or kubernetes.since(first_kubernetes(getattr(plugin, hook)))
+            for point in self.extension_points
+            if point.key == key
+            for hook in self._hooks.intersection(point.hooks)
+        )
+
+    @cached_property
+    def _hooks(self) -> frozenset[str]:
+        return frozenset(marked_hooks(self.load()))
 
     @cached_property
     def _loaded(self) -> type | PluginLoadError:

@@ -17,12 +17,14 @@ from quaymaster import (
     NodeVerdicts,
     Pod,
     PodUse,
+    PreFilterResult,
     Rows,
     Scope,
     Status,
     hookimpl,
     on_node,
 )
+from quaymaster.hookspecs import since_kubernetes
 
 __all__ = ["NodeName"]
 
@@ -46,6 +48,11 @@ class NodeName:
     @hookimpl
     def sign_pod(self, pod: Pod) -> str:
         return pod.node_name
+
+    @hookimpl
+    @since_kubernetes("1.37")
+    def pre_filter(self, pod: Pod) -> PreFilterResult | None:
+        return PreFilterResult(frozenset((pod.node_name,))) if pod.node_name else None
 
     @hookimpl
     def filter(self, pod: Pod, node: NodeInfo) -> Status | None:

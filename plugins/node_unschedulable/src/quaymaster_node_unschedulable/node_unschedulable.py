@@ -28,6 +28,7 @@ from quaymaster import (
     on_node,
     on_pod,
 )
+from quaymaster.hookspecs import since_kubernetes
 from quaymaster.objects import Taint, is_tolerated
 
 __all__ = ["NodeUnschedulable"]
@@ -56,6 +57,11 @@ class NodeUnschedulable:
     @hookimpl
     def sign_pod(self, pod: Pod) -> bool:
         return _tolerates_cordon(pod)
+
+    @hookimpl
+    @since_kubernetes("1.37")
+    def pre_filter(self) -> None:
+        """Do nothing; upstream has it for a feature gate that is off by default."""
 
     @hookimpl
     def filter(self, pod: Pod, node: NodeInfo) -> Status | None:

@@ -32,6 +32,7 @@ from quaymaster import (
     on_node,
     on_pod,
 )
+from quaymaster.hookspecs import since_kubernetes
 from quaymaster.objects import Taint, Toleration, find_untolerated_taint, is_tolerated
 
 __all__ = ["TaintToleration"]
@@ -68,6 +69,11 @@ class TaintToleration:
             (toleration.key, toleration.operator, toleration.value, toleration.effect)
             for toleration in pod.spec.tolerations
         )
+
+    @hookimpl
+    @since_kubernetes("1.37")
+    def pre_filter(self) -> None:
+        """Do nothing; upstream has it for a feature gate that is off by default."""
 
     @hookimpl
     def filter(self, pod: Pod, node: NodeInfo) -> Status | None:
