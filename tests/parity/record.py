@@ -176,6 +176,8 @@ def _post_filter(seen: Preemption) -> Json:
         ],
         "dryRun": {name: _status(status) for name, status in seen.dry_run.items()},
     }
+    if seen.result.message:
+        written["reasons"] = [seen.result.message]
     if seen.cleared:
         written["clearedNominations"] = sorted(seen.cleared)
     return written

@@ -96,10 +96,12 @@ class PostFilterResult:
         status: Success as None; Unschedulable when nothing could be done. Its reasons
             become the last part of the pod's message.
         nominating: What happens to the pod's nomination; None keeps it.
+        message: What is said of a success, as the last part of the pod's message.
     """
 
     status: Status | None = None
     nominating: NominatingInfo | None = None
+    message: str = ""
 
 
 @attrs.frozen(eq=False, kw_only=True)

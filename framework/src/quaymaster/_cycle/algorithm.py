@@ -255,8 +255,8 @@ class Algorithm:
         if diagnosis is None or not self.post_filter:
             return no_fit
         result = self.post_filter.run(attempt.state, attempt.pod, diagnosis)
-        if result.status is not None:
-            diagnosis.post_filter_message = result.status.message
+        status = result.status
+        diagnosis.post_filter_message = status.message if status else result.message
         return attrs.evolve(no_fit, nominating=result.nominating, post_filter=result)
 
     def _on_nominated_node(self, attempt: Attempt) -> Feasible | None:

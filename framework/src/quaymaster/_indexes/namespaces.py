@@ -1,6 +1,6 @@
 """The namespaces of the cluster, as the selectors of pod affinity see them.
 
-Mirrors how kube-scheduler 1.36.2 looks namespaces up
+Mirrors how kube-scheduler 1.36.2 and 1.37.1 look namespaces up
 (``pkg/scheduler/framework/plugins/interpodaffinity/plugin.go``).
 """
 
@@ -11,6 +11,8 @@ from quaymaster._contract.handle import Informers
 from quaymaster._objects import Namespace
 from quaymaster._objects.selectors import Selector
 from quaymaster._state.counting.pod_terms import PodTerm
+from quaymaster._versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
+
 
 __all__ = ["Namespaces"]
 
@@ -24,11 +26,15 @@ class Namespaces:
 
     Args:
         informers: Where the namespaces come from.
+        kubernetes: The Kubernetes whose decisions are made.
     """
 
-    __slots__ = ("_changes", "_informers", "_known", "_selected")
+    __slots__ = ("_changes", "_informers", "_is_asked_again", "_known", "_selected")
 
-    def __init__(self, informers: Informers) -> None:
+    def __init__(
+        self, informers: Informers, kubernetes: Kubernetes = DEFAULT_KUBERNETES
+    ) -> None:
+        self._is_asked_again = not kubernetes.since("1.37")
         self._informers = informers
         self._changes = informers.changes(Namespace)
         self._known: Sequence[Namespace] = ()
@@ -63,12 +69,14 @@ class Namespaces:
     def of(self, term: PodTerm) -> frozenset[str] | None:
         """Return the namespaces that a term selects; None means all, known or not.
 
-        A selector that also matches a namespace without labels (by ``NotIn`` or
-        ``DoesNotExist``) selects all namespaces, as it does upstream. There, the names
-        of the matching namespaces are added to the term, but the selector is asked
-        again about each pod, and without the labels of the pod's namespace.
+        Before Kubernetes 1.37, a selector that also matches a namespace without labels
+        (by ``NotIn`` or ``DoesNotExist``) selects all namespaces: the names of the
+        matching namespaces are added to the term, but the selector is asked again about
+        each pod, and without the labels of the pod's namespace.
         """
-        if term.namespace_selector.matches(_NO_LABELS):
+        if term.namespace_selector.matches_everything:
+            return None
+        if self._is_asked_again and term.namespace_selector.matches(_NO_LABELS):
             return None
         if term.namespace_selector.matches_nothing:
             return term.namespaces

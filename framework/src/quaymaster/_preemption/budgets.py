@@ -14,7 +14,10 @@ __all__ = ["is_protected", "split_by_budgets"]
 
 
 def split_by_budgets(
-    pods: Iterable[Pod], budgets: Sequence[PodDisruptionBudget]
+    pods: Iterable[Pod],
+    budgets: Sequence[PodDisruptionBudget],
+    *,
+    stops_at_violated: bool = False,
 ) -> tuple[list[Pod], list[Pod]]:
     """Split pods into those whose eviction would break a budget, and the others.
 
@@ -24,12 +27,17 @@ def split_by_budgets(
     Args:
         pods: The pods, in the order in which they use the budgets up.
         budgets: All budgets.
+        stops_at_violated: Whether a pod does not count against the budgets behind the
+            first one that its eviction breaks, as since Kubernetes 1.37. Upstream then
+            takes budgets in any order; here they come by namespace and name.
 
     Returns:
         The pods that would break a budget, and those that would not, both in order.
     """
     if not budgets:
         return [], list(pods)
+    if stops_at_violated:
+        budgets = sorted(budgets, key=lambda one: (one.namespace, one.name))
     selectors = [_selector(budget) for budget in budgets]
     left = [budget.status.disruptions_allowed for budget in budgets]
     violating: list[Pod] = []
@@ -40,6 +48,8 @@ def split_by_budgets(
             if _counts(pod, budget, selectors[index]):
                 left[index] -= 1
                 broken = broken or left[index] < 0
+                if broken and stops_at_violated:
+                    break
         (violating if broken else others).append(pod)
     return violating, others
 

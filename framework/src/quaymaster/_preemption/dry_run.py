@@ -198,7 +198,9 @@ def select_victims(
     if status is not None:
         return status
     violating, others = split_by_budgets(
-        sorted(potential, key=rule.importance), budgets
+        sorted(potential, key=rule.importance),
+        budgets,
+        stops_at_violated=bool(budgets) and handle.kubernetes.since("1.37"),
     )
     broken = trial.reprieve(violating)
     if isinstance(broken, Status):

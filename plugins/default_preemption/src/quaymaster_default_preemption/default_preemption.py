@@ -73,6 +73,7 @@ class DefaultPreemption:
         self._args = args
         self._handle = handle
         self._dry_run = DryRun(handle)
+        self._tells_of_success = handle.kubernetes.since("1.37")
         self._evictions = Evictions(handle, "DefaultPreemption")
 
     @hookimpl
@@ -105,7 +106,8 @@ class DefaultPreemption:
             return _prefixed(Status.unschedulable(_NO_CANDIDATE))
         best = self.choose(candidates)
         self._evictions.start(stored, best)
-        return PostFilterResult(nominating=_nominate(best.node_name))
+        message = _success(best) if self._tells_of_success else ""
+        return PostFilterResult(nominating=_nominate(best.node_name), message=message)
 
     def find_candidates(
         self, state: CycleState, pod: Pod, statuses: NodeStatuses
@@ -152,6 +154,13 @@ class DefaultPreemption:
 
 def _nominate(node_name: str) -> NominatingInfo:
     return NominatingInfo(node_name, NominatingMode.OVERRIDE)
+
+
+def _success(best: Candidate) -> str:
+    return (
+        "preemption: found a potential placement for pod on node "
+        f"{best.node_name}, preempting {len(best.victims)} victims"
+    )
 
 
 def _prefixed(status: Status) -> Status:

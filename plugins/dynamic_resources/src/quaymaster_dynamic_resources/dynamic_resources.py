@@ -85,6 +85,7 @@ _NO_CLAIMS: Final = ClaimsState()
 _SKIP: Final = Status.skip()
 _NOTHING_TO_FREE: Final = Status.unschedulable("no new claims to deallocate")
 _STILL_NOT: Final = Status.unschedulable("still not schedulable")
+_WITHOUT_A_WORD: Final = Status.unschedulable()
 _DEALLOCATED: Final = Status.unschedulable("deallocation of ResourceClaim completed")
 _DELETED: Final = Status.unschedulable("deletion of ResourceClaim completed")
 
@@ -121,6 +122,7 @@ class DynamicResources:
         self._judge = NodeJudge(args, handle, self._tracker, self._resources)
         self._memo = VerdictMemo(self._tracker, self._class_revision)
         self._binder = ClaimBinder(handle, self._tracker, timeout)
+        self._is_silent = handle.kubernetes.since("1.37")
 
     def allocations(
         self, state: CycleState, pod: Pod, node: NodeInfo
@@ -213,7 +215,7 @@ class DynamicResources:
     def post_filter(self, state: CycleState, pod: Pod) -> Status:
         claims = state[_STATE]
         if not claims.claims:
-            return _NOTHING_TO_FREE
+            return _WITHOUT_A_WORD if self._is_silent else _NOTHING_TO_FREE
         try:
             return self._free(claims, pod)
         except ApiError as error:
@@ -335,7 +337,7 @@ class DynamicResources:
             if not is_implicit(claim):
                 delete_claim(cluster, claim)
                 return _DELETED
-        return _STILL_NOT
+        return _WITHOUT_A_WORD if self._is_silent else _STILL_NOT
 
     def _class_revision(self) -> int:
         return self._resources.revision

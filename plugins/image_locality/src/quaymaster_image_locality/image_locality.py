@@ -3,7 +3,7 @@
 Every image of a container, init container or image volume that a node holds counts
 with its size, times the part of all nodes that hold it too: so an image which few nodes
 have does not draw all pods to them. The sum is 0 points up to 23 MiB and 100 points
-from 1000 MiB per container on.
+from 1000 MiB per container on; since Kubernetes 1.37 image volumes count there, too.
 
 Mirrors ``ImageLocality`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/imagelocality/image_locality.go``).
@@ -31,7 +31,7 @@ __all__ = ["ImageLocality"]
 
 _MIB: Final = 1024 * 1024
 _LOWEST_SUM: Final = 23 * _MIB
-_HIGHEST_SUM_PER_CONTAINER: Final = 1000 * _MIB
+_HIGHEST_SUM_PER_IMAGE: Final = 1000 * _MIB
 
 # How many columns are kept: 10 MiB at 5,000 nodes. This is a bound, and not from a
 # measurement.
@@ -39,15 +39,16 @@ _MAX_COLUMNS: Final = 256
 
 
 class _Images(NamedTuple):
-    """The images and containers of a pod, on which its scores depend.
+    """The images of a pod, on which its scores depend.
 
     Attributes:
         names: The images, sorted; one that is used twice is here twice.
-        containers: The number of containers and init containers.
+        count: For how many of them 100 points are to be had: those of containers and
+            init containers, or all.
     """
 
     names: tuple[str, ...]
-    containers: int
+    count: int
 
 
 class ImageLocality:
@@ -60,25 +61,27 @@ class ImageLocality:
     def __init__(self, _args: None, handle: Handle) -> None:
         self._handle = handle
         self._columns = _Columns()
+        counts_volumes = handle.kubernetes.since("1.37")
+        self._images = _ALL_IMAGES if counts_volumes else _IMAGES
 
     @hookimpl
     def sign_pod(self, pod: Pod) -> _Images:
-        return _IMAGES.of(pod)
+        return self._images.of(pod)
 
     @hookimpl
     def score(self, pod: Pod, node: NodeInfo) -> int:
-        wanted = _IMAGES.of(pod)
+        wanted = self._images.of(pod)
         node_count = len(self._handle.snapshot)
         total = 0
         for name in wanted.names:
             image = node.images.get(name)
             if image is not None:
                 total += _spread_size(image, node_count)
-        return _points(total, wanted.containers)
+        return _points(total, wanted.count)
 
     @hookimpl
     def score_nodes(self, pod: Pod, nodes: NodeTable, rows: Rows) -> Int64Array:
-        return self._columns.get(_IMAGES.of(pod), nodes)[rows]
+        return self._columns.get(self._images.of(pod), nodes)[rows]
 
 
 class _Columns:
@@ -109,7 +112,7 @@ def _score_column(wanted: _Images, nodes: NodeTable) -> Int64Array:
         if image is not None:
             holders = np.fromiter(image.rows, dtype=np.intp, count=len(image.rows))
             sums[holders] += _spread_size(image, len(nodes))
-    highest = wanted.containers * _HIGHEST_SUM_PER_CONTAINER
+    highest = wanted.count * _HIGHEST_SUM_PER_IMAGE
     scores: Int64Array = np.minimum(sums, highest) - _LOWEST_SUM
     scores *= MAX_NODE_SCORE
     scores //= highest - _LOWEST_SUM
@@ -122,8 +125,8 @@ def _spread_size(image: ImageState, node_count: int) -> int:
     return int(image.size_bytes * (len(image.rows) / node_count))
 
 
-def _points(total: int, containers: int) -> int:
-    highest = containers * _HIGHEST_SUM_PER_CONTAINER
+def _points(total: int, images: int) -> int:
+    highest = images * _HIGHEST_SUM_PER_IMAGE
     if total < _LOWEST_SUM:
         return 0
     return (
@@ -138,7 +141,13 @@ def _find_images(spec: PodSpec) -> _Images:
     return _Images(tuple(sorted(map(_with_tag, names))), len(containers))
 
 
+def _find_all_images(spec: PodSpec) -> _Images:
+    names = _find_images(spec).names
+    return _Images(names, len(names))
+
+
 _IMAGES: Final = SpecKey(_find_images)
+_ALL_IMAGES: Final = SpecKey(_find_all_images)
 
 
 def _with_tag(name: str) -> str:

@@ -79,7 +79,7 @@ class InterPodAffinity:
     def __init__(self, args: InterPodAffinityArgs, handle: Handle) -> None:
         self._args = args
         self._handle = handle
-        self._namespaces = Namespaces(handle.informers)
+        self._namespaces = Namespaces(handle.informers, handle.kubernetes)
         self._filter_states: PerTemplate[FilterState] = PerTemplate()
         self._score_sources: PerTemplate[ScoreSource] = PerTemplate()
 
