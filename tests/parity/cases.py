@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import lzma
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -60,14 +61,15 @@ class Case:
 
 
 def read_cases(path: Path, version: str = "1.36") -> Iterator[Case]:
-    """Read a ``.jsonl.gz`` file of cases, one by one.
+    """Read a ``.jsonl.gz`` or ``.jsonl.xz`` file of cases, one by one.
 
     Args:
         path: The file.
         version: The version of the Kubernetes that decides.
     """
     kubernetes = Kubernetes(version)
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
+    unpack = lzma.open if path.suffix == ".xz" else gzip.open
+    with unpack(path, "rt", encoding="utf-8") as lines:
         for line in lines:
             yield _case(json.loads(line), kubernetes)
 

@@ -165,7 +165,7 @@ class CaseCluster:
         nominator = Nominator(lambda key: listed.get(Pod, key))
         for pod in (*waiting, *pods):
             nominator.add(pod)
-        snapshot = Snapshot()
+        snapshot = Snapshot(case.kubernetes)
         cache = _filled_cache(snapshot, objects)
         clock = VirtualClock()
         calls = CallLog(clock, ClaimServer(listed, case.drivers))

@@ -1,18 +1,16 @@
 """Every recorded decision of the built-in plugins, on both paths."""
 
 from itertools import islice
-from pathlib import Path as FilePath
+from typing import Final
 
 import pytest
 
 from quaymaster.scheduler import PluginRegistry
-from tests.parity.cases import read_cases
 from tests.parity.cluster import Path
+from tests.parity.recorded import recorded
 from tests.parity.report import check_cases
 
-_DATA = FilePath(__file__).parent / "data"
-_FAMILIES = (
-    "balanced_allocation",
+_DEVICES: Final = (
     "dra_admin_access",
     "dra_basic",
     "dra_binding_conditions",
@@ -25,13 +23,21 @@ _FAMILIES = (
     "dra_scope",
     "dra_selectors",
     "dra_taints",
+)
+"""These were recorded with 1.36 alone."""
+
+_FAMILIES: Final = (
+    "balanced_allocation",
     "image_locality",
+    "inter_pod_affinity",
+    "mixed",
     "node_affinity",
     "node_declared_features",
     "node_ports",
     "node_resources_fit",
     "node_unschedulable_name",
     "nominated",
+    "pod_topology_spread",
     "preemption",
     "profiles",
     "scheduling_gates",
@@ -53,11 +59,17 @@ _FIRST = 5
         pytest.param((_FIRST, None), id="rest", marks=pytest.mark.long),
     ],
 )
-@pytest.mark.parametrize("family", _FAMILIES)
+@pytest.mark.parametrize(
+    ("family", "version"),
+    [
+        *((family, "1.36") for family in _DEVICES),
+        *((family, "1.36") for family in _FAMILIES),
+    ],
+)
 def test_decisions_are_those_of_kube_scheduler(
-    family: str, part: tuple[int, int | None], path: Path
+    family: str, version: str, part: tuple[int, int | None], path: Path
 ) -> None:
-    cases = islice(read_cases(_DATA / f"{family}.jsonl.gz"), *part)
+    cases = islice(recorded(family, version), *part)
     (report,) = check_cases(cases, PluginRegistry.discover(), [path])
     assert report.family == family
     assert report.covered == report.cases > 0

@@ -71,6 +71,25 @@ def test_every_budget_that_selects_a_pod_is_used_up() -> None:
     assert [pod.name for pod in others] == ["x"]
 
 
+def test_since_1_37_a_pod_uses_up_no_budget_behind_the_first_that_it_breaks() -> None:
+    budgets = [
+        make_pod_disruption_budget(name="b", selector=LABELS, disruptions_allowed=1),
+        make_pod_disruption_budget(
+            name="a", selector={"app": "x", "role": "db"}, disruptions_allowed=0
+        ),
+    ]
+    pods = [
+        make_pod(name="first", labels={**LABELS, "role": "db"}),
+        make_pod(name="second", labels=LABELS),
+    ]
+    violating, others = split_by_budgets(pods, budgets)
+    assert [pod.name for pod in violating] == ["first", "second"]
+    # Budget a comes first by its name, breaks, and leaves b to the second pod.
+    violating, others = split_by_budgets(pods, budgets, stops_at_violated=True)
+    assert [pod.name for pod in violating] == ["first"]
+    assert [pod.name for pod in others] == ["second"]
+
+
 BROKEN = LabelSelector(
     match_expressions=(LabelSelectorRequirement(key="app", operator="Near"),)
 )

@@ -12,6 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from quaymaster import ApiObject, Node, Pod, Snapshot
 from quaymaster.columns import ChangeLog
+from quaymaster.config import Kubernetes
 from quaymaster.counting import (
     OUTSIDE,
     DomainCounts,
@@ -416,6 +417,29 @@ def test_relabelled_namespace_changes_what_a_term_is_about() -> None:
     assert namespaces.labels_of("two")["team"] == "blue"
     assert namespaces.labels_of("three") == {}
     assert isinstance(informers.get(Namespace, "one"), Namespace)
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [
+        pytest.param("1.36", None, id="1.36: in all namespaces"),
+        pytest.param("1.37", frozenset({"free"}), id="1.37: in those that match"),
+    ],
+)
+def test_selector_that_matches_no_labels_either(
+    version: str, expected: frozenset[str] | None
+) -> None:
+    informers = HeldObjects(
+        [
+            make_namespace(name="free"),
+            make_namespace(name="taken", labels={"team": "blue"}),
+        ]
+    )
+    absent = LabelSelectorRequirement(key="team", operator="DoesNotExist")
+    selector = LabelSelector(match_expressions=(absent,))
+    term = make_affinity_term(selector={}, namespace_selector=selector)
+    (compiled,) = compile_pod_terms([term], "own")
+    assert Namespaces(informers, Kubernetes(version)).of(compiled) == expected
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,6 @@ from quaymaster._cycle.filter_call import FilterCall
 from quaymaster._cycle.nominated import Ahead, NominatedPods, nominated_ahead
 from quaymaster._cycle.pre_filter import PreFilterOutcome, PreFilterStation
 from quaymaster._objects import Pod
-from quaymaster._objects.resources import pod_usage
 from quaymaster._runtime.profile import Call
 from quaymaster._state.arrays import BoolArray, RowArray, Rows
 from quaymaster._state.node_info import NodeInfo
@@ -180,10 +179,13 @@ class FilterStation:
         """Count nominated pods in on a copy of the table; None if that does not do."""
         if not ahead or self.pod_use(attempt.state) is PodUse.PODS:
             return None
-        imagined = attempt.nodes.imagined()
+        nodes = attempt.nodes
+        imagined = nodes.imagined()
         for row, others in ahead.items():
+            info = nodes.infos[row]
+            assert info is not None  # somebody is nominated to it
             for other in others:
-                if not imagined.imagine_pod(row, pod_usage(other)):
+                if not imagined.imagine_pod(row, info.usage_of(other)):
                     return None
         return imagined
 

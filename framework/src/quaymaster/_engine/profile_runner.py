@@ -127,7 +127,7 @@ class ProfileRunner:
             self.inbox.notify,
             lambda retry: clock.call_later(_SECONDS_TO_RETRY_WATCH, retry),
         )
-        self.snapshot = Snapshot()
+        self.snapshot = Snapshot(config.kubernetes)
         tell = self.tell_on(TraceTopic.CACHE)
         self.cache = TracedCache(self.snapshot, tell) if tell else Cache(self.snapshot)
         self.nominator = Nominator(self.stored_pod)

@@ -13,7 +13,6 @@ from quaymaster._objects.selectors import Selector
 from quaymaster._state.counting.pod_terms import PodTerm
 from quaymaster._versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 
-
 __all__ = ["Namespaces"]
 
 _NO_LABELS: Final[Mapping[str, str]] = {}

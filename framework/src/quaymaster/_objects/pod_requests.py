@@ -1,10 +1,10 @@
 """The exact requests and limits of pods, resizes under way included.
 
-Mirrors ``PodRequests`` and ``PodLimits`` (Kubernetes v1.36,
+Mirrors ``PodRequests`` and ``PodLimits`` (Kubernetes v1.36 and v1.37,
 ``component-helpers/resource/helpers.go``), with the feature gates at their defaults.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from msgspec.structs import replace
@@ -25,6 +25,7 @@ __all__ = [
     "pod_limit_list",
     "pod_request_list",
     "status_changes_requests",
+    "status_changes_totals",
 ]
 
 _ZERO: Final = Quantity(0)
@@ -34,6 +35,7 @@ def pod_request_list(
     pod: Pod,
     *,
     use_status: bool = False,
+    by_totals: bool = False,
     pod_level: bool = True,
     overhead: bool = True,
     missing: Mapping[str, Quantity] | None = None,
@@ -46,14 +48,16 @@ def pod_request_list(
     Args:
         pod: The pod.
         use_status: Look at what the node has given to the containers, too.
+        by_totals: Take the largest of the pod's totals during a resize, as Kubernetes
+            does since 1.37, and not the total of each container's largest amounts.
         pod_level: Let requests of the pod as a whole replace those of its containers.
         overhead: Add what the pod's runtime class costs.
         missing: What a container counts with that does not request a resource at all.
     """
     spec = pod.spec
-    total = _container_requests(pod, use_status, missing or {})
+    total = _container_requests(pod, use_status, by_totals, missing or {})
     if pod_level and has_pod_level_requests(spec):
-        _replace_by_pod_level(total, pod, use_status)
+        _replace_by_pod_level(total, pod, use_status, by_totals)
     if overhead and spec.overhead:
         _add(total, spec.overhead)
     return total
@@ -77,7 +81,7 @@ def pod_limit_list(
         containers=tuple(map(_requesting_its_limits, spec.containers)),
         init_containers=tuple(map(_requesting_its_limits, spec.init_containers)),
     )
-    total = _container_requests(Pod(spec=limiting), False, {})
+    total = _sum_up(limiting, _spec_requests)
     if pod_level and spec.resources is not None:
         own = spec.resources.limits
         total |= {k: v for k, v in own.items() if _is_pod_level_resource(k)}
@@ -103,6 +107,20 @@ def status_changes_requests(pod: Pod) -> bool:
     ) or _any_status_differs(status.init_container_statuses, spec.init_containers)
 
 
+def status_changes_totals(pod: Pod) -> bool:
+    """Whether a pod's status may make its totals differ from those of its spec."""
+    status, spec = pod.status, pod.spec
+    if _is_resize_infeasible(status):
+        return True
+    if status.resources is not None and status.allocated_resources:
+        return True
+    if status.resources is not None and has_pod_level_requests(spec):
+        return True
+    return _any_total_differs(
+        status.container_statuses, spec.containers
+    ) or _any_total_differs(status.init_container_statuses, spec.init_containers)
+
+
 def has_pod_level_requests(spec: PodSpec) -> bool:
     """Whether a pod as a whole requests something that can be requested that way."""
     return spec.resources is not None and any(
@@ -111,48 +129,106 @@ def has_pod_level_requests(spec: PodSpec) -> bool:
 
 
 def _container_requests(
-    pod: Pod, use_status: bool, missing: Mapping[str, Quantity]
+    pod: Pod, use_status: bool, by_totals: bool, missing: Mapping[str, Quantity]
 ) -> ResourceList:
-    spec = pod.spec
-    statuses: Mapping[str, ContainerStatus] = {}
-    if use_status:
-        statuses = _statuses_by_name(pod.status)
+    if not use_status:
+        return _sum_up(pod.spec, _spec_requests, missing)
+    if by_totals:
+        return _largest_total(pod, missing)
+    return _sum_up(pod.spec, _LargestAmounts(pod), missing)
+
+
+def _sum_up(
+    spec: PodSpec,
+    own: Callable[[Container], ResourceList],
+    missing: Mapping[str, Quantity] | None = None,
+) -> ResourceList:
+    """Add up what containers count with, each by itself."""
+
+    def complete(container: Container) -> ResourceList:
+        return {**missing, **own(container)} if missing else own(container)
+
     total: ResourceList = {}
     for container in spec.containers:
-        _add(total, _effective_requests(container, pod, statuses, missing))
+        _add(total, complete(container))
     sidecars: ResourceList = {}
     peak: ResourceList = {}
     for container in spec.init_containers:
         if container.is_sidecar:
-            own = _effective_requests(container, pod, statuses, missing)
-            _add(total, own)
-            _add(sidecars, own)
+            amounts = complete(container)
+            _add(total, amounts)
+            _add(sidecars, amounts)
             _raise_to(peak, sidecars)
         else:
-            running = _effective_requests(container, pod, {}, missing).copy()
+            running = complete(container).copy()
             _add(running, sidecars)
             _raise_to(peak, running)
     _raise_to(total, peak)
     return total
 
 
-def _effective_requests(
-    container: Container,
-    pod: Pod,
-    statuses: Mapping[str, ContainerStatus],
-    missing: Mapping[str, Quantity],
-) -> ResourceList:
-    requests = container.resources.requests
-    status = statuses.get(container.name)
-    if status is not None and status.resources is not None:
+def _spec_requests(container: Container) -> ResourceList:
+    return container.resources.requests
+
+
+class _LargestAmounts:
+    """What each container counts with during a resize, before Kubernetes 1.37."""
+
+    def __init__(self, pod: Pod) -> None:
+        self._pod = pod
+        plain = {one.name for one in pod.spec.init_containers if not one.is_sidecar}
+        self._statuses = {
+            name: status
+            for name, status in _statuses_by_name(pod.status).items()
+            if name not in plain
+        }
+
+    def __call__(self, container: Container) -> ResourceList:
+        requests = container.resources.requests
+        status = self._statuses.get(container.name)
+        if status is None or status.resources is None:
+            return requests
         actual = status.resources.requests
-        requests = _resized(pod, requests, actual, status.allocated_resources)
-    if missing:
-        return {**missing, **requests}
-    return requests
+        return _resized(self._pod, requests, actual, status.allocated_resources)
 
 
-def _replace_by_pod_level(total: ResourceList, pod: Pod, use_status: bool) -> None:
+def _largest_total(pod: Pod, missing: Mapping[str, Quantity]) -> ResourceList:
+    """Return the largest of what a pod wants, was promised, and has, in all.
+
+    An infeasible resize leaves out what it wants. The pod's own status, if it has both
+    of the others, says more than the statuses of its containers.
+    """
+    spec, status = pod.spec, pod.status
+    leaves_out = _is_resize_infeasible(status)
+    own = status.resources.requests if status.resources is not None else {}
+    if status.allocated_resources and own:
+        promised, actual = status.allocated_resources, own
+    else:
+        statuses = _statuses_by_name(status)
+
+        def allocated(container: Container) -> ResourceList:
+            found = statuses.get(container.name)
+            if found is not None and found.allocated_resources:
+                return found.allocated_resources
+            return {} if leaves_out else container.resources.requests
+
+        def actuated(container: Container) -> ResourceList:
+            found = statuses.get(container.name)
+            if found is not None and found.resources and found.resources.requests:
+                return found.resources.requests
+            return allocated(container)
+
+        promised = _sum_up(spec, allocated, missing)
+        actual = _sum_up(spec, actuated, missing)
+    largest = {} if leaves_out else _sum_up(spec, _spec_requests, missing)
+    _raise_to(largest, promised)
+    _raise_to(largest, actual)
+    return largest
+
+
+def _replace_by_pod_level(
+    total: ResourceList, pod: Pod, use_status: bool, by_totals: bool
+) -> None:
     assert pod.spec.resources is not None  # or there would be no pod-level requests
     wanted = pod.spec.resources.requests
     effective = wanted
@@ -160,7 +236,7 @@ def _replace_by_pod_level(total: ResourceList, pod: Pod, use_status: bool) -> No
     if use_status and status.resources is not None:
         actual = status.resources.requests
         effective = _resized(pod, wanted, actual, status.allocated_resources)
-    for name in wanted:
+    for name in effective if by_totals else wanted:
         if _is_pod_level_resource(name):
             total[name] = effective.get(name, _ZERO)
 
@@ -194,6 +270,20 @@ def _any_status_differs(
             return True
         wanted = containers[index].resources.requests
         if _differs(wanted, status.resources.requests, status.allocated_resources):
+            return True
+    return False
+
+
+def _any_total_differs(
+    statuses: Iterable[ContainerStatus], containers: tuple[Container, ...]
+) -> bool:
+    for index, status in enumerate(statuses):
+        if index >= len(containers) or containers[index].name != status.name:
+            return True
+        wanted = containers[index].resources.requests
+        actual = status.resources.requests if status.resources is not None else {}
+        allocated = status.allocated_resources
+        if (actual and actual != wanted) or (allocated and allocated != wanted):
             return True
     return False
 

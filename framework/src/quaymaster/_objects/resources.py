@@ -9,7 +9,7 @@ gates at their defaults. Whatever follows from a spec alone is computed once per
 `PodSpec` and kept on it, so treat every result as read-only.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from quaymaster._objects import ContainerPort, Node, Pod, PodSpec, SpecKey
@@ -18,6 +18,7 @@ from quaymaster._objects.pod_requests import (
     pod_limit_list,
     pod_request_list,
     status_changes_requests,
+    status_changes_totals,
 )
 from quaymaster._objects.quantity import Quantity, ResourceList
 from quaymaster._objects.resource_names import (
@@ -29,6 +30,7 @@ from quaymaster._objects.resource_names import (
     is_overcommit_allowed,
     is_scalar_resource,
 )
+from quaymaster._versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 
 __all__ = [
     "DEFAULT_MEMORY_REQUEST",
@@ -45,6 +47,7 @@ __all__ = [
     "pod_requests",
     "pod_usage",
     "score_requests",
+    "usage_by",
 ]
 
 DEFAULT_MILLI_CPU_REQUEST: Final = 100
@@ -184,6 +187,14 @@ class PodUsage:
         self.non_zero_memory = non_zero_memory
         self.host_ports = host_ports
 
+    def counts_like(self, other: "PodUsage") -> bool:
+        """Whether another usage has the same amounts."""
+        return (
+            self.requests == other.requests
+            and self.non_zero_milli_cpu == other.non_zero_milli_cpu
+            and self.non_zero_memory == other.non_zero_memory
+        )
+
     def __repr__(self) -> str:
         return (
             f"PodUsage({self.requests!r}, {self.non_zero_milli_cpu}, "
@@ -196,8 +207,22 @@ def pod_requests(pod: Pod) -> Resources:
     return _REQUESTS.of(pod)
 
 
-def pod_usage(pod: Pod) -> PodUsage:
-    """The usage of a pod on a node, resizes under way included."""
+def pod_usage(pod: Pod, kubernetes: Kubernetes = DEFAULT_KUBERNETES) -> PodUsage:
+    """The usage of a pod on a node, resizes under way included.
+
+    Args:
+        pod: The pod.
+        kubernetes: The Kubernetes that counts, since 1.37 counts resizes otherwise.
+    """
+    return usage_by(kubernetes)(pod)
+
+
+def usage_by(kubernetes: Kubernetes) -> Callable[[Pod], PodUsage]:
+    """Return the function that gives the usage of pods as a Kubernetes counts it."""
+    return _usage_by_totals if kubernetes.since("1.37") else _usage_by_containers
+
+
+def _usage_by_containers(pod: Pod) -> PodUsage:
     status = pod.status
     if (
         status.container_statuses
@@ -205,6 +230,20 @@ def pod_usage(pod: Pod) -> PodUsage:
         or status.resources is not None
     ) and status_changes_requests(pod):
         return _usage(pod)
+    return _USAGE.of(pod)
+
+
+def _usage_by_totals(pod: Pod) -> PodUsage:
+    status = pod.status
+    if (
+        status.container_statuses
+        or status.init_container_statuses
+        or status.resources is not None
+        or status.conditions
+    ) and status_changes_totals(pod):
+        usage, usual = _usage(pod, by_totals=True), _USAGE.of(pod)
+        # The same object, so that an update which changes nothing is seen as such.
+        return usual if usage.counts_like(usual) else usage
     return _USAGE.of(pod)
 
 
@@ -258,12 +297,14 @@ _PORTS: Final = SpecKey(_host_ports)
 _USAGE: Final = SpecKey(_usage_by_spec)
 
 
-def _usage(pod: Pod) -> PodUsage:
-    requests = pod_request_list(pod, use_status=True)
+def _usage(pod: Pod, *, by_totals: bool = False) -> PodUsage:
+    requests = pod_request_list(pod, use_status=True, by_totals=by_totals)
     missing: Mapping[str, Quantity] = _NON_ZERO_DEFAULTS
     if has_pod_level_requests(pod.spec):
         missing = {k: v for k, v in missing.items() if k not in requests}
-    non_zero = pod_request_list(pod, use_status=True, missing=missing)
+    non_zero = pod_request_list(
+        pod, use_status=True, by_totals=by_totals, missing=missing
+    )
     return PodUsage(
         Resources.from_list(requests),
         non_zero.get(CPU, _ZERO).milli_value,

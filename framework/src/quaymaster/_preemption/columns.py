@@ -6,7 +6,6 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from quaymaster._objects import Pod
-from quaymaster._objects.resources import pod_usage
 from quaymaster._preemption.candidates import started
 from quaymaster._state.arrays import Float64Array, Int64Array, RowArray
 from quaymaster._state.node_info import NodeInfo
@@ -131,7 +130,7 @@ class VictimColumns:
             self._grow(len(pods))
         row, count = info.row, len(pods)
         self._uids[row] = [pod.uid for pod in pods]
-        usages = [pod_usage(pod) for pod in pods]
+        usages = [info.usage_of(pod) for pod in pods]
         self.priority[count:, row] = NOBODY
         self.priority[:count, row] = [pod.priority for pod in pods]
         self.start[:count, row] = [started(pod) for pod in pods]

@@ -1,10 +1,10 @@
 """The requests of pods that are nominated to nodes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from quaymaster._contract.handle import Handle
 from quaymaster._objects import Pod
-from quaymaster._objects.resources import PodUsage, pod_usage
+from quaymaster._objects.resources import PodUsage
 from quaymaster._state.node_info import NodeInfo
 
 __all__ = ["Promises"]
@@ -45,7 +45,7 @@ class Promises:
             promised = known.get(info.name)
             # Identity: the nominator gives the same sequence until it changes.
             if promised is None or promised.pods is not pods:
-                promised = known[info.name] = _Promised(pods)
+                promised = known[info.name] = _Promised(pods, info.usage_of)
             for its_priority, its_uid, usage in promised.requests:
                 if its_priority < priority or its_uid == uid:
                     continue
@@ -62,6 +62,8 @@ class _Promised:
 
     __slots__ = ("pods", "requests")
 
-    def __init__(self, pods: Sequence[Pod]) -> None:
+    def __init__(
+        self, pods: Sequence[Pod], usage_of: Callable[[Pod], PodUsage]
+    ) -> None:
         self.pods = pods
-        self.requests = [(pod.priority, pod.uid, pod_usage(pod)) for pod in pods]
+        self.requests = [(pod.priority, pod.uid, usage_of(pod)) for pod in pods]

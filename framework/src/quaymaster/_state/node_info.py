@@ -3,7 +3,7 @@
 Mirrors ``NodeInfo`` (Kubernetes v1.36, ``pkg/scheduler/framework/types.go``).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from quaymaster._objects import Node, Pod, Taint
 from quaymaster._objects.resources import (
@@ -108,6 +108,7 @@ class NodeInfo:
             counts with 200 MiB.
         used_ports: The host ports taken by the pods.
         images: Image name -> what the cluster knows about it, for images on this node.
+        usage_of: Gives what a pod takes.
     """
 
     __slots__ = (
@@ -119,11 +120,20 @@ class NodeInfo:
         "pods",
         "requested",
         "row",
+        "usage_of",
         "used_ports",
     )
 
-    def __init__(self, node: Node, *, row: int = -1, pods: Iterable[Pod] = ()) -> None:
+    def __init__(
+        self,
+        node: Node,
+        *,
+        row: int = -1,
+        pods: Iterable[Pod] = (),
+        usage_of: Callable[[Pod], PodUsage] = pod_usage,
+    ) -> None:
         self.node = node
+        self.usage_of = usage_of
         self.row = row
         self.pods: dict[str, Pod] = {}
         self.allocatable = node_allocatable(node)
@@ -194,10 +204,11 @@ class NodeInfo:
         other.non_zero_memory = self.non_zero_memory
         other.used_ports = self.used_ports.clone()
         other.images = self.images
+        other.usage_of = self.usage_of
         return other
 
     def _count(self, pod: Pod, sign: int) -> PodUsage:
-        usage = pod_usage(pod)
+        usage = self.usage_of(pod)
         self.requested.add(usage.requests, sign)
         self.non_zero_milli_cpu += sign * usage.non_zero_milli_cpu
         self.non_zero_memory += sign * usage.non_zero_memory

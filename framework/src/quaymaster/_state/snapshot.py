@@ -8,11 +8,12 @@ v1.36, ``pkg/scheduler/backend/cache/snapshot.go``) offers to plugins.
 from collections.abc import Iterable, Iterator
 
 from quaymaster._objects import ContainerPort, Node, Pod, PodStatus
-from quaymaster._objects.resources import pod_usage
+from quaymaster._objects.resources import usage_by
 from quaymaster._state.claim_users import ClaimUsers
 from quaymaster._state.counting.counts import PodCounts
 from quaymaster._state.node_info import NodeInfo
 from quaymaster._state.node_table import NodeTable
+from quaymaster._versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 
 __all__ = ["Snapshot"]
 
@@ -20,13 +21,17 @@ __all__ = ["Snapshot"]
 class Snapshot:
     """Every node with its pods. Plugins read; only the framework writes.
 
+    Args:
+        kubernetes: The Kubernetes that says what pods take.
+
     Attributes:
         nodes: The nodes as columns.
         counts: How many pods there are, per node or topology domain.
         claims: The counts behind `claim_users`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, kubernetes: Kubernetes = DEFAULT_KUBERNETES) -> None:
+        self._usage_of = usage_by(kubernetes)
         self.nodes = NodeTable()
         self.counts = PodCounts(self.nodes)
         self._strays: dict[str, dict[str, Pod]] = {}
@@ -60,7 +65,7 @@ class Snapshot:
         info = self.nodes.get(name)
         if info is None:
             pods = self._strays.pop(name, {})
-            info = NodeInfo(node, pods=pods.values())
+            info = NodeInfo(node, pods=pods.values(), usage_of=self._usage_of)
             self.nodes.add(info)
             self.counts.node_changed()
             for pod in pods.values():
@@ -125,7 +130,7 @@ class Snapshot:
         if (
             info is not None
             and old.node_name == new.node_name
-            and _counts_the_same(old, new)
+            and self._counts_the_same(old, new)
         ):
             info.pods[new.metadata.uid] = new
             # Identity: a changed status is a new object. If a new one says the same,
@@ -136,34 +141,37 @@ class Snapshot:
         self.remove_pod(old)
         self.add_pod(new)
 
+    def _counts_the_same(self, old: Pod, new: Pod) -> bool:
+        """Whether nothing has changed by which a plugin may count the pod."""
+        before, after = old.metadata, new.metadata
+        # Identity: an update mostly shares the spec, and equal specs become one object
+        # when they enter a cluster (`SpecPool`). If not, the pod is counted out and in
+        # again, which is right as well, and takes five times as long.
+        # Identity: an update of anything but the spec keeps the spec's object.
+        if (
+            old.spec is not new.spec
+            or before.deletion_timestamp != after.deletion_timestamp
+        ):
+            return False
+        # Identity: most updates share the labels.
+        if before.labels is not after.labels and before.labels != after.labels:
+            return False
+        if _report_the_same(old.status, new.status):
+            return True
+        # Identity: where amounts are the usual ones, so is the object.
+        return self._usage_of(old) is self._usage_of(new)
+
     def _write_host_ports(self, info: NodeInfo, ports: Iterable[ContainerPort]) -> None:
         keys = [(port.protocol or "TCP", port.host_port) for port in ports]
         self.nodes.write_host_ports(info, keys)
-
-
-def _counts_the_same(old: Pod, new: Pod) -> bool:
-    """Whether nothing has changed by which a plugin may count the pod."""
-    before, after = old.metadata, new.metadata
-    # Identity: an update mostly shares the spec, and equal specs become one object when
-    # they enter a cluster (`SpecPool`). If not, the pod is counted out and in again,
-    # which is right as well, and takes five times as long.
-    # Identity: an update of anything but the spec keeps the spec's object.
-    if (
-        old.spec is not new.spec
-        or before.deletion_timestamp != after.deletion_timestamp
-    ):
-        return False
-    # Identity: most updates share the labels.
-    if before.labels is not after.labels and before.labels != after.labels:
-        return False
-    return _report_the_same(old.status, new.status) or pod_usage(old) is pod_usage(new)
 
 
 def _report_the_same(old: PodStatus, new: PodStatus) -> bool:
     """Whether two statuses of a pod hold the same of what its usage may follow from."""
     # Identity: mostly neither has any. Two that differ may still mean the same usage.
     return (
-        old.container_statuses is new.container_statuses
+        old.conditions is new.conditions
+        and old.container_statuses is new.container_statuses
         and old.init_container_statuses is new.init_container_statuses
         and old.resources is None
         and new.resources is None

@@ -43,12 +43,12 @@ class _Images(NamedTuple):
 
     Attributes:
         names: The images, sorted; one that is used twice is here twice.
-        count: For how many of them 100 points are to be had: those of containers and
+        counted: For how many of them 100 points are to be had: those of containers and
             init containers, or all.
     """
 
     names: tuple[str, ...]
-    count: int
+    counted: int
 
 
 class ImageLocality:
@@ -77,7 +77,7 @@ class ImageLocality:
             image = node.images.get(name)
             if image is not None:
                 total += _spread_size(image, node_count)
-        return _points(total, wanted.count)
+        return _points(total, wanted.counted)
 
     @hookimpl
     def score_nodes(self, pod: Pod, nodes: NodeTable, rows: Rows) -> Int64Array:
@@ -112,7 +112,7 @@ def _score_column(wanted: _Images, nodes: NodeTable) -> Int64Array:
         if image is not None:
             holders = np.fromiter(image.rows, dtype=np.intp, count=len(image.rows))
             sums[holders] += _spread_size(image, len(nodes))
-    highest = wanted.count * _HIGHEST_SUM_PER_IMAGE
+    highest = wanted.counted * _HIGHEST_SUM_PER_IMAGE
     scores: Int64Array = np.minimum(sums, highest) - _LOWEST_SUM
     scores *= MAX_NODE_SCORE
     scores //= highest - _LOWEST_SUM

@@ -59,8 +59,9 @@ class NodeResourcesBalancedAllocation:
     reads = ()
 
     def __init__(
-        self, args: NodeResourcesBalancedAllocationArgs, _handle: Handle
+        self, args: NodeResourcesBalancedAllocationArgs, handle: Handle
     ) -> None:
+        self._kubernetes = handle.kubernetes
         self._resources = tuple(ResourceColumn(spec.name) for spec in args.resources)
         self._before: dict[tuple[str, ...], BalanceColumn] = {}
 
@@ -109,7 +110,7 @@ class NodeResourcesBalancedAllocation:
 
     def _requests(self, pod: Pod) -> tuple[int, ...]:
         """Return what the pod requests of each resource, without defaults."""
-        requests = pod_usage(pod).requests
+        requests = pod_usage(pod, self._kubernetes).requests
         return tuple([resource.request(requests) for resource in self._resources])
 
     def _demands(self, pod: Pod) -> list[Demand]:

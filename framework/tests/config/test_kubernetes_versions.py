@@ -1,0 +1,185 @@
+"""Configurations are completed for a version of Kubernetes, with its feature gates."""
+
+from collections.abc import Mapping
+
+import attrs
+import pytest
+
+from quaymaster import Handle, Pod, Status, hookimpl
+from quaymaster.config import (
+    KUBERNETES_VERSIONS,
+    ArgsError,
+    ConfigErrors,
+    Kubernetes,
+    KubernetesError,
+    SchedulerConfig,
+    default_config,
+    parse_config,
+    shipped_profiles,
+)
+from quaymaster.hookspecs import since_kubernetes
+from quaymaster.scheduler import PluginRegistry
+from quaymaster.testing import profile_config
+
+OLD, NEW = Kubernetes("1.36"), Kubernetes("1.37")
+
+
+def test_versions_come_in_the_order_of_their_release() -> None:
+    assert KUBERNETES_VERSIONS == ("1.36", "1.37")
+    assert NEW.since("1.36")
+    assert NEW.since("1.37")
+    assert not OLD.since("1.37")
+
+
+def test_unknown_version_is_refused_with_those_that_are_known() -> None:
+    expected = "kubernetes_version: expected one of 1.36, 1.37, got '1.35'"
+    with pytest.raises(KubernetesError, match=expected):
+        Kubernetes("1.35")
+
+
+def test_gates_follow_the_version_unless_they_are_set() -> None:
+    gate = "StorageCapacityScoring"
+    assert not OLD.enabled(gate)
+    assert NEW.enabled(gate)
+    assert Kubernetes("1.36", {gate: True}).enabled(gate)
+    assert not Kubernetes("1.37", {gate: False}).enabled(gate)
+    assert str(Kubernetes("1.37", {gate: False})) == f"1.37 ({gate}=false)"
+    assert str(NEW) == "1.37"
+
+
+@pytest.mark.parametrize(
+    ("gates", "message"),
+    [
+        pytest.param(
+            {"StorageCapacityScorin": True},
+            "the scheduler of 1.37 reads no such feature gate; did you mean "
+            "'StorageCapacityScoring'?",
+            id="unknown",
+        ),
+        pytest.param(
+            {"GangScheduling": True},
+            "the scheduler of 1.37 reads no such feature gate",
+            id="gone",
+        ),
+        pytest.param(
+            {"DRADeviceTaints": False},
+            "Kubernetes 1.37 locks it to true",
+            id="locked",
+        ),
+        pytest.param(
+            {"GenericWorkload": True},
+            "only false is played, its default in 1.37",
+            id="not played",
+        ),
+        pytest.param(
+            {"VolumeLimitScaling": "yes"}, "expected true or false", id="no boolean"
+        ),
+    ],
+)
+def test_gate_that_cannot_be_set_like_that_is_refused(
+    gates: Mapping[str, bool], message: str
+) -> None:
+    with pytest.raises(KubernetesError) as caught:
+        Kubernetes("1.37", gates)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "gates",
+    [
+        pytest.param({"GenericWorkload": False}, id="as by default"),
+        pytest.param({"DRADeviceTaints": True}, id="as it is locked"),
+        pytest.param({"OpportunisticBatching": False}, id="without effect here"),
+    ],
+)
+def test_gate_that_changes_nothing_is_accepted(gates: Mapping[str, bool]) -> None:
+    assert Kubernetes("1.37", gates).feature_gates == gates
+
+
+def names_at(config: SchedulerConfig, point: str) -> list[str]:
+    return [plugin.name for plugin in config.profiles[0].plugins[point]]
+
+
+def test_default_profile_is_that_of_the_version() -> None:
+    registry = PluginRegistry.discover()
+    old = default_config(registry, kubernetes=OLD)
+    new = default_config(registry, kubernetes=NEW)
+    assert old.kubernetes == OLD
+    assert new.kubernetes == NEW
+    assert names_at(old, "filter")[:2] == ["NodeUnschedulable", "NodeName"]
+    assert names_at(new, "filter")[:2] == ["NodeName", "NodeUnschedulable"]
+    added = ["NodeName", "NodeUnschedulable", "TaintToleration"]
+    assert names_at(new, "preFilter")[:3] == added
+    assert names_at(new, "preFilter")[3:] == names_at(old, "preFilter")
+
+
+def test_default_profiles_are_shipped() -> None:
+    for version in KUBERNETES_VERSIONS:
+        assert Kubernetes(version).default_profile in shipped_profiles()
+
+
+@attrs.frozen
+class Limit:
+    most: int = 0
+
+    def completed(self, kubernetes: Kubernetes) -> "Limit":
+        if kubernetes.since("1.37"):
+            return attrs.evolve(self, most=self.most or 7)
+        if self.most:
+            raise ArgsError("most", "expected nothing before Kubernetes 1.37")
+        return self
+
+
+class Counts:
+    Args = Limit
+
+    def __init__(self, args: Limit, handle: Handle) -> None:
+        self.kubernetes = handle.kubernetes
+
+    @hookimpl
+    @since_kubernetes("1.37")
+    def pre_filter(self) -> None:
+        return None
+
+    @hookimpl
+    def filter(self, pod: Pod) -> Status | None:
+        return None
+
+
+REGISTRY = PluginRegistry.discover().with_plugin(Counts)
+
+
+def test_hook_of_a_later_version_is_not_listed_before() -> None:
+    document = profile_config(enable=[Counts])
+    for kubernetes, expected in ((OLD, False), (NEW, True)):
+        config = parse_config(document, REGISTRY, kubernetes=kubernetes)
+        assert ("Counts" in names_at(config, "preFilter")) is expected
+        assert "Counts" in names_at(config, "filter")
+
+
+def test_hook_of_a_later_version_cannot_be_enabled_before() -> None:
+    document = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [{"plugins": {"preFilter": {"enabled": [{"name": "Counts"}]}}}],
+    }
+    with pytest.raises(ConfigErrors, match="does not implement preFilter"):
+        parse_config(document, REGISTRY, kubernetes=OLD)
+    assert parse_config(document, REGISTRY, kubernetes=NEW).profiles
+
+
+def test_arguments_get_the_defaults_of_the_version() -> None:
+    document = profile_config(enable=[Counts])
+    for kubernetes, most in ((OLD, 0), (NEW, 7)):
+        config = parse_config(document, REGISTRY, kubernetes=kubernetes)
+        assert config.profiles[0].plugin_args["Counts"] == Limit(most)
+
+
+def test_argument_of_a_later_version_is_refused_at_its_place() -> None:
+    document = profile_config(enable=[Counts], args={"Counts": {"most": 3}})
+    with pytest.raises(ConfigErrors) as caught:
+        parse_config(document, REGISTRY, source="file.yaml", kubernetes=OLD)
+    assert str(caught.value) == (
+        "file.yaml: profiles[0].pluginConfig[0].args.most: expected nothing before "
+        "Kubernetes 1.37"
+    )
