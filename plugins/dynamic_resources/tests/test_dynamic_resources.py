@@ -162,11 +162,15 @@ def test_pods_share_a_claim_and_stay_where_its_devices_are() -> None:
         pytest.param(
             [
                 make_resource_claim(
-                    requests=[make_device_request(selectors=["device.x"])]
+                    requests=[
+                        make_device_request(
+                            selectors=["quantity(device.driver).isInteger()"]
+                        )
+                    ]
                 )
             ],
-            "CEL compile error",
-            id="no expression",
+            "CEL runtime error",
+            id="selector without a value",
         ),
     ],
 )

@@ -219,6 +219,59 @@ def test_class_stands_for_an_extended_resource_alone() -> None:
     assert paths_of(DeviceClass, {"extendedResourceName": "cpu"}) == [path]
 
 
+DEAR = (
+    "device.driver.split('').all(x, " + "device.driver.split('').all(y, x == y)" + ")"
+)
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ('device.driver == "gpu.example.com"', None),
+        ("device.driver ==", "compilation failed"),
+        ("device.drivers == 'a'", "compilation failed"),
+        ("device.driver", "compilation failed: must evaluate to bool"),
+        ("1 == 1.0", "compilation failed"),
+        (
+            "device.driver == '" + "a" * 10 * 1024 + "'",
+            "expected at most 10240 bytes, got 10259",
+        ),
+        (DEAR, "expected an estimated cost of at most 1000000, got"),
+    ],
+)
+def test_selectors_are_compiled_before_they_are_stored(
+    expression: str, message: str | None
+) -> None:
+    selectors = [{"cel": {"expression": expression}}]
+    request = claim(exactly(selectors=selectors))
+    place = "devices.requests[0].exactly.selectors[0].cel.expression"
+    alternative = claim(
+        first_of({"name": "s", "deviceClassName": "gpu", "selectors": selectors})
+    )
+    other = "devices.requests[0].firstAvailable[0].selectors[0].cel.expression"
+    given: list[tuple[type[ApiObject], Tree, str]] = [
+        (DeviceClass, {"selectors": selectors}, "spec.selectors[0].cel.expression"),
+        (ResourceClaim, request, f"spec.{place}"),
+        (ResourceClaim, alternative, f"spec.{other}"),
+        (ResourceClaimTemplate, {"spec": request}, f"spec.spec.{place}"),
+    ]
+    for kind, spec, path in given:
+        if message is None:
+            assert paths_of(kind, spec) == []
+        else:
+            with pytest.raises(AdmissionError) as caught:
+                stored(kind, spec)
+            [problem] = caught.value.problems
+            assert problem.path == path
+            assert problem.message.startswith(message)
+
+
+def test_selector_that_does_not_compile_is_shown_with_its_place() -> None:
+    selectors = [{"cel": {"expression": "device.driver == 1"}}]
+    with pytest.raises(AdmissionError, match=r"failed: 1:15: .*'device.driver == 1'"):
+        stored(DeviceClass, {"selectors": selectors})
+
+
 @pytest.mark.parametrize("kind", ["ResourceSlice", "ResourceClaim"])
 def test_written_object_is_read_as_the_same(kind: str) -> None:
     specs = {

@@ -6,6 +6,9 @@ Mirrors ``pkg/apis/resource/validation/validation.go`` (Kubernetes v1.36).
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from quaymaster._cel.errors import CelCompilationError
+from quaymaster._cel.limits import LONGEST_SELECTOR, SELECTOR_COST_LIMIT
+from quaymaster._cel.selector import compile_selector
 from quaymaster._inmemory.admission.problems import Report
 from quaymaster._inmemory.admission.syntax import (
     CSI_DRIVER_NAME,
@@ -122,9 +125,25 @@ def _check_selectors(
     for index, selector in enumerate(selectors):
         if selector.cel is None:
             report.add(f"{where}[{index}].cel", "expected an expression, got none")
-        elif not selector.cel.expression:
+        else:
             at = f"{where}[{index}].cel.expression"
-            report.add(at, "expected an expression, got none")
+            _check_expression(selector.cel.expression, at, report)
+
+
+def _check_expression(expression: str, path: str, report: Report) -> None:
+    size = len(expression.encode())
+    if not expression:
+        report.add(path, "expected an expression, got none")
+    elif size > LONGEST_SELECTOR:
+        report.expect(False, path, f"at most {LONGEST_SELECTOR} bytes", size)
+    else:
+        try:
+            cost = compile_selector(expression).max_cost
+        except CelCompilationError as error:
+            report.add(path, f"{error}, in {expression!r}")
+        else:
+            expected = f"an estimated cost of at most {SELECTOR_COST_LIMIT}"
+            report.expect(cost <= SELECTOR_COST_LIMIT, path, expected, cost)
 
 
 def _check_toleration(toleration: DeviceToleration, path: str, report: Report) -> None:
