@@ -18,6 +18,7 @@ from quaymaster import (
     Snapshot,
     Status,
 )
+from quaymaster.config import Kubernetes
 from quaymaster.hookspecs import QueueingHintFn
 from quaymaster.scheduler import Failure, FailureKind, QueueName, VirtualClock
 from quaymaster.testing import make_node, make_pod
@@ -27,6 +28,7 @@ from tests.kit.internals.queue import (
     Nominator,
     QueuedPod,
     QueueProfile,
+    QueueRules,
     SchedulingQueue,
 )
 from tests.kit.internals.state import Cache
@@ -99,6 +101,7 @@ class QueueRig:
         longest: For how many it backs off at the most.
         limit: After how many seconds the flush takes a pod.
         flush_gated: Whether the flush asks the gates.
+        kubernetes: The version whose queue it is.
         start: The time at first.
     """
 
@@ -111,11 +114,13 @@ class QueueRig:
         longest: float = 10.0,
         limit: float = 300.0,
         flush_gated: bool = False,
+        kubernetes: str = "1.36",
         start: float = START,
     ) -> None:
         self.clock = VirtualClock(start)
         self.stored: dict[str, Pod] = {}
         self.versions = 0
+        version = Kubernetes(kubernetes)
         profile = QueueProfile(
             sort_key=by_priority,
             pre_enqueue=tuple((gates or {}).items()),
@@ -128,6 +133,7 @@ class QueueRig:
             backoff=BackoffPolicy(initial_seconds=initial, max_seconds=longest),
             max_in_unschedulable_seconds=limit,
             flush_gated_pods=flush_gated,
+            rules=QueueRules.of(version),
         )
         self.queue.start()
         self.cache = Cache(Snapshot())
@@ -137,6 +143,7 @@ class QueueRig:
             scheduler_names={"default-scheduler"},
             reject_waiting=lambda _uid: False,
             progress=Progress(self.clock),
+            kubernetes=version,
         )
         self.failures = FailureHandler(
             clock=self.clock,

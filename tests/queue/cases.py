@@ -8,9 +8,13 @@ from typing import Any, TypeAlias
 
 import attrs
 
-__all__ = ["DATA", "Case", "Json", "read_cases"]
+from quaymaster.config import Kubernetes
+
+__all__ = ["DATA", "FAMILIES", "Case", "Json", "read_cases", "read_family"]
 
 DATA = Path(__file__).parent / "data"
+
+FAMILIES = sorted(file.name.split(".")[0] for file in DATA.glob("*.jsonl.gz"))
 
 Json: TypeAlias = Mapping[str, Any]
 
@@ -23,24 +27,65 @@ class Case:
         case_id: ``family-number``.
         config: The queue's configuration and its plugins.
         operations: What happens, in order.
-        expected: The state after each operation.
+        expected: The state after each operation; empty if the file does not say.
+        kubernetes: The Kubernetes whose queue it is.
     """
 
     case_id: str
     config: Json
     operations: Sequence[Json]
     expected: Sequence[Json]
+    kubernetes: Kubernetes
+
+    @property
+    def has_two_queues(self) -> bool:
+        """Whether upstream has one pod in two queues, which is a defect."""
+        return any("inTwoQueues" in result for result in self.expected)
 
 
-def read_cases(file: Path) -> Iterator[Case]:
-    """Read the traces of one family."""
-    with gzip.open(file, "rt") as lines:
+def read_cases(file: Path, version: str = "1.36") -> Iterator[Case]:
+    """Read the traces of one family.
+
+    Args:
+        file: The file, in upstream's form.
+        version: The version of the Kubernetes whose queue it is.
+    """
+    kubernetes = Kubernetes(version)
+    for record in _lines(file):
+        case = record["case"]
+        yield Case(
+            case_id=case["id"],
+            config=case["config"],
+            operations=case["ops"],
+            expected=record.get("expect", {}).get("results", ()),
+            kubernetes=kubernetes,
+        )
+
+
+def read_family(family: str, version: str) -> Iterator[Case]:
+    """Read the stored traces of one family, as a version plays them.
+
+    What a newer version does is stored as its differences from 1.36: for each trace,
+    the fields of each state that differ.
+
+    Args:
+        family: One of `FAMILIES`.
+        version: The version of the Kubernetes whose queue it is.
+    """
+    name = f"{family}.jsonl.gz"
+    cases = read_cases(DATA / name, version)
+    if version == "1.36":
+        yield from cases
+        return
+    for case, record in zip(cases, _lines(DATA / version / name), strict=True):
+        assert case.case_id == record["id"]
+        expected = list(case.expected)
+        for step, fields in record["changes"]:
+            expected[step] = {**expected[step], **fields}
+        yield attrs.evolve(case, expected=expected)
+
+
+def _lines(file: Path) -> Iterator[dict[str, Any]]:
+    with gzip.open(file, "rt", encoding="utf-8") as lines:
         for line in lines:
-            record = json.loads(line)
-            case = record["case"]
-            yield Case(
-                case_id=case["id"],
-                config=case["config"],
-                operations=case["ops"],
-                expected=record.get("expect", {}).get("results", ()),
-            )
+            yield json.loads(line)

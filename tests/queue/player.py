@@ -17,6 +17,7 @@ from quaymaster import (
     Status,
     objects,
 )
+from quaymaster.config import Kubernetes
 from quaymaster.objects import ObjectMeta, from_wire
 from quaymaster.scheduler import Failure, FailureKind, VirtualClock
 from tests.kit.internals.engine import EventHandlers, FailureHandler, Progress
@@ -26,6 +27,7 @@ from tests.kit.internals.queue import (
     BackoffPolicy,
     Nominator,
     QueuedPod,
+    QueueRules,
     SchedulingQueue,
 )
 from tests.kit.internals.state import AssumeError, Cache
@@ -37,6 +39,7 @@ __all__ = ["play"]
 
 _SCHEDULER = "default-scheduler"
 _START_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z
+_NOT_HELD = {"note": "not held"}
 _CODES = {code.label: code for code in Code}
 
 
@@ -64,7 +67,7 @@ _KINDS: Mapping[str, type[ApiObject]] = {
 
 def play(case: Case) -> Iterator[dict[str, Any]]:
     """Play a trace, and return the state after each operation."""
-    player = _Player(case.config)
+    player = _Player(case.config, case.kubernetes)
     for operation in case.operations:
         yield player.play(operation)
 
@@ -72,7 +75,7 @@ def play(case: Case) -> Iterator[dict[str, Any]]:
 class _Player:
     """The informers, the pods that the scheduler holds, and the real rest."""
 
-    def __init__(self, config: Json) -> None:
+    def __init__(self, config: Json, kubernetes: Kubernetes) -> None:
         self._start_ms: int = _START_MS + config["startOffsetMs"]
         self._tick_ms: int = config["tickMs"]
         self._now_ms = 0
@@ -92,6 +95,7 @@ class _Player:
                 max_seconds=config["podMaxBackoffSeconds"],
             ),
             max_in_unschedulable_seconds=config["podMaxInUnschedulablePodsDuration"],
+            rules=QueueRules.of(kubernetes),
         )
         self._queue.start()
         self._cache = Cache(Snapshot())
@@ -101,6 +105,7 @@ class _Player:
             scheduler_names={_SCHEDULER},
             reject_waiting=self._waiting.__contains__,
             progress=Progress(self._clock),
+            kubernetes=kubernetes,
         )
         self._failures = FailureHandler(
             clock=self._clock,
@@ -189,13 +194,18 @@ class _Player:
         self._held[queued.pod.uid] = queued
         return {"popped": {"pod": queued.key, **record_of(queued, self._at)}}
 
-    def _op_fail(self, op: Json) -> None:
-        queued = self._held.pop(op["uid"])
+    def _op_fail(self, op: Json) -> Json | None:
+        queued = self._held.pop(op["uid"], None)
+        if queued is None:
+            return _NOT_HELD
         self._failures.attempt_failed(queued, _failure(op))
+        return None
 
     def _op_assume(self, op: Json) -> Json | None:
         uid = op["uid"]
-        queued = self._held[uid]
+        queued = self._held.get(uid)
+        if queued is None:
+            return _NOT_HELD
         assumed = msgspec.structs.replace(queued.pod, node_name=op["host"])
         try:
             self._cache.assume(assumed)
@@ -233,7 +243,7 @@ class _Player:
     def _op_bind_fail(self, op: Json) -> Json | None:
         assumed = self._assumed.pop(op["uid"], None)
         if assumed is None:
-            return {"note": "not held"}
+            return _NOT_HELD
         queued = self._held.pop(op["uid"])
         self._waiting.discard(op["uid"])
         status = _status(op["status"])

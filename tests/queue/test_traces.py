@@ -2,44 +2,41 @@
 
 import json
 import logging
-from pathlib import Path
 
 import pytest
 
 from tests.queue.__main__ import main
-from tests.queue.cases import DATA, Case, read_cases
-from tests.queue.player import play
-from tests.queue.view import compared
-
-FAMILIES = sorted(DATA.glob("*.jsonl.gz"))
-
-
-def _first_difference(case: Case) -> str | None:
-    steps = zip(case.operations, case.expected, play(case), strict=True)
-    for number, (operation, expected, got) in enumerate(steps):
-        wanted, found = compared(dict(expected)), compared(got)
-        for field in sorted(wanted.keys() | found.keys()):
-            if wanted.get(field) != found.get(field):
-                return (
-                    f"{case.case_id}, step {number} ({operation['op']}), {field}:\n"
-                    f"  upstream {wanted.get(field)}\n  ours     {found.get(field)}"
-                )
-    return None
+from tests.queue.cases import DATA, FAMILIES, read_cases, read_family
+from tests.queue.differences import first_difference
 
 
 def test_there_are_nine_families() -> None:
     assert len(FAMILIES) == 9
 
 
-@pytest.mark.parametrize("file", FAMILIES, ids=lambda file: file.name.split(".")[0])
+@pytest.mark.parametrize("version", ["1.36", "1.37"])
+@pytest.mark.parametrize("family", FAMILIES)
 def test_queue_does_what_upstream_does(
-    file: Path, caplog: pytest.LogCaptureFixture
+    family: str, version: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     # Hints that fail are part of the traces, and are logged.
     caplog.set_level(logging.CRITICAL + 1, logger="quaymaster")
-    differences = [_first_difference(case) for case in read_cases(file)]
-    assert len(differences) == 60
-    assert [text for text in differences if text] == []
+    cases = list(read_family(family, version))
+    assert len(cases) == 60
+    found = [first_difference(case) for case in cases if not case.has_two_queues]
+    assert [text for text in found if text] == []
+
+
+def test_only_the_newer_upstream_has_pods_in_two_queues() -> None:
+    counts = {
+        version: sum(
+            case.has_two_queues
+            for family in FAMILIES
+            for case in read_family(family, version)
+        )
+        for version in ("1.36", "1.37")
+    }
+    assert counts == {"1.36": 0, "1.37": 18}
 
 
 def test_emit_prints_one_record_per_trace(capsys: pytest.CaptureFixture[str]) -> None:
@@ -50,3 +47,13 @@ def test_emit_prints_one_record_per_trace(capsys: pytest.CaptureFixture[str]) ->
         case.case_id for case in read_cases(file)
     ]
     assert records[0]["results"][0]["t"] > 0
+
+
+def test_check_says_where_another_version_differs(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    file = str(DATA / "pending.jsonl.gz")
+    assert main(["check", file]) == 0
+    assert capsys.readouterr().out == "60 traces, 0 differ\n"
+    assert main(["check", file, "--kubernetes", "1.37"]) == 1
+    assert "60 traces, 60 differ\n" in capsys.readouterr().out

@@ -98,6 +98,8 @@ def test_resources_are_registered_for_by_the_class_of_their_objects() -> None:
     }
     assert set(EventResource) - followed == {
         EventResource.ASSIGNED_POD,
+        EventResource.UNSCHEDULED_POD,
+        EventResource.TARGET_POD,
         EventResource.UNSCHEDULABLE_POD,
         EventResource.WILDCARD,
     }

@@ -18,6 +18,7 @@ from quaymaster import (
     QueueingHint,
     Snapshot,
 )
+from quaymaster.config import Kubernetes
 from quaymaster.objects import (
     DeviceClass,
     Namespace,
@@ -34,9 +35,9 @@ from quaymaster.testing import make_namespace, make_node, make_pod, make_service
 from tests.kit.internals.engine import (
     ChangeHandler,
     EventHandlers,
+    PodChanges,
     Progress,
     node_changes,
-    pod_changes,
 )
 from tests.kit.internals.queue import (
     Nominator,
@@ -530,10 +531,37 @@ def cpu(amount: str) -> Mapping[str, str]:
 def test_changes_of_a_pod(
     before: Pod, after: Pod, expected: Sequence[ActionType], node: str
 ) -> None:
-    events = pod_changes(before, replace(after, node_name=node))
+    events = PodChanges(Kubernetes("1.36")).of(before, replace(after, node_name=node))
     resource = EventResource.ASSIGNED_POD if node else EventResource.UNSCHEDULABLE_POD
     assert [event.action for event in events] == expected
     assert {event.resource for event in events} == {resource}
+
+
+@pytest.mark.parametrize(
+    ("node", "resource"),
+    [("", EventResource.TARGET_POD), ("n1", EventResource.ASSIGNED_POD)],
+    ids=["pending", "running"],
+)
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        pytest.param(cpu("1"), ActionType.UPDATE, id="as much"),
+        pytest.param(cpu("2"), ActionType.UPDATE_POD_SCALE_UP, id="more"),
+        pytest.param(cpu("500m"), ActionType.UPDATE_POD_SCALE_DOWN, id="less"),
+        pytest.param(
+            {"cpu": "1", "memory": "1Gi"},
+            ActionType.UPDATE_POD_SCALE_UP,
+            id="another resource, too",
+        ),
+    ],
+)
+def test_kubernetes_1_37_tells_a_pod_that_asks_for_more(
+    after: Mapping[str, str], expected: ActionType, node: str, resource: EventResource
+) -> None:
+    changes = PodChanges(Kubernetes("1.37"))
+    before = make_pod(requests=cpu("1"))
+    [event] = changes.of(before, make_pod(requests=after, node=node))
+    assert (event.resource, event.action) == (resource, expected)
 
 
 def test_gated_pod_whose_gates_go_is_queued() -> None:

@@ -15,11 +15,12 @@ from quaymaster import (
     QueueingHint,
     Status,
 )
+from quaymaster.config import Kubernetes
 from quaymaster.hookspecs import SortKey
 from quaymaster.scheduler import PendingPod, QueueName, VirtualClock
 from quaymaster.testing import make_node, make_pod
 from tests.kit.engine import be_busy
-from tests.kit.internals.engine import pod_changes
+from tests.kit.internals.engine import PodChanges
 from tests.kit.internals.queue import (
     ASSIGNED_POD_ADD,
     FORCE_ACTIVATE,
@@ -150,7 +151,7 @@ def test_pod_whose_update_names_an_unknown_profile_is_retried() -> None:
     queue.add(pod)
     queued = fail(queue, "A")
     renamed = replace(pod, spec=replace(pod.spec, scheduler_name="unknown"))
-    queue.update(pod, renamed, pod_changes(pod, renamed))
+    queue.update(pod, renamed, PodChanges(Kubernetes("1.36")).of(pod, renamed))
     assert queued.queue is QueueName.BACKOFF
 
 

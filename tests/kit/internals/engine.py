@@ -1,7 +1,7 @@
 """What tests see of ``quaymaster._engine``."""
 
 from quaymaster._engine.binding_cycle import BindingCycle
-from quaymaster._engine.changes import node_changes, pod_changes
+from quaymaster._engine.changes import PodChanges, node_changes
 from quaymaster._engine.event_handlers import EventHandlers
 from quaymaster._engine.failure import FailureHandler
 from quaymaster._engine.framework import Framework, FrameworkBuilder
@@ -21,9 +21,9 @@ __all__ = [
     "Framework",
     "FrameworkBuilder",
     "Inbox",
+    "PodChanges",
     "PodPatches",
     "Progress",
     "Services",
     "node_changes",
-    "pod_changes",
 ]

@@ -15,6 +15,7 @@ from quaymaster._queue.nominator import Nominator
 from quaymaster._queue.pod_heap import PodHeap
 from quaymaster._queue.profile import CompiledProfiles, QueueProfile
 from quaymaster._queue.queued_pod import QueuedPod
+from quaymaster._queue.rules import QueueRules
 from quaymaster._queue.scheduling_queue import SchedulingQueue
 from quaymaster._queue.sort_keys import SortKeys
 from quaymaster._queue.sub_queues import SubQueues
@@ -31,6 +32,7 @@ __all__ = [
     "Nominator",
     "PodHeap",
     "QueueProfile",
+    "QueueRules",
     "QueuedPod",
     "SchedulingQueue",
     "SortKeys",

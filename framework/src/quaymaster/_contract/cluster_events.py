@@ -1,7 +1,8 @@
 """Events of a cluster, as the scheduling queue sees them.
 
 A plugin that rejects pods registers the events that may change its mind, each with an
-optional queueing hint. Mirrors k8s.io/kube-scheduler v0.36, ``framework/types.go``.
+optional queueing hint. Mirrors k8s.io/kube-scheduler v0.36 and v0.37,
+``framework/types.go``.
 """
 
 import enum
@@ -31,7 +32,12 @@ __all__ = [
 
 
 class ActionType(enum.IntFlag):
-    """Kinds of change; several may be OR-ed into one registration."""
+    """Kinds of change; several may be OR-ed into one registration.
+
+    The numbers are those of Kubernetes 1.37. With 1.36 nothing happens that is called
+    ``UPDATE_POD_SCALE_UP`` or ``UPDATE_NODE_PREEMPTION_POLICY``: a pod that asks for
+    more is an ``UPDATE`` there.
+    """
 
     ADD = 1
     DELETE = 2
@@ -41,13 +47,15 @@ class ActionType(enum.IntFlag):
     UPDATE_NODE_CONDITION = 32
     UPDATE_NODE_ANNOTATION = 64
     UPDATE_NODE_DECLARED_FEATURE = 128
-    UPDATE_POD_LABEL = 256
-    UPDATE_POD_SCALE_DOWN = 512
-    UPDATE_POD_TOLERATION = 1024
-    UPDATE_POD_SCHEDULING_GATES_ELIMINATED = 2048
-    UPDATE_POD_GENERATED_RESOURCE_CLAIM = 4096
-    UPDATE = 8188
-    ALL = 8191
+    UPDATE_NODE_PREEMPTION_POLICY = 256
+    UPDATE_POD_LABEL = 512
+    UPDATE_POD_SCALE_DOWN = 1024
+    UPDATE_POD_SCALE_UP = 2048
+    UPDATE_POD_TOLERATION = 4096
+    UPDATE_POD_SCHEDULING_GATES_ELIMINATED = 8192
+    UPDATE_POD_GENERATED_RESOURCE_CLAIM = 16384
+    UPDATE = 32764
+    ALL = 32767
 
     @property
     def label(self) -> str:
@@ -69,6 +77,12 @@ _ACTION_LABELS = {
 class EventResource(enum.StrEnum):
     """The resources that events are about. ``WILDCARD`` stands for every resource.
 
+    ``POD`` stands for every pod, and these for some: ``ASSIGNED_POD`` for those with a
+    node, ``TARGET_POD`` for the rejected pod itself, as it waits, ``UNSCHEDULED_POD``
+    for other pods without a node. Kubernetes 1.36 has one name for the last two,
+    ``UNSCHEDULABLE_POD``. Each name may be registered for with either version, whatever
+    the name of the event is.
+
     Besides the members there is one resource for each kind that a plugin or a package
     declares, as upstream writes it: plural, version and group. The same text gives the
     same object: ``EventResource("podgroups.v1alpha1.scheduling.x-k8s.io")``.
@@ -76,6 +90,8 @@ class EventResource(enum.StrEnum):
 
     POD = "Pod"
     ASSIGNED_POD = "AssignedPod"
+    UNSCHEDULED_POD = "UnscheduledPod"
+    TARGET_POD = "TargetPod"
     UNSCHEDULABLE_POD = "UnschedulablePod"
     NODE = "Node"
     PERSISTENT_VOLUME = "PersistentVolume"
@@ -108,9 +124,22 @@ class EventResource(enum.StrEnum):
 
 
 _NAMED: Final = frozenset(resource.value for resource in EventResource)
-_POD_RESOURCES = frozenset(
-    {EventResource.ASSIGNED_POD, EventResource.UNSCHEDULABLE_POD}
-)
+_COVERED: Final = {
+    EventResource.POD: frozenset(
+        {
+            EventResource.ASSIGNED_POD,
+            EventResource.UNSCHEDULED_POD,
+            EventResource.TARGET_POD,
+            EventResource.UNSCHEDULABLE_POD,
+        }
+    ),
+    EventResource.UNSCHEDULABLE_POD: frozenset(
+        {EventResource.UNSCHEDULED_POD, EventResource.TARGET_POD}
+    ),
+    EventResource.UNSCHEDULED_POD: frozenset({EventResource.UNSCHEDULABLE_POD}),
+    EventResource.TARGET_POD: frozenset({EventResource.UNSCHEDULABLE_POD}),
+}
+"""The resources of events that a registration for another resource is also for."""
 
 
 class QueueingHint(enum.Enum):
@@ -161,10 +190,7 @@ class ClusterEvent:
         same = (
             self.resource is EventResource.WILDCARD
             or self.resource == incoming.resource
-            or (
-                self.resource is EventResource.POD
-                and incoming.resource in _POD_RESOURCES
-            )
+            or incoming.resource in _COVERED.get(self.resource, ())
         )
         return (
             same
@@ -227,8 +253,10 @@ class Change(Generic[KindT_co]):
     UPDATE_NODE_CONDITION: ClassVar["Change[Updated]"]
     UPDATE_NODE_ANNOTATION: ClassVar["Change[Updated]"]
     UPDATE_NODE_DECLARED_FEATURE: ClassVar["Change[Updated]"]
+    UPDATE_NODE_PREEMPTION_POLICY: ClassVar["Change[Updated]"]
     UPDATE_POD_LABEL: ClassVar["Change[Updated]"]
     UPDATE_POD_SCALE_DOWN: ClassVar["Change[Updated]"]
+    UPDATE_POD_SCALE_UP: ClassVar["Change[Updated]"]
     UPDATE_POD_TOLERATION: ClassVar["Change[Updated]"]
     UPDATE_POD_SCHEDULING_GATES_ELIMINATED: ClassVar["Change[Updated]"]
     UPDATE_POD_GENERATED_RESOURCE_CLAIM: ClassVar["Change[Updated]"]

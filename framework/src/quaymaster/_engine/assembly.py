@@ -15,6 +15,7 @@ from quaymaster._engine.pod_patches import PodPatches
 from quaymaster._engine.profile_runner import ProfileRunner
 from quaymaster._engine.progress import Progress
 from quaymaster._objects import Pod
+from quaymaster._queue.rules import QueueRules
 from quaymaster._queue.scheduling_queue import SchedulingQueue
 
 __all__ = ["Engine", "assemble"]
@@ -75,6 +76,7 @@ def assemble(
             scheduler_names=runner.frameworks,
             reject_waiting=runner.waiting.reject_deleted,
             progress=progress,
+            kubernetes=runner.config.kubernetes,
         ),
         failures=failures,
         binding=BindingCycle(
@@ -122,6 +124,7 @@ def _queue(runner: ProfileRunner) -> SchedulingQueue:
         backoff=backoff_policy(runner.config),
         max_in_unschedulable_seconds=options.max_in_unschedulable_seconds,
         flush_gated_pods=options.flush_gated_pods,
+        rules=QueueRules.of(runner.config.kubernetes),
         tell=runner.tell_on(TraceTopic.QUEUE),
         metrics=runner.metrics,
     )

@@ -1,7 +1,7 @@
 """Finds the properties that an update changed and that matter for scheduling.
 
 Mirrors ``PodSchedulingPropertiesChange`` and ``NodeSchedulingPropertiesChange``
-(Kubernetes v1.36, ``pkg/scheduler/framework/events.go``).
+(Kubernetes v1.36 and v1.37, ``pkg/scheduler/framework/events.go``).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,21 +13,50 @@ from quaymaster._contract.cluster_events import ActionType, ClusterEvent, EventR
 from quaymaster._objects import ApiObject, Node, Pod
 from quaymaster._objects.pod_requests import pod_request_list
 from quaymaster._objects.resources import pod_usage
+from quaymaster._versions.kubernetes import Kubernetes
 
-__all__ = ["is_mere_report", "node_changes", "pod_changes"]
+__all__ = ["PodChanges", "is_mere_report", "node_changes"]
 
 _Event: TypeAlias = Mapping[ActionType, ClusterEvent]
+_PodChecks: TypeAlias = Sequence[tuple[ActionType, Callable[[Pod, Pod], bool]]]
 
 
-def pod_changes(old: Pod, new: Pod) -> Sequence[ClusterEvent]:
-    """Return an update of a pod as one event per changed property.
+class PodChanges:
+    """Tells an update of a pod as events of one version of Kubernetes.
 
-    Without any such property it is one general update, which only wakes plugins that
-    registered for updates of pods as a whole.
+    Args:
+        kubernetes: The version. With 1.36 a pod that asks for more is an update like
+            any other, and a waiting pod has the name that other pods without a node
+            have.
     """
-    events = _ASSIGNED if new.node_name else _UNSCHEDULED
-    found = [events[action] for action, changed in _POD_CHECKS if changed(old, new)]
-    return found or [events[ActionType.UPDATE]]
+
+    __slots__ = ("_assigned", "_checks", "_waiting")
+
+    def __init__(self, kubernetes: Kubernetes) -> None:
+        is_newer = kubernetes.since("1.37")
+        waiting = EventResource.UNSCHEDULABLE_POD
+        if is_newer:
+            waiting = EventResource.TARGET_POD
+        self._checks: _PodChecks = [
+            (action, changed)
+            for action, changed in _POD_CHECKS
+            if is_newer or action != ActionType.UPDATE_POD_SCALE_UP
+        ]
+        actions = [*(action for action, _ in self._checks), ActionType.UPDATE]
+        self._assigned = _events(EventResource.ASSIGNED_POD, actions)
+        self._waiting = _events(waiting, actions)
+
+    def of(self, old: Pod, new: Pod) -> Sequence[ClusterEvent]:
+        """Return an update of a pod as one event per changed property.
+
+        Without any such property it is one general update, which only wakes plugins
+        that registered for updates of pods as a whole.
+        """
+        events = self._assigned if new.node_name else self._waiting
+        found = [
+            events[action] for action, changed in self._checks if changed(old, new)
+        ]
+        return found or [events[ActionType.UPDATE]]
 
 
 def node_changes(old: Node, new: Node) -> Sequence[ClusterEvent]:
@@ -68,6 +97,11 @@ def _scaled_down(old: Pod, new: Pod) -> bool:
         name not in after or amount.milli_value > after[name].milli_value
         for name, amount in pod_request_list(old, use_status=True).items()
     )
+
+
+def _scaled_up(old: Pod, new: Pod) -> bool:
+    """Whether any request is higher, or new."""
+    return _scaled_down(new, old)
 
 
 def _gates_eliminated(old: Pod, new: Pod) -> bool:
@@ -111,9 +145,10 @@ def _features_changed(old: Node, new: Node) -> bool:
     return old.status.declared_features != new.status.declared_features
 
 
-_POD_CHECKS: Sequence[tuple[ActionType, Callable[[Pod, Pod], bool]]] = (
+_POD_CHECKS: _PodChecks = (
     (ActionType.UPDATE_POD_LABEL, _labels_changed),
     (ActionType.UPDATE_POD_SCALE_DOWN, _scaled_down),
+    (ActionType.UPDATE_POD_SCALE_UP, _scaled_up),
     (ActionType.UPDATE_POD_SCHEDULING_GATES_ELIMINATED, _gates_eliminated),
     (ActionType.UPDATE_POD_TOLERATION, _tolerations_changed),
     (ActionType.UPDATE_POD_GENERATED_RESOURCE_CLAIM, _claims_generated),
@@ -137,7 +172,4 @@ def _events(resource: EventResource, actions: Sequence[ActionType]) -> _Event:
     return {action: ClusterEvent(resource, action) for action in actions}
 
 
-_POD_ACTIONS = [*(action for action, _ in _POD_CHECKS), ActionType.UPDATE]
-_ASSIGNED = _events(EventResource.ASSIGNED_POD, _POD_ACTIONS)
-_UNSCHEDULED = _events(EventResource.UNSCHEDULABLE_POD, _POD_ACTIONS)
 _NODE = _events(EventResource.NODE, [action for action, _ in _NODE_CHECKS])

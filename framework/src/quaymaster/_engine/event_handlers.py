@@ -1,6 +1,6 @@
 """Event handlers: they bring changes of the cluster to the cache and the queue.
 
-Mirrors Kubernetes v1.36, ``pkg/scheduler/eventhandlers.go``.
+Mirrors Kubernetes v1.36 and v1.37, ``pkg/scheduler/eventhandlers.go``.
 """
 
 from collections.abc import Callable, Container
@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, Final
 
 from quaymaster._contract.cluster_events import ActionType, ClusterEvent, resource_of
-from quaymaster._engine.changes import is_mere_report, node_changes, pod_changes
+from quaymaster._engine.changes import PodChanges, is_mere_report, node_changes
 from quaymaster._engine.progress import Progress
 from quaymaster._objects import ApiObject, Node, Pod
 from quaymaster._queue.events import (
@@ -19,6 +19,7 @@ from quaymaster._queue.events import (
 )
 from quaymaster._queue.scheduling_queue import SchedulingQueue
 from quaymaster._state.cache import Cache
+from quaymaster._versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 
 __all__ = ["EventHandlers"]
 
@@ -37,6 +38,7 @@ class EventHandlers:
         reject_waiting: Rejects a pod, by uid, if it waits on Permit, and says whether
             it did. The failure that follows may be handled then or later.
         progress: Is told of every change but mere reports.
+        kubernetes: The Kubernetes that names the changes of pods.
     """
 
     def __init__(
@@ -47,12 +49,14 @@ class EventHandlers:
         scheduler_names: Container[str],
         reject_waiting: Callable[[str], bool],
         progress: Progress,
+        kubernetes: Kubernetes = DEFAULT_KUBERNETES,
     ) -> None:
         self._cache = cache
         self._queue = queue
         self._scheduler_names = scheduler_names
         self._reject_waiting = reject_waiting
         self._progress = progress
+        self._pod_changes = PodChanges(kubernetes).of
 
     def changed(
         self,
@@ -130,7 +134,7 @@ class EventHandlers:
     def _pod_updated(self, old: Pod, new: Pod) -> None:
         if old.node_name:
             self._cache.update_pod(old, new)
-            for event in pod_changes(old, new):
+            for event in self._pod_changes(old, new):
                 self._queue.move_all(event, old, new)
         elif new.node_name:
             self._cache.add_pod(new)
@@ -148,7 +152,7 @@ class EventHandlers:
             if new.is_terminating and not old.is_terminating:
                 self._assumed_deleted(new)
             return
-        self._queue.update(old, new, pod_changes(old, new))
+        self._queue.update(old, new, self._pod_changes(old, new))
         nominated = old.status.nominated_node_name
         if nominated and nominated != new.status.nominated_node_name:
             self._nomination_freed(old)

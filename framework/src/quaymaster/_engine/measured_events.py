@@ -1,12 +1,17 @@
 """Times how changes of the cluster are handled, and waits on Permit."""
 
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Final, TypeAlias
 
 from quaymaster._binding.executor import Post
 from quaymaster._binding.waiting_pods import Resolve, WaitingPods
 from quaymaster._contract.clock import Clock
-from quaymaster._contract.cluster_events import ActionType, ClusterEvent, resource_of
+from quaymaster._contract.cluster_events import (
+    ActionType,
+    ClusterEvent,
+    EventResource,
+    resource_of,
+)
 from quaymaster._contract.status import Status
 from quaymaster._engine.changes import node_changes
 from quaymaster._engine.informers import ChangeHandler
@@ -14,17 +19,18 @@ from quaymaster._objects import ApiObject, Node, Pod
 from quaymaster._runtime.measured_hooks import status_label
 from quaymaster._runtime.measures import Labels
 from quaymaster._runtime.metrics import ONE_IN, SchedulerMetrics
+from quaymaster._versions.kubernetes import Kubernetes
 
 __all__ = ["MeasuredChanges", "MeasuredWaits"]
 
-_POD_LABELS: Final[Mapping[tuple[bool, bool, bool], Labels]] = {
-    (False, True, False): ("UnschedulablePodAdd",),
-    (False, True, True): ("AssignedPodAdd",),
-    (True, True, False): ("UnschedulablePodUpdate",),
-    (True, True, True): ("AssignedPodUpdate",),
-    (True, False, False): ("UnschedulablePodDelete",),
-    (True, False, True): ("AssignedPodDelete",),
+_ACTIONS: Final[Mapping[tuple[bool, bool], ActionType]] = {
+    (False, True): ActionType.ADD,
+    (True, True): ActionType.UPDATE,
+    (True, False): ActionType.DELETE,
 }
+"""(whether it was there, whether it is) -> what happened."""
+
+_PodLabels: TypeAlias = Mapping[tuple[bool, bool, bool], Labels]
 """(whether it was there, whether it is, whether it has a node) -> the event."""
 
 
@@ -34,12 +40,16 @@ class MeasuredChanges:
     Args:
         handler: Takes the changes.
         metrics: Takes the times.
+        kubernetes: The Kubernetes that names the changes of pods.
     """
 
-    def __init__(self, handler: ChangeHandler, metrics: SchedulerMetrics) -> None:
+    def __init__(
+        self, handler: ChangeHandler, metrics: SchedulerMetrics, kubernetes: Kubernetes
+    ) -> None:
         self._changed: Callable[..., None] = handler.changed
         self._now = metrics.now
         self._events = metrics.events
+        self._pod_labels = _pod_labels(kubernetes)
         self._sampling = metrics.sampling
         self._until_sample = ONE_IN
 
@@ -65,13 +75,28 @@ class MeasuredChanges:
             seconds = self._now() - start
             self._sampling.end()
         if kind is Pod:
-            self._events[_pod_label(old, new)].observe(seconds, ONE_IN)
+            labels = self._pod_labels[_pod_change(old, new)]
+            self._events[labels].observe(seconds, ONE_IN)
             return
         for label in _labels(kind, old, new):
             self._events[(label,)].observe(seconds, ONE_IN)
 
 
-def _pod_label(old: ApiObject | None, new: ApiObject | None) -> Labels:
+def _pod_labels(kubernetes: Kubernetes) -> _PodLabels:
+    resources = {True: EventResource.ASSIGNED_POD}
+    resources[False] = EventResource.UNSCHEDULABLE_POD
+    if kubernetes.since("1.37"):
+        resources[False] = EventResource.UNSCHEDULED_POD
+    return {
+        (*presence, has_node): (ClusterEvent(resource, action).label,)
+        for has_node, resource in resources.items()
+        for presence, action in _ACTIONS.items()
+    }
+
+
+def _pod_change(
+    old: ApiObject | None, new: ApiObject | None
+) -> tuple[bool, bool, bool]:
     current = old if new is None else new
     assert isinstance(current, Pod), "a change has at least one object"
     has_node = current.node_name != ""
@@ -79,7 +104,7 @@ def _pod_label(old: ApiObject | None, new: ApiObject | None) -> Labels:
     if was_there and has_node and isinstance(old, Pod) and new is not None:
         # To get a node is to come among the pods that have one.
         was_there = old.node_name != ""
-    return _POD_LABELS[was_there, new is not None, has_node]
+    return was_there, new is not None, has_node
 
 
 def _labels(

@@ -158,7 +158,7 @@ class ProfileRunner:
             handler: Told every change, after the copies have been brought up to date.
         """
         if self.metrics is not None:
-            handler = MeasuredChanges(handler, self.metrics)
+            handler = MeasuredChanges(handler, self.metrics, self.config.kubernetes)
         self._handler = handler
         self.informers.start(handler)
         start_plugins(self.frameworks.values())

@@ -25,6 +25,8 @@ _STILL: Final = (EventResource.NODE, EventResource.DEVICE_CLASS)
 _PODS: Final = (
     EventResource.POD,
     EventResource.ASSIGNED_POD,
+    EventResource.UNSCHEDULED_POD,
+    EventResource.TARGET_POD,
     EventResource.UNSCHEDULABLE_POD,
 )
 _LEAVING: Final = (

@@ -15,8 +15,6 @@ __all__ = [
     "FORCE_ACTIVATE",
     "NODE_ADD",
     "NODE_DELETE",
-    "POD_ADD_LABEL",
-    "POD_UPDATE_LABEL",
     "POP_FROM_BACKOFF",
     "SCHEDULE_ATTEMPT_FAILURE",
     "UNSCHEDULABLE_TIMEOUT",
@@ -65,10 +63,6 @@ class PluginChange(ClusterEvent):
         )
 
 
-POD_ADD_LABEL = ClusterEvent(EventResource.UNSCHEDULABLE_POD, ActionType.ADD).label
-POD_UPDATE_LABEL = ClusterEvent(
-    EventResource.UNSCHEDULABLE_POD, ActionType.UPDATE
-).label
 SCHEDULE_ATTEMPT_FAILURE = "ScheduleAttemptFailure"
 BACKOFF_COMPLETE = "BackoffComplete"
 POP_FROM_BACKOFF = "PopFromBackoffQ"

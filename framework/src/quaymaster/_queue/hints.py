@@ -1,8 +1,8 @@
 """The events that plugins register, and the questions to their hints.
 
-Mirrors ``buildQueueingHintMap`` (Kubernetes v1.36, ``pkg/scheduler/scheduler.go``), and
-``isEventOfInterest`` and ``isPodWorthRequeuing`` in
-``pkg/scheduler/backend/queue/scheduling_queue.go``.
+Mirrors ``buildQueueingHintMap`` (Kubernetes v1.36 and v1.37,
+``pkg/scheduler/scheduler.go``), and ``isEventOfInterest`` and
+``isPodWorthRequeuing`` in ``pkg/scheduler/backend/queue/scheduling_queue.go``.
 """
 
 import enum
@@ -73,8 +73,8 @@ _Hints: TypeAlias = Sequence[tuple[str, QueueingHintFn | None]]
 class _ProfileHints:
     """The registrations of one profile."""
 
-    def __init__(self, events: EventsByPlugin) -> None:
-        self.registrations = tuple(_registrations(events))
+    def __init__(self, events: EventsByPlugin, adds_taint_events: bool) -> None:
+        self.registrations = tuple(_registrations(events, adds_taint_events))
         self._matching: dict[ClusterEvent, _Hints] = {}
 
     def matching(self, event: ClusterEvent) -> _Hints:
@@ -94,11 +94,15 @@ class HintRegistry:
 
     Args:
         profiles: Scheduler name -> what its plugins registered.
+        adds_taint_events: Whether who registers for new nodes hears of taints, too.
     """
 
-    def __init__(self, profiles: Mapping[str, EventsByPlugin]) -> None:
+    def __init__(
+        self, profiles: Mapping[str, EventsByPlugin], *, adds_taint_events: bool
+    ) -> None:
         self._profiles = {
-            name: _ProfileHints(events) for name, events in profiles.items()
+            name: _ProfileHints(events, adds_taint_events)
+            for name, events in profiles.items()
         }
         self._interested: dict[ClusterEvent, Sequence[str]] = {}
         self._ungating: dict[tuple[str, ClusterEvent], bool] = {}
@@ -243,17 +247,19 @@ class Question:
             return True
 
 
-def _registrations(events: EventsByPlugin) -> Iterator[_Registration]:
+def _registrations(
+    events: EventsByPlugin, adds_taint_events: bool
+) -> Iterator[_Registration]:
     for plugin, told in events.items():
         registered = _EVERYTHING if told is None else told
         for item in registered:
             yield _Registration(item.event, plugin, item.hint)
-        if _needs_taint_event(registered):
+        if adds_taint_events and _needs_taint_event(registered):
             yield _Registration(_NODE_TAINT, plugin, None)
 
 
 def _needs_taint_event(registered: Sequence[ClusterEventWithHint]) -> bool:
-    """Whether upstream would add taint updates for a plugin that awaits new nodes.
+    """Whether Kubernetes 1.36 adds taint updates for a plugin that awaits new nodes.
 
     A new node may arrive tainted, and upstream does not show such a node to all pods:
     the plugin must hear of it again when the taint goes.

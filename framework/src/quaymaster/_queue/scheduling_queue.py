@@ -1,6 +1,6 @@
 """Pods that wait to be scheduled: which is next, and what wakes the others.
 
-Mirrors ``PriorityQueue`` (Kubernetes v1.36,
+Mirrors ``PriorityQueue`` (Kubernetes v1.36 and v1.37,
 ``pkg/scheduler/backend/queue/scheduling_queue.go``) with the feature gates at their
 defaults. One thread calls everything here.
 """
@@ -18,8 +18,6 @@ from quaymaster._queue.backoff import BackoffPolicy
 from quaymaster._queue.events import (
     CONFIG_RELOAD,
     FORCE_ACTIVATE,
-    POD_ADD_LABEL,
-    POD_UPDATE_LABEL,
     SCHEDULE_ATTEMPT_FAILURE,
     UNSCHEDULABLE_TIMEOUT,
 )
@@ -29,6 +27,7 @@ from quaymaster._queue.nominator import Nominator
 from quaymaster._queue.profile import CompiledProfiles, QueueProfile
 from quaymaster._queue.queued_pod import QueuedPod
 from quaymaster._queue.renewal import renew
+from quaymaster._queue.rules import RULES_OF_1_36, QueueRules
 from quaymaster._queue.sub_queues import QueueLengths, SubQueues
 from quaymaster._queue.timed_hints import TimedQuestions
 from quaymaster._queue.traced import TracedSubQueues, with_traced_hints
@@ -54,8 +53,10 @@ class SchedulingQueue:
         max_in_unschedulable_seconds: After this long without a helpful event, a
             rejected pod is tried again.
         flush_gated_pods: Whether PreEnqueue is asked again about gated pods then.
-            Kubernetes v1.36.2 leaves them alone, later ones ask (pull requests 139162,
-            139330 and 139331 of kubernetes/kubernetes).
+            Kubernetes v1.36.2 leaves them alone, and by its rules that is what is done
+            without this; by those of later ones they are asked anyway (pull requests
+            139162, 139330 and 139331 of kubernetes/kubernetes).
+        rules: What the Kubernetes that is played does otherwise than others.
         tell: Is told where pods go, and what queueing hints say, if given.
         metrics: Takes the times of queueing hints, if given.
 
@@ -74,12 +75,14 @@ class SchedulingQueue:
         backoff: BackoffPolicy | None = None,
         max_in_unschedulable_seconds: float = 300.0,
         flush_gated_pods: bool = False,
+        rules: QueueRules = RULES_OF_1_36,
         tell: Tell | None = None,
         metrics: SchedulerMetrics | None = None,
     ) -> None:
         self._clock = clock
         self._question = Question if metrics is None else TimedQuestions(metrics)
-        self._flush_gated_pods = flush_gated_pods
+        self._rules = rules
+        self._flush_gated_pods = flush_gated_pods or rules.wildcards_ask_gates
         self.nominator = nominator
         self._in_flight = InFlightPods()
         self._tell = tell
@@ -92,6 +95,7 @@ class SchedulingQueue:
             self.nominator,
             max_in_unschedulable_seconds,
             self._flush_unschedulable,
+            rules.nominating_labels,
         )
         # A class of its own, so that nothing asks whether somebody wants to know.
         traced = tell and TracedSubQueues(*given, tell)
@@ -133,7 +137,7 @@ class SchedulingQueue:
 
     def add(self, pod: Pod) -> None:
         """Queue a pod that has just appeared."""
-        self._queues.to_active(QueuedPod(pod, self._clock.now()), POD_ADD_LABEL)
+        self._arrive(pod, self._rules.pod_add_label)
 
     def pop(self) -> QueuedPod | None:
         """Take the next pod to be tried; it is in flight until `done`.
@@ -182,9 +186,13 @@ class SchedulingQueue:
                 self._in_flight.record(event, old, new)
             return
         queued = self._queues.pods.get(old.key)
+        if self._rules.other_uid_arrives:
+            known = old if queued is None else queued.pod
+            if known.metadata.uid != new.metadata.uid:
+                self.nominator.delete(old)
+                queued = None
         if queued is None:
-            fresh = QueuedPod(new, self._clock.now())
-            self._queues.to_active(fresh, POD_UPDATE_LABEL)
+            self._arrive(new, self._rules.late_pod_label)
             return
         queued.pod = new
         self.nominator.update(old, new)
@@ -322,6 +330,21 @@ class SchedulingQueue:
 
     # What moves pods ----------------------------------------------------------------
 
+    def _arrive(self, pod: Pod, label: str) -> None:
+        """Take in a pod that has no history here.
+
+        Kubernetes v1.37 may keep another record of its name, so that the name is in two
+        queues, and keeps the nomination of the other pod for ever: here both go.
+        """
+        if self._rules.other_uid_arrives:
+            known = self._queues.pods.get(pod.key)
+            if known is not None:
+                self.nominator.delete(known.pod)
+                if known.queue is not QueueName.UNSCHEDULABLE:
+                    self._queues.leave(known)
+            self.nominator.add(pod)
+        self._queues.to_active(QueuedPod(pod, self._clock.now()), label)
+
     def _take_back(self, queued: QueuedPod) -> None:
         if queued.rejectors:
             queued.unschedulable_count += 1
@@ -401,7 +424,10 @@ class SchedulingQueue:
             self._queues.requeue(queued, strategy, label)
 
     def _may_ungate(self, gate: str, event: ClusterEvent) -> bool:
-        if self._flush_gated_pods and event is UNSCHEDULABLE_TIMEOUT:
+        if event.is_wildcard and (
+            self._rules.wildcards_ask_gates
+            or (self._flush_gated_pods and event is UNSCHEDULABLE_TIMEOUT)
+        ):
             return True
         return self._hints.may_ungate(gate, event)
 
@@ -427,4 +453,5 @@ class SchedulingQueue:
         if self._tell is not None:
             for name, registered in events.items():
                 events[name] = with_traced_hints(registered, self._tell)
-        return HintRegistry(events)
+        adds_taint_events = self._rules.adds_taint_events
+        return HintRegistry(events, adds_taint_events=adds_taint_events)

@@ -7,18 +7,13 @@ Mirrors ``moveToActiveQ``, ``moveToBackoffQ`` and ``requeuePodWithQueueingStrate
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import NamedTuple
 
 from quaymaster._contract.clock import Clock
 from quaymaster._contract.queueing import QueueName
 from quaymaster._queue.backoff import BackoffPolicy
-from quaymaster._queue.events import (
-    BACKOFF_COMPLETE,
-    POD_ADD_LABEL,
-    POD_UPDATE_LABEL,
-    POP_FROM_BACKOFF,
-)
+from quaymaster._queue.events import BACKOFF_COMPLETE, POP_FROM_BACKOFF
 from quaymaster._queue.flushes import Flushes
 from quaymaster._queue.gates import passes_gates
 from quaymaster._queue.hints import Strategy
@@ -62,6 +57,7 @@ class SubQueues:
         nominator: Learns the nominations of new pods.
         max_in_unschedulable_seconds: How long a pod stays unschedulable at most.
         flush_unschedulable: Moves the unschedulable pods from before a given time.
+        nominating_labels: The causes for which a pod that becomes active is nominated.
 
     Attributes:
         pods: The pods of all queues.
@@ -81,9 +77,11 @@ class SubQueues:
         nominator: Nominator,
         max_in_unschedulable_seconds: float,
         flush_unschedulable: Callable[[float], None],
+        nominating_labels: Container[str],
     ) -> None:
         self._clock = clock
         self._nominator = nominator
+        self._nominating_labels = nominating_labels
         self._next_ticket = itertools.count(1).__next__
         self.pods: dict[str, QueuedPod] = {}
         self.adopt(profiles, policy)
@@ -127,7 +125,7 @@ class SubQueues:
         self._enter(queued, _ACTIVE)
         self.active.push(queued, sort_key(queued), group)
         self.incoming["active", label] += 1
-        if label in (POD_ADD_LABEL, POD_UPDATE_LABEL):
+        if label in self._nominating_labels:
             self._nominator.add(queued.pod)
         return True
 

@@ -1,6 +1,6 @@
 """Queues that tell where pods go; used only if somebody wants to know."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 
 import attrs
 
@@ -38,6 +38,7 @@ class TracedSubQueues(SubQueues):
         nominator: Nominator,
         max_in_unschedulable_seconds: float,
         flush_unschedulable: Callable[[float], None],
+        nominating_labels: Container[str],
         tell: Tell,
     ) -> None:
         super().__init__(
@@ -47,6 +48,7 @@ class TracedSubQueues(SubQueues):
             nominator,
             max_in_unschedulable_seconds,
             flush_unschedulable,
+            nominating_labels,
         )
         self._tell = tell
 

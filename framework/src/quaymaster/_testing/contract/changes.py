@@ -12,13 +12,23 @@ from quaymaster._contract.cluster_events import (
     EventResource,
     resource_of,
 )
-from quaymaster._engine.changes import node_changes, pod_changes
+from quaymaster._engine.changes import PodChanges, node_changes
 from quaymaster._objects import ApiObject, Node, Pod, PodSpec
 from quaymaster._registry.access import USUAL_KINDS
 from quaymaster._testing.contract.small_cluster import SmallCluster
+from quaymaster._versions.kubernetes import DEFAULT_KUBERNETES
 
 __all__ = ["Step", "is_of", "steps", "updates_of"]
 
+_POD_CHANGES: Final = PodChanges(DEFAULT_KUBERNETES)
+_WAITING: Final = frozenset(
+    {
+        EventResource.UNSCHEDULED_POD,
+        EventResource.TARGET_POD,
+        EventResource.UNSCHEDULABLE_POD,
+    }
+)
+"""The resources of pods without a node."""
 _UPSTREAM: Final = frozenset(EventResource)
 """The resources that upstream has events for. Of other kinds that every scheduler
 follows, such as namespaces, no plugin hears there."""
@@ -57,7 +67,7 @@ class Step:
         if isinstance(old, Node) and isinstance(new, Node):
             return node_changes(old, new)
         if isinstance(old, Pod) and isinstance(new, Pod):
-            return pod_changes(old, new)
+            return _POD_CHANGES.of(old, new)
         resource = resource_of(type(self.subject))
         if isinstance(self.subject, Pod):
             resource = EventResource.ASSIGNED_POD
@@ -195,8 +205,7 @@ def is_of(resource: EventResource, obj: ApiObject) -> bool:
         return True
     if isinstance(obj, Pod):
         assigned = resource is EventResource.ASSIGNED_POD
-        waiting = resource is EventResource.UNSCHEDULABLE_POD
-        if assigned or waiting:
+        if assigned or resource in _WAITING:
             return bool(obj.node_name) == assigned
     return resource_of(type(obj)) is resource
 
