@@ -1,6 +1,7 @@
 """Devices for claims: which ones they get on a node.
 
-Mirrors ``Allocator`` (k8s.io/dynamic-resource-allocation v0.36, ``structured``).
+Mirrors ``Allocator`` (k8s.io/dynamic-resource-allocation v0.36 and v0.37,
+``structured``).
 """
 
 import uuid
@@ -15,6 +16,7 @@ from quaymaster._devices.requests import ClaimRequests, ClassOf, requests_of
 from quaymaster._devices.results import result_of
 from quaymaster._devices.search import Search
 from quaymaster._objects import AllocationResult, Node, ResourceClaim
+from quaymaster._versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 
 __all__ = ["Allocator"]
 
@@ -39,6 +41,7 @@ class Allocator:
         claims: The claims, in the order in which they are served.
         max_steps: How many devices one search may look at.
         make_share_id: Makes the name of one share of a device; by default a random one.
+        kubernetes: The Kubernetes whose decisions are made.
     """
 
     def __init__(
@@ -50,6 +53,7 @@ class Allocator:
         *,
         max_steps: int = _MAX_STEPS,
         make_share_id: Callable[[], str] | None = None,
+        kubernetes: Kubernetes = DEFAULT_KUBERNETES,
     ) -> None:
         self._inventory = inventory
         self._allocated = allocated
@@ -57,7 +61,8 @@ class Allocator:
         self._claims = tuple(claims)
         self._max_steps = max_steps
         self._make_share_id = make_share_id or _random_id
-        self._counters = AvailableCounters(allocated)
+        self._is_1_37 = kubernetes.since("1.37")
+        self._counters = AvailableCounters(allocated, by_driver=self._is_1_37)
         self._ready: Sequence[ClaimRequests] | None = None
 
     def allocate(self, node: Node) -> Sequence[AllocationResult] | None:
@@ -81,13 +86,21 @@ class Allocator:
             self._allocated,
             self._counters,
             self._max_steps,
+            is_1_37=self._is_1_37,
         )
         if not search.run():
             if any(pool.problem for pool in devices.pools):
                 raise InvalidPoolsError
             return None
         return [
-            result_of(claim, chosen, picked, node.name, self._make_share_id)
+            result_of(
+                claim,
+                chosen,
+                picked,
+                node.name,
+                self._make_share_id,
+                joins_config=self._is_1_37,
+            )
             for claim, chosen, picked in zip(
                 self._ready, search.chosen, search.picked, strict=True
             )

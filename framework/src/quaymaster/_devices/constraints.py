@@ -1,7 +1,8 @@
 """What the devices of a claim must have in common, or must not.
 
 Mirrors ``matchAttributeConstraint`` and ``distinctAttributeConstraint``
-(k8s.io/dynamic-resource-allocation v0.36, ``structured/internal/incubating``).
+(k8s.io/dynamic-resource-allocation v0.36 and v0.37,
+``structured/internal/incubating``).
 """
 
 from collections.abc import Iterable
@@ -27,12 +28,16 @@ class Constraint(Protocol):
         """Count a device out that was counted in."""
 
 
-def make_constraint(constraint: DeviceConstraint, where: str) -> Constraint:
+def make_constraint(
+    constraint: DeviceConstraint, where: str, *, by_device: bool
+) -> Constraint:
     """Make a constraint for one search.
 
     Args:
         constraint: The constraint.
         where: Where it stands, for the error.
+        by_device: Whether all devices must be distinct, as since Kubernetes 1.37, or
+            the last ones of requests.
 
     Raises:
         AllocationError: It says nothing.
@@ -40,7 +45,8 @@ def make_constraint(constraint: DeviceConstraint, where: str) -> Constraint:
     if constraint.match_attribute is not None:
         return _Match(constraint.requests, constraint.match_attribute)
     if constraint.distinct_attribute is not None:
-        return _Distinct(constraint.requests, constraint.distinct_attribute)
+        make = _DistinctDevices if by_device else _DistinctRequests
+        return make(constraint.requests, constraint.distinct_attribute)
     raise AllocationError(f"{where}: empty constraint (unsupported constraint type?)")
 
 
@@ -71,7 +77,7 @@ class _Match:
             self._count -= 1
 
 
-class _Distinct:
+class _DistinctRequests:
     """The last devices of requests have different values of an attribute.
 
     As upstream's, it knows of each request but the device that came last.
@@ -100,6 +106,30 @@ class _Distinct:
         if _concerns(self._requests, request):
             self._values.pop(request.main_name, None)
             self._count -= 1
+
+
+class _DistinctDevices:
+    """All devices have different values of an attribute."""
+
+    def __init__(self, requests: Iterable[str], attribute: str) -> None:
+        self._requests = frozenset(requests)
+        self._name = attribute
+        self._values: list[DeviceAttribute] = []
+
+    def add(self, request: Request, device: SlicedDevice) -> bool:
+        if not _concerns(self._requests, request):
+            return True
+        value = _attribute_of(device, self._name)
+        if value is None or (self._values and value == _EMPTY):
+            return False
+        if value in self._values:
+            return False
+        self._values.append(value)
+        return True
+
+    def remove(self, request: Request, _device: SlicedDevice) -> None:
+        if _concerns(self._requests, request):
+            self._values.pop()
 
 
 def _concerns(names: frozenset[str], request: Request) -> bool:

@@ -2,10 +2,11 @@
 
 Mirrors ``checkAvailableCounters`` (k8s.io/dynamic-resource-allocation v0.36,
 ``structured/internal/incubating/allocator_incubating.go``). As there, the books are
-kept by the pool's name without its driver: pools of the same name share them.
+kept by the pool's name without its driver before Kubernetes 1.37: pools of the same
+name share them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import TypeAlias
 
 from quaymaster._devices.allocated import AllocatedDevices
@@ -23,17 +24,25 @@ class AvailableCounters:
 
     Args:
         allocated: The devices that are taken.
+        by_driver: Whether pools of the same name have books of their own if they have
+            other drivers, as since Kubernetes 1.37.
     """
 
-    def __init__(self, allocated: AllocatedDevices) -> None:
+    def __init__(self, allocated: AllocatedDevices, *, by_driver: bool) -> None:
         self._allocated = allocated
-        self._left: dict[str, Mapping[tuple[str, str], int]] = {}
+        self._by_driver = by_driver
+        self._left: dict[Hashable, Mapping[tuple[str, str], int]] = {}
+
+    def key(self, pool: Pool) -> Hashable:
+        """What the books of a pool are kept by."""
+        return pool.id if self._by_driver else pool.id.pool
 
     def of(self, pool: Pool) -> Mapping[tuple[str, str], int]:
         """What is left of a pool's counters; counted once."""
-        left = self._left.get(pool.id.pool)
+        key = self.key(pool)
+        left = self._left.get(key)
         if left is None:
-            left = self._left[pool.id.pool] = self._count(pool)
+            left = self._left[key] = self._count(pool)
         return left
 
     def _count(self, pool: Pool) -> Mapping[tuple[str, str], int]:
@@ -59,12 +68,12 @@ class ConsumedCounters:
 
     def __init__(self, available: AvailableCounters) -> None:
         self._available = available
-        self._consumed: dict[str, _Amounts] = {}
+        self._consumed: dict[Hashable, _Amounts] = {}
 
     def take(self, device: SlicedDevice, pool: Pool) -> bool:
         """Take what a device needs if no counter of its pool goes below 0."""
         left = self._available.of(pool)
-        consumed = self._consumed.setdefault(pool.id.pool, {})
+        consumed = self._consumed.setdefault(self._available.key(pool), {})
         for key, amount in _taken_by(device).items():
             consumed[key] = consumed.get(key, 0) + amount
         if any(consumed.get(key, 0) > amount for key, amount in left.items()):
@@ -74,7 +83,7 @@ class ConsumedCounters:
 
     def give_back(self, device: SlicedDevice, pool: Pool) -> None:
         """Give back what a device has taken."""
-        consumed = self._consumed[pool.id.pool]
+        consumed = self._consumed[self._available.key(pool)]
         for key, amount in _taken_by(device).items():
             consumed[key] -= amount
 

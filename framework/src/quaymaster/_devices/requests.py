@@ -31,6 +31,11 @@ ClassOf = Callable[[str], DeviceClass | None]
 
 _ALL: Final = "All"
 _MODES: Final = ("ExactCount", _ALL)
+_NO_KEY: Final = "no such key:"
+_HINT: Final = (
+    ". consider using CEL optional chaining (.? followed by orValue()) or guarding the "
+    "check with has() for optional fields"
+)
 _EFFECTS: Final = ("NoSchedule", "NoExecute")
 
 
@@ -68,8 +73,15 @@ class Request:
         """Whether it is one of several."""
         return self.full_name != self.main_name
 
-    def selects(self, device: SlicedDevice, node: Node) -> bool:
+    def selects(
+        self, device: SlicedDevice, node: Node, *, names_device: bool = False
+    ) -> bool:
         """Whether a device is one that is asked for.
+
+        Args:
+            device: The device.
+            node: The node.
+            names_device: Whether the error says which device, as since Kubernetes 1.37.
 
         Raises:
             AllocationError: An expression is none, or has no value for the device.
@@ -79,7 +91,10 @@ class Request:
                 if not device.matches(expression):
                     return False
             except VerdictError as error:
-                raise AllocationError(f"{where}: {error}") from error
+                on_device = f" on device {device.id}" if names_device else ""
+                hint = _HINT if names_device and _NO_KEY in str(error) else ""
+                text = f"{where}{on_device}: {error}{hint}"
+                raise AllocationError(text) from error
         return not device.slice.spec.per_device_node_selection or device.is_on(node)
 
     def tolerates(self, device: SlicedDevice) -> bool:

@@ -1,11 +1,13 @@
 """What is written into a claim that got its devices.
 
 Mirrors the end of ``Allocate`` and ``createNodeSelector``
-(k8s.io/dynamic-resource-allocation v0.36,
+(k8s.io/dynamic-resource-allocation v0.36 and v0.37,
 ``structured/internal/incubating/allocator_incubating.go``).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+
+from msgspec.structs import replace
 
 from quaymaster._devices.errors import AllocationError
 from quaymaster._devices.requests import ClaimRequests, Request
@@ -29,6 +31,8 @@ def result_of(
     picked: Sequence[int],
     node: str,
     make_share_id: Callable[[], str],
+    *,
+    joins_config: bool,
 ) -> AllocationResult:
     """Make the result of a claim.
 
@@ -38,6 +42,8 @@ def result_of(
         picked: Per request, which of its alternatives it was.
         node: The name of the node.
         make_share_id: Makes the name of one share of a device.
+        joins_config: Whether each configuration is written once, and names no requests
+            if it is for all, as since Kubernetes 1.37.
 
     Raises:
         AllocationError: A slice names several alternatives of nodes.
@@ -46,7 +52,9 @@ def result_of(
         choice[number] for choice, number in zip(claim.choices, picked, strict=True)
     ]
     results = tuple(_device(one, make_share_id) for one in chosen)
-    config = (*_of_classes(picks), *_of_claim(claim, picks))
+    config = (*_of_classes(picks), *_of_claim(claim, picks, joins_config))
+    if joins_config:
+        config = tuple(_for_all(one, picks) for one in config)
     return AllocationResult(
         devices=DeviceAllocationResult(results=results, config=config),
         node_selector=_node_selector(chosen, node, claim),
@@ -85,21 +93,32 @@ def _of_classes(picks: Iterable[Request]) -> Iterator[DeviceAllocationConfigurat
 
 
 def _of_claim(
-    claim: ClaimRequests, picks: Sequence[Request]
+    claim: ClaimRequests, picks: Sequence[Request], joins_config: bool
 ) -> Iterator[DeviceAllocationConfiguration]:
     """The claim's configurations: as upstream's, one copy per request that is named."""
     for config in claim.claim.spec.devices.config:
         copies = 1
         if config.requests:
-            copies = sum(
-                request.main_name in config.requests
-                or request.full_name in config.requests
-                for request in picks
-            )
+            copies = sum(_is_for(config.requests, request) for request in picks)
+            if joins_config:
+                copies = min(copies, 1)
         for _ in range(copies):
             yield DeviceAllocationConfiguration(
                 source="FromClaim", requests=config.requests, opaque=config.opaque
             )
+
+
+def _for_all(
+    config: DeviceAllocationConfiguration, picks: Iterable[Request]
+) -> DeviceAllocationConfiguration:
+    """A configuration without names of requests if they are all requests."""
+    if all(_is_for(config.requests, request) for request in picks):
+        return replace(config, requests=())
+    return config
+
+
+def _is_for(names: Collection[str], request: Request) -> bool:
+    return request.main_name in names or request.full_name in names
 
 
 def _node_selector(

@@ -2,18 +2,24 @@
 
 Mirrors ``Allocate`` and ``allocateOne`` (k8s.io/dynamic-resource-allocation v0.36,
 ``structured/internal/incubating/allocator_incubating.go``), also in what its failed
-tries leave behind: counters of a device that a taint or a constraint then keeps off,
-and those of a shared device that is given up, stay taken until the search ends.
+tries leave behind before Kubernetes 1.37: counters of a device that a taint or a
+constraint then keeps off, and those of a shared device that is given up, stay taken
+until the search ends.
 """
 
 import enum
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import attrs
 
 from quaymaster._devices.allocated import AllocatedDevices, Consumption
-from quaymaster._devices.capacities import consumed_capacity, has_room
+from quaymaster._devices.capacities import (
+    CapacityError,
+    consumed_capacity,
+    has_room,
+)
 from quaymaster._devices.constraints import Constraint, make_constraint
 from quaymaster._devices.counters import AvailableCounters, ConsumedCounters
 from quaymaster._devices.errors import AllocationError, StepLimitError
@@ -39,11 +45,13 @@ class Chosen:
         device: The device.
         consumed: What a share of the device takes of its capacities; None if the device
             is not shared.
+        has_taken_counters: Whether counters were taken for it.
     """
 
     request: Request
     device: SlicedDevice
     consumed: dict[str, Quantity] | None
+    has_taken_counters: bool
 
 
 class _Outcome(enum.Enum):
@@ -67,6 +75,7 @@ class Search:
         allocated: The devices that are taken.
         counters: What these have left of the counters.
         max_steps: How many devices may be looked at.
+        is_1_37: Whether the search is that of Kubernetes 1.37.
 
     Raises:
         AllocationError: A claim cannot be tried at all.
@@ -80,12 +89,15 @@ class Search:
         allocated: AllocatedDevices,
         counters: AvailableCounters,
         max_steps: int,
+        *,
+        is_1_37: bool,
     ) -> None:
         self._node = node
         self._devices = devices
         self._claims = claims
         self._allocated = allocated
         self._max_steps = max_steps
+        self._is_1_37 = is_1_37
         self._steps = 0
         self._in_use: dict[DeviceId, set[int]] = {}
         self._promised = Consumption()
@@ -126,7 +138,11 @@ class Search:
         constraints = claim.claim.spec.devices.constraints
         self._constraints.append(
             [
-                make_constraint(one, f"claim {claim.name}, constraint #{index}")
+                make_constraint(
+                    one,
+                    f"claim {claim.name}, constraint #{index}",
+                    by_device=self._is_1_37,
+                )
                 for index, one in enumerate(constraints)
             ]
         )
@@ -145,23 +161,41 @@ class Search:
             found += [
                 (device, pool)
                 for device in pool.devices
-                if request.selects(device, self._node) and self._has(device, request)
+                if self._selects(request, device)
+                and self._has(claim, device, request, at_all=self._is_1_37)
             ]
         return found
 
     def _count(self, request: Request) -> int:
         return len(self._all[request]) if request.wants_all else request.count
 
-    def _has(self, device: SlicedDevice, request: Request) -> bool:
-        """Whether the device has the capacities that a request takes."""
+    def _selects(self, request: Request, device: SlicedDevice) -> bool:
+        return request.selects(device, self._node, names_device=self._is_1_37)
+
+    def _has(
+        self,
+        claim: ClaimRequests,
+        device: SlicedDevice,
+        request: Request,
+        *,
+        at_all: bool = False,
+    ) -> bool:
+        """Whether the device has the capacities that a request takes, or ever had."""
         if not device.device.capacity and not request.capacity:
             return True
-        return has_room(
-            device.device,
-            request.capacity,
-            self._allocated.consumed.of(device.id),
-            self._promised.of(device.id),
-        )
+        try:
+            return has_room(
+                device.device,
+                request.capacity,
+                {} if at_all else self._allocated.consumed.of(device.id),
+                {} if at_all else self._promised.of(device.id),
+                is_1_37=self._is_1_37,
+            )
+        except CapacityError as error:
+            raise AllocationError(
+                f"claim {claim.name}, request {request.name}: checking capacity for "
+                f"device {device.id}: {error}"
+            ) from error
 
     def _serve(self, claim: int, index: int) -> _Outcome:
         """Serve the requests of a claim from one on, and then the other claims."""
@@ -213,8 +247,8 @@ class Search:
             self._count_step()
             if (
                 self._is_taken(request, claim, device)
-                or not request.selects(device, self._node)
-                or not self._has(device, request)
+                or not self._selects(request, device)
+                or not self._has(self._claims[claim], device, request)
                 or not self._take(request, claim, device, pool)
             ):
                 continue
@@ -255,23 +289,30 @@ class Search:
         admits_sharing = device.is_shared and request.has_admin_access
         if not admits_sharing and self._is_taken(request, claim, device):
             return False
-        if (
-            device.device.consumes_counters
-            and not (device.is_shared and self._is_shared_out(device))
-            and not self._counters.take(device, pool)
-        ):
+        takes_counters = bool(device.device.consumes_counters) and not (
+            device.is_shared and self._is_shared_out(device)
+        )
+        if takes_counters and not self._counters.take(device, pool):
             return False
         if not request.tolerates(device) or not self._satisfies(request, claim, device):
+            if takes_counters and self._is_1_37:
+                self._counters.give_back(device, pool)
             return False
         if not device.is_shared:
             self._in_use.setdefault(device.id, set()).add(claim)
-        if not self._has(device, request):
-            return False
         consumed = None
         if device.is_shared:
-            consumed = consumed_capacity(device.device, request.capacity)
+            consumed = consumed_capacity(
+                device.device, request.capacity, is_1_37=self._is_1_37
+            )
+        chosen = Chosen(request, device, consumed, takes_counters)
+        if not self._has(self._claims[claim], device, request):
+            if self._is_1_37:
+                self._undo(claim, chosen, pool)
+            return False
+        if consumed is not None:
             self._promised.add(device.id, consumed)
-        self.chosen[claim].append(Chosen(request, device, consumed))
+        self.chosen[claim].append(chosen)
         return True
 
     def _is_shared_out(self, device: SlicedDevice) -> bool:
@@ -297,6 +338,14 @@ class Search:
     def _give_back(self, claim: int, device: SlicedDevice, pool: Pool) -> None:
         """Take back the device that was given last."""
         last = self.chosen[claim].pop()
+        if self._is_1_37:
+            if last.consumed is not None:
+                self._promised.remove(device.id, last.consumed)
+                if any(one.device.id == device.id for one in self._all_chosen()):
+                    # An earlier share has paid for the counters, also without amounts.
+                    self._promised.add(device.id, {})
+            self._undo(claim, last, pool)
+            return
         for constraint in self._constraints[claim]:
             constraint.remove(last.request, device)
         self._in_use.get(device.id, set()).discard(claim)
@@ -304,3 +353,15 @@ class Search:
             self._promised.remove(device.id, last.consumed)
         if not device.is_shared and device.device.consumes_counters:
             self._counters.give_back(device, pool)
+
+    def _undo(self, claim: int, chosen: Chosen, pool: Pool) -> None:
+        """Take back all that choosing a device has changed, but for its capacities."""
+        device = chosen.device
+        for constraint in self._constraints[claim]:
+            constraint.remove(chosen.request, device)
+        self._in_use.get(device.id, set()).discard(claim)
+        if chosen.has_taken_counters:
+            self._counters.give_back(device, pool)
+
+    def _all_chosen(self) -> Iterator[Chosen]:
+        return itertools.chain.from_iterable(self.chosen)

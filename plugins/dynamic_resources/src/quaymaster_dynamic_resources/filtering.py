@@ -159,6 +159,7 @@ class NodeJudge:
                 claims,
                 max_steps=self._max_steps,
                 make_share_id=self._share_id,
+                kubernetes=self._handle.kubernetes,
             )
         return allocator
 
