@@ -580,7 +580,7 @@ def test_the_deletion_of_a_pod_only_opens_the_gate() -> None:
     event = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.DELETE)
     made = PluginHarness(DefaultPreemption)
     assert [one.event for one in made.events()] == [
-        ClusterEvent(EventResource.POD, ActionType.DELETE)
+        ClusterEvent(EventResource.ASSIGNED_POD, ActionType.DELETE)
     ]
     assert made.hint(make_pod(), event, running("x")) is QueueingHint.SKIP
 

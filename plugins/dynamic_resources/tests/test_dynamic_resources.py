@@ -17,8 +17,13 @@ from quaymaster import (
     Status,
     hookimpl,
 )
-from quaymaster.config import ConfigErrors
-from quaymaster.objects import PodResourceClaim, ResourceClaim, ResourceSlice
+from quaymaster.config import ConfigErrors, Kubernetes
+from quaymaster.objects import (
+    AllocationResult,
+    PodResourceClaim,
+    ResourceClaim,
+    ResourceSlice,
+)
 from quaymaster.testing import (
     PluginHarness,
     PluginStatusError,
@@ -33,7 +38,7 @@ from quaymaster.testing import (
 from quaymaster_dynamic_resources import DynamicResources, DynamicResourcesArgs
 
 OWN_UPDATE = ClusterEvent(
-    EventResource.POD, ActionType.UPDATE_POD_GENERATED_RESOURCE_CLAIM
+    EventResource.TARGET_POD, ActionType.UPDATE_POD_GENERATED_RESOURCE_CLAIM
 )
 
 
@@ -355,6 +360,26 @@ def test_every_node_scores_0() -> None:
 )
 def test_hints(event: ClusterEvent, new: ApiObject | None, hint: QueueingHint) -> None:
     assert PluginHarness(DynamicResources).hint(make_pod(), event, None, new) is hint
+
+
+@pytest.mark.parametrize(
+    ("is_allocated", "version", "hint"),
+    [
+        (True, "1.36", QueueingHint.SKIP),
+        (True, "1.37", QueueingHint.QUEUE),
+        (False, "1.37", QueueingHint.SKIP),
+    ],
+)
+def test_a_deleted_claim_gives_its_devices_back_since_1_37(
+    is_allocated: bool, version: str, hint: QueueingHint
+) -> None:
+    claim = make_resource_claim()
+    if is_allocated:
+        status = replace(claim.status, allocation=AllocationResult())
+        claim = replace(claim, status=status)
+    harness = PluginHarness(DynamicResources, kubernetes=Kubernetes(version))
+    deleted = ClusterEvent(EventResource.RESOURCE_CLAIM, ActionType.DELETE)
+    assert harness.hint(make_pod(), deleted, claim) is hint
 
 
 def test_defaults_are_upstreams() -> None:

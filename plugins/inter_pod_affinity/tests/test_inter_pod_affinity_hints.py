@@ -1,8 +1,10 @@
 """The queueing hints of InterPodAffinity; cases of upstream's plugin_test.go."""
 
+import msgspec
 import pytest
 
 from quaymaster import ActionType, ClusterEvent, EventResource, Node, Pod, QueueingHint
+from quaymaster.config import Kubernetes
 from quaymaster.objects import LabelSelector, LabelSelectorRequirement
 from quaymaster.testing import PluginHarness, make_affinity_term, make_node, make_pod
 from quaymaster_inter_pod_affinity import InterPodAffinity
@@ -49,9 +51,10 @@ def test_events_are_those_that_upstream_registers() -> None:
     events = [item.event for item in PluginHarness(InterPodAffinity).events()]
     assert events == [
         ClusterEvent(
-            EventResource.POD,
+            EventResource.ASSIGNED_POD,
             ActionType.ADD | ActionType.UPDATE_POD_LABEL | ActionType.DELETE,
         ),
+        ClusterEvent(EventResource.TARGET_POD, ActionType.UPDATE_POD_LABEL),
         ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL),
     ]
 
@@ -135,12 +138,48 @@ def test_hint_after_a_pod_changed(
     )
 
 
+def shunning(*apps: str) -> Pod:
+    """A pod that keeps away from several apps, by a term for each."""
+    terms = [make_affinity_term(selector={"app": app}) for app in apps]
+    return make_pod(name="p", labels={"app": "web"}, pod_anti_affinity=terms)
+
+
+@pytest.mark.parametrize(
+    ("action", "old", "new"),
+    [
+        pytest.param(DELETE, other("web"), None, id="one of them goes"),
+        pytest.param(LABEL, other("web"), other("x"), id="one of them changes"),
+    ],
+)
+@pytest.mark.parametrize(("version", "expected"), [("1.36", SKIP), ("1.37", QUEUE)])
+def test_a_pod_that_only_one_of_several_terms_shuns_helps_since_1_37(
+    version: str, expected: QueueingHint, action: ActionType, old: Pod, new: Pod | None
+) -> None:
+    event = ClusterEvent(EventResource.ASSIGNED_POD, action)
+    assert hint(shunning("web", "db"), event, old, new, version) is expected
+
+
+@pytest.mark.parametrize(("version", "expected"), [("1.36", SKIP), ("1.37", QUEUE)])
+def test_a_pod_helps_by_going_that_shuns_others_as_well_since_1_37(
+    version: str, expected: QueueingHint
+) -> None:
+    event = ClusterEvent(EventResource.ASSIGNED_POD, DELETE)
+    averse = msgspec.structs.replace(shunning("web", "db"), node_name="a")
+    waiting = make_pod(name="q", labels={"app": "web"})
+    assert hint(waiting, event, averse, None, version) is expected
+
+
 def hint(
-    pod: Pod, event: ClusterEvent, old: Pod | Node | None, new: Pod | Node | None
+    pod: Pod,
+    event: ClusterEvent,
+    old: Pod | Node | None,
+    new: Pod | Node | None,
+    version: str = "1.36",
 ) -> QueueingHint:
     """The hint; as in the queue, one that fails stands for QUEUE."""
+    harness = PluginHarness(InterPodAffinity, kubernetes=Kubernetes(version))
     try:
-        return PluginHarness(InterPodAffinity).hint(pod, event, old, new)
+        return harness.hint(pod, event, old, new)
     except Exception:
         return QUEUE
 

@@ -22,7 +22,7 @@ from quaymaster_node_declared_features import NodeDeclaredFeatures
 RESTART_ALL = "RestartAllContainersOnContainerExits"
 USERS_ON_HOST = "UserNamespacesHostNetworkSupport"
 LACKING = Status.unresolvable("node(s) didn't match Pod's required features")
-POD_UPDATED = ClusterEvent(EventResource.POD, ActionType.UPDATE_POD_TOLERATION)
+POD_UPDATED = ClusterEvent(EventResource.TARGET_POD, ActionType.UPDATE_POD_TOLERATION)
 NODE_UPDATED = ClusterEvent(EventResource.NODE, ActionType.UPDATE_NODE_DECLARED_FEATURE)
 NODE_ADDED = ClusterEvent(EventResource.NODE, ActionType.ADD)
 

@@ -21,7 +21,6 @@ TAKEN = Status.unschedulable(
     "node(s) didn't have free ports for the requested pod ports"
 )
 POD_DELETED = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.DELETE)
-WAITING_POD_DELETED = ClusterEvent(EventResource.UNSCHEDULABLE_POD, ActionType.DELETE)
 
 PORTS = st.builds(
     ContainerPort,
@@ -184,7 +183,7 @@ def test_pods_are_told_apart_by_their_host_ports_alone() -> None:
 def test_plugin_waits_for_deleted_pods_and_new_nodes() -> None:
     harness = PluginHarness(NodePorts)
     assert [registered.event for registered in harness.events()] == [
-        ClusterEvent(EventResource.POD, ActionType.DELETE),
+        POD_DELETED,
         ClusterEvent(EventResource.NODE, ActionType.ADD),
     ]
 
@@ -194,7 +193,7 @@ def test_plugin_waits_for_deleted_pods_and_new_nodes() -> None:
     [
         # The cases of Test_isSchedulableAfterPodDeleted.
         pytest.param(
-            WAITING_POD_DELETED,
+            POD_DELETED,
             make_pod(host_ports=[8080]),
             QueueingHint.SKIP,
             id="not scheduled",
@@ -215,7 +214,7 @@ def test_plugin_waits_for_deleted_pods_and_new_nodes() -> None:
             id="the wanted port",
         ),
         pytest.param(
-            WAITING_POD_DELETED,
+            POD_DELETED,
             make_pod(nominated_node="a", host_ports=[8080]),
             QueueingHint.QUEUE,
             id="the wanted port, nominated",

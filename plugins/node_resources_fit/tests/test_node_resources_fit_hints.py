@@ -37,8 +37,10 @@ def test_events_are_upstreams() -> None:
     registered = [item.event for item in PluginHarness(NodeResourcesFit).events()]
     assert registered == [
         ClusterEvent(
-            EventResource.POD, ActionType.DELETE | ActionType.UPDATE_POD_SCALE_DOWN
+            EventResource.ASSIGNED_POD,
+            ActionType.DELETE | ActionType.UPDATE_POD_SCALE_DOWN,
         ),
+        ClusterEvent(EventResource.TARGET_POD, ActionType.UPDATE_POD_SCALE_DOWN),
         ClusterEvent(
             EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_ALLOCATABLE
         ),

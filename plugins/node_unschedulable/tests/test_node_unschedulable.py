@@ -113,7 +113,7 @@ def test_plugin_waits_for_nodes_and_tolerations() -> None:
     harness = PluginHarness(NodeUnschedulable)
     assert [registered.event for registered in harness.events()] == [
         ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_TAINT),
-        ClusterEvent(EventResource.POD, ActionType.UPDATE_POD_TOLERATION),
+        ClusterEvent(EventResource.TARGET_POD, ActionType.UPDATE_POD_TOLERATION),
     ]
 
 

@@ -278,7 +278,7 @@ def test_pod_without_volumes_to_attach_is_skipped(pod: Pod) -> None:
     ],
 )
 def test_hint_for_a_deleted_pod(deleted: Pod, hint: QueueingHint) -> None:
-    event = ClusterEvent(EventResource.POD, ActionType.DELETE)
+    event = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.DELETE)
     pod = make_pod(claims=["a"])
     assert PluginHarness(NodeVolumeLimits).hint(pod, event, deleted) is hint
 

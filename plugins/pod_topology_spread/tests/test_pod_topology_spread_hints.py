@@ -42,11 +42,12 @@ def test_events_are_those_that_upstream_registers() -> None:
     events = [item.event for item in PluginHarness(PodTopologySpread).events()]
     assert events == [
         ClusterEvent(
-            EventResource.POD,
-            ActionType.ADD
-            | ActionType.UPDATE_POD_LABEL
-            | ActionType.UPDATE_POD_TOLERATION
-            | ActionType.DELETE,
+            EventResource.ASSIGNED_POD,
+            ActionType.ADD | ActionType.UPDATE_POD_LABEL | ActionType.DELETE,
+        ),
+        ClusterEvent(
+            EventResource.TARGET_POD,
+            ActionType.UPDATE_POD_TOLERATION | ActionType.UPDATE_POD_LABEL,
         ),
         ClusterEvent(
             EventResource.NODE,

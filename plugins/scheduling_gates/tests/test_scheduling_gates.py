@@ -43,7 +43,7 @@ def test_gated_pod_is_rejected_with_the_names_of_its_gates(
 def test_plugin_waits_for_the_elimination_of_gates_alone() -> None:
     (registered,) = PluginHarness(SchedulingGates).events()
     assert registered.event == ClusterEvent(
-        EventResource.POD, ActionType.UPDATE_POD_SCHEDULING_GATES_ELIMINATED
+        EventResource.TARGET_POD, ActionType.UPDATE_POD_SCHEDULING_GATES_ELIMINATED
     )
 
 

@@ -23,6 +23,7 @@ __all__ = [
     "ClusterEventWithHint",
     "EventResource",
     "EventsOf",
+    "PodEvents",
     "QueueingHint",
     "QueueingHintFn",
     "on_node",
@@ -374,7 +375,20 @@ class EventsOf(Generic[ObjT]):
         return ClusterEventWithHint(event, cast("QueueingHintFn | None", hint))
 
 
-on_pod: Final = EventsOf(Pod)
+class PodEvents(EventsOf[Pod]):
+    """Registers for changes of pods: ``on_pod(Change.DELETE, hint)``.
+
+    Who names the pods wakes less: ``on_pod.assigned(Change.DELETE)`` is for pods that
+    have a node or are nominated to one, and ``on_pod.target(Change.UPDATE_POD_LABEL)``
+    for updates of the rejected pod itself. A pod that is being tried also hears of
+    updates of others that are, so that a hint asks ``new.uid == pod.uid``.
+    """
+
+    assigned: ClassVar = EventsOf[Pod](EventResource.ASSIGNED_POD)
+    target: ClassVar = EventsOf[Pod](EventResource.TARGET_POD)
+
+
+on_pod: Final = PodEvents(Pod)
 """Registers for changes of pods: ``on_pod(Change.DELETE, hint)``."""
 
 on_node: Final = EventsOf(Node)

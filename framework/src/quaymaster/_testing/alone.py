@@ -13,6 +13,7 @@ from quaymaster._engine.handle import Services
 from quaymaster._objects import ApiObject
 from quaymaster._registry.registry import PluginRegistry
 from quaymaster._runtime.guards import HookGuards, Watch
+from quaymaster._versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 
 __all__ = ["build_alone", "kinds_of"]
 
@@ -60,6 +61,7 @@ def build_alone(
     args: Mapping[str, object] | None,
     services: Services,
     watch: Watch | None = None,
+    kubernetes: Kubernetes = DEFAULT_KUBERNETES,
 ) -> Framework:
     """Build a profile of one plugin, as from a configuration file.
 
@@ -69,6 +71,7 @@ def build_alone(
         args: The plugin's arguments; None for its defaults.
         services: The parts that plugins may use.
         watch: Observes the calls of hooks, if given.
+        kubernetes: The Kubernetes whose decisions are made.
 
     Raises:
         PluginLoadError: A class breaks a hookspec.
@@ -84,7 +87,9 @@ def build_alone(
             registry = registry.with_plugin(stand_in)
             names.append(stand_in.__name__)
     document = _document(names, plugin.__name__, args)
-    config = parse_config(document, registry, source="PluginHarness")
+    config = parse_config(
+        document, registry, source="PluginHarness", kubernetes=kubernetes
+    )
     builder = FrameworkBuilder(
         registry=registry,
         services=services,

@@ -69,6 +69,7 @@ class PluginHarness(HarnessBase):
         objects: Any other objects that the plugin looks up, of its own kinds as well.
         nominated: Node name -> pods that are nominated to it.
         beside: More plugins of the profile, which come before this one.
+        kubernetes: The Kubernetes whose decisions are made.
 
     Attributes:
         plugin: The plugin itself.

@@ -19,6 +19,7 @@ from quaymaster._state.snapshot import Snapshot
 from quaymaster._testing.alone import build_alone, kinds_of
 from quaymaster._testing.declared_writes import DeclaredWrites
 from quaymaster._testing.still import FixedNominations, FixedObjects
+from quaymaster._versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 
 __all__ = ["HarnessBase"]
 
@@ -36,6 +37,7 @@ class HarnessBase:
         objects: Iterable[ApiObject] = (),
         nominated: Mapping[str, Sequence[Pod]] | None = None,
         beside: Iterable[type] = (),
+        kubernetes: Kubernetes = DEFAULT_KUBERNETES,
     ) -> None:
         self._name = plugin.__name__
         nodes, pods, objects = list(nodes), list(pods), list(objects)
@@ -65,7 +67,9 @@ class HarnessBase:
         # What is imagined ends with the attempt.
         self._imagined: dict[CycleState, dict[str, NodeInfo]] = {}
         self._returned = ReturnedArrays()
-        self._framework = build_alone(plugin, beside, args, services, self._returned)
+        self._framework = build_alone(
+            plugin, beside, args, services, self._returned, kubernetes
+        )
         self.plugin = self._framework.profile.plugins[self._name]
         self.handle = self._framework.handle.for_plugin(self._name)
 

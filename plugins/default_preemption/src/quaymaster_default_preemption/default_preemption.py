@@ -84,7 +84,7 @@ class DefaultPreemption:
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
         # A deletion opens the gate above. It is for the plugins that rejected the pod
         # to say whether it also makes the pod schedulable.
-        return [on_pod(Change.DELETE, _after_pod_deletion)]
+        return [on_pod.assigned(Change.DELETE, _after_pod_deletion)]
 
     @hookimpl
     def post_filter(

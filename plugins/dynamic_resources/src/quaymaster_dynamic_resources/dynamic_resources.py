@@ -123,6 +123,7 @@ class DynamicResources:
         self._memo = VerdictMemo(self._tracker, self._class_revision)
         self._binder = ClaimBinder(handle, self._tracker, timeout)
         self._is_silent = handle.kubernetes.since("1.37")
+        self._hears_of_deleted_claims = handle.kubernetes.since("1.37")
 
     def allocations(
         self, state: CycleState, pod: Pod, node: NodeInfo
@@ -140,12 +141,15 @@ class DynamicResources:
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
         add_or_update = Change.ADD | Change.UPDATE
+        claims, hint = EventsOf(ResourceClaim), self._after_claim_change
         nodes = Change.ADD | Change.UPDATE_NODE_LABEL | Change.UPDATE_NODE_ALLOCATABLE
         generated = Change.UPDATE_POD_GENERATED_RESOURCE_CLAIM
         return [
             on_node(nodes),
-            EventsOf(ResourceClaim)(add_or_update, self._after_claim_change),
-            on_pod(generated, self._after_claim_generation),
+            claims(Change.ALL, hint)
+            if self._hears_of_deleted_claims
+            else claims(add_or_update, hint),
+            on_pod.target(generated, self._after_claim_generation),
             EventsOf(DeviceClass)(add_or_update),
             EventsOf(ResourceSlice)(add_or_update),
         ]
@@ -343,9 +347,10 @@ class DynamicResources:
         return self._resources.revision
 
     def _after_claim_change(
-        self, pod: Pod, old: ApiObject | None, new: ApiObject
+        self, pod: Pod, old: ApiObject | None, new: ApiObject | None
     ) -> QueueingHint:
-        assert isinstance(new, ResourceClaim)  # registered for these alone
+        # Registered for these alone.
+        assert new is None or isinstance(new, ResourceClaim)
         assert old is None or isinstance(old, ResourceClaim)
         return after_claim_change(self._tracker, pod, old, new)
 

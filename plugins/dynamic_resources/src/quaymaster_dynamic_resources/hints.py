@@ -1,7 +1,7 @@
 """Whether a change of a claim, or of the pod itself, may help a rejected pod.
 
 Mirrors ``isSchedulableAfterClaimChange`` and ``isSchedulableAfterPodChange``
-(kube-scheduler 1.36.2,
+(kube-scheduler 1.36.2; ``isSchedulableAfterTargetPodUpdate`` in 1.37.1,
 ``pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go``).
 """
 
@@ -14,7 +14,10 @@ __all__ = ["after_claim_change", "after_claim_generation"]
 
 
 def after_claim_change(
-    tracker: ClaimTracker, pod: Pod, old: ResourceClaim | None, new: ResourceClaim
+    tracker: ClaimTracker,
+    pod: Pod,
+    old: ResourceClaim | None,
+    new: ResourceClaim | None,
 ) -> QueueingHint:
     """Queue the pod if devices were given back, or if a claim of its own has changed.
 
@@ -22,8 +25,13 @@ def after_claim_change(
         tracker: The claims.
         pod: The rejected pod.
         old: The claim before; None if it was added.
-        new: The claim after.
+        new: The claim after; None if it was deleted, which Kubernetes 1.36 does not
+            ask about.
     """
+    if new is None:
+        assert old is not None, "a deleted claim was there"
+        gives_back = old.status.allocation is not None
+        return QueueingHint.QUEUE if gives_back else QueueingHint.SKIP
     try:
         claims = claims_of(tracker, pod)
     except ClaimError:

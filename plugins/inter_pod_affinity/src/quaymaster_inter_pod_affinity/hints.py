@@ -1,28 +1,40 @@
 """The changes that may help a pod which InterPodAffinity rejected.
 
-Mirrors ``isSchedulableAfterPodChange`` and ``isSchedulableAfterNodeChange``
-(kube-scheduler 1.36.2,
+Mirrors ``isSchedulableAfterPodChange`` (1.36.2), the two functions that it is split
+into (1.37.1), and ``isSchedulableAfterNodeChange`` (kube-scheduler,
 ``pkg/scheduler/framework/plugins/interpodaffinity/plugin.go``).
 """
 
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
 from quaymaster import Node, Pod
+from quaymaster.counting import PodTerm
 from quaymaster.errors import QuaymasterError
 from quaymaster_inter_pod_affinity.terms import affinity_terms, matches_all
 
 __all__ = ["BrokenTermsError", "node_change_helps", "pod_change_helps"]
 
 
+Conflicts: TypeAlias = Callable[[Sequence[PodTerm], Pod], bool]
+
+
 class BrokenTermsError(QuaymasterError):
     """A pod's terms cannot be evaluated; the queue then wakes the rejected pod."""
 
 
-def pod_change_helps(pod: Pod, old: Pod | None, new: Pod | None) -> bool:
+def pod_change_helps(
+    pod: Pod, old: Pod | None, new: Pod | None, conflicts: Conflicts
+) -> bool:
     """Return whether a change to some pod may help.
 
     Args:
         pod: The rejected pod.
         old: The changed pod before, or None.
         new: The changed pod after, or None.
+        conflicts: Whether a pod is one that terms of anti-affinity keep away from.
+            `matches_any` is right; in Kubernetes 1.36 it is `matches_all`, and a pod
+            with several terms is not woken when one of them has nothing to shun.
 
     Raises:
         BrokenTermsError: The terms of one of them cannot be evaluated.
@@ -36,14 +48,14 @@ def pod_change_helps(pod: Pod, old: Pod | None, new: Pod | None) -> bool:
     if old is None:
         return new is not None and matches_all(terms.affinity, new)
     if new is None:
-        if matches_all(terms.anti_affinity, old):
+        if conflicts(terms.anti_affinity, old):
             return True
         _check(old)
-        return matches_all(affinity_terms(old).anti_affinity, pod)
+        return conflicts(affinity_terms(old).anti_affinity, pod)
     comes_near = not matches_all(terms.affinity, old) and matches_all(
         terms.affinity, new
     )
-    goes_away = matches_all(terms.anti_affinity, old) and not matches_all(
+    goes_away = conflicts(terms.anti_affinity, old) and not conflicts(
         terms.anti_affinity, new
     )
     return comes_near or goes_away

@@ -47,6 +47,8 @@ from quaymaster_inter_pod_affinity.terms import (
     affinity_terms,
     existing_anti_affinity,
     existing_preferences,
+    matches_all,
+    matches_any,
 )
 
 __all__ = ["InterPodAffinity"]
@@ -80,15 +82,19 @@ class InterPodAffinity:
         self._args = args
         self._handle = handle
         self._namespaces = Namespaces(handle.informers, handle.kubernetes)
+        is_newer = handle.kubernetes.since("1.37")
+        self._conflicts = matches_any if is_newer else matches_all
         self._filter_states: PerTemplate[FilterState] = PerTemplate()
         self._score_sources: PerTemplate[ScoreSource] = PerTemplate()
 
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
         return [
-            on_pod(
-                Change.ADD | Change.UPDATE_POD_LABEL | Change.DELETE, _after_pod_change
+            on_pod.assigned(
+                Change.ADD | Change.UPDATE_POD_LABEL | Change.DELETE,
+                self._after_pod_change,
             ),
+            on_pod.target(Change.UPDATE_POD_LABEL, self._after_pod_change),
             on_node(Change.ADD | Change.UPDATE_NODE_LABEL, _after_node_change),
         ]
 
@@ -183,10 +189,11 @@ class InterPodAffinity:
     def normalize_score(self, state: CycleState, scores: Int64Array) -> Int64Array:
         return state[_SCORE_STATE].normalize(scores)
 
-
-def _after_pod_change(pod: Pod, old: Pod | None, new: Pod | None) -> QueueingHint:
-    helps = pod_change_helps(pod, old, new)
-    return QueueingHint.QUEUE if helps else QueueingHint.SKIP
+    def _after_pod_change(
+        self, pod: Pod, old: Pod | None, new: Pod | None
+    ) -> QueueingHint:
+        helps = pod_change_helps(pod, old, new, self._conflicts)
+        return QueueingHint.QUEUE if helps else QueueingHint.SKIP
 
 
 def _after_node_change(pod: Pod, old: Node | None, new: Node) -> QueueingHint:

@@ -39,6 +39,7 @@ __all__ = [
     "existing_anti_affinity",
     "existing_preferences",
     "matches_all",
+    "matches_any",
 ]
 
 HARD: Final = "required affinity"
@@ -160,6 +161,17 @@ def matches_all(terms: Sequence[PodTerm], pod: Pod) -> bool:
     """
     metadata = pod.metadata
     return bool(terms) and all(
+        term.selects(metadata.namespace, _NO_LABELS, metadata.labels) for term in terms
+    )
+
+
+def matches_any(terms: Sequence[PodTerm], pod: Pod) -> bool:
+    """Return whether a pod matches one of some terms at least.
+
+    As upstream's hints do, this takes it that namespaces have no labels.
+    """
+    metadata = pod.metadata
+    return any(
         term.selects(metadata.namespace, _NO_LABELS, metadata.labels) for term in terms
     )
 

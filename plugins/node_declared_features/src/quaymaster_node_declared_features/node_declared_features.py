@@ -54,7 +54,7 @@ class NodeDeclaredFeatures:
             on_node(
                 Change.ADD | Change.UPDATE_NODE_DECLARED_FEATURE, _after_node_change
             ),
-            on_pod(Change.UPDATE, _after_pod_update),
+            on_pod.target(Change.UPDATE, _after_pod_update),
         ]
 
     @hookimpl

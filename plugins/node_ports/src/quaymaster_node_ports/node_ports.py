@@ -58,7 +58,7 @@ class NodePorts:
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
         return [
-            on_pod(Change.DELETE, _after_pod_deleted),
+            on_pod.assigned(Change.DELETE, _after_pod_deleted),
             on_node(Change.ADD),
         ]
 

@@ -117,7 +117,8 @@ class NodeResourcesFit:
         nodes = Change.ADD | Change.UPDATE_NODE_ALLOCATABLE
         classes = Change.ADD | Change.UPDATE
         return (
-            on_pod(pods, after_pod_change),
+            on_pod.assigned(pods, after_pod_change),
+            on_pod.target(Change.UPDATE_POD_SCALE_DOWN, after_pod_change),
             on_node(nodes, self._after_node_change),
             EventsOf(DeviceClass)(classes, after_device_class_change),
         )

@@ -51,7 +51,7 @@ class NodeUnschedulable:
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
         return [
             on_node(Change.ADD | Change.UPDATE_NODE_TAINT, _after_node_change),
-            on_pod(Change.UPDATE_POD_TOLERATION, _after_toleration_change),
+            on_pod.target(Change.UPDATE_POD_TOLERATION, _after_toleration_change),
         ]
 
     @hookimpl

@@ -64,7 +64,7 @@ _TOO_MANY: Final = Status.unschedulable("node(s) exceed max volume count")
 _EVENTS: Final = (
     EventsOf(CSINode)(Change.ADD),
     EventsOf(CSINode)(Change.UPDATE, after_csi_node_updated),
-    on_pod(Change.DELETE, after_pod_deleted),
+    on_pod.assigned(Change.DELETE, after_pod_deleted),
     EventsOf(PersistentVolumeClaim)(Change.ADD, after_claim_added),
     EventsOf(VolumeAttachment)(Change.DELETE, after_attachment_deleted),
 )

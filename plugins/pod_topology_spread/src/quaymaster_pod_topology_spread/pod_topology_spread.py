@@ -100,11 +100,12 @@ class PodTopologySpread:
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
         return [
-            on_pod(
-                Change.ADD
-                | Change.UPDATE_POD_LABEL
-                | Change.UPDATE_POD_TOLERATION
-                | Change.DELETE,
+            on_pod.assigned(
+                Change.ADD | Change.UPDATE_POD_LABEL | Change.DELETE,
+                self._after_pod_change,
+            ),
+            on_pod.target(
+                Change.UPDATE_POD_TOLERATION | Change.UPDATE_POD_LABEL,
                 self._after_pod_change,
             ),
             on_node(

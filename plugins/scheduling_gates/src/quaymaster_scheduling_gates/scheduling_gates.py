@@ -42,7 +42,7 @@ class SchedulingGates:
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
         return [
-            on_pod(
+            on_pod.target(
                 Change.UPDATE_POD_SCHEDULING_GATES_ELIMINATED, _after_gates_eliminated
             )
         ]

@@ -85,7 +85,7 @@ class VolumeRestrictions:
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
         return [
-            on_pod(Change.DELETE, _after_pod_deleted),
+            on_pod.assigned(Change.DELETE, _after_pod_deleted),
             on_node(Change.ADD),
             EventsOf(PersistentVolumeClaim)(Change.ADD, _after_claim_added),
         ]
