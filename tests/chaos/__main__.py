@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TextIO
 
+from quaymaster.config import KUBERNETES_VERSIONS
 from tests.chaos.machine import RATES
 from tests.chaos.run import replay, script, shrink
 from tests.chaos.steps import draw_steps
@@ -22,15 +23,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.chaos")
     parser.add_argument("--histories", type=int, default=1000, metavar="N")
     parser.add_argument("--seed", type=int, default=0, metavar="S")
+    parser.add_argument(
+        "--kubernetes", choices=KUBERNETES_VERSIONS, default="1.36", metavar="V"
+    )
     options = parser.parse_args(arguments)
-    return _run(range(options.seed, options.seed + options.histories))
+    seeds = range(options.seed, options.seed + options.histories)
+    return _run(seeds, options.kubernetes)
 
 
-def _run(seeds: Sequence[int]) -> int:
+def _run(seeds: Sequence[int], version: str) -> int:
     counts: Counter[str] = Counter()
     broken: list[tuple[int, str]] = []
     for seed in seeds:
-        outcome = replay(seed, draw_steps(seed))
+        outcome = replay(seed, draw_steps(seed), version)
         counts.update(outcome.counts)
         if outcome.violation:
             broken.append((seed, outcome.violation))
@@ -49,7 +54,8 @@ def _run(seeds: Sequence[int]) -> int:
     for seed, violation in broken[:10]:
         _say(f"seed {seed}: {violation}")
     first = broken[0][0]
-    _say("\n" + script(first, shrink(first, draw_steps(first))))
+    steps = shrink(first, draw_steps(first), version)
+    _say("\n" + script(first, steps, version))
     return 1
 
 

@@ -1,6 +1,6 @@
 """Invariants: after each step, and when everything has settled."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 import attrs
 
@@ -61,6 +61,9 @@ def check_nodes(cluster: InMemoryCluster, ledger: Ledger) -> None:
 def check_places(scheduler: Scheduler) -> None:
     """Check that each pod that the scheduler knows is in exactly one place."""
     queue, cache = scheduler.queue, cache_of(scheduler)
+    lengths = queue.lengths()
+    if lengths.active + lengths.backoff + lengths.unschedulable != len(queue):
+        raise ViolationError(f"pods are in two queues or in none: {lengths}")
     in_flight = set(queue.in_flight)
     for pod in informers_of(scheduler).list(Pod):
         if pod.is_finished:
@@ -112,6 +115,7 @@ def check_agreement(scheduler: Scheduler, cluster: InMemoryCluster) -> None:
     pending = {pod.key for pod in live if not pod.node_name}
     if {queued.key for queued in scheduler.queue} != pending:
         raise ViolationError("the queue does not hold the pending pods")
+    _check_nominations(scheduler, {pod.uid for pod in live if not pod.node_name})
     nodes = {node.name: node for node in cluster.list(Node).items}
     if {info.name for info in scheduler.snapshot.nodes} != set(nodes):
         raise ViolationError("the snapshot does not hold the nodes")
@@ -122,6 +126,13 @@ def check_agreement(scheduler: Scheduler, cluster: InMemoryCluster) -> None:
         cpu = sum(cpu_of(bound[uid]) for uid in there)
         if info.requested.milli_cpu != cpu:
             raise ViolationError(f"the snapshot's sums of {info.name} are wrong")
+
+
+def _check_nominations(scheduler: Scheduler, pending: Container[str]) -> None:
+    for name, pods in scheduler.queue.nominator.by_node().items():
+        for pod in pods:
+            if pod.uid not in pending:
+                raise ViolationError(f"{pod.key} is gone, and nominated to {name}")
 
 
 def chances(cluster: InMemoryCluster, scheduler: Scheduler) -> Iterator[Chance]:

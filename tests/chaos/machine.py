@@ -73,6 +73,7 @@ class Machine:
             their pods, whether the cluster is taken for a large one and decisions are
             made twice, and whether the labels of namespaces may change: nothing but
             the flush helps a pod that was rejected for these.
+        version: The version of the Kubernetes that is played.
 
     Attributes:
         clock: The time of cluster and scheduler.
@@ -86,8 +87,9 @@ class Machine:
         restarts: How often it was started again.
     """
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, version: str = "1.36") -> None:
         self._seed = seed
+        self._version = version
         self._rates = {
             fault: rate
             for fault, rate in RATES.items()
@@ -269,7 +271,7 @@ class Machine:
     # The scheduler ------------------------------------------------------------------
 
     def _start(self) -> Scheduler:
-        registry, config = installed(self._sorts)
+        registry, config = installed(self._sorts, self._version)
         scheduler = ListenedScheduler(
             Listeners(
                 missed=lambda pod: self._excuses.missed(self.scheduler, pod),
@@ -284,8 +286,10 @@ class Machine:
             seed=self._seed + self.restarts,
             make_executor=self._make_executor,
             observer=self,
-            # Otherwise a preemptor may stay gated by its own gate, as it does upstream.
-            options=SchedulerOptions(flush_gated_pods=True, verify=self._verify),
+            # Otherwise a preemptor may stay gated by its own gate, as it does in 1.36.
+            options=SchedulerOptions(
+                flush_gated_pods=self._version == "1.36", verify=self._verify
+            ),
         )
         scheduler.start()
         self.faults.set_rates(self._rates)

@@ -5,7 +5,12 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
-from quaymaster.config import ProfileConfig, SchedulerConfig, parse_config
+from quaymaster.config import (
+    Kubernetes,
+    ProfileConfig,
+    SchedulerConfig,
+    parse_config,
+)
 from quaymaster.scheduler import PluginRegistry
 from tests.chaos.plugins import (
     Doorman,
@@ -41,11 +46,14 @@ _VOLUMES = {
 
 
 @functools.cache
-def installed(sorts: tuple[str, ...]) -> tuple[PluginRegistry, SchedulerConfig]:
+def installed(
+    sorts: tuple[str, ...], version: str = "1.36"
+) -> tuple[PluginRegistry, SchedulerConfig]:
     """The installed plugins with those of the histories, and some profiles.
 
     Args:
         sorts: The queue sort of each profile; at most two.
+        version: The version of the Kubernetes that is played.
     """
     registry = PluginRegistry.discover()
     for plugin in _PLUGINS:
@@ -69,7 +77,9 @@ def installed(sorts: tuple[str, ...]) -> tuple[PluginRegistry, SchedulerConfig]:
             for name, plugins in zip(SCHEDULERS, (honest, other), strict=True)
         ][: len(sorts)],
     }
-    config = parse_config(document, registry, source="tests.chaos")
+    config = parse_config(
+        document, registry, source="tests.chaos", kubernetes=Kubernetes(version)
+    )
     return registry, attrs.evolve(
         config, profiles=tuple(map(_sorted_by, config.profiles, sorts))
     )

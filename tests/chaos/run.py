@@ -26,9 +26,15 @@ class Outcome:
     counts: Counter[str]
 
 
-def replay(seed: int, steps: Sequence[Step]) -> Outcome:
-    """Run one history from its steps; an exception is a violation, too."""
-    machine = Machine(seed)
+def replay(seed: int, steps: Sequence[Step], version: str = "1.36") -> Outcome:
+    """Run one history from its steps; an exception is a violation, too.
+
+    Args:
+        seed: See `Machine`.
+        steps: The steps.
+        version: The version of the Kubernetes that is played.
+    """
+    machine = Machine(seed, version)
     taken = 0
     violation = ""
     with machine.alarms.listening(), few_rows(machine.few_rows):
@@ -42,16 +48,16 @@ def replay(seed: int, steps: Sequence[Step]) -> Outcome:
     return Outcome(violation=violation, counts=machine.counts + Counter(steps=taken))
 
 
-def shrink(seed: int, steps: Sequence[Step]) -> Sequence[Step]:
+def shrink(seed: int, steps: Sequence[Step], version: str = "1.36") -> Sequence[Step]:
     """Drop steps as long as the same violation remains, longest runs first."""
-    kind = _kind_of(replay(seed, steps).violation)
+    kind = _kind_of(replay(seed, steps, version).violation)
     best = list(steps)
     size = len(best) // 2
     while size:
         start, before = 0, len(best)
         while start < len(best):
             fewer = best[:start] + best[start + size :]
-            if _kind_of(replay(seed, fewer).violation) == kind:
+            if _kind_of(replay(seed, fewer, version).violation) == kind:
                 best = fewer
             else:
                 start += size
@@ -60,13 +66,13 @@ def shrink(seed: int, steps: Sequence[Step]) -> Sequence[Step]:
     return best
 
 
-def script(seed: int, steps: Sequence[Step]) -> str:
+def script(seed: int, steps: Sequence[Step], version: str = "1.36") -> str:
     """The text of a program that runs a history again, from the repository's root."""
     lines = "".join(f"    {step!r},\n" for step in steps)
     return (
         "from tests.chaos.run import replay\n\n"
         f"steps = [\n{lines}]\n"
-        f"print(replay({seed}, steps).violation)\n"
+        f"print(replay({seed}, steps, {version!r}).violation)\n"
     )
 
 

@@ -31,6 +31,20 @@ def test_no_history_breaks_an_invariant(first: int) -> None:
         assert not outcome.violation, script(seed, shrink(seed, steps))
 
 
+@pytest.mark.parametrize(
+    "first",
+    [
+        pytest.param(first, marks=[pytest.mark.long] if first >= _SHORT else [])
+        for first in range(0, 1000, _RUN)
+    ],
+)
+def test_no_history_of_the_newer_scheduler_breaks_an_invariant(first: int) -> None:
+    for seed in range(first, first + _RUN):
+        steps = draw_steps(seed)
+        outcome = replay(seed, steps, "1.37")
+        assert not outcome.violation, script(seed, shrink(seed, steps, "1.37"), "1.37")
+
+
 def steps_of(name: str) -> st.SearchStrategy[Step]:
     arguments = [st.sampled_from(choices) for choices in STEPS[name][1]]
     if name != "add_pod":

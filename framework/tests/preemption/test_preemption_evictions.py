@@ -7,6 +7,7 @@ import pytest
 
 from quaymaster import ApiObject, Pod, Snapshot, WaitingPod
 from quaymaster.cluster import ApiError, EventNote, PodStatusPatch
+from quaymaster.config import Kubernetes
 from quaymaster.inmemory import InMemoryCluster
 from quaymaster.objects import PodCondition
 from quaymaster.preemption import Candidate, Evictions, is_preempted
@@ -54,7 +55,9 @@ class Later:
 
 
 class Evicting:
-    def __init__(self, *victims: Pod, nominated: tuple[Pod, ...] = ()) -> None:
+    def __init__(
+        self, *victims: Pod, nominated: tuple[Pod, ...] = (), version: str = "1.36"
+    ) -> None:
         clock = VirtualClock()
         self.cluster = InMemoryCluster(clock)
         self.cluster.load([make_node(name="a"), *victims, *nominated, PREEMPTOR])
@@ -75,7 +78,10 @@ class Evicting:
             record=self.notes.append,
             executor=self.executor,
         )
-        self.evictions = Evictions(EngineHandle("default-scheduler", services), "Me")
+        handle = EngineHandle(
+            "default-scheduler", services, kubernetes=Kubernetes(version)
+        )
+        self.evictions = Evictions(handle, "Me")
         self.evictions.start(PREEMPTOR, Candidate(node_name="a", victims=victims))
 
     @property
@@ -184,6 +190,25 @@ def test_a_waiting_victim_is_rejected_once_the_gate_is_open() -> None:
     (note,) = world.notes
     assert str(note.note).endswith("on node a (in kube-scheduler memory).")
     assert world.activated == ["default/preemptor"]  # it found the gate closed
+
+
+@pytest.mark.parametrize(
+    ("version", "activated"), [("1.36", []), ("1.37", ["default/preemptor"])]
+)
+def test_a_rejection_at_the_end_makes_the_preemptor_active_since_1_37(
+    version: str, activated: list[str]
+) -> None:
+    waiting, running = Waiting(victim("x")), victim("y")
+    for order, is_last in [((waiting.pod, running), False), ((running,), True)]:
+        world = Evicting(version=version)
+        world.cluster.create(running)
+        world.waiting[waiting.pod.uid] = waiting
+        victims = (*order, waiting.pod) if is_last else order
+        world.evictions.start(PREEMPTOR, Candidate(node_name="a", victims=victims))
+        for _ in range(2):
+            world.executor.work()
+            world.executor.finish()
+        assert world.activated == (activated if is_last else [])
 
 
 def test_a_victim_that_waits_no_more_makes_the_preemptor_look_again() -> None:

@@ -61,7 +61,7 @@ class SchedulerOptions:
         flush_gated_pods: Whether that flush asks PreEnqueue about gated pods, too.
             Kubernetes v1.36.2 does not: a gate that no event opens stays closed
             (kubernetes/kubernetes#139162). It helps against plugins that forget to
-            register an event.
+            register an event. With Kubernetes 1.37 they are asked anyway.
         check_mutations: Whether each hook of a plugin is followed by a search for what
             it changed but may only read; slow, for tests and for debugging.
         verify: With N above 0, every Nth decision is made a second time, by scalar

@@ -1,6 +1,6 @@
 """Evicts the pods that a preemption has chosen.
 
-Mirrors ``Executor`` (Kubernetes v1.36,
+Mirrors ``Executor`` (Kubernetes v1.36 and v1.37,
 ``pkg/scheduler/framework/preemption/executor.go``) with SchedulerAsyncPreemption, as it
 is by default. Different from upstream, a victim whose PreBind is under way is deleted
 like one that runs; its binding then fails by itself.
@@ -68,6 +68,7 @@ class _Work:
         node_name: Where.
         last: The victim that is deleted last, if any is to be deleted.
         waiting: The victims that wait on Permit.
+        ends_in_memory: Whether the last victim of all is one of these.
         begun: When it began.
         victims: How many victims there are.
         assumed: The uids of the victims that no watch has told to be bound.
@@ -80,6 +81,7 @@ class _Work:
     node_name: str
     last: Sequence[Pod]
     waiting: Sequence[Pod]
+    ends_in_memory: bool
     assumed: frozenset[str]
     begun: float
     victims: int
@@ -100,6 +102,8 @@ class Evictions:
         self._handle = handle
         self._plugin = plugin
         self._under_way: dict[str, _Work] = {}
+        # Kubernetes 1.36 leaves it to the event of the rejection to wake the preemptor.
+        self._activates_at_end = handle.kubernetes.since("1.37")
 
     def is_under_way(self, pod: Pod) -> bool:
         """Whether the victims of a preemptor are still being deleted.
@@ -140,6 +144,7 @@ class Evictions:
             candidate.node_name,
             running[-1:],
             waiting,
+            waiting_pod(victims[-1].uid) is not None,
             assumed,
             begun=self._handle.clock.now(),
             victims=len(candidate.victims),
@@ -199,6 +204,8 @@ class Evictions:
         rejected = [pod for pod in work.waiting if self._reject(work, pod)]
         ends = [*outcome.evicted, *filter(self._is_known, outcome.gone)]
         is_told = rejected or any(self._will_be_told(work, pod) for pod in ends)
+        if self._activates_at_end and rejected and work.ends_in_memory:
+            is_told = False
         if work.is_held_back or not is_told or not work.all_cleared:
             self._handle.activate([work.preemptor])
 
