@@ -87,6 +87,9 @@ def check_dynamic_resources(plugin: DynamicResources, given: Given) -> None:
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         state=given.state, pod=given.pod, nodes=given.nodes, rows=given.rows
     )
+    _explain_filter: Sequence[str] = plugin.explain_filter(
+        state=given.state, pod=given.pod, node=given.node
+    )
     _post_filter: PostFilterResult | Status | None = plugin.post_filter(
         state=given.state, pod=given.pod
     )

@@ -17,6 +17,7 @@ from quaymaster._devices.extended_resources import (
 )
 from quaymaster._devices.ids import DeviceId
 from quaymaster._devices.inventory import Inventory
+from quaymaster._devices.shortages import Shortage
 
 __all__ = [
     "AllocatedDevices",
@@ -26,6 +27,7 @@ __all__ = [
     "ExtendedResources",
     "InvalidPoolsError",
     "Inventory",
+    "Shortage",
     "StepLimitError",
     "may_be_served_by_devices",
 ]

@@ -167,7 +167,8 @@ def _grouped(rejections: Iterable[NodeRejection]) -> list[tuple[object, ...]]:
 
 def _why(rejection: NodeRejection) -> str:
     # A nominated pod is tried on its node first, and elsewhere only if it must.
-    return ", ".join(rejection.reasons) or "not looked at"
+    said = ", ".join(rejection.reasons) or "not looked at"
+    return "; ".join((said, *rejection.details))
 
 
 def _print_scores(scores: Sequence[NodeScores], winner: str, top: int) -> None:
@@ -210,6 +211,7 @@ def details(found: Explanation | None, top: int = 0) -> dict[str, object]:
                 "plugin": one.plugin,
                 "code": one.code.label,
                 "reasons": list(one.reasons),
+                "details": list(one.details),
             }
             for one in (found.rejections if found else ())
         ],

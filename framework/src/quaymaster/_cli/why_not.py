@@ -38,7 +38,11 @@ _FATES = {
 
 def _print_rejections(rejections: Iterable[NodeRejection]) -> None:
     rows = [
-        (one.plugin or "-", one.code.label, ", ".join(one.reasons))
+        (
+            one.plugin or "-",
+            one.code.label,
+            "; ".join((", ".join(one.reasons), *one.details)),
+        )
         for one in rejections
     ]
     if rows:
@@ -81,6 +85,7 @@ def why_not_document(found: WhyNot) -> dict[str, object]:
                 "plugin": one.plugin,
                 "code": one.code.label,
                 "reasons": list(one.reasons),
+                "details": list(one.details),
             }
             for one in found.rejections
         ],

@@ -330,6 +330,26 @@ class FilterPlugin(Protocol):
             that are returned again for the same rows are not looked through again.
         """
 
+    @hookspec(since="0.1")
+    def explain_filter(
+        self, state: CycleState, pod: Pod, node: NodeInfo
+    ) -> Sequence[str]:
+        """Say more about a node that ``filter`` has rejected, for people.
+
+        Optional. Called for explanations alone, never in an attempt, after
+        ``pre_filter`` and ``filter`` of the same plugin; so it may take its time, and
+        it changes nothing.
+
+        Args:
+            state: This pod's scratch space.
+            pod: The pod being explained.
+            node: The node that was rejected.
+
+        Returns:
+            Sentences that stand beside the reasons of ``filter``; none if there is no
+            more to say.
+        """
+
 
 class PostFilterPlugin(Protocol):
     """Do something for a pod that fits nowhere, such as preempting others."""

@@ -18,6 +18,7 @@ from quaymaster._cycle.explanation import (
     NodeScores,
     PluginScore,
 )
+from quaymaster._cycle.filter_call import FilterCall
 from quaymaster._cycle.nominated import nominated_ahead
 from quaymaster._cycle.score_call import PluginScores
 from quaymaster._objects import Pod
@@ -71,19 +72,34 @@ def explain(algorithm: Algorithm, pod: Pod, scheduler: str) -> Explanation:
     Unlike in a real attempt a single feasible node is scored too, and PostFilter does
     not run.
     """
-    explanation, scored = explain_and_score(algorithm, pod, scheduler)
-    return attrs.evolve(explanation, scores=scored.best() if scored else ())
+    explanation, scored, attempt = _explained(algorithm, pod, scheduler)
+    calls = {call.plugin: call for call in algorithm.filter.calls}
+    return attrs.evolve(
+        explanation,
+        rejections=tuple(
+            _with_details(calls.get(one.plugin), attempt, one)
+            for one in explanation.rejections
+        ),
+        scores=scored.best() if scored else (),
+    )
 
 
 def explain_and_score(
     algorithm: Algorithm, pod: Pod, scheduler: str
 ) -> tuple[Explanation, Scored | None]:
-    """Do as `explain`, with the scores of all nodes apart; None if there are none."""
+    """Explain without details, and with the scores of all nodes apart, if any."""
+    explanation, scored, _ = _explained(algorithm, pod, scheduler)
+    return explanation, scored
+
+
+def _explained(
+    algorithm: Algorithm, pod: Pod, scheduler: str
+) -> tuple[Explanation, Scored | None, Attempt]:
     nodes = algorithm.nodes
     attempt = Attempt.begin(CycleState(), pod, nodes)
     found = algorithm.find_feasible(attempt)
     if isinstance(found, FitError):
-        return _unfit(nodes, pod, scheduler, found), None
+        return _unfit(nodes, pod, scheduler, found), None, attempt
     scores = _scores(algorithm, attempt, found)
     failed = scores if isinstance(scores, Status) else None
     explanation = Explanation(
@@ -92,7 +108,7 @@ def explain_and_score(
         rejections=_rejections(found.diagnosis, nodes, _others(nodes, found)),
         status=failed,
     )
-    return explanation, None if isinstance(scores, Status) else scores
+    return explanation, None if isinstance(scores, Status) else scores, attempt
 
 
 def judge_node(algorithm: Algorithm, pod: Pod, name: str) -> JudgedNode:
@@ -135,7 +151,18 @@ def _filtered(
         if call.plugin not in attempt.state.skip_filter_plugins:
             status = call.judge(attempt.state, attempt.pod, node)
             if status is not None:
-                yield _rejection(node.name, status)
+                yield _with_details(call, attempt, _rejection(node.name, status))
+
+
+def _with_details(
+    call: FilterCall | None, attempt: Attempt, rejection: NodeRejection
+) -> NodeRejection:
+    """Add what the plugin has to say; none if its filter was not what rejected."""
+    node = attempt.nodes.get(rejection.node)
+    if call is None or node is None or attempt.diagnosis.pre_filter_message:
+        return rejection
+    said = call.explain(attempt.state, attempt.pod, node)
+    return attrs.evolve(rejection, details=tuple(said)) if said else rejection
 
 
 def _rejection(node: str, status: Status) -> NodeRejection:

@@ -24,12 +24,14 @@ class NodeRejection:
         plugin: The first plugin that rejected it; empty if PreFilter left it out.
         code: The plugin's verdict.
         reasons: Why.
+        details: What the plugin has to say beside that.
     """
 
     node: str
     plugin: str
     code: Code
     reasons: tuple[str, ...]
+    details: tuple[str, ...] = ()
 
 
 @attrs.frozen(kw_only=True)

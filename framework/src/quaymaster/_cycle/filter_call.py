@@ -4,6 +4,7 @@ Mirrors ``runFilterPlugin`` (Kubernetes v1.36,
 ``pkg/scheduler/framework/runtime/framework.go``).
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -44,7 +45,15 @@ class FilterCall:
         pod_use: How much it looks at the pods on a node.
     """
 
-    __slots__ = ("_scalar", "_twin", "call", "imagines", "plugin", "pod_use")
+    __slots__ = (
+        "_explain",
+        "_scalar",
+        "_twin",
+        "call",
+        "imagines",
+        "plugin",
+        "pod_use",
+    )
 
     def __init__(self, call: Call, imagines: bool) -> None:
         self.call = call
@@ -52,6 +61,7 @@ class FilterCall:
         self.imagines = imagines
         self._scalar = call.hooks["filter"]
         self._twin = call.hooks.get("filter_nodes")
+        self._explain = call.hooks.get("explain_filter")
         self.pod_use = call.pod_use
         if imagines or (call.pod_use is PodUse.SUMS and self._twin is None):
             self.pod_use = PodUse.PODS
@@ -64,6 +74,13 @@ class FilterCall:
         if status.is_rejected:
             return status.with_plugin(self.plugin)
         return self._failed(status)
+
+    def explain(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[str]:
+        """Return what the plugin has to say of a node that it has rejected."""
+        if self._explain is None:
+            return ()
+        said: Sequence[str] | Status = self._explain(state, pod, node)
+        return () if isinstance(said, Status) else said
 
     def judge_rows(self, attempt: Attempt, rows: Rows) -> Rows | Status:
         """Find the rows that pass, ascending, and note the others in the diagnosis.

@@ -5,16 +5,18 @@ Mirrors ``Allocator`` (k8s.io/dynamic-resource-allocation v0.36 and v0.37,
 """
 
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from quaymaster._devices.allocated import AllocatedDevices
 from quaymaster._devices.counters import AvailableCounters
 from quaymaster._devices.errors import InvalidPoolsError
-from quaymaster._devices.inventory import Inventory
+from quaymaster._devices.ids import DeviceId
+from quaymaster._devices.inventory import Inventory, NodeDevices
 from quaymaster._devices.requests import ClaimRequests, ClassOf, requests_of
 from quaymaster._devices.results import result_of
 from quaymaster._devices.search import Search
+from quaymaster._devices.shortages import Shortage, shortages
 from quaymaster._objects import AllocationResult, Node, ResourceClaim
 from quaymaster._versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 
@@ -77,17 +79,7 @@ class Allocator:
             StepLimitError: There were too many possibilities.
         """
         devices = self._inventory.on(node)
-        if self._ready is None:
-            self._ready = [requests_of(one, self._class_of) for one in self._claims]
-        search = Search(
-            node,
-            devices,
-            self._ready,
-            self._allocated,
-            self._counters,
-            self._max_steps,
-            is_1_37=self._is_1_37,
-        )
+        search = self._search(node, devices, self._claims_ready())
         if not search.run():
             if any(pool.problem for pool in devices.pools):
                 raise InvalidPoolsError
@@ -102,9 +94,54 @@ class Allocator:
                 joins_config=self._is_1_37,
             )
             for claim, chosen, picked in zip(
-                self._ready, search.chosen, search.picked, strict=True
+                self._claims_ready(), search.chosen, search.picked, strict=True
             )
         ]
+
+    def why_not(
+        self, node: Node, holders: Mapping[DeviceId, Iterable[str]]
+    ) -> Sequence[Shortage]:
+        """Say which request gets no devices on a node, and why; for explanations.
+
+        Args:
+            node: The node.
+            holders: Device -> the claims that have it, as they are to be named.
+
+        Returns:
+            One for each alternative of the first request that cannot be served; none if
+            all can.
+
+        Raises:
+            AllocationError: A claim cannot be tried at all, on whatever node.
+        """
+        devices = self._inventory.on(node)
+        return shortages(
+            self._claims_ready(),
+            lambda claims: self._search(node, devices, claims).run(),
+            node,
+            devices,
+            self._allocated,
+            self._counters,
+            holders,
+        )
+
+    def _claims_ready(self) -> Sequence[ClaimRequests]:
+        if self._ready is None:
+            self._ready = [requests_of(one, self._class_of) for one in self._claims]
+        return self._ready
+
+    def _search(
+        self, node: Node, devices: NodeDevices, claims: Sequence[ClaimRequests]
+    ) -> Search:
+        return Search(
+            node,
+            devices,
+            claims,
+            self._allocated,
+            self._counters,
+            self._max_steps,
+            is_1_37=self._is_1_37,
+        )
 
 
 def _random_id() -> str:

@@ -219,6 +219,16 @@ def _fragment(plugin: str, hook: str, answer: object, _size: int) -> object:
     return answer
 
 
+def _sentences(plugin: str, hook: str, answer: object, _size: int) -> Sequence[str]:
+    if (
+        isinstance(answer, Sequence)
+        and not isinstance(answer, str)
+        and all(isinstance(one, str) for one in answer)
+    ):
+        return tuple(answer)
+    raise PluginError(plugin, hook, f"returned {answer!r}, expected a list of texts")
+
+
 def _events(
     _plugin: str, _hook: str, answer: Iterable[object], _size: int
 ) -> Sequence[object]:
@@ -264,6 +274,7 @@ EXPECTED: Final[Mapping[str, ExpectedAnswer]] = {
         accept=_filter_nodes,
         size="nodes.count(rows)",
     ),
+    "explain_filter": ExpectedAnswer(kinds=None, accept=_sentences, good="False"),
     "post_filter": ExpectedAnswer(
         what="PostFilterResult, Status or None",
         kinds=frozenset({PostFilterResult}),

@@ -58,7 +58,12 @@ def explain_answer(found: Explanation, top: int) -> dict[str, object]:
         ],
         "scores": [_scores(one) for one in found.scores[:most]],
         "rejections": [
-            {"node": one.node, "plugin": one.plugin, "reasons": list(one.reasons)}
+            {
+                "node": one.node,
+                "plugin": one.plugin,
+                "reasons": list(one.reasons),
+                "details": list(one.details),
+            }
             for one in found.rejections[:most]
         ],
     }

@@ -216,6 +216,12 @@ class DynamicResources:
         return NodeVerdicts(codes, lambda code: statuses[code - 1])
 
     @hookimpl
+    def explain_filter(
+        self, state: CycleState, pod: Pod, node: NodeInfo
+    ) -> Sequence[str]:
+        return self._judge.explain(state[_STATE], pod, node)
+
+    @hookimpl
     def post_filter(self, state: CycleState, pod: Pod) -> Status:
         claims = state[_STATE]
         if not claims.claims:

@@ -16,6 +16,7 @@ from quaymaster.devices import (
     Allocator,
     ExtendedResources,
     InvalidPoolsError,
+    Shortage,
     StepLimitError,
 )
 from quaymaster.objects import (
@@ -105,6 +106,42 @@ class NodeJudge:
             state.allocations[node.name] = found
         return None
 
+    def explain(self, state: ClaimsState, pod: Pod, node: NodeInfo) -> Sequence[str]:
+        """Return why a pod's claims cannot be met on a node, claim by claim."""
+        demand: Demand | None = None
+        if state.implicit >= 0:
+            try:
+                demand = demand_on(node, pod, state.amounts, self._resources)
+            except NotServedError as error:
+                return [f"neither the node nor any device class offers {error}"]
+        said = [
+            self._why_unavailable(state, at, node)
+            for at in self._unavailable(state, node)
+        ]
+        claims = self._wanting(state, demand or _NOTHING)
+        if claims:
+            allocator = self._allocator(state, _key(demand or _NOTHING), claims)
+            try:
+                found = allocator.why_not(node.node, self._tracker.holders())
+            except AllocationError as error:
+                return [*said, str(error)]
+            implicit = state.claims[state.implicit].name if demand else ""
+            for one in found:
+                is_implicit = demand and one.claim.endswith(f"/{implicit}")
+                said.append(_of_container(one, demand) if is_implicit else str(one))
+        return said
+
+    def _why_unavailable(self, state: ClaimsState, at: int, node: NodeInfo) -> str:
+        claim = state.claims[at]
+        if not _is_elsewhere(state.matchers[at], node):
+            return f"claim {claim.key}: its devices have not become ready"
+        assert claim.status.allocation is not None
+        devices = ", ".join(
+            f"{one.driver}/{one.pool}/{one.device}"
+            for one in claim.status.allocation.devices.results
+        )
+        return f"claim {claim.key}: has devices that other nodes reach ({devices})"
+
     def _unavailable(self, state: ClaimsState, node: NodeInfo) -> Sequence[int]:
         """The claims with devices that a node cannot use, or that are not ready."""
         return [
@@ -126,16 +163,10 @@ class NodeJudge:
     def _allocate(
         self, state: ClaimsState, node: NodeInfo, demand: Demand
     ) -> NodeAllocation | Status:
-        claims = [
-            with_requests(state.claims[at], demand)
-            if at == state.implicit
-            else state.claims[at]
-            for at in state.to_allocate
-        ]
-        key = tuple(map(_key_of, demand.requests))
+        claims = self._wanting(state, demand)
         results: Sequence[AllocationResult] | None
         try:
-            results = self._allocator(state, key, claims).allocate(node.node)
+            results = self._allocator(state, _key(demand), claims).allocate(node.node)
         except InvalidPoolsError as error:
             return Status.unresolvable(str(error))
         except StepLimitError:
@@ -146,6 +177,15 @@ class NodeJudge:
         if results is None:
             return _NOT_ALLOCATED
         return NodeAllocation(claims, results, demand.mappings)
+
+    def _wanting(self, state: ClaimsState, demand: Demand) -> Sequence[ResourceClaim]:
+        """The claims without devices, that of extended resources with its requests."""
+        return [
+            with_requests(state.claims[at], demand)
+            if at == state.implicit
+            else state.claims[at]
+            for at in state.to_allocate
+        ]
 
     def _allocator(
         self, state: ClaimsState, key: Hashable, claims: Sequence[ResourceClaim]
@@ -169,6 +209,20 @@ class NodeJudge:
 
 def _is_elsewhere(matcher: NodeMatcher | None, node: NodeInfo) -> bool:
     return matcher is not None and not matcher.matches(node.node)
+
+
+def _of_container(shortage: Shortage, demand: Demand | None) -> str:
+    """What is said of a request that nobody wrote, by the resource that it serves."""
+    resources = {
+        f"{one.resource_name} of container {one.container_name}"
+        for one in (demand.mappings if demand else ())
+        if one.request_name == shortage.request
+    }
+    return shortage.told(f"extended resource {' and '.join(sorted(resources))}")
+
+
+def _key(demand: Demand) -> Hashable:
+    return tuple(map(_key_of, demand.requests))
 
 
 def _key_of(request: DeviceRequest) -> Hashable:

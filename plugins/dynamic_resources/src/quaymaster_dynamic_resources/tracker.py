@@ -5,12 +5,12 @@ Mirrors ``claimTracker`` (kube-scheduler 1.36.2,
 """
 
 from collections import deque
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from quaymaster import Informers, Pod
 from quaymaster.columns import ChangeLog
-from quaymaster.devices import AllocatedDevices, Inventory
+from quaymaster.devices import AllocatedDevices, DeviceId, Inventory
 from quaymaster.objects import AllocationResult, ResourceClaim, ResourceSlice
 from quaymaster_dynamic_resources.extended import ANNOTATION
 
@@ -77,6 +77,18 @@ class ClaimTracker:
             self._take_slices(names)
             self._slice_revision = log.revision
         return self._inventory
+
+    def holders(self) -> Mapping[DeviceId, Sequence[str]]:
+        """Return the keys of the claims that have each device; for explanations."""
+        self._sync()
+        keys = {uid: key for key, uid in self._uids.items()}
+        keys |= {uid: key for uid, (key, _) in self._in_flight.items()}
+        found: dict[DeviceId, list[str]] = {}
+        for uid, allocation in self._counted.items():
+            for one in allocation.devices.results:
+                device = DeviceId(one.driver, one.pool, one.device)
+                found.setdefault(device, []).append(keys.get(uid, uid))
+        return found
 
     def take_stock(self) -> None:
         """Take over what has changed, so that `changes` tells all of it."""

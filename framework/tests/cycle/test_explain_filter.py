@@ -1,0 +1,80 @@
+"""A plugin may say more about a node that it rejects, to people who ask."""
+
+from collections.abc import Sequence
+from typing import cast
+
+import pytest
+
+from quaymaster import Handle, NodeInfo, Pod, Status, hookimpl
+from quaymaster.testing import SchedulerHarness, make_node, make_pod, profile_config
+
+NO = Status.unschedulable("no berth")
+
+
+class Berths:
+    """Rejects all nodes but those whose name it likes, and says why."""
+
+    answer: object = None
+    asked = 0
+
+    def __init__(self, _args: None, _handle: Handle) -> None:
+        type(self).asked = 0
+
+    @hookimpl
+    def filter(self, node: NodeInfo) -> Status | None:
+        return None if node.name == "good" else NO
+
+    @hookimpl
+    def explain_filter(self, pod: Pod, node: NodeInfo) -> Sequence[str]:
+        type(self).asked += 1
+        if self.answer is not None:
+            return cast("Sequence[str]", self.answer)
+        return [f"{pod.name} is too long for {node.name}"]
+
+
+class Stops(Berths):
+    """Rejects the pod before any node is looked at."""
+
+    @hookimpl
+    def pre_filter(self) -> Status:
+        return NO
+
+
+def harness_of(plugin: type[Berths], *nodes: str) -> SchedulerHarness:
+    return SchedulerHarness(
+        [*(make_node(name=name) for name in nodes), make_pod(name="p")],
+        plugins={plugin.__name__: plugin},
+        config=profile_config(enable=[plugin]),
+    )
+
+
+def test_what_a_plugin_says_stands_beside_its_reasons() -> None:
+    harness = harness_of(Berths, "a", "b", "good")
+    found = harness.explain("p")
+    assert [(one.node, one.reasons, one.details) for one in found.rejections] == [
+        ("a", ("no berth",), ("p is too long for a",)),
+        ("b", ("no berth",), ("p is too long for b",)),
+    ]
+
+
+def test_attempts_ask_nobody_to_explain() -> None:
+    harness = harness_of(Berths, "a")
+    harness.schedule_one()
+    assert harness.message("p").startswith("0/1 nodes are available: 1 no berth.")
+    assert "too long" not in harness.message("p")
+    assert Berths.asked == 0
+
+
+def test_nodes_that_were_not_filtered_are_not_explained() -> None:
+    (one,) = harness_of(Stops, "a").explain("p").rejections
+    assert one.details == ()
+
+
+@pytest.mark.parametrize("answer", ["a text", [1], 7])
+def test_answer_that_is_no_list_of_texts_is_left_out(
+    answer: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Berths, "answer", answer)
+    harness = harness_of(Berths, "a")
+    (one,) = harness.explain("p").rejections
+    assert (one.reasons, one.details) == (("no berth",), ())

@@ -1,0 +1,321 @@
+"""Why a claim gets no devices on a node: each cause, and that what is said is true."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from quaymaster.devices import (
+    AllocatedDevices,
+    Allocator,
+    DeviceId,
+    Inventory,
+    Shortage,
+)
+from quaymaster.objects import (
+    CapacityRequirements,
+    Counter,
+    CounterSet,
+    Device,
+    DeviceConstraint,
+    DeviceCounterConsumption,
+    DeviceRequest,
+    DeviceSubRequest,
+    DeviceTaint,
+    Quantity,
+    ResourceClaim,
+    ResourceSlice,
+)
+from quaymaster.testing import (
+    make_device,
+    make_device_class,
+    make_device_request,
+    make_node,
+    make_resource_claim,
+    make_resource_slice,
+)
+
+NODE = make_node(name="n")
+MODEL = 'device.attributes["gpu.example.com"].model == "a"'
+SAME_NUMA = DeviceConstraint(match_attribute="gpu.example.com/numa")
+
+
+def make_allocator(
+    slices: Iterable[ResourceSlice],
+    *claims: ResourceClaim,
+    taken: Mapping[str, ResourceClaim] | None = None,
+) -> Allocator:
+    allocations = [
+        claim.status.allocation
+        for claim in (taken or {}).values()
+        if claim.status.allocation is not None
+    ]
+    return Allocator(
+        Inventory(slices),
+        AllocatedDevices(allocations),
+        lambda _name: make_device_class(),
+        claims,
+    )
+
+
+def told(
+    slices: Iterable[ResourceSlice],
+    *claims: ResourceClaim,
+    taken: Mapping[str, ResourceClaim] | None = None,
+) -> Sequence[Shortage]:
+    holders: dict[DeviceId, list[str]] = {}
+    for key, claim in (taken or {}).items():
+        assert claim.status.allocation is not None
+        for one in claim.status.allocation.devices.results:
+            device = DeviceId(one.driver, one.pool, one.device)
+            holders.setdefault(device, []).append(key)
+    return make_allocator(slices, *claims, taken=taken).why_not(NODE, holders)
+
+
+def said(
+    slices: Iterable[ResourceSlice],
+    *claims: ResourceClaim,
+    taken: Mapping[str, ResourceClaim] | None = None,
+) -> list[str]:
+    """What is said, without the beginning that is always the same."""
+    return [
+        str(one).removeprefix("claim default/claim, request ")
+        for one in told(slices, *claims, taken=taken)
+    ]
+
+
+def wanting(
+    *requests: DeviceRequest, constraints: Iterable[DeviceConstraint] = ()
+) -> ResourceClaim:
+    return make_resource_claim(name="claim", requests=requests, constraints=constraints)
+
+
+def sliced(*devices: Device) -> list[ResourceSlice]:
+    return [make_resource_slice(devices=devices)]
+
+
+ONE = wanting(make_device_request(name="r"))
+TWO = wanting(make_device_request(name="r", count=2))
+
+
+def test_nothing_is_said_of_claims_that_can_be_served() -> None:
+    assert said([make_resource_slice(devices=2)], TWO) == []
+
+
+def test_node_without_devices() -> None:
+    slices = [make_resource_slice(node="other")]
+    assert said(slices, ONE) == ["r: wants 1, 0 of 0 devices would do"]
+
+
+def test_devices_that_claims_have() -> None:
+    have = make_resource_claim(devices=["gpu.example.com/shared/gpu-0"])
+    slices = [make_resource_slice(devices=2)]
+    assert said(slices, TWO, taken={"default/other": have}) == [
+        "r: wants 2, 1 of 2 devices would do: 1 allocated (default/other)"
+    ]
+
+
+def test_devices_that_a_selector_leaves_out() -> None:
+    slices = sliced(
+        make_device(name="a", attributes={"model": "a"}),
+        make_device(name="b", attributes={"model": "b"}),
+        make_device(name="c"),
+    )
+    claim = wanting(make_device_request(name="r", selectors=[MODEL], count=2))
+    assert said(slices, claim) == [
+        (
+            "r: wants 2, 1 of 3 devices would do: "
+            f"1 not matching selector #0 of claim default/claim ({MODEL}), "
+            "1 without an answer to selector #0 of claim default/claim (CEL runtime "
+            "error: no such key: model)"
+        )
+    ]
+
+
+def test_devices_with_taints() -> None:
+    broken = DeviceTaint(key="broken", effect="NoSchedule")
+    slices = sliced(make_device(taints=[broken]))
+    assert said(slices, ONE) == [
+        "r: wants 1, 0 of 1 device would do: 1 with taints (broken)"
+    ]
+
+
+def test_devices_without_the_capacity() -> None:
+    request = make_device_request(name="r")
+    assert request.exactly is not None
+    capacity = CapacityRequirements(requests={"memory": Quantity("8Gi")})
+    request = replace(request, exactly=replace(request.exactly, capacity=capacity))
+    slices = sliced(make_device(capacity={"memory": "4Gi"}))
+    assert said(slices, wanting(request)) == [
+        "r: wants 1, 0 of 1 device would do: 1 without the capacity"
+    ]
+
+
+def partitions(total: int, *sizes: int) -> list[ResourceSlice]:
+    counters = make_resource_slice(name="counters", devices=0, slices=2)
+    shared = CounterSet(name="all", counters={"gb": Counter(value=Quantity(total))})
+    devices = [
+        replace(
+            make_device(name=f"part-{index}"),
+            consumes_counters=(
+                DeviceCounterConsumption(
+                    counter_set="all", counters={"gb": Counter(value=Quantity(size))}
+                ),
+            ),
+        )
+        for index, size in enumerate(sizes)
+    ]
+    return [
+        replace(counters, spec=replace(counters.spec, shared_counters=(shared,))),
+        make_resource_slice(name="devices", devices=devices, slices=2),
+    ]
+
+
+def test_partitions_of_a_device_that_is_used_up() -> None:
+    have = make_resource_claim(devices=["gpu.example.com/shared/part-0"])
+    assert said(partitions(2, 1, 2), ONE, taken={"default/x": have}) == [
+        (
+            "r: wants 1, 0 of 2 devices would do: 1 allocated (default/x), 1 without "
+            "enough left of the counters of pool gpu.example.com/shared"
+        )
+    ]
+
+
+def test_partitions_that_cannot_be_had_together() -> None:
+    assert said(partitions(3, 2, 2), TWO) == [
+        (
+            "r: wants 2, 2 of 2 devices would do: they take more than there is of what "
+            "they share"
+        )
+    ]
+
+
+def test_constraint_that_no_combination_satisfies() -> None:
+    slices = sliced(
+        make_device(name="a", attributes={"numa": 0}),
+        make_device(name="b", attributes={"numa": 1}),
+    )
+    claim = wanting(make_device_request(name="r", count=2), constraints=[SAME_NUMA])
+    assert said(slices, claim) == [
+        (
+            "r: wants 2, 2 of 2 devices would do: no combination satisfies constraint "
+            "#0 (matchAttribute gpu.example.com/numa)"
+        )
+    ]
+
+
+def test_devices_that_go_to_requests_before() -> None:
+    requests = [make_device_request(name=name) for name in ("r", "s", "t")]
+    assert said([make_resource_slice(devices=2)], wanting(*requests)) == [
+        "t: wants 1, 2 of 2 devices would do: others go to the requests before it"
+    ]
+
+
+def test_devices_that_go_to_claims_before() -> None:
+    first = make_resource_claim(name="first", requests=[make_device_request(count=2)])
+    assert said([make_resource_slice(devices=2)], first, ONE) == [
+        "r: wants 1, 2 of 2 devices would do: others go to the requests before it"
+    ]
+
+
+def test_each_alternative_is_told_of() -> None:
+    request = DeviceRequest(
+        name="r",
+        first_available=tuple(
+            DeviceSubRequest(
+                name=name,
+                device_class_name="gpu",
+                allocation_mode="ExactCount",
+                count=count,
+            )
+            for name, count in (("many", 4), ("few", 2))
+        ),
+    )
+    assert said([make_resource_slice(devices=1)], wanting(request)) == [
+        "r/many: wants 4, 1 of 1 device would do",
+        "r/few: wants 2, 1 of 1 device would do",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("slices", "problem"),
+    [
+        (
+            [make_resource_slice(devices=1, slices=2)],
+            "1 pool that is being updated (gpu.example.com/shared)",
+        ),
+        (
+            sliced(make_device(name="a"), make_device(name="a")),
+            "1 pool that is invalid (gpu.example.com/shared: duplicate device name a)",
+        ),
+    ],
+)
+def test_pools_that_give_nothing(slices: list[ResourceSlice], problem: str) -> None:
+    assert said(slices, ONE) == [f"r: wants 1, 0 of 0 devices would do: {problem}"]
+
+
+BROKEN = DeviceTaint(key="broken", effect="NoSchedule")
+DEVICES = st.lists(
+    st.builds(
+        lambda model, numa, taints: make_device(
+            attributes={"model": model, "numa": numa}, taints=taints
+        ),
+        st.sampled_from("ab"),
+        st.integers(0, 1),
+        st.sampled_from([(), (), (BROKEN,)]),
+    ),
+    max_size=6,
+).map(
+    lambda found: [
+        replace(one, name=f"gpu-{number}") for number, one in enumerate(found)
+    ]
+)
+
+
+@given(
+    devices=DEVICES,
+    taken=st.sets(st.integers(0, 5)),
+    count=st.integers(1, 6),
+    model=st.booleans(),
+    constrained=st.booleans(),
+)
+def test_what_is_said_is_true(
+    devices: list[Device],
+    taken: set[int],
+    count: int,
+    model: bool,
+    constrained: bool,
+) -> None:
+    slices = [make_resource_slice(devices=devices)]
+    have = make_resource_claim(
+        devices=[
+            f"gpu.example.com/shared/gpu-{number}"
+            for number in sorted(taken)
+            if number < len(devices)
+        ]
+    )
+    held = {"default/other": have} if have.status.allocation is not None else {}
+
+    def can_have(number: int, constraints: Iterable[DeviceConstraint]) -> bool:
+        request = make_device_request(
+            name="r", selectors=[MODEL] if model else (), count=number
+        )
+        claim = wanting(request, constraints=constraints)
+        return make_allocator(slices, claim, taken=held).allocate(NODE) is not None
+
+    constraints = [SAME_NUMA] if constrained else []
+    request = make_device_request(
+        name="r", selectors=[MODEL] if model else (), count=count
+    )
+    found = told(slices, wanting(request, constraints=constraints), taken=held)
+    assert bool(found) is not can_have(count, constraints)
+    assume(found)
+    (shortage,) = found
+    # So many would do as are said to, and the others are kept off by what is said.
+    assert shortage.fitting + sum(shortage.obstacles.values()) == len(devices)
+    assert not shortage.fitting or can_have(shortage.fitting, ())
+    assert not can_have(shortage.fitting + 1, ())
+    # It is the constraint if, and only if, there are enough without it.
+    assert ("constraint #0" in shortage.together) is can_have(count, ())
