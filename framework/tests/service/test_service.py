@@ -147,7 +147,12 @@ def test_explain_tells_scores_and_rejections(client: Client) -> None:
     assert (status, found["fits"], found["feasible"]) == (200, True, 1)
     assert found["scores"][0]["node"] == "n1"
     assert found["rejections"] == [
-        {"node": "n0", "plugin": "NodeResourcesFit", "reasons": ["Insufficient cpu"]}
+        {
+            "node": "n0",
+            "plugin": "NodeResourcesFit",
+            "reasons": ["Insufficient cpu"],
+            "details": [],
+        }
     ]
 
 

@@ -330,7 +330,7 @@ class FilterPlugin(Protocol):
             that are returned again for the same rows are not looked through again.
         """
 
-    @hookspec(since="0.1")
+    @hookspec(since="0.2")
     def explain_filter(
         self, state: CycleState, pod: Pod, node: NodeInfo
     ) -> Sequence[str]:

@@ -219,14 +219,14 @@ def _fragment(plugin: str, hook: str, answer: object, _size: int) -> object:
     return answer
 
 
-def _sentences(plugin: str, hook: str, answer: object, _size: int) -> Sequence[str]:
+def _sentences(plugin: str, hook: str, answer: object, _size: int) -> object:
     if (
         isinstance(answer, Sequence)
         and not isinstance(answer, str)
         and all(isinstance(one, str) for one in answer)
     ):
         return tuple(answer)
-    raise PluginError(plugin, hook, f"returned {answer!r}, expected a list of texts")
+    return unexpected(plugin, hook, answer, "a list of texts")
 
 
 def _events(
