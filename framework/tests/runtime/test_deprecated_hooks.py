@@ -119,7 +119,9 @@ def version(text: str) -> tuple[int, int]:
 def test_each_hook_says_since_when_it_is_there(
     point: ExtensionPoint, hook: str
 ) -> None:
-    assert version(point.age(hook).since) <= version(metadata.version("quaymaster"))
+    major, minor = version(metadata.version("quaymaster"))
+    # What is new comes with the next minor version.
+    assert version(point.age(hook).since) <= (major, minor + 1)
 
 
 @each_hook
