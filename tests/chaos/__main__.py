@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from quaymaster.config import KUBERNETES_VERSIONS
+from tests.chaos.kinds import HISTORIES
 from tests.chaos.machine import RATES
 from tests.chaos.run import replay, script, shrink
-from tests.chaos.steps import draw_steps
 
 __all__ = ["main"]
 
@@ -23,19 +23,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.chaos")
     parser.add_argument("--histories", type=int, default=1000, metavar="N")
     parser.add_argument("--seed", type=int, default=0, metavar="S")
+    parser.add_argument("--kind", choices=HISTORIES, default="pods")
     parser.add_argument(
         "--kubernetes", choices=KUBERNETES_VERSIONS, default="1.36", metavar="V"
     )
     options = parser.parse_args(arguments)
     seeds = range(options.seed, options.seed + options.histories)
-    return _run(seeds, options.kubernetes)
+    return _run(seeds, options.kubernetes, options.kind)
 
 
-def _run(seeds: Sequence[int], version: str) -> int:
+def _run(seeds: Sequence[int], version: str, kind: str) -> int:
+    draw = HISTORIES[kind].draw
     counts: Counter[str] = Counter()
     broken: list[tuple[int, str]] = []
     for seed in seeds:
-        outcome = replay(seed, draw_steps(seed), version)
+        outcome = replay(seed, draw(seed), version, kind)
         counts.update(outcome.counts)
         if outcome.violation:
             broken.append((seed, outcome.violation))
@@ -54,8 +56,8 @@ def _run(seeds: Sequence[int], version: str) -> int:
     for seed, violation in broken[:10]:
         _say(f"seed {seed}: {violation}")
     first = broken[0][0]
-    steps = shrink(first, draw_steps(first), version)
-    _say("\n" + script(first, steps, version))
+    steps = shrink(first, draw(first), version, kind)
+    _say("\n" + script(first, steps, version, kind))
     return 1
 
 

@@ -12,6 +12,7 @@ from tests.kit.internals.queue import QueuedPod
 
 __all__ = ["Alarms"]
 
+_LOGS = ("quaymaster", "quaymaster_dynamic_resources")
 _ASKED_FOR = re.compile(r"injected: |there is none|sabotage|'(?:Doorman|Saboteur)'")
 """The cluster's faults, pods that have gone meanwhile, and plugins told to fail."""
 
@@ -19,8 +20,15 @@ _BINDING = re.compile(r"running (?:PreBind|Bind) plugin ")
 _OVERTAKEN = re.compile(
     r"injected: |there is none|its uid is|does not exist any more|read it again"
     r"|not found|annotation reset|node affinity doesn't match"
+    r"|in the meantime|could not find ResourceClaim|device binding (?:timeout|failed)"
 )
-"""What the cluster says when it has changed since the decision."""
+"""What the cluster says when it has changed since the decision, or drivers say."""
+
+_UNTOLD = re.compile(
+    r'running "DynamicResources" filter plugin: claim \S+, request \S+: '
+    r"asks for all devices, but resource pool \S+ is currently being updated"
+)
+"""What is an error, upstream too, and not a reason to reject a node."""
 
 
 class Alarms(logging.Handler):
@@ -40,15 +48,18 @@ class Alarms(logging.Handler):
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Take over the engine's log inside the block."""
-        logger = logging.getLogger("quaymaster")
-        propagate, logger.propagate = logger.propagate, False
-        logger.addHandler(self)
+        """Take over the logs of the engine, and of a plugin, inside the block."""
+        loggers = [logging.getLogger(name) for name in _LOGS]
+        propagated = [logger.propagate for logger in loggers]
+        for logger in loggers:
+            logger.propagate = False
+            logger.addHandler(self)
         try:
             yield
         finally:
-            logger.removeHandler(self)
-            logger.propagate = propagate
+            for logger, propagate in zip(loggers, propagated, strict=True):
+                logger.removeHandler(self)
+                logger.propagate = propagate
 
     def emit(self, record: logging.LogRecord) -> None:
         """Judge a line of the log."""
@@ -87,5 +98,6 @@ class Alarms(logging.Handler):
             return
         if queued.pod.uid in self._plan.spoiled:
             return
-        if not (_BINDING.match(message) and _OVERTAKEN.search(message)):
+        is_overtaken = _BINDING.match(message) and _OVERTAKEN.search(message)
+        if not is_overtaken and not _UNTOLD.match(message):
             self.problems.append(f"the attempt of {queued.key} broke: {message}")

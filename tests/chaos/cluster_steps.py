@@ -13,7 +13,6 @@ from quaymaster.objects import (
     PersistentVolumeClaim,
     PodDisruptionBudget,
     Quantity,
-    ResourceRequirements,
 )
 from quaymaster.testing import make_node, make_pod_disruption_budget
 from tests.chaos.ledger import Ledger
@@ -41,6 +40,7 @@ class ClusterSteps:
         cluster: The cluster, without faults.
         ledger: Told of pods that change their requests.
         schedulers: How many profiles there are.
+        traits: What may be special about pods.
 
     Attributes:
         has_moved_nodes: Whether a node has got another zone, or none.
@@ -51,8 +51,10 @@ class ClusterSteps:
         cluster: InMemoryCluster,
         ledger: Ledger,
         schedulers: int,
+        traits: Sequence[str] = TRAITS,
     ) -> None:
         self.has_moved_nodes = False
+        self._traits = traits
         self._cluster = cluster
         self._ledger = ledger
         self._schedulers = schedulers
@@ -72,7 +74,7 @@ class ClusterSteps:
     def add_pod(self, number: int, cpu: int, priority: int, *traits: int) -> None:
         """Create a pod, unless there is one of that name."""
         if self.find_pod(_pod_key(number)) is None:
-            names = [TRAITS[trait] for trait in traits]
+            names = [self._traits[trait] for trait in traits]
             self._create_pod(number, cpu, priority, names)
 
     def delete_pod(self, number: int, grace: int) -> None:
@@ -100,8 +102,11 @@ class ClusterSteps:
         """Change the requests of a pod, wherever it is."""
         pod = self.find_pod(_pod_key(number))
         if pod is not None and not pod.is_finished:
-            wanted = ResourceRequirements(requests={"cpu": Quantity(f"{cpu}m")})
-            container = replace(pod.spec.containers[0], resources=wanted)
+            container = pod.spec.containers[0]
+            known = container.resources
+            requests = {**known.requests, "cpu": Quantity(f"{cpu}m")}
+            wanted = replace(known, requests=requests)
+            container = replace(container, resources=wanted)
             spec = replace(pod.spec, containers=(container,))
             self._ledger.resized(self._cluster.update(replace(pod, spec=spec)))
 
@@ -138,7 +143,11 @@ class ClusterSteps:
         self, number: int, cpu: int, priority: int, traits: Sequence[str]
     ) -> None:
         pod = new_pod(number, cpu, priority, traits, self._schedulers)
-        self._cluster.create(pod)
+        self._cluster.create(self._dressed(pod, traits))
+
+    def _dressed(self, pod: Pod, _traits: Sequence[str]) -> Pod:
+        """A pod with what only other kinds of histories know."""
+        return pod
 
     # Nodes --------------------------------------------------------------------------
 

@@ -90,6 +90,12 @@ class Excuses:
         if not pod.node_name and cache_of(scheduler).get(pod.uid) is not None:
             self._outdone |= _uids(scheduler.queue)
 
+    def unheard(self, scheduler: Scheduler, plugin: str) -> None:
+        """What a plugin has rejected pods for may be over, and no event says so."""
+        self._outdone |= _uids(
+            one for one in scheduler.queue if plugin in one.rejectors
+        )
+
     def _is_outgrown(self, scheduler: Scheduler) -> bool:
         """Whether an assumed pod takes room that it no longer requests.
 

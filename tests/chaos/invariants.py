@@ -1,6 +1,7 @@
 """Invariants: after each step, and when everything has settled."""
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
+from typing import TypeAlias
 
 import attrs
 
@@ -15,6 +16,7 @@ from tests.kit.internals.operation import held_wrongly
 
 __all__ = [
     "Chance",
+    "Rule",
     "ViolationError",
     "chances",
     "check_agreement",
@@ -22,6 +24,10 @@ __all__ = [
     "check_nodes",
     "check_places",
 ]
+
+
+Rule: TypeAlias = Callable[[Pod, str], str]
+"""Why a pod may not run on the node of a name; empty if it may."""
 
 
 class ViolationError(AssertionError):
@@ -135,7 +141,9 @@ def _check_nominations(scheduler: Scheduler, pending: Container[str]) -> None:
                 raise ViolationError(f"{pod.key} is gone, and nominated to {name}")
 
 
-def chances(cluster: InMemoryCluster, scheduler: Scheduler) -> Iterator[Chance]:
+def chances(
+    cluster: InMemoryCluster, scheduler: Scheduler, also: Rule
+) -> Iterator[Chance]:
     """Find the pending pods that the naive rules find a node for.
 
     Nominated pods that are at least as important keep their nodes.
@@ -143,6 +151,7 @@ def chances(cluster: InMemoryCluster, scheduler: Scheduler) -> Iterator[Chance]:
     Args:
         cluster: The cluster, without faults.
         scheduler: Knows nominations that the cluster was never told of.
+        also: One more rule.
     """
     nominations = {
         pod.uid: name
@@ -167,6 +176,8 @@ def chances(cluster: InMemoryCluster, scheduler: Scheduler) -> Iterator[Chance]:
             if other is not pod and other.priority >= pod.priority
         ]
         for name in world.nodes:
+            if also(pod, name):
+                continue
             if _fits(world, ahead, pod, name):
                 yield Chance(pod, name, by_eviction=False)
             victims = evictable(world, pod, name)

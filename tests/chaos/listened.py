@@ -23,12 +23,15 @@ class Listeners:
         sorts: Scheduler name -> its queue sort plugin.
         out_of_turn: Called with a message when a pod is popped out of turn.
         alarms: Hear of attempts that fail.
+        changing: Called with each object as it was and as it is, before that is
+            handled; None stands for one that was not there, or is gone.
     """
 
     missed: Callable[[Pod], None]
     sorts: Mapping[str, str]
     out_of_turn: Callable[[str], None]
     alarms: Alarms
+    changing: Callable[[ApiObject | None, ApiObject | None], None]
 
 
 class ListenedScheduler(TappedScheduler):
@@ -57,6 +60,7 @@ class ListenedScheduler(TappedScheduler):
         *,
         missed: bool = False,
     ) -> None:
+        self._listeners.changing(old, new)
         if missed and isinstance(old, Pod):
             self._listeners.missed(old)
         super().changed(kind, old, new, missed=missed)

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
-from quaymaster import Pod
+from quaymaster import ApiObject, Pod
 from quaymaster.cluster import EventNote
 from quaymaster.inmemory import InMemoryCluster
 from quaymaster.scheduler import (
@@ -110,14 +110,12 @@ class Machine:
         self.cluster.create(make_storage_class(name=QUICK))
         self.cluster.create(make_storage_class(name=LOCAL, provisioner=_NO_PROVISIONER))
         self.plan = FaultPlan(self.cluster, seed)
-        self.faults = HistoryCluster(self.cluster, self.clock, {}, self.plan)
+        self.faults = self._make_faults()
         self.alarms = Alarms(self.plan)
         self._excuses = Excuses(self.cluster, self.plan)
-        self.cluster_steps = ClusterSteps(
-            self.cluster, self.plan.ledger, len(self._sorts)
-        )
+        self.cluster_steps = self._make_steps()
         self._process_clock = ProcessClock(self.clock)
-        self.scheduler = self._start()
+        self.scheduler = self.start_scheduler()
 
     def run(self, step: Step) -> None:
         """Take one step, and check the invariants.
@@ -187,7 +185,7 @@ class Machine:
         self.plan.ledger.crashed({pod.uid for pod in pods if pod.node_name})
         self.restarts += 1
         self._process_clock = ProcessClock(self.clock)
-        self.scheduler = self._start()
+        self.scheduler = self.start_scheduler()
 
     def ambush(self, phase: int, kind: int) -> None:
         """Plan what happens to the next pod that gets to a phase."""
@@ -248,10 +246,10 @@ class Machine:
         self.faults.set_rates({})
         self.plan.end_faults()
         self.pass_time(150)
-        self._check_rest()
+        self.check_rest()
         excused = self._excuses.uids(self.scheduler)
         late = self._may_rename_teams
-        for chance in chances(self.cluster, self.scheduler):
+        for chance in chances(self.cluster, self.scheduler, self._why_not):
             is_late = chance.by_eviction or chance.pod.uid in excused
             if not is_late and not self._may_rename_teams:
                 raise ViolationError(str(chance))
@@ -259,18 +257,41 @@ class Machine:
         if late:
             # A pod that evicts others after the flush may need the next one, too.
             self.pass_time(1400)
-            self._check_rest()
-            for chance in chances(self.cluster, self.scheduler):
+            self.check_rest()
+            for chance in chances(self.cluster, self.scheduler, self._why_not):
                 raise ViolationError(str(chance))
 
-    def _check_rest(self) -> None:
+    def check_rest(self) -> None:
+        """Check the invariants of a cluster that has settled.
+
+        Raises:
+            ViolationError: Something does not hold.
+        """
         self.check()
         check_at_rest(self.scheduler, self.plan.ledger)
         check_agreement(self.scheduler, self.cluster)
 
+    # What other kinds of histories have more of ---------------------------------------
+
+    def _make_steps(self) -> ClusterSteps:
+        """Make the steps that change the cluster."""
+        return ClusterSteps(self.cluster, self.plan.ledger, len(self._sorts))
+
+    def _make_faults(self) -> HistoryCluster:
+        """Make the cluster as the scheduler sees it."""
+        return HistoryCluster(self.cluster, self.clock, {}, self.plan)
+
+    def _why_not(self, pod: Pod, node_name: str) -> str:
+        """Say why a pod may not run on a node, beside the rules of all histories."""
+        return ""
+
+    def _changing(self, old: ApiObject | None, new: ApiObject | None) -> None:
+        """Hear of a change that the scheduler is about to hear of."""
+
     # The scheduler ------------------------------------------------------------------
 
-    def _start(self) -> Scheduler:
+    def start_scheduler(self) -> Scheduler:
+        """Start a scheduler that knows nothing but the cluster."""
         registry, config = installed(self._sorts, self._version)
         scheduler = ListenedScheduler(
             Listeners(
@@ -278,6 +299,7 @@ class Machine:
                 sorts=dict(zip(SCHEDULERS, self._sorts, strict=False)),
                 out_of_turn=self._problems.append,
                 alarms=self.alarms,
+                changing=self._changing,
             ),
             self.faults,
             config,

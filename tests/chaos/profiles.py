@@ -22,7 +22,10 @@ from tests.chaos.plugins import (
 from tests.chaos.sorts import ByApp, ByCreation, ByName
 from tests.kit.documents import HEADER
 
-__all__ = ["SCHEDULERS", "installed"]
+__all__ = ["DEVICE_SECONDS", "SCHEDULERS", "installed"]
+
+DEVICE_SECONDS = 30
+"""How long a pod waits for its devices to become ready."""
 
 SCHEDULERS = ("default-scheduler", "by-name")
 _PLUGINS: Sequence[type] = (
@@ -41,6 +44,14 @@ _VOLUMES = {
         "apiVersion": "kubescheduler.config.k8s.io/v1",
         "kind": "VolumeBindingArgs",
         "bindTimeoutSeconds": 30,
+    },
+}
+_DEVICES = {
+    "name": "DynamicResources",
+    "args": {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "DynamicResourcesArgs",
+        "bindingTimeout": f"{DEVICE_SECONDS}s",
     },
 }
 
@@ -73,7 +84,11 @@ def installed(
     document = {
         **HEADER,
         "profiles": [
-            {"schedulerName": name, "plugins": plugins, "pluginConfig": [_VOLUMES]}
+            {
+                "schedulerName": name,
+                "plugins": plugins,
+                "pluginConfig": [_VOLUMES, _DEVICES],
+            }
             for name, plugins in zip(SCHEDULERS, (honest, other), strict=True)
         ][: len(sorts)],
     }

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from tests.chaos.machine import Machine
+from tests.chaos.kinds import HISTORIES
 from tests.chaos.scale import few_rows
 from tests.chaos.steps import Step
 
@@ -26,15 +26,18 @@ class Outcome:
     counts: Counter[str]
 
 
-def replay(seed: int, steps: Sequence[Step], version: str = "1.36") -> Outcome:
+def replay(
+    seed: int, steps: Sequence[Step], version: str = "1.36", kind: str = "pods"
+) -> Outcome:
     """Run one history from its steps; an exception is a violation, too.
 
     Args:
         seed: See `Machine`.
         steps: The steps.
         version: The version of the Kubernetes that is played.
+        kind: The kind of history; see `tests.chaos.kinds`.
     """
-    machine = Machine(seed, version)
+    machine = HISTORIES[kind].make(seed, version)
     taken = 0
     violation = ""
     with machine.alarms.listening(), few_rows(machine.few_rows):
@@ -48,16 +51,19 @@ def replay(seed: int, steps: Sequence[Step], version: str = "1.36") -> Outcome:
     return Outcome(violation=violation, counts=machine.counts + Counter(steps=taken))
 
 
-def shrink(seed: int, steps: Sequence[Step], version: str = "1.36") -> Sequence[Step]:
+def shrink(
+    seed: int, steps: Sequence[Step], version: str = "1.36", kind: str = "pods"
+) -> Sequence[Step]:
     """Drop steps as long as the same violation remains, longest runs first."""
-    kind = _kind_of(replay(seed, steps, version).violation)
+    violation = _without_names(replay(seed, steps, version, kind).violation)
     best = list(steps)
     size = len(best) // 2
     while size:
         start, before = 0, len(best)
         while start < len(best):
             fewer = best[:start] + best[start + size :]
-            if _kind_of(replay(seed, fewer, version).violation) == kind:
+            found = replay(seed, fewer, version, kind).violation
+            if _without_names(found) == violation:
                 best = fewer
             else:
                 start += size
@@ -66,16 +72,18 @@ def shrink(seed: int, steps: Sequence[Step], version: str = "1.36") -> Sequence[
     return best
 
 
-def script(seed: int, steps: Sequence[Step], version: str = "1.36") -> str:
+def script(
+    seed: int, steps: Sequence[Step], version: str = "1.36", kind: str = "pods"
+) -> str:
     """The text of a program that runs a history again, from the repository's root."""
     lines = "".join(f"    {step!r},\n" for step in steps)
     return (
         "from tests.chaos.run import replay\n\n"
         f"steps = [\n{lines}]\n"
-        f"print(replay({seed}, steps, {version!r}).violation)\n"
+        f"print(replay({seed}, steps, {version!r}, {kind!r}).violation)\n"
     )
 
 
-def _kind_of(violation: str) -> str:
+def _without_names(violation: str) -> str:
     """A violation without the names of pods and nodes, and without numbers."""
     return re.sub(r"(?:[a-z]+/)?(?:pod|node|claim)-\d+|\d+", "", violation)

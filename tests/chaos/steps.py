@@ -1,19 +1,31 @@
 """The steps of histories, and how histories are drawn from a seed."""
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from tests.chaos.objects import CROWD, MANY_NODES, NODES, PODS, TRAITS
 
-__all__ = ["PHASES", "PHASE_ACTIONS", "STEPS", "Draw", "Step", "draw_steps", "is_large"]
+__all__ = [
+    "CPU",
+    "CROWDED",
+    "PHASES",
+    "PHASE_ACTIONS",
+    "STEPS",
+    "Kind",
+    "Step",
+    "draw_arguments",
+    "draw_names",
+    "draw_steps",
+    "is_large",
+]
 
 Step: TypeAlias = tuple[str, *tuple[int, ...]]
 """The name of a method of `tests.chaos.machine.Machine`, or of its `cluster_steps`, and
 its arguments."""
 
-Draw: TypeAlias = Callable[[Sequence[int]], int]
-"""Chooses one of some numbers."""
+Kind: TypeAlias = tuple[int, tuple[Sequence[int], ...]]
+"""How often a step is drawn, and what its arguments are drawn from."""
 
 PHASES = ("filter", "reserve", "permit", "pre_bind", "bind", "bound")
 PHASE_ACTIONS = (
@@ -35,19 +47,19 @@ _BEGINNING: Sequence[Step] = (
     ("add_volume", 1),
 )
 _MORE: Sequence[Step] = (("add_nodes", MANY_NODES[-1]),)
-_CROWDED = {"add_crowd": 4, "delete_crowd": 3}
-_CPU = (500, 1000, 2000, 3000)
+CROWDED = {"add_crowd": 4, "delete_crowd": 3}
+CPU = (500, 1000, 2000, 3000)
 
-STEPS: Mapping[str, tuple[int, tuple[Sequence[int], ...]]] = {
-    "add_pod": (24, (PODS, _CPU, (0, 0, 10, 20))),
-    "add_crowd": (4, (PODS, _CPU, (0, 10), range(2, CROWD + 1))),
+STEPS: Mapping[str, Kind] = {
+    "add_pod": (24, (PODS, CPU, (0, 0, 10, 20))),
+    "add_crowd": (4, (PODS, CPU, (0, 10), range(2, CROWD + 1))),
     "delete_pod": (8, (PODS, (0, 5, 30))),
     "delete_crowd": (1, (PODS, (0, 30))),
     "see_off": (6, (PODS, (5, 30))),
     "recreate_pod": (2, (PODS,)),
     "lift_gates": (3, (PODS,)),
     "relabel_pod": (4, (PODS,)),
-    "resize_pod": (2, (PODS, _CPU)),
+    "resize_pod": (2, (PODS, CPU)),
     "add_node": (8, (NODES,)),
     "add_nodes": (1, (MANY_NODES,)),
     "remove_node": (2, (NODES,)),
@@ -73,7 +85,7 @@ STEPS: Mapping[str, tuple[int, tuple[Sequence[int], ...]]] = {
     "pass_time": (12, ((1, 3, 10, 40),)),
     "jump": (4, ((1, 2, 4),)),
 }
-"""Name -> how often it is drawn, and what its arguments are drawn from."""
+"""The kinds of steps by name."""
 
 
 def is_large(seed: int) -> bool:
@@ -87,16 +99,34 @@ def draw_steps(seed: int) -> Sequence[Step]:
     Large histories begin with many nodes, and have crowds of pods more often.
     """
     rng = random.Random(seed)
-    crowded = _CROWDED if is_large(seed) else {}
-    weights = [weight * crowded.get(name, 1) for name, (weight, _) in STEPS.items()]
-    names = rng.choices(list(STEPS), weights, k=rng.randint(10, 50))
+    crowded = CROWDED if is_large(seed) else {}
+    names = draw_names(rng, STEPS, crowded)
     drawn = [_draw(rng, name) for name in names]
     more = _MORE if crowded else ()
     return [*_BEGINNING, *more, *drawn]
 
 
+def draw_names(
+    rng: random.Random, steps: Mapping[str, Kind], more: Mapping[str, int]
+) -> Sequence[str]:
+    """Draw the names of the steps of a history.
+
+    Args:
+        rng: The generator.
+        steps: The kinds of steps.
+        more: Name -> how many times as often it is to come.
+    """
+    weights = [weight * more.get(name, 1) for name, (weight, _) in steps.items()]
+    return rng.choices(list(steps), weights, k=rng.randint(10, 50))
+
+
+def draw_arguments(rng: random.Random, kind: Kind) -> list[int]:
+    """Draw the arguments of a step."""
+    return [rng.choice(choices) for choices in kind[1]]
+
+
 def _draw(rng: random.Random, name: str) -> Step:
-    arguments = [rng.choice(choices) for choices in STEPS[name][1]]
+    arguments = draw_arguments(rng, STEPS[name])
     if name == "add_pod":
         arguments += rng.sample(range(len(TRAITS)), k=rng.choice((0, 1, 2, 2)))
     return (name, *arguments)

@@ -75,6 +75,7 @@ def check_default_preemption(plugin: DefaultPreemption, given: Given) -> None:
 
 
 def check_dynamic_resources(plugin: DynamicResources, given: Given) -> None:
+    plugin.start()
     _pre_enqueue: Status | None = plugin.pre_enqueue(pod=given.pod)
     _events_to_register: Sequence[ClusterEventWithHint] = plugin.events_to_register()
     _sign_pod: Hashable | None = plugin.sign_pod(pod=given.pod)

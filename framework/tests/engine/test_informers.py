@@ -1,7 +1,7 @@
 """The engine's copy of the cluster keeps up, also after a watch has expired."""
 
 from collections.abc import Callable, Sequence
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import pytest
 
@@ -151,6 +151,25 @@ class _Watch(Generic[ObjT]):
 
 def make_interrupted() -> Interrupted:
     return Interrupted(VirtualClock())
+
+
+def test_all_of_a_list_is_there_when_the_first_of_it_is_told() -> None:
+    cluster = make_interrupted()
+    cluster.load([make_pod(name=name) for name in "abc"])
+    informers, told = overhear(cluster)
+    known: list[int] = []
+    changed = told.changed
+
+    def looking(*args: Any, missed: bool = False) -> None:
+        known.append(len(informers.list(Pod)))
+        changed(*args, missed=missed)
+
+    vars(told).update(changed=looking)
+    cluster.create(make_pod(name="d"))
+    cluster.delete(Pod, "default/a")
+    cluster.interrupt(ResourceExpiredError("too old"))
+    informers.sync()
+    assert known == [3, 3]
 
 
 @pytest.mark.parametrize("recreated", [False, True])

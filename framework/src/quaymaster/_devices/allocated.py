@@ -61,6 +61,7 @@ class AllocatedDevices:
     def __init__(self, allocations: Iterable[AllocationResult] = ()) -> None:
         self.whole: set[DeviceId] = set()
         self.consumed = Consumption()
+        self._holders: dict[DeviceId, int] = {}
         self._shares: dict[DeviceId, set[str]] = {}
         for allocation in allocations:
             self.add(allocation)
@@ -73,6 +74,7 @@ class AllocatedDevices:
             device = id_of(result)
             if result.share_id is None:
                 self.whole.add(device)
+                self._holders[device] = self._holders.get(device, 0) + 1
                 continue
             self._shares.setdefault(device, set()).add(result.share_id)
             if result.consumed_capacity:
@@ -85,7 +87,7 @@ class AllocatedDevices:
                 continue
             device = id_of(result)
             if result.share_id is None:
-                self.whole.discard(device)
+                self._let_go(device)
                 continue
             shares = self._shares.get(device, set())
             shares.discard(result.share_id)
@@ -93,6 +95,14 @@ class AllocatedDevices:
                 self._shares.pop(device, None)
             if result.consumed_capacity:
                 self.consumed.remove(device, result.consumed_capacity)
+
+    def _let_go(self, device: DeviceId) -> None:
+        """Count one holder less; it may have others, of which one is to end later."""
+        left = self._holders.pop(device, 0) - 1
+        if left > 0:
+            self._holders[device] = left
+        else:
+            self.whole.discard(device)
 
     def __contains__(self, device: DeviceId) -> bool:
         """Whether some claim has a device, or a share of it."""

@@ -109,11 +109,10 @@ class _Reflector(Generic[ObjT]):
         if listed.resource_version < self._version:
             # From a replica that lags: it would take back what has been told.
             raise ApiError(f"{self._kind.kind}: the list is older than what is known")
-        known, self.objects = self.objects, {}
-        for obj in listed.items:
-            key = obj.key
+        # All of it is there before the first is told: who hears of one looks up others.
+        known, self.objects = self.objects, {obj.key: obj for obj in listed.items}
+        for key, obj in self.objects.items():
             old = known.pop(key, None)
-            self.objects[key] = obj
             if old is None:
                 self._tell(key, None, obj)
             elif old.uid != obj.uid:

@@ -4,13 +4,12 @@ Mirrors ``Reserve``, ``Unreserve`` and ``PreBind`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go``).
 """
 
-import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
 from quaymaster import Handle, Pod, PreBindWait, Status
-from quaymaster.cluster import ApiError, EventNote
+from quaymaster.cluster import Cluster, EventNote
 from quaymaster.objects import ResourceClaim
 from quaymaster_dynamic_resources.claims import is_reserved_for
 from quaymaster_dynamic_resources.conditions import (
@@ -20,6 +19,7 @@ from quaymaster_dynamic_resources.conditions import (
     is_ready,
 )
 from quaymaster_dynamic_resources.extended import is_implicit
+from quaymaster_dynamic_resources.settling import Loose, Settlements, Undo
 from quaymaster_dynamic_resources.state import ClaimsState
 from quaymaster_dynamic_resources.tracker import ClaimTracker
 from quaymaster_dynamic_resources.writing import (
@@ -37,7 +37,6 @@ _SECONDS_BETWEEN_LOOKS: Final = 5.0
 _TIMED_OUT: Final = Status.from_error(
     "device binding timeout: context deadline exceeded"
 )
-_log = logging.getLogger(__name__)
 
 
 class ClaimBinder:
@@ -46,14 +45,20 @@ class ClaimBinder:
     Args:
         handle: The framework.
         tracker: The devices that are taken.
+        settlements: The claims of bindings that have failed.
         timeout_seconds: How long devices may take to become ready.
     """
 
     def __init__(
-        self, handle: Handle, tracker: ClaimTracker, timeout_seconds: float
+        self,
+        handle: Handle,
+        tracker: ClaimTracker,
+        settlements: Settlements,
+        timeout_seconds: float,
     ) -> None:
         self._handle = handle
         self._tracker = tracker
+        self._settlements = settlements
         self._timeout_seconds = timeout_seconds
 
     def reserve(self, state: ClaimsState, node_name: str) -> Status | None:
@@ -76,22 +81,16 @@ class ClaimBinder:
 
     def unreserve(self, state: ClaimsState, pod: Pod) -> None:
         """Give back what was not written, and the reservations that were."""
-        undo: list[Callable[[], object]] = []
+        loose = []
         for place, claim in enumerate(state.claims):
-            if place == state.implicit:
-                self._tracker.release(state.implicit_uid)
-                if not is_implicit(claim):
-                    undo.append(partial(delete_claim, self._handle.cluster, claim))
-                continue
-            self._tracker.release(claim.uid)
-            if claim.status.allocation is not None and is_reserved_for(claim, pod):
-                undo.append(
-                    partial(remove_reservation, self._handle.cluster, claim, pod)
-                )
-        if undo:
-            self._handle.run_in_background(
-                partial(_undo, undo, pod.key), lambda _: self._forget(state)
-            )
+            uid = state.implicit_uid if place == state.implicit else claim.uid
+            undo = self._undo(state, place, pod)
+            if undo is None and place not in state.in_doubt:
+                self._tracker.release(uid)
+            else:
+                loose.append(Loose(claim, uid, undo))
+        if loose:
+            self._settlements.begin(self._handle, pod, loose)
 
     def write(self, state: ClaimsState, pod: Pod, node_name: str) -> None:
         """Write allocations and reservations; may be called from any thread.
@@ -145,7 +144,12 @@ class ClaimBinder:
                 raise WriteError(text)
             claim = state.claims[place] = create_claim(cluster, found.claims[-1])
         now = self._handle.clock.now()
-        claim = reserve_claim(cluster, claim, allocation, pod, now)
+        try:
+            claim = reserve_claim(cluster, claim, allocation, pod, now)
+        except WriteError as error:
+            if error.is_unknown:
+                state.in_doubt.add(place)
+            raise
         state.claims[place] = claim
         self._tracker.written(claim, uid)
         if is_extended:
@@ -178,15 +182,15 @@ class ClaimBinder:
             return False
         return True
 
-    def _forget(self, state: ClaimsState) -> None:
-        if state.implicit >= 0:
-            self._tracker.forget(state.claims[state.implicit].key)
+    def _undo(self, state: ClaimsState, place: int, pod: Pod) -> Undo | None:
+        """How to take back what was written to a claim; None if there is nothing."""
+        claim = state.claims[place]
+        if place == state.implicit:
+            return None if is_implicit(claim) else partial(_delete, claim=claim)
+        if claim.status.allocation is None or not is_reserved_for(claim, pod):
+            return None
+        return partial(remove_reservation, claim=claim, pod=pod)
 
 
-def _undo(calls: Sequence[Callable[[], object]], pod: str) -> None:
-    """Make calls that are made again if they fail: when the pod is tried again."""
-    for call in calls:
-        try:
-            call()
-        except ApiError as error:
-            _log.error("the claims of pod %s were not given back: %s", pod, error)
+def _delete(cluster: Cluster, claim: ResourceClaim) -> None:
+    delete_claim(cluster, claim)

@@ -70,6 +70,7 @@ from quaymaster_dynamic_resources.hints import (
 )
 from quaymaster_dynamic_resources.remembered import RememberedVerdicts, VerdictMemo
 from quaymaster_dynamic_resources.score import score_of
+from quaymaster_dynamic_resources.settling import Settlements
 from quaymaster_dynamic_resources.state import ClaimsState, NodeAllocation
 from quaymaster_dynamic_resources.tracker import ClaimTracker
 from quaymaster_dynamic_resources.writing import WriteError, deallocate, delete_claim
@@ -84,6 +85,9 @@ _STATE: Final = StateKey[ClaimsState](
 _NO_CLAIMS: Final = ClaimsState()
 _SKIP: Final = Status.skip()
 _NOTHING_TO_FREE: Final = Status.unschedulable("no new claims to deallocate")
+_NOT_SETTLED: Final = Status.unresolvable(
+    "the claims of its last attempt are still being given back"
+)
 _STILL_NOT: Final = Status.unschedulable("still not schedulable")
 _WITHOUT_A_WORD: Final = Status.unschedulable()
 _DEALLOCATED: Final = Status.unschedulable("deallocation of ResourceClaim completed")
@@ -121,7 +125,10 @@ class DynamicResources:
         timeout = args.binding_timeout.total_seconds()
         self._judge = NodeJudge(args, handle, self._tracker, self._resources)
         self._memo = VerdictMemo(self._tracker, self._class_revision)
-        self._binder = ClaimBinder(handle, self._tracker, timeout)
+        self._settlements = handle.shared(
+            Settlements, lambda: Settlements(self._tracker)
+        )
+        self._binder = ClaimBinder(handle, self._tracker, self._settlements, timeout)
         self._is_silent = handle.kubernetes.since("1.37")
         self._hears_of_deleted_claims = handle.kubernetes.since("1.37")
 
@@ -133,6 +140,10 @@ class DynamicResources:
         if found is None:
             return ()
         return list(zip(found.claims, found.results, strict=True))
+
+    @hookimpl
+    def start(self) -> None:
+        self._settlements.resume(self._handle)
 
     @hookimpl
     def sign_pod(self, pod: Pod) -> Hashable | None:
@@ -175,6 +186,8 @@ class DynamicResources:
         self._add_extended(found, pod)
         if not found.claims:
             return _SKIP
+        if self._settlements.holds_up(pod):
+            return _NOT_SETTLED
         status = next(self._problems(found), None)
         if status is not None:
             return status
@@ -346,6 +359,7 @@ class DynamicResources:
             claim = claims.claims[claims.implicit]
             if not is_implicit(claim):
                 delete_claim(cluster, claim)
+                self._tracker.forget(claim.key, claim.uid)
                 return _DELETED
         return _WITHOUT_A_WORD if self._is_silent else _STILL_NOT
 

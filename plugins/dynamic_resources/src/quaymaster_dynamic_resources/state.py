@@ -50,6 +50,7 @@ class ClaimsState:
         allocators: What finds devices, by what extended resources call for.
         allocations: Node -> what was found there.
         reserved: Claim -> what it was given in Reserve; None if it had devices.
+        in_doubt: The claims of which it is not known whether they were written.
         unavailable: The claims that cannot be used on some node.
         has_passed: Whether a row has passed for which nothing was found yet: its
             verdict was known.
@@ -65,6 +66,7 @@ class ClaimsState:
     allocators: dict[Hashable, Allocator] = attrs.field(factory=dict)
     allocations: dict[str, NodeAllocation] = attrs.field(factory=dict)
     reserved: dict[int, AllocationResult] = attrs.field(factory=dict)
+    in_doubt: set[int] = attrs.field(factory=set)
     unavailable: set[int] = attrs.field(factory=set)
     has_passed: Callable[[int], bool] | None = None
 

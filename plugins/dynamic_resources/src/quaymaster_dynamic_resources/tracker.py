@@ -58,6 +58,7 @@ class ClaimTracker:
         # Pool -> slice -> the one node that sees it, or "".
         self._homes: dict[str, dict[str, str]] = {}
         self._names = 0
+        self._newest = 0
 
     @property
     def allocated(self) -> AllocatedDevices:
@@ -147,11 +148,18 @@ class ClaimTracker:
         """
         self._inbox.append((claim, uid))
 
-    def forget(self, key: str) -> None:
-        """Forget a claim that was written and has been deleted since."""
+    def forget(self, key: str, uid: str) -> None:
+        """Forget a claim that was to be written, or was, and is gone.
+
+        Args:
+            key: Its key.
+            uid: The uid under which its allocation was in flight.
+        """
         self._sync()
-        if self._written.pop(key, None) is not None:
-            self._recount(key)
+        if self._in_flight.pop(uid, None) is not None:
+            self._count(uid, None)
+        self._written.pop(key, None)
+        self._recount(key)
 
     def _take_slices(self, names: Iterable[str]) -> None:
         for name in names:
@@ -192,6 +200,7 @@ class ClaimTracker:
             self._revision = log.revision
             for key in keys:
                 self._follow(key)
+            self._drop_unheard()
         while self._inbox:
             claim, uid = self._inbox.popleft()
             was_in_flight = self._in_flight.pop(uid, None) is not None
@@ -217,13 +226,27 @@ class ClaimTracker:
             return False
         return uid == claim.uid or claim.key in self._deleted
 
+    def _drop_unheard(self) -> None:
+        """Drop claims that came and went before the informer could tell of them.
+
+        It tells in order: what it does not know of, and is older than what it knows, is
+        gone.
+        """
+        for key, claim in list(self._written.items()):
+            is_known = self._informers.get(ResourceClaim, key) is not None
+            if not is_known and _version(claim) < self._newest:
+                del self._written[key]
+                self._recount(key)
+
     def _follow(self, key: str) -> None:
         """Take over what the informer says of a claim that has changed or gone."""
         stored, written = (
             self._informers.get(ResourceClaim, key),
             self._written.get(key),
         )
-        if stored is None:
+        if stored is not None:
+            self._newest = max(self._newest, _version(stored))
+        else:
             self._deleted[key] = None
             if len(self._deleted) > _MOST_DELETED:
                 del self._deleted[next(iter(self._deleted))]

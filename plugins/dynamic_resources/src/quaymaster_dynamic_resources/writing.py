@@ -4,20 +4,27 @@ Mirrors ``bindClaim``, ``deleteClaim`` and ``Unreserve`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/dynamicresources``).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Final, TypeVar
 
 from msgspec.structs import replace
 
 from quaymaster import Pod
-from quaymaster.cluster import ApiError, Cluster, ConflictError, NotFoundError
+from quaymaster.cluster import (
+    ApiError,
+    Cluster,
+    ConflictError,
+    NotFoundError,
+    UnknownOutcomeError,
+)
 from quaymaster.objects import (
     AllocationResult,
     PodExtendedResourceClaimStatus,
     ResourceClaim,
     Time,
 )
-from quaymaster_dynamic_resources.claims import consumer
+from quaymaster_dynamic_resources.claims import consumer, is_reserved_for
 from quaymaster_dynamic_resources.extended import Mappings
 
 __all__ = [
@@ -37,7 +44,15 @@ T = TypeVar("T")
 
 
 class WriteError(Exception):
-    """The cluster did not take what was to be written."""
+    """The cluster did not take what was to be written, or has not said that it did.
+
+    Attributes:
+        is_unknown: Whether it may have taken it.
+    """
+
+    def __init__(self, text: str, *, is_unknown: bool = False) -> None:
+        super().__init__(text)
+        self.is_unknown = is_unknown
 
 
 def create_claim(cluster: Cluster, claim: ResourceClaim) -> ResourceClaim:
@@ -76,6 +91,7 @@ def reserve_claim(
     Raises:
         WriteError: It was not written, at least not its reservation.
     """
+    known = claim.status.allocation
 
     def write(claim: ResourceClaim) -> ResourceClaim:
         if claim.metadata.deletion_timestamp is not None:
@@ -89,20 +105,24 @@ def reserve_claim(
         if found is None:
             text = f"claim {claim.key} got deallocated elsewhere in the meantime"
             raise WriteError(text)
+        if known is not None and found.devices != known.devices:
+            text = f"claim {claim.key} got other devices in the meantime"
+            raise WriteError(text)
         if found.allocation_timestamp is None:
             found = replace(found, allocation_timestamp=Time(now))
-        changes: dict[str, object] = {
-            "reserved_for": (*claim.status.reserved_for, consumer(pod))
-        }
+        others = (one for one in claim.status.reserved_for if one.uid != pod.uid)
+        changes: dict[str, object] = {"reserved_for": (*others, consumer(pod))}
         if found != claim.status.allocation:
             changes["allocation"] = found
-        return cluster.patch_status(claim, changes)
+        return _given(cluster, claim, changes, found, pod)
 
     try:
         return _retried(cluster, claim, write)
     except ApiError as error:
         what = "allocation and reservation" if allocation else "reservation"
-        raise WriteError(f"add {what} to claim {claim.key}: {error}") from error
+        is_unknown = isinstance(error, UnknownOutcomeError)
+        text = f"add {what} to claim {claim.key}: {error}"
+        raise WriteError(text, is_unknown=is_unknown) from error
 
 
 def tell_pod(
@@ -141,8 +161,13 @@ def deallocate(cluster: Cluster, claim: ResourceClaim) -> ResourceClaim:
     )
 
 
-def remove_reservation(cluster: Cluster, claim: ResourceClaim, pod: Pod) -> None:
+def remove_reservation(
+    cluster: Cluster, claim: ResourceClaim, pod: Pod
+) -> ResourceClaim:
     """Take a pod from those that a claim is reserved for; it stays allocated.
+
+    Returns:
+        The claim as it is stored then.
 
     Raises:
         ApiError: The cluster refused.
@@ -152,7 +177,7 @@ def remove_reservation(cluster: Cluster, claim: ResourceClaim, pod: Pod) -> None
         left = [one for one in claim.status.reserved_for if one.uid != pod.uid]
         return cluster.patch_status(claim, {"reserved_for": tuple(left)})
 
-    _retried(cluster, claim, write)
+    return _retried(cluster, claim, write)
 
 
 def delete_claim(cluster: Cluster, claim: ResourceClaim) -> None:
@@ -172,6 +197,26 @@ def delete_claim(cluster: Cluster, claim: ResourceClaim) -> None:
         cluster.delete(ResourceClaim, claim.key, uid=claim.uid)
     except NotFoundError:
         return
+
+
+def _given(
+    cluster: Cluster,
+    claim: ResourceClaim,
+    changes: Mapping[str, object],
+    allocation: AllocationResult,
+    pod: Pod,
+) -> ResourceClaim:
+    """Change a claim's status; without an answer, read whether it has been changed."""
+    try:
+        return cluster.patch_status(claim, changes)
+    except UnknownOutcomeError:
+        with suppress(ApiError):
+            stored = cluster.get(ResourceClaim, claim.key)
+            found = stored.status.allocation
+            is_given = found is not None and found.devices == allocation.devices
+            if is_given and is_reserved_for(stored, pod):
+                return stored
+        raise
 
 
 def _protected(cluster: Cluster, claim: ResourceClaim) -> ResourceClaim:

@@ -1,0 +1,1 @@
+"""Random histories of pods that claim devices."""

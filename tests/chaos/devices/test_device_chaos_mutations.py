@@ -1,0 +1,158 @@
+"""Each mutation of what gives out devices breaks an invariant: the checks can fail."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
+from typing import Any, TypeAlias
+
+import pytest
+
+from quaymaster import Handle, Pod, QueueingHint
+from quaymaster.cluster import Cluster
+from quaymaster.devices import AllocatedDevices, DeviceId, Inventory
+from quaymaster.objects import AllocationResult, ResourceClaim
+from quaymaster_dynamic_resources import binding, dynamic_resources, writing
+from quaymaster_dynamic_resources.binding import ClaimBinder
+from quaymaster_dynamic_resources.filtering import NodeJudge
+from quaymaster_dynamic_resources.remembered import RememberedVerdicts
+from quaymaster_dynamic_resources.settling import Loose, Settlements
+from quaymaster_dynamic_resources.tracker import ClaimTracker
+from tests.chaos.devices.device_history import draw_device_steps
+from tests.chaos.run import replay
+from tests.kit.internals.inmemory import DeviceClaimController
+
+Function: TypeAlias = Callable[..., Any]
+Mutation: TypeAlias = Callable[[Function], Function]
+
+
+def nothing(_original: Function) -> Function:
+    return lambda *_args, **_keywords: None
+
+
+def no(_original: Function) -> Function:
+    return lambda *_args, **_keywords: False
+
+
+def yes(_original: Function) -> Function:
+    return lambda *_args, **_keywords: True
+
+
+def none(_original: Function) -> Function:
+    return lambda *_args, **_keywords: ()
+
+
+def deaf(_original: Function) -> Function:
+    return lambda *_args: QueueingHint.SKIP
+
+
+def early(original: Function) -> Function:
+    """A binding has failed: what was promised is free, whatever was written."""
+
+    def begin(
+        self: Settlements, handle: Handle, pod: Pod, loose: Sequence[Loose]
+    ) -> None:
+        for one in loose:
+            self._tracker.release(one.uid)
+        original(self, handle, pod, loose)
+
+    return begin
+
+
+def by_the_first(original: Function) -> Function:
+    """Whoever lets go of a device frees it, whoever else has it."""
+
+    def remove(self: AllocatedDevices, allocation: AllocationResult) -> None:
+        original(self, allocation)
+        for one in allocation.devices.results:
+            self.whole.discard(DeviceId(one.driver, one.pool, one.device))
+
+    return remove
+
+
+def unread(_original: Function) -> Function:
+    """A write that was not answered is not read."""
+
+    def given(
+        cluster: Cluster,
+        claim: ResourceClaim,
+        changes: Mapping[str, object],
+        *_rest: object,
+    ) -> ResourceClaim:
+        return cluster.patch_status(claim, changes)
+
+    return given
+
+
+def once(original: Function) -> Function:
+    """Verdicts are never forgotten."""
+
+    def catch_up(self: RememberedVerdicts, *args: object) -> None:
+        if not len(self.codes):
+            original(self, *args)
+
+    return catch_up
+
+
+TWICE = r"given twice|\d+ of \d+ (memory )?was given"
+MUTATIONS: Sequence[tuple[type | ModuleType, str, Mutation, str]] = [
+    (ClaimTracker, "reserve", nothing, f"{TWICE}|devices again"),
+    (ClaimTracker, "release", nothing, "in flight for ever|waits, but"),
+    (ClaimTracker, "written", nothing, "in flight for ever"),
+    (ClaimTracker, "forget", nothing, "in flight for ever|are lost"),
+    (ClaimTracker, "is_in_flight", no, "was given devices again"),
+    (ClaimTracker, "_drop_unheard", nothing, "are lost"),
+    (ClaimTracker, "_note", nothing, "waits, but|the decision is not"),
+    (ClaimTracker, "_recount", nothing, f"{TWICE}|missed"),
+    (AllocatedDevices, "add", nothing, f"{TWICE}|or missed"),
+    (AllocatedDevices, "remove", nothing, "are lost|is lost|waits, but"),
+    (AllocatedDevices, "remove", by_the_first, f"{TWICE}|or missed"),
+    (Inventory, "remove", nothing, "which is not there"),
+    (Settlements, "holds_up", no, "not reserved|has no devices"),
+    (ClaimBinder, "wait", nothing, "is not ready"),
+    (ClaimBinder, "write", nothing, "has no devices|in flight for ever"),
+    (NodeJudge, "_unavailable", none, "is elsewhere|is not ready|failed"),
+    (RememberedVerdicts, "catch_up", once, "waits, but|the decision is not"),
+    (binding, "is_reserved_for", yes, "not reserved|has no devices"),
+    (dynamic_resources, "after_claim_change", deaf, "waits, but"),
+    (DeviceClaimController, "_is_there", yes, "reserved for nobody"),
+    (DeviceClaimController, "_has_outlived_owner", no, "has outlived"),
+]
+
+GIVING = "_given"
+"""How an allocation is written."""
+HISTORIES = 500
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("owner", "name", "mutation", "found"),
+    MUTATIONS,
+    ids=[f"{one[0].__name__}.{one[1]}-{one[2].__name__}" for one in MUTATIONS],
+)
+def test_devices_that_are_given_out_wrongly_are_found_out(
+    owner: type | ModuleType,
+    name: str,
+    mutation: Mutation,
+    found: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(owner, name, mutation(getattr(owner, name)))
+    assert re.search(found, first_violation())
+
+
+def first_violation() -> str:
+    """The violation of the first history that has one."""
+    violations = (
+        replay(seed, draw_device_steps(seed), kind="devices").violation
+        for seed in range(HISTORIES)
+    )
+    return next(filter(None, violations), "nothing was found")
+
+
+@pytest.mark.long
+def test_devices_that_are_free_before_it_is_known_are_found_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(writing, GIVING, unread(getattr(writing, GIVING)))
+    monkeypatch.setattr(Settlements, "begin", early(Settlements.begin))
+    assert re.search(TWICE, first_violation())
