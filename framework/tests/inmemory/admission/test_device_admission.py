@@ -6,6 +6,7 @@ Each path is the one that an API server 1.36 names.
 from typing import Any, TypeVar
 
 import pytest
+from msgspec.structs import replace
 
 from quaymaster import ApiObject
 from quaymaster.inmemory import AdmissionError
@@ -270,6 +271,39 @@ def test_selector_that_does_not_compile_is_shown_with_its_place() -> None:
     selectors = [{"cel": {"expression": "device.driver == 1"}}]
     with pytest.raises(AdmissionError, match=r"failed: 1:15: .*'device.driver == 1'"):
         stored(DeviceClass, {"selectors": selectors})
+
+
+def unknown_selectors() -> list[Tree]:
+    return [{"cel": {"expression": "device.of(2030).is('ready')"}}]
+
+
+@pytest.mark.parametrize("kind", [DeviceClass, ResourceClaim, ResourceClaimTemplate])
+def test_selectors_that_a_cluster_has_stored_are_not_compiled(
+    kind: type[ApiObject],
+) -> None:
+    selectors = unknown_selectors()
+    request = claim(exactly(selectors=selectors))
+    specs: dict[type[ApiObject], Tree] = {
+        DeviceClass: {"selectors": selectors},
+        ResourceClaim: request,
+        ResourceClaimTemplate: {"spec": request},
+    }
+    metadata = {"name": "a", "resourceVersion": "7"}
+    obj = from_wire({"metadata": metadata, "spec": specs[kind]}, kind)
+    cluster = make_cluster(obj, controllers=False)
+    [found] = cluster.list(kind).items
+    labelled = replace(found, metadata=replace(found.metadata, labels={"a": "b"}))
+    assert cluster.update(labelled).metadata.labels == {"a": "b"}
+
+
+def test_changed_selectors_of_a_class_are_compiled() -> None:
+    cluster = make_cluster(controllers=False)
+    old = cluster.create(from_wire({"metadata": {"name": "a"}}, DeviceClass))
+    spec = {"selectors": unknown_selectors()}
+    new = from_wire({"metadata": {"name": "a"}, "spec": spec}, DeviceClass)
+    path = r"spec\.selectors\[0\]\.cel\.expression: compilation failed"
+    with pytest.raises(AdmissionError, match=path):
+        cluster.update(replace(new, metadata=old.metadata))
 
 
 @pytest.mark.parametrize("kind", ["ResourceSlice", "ResourceClaim"])

@@ -20,6 +20,7 @@ from quaymaster.objects import (
     ResourceSlice,
 )
 from quaymaster.testing import (
+    make_device_request,
     make_node,
     make_pod,
     make_resource_claim,
@@ -80,6 +81,16 @@ def test_pod_gets_a_claim_of_its_template() -> None:
     assert owner.uid == pod_of(cluster).uid
     expected = PodResourceClaimStatus(name="gpu", resource_claim_name=claim.name)
     assert pod_of(cluster).status.resource_claim_statuses == (expected,)
+
+
+def test_claim_is_made_of_a_template_whose_selector_no_compiler_here_knows() -> None:
+    request = make_device_request(selectors=["device.of(2030).is('ready')"])
+    template = make_resource_claim_template(requests=[request])
+    stored = replace(
+        template, metadata=replace(template.metadata, resource_version="7")
+    )
+    cluster = make_cluster(stored, make_user(template="template"))
+    assert [claim.spec for claim in claims_of(cluster)] == [template.spec.spec]
 
 
 def test_pod_waits_for_its_template() -> None:

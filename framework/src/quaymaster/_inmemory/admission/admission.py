@@ -12,6 +12,9 @@ from msgspec.structs import replace
 from quaymaster._inmemory.admission.classes import default_storage_class
 from quaymaster._inmemory.admission.device_checks import check_resource_slice
 from quaymaster._inmemory.admission.device_claim_checks import (
+    CLAIM_OF_POD,
+    check_claim_expressions,
+    check_class_expressions,
     check_device_claim,
     check_device_class,
 )
@@ -118,7 +121,7 @@ class Admission:
             CSINode: _checked_by(check_csi_node),
             CSIStorageCapacity: _checked_by(check_storage_capacity),
             VolumeAttachment: _checked_by(check_attachment),
-            DeviceClass: _checked_by(check_device_class),
+            DeviceClass: _checked_by(_check_device_class),
             ResourceSlice: _checked_by(check_resource_slice),
             ResourceClaim: _device_claim,
             ResourceClaimTemplate: _device_claim_template,
@@ -176,7 +179,7 @@ class Admission:
             AdmissionError: It breaks rules of its kind.
         """
         if not isinstance(new, Pod) or not isinstance(old, Pod):
-            return self.admit(new)
+            return self._admit_changed(new, old)
         same_labels = new.metadata.labels == old.metadata.labels
         same_annotations = new.metadata.annotations == old.metadata.annotations
         if new.spec == old.spec and same_annotations and same_labels:
@@ -187,6 +190,21 @@ class Admission:
         if report:
             raise AdmissionError(report.problems(place_of(new)))
         return cast(ObjT, admitted)
+
+    def _admit_changed(self, new: ObjT, old: ObjT) -> ObjT:
+        """A changed object that is no pod, as it is to be stored."""
+        report = Report()
+        admitted = self.examine(new, report)
+        # Their specs are the only ones with expressions that can be changed.
+        if (
+            isinstance(new, DeviceClass)
+            and isinstance(old, DeviceClass)
+            and new.spec.selectors != old.spec.selectors
+        ):
+            check_class_expressions(new, report)
+        if report:
+            raise AdmissionError(report.problems(place_of(new)))
+        return admitted
 
     def examine(self, obj: ObjT, report: Report) -> ObjT:
         """Fill in a new object for storage, and report what is wrong with it."""
@@ -249,6 +267,12 @@ def _checked_by(
     return examine
 
 
+def _check_device_class(device_class: DeviceClass, report: Report) -> None:
+    check_device_class(device_class, report)
+    if not is_standing(device_class):
+        check_class_expressions(device_class, report)
+
+
 def _check_service(service: Service, report: Report) -> None:
     check_labels(service.spec.selector, "spec.selector", report)
 
@@ -279,6 +303,9 @@ def _storage_class(storage_class: StorageClass, report: Report) -> StorageClass:
 def _device_claim(claim: ResourceClaim, report: Report) -> ResourceClaim:
     spec = default_claim_of_devices(claim.spec)
     check_device_claim(spec, "spec", report)
+    # What a controller makes of a template says what was stored before.
+    if not is_standing(claim) and CLAIM_OF_POD not in claim.annotations:
+        check_claim_expressions(spec, "spec", report)
     return replace(claim, spec=spec)
 
 
@@ -287,6 +314,8 @@ def _device_claim_template(
 ) -> ResourceClaimTemplate:
     spec = default_claim_of_devices(template.spec.spec)
     check_device_claim(spec, "spec.spec", report)
+    if not is_standing(template):
+        check_claim_expressions(spec, "spec.spec", report)
     return replace(template, spec=replace(template.spec, spec=spec))
 
 

@@ -31,7 +31,16 @@ from quaymaster._objects import (
 )
 from quaymaster._objects.resource_names import is_extended_resource
 
-__all__ = ["check_device_claim", "check_device_class"]
+__all__ = [
+    "CLAIM_OF_POD",
+    "check_claim_expressions",
+    "check_class_expressions",
+    "check_device_claim",
+    "check_device_class",
+]
+
+CLAIM_OF_POD: Final = "resource.kubernetes.io/pod-claim-name"
+"""The annotation of claims that are made of templates, one for each pod."""
 
 _MODES: Final = ("ExactCount", "All")
 _OPERATORS: Final = ("Exists", "Equal")
@@ -43,7 +52,10 @@ _MOST_TOLERATIONS: Final = 16
 
 
 def check_device_claim(spec: ResourceClaimSpec, path: str, report: Report) -> None:
-    """Check the spec of a claim, with its defaults filled in."""
+    """Check the spec of a claim, with its defaults filled in.
+
+    Its expressions are left to `check_claim_expressions`.
+    """
     claim, where = spec.devices, f"{path}.devices"
     _at_most(claim.requests, _MOST, f"{where}.requests", report)
     _at_most(claim.constraints, _MOST, f"{where}.constraints", report)
@@ -61,8 +73,31 @@ def check_device_claim(spec: ResourceClaimSpec, path: str, report: Report) -> No
         _check_configuration(config, at, report)
 
 
+def check_claim_expressions(spec: ResourceClaimSpec, path: str, report: Report) -> None:
+    """Check what the selectors of a new claim say.
+
+    An API server that knows more of CEL may have stored others: so a claim which was
+    read from a cluster is not held to this.
+    """
+    for index, request in enumerate(spec.devices.requests):
+        at = f"{path}.devices.requests[{index}]"
+        if request.exactly is not None:
+            _check_expressions(request.exactly.selectors, f"{at}.exactly", report)
+        for number, one in enumerate(request.first_available):
+            where = f"{at}.firstAvailable[{number}]"
+            _check_expressions(one.selectors, where, report)
+
+
+def check_class_expressions(device_class: DeviceClass, report: Report) -> None:
+    """Check what the selectors of a class say, if it is new or they have changed."""
+    _check_expressions(device_class.spec.selectors, "spec", report)
+
+
 def check_device_class(device_class: DeviceClass, report: Report) -> None:
-    """Check the selectors and configurations of a class, and its resource's name."""
+    """Check the selectors and configurations of a class, and its resource's name.
+
+    Its expressions are left to `check_class_expressions`.
+    """
     spec = device_class.spec
     _check_selectors(spec.selectors, "spec", report)
     _at_most(spec.config, _MOST, "spec.config", report)
@@ -125,16 +160,23 @@ def _check_selectors(
     for index, selector in enumerate(selectors):
         if selector.cel is None:
             report.add(f"{where}[{index}].cel", "expected an expression, got none")
-        else:
+        elif not selector.cel.expression:
             at = f"{where}[{index}].cel.expression"
+            report.add(at, "expected an expression, got none")
+
+
+def _check_expressions(
+    selectors: Sequence[DeviceSelector], path: str, report: Report
+) -> None:
+    for index, selector in enumerate(selectors):
+        if selector.cel is not None and selector.cel.expression:
+            at = f"{path}.selectors[{index}].cel.expression"
             _check_expression(selector.cel.expression, at, report)
 
 
 def _check_expression(expression: str, path: str, report: Report) -> None:
     size = len(expression.encode())
-    if not expression:
-        report.add(path, "expected an expression, got none")
-    elif size > LONGEST_SELECTOR:
+    if size > LONGEST_SELECTOR:
         report.expect(False, path, f"at most {LONGEST_SELECTOR} bytes", size)
     else:
         try:

@@ -14,7 +14,8 @@ def is_standing(obj: ApiObject) -> bool:
 
     It is if it has a resource version or a time of creation, or if it is a pod on a
     node, or a pod or claim that is further than ``Pending``. Classes, limit ranges and
-    quotas apply to new objects only: a standing one met those of its own time.
+    quotas apply to new objects only: a standing one met those of its own time. So do
+    compilers of device selectors: its own API server's may know more than ours.
     """
     metadata = obj.metadata
     if metadata.resource_version or metadata.creation_timestamp is not None:

@@ -17,6 +17,7 @@ from quaymaster._contract.cluster import (
     InvalidError,
 )
 from quaymaster._inmemory.access import ClusterAccess
+from quaymaster._inmemory.admission.device_claim_checks import CLAIM_OF_POD
 from quaymaster._inmemory.controllers.pods import owner_reference
 from quaymaster._objects import (
     AllocatedDeviceStatus,
@@ -36,7 +37,6 @@ from quaymaster._objects import (
 __all__ = ["DeviceClaimController"]
 
 _FINALIZER: Final = "resource.kubernetes.io/delete-protection"
-_ANNOTATION: Final = "resource.kubernetes.io/pod-claim-name"
 _MOST_CONSUMERS: Final = 256
 _LONGEST_BASE: Final = 57
 """A name has 63 characters; 6 of them are made up."""
@@ -184,7 +184,7 @@ class DeviceClaimController:
             return None
         for key in self._owned.get(pod.uid, ()):
             claim = self._claims[key]
-            if claim.metadata.annotations.get(_ANNOTATION) == wanted.name:
+            if claim.metadata.annotations.get(CLAIM_OF_POD) == wanted.name:
                 return _status(wanted, claim)
         template_key = f"{pod.namespace}/{template_name}"
         template = self._cluster.objects(ResourceClaimTemplate).get(template_key)
@@ -321,7 +321,7 @@ def _claim_of(
             generate_name=base,
             namespace=pod.namespace,
             labels=given.labels,
-            annotations={**given.annotations, _ANNOTATION: wanted.name},
+            annotations={**given.annotations, CLAIM_OF_POD: wanted.name},
             owner_references=(owner_reference(pod),),
         ),
         spec=template.spec.spec,
