@@ -315,7 +315,11 @@ def test_arguments_of_a_plugin_that_is_not_enabled_are_left_out() -> None:
 
 
 def test_points_that_upstream_alone_has_may_stay_empty() -> None:
-    plugins = {"placementGenerate": {}, "placementScore": {"disabled": refs("*")}}
+    plugins = {
+        "placementGenerate": {},
+        "placementScore": {"disabled": refs("*")},
+        "podGroupPostFilter": {"enabled": [], "disabled": refs("*")},
+    }
 
     assert parse_profile(plugins=plugins) == parse_profile()
 

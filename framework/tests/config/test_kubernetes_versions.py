@@ -183,3 +183,55 @@ def test_argument_of_a_later_version_is_refused_at_its_place() -> None:
         "file.yaml: profiles[0].pluginConfig[0].args.most: expected nothing before "
         "Kubernetes 1.37"
     )
+
+
+CHANGES = [
+    "budget-walk",
+    "device-allocator",
+    "image-volume-count",
+    "namespace-selector-resolved",
+    "plugin-order",
+    "preemption-messages",
+    "resize-totals",
+    "storage-capacity-scoring",
+    "volume-limit-scaling",
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_change_is_made_from_its_version_on_and_can_be_left_out(change: str) -> None:
+    assert not OLD.has(change)
+    assert NEW.has(change)
+    without = NEW.without(change)
+    assert [each for each in CHANGES if not without.has(each)] == [change]
+    assert change in str(without) or "=false" in str(without)
+
+
+def test_change_with_a_gate_follows_the_gate() -> None:
+    early = Kubernetes("1.36", {"StorageCapacityScoring": True})
+    assert early.has("storage-capacity-scoring")
+    late = NEW.without("storage-capacity-scoring")
+    assert late == Kubernetes("1.37", {"StorageCapacityScoring": False})
+
+
+def test_unknown_change_is_refused_with_the_name_that_is_like_it() -> None:
+    message = "change: there is no change 'resize-total'; did you mean 'resize-totals'?"
+    for ask in (
+        NEW.has,
+        NEW.without,
+        lambda name: Kubernetes("1.37", {}, frozenset({name})),
+    ):
+        with pytest.raises(KubernetesError) as caught:
+            ask("resize-total")
+        assert str(caught.value) == message
+
+
+def test_profile_without_the_order_of_a_version_has_that_of_the_one_before() -> None:
+    registry = PluginRegistry.discover()
+    [old, new, without] = (
+        default_config(registry, kubernetes=one).profiles[0].plugins["filter"]
+        for one in (OLD, NEW, NEW.without("plugin-order"))
+    )
+    assert old == without
+    assert old != new
+    assert sorted(each.name for each in old) == sorted(each.name for each in new)

@@ -18,7 +18,9 @@ POINTS: Mapping[str, ExtensionPoint] = {
 """The extension points that profiles give plugins to, by key."""
 
 IDLE = tuple(
-    key for key in ("placementGenerate", "placementScore") if key not in POINTS
+    key
+    for key in ("placementGenerate", "placementScore", "podGroupPostFilter")
+    if key not in POINTS
 )
 """Points of upstream's format that are never called here. Files written by
 kube-scheduler have them; they are accepted as long as they enable nothing."""

@@ -7,15 +7,17 @@ import attrs
 
 from quaymaster._errors import QuaymasterError
 from quaymaster._suggestions import did_you_mean
-from quaymaster._versions.release import Release
+from quaymaster._versions.release import Change, Release
 from quaymaster._versions.v1_36 import V1_36
-from quaymaster._versions.v1_37 import V1_37
+from quaymaster._versions.v1_37 import PLUGIN_ORDER, V1_37
 
 __all__ = [
+    "CHANGES",
     "DEFAULT_KUBERNETES",
     "KUBERNETES_VERSIONS",
     "Kubernetes",
     "KubernetesError",
+    "written_gates",
 ]
 
 _RELEASES: Final[Mapping[str, Release]] = {
@@ -25,6 +27,18 @@ _RELEASES: Final[Mapping[str, Release]] = {
 
 KUBERNETES_VERSIONS: Final = tuple(_RELEASES)
 """The minor versions whose scheduler can be played, from the oldest on."""
+
+CHANGES: Final[Mapping[str, Change]] = {
+    change.name: change for release in _RELEASES.values() for change in release.changes
+}
+"""What versions do otherwise than those before, by name."""
+
+_SINCE: Final[Mapping[str, str]] = {
+    change.name: release.version
+    for release in _RELEASES.values()
+    for change in release.changes
+}
+"""Change -> the version that it came with."""
 
 _DEFAULT_VERSION: Final = V1_36.version
 
@@ -46,7 +60,7 @@ class KubernetesError(QuaymasterError, ValueError):
     """A version or a feature gate of Kubernetes that cannot be played.
 
     Attributes:
-        where: What was given: ``kubernetes_version`` or ``feature_gates``.
+        where: What was given: ``kubernetes_version``, ``feature_gates`` or ``change``.
         problem: What is wrong with it.
     """
 
@@ -67,14 +81,17 @@ class Kubernetes:
         version: One of `KUBERNETES_VERSIONS`.
         feature_gates: The gates that are set otherwise than by default, as with the
             flag ``--feature-gates`` of kube-scheduler.
+        left_out: Changes of versions that are not made, which no kube-scheduler can
+            do; it tells what a change is the cause of.
 
     Raises:
-        KubernetesError: There is no such version or gate, a gate is locked, or its
-            other value is not played.
+        KubernetesError: There is no such version, gate or change, a gate is locked, or
+            its other value is not played.
     """
 
     version: str = _DEFAULT_VERSION
     feature_gates: Mapping[str, bool] = attrs.field(factory=dict, hash=False)
+    left_out: frozenset[str] = frozenset()
 
     def __attrs_post_init__(self) -> None:
         if self.version not in _RELEASES:
@@ -85,6 +102,8 @@ class Kubernetes:
             problem = _gate_problem(self._release, gate, is_on)
             if problem:
                 raise KubernetesError("feature_gates", f"{gate}: {problem}")
+        for change in self.left_out:
+            _known_change(change)
 
     def since(self, version: str) -> bool:
         """Whether it is this version, or a later one.
@@ -100,10 +119,38 @@ class Kubernetes:
         default = self._release.feature_gates.get(gate, False)
         return self.feature_gates.get(gate, default)
 
+    def has(self, change: str) -> bool:
+        """Whether a change is made: what versions before decided or said otherwise.
+
+        Plugins ask it when they are built, and not for each pod.
+
+        Args:
+            change: Its name, such as ``resize-totals``; docs/reference lists them.
+
+        Raises:
+            KubernetesError: There is no such change.
+        """
+        gate = _known_change(change).gate
+        if gate:
+            return self.enabled(gate)
+        return change not in self.left_out and self.since(_SINCE[change])
+
+    def without(self, change: str) -> "Kubernetes":
+        """Return the same without a change; its feature gate is off, if it has one.
+
+        Raises:
+            KubernetesError: There is no such change.
+        """
+        gate = _known_change(change).gate
+        if gate:
+            return attrs.evolve(self, feature_gates={**self.feature_gates, gate: False})
+        return attrs.evolve(self, left_out=self.left_out | {change})
+
     @property
     def default_profile(self) -> str:
         """The name of the shipped profile that is merged under every configuration."""
-        return self._release.default_profile
+        release = self._release if self.has(PLUGIN_ORDER) else V1_36
+        return release.default_profile
 
     @property
     def _release(self) -> Release:
@@ -112,7 +159,9 @@ class Kubernetes:
     def __str__(self) -> str:
         """The version, and what is set: ``1.37 (VolumeLimitScaling=false)``."""
         gates = written_gates(self.feature_gates)
-        return f"{self.version} ({gates})" if gates else self.version
+        text = f"{self.version} ({gates})" if gates else self.version
+        left_out = ", ".join(sorted(self.left_out))
+        return f"{text} without {left_out}" if left_out else text
 
 
 DEFAULT_KUBERNETES: Final = Kubernetes()
@@ -122,6 +171,14 @@ DEFAULT_KUBERNETES: Final = Kubernetes()
 def written_gates(gates: Mapping[str, bool]) -> str:
     """Write gates as the flag ``--feature-gates`` takes them."""
     return ",".join(f"{gate}={str(gates[gate]).lower()}" for gate in sorted(gates))
+
+
+def _known_change(name: str) -> Change:
+    change = CHANGES.get(name)
+    if change is None:
+        hint = did_you_mean(name, CHANGES)
+        raise KubernetesError("change", f"there is no change {name!r}{hint}")
+    return change
 
 
 def _gate_problem(release: Release, gate: str, is_on: object) -> str:

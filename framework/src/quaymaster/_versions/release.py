@@ -4,7 +4,22 @@ from collections.abc import Mapping
 
 import attrs
 
-__all__ = ["Release"]
+__all__ = ["Change", "Release"]
+
+
+@attrs.frozen(kw_only=True)
+class Change:
+    """Something that a version decides, or says, otherwise than the one before.
+
+    Attributes:
+        name: How code, commands and docs call it, such as ``resize-totals``.
+        title: What changes, in one line.
+        gate: The feature gate that turns it on and off; empty: the version alone.
+    """
+
+    name: str
+    title: str
+    gate: str = ""
 
 
 @attrs.frozen(kw_only=True)
@@ -16,9 +31,11 @@ class Release:
         default_profile: The shipped profile that is its default one.
         feature_gates: The gates that its scheduler reads, with their defaults.
         locked: Those of them that cannot be set to anything else.
+        changes: What it does otherwise than the version before.
     """
 
     version: str
     default_profile: str
     feature_gates: Mapping[str, bool]
     locked: frozenset[str]
+    changes: tuple[Change, ...] = ()
