@@ -24,6 +24,8 @@ Their marker is ``e2e``: ``pytest -m e2e`` runs them. Any program may use the ki
 `mixed_cluster`, `mixed_pods`, `scene`, `volumes`
     A cluster and pods in which every default plugin finds something to do; the test
     plays kubelets and the controllers of volumes.
+`device_stage`
+    Nodes with devices, and pods that claim them; the test plays their drivers.
 `scheduler_log`, `verdicts`, `one_by_one`
     What kube-scheduler says of its decisions, what Quaymaster makes of the same state,
     and how the two differ.

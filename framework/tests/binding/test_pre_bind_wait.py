@@ -111,6 +111,20 @@ def test_pod_that_waits_in_vain_gives_everything_back(
     assert harness.node_of("pod") == ""
 
 
+def test_nobody_is_asked_when_the_time_is_over() -> None:
+    asked: list[float] = []
+
+    def check() -> bool:
+        asked.append(harness.clock.now())
+        return len(asked) == 10  # the tenth second is the last
+
+    harness, log = harness_with(check)
+    start = harness.clock.now()
+    harness.advance(10.1)
+    assert [when - start for when in asked] == list(range(1, 10))
+    assert "unreserved" in log
+
+
 def test_a_simulation_is_not_settled_while_a_pod_waits() -> None:
     answers = iter([False] * 8 + [True])
     harness, _ = harness_with(lambda: next(answers))

@@ -152,8 +152,9 @@ class PreBindWait:
     Attributes:
         check: Asked on the scheduling thread, so it may read informers: True lets the
             pod go on, False has it asked again, a `Status` ends the attempt.
-        timeout_seconds: How long to ask at most.
-        timed_out: The status that ends the attempt after that.
+        timeout_seconds: How long to ask at most. At the end it is not asked again,
+            as upstream's ``PollUntilContextTimeout`` has it.
+        timed_out: The status that ends the attempt then.
         interval_seconds: How long to wait before each time that it is asked; at least
             a millisecond.
     """

@@ -273,8 +273,13 @@ class BindingCycle:
     def _ask_later(
         self, assumed: _AssumedPod, paused: PausedPreBind, deadline: float
     ) -> None:
-        due = min(self._clock.now() + paused.wait.interval_seconds, deadline)
-        self._clock.call_at(due, lambda: self._ask(assumed, paused, deadline))
+        due = self._clock.now() + paused.wait.interval_seconds
+        if due < deadline:
+            self._clock.call_at(due, lambda: self._ask(assumed, paused, deadline))
+        else:
+            self._clock.call_at(
+                deadline, lambda: self._finish(assumed, paused.expired())
+            )
 
     def _ask(
         self, assumed: _AssumedPod, paused: PausedPreBind, deadline: float
@@ -284,8 +289,6 @@ class BindingCycle:
             self._finish(assumed, answer)
         elif answer:
             self._pre_bind(assumed, paused.next)
-        elif self._clock.now() >= deadline:
-            self._finish(assumed, paused.expired())
         else:
             self._ask_later(assumed, paused, deadline)
 
