@@ -25,7 +25,13 @@ from quaymaster import (
     Status,
     hookimpl,
 )
-from quaymaster.config import ConfigChanges, parse_config
+from quaymaster.config import (
+    ConfigChanges,
+    Kubernetes,
+    KubernetesError,
+    default_config,
+    parse_config,
+)
 from quaymaster.errors import QuaymasterError
 from quaymaster.inmemory import InMemoryCluster
 from quaymaster.scheduler import (
@@ -598,3 +604,15 @@ def test_a_scheduler_that_runs_takes_a_reload_from_another_thread() -> None:
         thread.join(30)
     assert changes == [ConfigChanges(changed=(DEFAULT,))] * 3
     assert scheduler.config is free
+
+
+def test_a_configuration_for_another_version_is_refused_as_a_whole() -> None:
+    harness = SchedulerHarness([make_node(name="n")], kubernetes=Kubernetes("1.36"))
+    scheduler, before = scheduler_of(harness), harness.config
+    newer = default_config(harness.registry, kubernetes=Kubernetes("1.37"))
+    answer = scheduler.reload(newer)
+    scheduler.catch_up()
+    expected = "the scheduler runs as that of 1.36, got 1.37: start another"
+    with pytest.raises(KubernetesError, match=expected):
+        answer.result(timeout=0)
+    assert scheduler.config is before

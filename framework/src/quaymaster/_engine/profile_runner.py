@@ -42,6 +42,7 @@ from quaymaster._runtime.observed import ObservedHooks
 from quaymaster._runtime.slow_hooks import SlowHooks
 from quaymaster._state.cache import Cache
 from quaymaster._state.snapshot import Snapshot
+from quaymaster._versions.kubernetes import KubernetesError
 
 __all__ = ["ProfileRunner"]
 
@@ -227,7 +228,11 @@ class ProfileRunner:
 
         Returns:
             What is different.
+
+        Raises:
+            KubernetesError: It is for another version of Kubernetes.
         """
+        _check_version(self.config, config)
         changes = compare(self.config, config)
         new_kinds = self.informers.follow(kinds_read(config, self._registry))
         try:
@@ -303,6 +308,18 @@ class ProfileRunner:
     def _let_reject(self, frameworks: Mapping[str, Framework]) -> None:
         """Let the plugins of these profiles reject pods that wait on Permit."""
         self.waiting.rejecting = _plugin_names(frameworks.values())
+
+
+def _check_version(old: SchedulerConfig, new: SchedulerConfig) -> None:
+    """Refuse another version: the queue and the handlers of events have rules of it.
+
+    Raises:
+        KubernetesError: It is another version.
+    """
+    version, other = old.kubernetes.version, new.kubernetes.version
+    if other != version:
+        problem = f"the scheduler runs as that of {version}, got {other}: start another"
+        raise KubernetesError("kubernetes_version", problem)
 
 
 def _plugin_names(frameworks: Iterable[Framework]) -> frozenset[str]:

@@ -257,7 +257,8 @@ class Scheduler:
 
         Returns:
             What is different, once it is in force; or the error that kept it out:
-            `ProfileError`, `ExtenderError`, or what a plugin's hooks raised.
+            `ProfileError`, `ExtenderError`, `KubernetesError` if it was loaded for
+            another version of Kubernetes, or what a plugin's hooks raised.
         """
         return self._runner.inbox.ask(lambda: reload(self._engine, config))
 

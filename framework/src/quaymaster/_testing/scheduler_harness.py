@@ -28,6 +28,7 @@ from quaymaster._testing.verdicts import (
     UnexpectedHookErrors,
     diagnosis,
 )
+from quaymaster._versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 
 __all__ = ["PluginNotFoundError", "SchedulerHarness"]
 
@@ -75,6 +76,7 @@ class SchedulerHarness:
             with a rate of 1, some things never end.
         max_answer_seconds: How late a call of the scheduler can be, and as much again
             its answer, if such faults are likely.
+        kubernetes: The Kubernetes whose decisions are made.
 
     Attributes:
         cluster: The cluster, which never fails.
@@ -103,7 +105,9 @@ class SchedulerHarness:
         stopwatch: Callable[[], float] = time.perf_counter,
         faults: Mapping[Fault, float] | None = None,
         max_answer_seconds: float = 5.0,
+        kubernetes: Kubernetes = DEFAULT_KUBERNETES,
     ) -> None:
+        self._kubernetes = kubernetes
         self.registry = registry = _installed_and(plugins or {})
         self.clock = VirtualClock()
         self.cluster = InMemoryCluster(self.clock, seed=seed)
@@ -120,7 +124,7 @@ class SchedulerHarness:
         self.errors: list[HookError] = []
         self._scheduler = Scheduler(
             self.faulty,
-            default_config(registry) if config is None else self._parsed(config),
+            self._parsed(config),
             registry,
             clock=self.clock,
             seed=seed,
@@ -302,8 +306,16 @@ class SchedulerHarness:
         """Return the keys of the pods that wait on Permit."""
         return [waiting.pod.key for waiting in self._scheduler.waiting]
 
-    def _parsed(self, config: Mapping[str, object]) -> SchedulerConfig:
-        return parse_config(dict(config), self.registry, source="SchedulerHarness")
+    def _parsed(self, config: Mapping[str, object] | None) -> SchedulerConfig:
+        kubernetes = self._kubernetes
+        if config is None:
+            return default_config(self.registry, kubernetes=kubernetes)
+        return parse_config(
+            dict(config),
+            self.registry,
+            source="SchedulerHarness",
+            kubernetes=kubernetes,
+        )
 
     def _work(self) -> None:
         while self._scheduler.turn():
