@@ -3,6 +3,7 @@
 import pytest
 
 from quaymaster import Handle, Pod, Status, hookimpl
+from quaymaster.config import Kubernetes
 from quaymaster.scheduler import SchedulerOptions
 from quaymaster.testing import SchedulerHarness, make_node, make_pod, profile_config
 
@@ -39,12 +40,15 @@ class Gate:
         return Status.unresolvable("closed") if type(self).closed else None
 
 
-def harness_with(plugin: type, options: SchedulerOptions | None) -> SchedulerHarness:
+def harness_with(
+    plugin: type, options: SchedulerOptions | None, version: str = "1.36"
+) -> SchedulerHarness:
     return SchedulerHarness(
         [make_node(name="a"), make_pod(name="p")],
         plugins={plugin.__name__: plugin},
         config=profile_config(enable=[plugin.__name__]),
         options=options,
+        kubernetes=Kubernetes(version),
     )
 
 
@@ -63,15 +67,19 @@ def test_a_rejected_pod_is_tried_again_at_the_first_flush_after_the_limit(
     assert harness.attempts == ["default/p"] * 2
 
 
-@pytest.mark.parametrize("flushed", [False, True])
-def test_gates_are_asked_at_a_flush_by_choice_only(
-    flushed: bool, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("version", "chosen", "asked"),
+    [("1.36", False, False), ("1.36", True, True), ("1.37", False, True)],
+)
+def test_gates_are_asked_at_a_flush_by_choice_only_before_1_37(
+    version: str, chosen: bool, asked: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    harness = harness_with(Gate, SchedulerOptions(flush_gated_pods=flushed))
+    options = SchedulerOptions(flush_gated_pods=chosen)
+    harness = harness_with(Gate, options, version)
     harness.advance(10.0)
     monkeypatch.setattr(Gate, "closed", False)
     harness.advance(1000.0)
-    assert bool(harness.node_of("p")) is flushed
+    assert bool(harness.node_of("p")) is asked
 
 
 def test_options_are_checked() -> None:

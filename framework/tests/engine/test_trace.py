@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 import pytest
 
 from quaymaster import ApiObject, Handle, Pod, Status, hookimpl
+from quaymaster.config import Kubernetes
 from quaymaster.scheduler import SchedulerOptions, Trace, TraceTopic
 from quaymaster.testing import SchedulerHarness, make_node, make_pod, profile_config
 from tests.kit.engine import cache_of, scheduler_of
@@ -44,6 +45,7 @@ def traced(
     write: Callable[[str], object],
     objects: Iterable[ApiObject],
     topics: Iterable[TraceTopic] = tuple(TraceTopic),
+    version: str = "1.36",
     **plugins: type,
 ) -> SchedulerHarness:
     return SchedulerHarness(
@@ -51,6 +53,7 @@ def traced(
         plugins=plugins,
         config=profile_config(enable=list(plugins)),
         options=SchedulerOptions(trace=Trace(write, topics=topics)),
+        kubernetes=Kubernetes(version),
     )
 
 
@@ -59,16 +62,22 @@ LARGE = make_node(name="large", allocatable={"cpu": "8", "pods": "9"})
 POD = make_pod(name="p", requests={"cpu": "4"})
 
 
-def test_the_queue_tells_where_a_pod_goes_and_why() -> None:
+@pytest.mark.parametrize(
+    ("version", "arrival"),
+    [("1.36", "UnschedulablePodAdd"), ("1.37", "UnscheduledPodAdd")],
+)
+def test_the_queue_tells_where_a_pod_goes_and_why(version: str, arrival: str) -> None:
     out = Lines()
-    harness = traced(out.lines.append, [SMALL, POD], [TraceTopic.QUEUE])
+    harness = traced(
+        out.lines.append, [SMALL, POD], [TraceTopic.QUEUE], version=version
+    )
     harness.settle()
     harness.cluster.create(LARGE)
     harness.settle()
     keys = ("event", "queue", "cause", "rejected_by", "plugin", "answer")
     fit = "NodeResourcesFit"
     assert out.told(*keys) == [
-        ("enter", "active", "UnschedulablePodAdd", None, None, None),
+        ("enter", "active", arrival, None, None, None),
         ("pop", None, None, None, None, None),
         ("enter", "unschedulable", "ScheduleAttemptFailure", fit, None, None),
         ("hint", None, None, None, fit, "Queue"),
@@ -225,7 +234,8 @@ def test_a_trace_that_cannot_be_written_ends_and_disturbs_nothing(
 def test_decisions_are_those_without_a_trace() -> None:
     pods = [make_pod(name=f"p{number}", requests={"cpu": "3"}) for number in range(4)]
     harness = traced(lambda _line: None, [SMALL, LARGE, *pods])
-    other = SchedulerHarness([SMALL, LARGE, *pods])
+    kubernetes = harness.config.kubernetes
+    other = SchedulerHarness([SMALL, LARGE, *pods], kubernetes=kubernetes)
     harness.settle()
     other.settle()
     for pod in pods:

@@ -11,7 +11,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from quaymaster import Pod
-from quaymaster.config import load_config
+from quaymaster.config import Kubernetes, default_config, load_config
 from quaymaster.inmemory import InMemoryCluster
 from quaymaster.scheduler import PluginRegistry, Scheduler, VirtualClock
 from quaymaster.testing import make_node, make_pod
@@ -43,7 +43,7 @@ PROFILE = {"profile": "default-scheduler"}
 class Rig:
     """A scheduler with metrics, on a cluster in memory and in virtual time."""
 
-    def __init__(self, *, measures: bool = True) -> None:
+    def __init__(self, *, measures: bool = True, version: str = "1.36") -> None:
         self.clock = VirtualClock()
         self.cluster = InMemoryCluster(clock=self.clock)
         registry = PluginRegistry.discover()
@@ -51,7 +51,7 @@ class Rig:
         self._now, self.tick = 0.0, 0.001
         self.scheduler = Scheduler(
             self.cluster,
-            load_config("default", registry),
+            default_config(registry, kubernetes=Kubernetes(version)),
             registry,
             clock=self.clock,
             metrics=metrics if measures else None,
@@ -233,6 +233,24 @@ def test_changes_are_timed_one_for_ten(rig: Rig) -> None:
     assert rig.value(events, event="NodeAdd") == 40
 
 
+@pytest.mark.parametrize(
+    ("version", "arrival"),
+    [("1.36", "UnschedulablePodAdd"), ("1.37", "UnscheduledPodAdd")],
+)
+def test_pods_that_come_have_the_name_of_the_version(
+    version: str, arrival: str
+) -> None:
+    rig = Rig(version=version)
+    for number in range(40):
+        rig.cluster.create(make_pod(name=f"p{number}"))
+    rig.scheduler.settle()
+    events = "scheduler_event_handling_duration_seconds_count"
+    assert rig.value(events, event=arrival) == 40
+    incoming = "scheduler_queue_incoming_pods_total"
+    assert rig.value(incoming, queue="active", event=arrival) == 40
+    rig.scheduler.close()
+
+
 def test_evictions_are_counted(rig: Rig) -> None:
     rig.cluster.create(make_node(name="n", allocatable={"cpu": "4", "pods": "9"}))
     for name in ("a", "b"):
@@ -279,7 +297,10 @@ def test_process_is_measured(rig: Rig) -> None:
 
 def test_counts_go_on_with_another_configuration(rig: Rig) -> None:
     busy(rig)
-    answer = rig.scheduler.reload(load_config("batch", PluginRegistry.discover()))
+    kubernetes = rig.scheduler.config.kubernetes
+    answer = rig.scheduler.reload(
+        load_config("batch", PluginRegistry.discover(), kubernetes=kubernetes)
+    )
     rig.scheduler.turn()
     assert answer.result(0)
     rig.tick = 1.0
