@@ -107,6 +107,9 @@ def check_dynamic_resources(plugin: DynamicResources, given: Given) -> None:
         state=given.state, pod=given.pod, node_name=given.node_name
     )
     plugin.unreserve(state=given.state, pod=given.pod)
+    _verify_reserve: Sequence[str] = plugin.verify_reserve(
+        state=given.state, node_name=given.node_name
+    )
     _pre_bind: PreBindWait | Status | None = plugin.pre_bind(
         state=given.state, pod=given.pod, node_name=given.node_name
     )

@@ -189,8 +189,8 @@ class VerificationError(QuaymasterError):
     """Two ways to make a decision differ; see ``SchedulerOptions.verify``.
 
     Some plugin's batch twin does not say what its scalar hook says, its answers depend
-    on more than its scope and its ``sign_pod`` tell, or ``sign_pod`` itself depends on
-    more than the pod.
+    on more than its scope and its ``sign_pod`` tell, ``sign_pod`` itself depends on
+    more than the pod, or ``reserve`` has taken what ``verify_reserve`` does not find.
 
     Attributes:
         pod: The pod's key.

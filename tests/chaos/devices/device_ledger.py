@@ -76,8 +76,8 @@ class DeviceLedger:
                 take_back(uid)
             self._promised.pop(uid, None)
 
-        def forgetting(key: str, uid: str) -> None:
-            forget(key, uid)
+        def forgetting(claim: ResourceClaim, uid: str) -> None:
+            forget(claim, uid)
             take_back(uid)
 
         def take_back(uid: str) -> None:

@@ -19,6 +19,7 @@ from quaymaster._contract.results import (
 )
 from quaymaster._contract.status import Status
 from quaymaster._cycle.errors import failed
+from quaymaster._errors import VerificationError
 from quaymaster._extenders.chain import NO_EXTENDERS, Extenders
 from quaymaster._objects import Pod
 from quaymaster._runtime.profile import HookFunction, Profile
@@ -62,10 +63,19 @@ class BindingStations:
     Args:
         profile: The profile.
         extenders: Those that bind are asked before its Bind plugins.
+        verify: If above 0, plugins verify what they reserved for every Nth pod.
     """
 
-    def __init__(self, profile: Profile, extenders: Extenders = NO_EXTENDERS) -> None:
+    def __init__(
+        self,
+        profile: Profile,
+        extenders: Extenders = NO_EXTENDERS,
+        verify: int = 0,
+    ) -> None:
         self._extenders = extenders or None
+        self._verify = verify
+        self._reserved = 0
+        self._verify_reserve = _calls(profile, "reserve", "verify_reserve")
         self._reserve = _calls(profile, "reserve", "reserve")
         self._unreserve = _calls(profile, "reserve", "unreserve")[::-1]
         self._permit = _calls(profile, "permit", "permit")
@@ -84,11 +94,29 @@ class BindingStations:
         self._post_bind = _calls(profile, "postBind", "post_bind")
 
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
-        """Reserve with every plugin; the first failure ends it."""
+        """Reserve with every plugin; the first failure ends it.
+
+        Raises:
+            VerificationError: What was reserved is not what is right, by a plugin.
+        """
         for plugin, function in self._reserve:
             status: Status | None = function(state, pod, node_name)
             if status is not None:
                 return _rejected_or_failed("Reserve", plugin, status)
+        if self._verify and self._verify_reserve:
+            self._reserved += 1
+            if self._reserved % self._verify == 0:
+                return self._verified(state, pod, node_name)
+        return None
+
+    def _verified(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        for plugin, function in self._verify_reserve:
+            differences: Sequence[str] | Status = function(state, pod, node_name)
+            if isinstance(differences, Status):
+                return _rejected_or_failed("Reserve", plugin, differences)
+            if differences:
+                what = f"{plugin} has not reserved what it finds again"
+                raise VerificationError(pod.key, differences, what)
         return None
 
     def unreserve(

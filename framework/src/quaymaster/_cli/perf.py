@@ -62,7 +62,8 @@ _PICTURES = (".png", ".svg")
     type=click.IntRange(min=0),
     default=0,
     help="Make every Nth decision a second time, with scalar hooks alone and nothing "
-    "remembered, and stop if it differs. Costs measured time.",
+    "remembered, find out again which devices claims get, and stop if anything "
+    "differs. Costs measured time.",
 )
 @click.option(
     "--json",

@@ -62,7 +62,8 @@ NOT_STRICT = 1
     type=click.IntRange(min=0),
     default=0,
     help="Make every Nth decision a second time, with scalar hooks alone and nothing "
-    "remembered, and exit with 1 if it differs.",
+    "remembered, find out again which devices claims get, and exit with 1 if anything "
+    "differs.",
 )
 @click.option(
     "--timings",

@@ -499,6 +499,26 @@ class ReservePlugin(Protocol):
             node_name: The node that had been chosen.
         """
 
+    @hookspec(since="0.1")
+    def verify_reserve(
+        self, state: CycleState, pod: Pod, node_name: str
+    ) -> Sequence[str]:
+        """Find out again, the slow way, what ``reserve`` has taken, and compare.
+
+        Optional. Called with ``SchedulerOptions(verify=N)`` alone, after ``reserve`` of
+        all plugins, for every Nth pod; nothing that was remembered is to be relied on,
+        and nothing is changed.
+
+        Args:
+            state: This pod's scratch space.
+            pod: The assumed pod.
+            node_name: The chosen node.
+
+        Returns:
+            What differs, each in a sentence: any ends the run with a
+            `VerificationError`. None if all is right.
+        """
+
 
 class PermitPlugin(Protocol):
     """Allow, delay or refuse the binding of an assumed pod."""

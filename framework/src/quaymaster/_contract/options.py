@@ -65,7 +65,8 @@ class SchedulerOptions:
         check_mutations: Whether each hook of a plugin is followed by a search for what
             it changed but may only read; slow, for tests and for debugging.
         verify: With N above 0, every Nth decision is made a second time, by scalar
-            hooks alone and with nothing remembered. A difference ends the run with a
+            hooks alone and with nothing remembered, and plugins find out again what
+            they reserved, if they can: devices are. A difference ends the run with a
             `VerificationError`.
         slow_hook_seconds: How long a hook may take before it is reported; None for no
             limit. The default leaves room for a machine that is busy.

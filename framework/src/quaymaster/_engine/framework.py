@@ -160,7 +160,7 @@ class FrameworkBuilder:
             profile=profile,
             algorithm=self._with_memory(plain, profile, wanted, handle),
             plain=plain,
-            binding=BindingStations(profile, extenders),
+            binding=BindingStations(profile, extenders, self.options.verify),
             handle=handle,
         )
         if self.metrics is None:

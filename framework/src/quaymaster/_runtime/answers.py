@@ -303,6 +303,7 @@ EXPECTED: Final[Mapping[str, ExpectedAnswer]] = {
     ),
     "reserve": _STATUS,
     "unreserve": _NOTHING,
+    "verify_reserve": ExpectedAnswer(kinds=None, accept=_sentences, good="False"),
     "permit": ExpectedAnswer(
         what="PermitWait, Status or None",
         kinds=frozenset({PermitWait}),

@@ -7,10 +7,13 @@ Mirrors ``Reserve``, ``Unreserve`` and ``PreBind`` (kube-scheduler 1.36.2,
 from collections.abc import Sequence
 from functools import partial
 from typing import Final
+from uuid import UUID
+
+from msgspec.structs import replace
 
 from quaymaster import Handle, Pod, PreBindWait, Status
 from quaymaster.cluster import Cluster, EventNote
-from quaymaster.objects import ResourceClaim
+from quaymaster.objects import AllocationResult, ResourceClaim
 from quaymaster_dynamic_resources.claims import is_reserved_for
 from quaymaster_dynamic_resources.conditions import (
     BindingFailedError,
@@ -75,8 +78,9 @@ class ClaimBinder:
         for place, claim, result in zip(
             places, found.claims, found.results, strict=True
         ):
-            state.reserved[place] = result
-            self._tracker.reserve(claim, result)
+            named = self._with_share_ids(result)
+            state.reserved[place] = named
+            self._tracker.reserve(claim, named)
         return None
 
     def unreserve(self, state: ClaimsState, pod: Pod) -> None:
@@ -181,6 +185,20 @@ class ClaimBinder:
                 return Status.from_error(text)
             return False
         return True
+
+    def _with_share_ids(self, allocation: AllocationResult) -> AllocationResult:
+        """Name the shares of devices: each by a name that no other one has."""
+        devices = allocation.devices
+        if all(one.share_id is None for one in devices.results):
+            return allocation
+        bits = self._handle.random.getrandbits
+        results = tuple(
+            replace(one, share_id=str(UUID(int=bits(128), version=4)))
+            if one.share_id is not None
+            else one
+            for one in devices.results
+        )
+        return replace(allocation, devices=replace(devices, results=results))
 
     def _undo(self, state: ClaimsState, place: int, pod: Pod) -> Undo | None:
         """How to take back what was written to a claim; None if there is nothing."""

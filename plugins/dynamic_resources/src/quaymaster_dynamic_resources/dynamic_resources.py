@@ -73,6 +73,7 @@ from quaymaster_dynamic_resources.score import score_of
 from quaymaster_dynamic_resources.settling import Settlements
 from quaymaster_dynamic_resources.state import ClaimsState, NodeAllocation
 from quaymaster_dynamic_resources.tracker import ClaimTracker
+from quaymaster_dynamic_resources.verifying import differences
 from quaymaster_dynamic_resources.writing import WriteError, deallocate, delete_claim
 
 __all__ = ["DynamicResources"]
@@ -284,6 +285,14 @@ class DynamicResources:
             self._binder.unreserve(claims, pod)
 
     @hookimpl
+    def verify_reserve(self, state: CycleState, node_name: str) -> Sequence[str]:
+        node = self._handle.snapshot.get(node_name)
+        claims = state[_STATE]
+        if node is None or not claims.reserved:
+            return ()
+        return list(differences(claims, node.node, self._judge, self._tracker))
+
+    @hookimpl
     def pre_bind_pre_flight(self, state: CycleState) -> PreBindPreFlightResult | Status:
         return PreBindPreFlightResult(True) if state[_STATE].claims else _SKIP
 
@@ -359,7 +368,7 @@ class DynamicResources:
             claim = claims.claims[claims.implicit]
             if not is_implicit(claim):
                 delete_claim(cluster, claim)
-                self._tracker.forget(claim.key, claim.uid)
+                self._tracker.forget(claim, claim.uid)
                 return _DELETED
         return _WITHOUT_A_WORD if self._is_silent else _STILL_NOT
 

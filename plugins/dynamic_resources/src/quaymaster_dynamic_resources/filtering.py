@@ -8,14 +8,15 @@ import sys
 from collections.abc import Hashable, Sequence
 from datetime import timedelta
 from typing import Final
-from uuid import UUID
 
-from quaymaster import Handle, NodeInfo, Pod, Status
+from quaymaster import Handle, Node, NodeInfo, Pod, Status
 from quaymaster.devices import (
+    AllocatedDevices,
     AllocationError,
     Allocator,
     ExtendedResources,
     InvalidPoolsError,
+    Inventory,
     Shortage,
     StepLimitError,
 )
@@ -25,6 +26,7 @@ from quaymaster.objects import (
     DeviceRequest,
     NodeMatcher,
     ResourceClaim,
+    ResourceSlice,
 )
 from quaymaster_dynamic_resources.args import DynamicResourcesArgs
 from quaymaster_dynamic_resources.conditions import (
@@ -41,7 +43,10 @@ from quaymaster_dynamic_resources.extended import (
 from quaymaster_dynamic_resources.state import ClaimsState, NodeAllocation
 from quaymaster_dynamic_resources.tracker import ClaimTracker
 
-__all__ = ["NodeJudge"]
+__all__ = ["SHARE_ID", "NodeJudge"]
+
+SHARE_ID: Final = "a share"
+"""Stands for the names of shares until Reserve: most searches are for nothing."""
 
 _NOT_ALLOCATED: Final = Status.unresolvable("cannot allocate all claims")
 _NOT_AVAILABLE: Final = Status.unresolvable("resourceclaim not available on the node")
@@ -192,19 +197,48 @@ class NodeJudge:
     ) -> Allocator:
         allocator = state.allocators.get(key)
         if allocator is None:
-            allocator = state.allocators[key] = Allocator(
-                self._tracker.inventory,
-                self._tracker.allocated,
-                lambda name: self._handle.informers.get(DeviceClass, name),
-                claims,
-                max_steps=self._max_steps,
-                make_share_id=self._share_id,
-                kubernetes=self._handle.kubernetes,
+            allocator = state.allocators[key] = self._make(
+                self._tracker.inventory, self._tracker.allocated, claims
             )
         return allocator
 
-    def _share_id(self) -> str:
-        return str(UUID(int=self._handle.random.getrandbits(128), version=4))
+    def search_anew(
+        self,
+        claims: Sequence[ResourceClaim],
+        taken: AllocatedDevices,
+        node: Node,
+    ) -> Sequence[AllocationResult] | None:
+        """Find devices on a node by the slices that are listed, with nothing kept.
+
+        Args:
+            claims: The claims.
+            taken: What others have.
+            node: The node.
+
+        Returns:
+            What each of them gets; None if they get nothing there.
+
+        Raises:
+            AllocationError: They cannot be tried.
+        """
+        inventory = Inventory(self._handle.informers.list(ResourceSlice))
+        return self._make(inventory, taken, claims).allocate(node)
+
+    def _make(
+        self,
+        inventory: Inventory,
+        taken: AllocatedDevices,
+        claims: Sequence[ResourceClaim],
+    ) -> Allocator:
+        return Allocator(
+            inventory,
+            taken,
+            lambda name: self._handle.informers.get(DeviceClass, name),
+            claims,
+            max_steps=self._max_steps,
+            make_share_id=lambda: SHARE_ID,
+            kubernetes=self._handle.kubernetes,
+        )
 
 
 def _is_elsewhere(matcher: NodeMatcher | None, node: NodeInfo) -> bool:

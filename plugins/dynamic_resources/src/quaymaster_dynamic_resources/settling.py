@@ -145,7 +145,7 @@ class Settlements:
             if one.stored is not None:
                 self._tracker.written(one.stored, one.loose.uid)
             else:
-                self._tracker.forget(one.loose.claim.key, one.loose.uid)
+                self._tracker.forget(one.loose.claim, one.loose.uid)
         if settlement.loose:
             again = partial(self._work_on, settlement)
             handle.clock.call_later(_SECONDS_TO_READ_AGAIN, again)

@@ -5,7 +5,7 @@ Mirrors ``claimTracker`` (kube-scheduler 1.36.2,
 """
 
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from quaymaster import Informers, Pod
@@ -49,7 +49,8 @@ class ClaimTracker:
         self._inbox: deque[tuple[ResourceClaim, str]] = deque()
         self._written: dict[str, ResourceClaim] = {}
         self._deleted: dict[str, None] = {}
-        self._in_flight: dict[str, tuple[str, AllocationResult]] = {}
+        self._in_flight: dict[str, tuple[ResourceClaim, AllocationResult]] = {}
+        self._gone: dict[str, None] = {}
         self._uids: dict[str, str] = {}
         self._counted: dict[str, AllocationResult] = {}
         self._allocated = AllocatedDevices()
@@ -83,7 +84,7 @@ class ClaimTracker:
         """Return the keys of the claims that have each device; for explanations."""
         self._sync()
         keys = {uid: key for key, uid in self._uids.items()}
-        keys |= {uid: key for uid, (key, _) in self._in_flight.items()}
+        keys |= {uid: claim.key for uid, (claim, _) in self._in_flight.items()}
         found: dict[DeviceId, list[str]] = {}
         for uid, allocation in self._counted.items():
             for one in allocation.devices.results:
@@ -118,7 +119,7 @@ class ClaimTracker:
     def in_flight(self) -> Collection[str]:
         """Return the keys of the claims whose allocations are still to be written."""
         self._sync()
-        return [key for key, _ in self._in_flight.values()]
+        return [claim.key for claim, _ in self._in_flight.values()]
 
     def name_new(self) -> str:
         """Return a uid for a claim that is in no cluster yet; another one each time."""
@@ -128,7 +129,7 @@ class ClaimTracker:
     def reserve(self, claim: ResourceClaim, allocation: AllocationResult) -> None:
         """Count devices as taken by a claim, until they are written or released."""
         self._sync()
-        self._in_flight[claim.uid] = claim.key, allocation
+        self._in_flight[claim.uid] = claim, allocation
         self._count(claim.uid, allocation)
 
     def release(self, uid: str) -> None:
@@ -137,7 +138,7 @@ class ClaimTracker:
         found = self._in_flight.pop(uid, None)
         if found is not None:
             self._count(uid, None)
-            self._recount(found[0])
+            self._recount(found[0].key)
 
     def written(self, claim: ResourceClaim, uid: str) -> None:
         """Take over a claim as the cluster has stored it; from any thread.
@@ -148,18 +149,40 @@ class ClaimTracker:
         """
         self._inbox.append((claim, uid))
 
-    def forget(self, key: str, uid: str) -> None:
+    def forget(self, claim: ResourceClaim, uid: str) -> None:
         """Forget a claim that was to be written, or was, and is gone.
 
         Args:
-            key: Its key.
+            claim: The claim; what the informer still has to tell of it is old.
             uid: The uid under which its allocation was in flight.
         """
         self._sync()
+        _remember(self._gone, claim.uid)
         if self._in_flight.pop(uid, None) is not None:
             self._count(uid, None)
-        self._written.pop(key, None)
-        self._recount(key)
+        self._written.pop(claim.key, None)
+        self._recount(claim.key)
+
+    def tell_all(self) -> Iterator[tuple[ResourceClaim, AllocationResult]]:
+        """Tell who has which devices, from what is known of claims alone.
+
+        Nothing that was counted before is relied on.
+
+        Yields:
+            Claims as they are, or are to be written, and what they have.
+        """
+        self._sync()
+        listed = (claim.key for claim in self._informers.list(ResourceClaim))
+        stored = map(self._in_effect, dict.fromkeys([*listed, *self._written]))
+        owners = set()
+        for claim in stored:
+            if claim is not None and claim.status.allocation is not None:
+                owners.add(_owner(claim) or claim.uid)
+                yield claim, claim.status.allocation
+        for claim, allocation in self._in_flight.values():
+            # It may have been told of already, by the uid that it was stored with.
+            if (_owner(claim) or claim.uid) not in owners:
+                yield claim, allocation
 
     def _take_slices(self, names: Iterable[str]) -> None:
         for name in names:
@@ -222,6 +245,8 @@ class ClaimTracker:
         The informer has told of it, and will not again. A claim that was made for
         extended resources may still be on its way.
         """
+        if claim.uid in self._gone:
+            return True
         if self._informers.get(ResourceClaim, claim.key) is not None:
             return False
         return uid == claim.uid or claim.key in self._deleted
@@ -247,9 +272,7 @@ class ClaimTracker:
         if stored is not None:
             self._newest = max(self._newest, _version(stored))
         else:
-            self._deleted[key] = None
-            if len(self._deleted) > _MOST_DELETED:
-                del self._deleted[next(iter(self._deleted))]
+            _remember(self._deleted, key)
         if written is not None and (
             stored is None or _version(stored) >= _version(written)
         ):
@@ -259,6 +282,8 @@ class ClaimTracker:
     def _in_effect(self, key: str) -> ResourceClaim | None:
         written = self._written.get(key)
         stored = self._informers.get(ResourceClaim, key)
+        if stored is not None and stored.uid in self._gone:
+            stored = None
         if written is None or (
             stored is not None and _version(stored) >= _version(written)
         ):
@@ -295,6 +320,13 @@ class ClaimTracker:
             self._allocated.add(allocation)
             self._counted[uid] = allocation
             self._note(allocation)
+
+
+def _remember(some: dict[str, None], one: str) -> None:
+    """Remember something, and forget the oldest if that is too much."""
+    some[one] = None
+    if len(some) > _MOST_DELETED:
+        del some[next(iter(some))]
 
 
 def _home(resource_slice: ResourceSlice) -> str:
