@@ -499,7 +499,7 @@ class ReservePlugin(Protocol):
             node_name: The node that had been chosen.
         """
 
-    @hookspec(since="0.1")
+    @hookspec(since="0.2")
     def verify_reserve(
         self, state: CycleState, pod: Pod, node_name: str
     ) -> Sequence[str]:
