@@ -484,6 +484,16 @@ class HintsTrue(OnlyOpenNodes):
         return [on_node(Change.ADD | Change.UPDATE_NODE_TAINT, wrong)]
 
 
+class IndexForgets(OnlyOpenNodes):
+    @hookimpl
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+        registered = on_node(Change.ADD | Change.UPDATE_NODE_TAINT, self._hint)
+        return [registered.indexed(lambda pod: [pod.uid], lambda _old, new: [new.uid])]
+
+    def _hint(self, pod: Pod, old: Node | None, new: Node) -> QueueingHint:
+        return QueueingHint.QUEUE
+
+
 # Leaks --------------------------------------------------------------------------------
 
 EVERYBODY: list[object] = []
@@ -593,6 +603,7 @@ BROKEN: Sequence[tuple[type, str, str]] = [
     (HintsSkip, "events", "but neither event nor hint wakes it"),
     (HintsRaise, "hints", "the hint for Node raises AssertionError"),
     (HintsTrue, "hints", "gives True, expected a QueueingHint"),
+    (IndexForgets, "hints", "but the index has no key that both have"),
     (IsKeptInAList, "leaks", "is kept alive after a reload, by a list"),
     (StartsAThread, "leaks", "thread 'poller' runs on after a reload"),
 ]

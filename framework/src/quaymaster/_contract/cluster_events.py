@@ -7,7 +7,7 @@ optional queueing hint. Mirrors k8s.io/kube-scheduler v0.36 and v0.37,
 
 import enum
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterable
 from functools import cache
 from typing import Any, ClassVar, Final, Generic, TypeAlias, TypeVar, cast, overload
 
@@ -23,6 +23,7 @@ __all__ = [
     "ClusterEventWithHint",
     "EventResource",
     "EventsOf",
+    "HintIndex",
     "PodEvents",
     "QueueingHint",
     "QueueingHintFn",
@@ -210,10 +211,44 @@ class ClusterEventWithHint:
     Attributes:
         event: The changes that may help a pod which this plugin rejected.
         hint: Asked for each such change and pod; None means always QUEUE.
+        index: Finds the pods that the hint is asked about; None: it is asked about all.
     """
 
     event: ClusterEvent
     hint: QueueingHintFn | None = None
+    index: "HintIndex | None" = None
+
+    def indexed(
+        self,
+        pod_keys: Callable[[Pod], Iterable[Hashable] | None],
+        event_keys: Callable[[Any, Any], Iterable[Hashable] | None],
+    ) -> "ClusterEventWithHint":
+        """Return the same, with a hint that is asked about fewer pods.
+
+        Without that, a hint is asked about each change for every pod that the plugin
+        rejected: thousands of pods times thousands of changes. The hint has to say SKIP
+        of each pod that has none of a change's keys.
+
+        Args:
+            pod_keys: Gives the keys of a rejected pod, from nothing but the pod; None
+                if any change may concern it.
+            event_keys: Gives the keys of a change, called with ``(old, new)`` as the
+                hint is; None if it may concern any pod.
+        """
+        return attrs.evolve(self, index=HintIndex(pod_keys, event_keys))
+
+
+@attrs.frozen(eq=False)
+class HintIndex:
+    """How the pods are found that a change may concern.
+
+    Attributes:
+        pod_keys: Gives the keys of a rejected pod; None if any change may concern it.
+        event_keys: Gives the keys of a change; None if it may concern any pod.
+    """
+
+    pod_keys: Callable[[Pod], Iterable[Hashable] | None]
+    event_keys: Callable[[Any, Any], Iterable[Hashable] | None]
 
 
 class Added:

@@ -198,6 +198,9 @@ class EnqueueExtensions(Protocol):
             What ``on_node(Change.ADD, hint)``, ``on_pod(Change.DELETE)`` and
             ``EventsOf(StorageClass)(Change.ADD)`` make; a `ClusterEventWithHint` made
             by hand is as good, but its hint takes objects of any type.
+            Where thousands of pods wait and each change helps few of them,
+            ``.indexed(pod_keys, event_keys)`` spares the hint those that have no key
+            of the change.
         """
 
 

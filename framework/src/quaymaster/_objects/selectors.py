@@ -89,6 +89,11 @@ class Selector:
         )
 
     @property
+    def required_labels(self) -> tuple[tuple[str, str], ...]:
+        """The labels, as key and value, that every selected object has."""
+        return self._equal
+
+    @property
     def matches_everything(self) -> bool:
         """Whether all labels match, since there are no requirements."""
         return not self.requirements and not self.matches_nothing

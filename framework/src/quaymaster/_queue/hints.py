@@ -7,14 +7,23 @@ Mirrors ``buildQueueingHintMap`` (Kubernetes v1.36 and v1.37,
 
 import enum
 import logging
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from collections.abc import (
+    Callable,
+    Collection,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from typing import Final, NamedTuple, TypeAlias
 
 from quaymaster._contract.cluster_events import (
     ActionType,
     ClusterEvent,
     ClusterEventWithHint,
     EventResource,
+    HintIndex,
     QueueingHint,
     QueueingHintFn,
 )
@@ -50,6 +59,9 @@ _EVERYTHING = tuple(
 volume attachments and resource slices out. It is not the wildcard, since only kinds
 that are named are followed."""
 
+_ALWAYS: Final = object()
+"""The key of pods that any change may concern."""
+
 _NODE_TAINT = ClusterEvent(EventResource.NODE, ActionType.UPDATE_NODE_TAINT)
 
 
@@ -65,6 +77,7 @@ class _Registration(NamedTuple):
     event: ClusterEvent
     plugin: str
     hint: QueueingHintFn | None
+    hint_index: HintIndex | None = None
 
 
 _Hints: TypeAlias = Sequence[tuple[str, QueueingHintFn | None]]
@@ -76,6 +89,13 @@ class _ProfileHints:
     def __init__(self, events: EventsByPlugin, adds_taint_events: bool) -> None:
         self.registrations = tuple(_registrations(events, adds_taint_events))
         self._matching: dict[ClusterEvent, _Hints] = {}
+        indexes: dict[str, list[HintIndex]] = {}
+        for one in self.registrations:
+            if one.hint_index is not None and one.hint_index not in indexes.get(
+                one.plugin, ()
+            ):
+                indexes.setdefault(one.plugin, []).append(one.hint_index)
+        self.indexes: Mapping[str, Sequence[HintIndex]] = indexes
 
     def matching(self, event: ClusterEvent) -> _Hints:
         """Return the plugins that want to hear of an event, with their hints."""
@@ -104,6 +124,10 @@ class HintRegistry:
             name: _ProfileHints(events, adds_taint_events)
             for name, events in profiles.items()
         }
+        self._indexing = frozenset(
+            plugin for profile in self._profiles.values() for plugin in profile.indexes
+        )
+        self._has_indexes = bool(self._indexing)
         self._interested: dict[ClusterEvent, Sequence[str]] = {}
         self._ungating: dict[tuple[str, ClusterEvent], bool] = {}
         self._watched: dict[tuple[EventResource, ActionType], bool] = {}
@@ -121,6 +145,63 @@ class HintRegistry:
                     for plugin, _ in profile.matching(event)
                 )
             )
+        return found
+
+    def wanted(
+        self, event: ClusterEvent, old: ApiObject | None, new: ApiObject | None
+    ) -> Mapping[str, Iterable[Hashable] | None]:
+        """Return the plugins to ask about an event, and about which pods.
+
+        Args:
+            event: The event.
+            old: The object before the change, or None.
+            new: The object after the change, or None.
+
+        Returns:
+            Plugin -> the keys of its pods that the event may concern; None: all.
+        """
+        plugins = self.interested(event)
+        if not self._has_indexes or isinstance(event, PluginChange):
+            return dict.fromkeys(plugins)
+        return {plugin: self._keys(plugin, event, old, new) for plugin in plugins}
+
+    def keys_of(self, pod: Pod, plugin: str) -> Collection[Hashable] | None:
+        """Return the keys by which a plugin finds a pod; None if it has no index."""
+        if plugin not in self._indexing:
+            return None
+        profile = self._profiles.get(pod.spec.scheduler_name)
+        indexes = profile.indexes.get(plugin) if profile is not None else None
+        if not indexes:
+            return (_ALWAYS,)
+        found: dict[Hashable, None] = {}
+        for index in indexes:
+            keys = _asked(plugin, index.pod_keys, pod)
+            if keys is None:
+                found[index, _ALWAYS] = None
+            else:
+                found.update(((index, key), None) for key in keys)
+        return found.keys()
+
+    def _keys(
+        self,
+        plugin: str,
+        event: ClusterEvent,
+        old: ApiObject | None,
+        new: ApiObject | None,
+    ) -> Iterable[Hashable] | None:
+        """The keys of the pods of a plugin, in any profile; None: all of them."""
+        found: list[Hashable] = [_ALWAYS]
+        for profile in self._profiles.values():
+            for one in profile.registrations:
+                if one.plugin != plugin or not one.event.matches(event):
+                    continue
+                if one.hint_index is None:
+                    return None
+                keys = _asked(plugin, one.hint_index.event_keys, old, new)
+                if keys is None:
+                    return None
+                found.append((one.hint_index, _ALWAYS))
+                found += ((one.hint_index, key) for key in keys)
         return found
 
     def may_ungate(self, plugin: str, event: ClusterEvent) -> bool:
@@ -247,13 +328,28 @@ class Question:
             return True
 
 
+def _asked(
+    plugin: str, keys_of: Callable[..., Iterable[Hashable] | None], *args: object
+) -> Iterable[Hashable] | None:
+    """Ask for keys; a failure says that any pod may be concerned."""
+    try:
+        keys = keys_of(*args)
+        return None if keys is None else frozenset(keys)
+    except BaseException as error:
+        failure = failure_of(plugin, "queueing hint", error)
+        if failure is None:
+            raise
+        _log.error("index of plugin %r failed: %s", plugin, describe_exception(failure))
+        return None
+
+
 def _registrations(
     events: EventsByPlugin, adds_taint_events: bool
 ) -> Iterator[_Registration]:
     for plugin, told in events.items():
         registered = _EVERYTHING if told is None else told
         for item in registered:
-            yield _Registration(item.event, plugin, item.hint)
+            yield _Registration(item.event, plugin, item.hint, item.index)
         if adds_taint_events and _needs_taint_event(registered):
             yield _Registration(_NODE_TAINT, plugin, None)
 

@@ -96,6 +96,7 @@ class SchedulingQueue:
             max_in_unschedulable_seconds,
             self._flush_unschedulable,
             rules.nominating_labels,
+            lambda queued, plugin: self._hints.keys_of(queued.pod, plugin),
         )
         # A class of its own, so that nothing asks whether somebody wants to know.
         traced = tell and TracedSubQueues(*given, tell)
@@ -240,7 +241,7 @@ class SchedulingQueue:
         if event.is_wildcard:
             candidates = list(self._queues.unschedulable)
         else:
-            plugins = self._hints.interested(event)
+            plugins = self._hints.wanted(event, old, new)
             if not plugins:
                 return
             candidates = self._queues.unschedulable.rejected_by(plugins)

@@ -21,7 +21,7 @@ from quaymaster._queue.nominator import Nominator
 from quaymaster._queue.pod_heap import PodHeap
 from quaymaster._queue.profile import CompiledProfiles
 from quaymaster._queue.queued_pod import QueuedPod
-from quaymaster._queue.unschedulable_pods import UnschedulablePods
+from quaymaster._queue.unschedulable_pods import KeysOf, UnschedulablePods
 
 __all__ = ["QueueLengths", "SubQueues"]
 
@@ -58,6 +58,7 @@ class SubQueues:
         max_in_unschedulable_seconds: How long a pod stays unschedulable at most.
         flush_unschedulable: Moves the unschedulable pods from before a given time.
         nominating_labels: The causes for which a pod that becomes active is nominated.
+        keys_of: Gives the keys by which plugins find unschedulable pods.
 
     Attributes:
         pods: The pods of all queues.
@@ -78,6 +79,7 @@ class SubQueues:
         max_in_unschedulable_seconds: float,
         flush_unschedulable: Callable[[float], None],
         nominating_labels: Container[str],
+        keys_of: KeysOf,
     ) -> None:
         self._clock = clock
         self._nominator = nominator
@@ -85,7 +87,7 @@ class SubQueues:
         self._next_ticket = itertools.count(1).__next__
         self.pods: dict[str, QueuedPod] = {}
         self.adopt(profiles, policy)
-        self.unschedulable = UnschedulablePods()
+        self.unschedulable = UnschedulablePods(keys_of)
         self.incoming: Counter[tuple[str, str]] = Counter()
         self.flushes = Flushes(
             clock,

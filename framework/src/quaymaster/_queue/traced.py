@@ -19,6 +19,7 @@ from quaymaster._queue.nominator import Nominator
 from quaymaster._queue.profile import CompiledProfiles
 from quaymaster._queue.queued_pod import QueuedPod
 from quaymaster._queue.sub_queues import SubQueues
+from quaymaster._queue.unschedulable_pods import KeysOf
 
 __all__ = ["TracedSubQueues", "with_traced_hints"]
 
@@ -39,6 +40,7 @@ class TracedSubQueues(SubQueues):
         max_in_unschedulable_seconds: float,
         flush_unschedulable: Callable[[float], None],
         nominating_labels: Container[str],
+        keys_of: KeysOf,
         tell: Tell,
     ) -> None:
         super().__init__(
@@ -49,6 +51,7 @@ class TracedSubQueues(SubQueues):
             max_in_unschedulable_seconds,
             flush_unschedulable,
             nominating_labels,
+            keys_of,
         )
         self._tell = tell
 

@@ -67,6 +67,8 @@ from quaymaster_dynamic_resources.filtering import NodeJudge
 from quaymaster_dynamic_resources.hints import (
     after_claim_change,
     after_claim_generation,
+    claim_keys,
+    keys_of_claim_change,
 )
 from quaymaster_dynamic_resources.remembered import RememberedVerdicts, VerdictMemo
 from quaymaster_dynamic_resources.score import score_of
@@ -153,14 +155,13 @@ class DynamicResources:
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
         add_or_update = Change.ADD | Change.UPDATE
-        claims, hint = EventsOf(ResourceClaim), self._after_claim_change
+        change = Change.ALL if self._hears_of_deleted_claims else add_or_update
+        claims = EventsOf(ResourceClaim)(change, self._after_claim_change)
         nodes = Change.ADD | Change.UPDATE_NODE_LABEL | Change.UPDATE_NODE_ALLOCATABLE
         generated = Change.UPDATE_POD_GENERATED_RESOURCE_CLAIM
         return [
             on_node(nodes),
-            claims(Change.ALL, hint)
-            if self._hears_of_deleted_claims
-            else claims(add_or_update, hint),
+            claims.indexed(claim_keys, keys_of_claim_change),
             on_pod.target(generated, self._after_claim_generation),
             EventsOf(DeviceClass)(add_or_update),
             EventsOf(ResourceSlice)(add_or_update),

@@ -5,12 +5,19 @@ Mirrors ``isSchedulableAfterClaimChange`` and ``isSchedulableAfterPodChange``
 ``pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go``).
 """
 
+from collections.abc import Iterable
+
 from quaymaster import Pod, QueueingHint
 from quaymaster.objects import ResourceClaim
 from quaymaster_dynamic_resources.claims import ClaimError, claims_of
 from quaymaster_dynamic_resources.tracker import ClaimTracker
 
-__all__ = ["after_claim_change", "after_claim_generation"]
+__all__ = [
+    "after_claim_change",
+    "after_claim_generation",
+    "claim_keys",
+    "keys_of_claim_change",
+]
 
 
 def after_claim_change(
@@ -60,3 +67,22 @@ def after_claim_generation(tracker: ClaimTracker, pod: Pod, new: Pod) -> Queuein
     except ClaimError:
         return QueueingHint.SKIP
     return QueueingHint.QUEUE
+
+
+def claim_keys(pod: Pod) -> Iterable[str]:
+    """Return the keys of the claims that a pod names, as far as they have names."""
+    names = {one.resource_claim_name for one in pod.spec.resource_claims}
+    names |= {one.resource_claim_name for one in pod.status.resource_claim_statuses}
+    return [f"{pod.namespace}/{name}" for name in names if name is not None]
+
+
+def keys_of_claim_change(
+    old: ResourceClaim | None, new: ResourceClaim | None
+) -> Iterable[str] | None:
+    """Return the claim that has changed; None if it has given devices back."""
+    gives_back = old is not None and old.status.allocation is not None
+    if new is None:
+        return None if gives_back else ()
+    if gives_back and new.status.allocation is None:
+        return None
+    return (new.key,)

@@ -5,7 +5,7 @@ into (1.37.1), and ``isSchedulableAfterNodeChange`` (kube-scheduler,
 ``pkg/scheduler/framework/plugins/interpodaffinity/plugin.go``).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TypeAlias
 
 from quaymaster import Node, Pod
@@ -13,7 +13,13 @@ from quaymaster.counting import PodTerm
 from quaymaster.errors import QuaymasterError
 from quaymaster_inter_pod_affinity.terms import affinity_terms, matches_all
 
-__all__ = ["BrokenTermsError", "node_change_helps", "pod_change_helps"]
+__all__ = [
+    "BrokenTermsError",
+    "keys_of_pod_change",
+    "node_change_helps",
+    "pod_change_helps",
+    "waiting_keys",
+]
 
 
 Conflicts: TypeAlias = Callable[[Sequence[PodTerm], Pod], bool]
@@ -59,6 +65,67 @@ def pod_change_helps(
         terms.anti_affinity, new
     )
     return comes_near or goes_away
+
+
+def waiting_keys(pod: Pod) -> Iterable[Hashable] | None:
+    """Return what a change must have to help a rejected pod: see `keys_of_pod_change`.
+
+    Args:
+        pod: The rejected pod.
+
+    Returns:
+        Its own labels; of its affinity, one label that all who match have; of each term
+        of its anti-affinity, too. None if there is no such label.
+    """
+    terms = affinity_terms(pod)
+    if terms.problem:
+        return None
+    keys: list[Hashable] = [("uid", pod.uid), *_own(pod.metadata.labels.items())]
+    wanted = [terms.affinity] if terms.affinity else []
+    for group in (*wanted, *((term,) for term in terms.anti_affinity)):
+        label = _label_of(group)
+        if label is None:
+            return None
+        keys.append(label)
+    return keys
+
+
+def keys_of_pod_change(old: Pod | None, new: Pod | None) -> Iterable[Hashable] | None:
+    """Return whom a change of a pod may help: those who look for one of its labels.
+
+    A pod that goes may also help those whom its own anti-affinity kept away.
+
+    Args:
+        old: The pod before, or None.
+        new: The pod after, or None.
+    """
+    keys: list[Hashable] = []
+    for pod in (old, new):
+        if pod is not None:
+            keys += [("uid", pod.uid), *pod.metadata.labels.items()]
+    if old is None or new is not None:
+        return keys
+    terms = affinity_terms(old)
+    if terms.problem:
+        return None
+    for term in terms.anti_affinity:
+        label = _label_of((term,))
+        if label is None:
+            return None
+        keys += _own([label])
+    return keys
+
+
+def _label_of(terms: Iterable[PodTerm]) -> tuple[str, str] | None:
+    """A label that every pod has which matches all of some terms; None without one."""
+    for term in terms:
+        for label in term.selector.required_labels:
+            return label
+    return None
+
+
+def _own(labels: Iterable[tuple[str, str]]) -> Iterable[Hashable]:
+    return (("own", key, value) for key, value in labels)
 
 
 def node_change_helps(pod: Pod, old: Node | None, new: Node) -> bool:

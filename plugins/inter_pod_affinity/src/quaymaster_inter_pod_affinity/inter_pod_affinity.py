@@ -36,7 +36,12 @@ from quaymaster.counting import Namespaces, PerTemplate
 from quaymaster.objects import Namespace
 from quaymaster_inter_pod_affinity.args import InterPodAffinityArgs
 from quaymaster_inter_pod_affinity.filtering import FilterState
-from quaymaster_inter_pod_affinity.hints import node_change_helps, pod_change_helps
+from quaymaster_inter_pod_affinity.hints import (
+    keys_of_pod_change,
+    node_change_helps,
+    pod_change_helps,
+    waiting_keys,
+)
 from quaymaster_inter_pod_affinity.scoring import (
     ScoreSource,
     ScoreState,
@@ -93,7 +98,7 @@ class InterPodAffinity:
             on_pod.assigned(
                 Change.ADD | Change.UPDATE_POD_LABEL | Change.DELETE,
                 self._after_pod_change,
-            ),
+            ).indexed(waiting_keys, keys_of_pod_change),
             on_pod.target(Change.UPDATE_POD_LABEL, self._after_pod_change),
             on_node(Change.ADD | Change.UPDATE_NODE_LABEL, _after_node_change),
         ]

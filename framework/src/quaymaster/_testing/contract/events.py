@@ -58,10 +58,24 @@ def _ask_hint(registered: ClusterEventWithHint, pod: Pod, step: Step) -> Queuein
     except Exception as error:
         problem = f"the hint for {label} raises {describe_exception(error)}"
         fail("events_to_register", f"{problem} on {step}", shown)
+    if answer is QueueingHint.QUEUE and not _is_found(registered, pod, step):
+        problem = (
+            f"the hint for {label} wakes pod '{pod.key}' on {step}, but the index has "
+            "no key that both have"
+        )
+        fail("events_to_register", problem, shown)
     if not isinstance(answer, QueueingHint):
         problem = f"the hint for {label} gives {answer!r}, expected a QueueingHint"
         fail("events_to_register", problem, shown)
     return answer
+
+
+def _is_found(registered: ClusterEventWithHint, pod: Pod, step: Step) -> bool:
+    index = registered.index
+    if index is None:
+        return True
+    wanted, given = index.pod_keys(pod), index.event_keys(step.old, step.new)
+    return wanted is None or given is None or not set(wanted).isdisjoint(given)
 
 
 def _ask_events(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
