@@ -37,6 +37,7 @@ class ClaimServer:
 
     Attributes:
         told: What pods were told of their extended resources, by key.
+        calls: What was asked for since the entry began: a verb and a key each.
     """
 
     def __init__(self, objects: HeldObjects, drivers: Mapping[str, Json]) -> None:
@@ -50,6 +51,7 @@ class ClaimServer:
         self._before: set[str] = set()
         self._written: dict[str, None] = {}
         self.told: dict[str, PodExtendedResourceClaimStatus] = {}
+        self.calls: list[str] = []
         for claim in objects.list(ResourceClaim):
             self._store(claim)
 
@@ -58,6 +60,7 @@ class ClaimServer:
         self._before = {one.key for one in self._objects.list(ResourceClaim)}
         self._written.clear()
         self.told.clear()
+        self.calls.clear()
 
     def changes(self) -> Json:
         """The claims that have changed since the entry began, as records have them."""
@@ -82,6 +85,7 @@ class ClaimServer:
         self._created += 1
         namespace = claim.namespace
         name = claim.name or f"{claim.metadata.generate_name}gen{self._created}"
+        self.calls.append(f"create {namespace}/{name}")
         uid = f"uid-claim-{namespace}-{name}"
         metadata = replace(claim.metadata, name=name, uid=uid)
         status = ResourceClaimStatus()
@@ -89,6 +93,7 @@ class ClaimServer:
 
     def update(self, claim: ResourceClaim) -> ResourceClaim:
         """Replace all but the status."""
+        self.calls.append(f"update {claim.key}")
         stored = self._current(claim)
         new = replace(claim, status=stored.status)
         if new.metadata.deletion_timestamp is not None and not new.metadata.finalizers:
@@ -100,6 +105,7 @@ class ClaimServer:
         self, claim: ResourceClaim, changes: Mapping[str, object]
     ) -> ResourceClaim:
         """Change the status, and let drivers do what they do then."""
+        self.calls.append(f"patch status {claim.key}")
         stored = self._current(claim)
         status: ResourceClaimStatus = replace(stored.status, **changes)
         count = len(status.reserved_for)
@@ -112,6 +118,7 @@ class ClaimServer:
 
     def delete(self, key: str) -> None:
         """Delete a claim, unless something protects it."""
+        self.calls.append(f"delete {key}")
         claim = self.get(key)
         assert not claim.metadata.finalizers, "the finalizer goes first"
         self._remove(claim)

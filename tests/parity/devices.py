@@ -1,14 +1,16 @@
 """Devices that were found for a pod's claims, in the format of the records."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from quaymaster import CycleState, Pod, Status
 from quaymaster.objects import AllocationResult
 from quaymaster_dynamic_resources import DynamicResources
+from quaymaster_dynamic_resources.claims import is_used_by_others
+from quaymaster_dynamic_resources.tracker import ClaimTracker
 from tests.kit.internals.engine import Framework
 from tests.parity.cases import Json
 
-__all__ = ["device_allocations"]
+__all__ = ["claims_in_flight", "device_allocations", "unavailable_claims"]
 
 _PLUGIN = "DynamicResources"
 
@@ -51,6 +53,31 @@ def device_allocations(
                 claim.key: _written(allocation) for claim, allocation in allocations
             }
     return found
+
+
+def claims_in_flight(framework: Framework) -> Sequence[str]:
+    """The claims whose devices are promised, and not written yet."""
+    handle = framework.handle
+    tracker = handle.shared(ClaimTracker, lambda: ClaimTracker(handle.informers))
+    return sorted(tracker.in_flight())
+
+
+def unavailable_claims(
+    framework: Framework, state: CycleState, pod: Pod
+) -> tuple[Sequence[str], Sequence[str]]:
+    """The claims that some node could not use, and those of them that may be freed.
+
+    Args:
+        framework: The profile at work.
+        state: The cycle state of the attempt.
+        pod: The pod, which fits nowhere.
+    """
+    plugin = framework.profile.plugins.get(_PLUGIN)
+    if not isinstance(plugin, DynamicResources):
+        return (), ()
+    claims = plugin.unavailable_claims(state)
+    free = [claim.key for claim in claims if not is_used_by_others(claim, pod)]
+    return [claim.key for claim in claims], free
 
 
 def _written(allocation: AllocationResult) -> list[str]:

@@ -31,6 +31,7 @@ from tests.kit.internals.engine import Framework
 from tests.kit.internals.state import AssumeError
 from tests.parity.cases import Case, Json
 from tests.parity.cluster import CaseCluster, Path, apply
+from tests.parity.devices import claims_in_flight, unavailable_claims
 from tests.parity.examine import Examiner
 from tests.parity.observation import NodeSums, Observation, Preemption
 
@@ -133,6 +134,7 @@ class _Driver:
             claims.begin()
             seen = self._play(entry)
             seen.claims = claims.changes()
+            seen.calls = list(claims.calls)
             if seen.pod in claims.told:
                 seen.told = json.loads(msgspec.json.encode(claims.told[seen.pod]))
             yield seen
@@ -218,6 +220,10 @@ class _Driver:
         decision = framework.algorithm.schedule(state, pod, _first_by_name)
         if isinstance(decision, FitError):
             self._give_up(framework, pod, decision, seen)
+            if seen.outcome == "unschedulable" and self._case.has_devices:
+                seen.unavailable, seen.deallocatable = unavailable_claims(
+                    framework, state, pod
+                )
             return
         seen.outcome = "scheduled"
         seen.winner = _winner(decision, seen)
@@ -240,6 +246,7 @@ class _Driver:
         if seen.reserve is not None:
             seen.outcome = "error"
         elif self._case.has_devices:
+            seen.in_flight = claims_in_flight(framework)
             self._pre_bind(framework, state, assumed, seen)
         if seen.outcome == "held":
             return

@@ -169,6 +169,10 @@ class Observation:
         failed_after: The station after which the binding was made to fail.
         claims: The claims that have changed, as recorded.
         told: What the pod was told of its extended resources, as recorded.
+        in_flight: The claims in flight after Reserve.
+        unavailable: The claims with devices that some node could not use, if none fits.
+        deallocatable: Those of them that PostFilter may free.
+        calls: What was asked of the API server about claims, in order.
     """
 
     pod: str
@@ -191,3 +195,7 @@ class Observation:
     failed_after: str = ""
     claims: Json = attrs.field(factory=dict)
     told: Json = attrs.field(factory=dict)
+    in_flight: Sequence[str] = ()
+    unavailable: Sequence[str] = ()
+    deallocatable: Sequence[str] = ()
+    calls: Sequence[str] = ()

@@ -91,6 +91,10 @@ def entry(seen: Observation) -> Json:
         "failedAfter": seen.failed_after,
         "claims": seen.claims,
         "extendedResourceClaimStatus": seen.told,
+        "inFlight": list(seen.in_flight),
+        "unavailableClaims": list(seen.unavailable),
+        "deallocatable": list(seen.deallocatable),
+        "apiCalls": list(seen.calls),
     }
     if seen.examination is not None:
         written["feasible"] = list(seen.examination.feasible)

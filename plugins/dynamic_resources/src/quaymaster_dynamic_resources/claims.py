@@ -16,7 +16,14 @@ from quaymaster.objects import (
 )
 from quaymaster_dynamic_resources.tracker import ClaimTracker
 
-__all__ = ["ClaimError", "claims_of", "consumer", "is_reserved_for", "may_need_devices"]
+__all__ = [
+    "ClaimError",
+    "claims_of",
+    "consumer",
+    "is_reserved_for",
+    "is_used_by_others",
+    "may_need_devices",
+]
 
 
 class ClaimError(Exception):
@@ -44,6 +51,11 @@ def may_need_devices(pod: Pod) -> bool:
 def is_reserved_for(claim: ResourceClaim, pod: Pod) -> bool:
     """Return whether a pod is among those that a claim is reserved for."""
     return any(one.uid == pod.uid for one in claim.status.reserved_for)
+
+
+def is_used_by_others(claim: ResourceClaim, pod: Pod) -> bool:
+    """Return whether a claim is reserved for another pod than this one."""
+    return any(one.uid != pod.uid for one in claim.status.reserved_for)
 
 
 def consumer(pod: Pod) -> ResourceClaimConsumerReference:

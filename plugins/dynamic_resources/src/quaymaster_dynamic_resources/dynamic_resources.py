@@ -56,6 +56,7 @@ from quaymaster_dynamic_resources.binding import ClaimBinder
 from quaymaster_dynamic_resources.claims import (
     ClaimError,
     claims_of,
+    is_used_by_others,
     may_need_devices,
 )
 from quaymaster_dynamic_resources.extended import (
@@ -143,6 +144,10 @@ class DynamicResources:
         if found is None:
             return ()
         return list(zip(found.claims, found.results, strict=True))
+
+    def unavailable_claims(self, state: CycleState) -> Sequence[ResourceClaim]:
+        """Return the claims with devices that some node could not use, in order."""
+        return (state.get(_STATE) or _NO_CLAIMS).unavailable_claims
 
     @hookimpl
     def start(self) -> None:
@@ -360,9 +365,8 @@ class DynamicResources:
     def _free(self, claims: ClaimsState, pod: Pod) -> Status:
         """Take the devices from a claim that only this pod uses, and cannot use."""
         cluster = self._handle.cluster
-        for place in sorted(claims.unavailable - {claims.implicit}):
-            claim = claims.claims[place]
-            if all(one.uid == pod.uid for one in claim.status.reserved_for):
+        for claim in claims.unavailable_claims:
+            if not is_used_by_others(claim, pod):
                 deallocate(cluster, claim)
                 return _DEALLOCATED
         if claims.implicit >= 0:

@@ -83,3 +83,8 @@ class ClaimsState:
             for at, claim in enumerate(self.claims)
             if claim.status.allocation is None
         ]
+
+    @property
+    def unavailable_claims(self) -> Sequence[ResourceClaim]:
+        """The claims that cannot be used on some node, in order."""
+        return [self.claims[at] for at in sorted(self.unavailable - {self.implicit})]
