@@ -35,10 +35,12 @@ def file_or_shipped(
         ConfigErrors: It is no path, and no shipped file has that name.
     """
     path = Path(source)
-    if path.exists() or path.suffix or path.name != source:
+    if path.exists():
         return path
-    if source not in shipped:
-        hint = did_you_mean(source, shipped)
-        message = f"no such file, nor a shipped {kind} ({', '.join(shipped)}){hint}"
-        raise ConfigErrors([Problem(where=source, message=message)])
-    return shipped[source]
+    if source in shipped:
+        return shipped[source]
+    if path.suffix or path.name != source:
+        return path
+    hint = did_you_mean(source, shipped)
+    message = f"no such file, nor a shipped {kind} ({', '.join(shipped)}){hint}"
+    raise ConfigErrors([Problem(where=source, message=message)])
