@@ -8,7 +8,7 @@ import yaml
 from quaymaster.config import ConfigErrors
 from quaymaster.scheduler import PluginRegistry
 from tests.kit.documents import HEADER
-from tests.kit.internals.cli import read_config
+from tests.kit.internals.cli import ConfigSource, read_config
 
 REGISTRY = PluginRegistry.discover()
 GOOD: dict[str, object] = {"urlPrefix": "http://127.0.0.1:8888", "filterVerb": "filter"}
@@ -27,7 +27,9 @@ def read(*extenders: dict[str, object], asked: bool = True) -> list[str]:
         "extenders": list(extenders),
     }
     Path("s.yaml").write_text(yaml.safe_dump(document))
-    _, notices = read_config("s.yaml", REGISTRY, asks_extenders=asked)
+    _, notices = read_config(
+        ConfigSource(file="s.yaml"), REGISTRY, asks_extenders=asked
+    )
     return [str(notice) for notice in notices]
 
 

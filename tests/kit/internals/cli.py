@@ -2,7 +2,7 @@
 
 from quaymaster._cli import main
 from quaymaster._cli.app import app
-from quaymaster._cli.configuration import read_config
+from quaymaster._cli.configuration import ConfigSource, read_config
 from quaymaster._cli.logs import logging_to_stderr
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.signals import stopping, waking
@@ -10,6 +10,7 @@ from quaymaster._cli.tables import Table, folded
 from quaymaster._cli.terminal import bold, is_styled, line_width
 
 __all__ = [
+    "ConfigSource",
     "LINE_WIDTH",
     "RUN_APART",
     "SIMULATE",

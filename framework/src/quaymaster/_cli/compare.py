@@ -174,7 +174,9 @@ def _common_input(given: _Given, options: InputOptions) -> Inputs:
     except ConfigErrors:
         if len(given.configurations) + len(given.environments) < 2:
             raise
-    return read_inputs(attrs.evolve(options, config_file=None))
+    return read_inputs(
+        attrs.evolve(options, configured=attrs.evolve(options.configured, file=None))
+    )
 
 
 def _of_one_input(
@@ -182,21 +184,24 @@ def _of_one_input(
 ) -> list[_Runnable]:
     found: list[_Runnable] = []
     for path in given.configurations:
-        config, _ = read_config(path, inputs.registry)
+        config, _ = read_config(
+            attrs.evolve(options.configured, file=path), inputs.registry
+        )
         found.append(_variant(path, attrs.evolve(inputs, config=config), options))
     found += [
         EnvironmentVariant(
             name=path,
             environment=Path(path),
             objects=inputs.objects,
-            config_file=options.config_file,
+            config_file=options.configured.file,
+            kubernetes=options.configured.asked,
             max_pods=options.max_pods,
         )
         for path in given.environments
     ]
     if len(found) == 1:
         # What would run without it: the configuration of the command line.
-        name = options.config_file or "default"
+        name = options.configured.file or "default"
         if name != found[0].name:
             found.insert(0, _variant(name, inputs, options))
     return found

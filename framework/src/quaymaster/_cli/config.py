@@ -1,11 +1,13 @@
 """``quaymaster config``."""
 
 import sys
+from collections.abc import Sequence
 
 import attrs
 import click
 
-from quaymaster._cli.configuration import config_notices, read_config
+from quaymaster._cli.configuration import ConfigSource, read_config
+from quaymaster._cli.kubernetes import kubernetes_options
 from quaymaster._cli.logs import logging_to_stderr
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import (
@@ -16,13 +18,13 @@ from quaymaster._cli.output import (
 )
 from quaymaster._cli.values import complete_config
 from quaymaster._config.dump import dump_config
-from quaymaster._config.load import load_config
 from quaymaster._config.model import SchedulerConfig
 from quaymaster._config.schema import config_schema
 from quaymaster._contract.clock import VirtualClock
 from quaymaster._engine.scheduler import Scheduler
 from quaymaster._inmemory.cluster import InMemoryCluster
 from quaymaster._registry.registry import PluginRegistry
+from quaymaster._versions.kubernetes import Kubernetes
 
 __all__ = ["build_plugins", "group"]
 
@@ -39,14 +41,16 @@ def group() -> None:
 
 @group.command("validate")
 @click.argument("file", shell_complete=complete_config)
+@kubernetes_options()
 @click.option("--strict", is_flag=True, help="Exit with 1 if there is any warning.")
-def validate(file: str, strict: bool) -> None:
+def validate(file: str, asked: Sequence[Kubernetes], strict: bool) -> None:
     """Check a configuration against the installed plugins; print every mistake.
 
     The plugins are built, as a scheduler would build them, but never asked.
     """
+    configured = ConfigSource(file=file, asked=asked[0] if asked else None)
     registry = PluginRegistry.discover()
-    config, notices = read_config(file, registry)
+    config, notices = read_config(configured, registry)
     build_plugins(config, registry)
     print_line(f"{file}: valid")
     print_notices(notices)
@@ -56,12 +60,16 @@ def validate(file: str, strict: bool) -> None:
 
 @group.command("show")
 @click.argument("file", shell_complete=complete_config)
+@kubernetes_options()
 @output_option(OutputFormat.YAML, OutputFormat.JSON)
-def show(file: str, output: OutputFormat) -> None:
+def show(file: str, asked: Sequence[Kubernetes], output: OutputFormat) -> None:
     """Show a configuration with all defaults filled in and multiPoint expanded."""
-    config = load_config(file, PluginRegistry.discover())
+    configured = ConfigSource(file=file, asked=asked[0] if asked else None)
+    config, notices = read_config(
+        configured, PluginRegistry.discover(), asks_extenders=False
+    )
     print_document(dump_config(config), output)
-    print_notices(config_notices(config.warnings))
+    print_notices(notices)
 
 
 @group.command("schema")

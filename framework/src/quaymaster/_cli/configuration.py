@@ -1,7 +1,14 @@
 """Loads the configuration that a command line names, with its warnings."""
 
-from collections.abc import Iterable
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any
 
+import attrs
+import click
+
+from quaymaster._cli.kubernetes import kubernetes_options
+from quaymaster._cli.values import complete_config
 from quaymaster._config.errors import ConfigErrors
 from quaymaster._config.load import default_config, load_config
 from quaymaster._config.model import SchedulerConfig
@@ -9,17 +16,77 @@ from quaymaster._errors import Problem
 from quaymaster._extenders.checks import doubts, mistakes
 from quaymaster._notices import Notice, NoticeReason
 from quaymaster._registry.registry import PluginRegistry
+from quaymaster._versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 
-__all__ = ["config_notices", "read_config"]
+__all__ = ["ConfigSource", "config_notices", "config_options", "read_config"]
+
+
+@attrs.frozen(kw_only=True)
+class ConfigSource:
+    """What a command line says of the configuration.
+
+    Attributes:
+        file: The file, or the name of a profile that is shipped; None: the default.
+        asked: The Kubernetes that was asked for; None if nothing says which.
+        beside: Others that it is to be compared with.
+    """
+
+    file: str | None = None
+    asked: Kubernetes | None = None
+    beside: tuple[Kubernetes, ...] = ()
+
+    @property
+    def kubernetes(self) -> Kubernetes:
+        """The Kubernetes to complete the configuration for."""
+        return self.asked or DEFAULT_KUBERNETES
+
+
+def config_options(
+    name: str = "--config", *, required: bool = False, several: bool = False
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options that say which configuration, for which Kubernetes.
+
+    It gets what they say as ``configured``, a `ConfigSource`.
+
+    Args:
+        name: Another name for ``--config``.
+        required: Whether a file must be named.
+        several: Whether there may be several versions of Kubernetes.
+    """
+
+    def give(command: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def gathered(
+            config_file: str | None, asked: tuple[Kubernetes, ...], **arguments: Any
+        ) -> None:
+            configured = ConfigSource(
+                file=config_file,
+                asked=asked[0] if asked else None,
+                beside=asked[1:],
+            )
+            command(configured=configured, **arguments)
+
+        option = click.option(
+            name,
+            "config_file",
+            metavar="FILE",
+            required=required,
+            shell_complete=complete_config,
+            help="A KubeSchedulerConfiguration, or the name of a profile that is "
+            "shipped.",
+        )
+        return option(kubernetes_options(several=several)(gathered))
+
+    return give
 
 
 def read_config(
-    file: str | None, registry: PluginRegistry, *, asks_extenders: bool = True
+    configured: ConfigSource, registry: PluginRegistry, *, asks_extenders: bool = True
 ) -> tuple[SchedulerConfig, list[Notice]]:
     """Load a configuration, or the default one.
 
     Args:
-        file: The file, or the name of a profile that is shipped; None: the default.
+        configured: Which one, and for which Kubernetes.
         registry: The installed plugins.
         asks_extenders: Whether its extenders are going to be asked.
 
@@ -29,9 +96,10 @@ def read_config(
     Raises:
         ConfigErrors: Something is wrong with it.
     """
+    file, kubernetes = configured.file, configured.kubernetes
     if file is None:
-        return default_config(registry), []
-    config = load_config(file, registry)
+        return default_config(registry, kubernetes=kubernetes), []
+    config = load_config(file, registry, kubernetes=kubernetes)
     warnings = list(config.warnings)
     if asks_extenders:
         wrong = mistakes(config.extenders, file)

@@ -8,10 +8,9 @@ from typing import Any, Final
 
 import click
 
-from quaymaster._cli.configuration import config_notices
+from quaymaster._cli.configuration import ConfigSource, config_notices, config_options
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import OutputError, print_text, warn
-from quaymaster._cli.values import config_option
 from quaymaster._config.kinds import profile_plugins
 from quaymaster._config.load import parse_config, read_source
 from quaymaster._config.model import SchedulerConfig
@@ -53,7 +52,7 @@ def _quantity(_context: click.Context, _option: click.Parameter, text: str) -> s
 
 
 @group.command("render")
-@config_option()
+@config_options()
 @click.option(
     "--scheduler-name",
     metavar="NAME",
@@ -134,7 +133,7 @@ def _quantity(_context: click.Context, _option: click.Parameter, text: str) -> s
     help="Write a file for each object, instead of printing them.",
 )
 def render(
-    config_file: str | None,
+    configured: ConfigSource,
     scheduler_name: str,
     name: str,
     namespace: str,
@@ -150,7 +149,7 @@ def render(
     """
     registry, version = PluginRegistry.discover(), metadata.version("quaymaster")
     document, config = _configuration(
-        config_file, registry, scheduler_name, name, namespace
+        configured, registry, scheduler_name, name, namespace
     )
     if dockerfile:
         names = profile_plugins(config)
@@ -182,18 +181,19 @@ def render(
 
 
 def _configuration(
-    file: str | None,
+    configured: ConfigSource,
     registry: PluginRegistry,
     scheduler_name: str,
     name: str,
     namespace: str,
 ) -> tuple[dict[str, Any], SchedulerConfig]:
     """The configuration as it is to be deployed: the file's content, and complete."""
+    file, kubernetes = configured.file, configured.kubernetes
     source = file or _DEFAULT_SOURCE
     document: object = None
     if file is not None:
         document = read_yaml(read_source(file), file)
-        given = parse_config(document, registry, source=source)
+        given = parse_config(document, registry, source=source, kubernetes=kubernetes)
         if scheduler_name and len(given.profiles) > 1:
             count = len(given.profiles)
             message = f"{file} has {count} profiles, each with a name: expected one"
@@ -201,7 +201,7 @@ def _configuration(
     tree = adapted(
         document, scheduler_name=scheduler_name, name=name, namespace=namespace
     )
-    return tree, parse_config(tree, registry, source=source)
+    return tree, parse_config(tree, registry, source=source, kubernetes=kubernetes)
 
 
 def _put(files: Sequence[tuple[str, str]], folder: str | None) -> None:

@@ -8,7 +8,7 @@ import attrs
 import click
 
 from quaymaster._cli.config import build_plugins
-from quaymaster._cli.configuration import config_notices
+from quaymaster._cli.configuration import ConfigSource, config_notices, config_options
 from quaymaster._cli.live import cluster_options
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import (
@@ -17,7 +17,6 @@ from quaymaster._cli.output import (
     print_document,
     print_table,
 )
-from quaymaster._cli.values import config_option
 from quaymaster._config.kinds import kinds_read, profile_plugins
 from quaymaster._config.load import default_config, parse_config, read_source
 from quaymaster._config.model import SchedulerConfig
@@ -44,7 +43,7 @@ _LARGEST_PORT: Final = 65535
 
 
 @click.command("doctor")
-@config_option()
+@config_options()
 @cluster_options
 @click.option(
     "--as",
@@ -64,7 +63,7 @@ _LARGEST_PORT: Final = 65535
 @click.option("--strict", is_flag=True, help="Exit with 1 if there is any warning.")
 @output_option(OutputFormat.TABLE, OutputFormat.JSON, OutputFormat.YAML)
 def command(
-    config_file: str | None,
+    configured: ConfigSource,
     kubeconfig: str | None,
     context: str,
     user: str,
@@ -78,10 +77,10 @@ def command(
     The exit code is 1 if something is missing.
     """
     registry = PluginRegistry.discover()
-    config = _configuration(config_file, registry)
+    config = _configuration(configured, registry)
     access = _as(find_access(kubeconfig=kubeconfig, context=context), user)
     build_plugins(config, registry)
-    found = [_configured(config_file, config), *_undeclared(config, registry)]
+    found = [_configured(configured.file, config), *_undeclared(config, registry)]
     found += packages_installed()
     with closing(ApiClient(access, timeout=_TIMEOUT)) as client:
         patient = Patient(
@@ -99,11 +98,14 @@ def command(
         sys.exit(NOT_WELL)
 
 
-def _configuration(file: str | None, registry: PluginRegistry) -> SchedulerConfig:
+def _configuration(
+    configured: ConfigSource, registry: PluginRegistry
+) -> SchedulerConfig:
+    file, kubernetes = configured.file, configured.kubernetes
     if file is None:
-        return default_config(registry)
+        return default_config(registry, kubernetes=kubernetes)
     document = unwrapped(read_yaml(read_source(file), file), file)
-    return parse_config(document, registry, source=file)
+    return parse_config(document, registry, source=file, kubernetes=kubernetes)
 
 
 def _as(access: Access, user: str) -> Access:

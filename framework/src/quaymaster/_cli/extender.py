@@ -5,13 +5,14 @@ from contextlib import closing
 
 import click
 
+from quaymaster._cli.configuration import ConfigSource, config_options
 from quaymaster._cli.inputs import InputOptions, read_inputs
 from quaymaster._cli.listening import bind_option, read_tls, tls_options
 from quaymaster._cli.logs import logging_to_stderr
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import print_line
 from quaymaster._cli.signals import interruptible, on_hangup, waking
-from quaymaster._cli.values import MANIFEST, config_option
+from quaymaster._cli.values import MANIFEST
 from quaymaster._config.watcher import ConfigWatcher
 from quaymaster._contract.clock import RealClock
 from quaymaster._extender_server.http_server import ExtenderServer, ServerOptions
@@ -22,7 +23,7 @@ __all__ = ["command"]
 
 @click.command("extender")
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=MANIFEST)
-@config_option(required=True)
+@config_options(required=True)
 @bind_option("127.0.0.1:8888")
 @click.option(
     "--unknown-nodes",
@@ -48,7 +49,7 @@ __all__ = ["command"]
 )
 def command(
     paths: Sequence[str],
-    config_file: str,
+    configured: ConfigSource,
     address: tuple[str, int],
     unknown_nodes: str,
     tls_cert_file: str | None,
@@ -70,7 +71,7 @@ def command(
     tls = read_tls(tls_cert_file, tls_private_key_file, client_ca_file)
     options = ServerOptions(tls=tls, max_request_bytes=max_request_bytes)
     inputs = read_inputs(
-        InputOptions(paths=tuple(paths), config_file=config_file),
+        InputOptions(paths=tuple(paths), configured=configured),
         asks_extenders=False,
         needs_paths=False,
     )
@@ -84,7 +85,8 @@ def command(
             unknown_nodes=UnknownNodes(unknown_nodes),
         )
     print_notices(inputs.notices)
-    watcher = ConfigWatcher(config_file, inputs.registry, service, clock)
+    assert configured.file is not None, "it is required"
+    watcher = ConfigWatcher(configured.file, inputs.registry, service, clock)
     with logging_to_stderr(), closing(service):
         _serve(_listening(address, service, options), watcher)
 

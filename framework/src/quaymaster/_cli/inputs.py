@@ -8,7 +8,11 @@ from typing import Any
 import attrs
 import click
 
-from quaymaster._cli.configuration import read_config
+from quaymaster._cli.configuration import (
+    ConfigSource,
+    config_options,
+    read_config,
+)
 from quaymaster._cli.live import access_of, live_options, read_live
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import progress_bar, warn
@@ -16,7 +20,6 @@ from quaymaster._cli.values import (
     MANIFEST,
     complete_custom_kinds,
     complete_validation,
-    config_option,
 )
 from quaymaster._config.kinds import declared_kinds
 from quaymaster._config.model import SchedulerConfig
@@ -135,7 +138,7 @@ class InputOptions:
         run_cron_jobs: Whether each CronJob runs once.
         max_pods: How many pods workloads may ask for in all.
         max_nodes: How many nodes the lines may describe in all.
-        config_file: A configuration, or the name of a shipped one; None: the default.
+        configured: What is said of the configuration.
         seed: Decides the choice between equally good nodes, and generated names.
         context: The context of a live cluster to read; empty: the current one.
         kubeconfig: The kubeconfig file to find it in.
@@ -149,7 +152,7 @@ class InputOptions:
     run_cron_jobs: bool = False
     max_pods: int = MAX_PODS
     max_nodes: int = MAX_NODES
-    config_file: str | None = None
+    configured: ConfigSource = ConfigSource()
     seed: int = 0
     context: str | None = None
     kubeconfig: str | None = None
@@ -162,13 +165,18 @@ class InputOptions:
 
 def input_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options that say what to read; it gets them as ``options``."""
-    return input_options_with(config="--config")(command)
+    return input_options_with()(command)
 
 
 def input_options_with(
-    *, config: str
+    *, config: str = "--config", several: bool = False
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """The same, with another name for the option ``--config``."""
+    """The same, with differences.
+
+    Args:
+        config: Another name for the option ``--config``.
+        several: Whether there may be several versions of Kubernetes.
+    """
 
     def give(command: Callable[..., None]) -> Callable[..., None]:
         names = [attribute.name for attribute in attrs.fields(InputOptions)]
@@ -178,7 +186,8 @@ def input_options_with(
             options = InputOptions(**{name: arguments.pop(name) for name in names})
             command(options=options, **arguments)
 
-        for option in reversed((*_OPTIONS, config_option(config), _SEED)):
+        configuring = config_options(config, several=several)
+        for option in reversed((*_OPTIONS, configuring, _SEED)):
             gathered = option(gathered)
         return gathered
 
@@ -241,7 +250,7 @@ def read_inputs(
     """
     registry = PluginRegistry.discover()
     config, notices = read_config(
-        options.config_file, registry, asks_extenders=asks_extenders
+        options.configured, registry, asks_extenders=asks_extenders
     )
     made = make_nodes(options.specs, max_nodes=options.max_nodes)
     kinds = declared_kinds(config, registry)

@@ -7,10 +7,9 @@ from pathlib import Path
 import click
 import msgspec
 
-from quaymaster._cli.configuration import read_config
+from quaymaster._cli.configuration import ConfigSource, config_options, read_config
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import print_line, print_table, progress_bar, warn
-from quaymaster._cli.values import config_option
 from quaymaster._errors import Problem
 from quaymaster._perf.child import run_apart
 from quaymaster._perf.errors import PerfErrors
@@ -49,7 +48,7 @@ _PICTURES = (".png", ".svg")
 @click.option(
     "--list", "only_list", is_flag=True, help="Print the workloads, run none."
 )
-@config_option()
+@config_options()
 @click.option(
     "--seed",
     metavar="N",
@@ -84,7 +83,7 @@ def command(
     names: Sequence[str],
     labels: Sequence[str],
     only_list: bool,
-    config_file: str | None,
+    configured: ConfigSource,
     seed: int,
     verify: int,
     json_file: str | None,
@@ -105,10 +104,10 @@ def command(
         _print_list(workloads)
         return
     # Read once here, so that a mistake is told once and not by each process.
-    print_notices(read_config(config_file, PluginRegistry.discover())[1])
+    print_notices(read_config(configured, PluginRegistry.discover())[1])
     outcomes = []
     for workload in workloads:
-        outcomes.append(_run(workload, config_file, seed, verify))
+        outcomes.append(_run(workload, configured, seed, verify))
         if json_file is not None:
             _write(json_file, outcomes)
     _print(outcomes)
@@ -119,7 +118,7 @@ def command(
 
 
 def _run(
-    workload: Workload, config_file: str | None, seed: int, verify: int
+    workload: Workload, configured: ConfigSource, seed: int, verify: int
 ) -> Outcome:
     total = sum(
         operation.count
@@ -136,7 +135,8 @@ def _run(
         on_progress = None if progress.disable else follow
         return run_apart(
             workload,
-            config_file=config_file,
+            config_file=configured.file,
+            kubernetes=configured.kubernetes,
             seed=seed,
             verify=verify,
             on_progress=on_progress,

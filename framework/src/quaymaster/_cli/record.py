@@ -5,13 +5,12 @@ from datetime import timedelta
 
 import click
 
-from quaymaster._cli.configuration import read_config
+from quaymaster._cli.configuration import ConfigSource, config_options, read_config
 from quaymaster._cli.live import cluster_options
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import progress_bar, warn
 from quaymaster._cli.results import duration
 from quaymaster._cli.signals import stopping
-from quaymaster._cli.values import config_option
 from quaymaster._config.duration import parse_duration
 from quaymaster._config.kinds import declared_kinds
 from quaymaster._errors import counted
@@ -62,7 +61,7 @@ def _duration(
     is_flag=True,
     help="Give everything other names, and leave out what scheduling does not read.",
 )
-@config_option()
+@config_options()
 @click.option(
     "-o",
     "--output",
@@ -81,7 +80,7 @@ def command(
     kubeconfig: str | None,
     length: timedelta | None,
     anonymise: bool,
-    config_file: str | None,
+    configured: ConfigSource,
     file: str,
 ) -> None:
     """Write what becomes of a live cluster into a file, for "replay".
@@ -96,7 +95,7 @@ def command(
     if paths:
         raise click.UsageError("expected --from with PATHs: they are tables of a trace")
     registry = PluginRegistry.discover()
-    config, notices = read_config(config_file, registry, asks_extenders=False)
+    config, notices = read_config(configured, registry, asks_extenders=False)
     stop = threading.Event()
     with progress_bar() as progress, stopping(stop.set):
         task = progress.add_task("recording", total=None)

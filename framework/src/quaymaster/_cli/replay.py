@@ -6,7 +6,7 @@ from functools import partial
 import attrs
 import click
 
-from quaymaster._cli.configuration import read_config
+from quaymaster._cli.configuration import ConfigSource, config_options, read_config
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import (
     OutputFormat,
@@ -17,7 +17,6 @@ from quaymaster._cli.output import (
 from quaymaster._cli.replayed import as_document, print_replay
 from quaymaster._cli.reports import report_option, write_report
 from quaymaster._cli.rerun import print_rerun, rerun_document, rerun_rows
-from quaymaster._cli.values import config_option
 from quaymaster._recording.compared import ReplayResult
 from quaymaster._recording.replaying import replay
 from quaymaster._recording.rerunning import RerunResult, rerun
@@ -32,7 +31,7 @@ _TOP = 10
 
 @click.command("replay")
 @click.argument("record", metavar="FILE", type=click.Path())
-@config_option()
+@config_options()
 @click.option(
     "--seed",
     metavar="N",
@@ -61,7 +60,7 @@ _TOP = 10
 @output_option(OutputFormat.TABLE, OutputFormat.JSON, OutputFormat.YAML)
 def command(
     record: str,
-    config_file: str | None,
+    configured: ConfigSource,
     seed: int,
     require_same: bool,
     top: int,
@@ -81,7 +80,7 @@ def command(
     if what_if and require_same:
         raise click.UsageError("--require-same compares, and --what-if does not")
     registry = PluginRegistry.discover()
-    config, notices = read_config(config_file, registry, asks_extenders=True)
+    config, notices = read_config(configured, registry, asks_extenders=True)
     with progress_bar() as progress:
         task = progress.add_task("deciding", total=None)
 

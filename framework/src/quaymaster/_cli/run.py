@@ -3,12 +3,12 @@
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import click
 
-from quaymaster._cli.configuration import read_config
+from quaymaster._cli.configuration import ConfigSource, config_options, read_config
 from quaymaster._cli.live import cluster_options
 from quaymaster._cli.logs import log_formats, logging_to_stderr
 from quaymaster._cli.notices import print_notices
@@ -20,23 +20,29 @@ from quaymaster._cli.serving import (
     serving_options,
 )
 from quaymaster._cli.signals import on_hangup, stopping, waking
-from quaymaster._cli.values import config_option
 from quaymaster._config.watcher import ConfigWatcher
 from quaymaster._contract.clock import Clock
 from quaymaster._deploy.findings import State
 from quaymaster._deploy.local_checks import packages_installed
+from quaymaster._deploy.server_checks import version_skew
 from quaymaster._engine.scheduler import Scheduler
+from quaymaster._kubernetes.access import Access
+from quaymaster._kubernetes.client import ApiClient
+from quaymaster._kubernetes.errors import ApiError
 from quaymaster._kubernetes.resolving import find_access
 from quaymaster._operation.live import ClusterLostError, KubernetesScheduler
 from quaymaster._operation.standing import Standing
 from quaymaster._registry.registry import PluginRegistry
 from quaymaster._runtime.metrics import SchedulerMetrics
+from quaymaster._versions.kubernetes import Kubernetes
 
 __all__ = ["command"]
 
+_TIMEOUT: Final = 5.0  # seconds
+
 
 @click.command("run")
-@config_option()
+@config_options()
 @cluster_options
 @click.option(
     "--logging-format",
@@ -47,7 +53,7 @@ __all__ = ["command"]
 )
 @serving_options
 def command(
-    config_file: str | None,
+    configured: ConfigSource,
     kubeconfig: str | None,
     context: str,
     logging_format: str,
@@ -61,9 +67,9 @@ def command(
     """
     _check_packages()
     registry = PluginRegistry.discover()
-    config, notices = read_config(config_file, registry)
+    config, notices = read_config(configured, registry)
     print_notices(
-        [*notices, *connection_notices(config.client_connection, config_file)]
+        [*notices, *connection_notices(config.client_connection, configured.file)]
     )
     connection = config.client_connection
     kubeconfig = kubeconfig or connection.kubeconfig or None
@@ -96,11 +102,24 @@ def command(
                 name = f"{lease.resource_namespace}/{lease.resource_name}"
                 tell(f"waiting for the lease {name} on {access.server}")
             try:
-                _run(live, config_file, registry, tell)
+                _tell_skew(access, config.kubernetes, tell)
+                _run(live, configured.file, registry, tell)
             except ClusterLostError as error:
                 raise click.ClickException(str(error)) from error
             live.close()
             tell("stopped")
+
+
+def _tell_skew(
+    access: Access, kubernetes: Kubernetes, tell: Callable[[str], None]
+) -> None:
+    """Tell whose decisions are made, and whether the server is of another version."""
+    tell(f"decisions are those of Kubernetes {kubernetes}")
+    with suppress(ApiError), closing(ApiClient(access, timeout=_TIMEOUT)) as client:
+        answer = client.request("GET", "/version")
+        found = version_skew(answer.body, kubernetes)
+        if found.state is not State.OK or kubernetes.version in found.text:
+            tell(f"the server is {found.text}")
 
 
 def _check_packages() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import attrs
 import click
 
-from quaymaster._cli.configuration import read_config
+from quaymaster._cli.configuration import ConfigSource, config_options, read_config
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import (
     OutputFormat,
@@ -24,7 +24,6 @@ from quaymaster._cli.scenario_results import (
     print_scenarios,
     steps_table,
 )
-from quaymaster._cli.values import config_option
 from quaymaster._errors import Problem
 from quaymaster._registry.registry import PluginRegistry
 from quaymaster._scenarios.errors import ScenarioErrors
@@ -39,6 +38,7 @@ from quaymaster._scenarios.scenario import (
 from quaymaster._scenarios.schema import scenario_schema
 from quaymaster._scenarios.timeline import check_input, run_scenario
 from quaymaster._simulation.observed import ObservedRun
+from quaymaster._versions.kubernetes import Kubernetes
 
 __all__ = ["group"]
 
@@ -64,7 +64,7 @@ def group() -> None:
 
 @group.command("run")
 @_FILES
-@config_option()
+@config_options()
 @click.option(
     "--seed",
     metavar="N",
@@ -84,7 +84,7 @@ def group() -> None:
 )
 def run(
     files: Sequence[str],
-    config_file: str | None,
+    configured: ConfigSource,
     seed: int | None,
     junit_file: str | None,
     report_file: str | None,
@@ -96,13 +96,16 @@ def run(
     the cluster refuses what a step does. -o wide tells what the steps did.
     """
     registry = PluginRegistry.discover()
-    scenarios = _load(files, registry)
-    config = None
-    if config_file is not None:
-        config, notices = read_config(config_file, registry)
-        print_notices(notices)
-    results = []
+    scenarios = _load(files, registry, configured.asked)
+    results: list[ScenarioResult] = []
     for scenario in scenarios:
+        config = None
+        if configured.file is not None:
+            kubernetes = scenario.config.kubernetes
+            config, notices = read_config(
+                attrs.evolve(configured, asked=kubernetes), registry
+            )
+            print_notices(notices if not results else ())
         with progress_bar() as progress:
             result = run_scenario(
                 scenario,
@@ -178,13 +181,15 @@ def _failed(told: Iterable[AssertionResult | StepResult]) -> tuple[int, ...]:
     return tuple(row for row, one in enumerate(told) if not one.passed)
 
 
-def _load(files: Sequence[str], registry: PluginRegistry) -> list[Scenario]:
+def _load(
+    files: Sequence[str], registry: PluginRegistry, asked: Kubernetes | None = None
+) -> list[Scenario]:
     """Load scenarios; what is wrong with any of them is told at once."""
     scenarios: list[Scenario] = []
     problems: list[Problem] = []
     for file in files:
         try:
-            scenario = load_scenario(file, registry=registry)
+            scenario = load_scenario(file, registry=registry, kubernetes=asked)
             check_input(scenario)
         except ScenarioErrors as error:
             problems += error.problems

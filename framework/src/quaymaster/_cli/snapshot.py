@@ -156,7 +156,7 @@ def _write_live(
 ) -> None:
     access = find_access(kubeconfig=options.kubeconfig, context=options.context or "")
     registry = PluginRegistry.discover()
-    config, notices = read_config(options.config_file, registry, asks_extenders=False)
+    config, notices = read_config(options.configured, registry, asks_extenders=False)
     kinds = declared_kinds(config, registry)
     live = read_live(access, kinds, namespace=only, selector=selector)
     items = snapshot_items(live, KindSet(kinds), is_anonymous=anonymise)
@@ -184,7 +184,7 @@ def _write_test(
 ) -> None:
     inputs = read_inputs(options)
     kinds = KindSet(declared_kinds(inputs.config, inputs.registry))
-    name, text = _config_of(options.config_file)
+    name, text = _config_of(options.configured.file)
     with progress_bar() as progress, inputs.located():
         task = progress.add_task("simulating", total=None)
         made = make_test(

@@ -64,7 +64,8 @@ def _serve(options: InputOptions, listening: socket.socket, *, opens: bool) -> N
         registry=inputs.registry,
         seed=options.seed,
         max_pods=options.max_pods,
-        **_config_of(options.config_file),
+        kubernetes=options.configured.kubernetes,
+        **_config_of(options.configured.file),
     )
     token = secrets.token_urlsafe(_TOKEN_BYTES)
     address = f"http://{_HOST}:{listening.getsockname()[1]}/?token={token}"

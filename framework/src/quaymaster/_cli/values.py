@@ -1,8 +1,8 @@
 """The types of arguments, and their completion in shells."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final
 
 import click
 from click.shell_completion import CompletionItem
@@ -20,30 +20,13 @@ __all__ = [
     "complete_custom_kinds",
     "complete_pod",
     "complete_validation",
-    "config_option",
     "read_attempt",
 ]
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 MANIFEST: Final = click.Path(allow_dash=True)
 """A file, a directory, or ``-``; whether it exists is checked later."""
 
 _CONFIG_ENDINGS: Final = (".yaml", ".yml", ".json")
-
-
-def config_option(
-    name: str = "--config", *, required: bool = False
-) -> Callable[[F], F]:
-    """The option ``--config``, or one of another name for the same."""
-    return click.option(
-        name,
-        "config_file",
-        metavar="FILE",
-        required=required,
-        shell_complete=complete_config,
-        help="A KubeSchedulerConfiguration, or the name of a profile that is shipped.",
-    )
 
 
 def complete_config(

@@ -6,11 +6,9 @@ from importlib import metadata
 import click
 
 from quaymaster._cli.output import print_line
+from quaymaster._versions.kubernetes import DEFAULT_KUBERNETES, RELEASES
 
-__all__ = ["UPSTREAM", "command", "print_version"]
-
-UPSTREAM = "1.36.2"
-"""The release of kube-scheduler whose decisions are the reference."""
+__all__ = ["command", "print_version"]
 
 
 @click.command("version")
@@ -20,7 +18,10 @@ def command() -> None:
 
 
 def print_version() -> None:
-    """Print one line."""
+    """Print two lines."""
     version = metadata.version("quaymaster")
     python = platform.python_version()
-    print_line(f"quaymaster {version} (kube-scheduler {UPSTREAM}, Python {python})")
+    played = ", ".join(release.patch for release in RELEASES.values())
+    default = DEFAULT_KUBERNETES.version
+    print_line(f"quaymaster {version} (Python {python})")
+    print_line(f"decides like kube-scheduler {played}; by default {default}")

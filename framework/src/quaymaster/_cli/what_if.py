@@ -279,11 +279,15 @@ class _Reader:
         return [make[name](text)]
 
     def _steps(self, file: str) -> Sequence[ClusterChange]:
-        scenario = load_scenario(file, registry=self.inputs.registry)
+        scenario = load_scenario(
+            file,
+            registry=self.inputs.registry,
+            kubernetes=self._options.configured.asked,
+        )
         self.notices += (*scenario.notices, *notices_of_left_out(scenario))
         options, inputs = self._options, self.inputs
         if not self._has_scenario:
-            if options.config_file is None:
+            if options.configured.file is None:
                 inputs = attrs.evolve(inputs, config=scenario.config)
             if not _is_seed_given():
                 self.seed = scenario.seed
@@ -317,7 +321,10 @@ class _Reader:
         return Apply(objects=loaded.objects, name=file)
 
     def _use_config(self, file: str) -> ClusterChange:
-        config, notices = read_config(file, self.inputs.registry)
+        configured = attrs.evolve(
+            self._options.configured, file=file, asked=self.inputs.config.kubernetes
+        )
+        config, notices = read_config(configured, self.inputs.registry)
         self.notices += notices
         return UseConfig(config=config, name=file)
 

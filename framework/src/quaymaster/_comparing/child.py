@@ -23,6 +23,7 @@ from quaymaster._config.load import default_config, load_config
 from quaymaster._errors import QuaymasterError
 from quaymaster._manifests.load import load
 from quaymaster._registry.registry import PluginRegistry
+from quaymaster._versions.kubernetes import DEFAULT_KUBERNETES
 
 __all__ = ["answer", "main"]
 
@@ -46,13 +47,14 @@ def answer(request: Request) -> Answer:
     Raises:
         QuaymasterError: Something is wrong with the input.
     """
-    if request.form != FORM:
+    if request.form > FORM:
         return Answer(mistake=f"it knows requests of form {FORM}, not {request.form}")
+    kubernetes = request.kubernetes or DEFAULT_KUBERNETES
     registry = PluginRegistry.discover()
     config = (
-        default_config(registry)
+        default_config(registry, kubernetes=kubernetes)
         if request.config is None
-        else load_config(request.config, registry)
+        else load_config(request.config, registry, kubernetes=kubernetes)
     )
     stored = [("the input", msgspec.json.encode(request.objects))]
     kinds = declared_kinds(config, registry)

@@ -9,6 +9,7 @@ import attrs
 import msgspec
 
 from quaymaster._comparing.messages import (
+    FORM,
     Answer,
     Request,
     decode_answer,
@@ -22,6 +23,7 @@ from quaymaster._inmemory.limits import MAX_PODS
 from quaymaster._objects import ApiObject
 from quaymaster._objects.wire import to_wire
 from quaymaster._simulation.observed import ObservedRun
+from quaymaster._versions.kubernetes import Kubernetes
 
 __all__ = ["EnvironmentFailedError", "EnvironmentVariant", "interpreter_of"]
 
@@ -63,6 +65,8 @@ class EnvironmentVariant:
         config_file: A configuration file, or the name of a shipped one; None: the
             default. It is read there, since its plugins' arguments may have changed.
         max_pods: How many pods the workloads may ask for in all.
+        kubernetes: The Kubernetes whose decisions are made; None: the default of what
+            is installed there.
     """
 
     name: str
@@ -70,6 +74,7 @@ class EnvironmentVariant:
     objects: Sequence[ApiObject] = attrs.field(repr=False)
     config_file: str | None = None
     max_pods: int = MAX_PODS
+    kubernetes: Kubernetes | None = None
 
     def outcome(self, seed: int, measures: Measures) -> Outcome:
         """Simulate in the environment, and return what came out.
@@ -116,6 +121,8 @@ class EnvironmentVariant:
         measures = measures or Measures()
         items = [to_wire(obj) for obj in self.objects]
         request = Request(
+            form=1 if self.kubernetes is None else FORM,
+            kubernetes=self.kubernetes,
             objects={"apiVersion": "v1", "kind": "List", "items": items},
             config=self.config_file,
             seed=seed,

@@ -19,11 +19,15 @@ from quaymaster._objects.wire import from_wire, to_wire
 from quaymaster._simulation.observed import ObservedAttempt, ObservedRun
 from quaymaster._simulation.results import SimulationResult
 from quaymaster._simulation.series import Sample
+from quaymaster._versions.kubernetes import Kubernetes
 
 __all__ = ["FORM", "Answer", "Request", "decode_answer", "decode_request", "encode"]
 
-FORM: Final = 1
-"""The form of requests and answers; both sides must know the same."""
+FORM: Final = 2
+"""The newest form of requests and answers; a side must know that of a request.
+
+Form 2 says which Kubernetes decides; a request that does not is of form 1.
+"""
 
 
 @attrs.frozen(kw_only=True)
@@ -40,9 +44,10 @@ class Request:
         topology_keys: The node labels over whose values the balance is measured.
         explain: The decision to take apart; None: simulate, and tell what came out.
         observe: Whether to simulate, and tell all that there is to see.
+        kubernetes: The Kubernetes whose decisions are made; None: the other's default.
     """
 
-    form: int = FORM
+    form: int = 1
     objects: Mapping[str, Any]
     config: str | None
     seed: int
@@ -51,6 +56,7 @@ class Request:
     topology_keys: tuple[str, ...]
     explain: Decision | None = None
     observe: bool = False
+    kubernetes: Kubernetes | None = None
 
 
 @attrs.frozen(kw_only=True)

@@ -12,11 +12,9 @@ from quaymaster._deploy.findings import Finding, fine, missing, worrying
 from quaymaster._deploy.patient import Patient
 from quaymaster._kubernetes.errors import ApiError
 from quaymaster._objects.kinds import group_of, plural_of
+from quaymaster._versions.kubernetes import KUBERNETES_VERSIONS, Kubernetes
 
-__all__ = ["kinds_served", "server_answers"]
-
-_MINOR: Final = 36
-"""The minor release of kube-scheduler whose decisions are the reference."""
+__all__ = ["kinds_served", "server_answers", "version_skew"]
 
 _MOST_SKEW: Final = 5.0  # seconds; the header counts whole ones
 _VERSION: Final = re.compile(r"v1\.(\d+)\.")
@@ -34,7 +32,7 @@ def server_answers(patient: Patient) -> Iterator[Finding]:
     answer = patient.client.request("GET", "/version")
     moment = (before + patient.now()) / 2
     yield from _who(patient)
-    yield _version(answer.body)
+    yield version_skew(answer.body, patient.config.kubernetes)
     yield _clock(answer.headers.get("Date", ""), moment)
 
 
@@ -52,17 +50,33 @@ def _who(patient: Patient) -> Iterator[Finding]:
     yield fine("server", f"answers as {user}")
 
 
-def _version(body: bytes) -> Finding:
+def version_skew(body: bytes, kubernetes: Kubernetes) -> Finding:
+    """Say whether a server takes a scheduler that decides like this one.
+
+    Mirrors Kubernetes' version skew policy: a kube-scheduler is of the server's own
+    minor version, or of the one before.
+
+    Args:
+        body: What the server answers at ``/version``.
+        kubernetes: The Kubernetes whose decisions are made.
+    """
+    minor = int(kubernetes.version.partition(".")[2])
     text = ""
     with suppress(msgspec.DecodeError):
         text = msgspec.json.decode(body, type=dict[str, Any]).get("gitVersion", "")
     found = _VERSION.match(text)
     if found is None:
-        return worrying("version", f"expected one such as v1.{_MINOR}.0, got {text!r}")
-    wanted = f"v1.{_MINOR} or v1.{_MINOR + 1}"
-    if int(found[1]) in (_MINOR, _MINOR + 1):
+        return worrying("version", f"expected one such as v1.{minor}.0, got {text!r}")
+    server = f"1.{found[1]}"
+    if server == kubernetes.version:
         return fine("version", text)
-    return worrying("version", f"expected {wanted}, as kube-scheduler has it: {text}")
+    told = f"{text}, and decisions are those of {kubernetes.version}"
+    if server in KUBERNETES_VERSIONS:
+        told += f"; --kubernetes {server} makes those of the server's own"
+    if int(found[1]) == minor + 1:
+        return fine("version", told)
+    wanted = f"v1.{minor} or v1.{minor + 1}"
+    return worrying("version", f"expected {wanted}, as kube-scheduler has it: {told}")
 
 
 def _clock(header: str, moment: float) -> Finding:

@@ -3,6 +3,7 @@
 from typing import Any, Final, TypeAlias
 
 from quaymaster._deploy.plan import PORT, Plan
+from quaymaster._versions.kubernetes import written_gates
 
 __all__ = ["deployment", "disruption_budget", "network_policy", "service"]
 
@@ -80,6 +81,7 @@ def _container(plan: Plan) -> Tree:
         "args": [
             "run",
             f"--config={_CONFIG_FOLDER}/config.yaml",
+            *_kubernetes(plan),
             "--bind-address=0.0.0.0",
             f"--secure-port={PORT}",
         ],
@@ -98,6 +100,15 @@ def _container(plan: Plan) -> Tree:
             {"name": "tmp", "mountPath": "/tmp"},
         ],
     }
+
+
+def _kubernetes(plan: Plan) -> list[str]:
+    """Which Kubernetes decides; said even if it is the default of this version."""
+    kubernetes = plan.config.kubernetes
+    arguments = [f"--kubernetes={kubernetes.version}"]
+    if kubernetes.feature_gates:
+        arguments.append(f"--feature-gates={written_gates(kubernetes.feature_gates)}")
+    return arguments
 
 
 def _probe(path: str, *, period: int, failures: int) -> Tree:

@@ -15,6 +15,7 @@ import attrs
 from quaymaster._errors import QuaymasterError
 from quaymaster._perf.load import Workload
 from quaymaster._perf.runner import FAILED, Outcome, run_workload
+from quaymaster._versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 
 __all__ = ["run_apart"]
 
@@ -30,6 +31,7 @@ def run_apart(
     workload: Workload,
     *,
     config_file: str | None = None,
+    kubernetes: Kubernetes = DEFAULT_KUBERNETES,
     seed: int = 0,
     verify: int = 0,
     on_progress: Callable[[int], None] | None = None,
@@ -42,7 +44,9 @@ def run_apart(
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(
-        target=_run, args=(theirs, workload, config_file, seed, verify), daemon=True
+        target=_run,
+        args=(theirs, workload, config_file, kubernetes, seed, verify),
+        daemon=True,
     )
     with _deaf_to_interrupts():
         process.start()
@@ -96,6 +100,7 @@ def _run(
     connection: "Connection[object, object]",
     workload: Workload,
     config_file: str | None,
+    kubernetes: Kubernetes,
     seed: int,
     verify: int,
 ) -> None:
@@ -103,6 +108,7 @@ def _run(
         told: object = run_workload(
             workload,
             config_file=config_file,
+            kubernetes=kubernetes,
             seed=seed,
             verify=verify,
             on_progress=connection.send,

@@ -18,6 +18,7 @@ from quaymaster._perf.measurement import Measurement
 from quaymaster._perf.operations import Player
 from quaymaster._perf.world import World
 from quaymaster._registry.registry import PluginRegistry
+from quaymaster._versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 
 if sys.platform != "win32":
     import resource
@@ -61,6 +62,7 @@ def run_workload(
     workload: Workload,
     *,
     config_file: str | None = None,
+    kubernetes: Kubernetes = DEFAULT_KUBERNETES,
     seed: int = 0,
     verify: int = 0,
     on_progress: Callable[[int], None] | None = None,
@@ -71,6 +73,7 @@ def run_workload(
         workload: The workload.
         config_file: A configuration, or the name of a shipped profile; by default what
             the workload names, or the default profile.
+        kubernetes: The Kubernetes whose decisions are made.
         seed: Decides the choice between equally good nodes, and generated names.
         verify: If above 0, every Nth decision is compared with what scalar hooks
             alone say, which stops the workload if it differs.
@@ -83,7 +86,7 @@ def run_workload(
     """
     status, reason = DONE, ""
     registry = PluginRegistry.discover()
-    config = _config(workload, config_file, registry)
+    config = _config(workload, config_file, registry, kubernetes)
     options = SchedulerOptions(verify=verify)
     world = World(config, registry, seed, on_progress, options)
     player = Player(workload, world, seed)
@@ -133,12 +136,16 @@ def _notes(workload: Workload, verify: int) -> Iterator[str]:
 
 
 def _config(
-    workload: Workload, config_file: str | None, registry: PluginRegistry
+    workload: Workload,
+    config_file: str | None,
+    registry: PluginRegistry,
+    kubernetes: Kubernetes,
 ) -> SchedulerConfig:
-    if config_file is not None:
-        config = load_config(config_file, registry)
-    elif workload.scheduler_config is not None:
-        config = load_config(workload.path(workload.scheduler_config), registry)
+    file: str | Path | None = config_file
+    if file is None and workload.scheduler_config is not None:
+        file = workload.path(workload.scheduler_config)
+    if file is None:
+        config = default_config(registry, kubernetes=kubernetes)
     else:
-        config = default_config(registry)
+        config = load_config(file, registry, kubernetes=kubernetes)
     return apply_gates(config, workload.feature_gates)

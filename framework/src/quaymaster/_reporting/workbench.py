@@ -23,6 +23,7 @@ from quaymaster._reporting.report import report_document
 from quaymaster._simulation.calls import explain_pod, observe
 from quaymaster._simulation.explained import WhichAttempt
 from quaymaster._simulation.sampled_attempts import shortened
+from quaymaster._versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 
 __all__ = [
     "DEFAULT_PROFILE",
@@ -91,6 +92,7 @@ class Workbench:
         config: The text of the configuration to begin with.
         seed: The seed to begin with.
         max_pods: How many pods workloads may ask for in all.
+        kubernetes: The Kubernetes whose decisions all configurations make.
     """
 
     def __init__(
@@ -101,12 +103,14 @@ class Workbench:
         config: str = DEFAULT_PROFILE,
         seed: int = 0,
         max_pods: int,
+        kubernetes: Kubernetes = DEFAULT_KUBERNETES,
     ) -> None:
         self._objects = objects
         self._registry = registry
         self._config = config
         self._seed = seed
         self._max_pods = max_pods
+        self._kubernetes = kubernetes
         self._lock = threading.Lock()
         self._last: dict[str, tuple[Sequence[ApiObject], SchedulerConfig, int]] = {}
         self._progress = (0, 0)
@@ -120,6 +124,7 @@ class Workbench:
             "objects": len(self._objects),
             "config": self._config,
             "seed": self._seed,
+            "kubernetes": str(self._kubernetes),
             "profiles": {
                 name: file.read_text(encoding="utf-8")
                 for name, file in sorted(shipped_profiles().items())
@@ -194,7 +199,9 @@ class Workbench:
     def _read(self, text: str, name: str) -> SchedulerConfig:
         source = f"configuration {name}"
         document = read_yaml(text.encode(), source)
-        config = parse_config(document, self._registry, source=source)
+        config = parse_config(
+            document, self._registry, source=source, kubernetes=self._kubernetes
+        )
         if config.extenders:
             what = "these are programs elsewhere, which this page does not ask"
             raise ExtendersError(f"{source}: extenders: {what}")

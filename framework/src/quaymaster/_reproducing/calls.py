@@ -150,6 +150,7 @@ def make_test(
         nominated_node=explained.attempts[0].nominated_node,
         config=config_name,
         config_text=config_text,
+        kubernetes=config.kubernetes,
         seed=maker.seed,
         story=_story(trees, maker.budget.used, is_smallest, decision_of(found)),
     )

@@ -10,6 +10,7 @@ import attrs
 import yaml
 
 from quaymaster._simulation.explained import ExplainedPod
+from quaymaster._versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 
 __all__ = ["TestSource"]
 
@@ -45,6 +46,7 @@ class TestSource:
         nominated_node: The node that preemption frees for it, or empty.
         config: A shipped profile's name, or empty.
         config_text: A configuration's YAML, or empty.
+        kubernetes: The Kubernetes whose decision it is.
         seed: The seed.
         story: What the reader should know of how the file came to be.
     """
@@ -56,6 +58,7 @@ class TestSource:
     nominated_node: str = ""
     config: str = ""
     config_text: str = ""
+    kubernetes: Kubernetes = DEFAULT_KUBERNETES
     seed: int = 0
     story: str = ""
 
@@ -65,6 +68,7 @@ class TestSource:
             (
                 _HEAD.format(title=self._title(), story=_wrapped(self.story)),
                 self._imports(),
+                self._kubernetes(),
                 self._texts(),
                 self._test(),
             )
@@ -81,7 +85,7 @@ class TestSource:
             names = "load_config"
         first = "\nimport yaml\n" if self.config_text else ""
         return (
-            f"{first}\nfrom quaymaster.config import {names}\n"
+            f"{first}\nfrom quaymaster.config import Kubernetes, {names}\n"
             "from quaymaster.manifests import load\n"
             "from quaymaster.scheduler import PluginRegistry\n"
             "from quaymaster.simulation import explain_pod\n"
@@ -116,10 +120,32 @@ class TestSource:
 
     def _config_call(self) -> str:
         if self.config:
-            return f"load_config({_quoted(self.config)}, registry)"
+            name = _quoted(self.config)
+            name = _quoted(self.config)
+            return f"load_config({name}, registry, kubernetes=KUBERNETES)"
         if self.config_text:
-            return 'parse_config(yaml.safe_load(CONFIG), registry, source="CONFIG")'
-        return "default_config(registry)"
+            return (
+                "parse_config(\n"
+                "            yaml.safe_load(CONFIG),\n"
+                "            registry,\n"
+                '            source="CONFIG",\n'
+                "            kubernetes=KUBERNETES,\n"
+                "        )"
+            )
+        return "default_config(registry, kubernetes=KUBERNETES)"
+
+    def _kubernetes(self) -> str:
+        """The Kubernetes as a constant: by name, so that defaults may change."""
+        version, gates = self.kubernetes.version, self.kubernetes.feature_gates
+        if not gates:
+            return f"\nKUBERNETES = Kubernetes({_quoted(version)})\n"
+        items = "".join(
+            f"        {_quoted(gate)}: {gates[gate]},\n" for gate in sorted(gates)
+        )
+        return (
+            f"\nKUBERNETES = Kubernetes(\n    {_quoted(version)},\n"
+            f"    {{\n{items}    }},\n)\n"
+        )
 
 
 def _yaml(tree: dict[str, Any]) -> str:

@@ -22,16 +22,23 @@ from quaymaster._scenarios.model import ACTIONS, Document, Step
 from quaymaster._scenarios.reading import PartReader
 from quaymaster._scenarios.scenario import Scenario, StepPart
 from quaymaster._scenarios.templates import Template, can_run_for
+from quaymaster._versions.kubernetes import Kubernetes, KubernetesError
 
 __all__ = ["load_scenario", "parse_scenario"]
 
 
-def load_scenario(file: str | PathLike[str], *, registry: PluginRegistry) -> Scenario:
+def load_scenario(
+    file: str | PathLike[str],
+    *,
+    registry: PluginRegistry,
+    kubernetes: Kubernetes | None = None,
+) -> Scenario:
     """Read a scenario file, and everything that it names.
 
     Args:
         file: The file; what it names is relative to it.
         registry: The installed plugins.
+        kubernetes: Whose decisions are made; None: what the file says.
 
     Raises:
         ScenarioErrors: Something is wrong with it; it tells everything.
@@ -41,11 +48,17 @@ def load_scenario(file: str | PathLike[str], *, registry: PluginRegistry) -> Sce
         content = read_content(Path(source), source)
     except ConfigErrors as error:
         raise ScenarioErrors(error.problems) from error
-    return parse_scenario(content, registry=registry, file=source)
+    return parse_scenario(
+        content, registry=registry, file=source, kubernetes=kubernetes
+    )
 
 
 def parse_scenario(
-    text: str | bytes, *, registry: PluginRegistry, file: str = "scenario.yaml"
+    text: str | bytes,
+    *,
+    registry: PluginRegistry,
+    file: str = "scenario.yaml",
+    kubernetes: Kubernetes | None = None,
 ) -> Scenario:
     """Read a scenario from its text, and everything that it names.
 
@@ -53,6 +66,7 @@ def parse_scenario(
         text: YAML or JSON.
         registry: The installed plugins.
         file: Where it stands: what it names is relative to it.
+        kubernetes: Whose decisions are made; None: what the text says.
 
     Raises:
         ScenarioErrors: Something is wrong with it; it tells everything.
@@ -66,7 +80,25 @@ def parse_scenario(
     findings.extend("", mistakes)
     if not isinstance(made, Document) or mistakes:
         raise ScenarioErrors(findings.problems)
-    return _Loading(file, made, registry, findings).scenario()
+    if kubernetes is None:
+        kubernetes = _kubernetes(made, findings)
+    return _Loading(file, made, registry, findings, kubernetes).scenario()
+
+
+def _kubernetes(document: Document, findings: Findings) -> Kubernetes:
+    """The Kubernetes that a scenario names.
+
+    Raises:
+        ScenarioErrors: It cannot be played.
+    """
+    try:
+        return Kubernetes(document.kubernetes_version, document.feature_gates)
+    except KubernetesError as error:
+        is_version = error.where == "kubernetes_version"
+        findings.add(
+            "kubernetesVersion" if is_version else "featureGates", error.problem
+        )
+        raise ScenarioErrors(findings.problems) from error
 
 
 class _Loading:
@@ -85,11 +117,12 @@ class _Loading:
         document: Document,
         registry: PluginRegistry,
         findings: Findings,
+        kubernetes: Kubernetes,
     ) -> None:
         self._file = file
         self._document = document
         self._findings = findings
-        self._reader = PartReader(file, registry, findings)
+        self._reader = PartReader(file, registry, findings, kubernetes)
         self._pool = SpecPool()
 
     def scenario(self) -> Scenario:

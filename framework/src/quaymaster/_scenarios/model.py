@@ -12,6 +12,7 @@ from quaymaster._config.fields import duration, integer, matching, non_empty, on
 from quaymaster._scenarios.arrivals import Repeat
 from quaymaster._scenarios.checks import Assertion, Checks, WaitUntil
 from quaymaster._scenarios.run_times import RunTime
+from quaymaster._versions.kubernetes import DEFAULT_KUBERNETES
 
 __all__ = [
     "ACTIONS",
@@ -375,6 +376,8 @@ class Document:
         description: What it is about.
         config: The scheduler's configuration: a file, relative to the scenario, or the
             name of a profile that is shipped. By default the default profile.
+        kubernetes_version: The Kubernetes whose scheduler decides, such as ``1.37``.
+        feature_gates: Its feature gates that are set otherwise than by default.
         seed: Decides what is random: the choice between equally good nodes, generated
             names, arrivals, run times.
         input: What is there at the beginning.
@@ -389,6 +392,8 @@ class Document:
     name: str = ""
     description: str = ""
     config: str | None = attrs.field(default=None, validator=_a_name)
+    kubernetes_version: str = DEFAULT_KUBERNETES.version
+    feature_gates: Mapping[str, bool] = attrs.field(factory=dict)
     seed: int = attrs.field(default=0, validator=integer(0))
     input: StartInput = StartInput()
     until: timedelta | None = attrs.field(default=None, validator=_time)

@@ -26,6 +26,7 @@ from quaymaster._manifests.load import load
 from quaymaster._notices import Notice
 from quaymaster._objects import ApiObject, Node
 from quaymaster._registry.registry import PluginRegistry
+from quaymaster._versions.kubernetes import Kubernetes
 
 __all__ = ["PartReader"]
 
@@ -37,6 +38,7 @@ class PartReader:
         file: The scenario's file; other files are relative to it.
         registry: The installed plugins.
         findings: Where mistakes in the scenario itself are noted.
+        kubernetes: The Kubernetes whose decisions are made.
 
     Attributes:
         problems: Mistakes in other files.
@@ -44,11 +46,18 @@ class PartReader:
         kinds: The kinds that plugins declare, beside those of Kubernetes.
     """
 
-    def __init__(self, file: str, registry: PluginRegistry, findings: Findings) -> None:
+    def __init__(
+        self,
+        file: str,
+        registry: PluginRegistry,
+        findings: Findings,
+        kubernetes: Kubernetes,
+    ) -> None:
         self._file = file
         self._folder = Path(file).parent
         self._registry = registry
         self._findings = findings
+        self._kubernetes = kubernetes
         self._configs: dict[str, SchedulerConfig | None] = {}
         self.problems: list[Problem] = []
         self.notices: list[Notice] = []
@@ -138,8 +147,8 @@ class PartReader:
     def _read_config(self, source: str) -> SchedulerConfig | None:
         try:
             if not source:
-                return default_config(self._registry)
-            return load_config(source, self._registry)
+                return default_config(self._registry, kubernetes=self._kubernetes)
+            return load_config(source, self._registry, kubernetes=self._kubernetes)
         except ConfigErrors as error:
             self.problems += error.problems
             return None

@@ -15,27 +15,28 @@ __all__ = [
     "CHANGES",
     "DEFAULT_KUBERNETES",
     "KUBERNETES_VERSIONS",
+    "RELEASES",
     "Kubernetes",
     "KubernetesError",
     "written_gates",
 ]
 
-_RELEASES: Final[Mapping[str, Release]] = {
+RELEASES: Final[Mapping[str, Release]] = {
     release.version: release for release in (V1_36, V1_37)
 }
-"""From the oldest on."""
+"""The minor versions, from the oldest on, by name."""
 
-KUBERNETES_VERSIONS: Final = tuple(_RELEASES)
+KUBERNETES_VERSIONS: Final = tuple(RELEASES)
 """The minor versions whose scheduler can be played, from the oldest on."""
 
 CHANGES: Final[Mapping[str, Change]] = {
-    change.name: change for release in _RELEASES.values() for change in release.changes
+    change.name: change for release in RELEASES.values() for change in release.changes
 }
 """What versions do otherwise than those before, by name."""
 
 _SINCE: Final[Mapping[str, str]] = {
     change.name: release.version
-    for release in _RELEASES.values()
+    for release in RELEASES.values()
     for change in release.changes
 }
 """Change -> the version that it came with."""
@@ -94,7 +95,7 @@ class Kubernetes:
     left_out: frozenset[str] = frozenset()
 
     def __attrs_post_init__(self) -> None:
-        if self.version not in _RELEASES:
+        if self.version not in RELEASES:
             known = ", ".join(KUBERNETES_VERSIONS)
             problem = f"expected one of {known}, got {self.version!r}"
             raise KubernetesError("kubernetes_version", problem)
@@ -154,7 +155,7 @@ class Kubernetes:
 
     @property
     def _release(self) -> Release:
-        return _RELEASES[self.version]
+        return RELEASES[self.version]
 
     def __str__(self) -> str:
         """The version, and what is set: ``1.37 (VolumeLimitScaling=false)``."""

@@ -28,6 +28,7 @@ class Release:
 
     Attributes:
         version: Its name, such as ``1.37``.
+        patch: The release whose decisions were recorded, such as ``1.37.1``.
         default_profile: The shipped profile that is its default one.
         feature_gates: The gates that its scheduler reads, with their defaults.
         locked: Those of them that cannot be set to anything else.
@@ -35,6 +36,7 @@ class Release:
     """
 
     version: str
+    patch: str
     default_profile: str
     feature_gates: Mapping[str, bool]
     locked: frozenset[str]

@@ -102,6 +102,7 @@ _CHANGES = (
 
 V1_37 = Release(
     version="1.37",
+    patch="1.37.1",
     default_profile="default-1.37",
     feature_gates=dict.fromkeys((*_ON, *_LOCKED_ON), True) | dict.fromkeys(_OFF, False),
     locked=frozenset(_LOCKED_ON),

@@ -1,0 +1,117 @@
+"""The options that say whose decisions are made: a version, and its feature gates."""
+
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+import click
+
+from quaymaster._versions.kubernetes import (
+    DEFAULT_KUBERNETES,
+    KUBERNETES_VERSIONS,
+    Kubernetes,
+    KubernetesError,
+)
+
+__all__ = ["kubernetes_options"]
+
+_TRUTHS: Final[Mapping[str, bool]] = {
+    **dict.fromkeys(("1", "t", "T", "TRUE", "true", "True"), True),
+    **dict.fromkeys(("0", "f", "F", "FALSE", "false", "False"), False),
+}
+"""How Go writes truths, and so kube-scheduler reads them."""
+
+_COMPONENT: Final = "kube:"
+"""What kube-scheduler takes before a gate, and can leave out."""
+
+
+def kubernetes_options(
+    *, several: bool = False
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options that say whose decisions are made.
+
+    It gets what they ask for as ``asked``, which is empty if they ask for nothing.
+
+    Args:
+        several: Whether there may be several versions, to be compared.
+    """
+    known = " or ".join(KUBERNETES_VERSIONS)
+    text = (
+        f"The Kubernetes whose scheduler decides: {known}; by default "
+        f"{DEFAULT_KUBERNETES.version}."
+    )
+    if several:
+        text += " May be repeated: each one is a variant to compare."
+
+    def give(command: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def gathered(
+            kubernetes_version: str | tuple[str, ...] | None,
+            gates: tuple[str, ...],
+            **arguments: Any,
+        ) -> None:
+            versions = kubernetes_version
+            if not isinstance(versions, tuple):
+                versions = () if versions is None else (versions,)
+            command(asked=_read_kubernetes(versions, gates), **arguments)
+
+        option = click.option(
+            "--kubernetes",
+            "kubernetes_version",
+            metavar="VERSION",
+            multiple=several,
+            shell_complete=_complete_version,
+            help=text,
+        )
+        return option(_GATES(gathered))
+
+    return give
+
+
+_GATES: Final = click.option(
+    "--feature-gates",
+    "gates",
+    metavar="GATE=true,...",
+    multiple=True,
+    help="Feature gates that are set otherwise than by default, as kube-scheduler has "
+    "them. May be repeated.",
+)
+
+
+def _read_kubernetes(
+    versions: tuple[str, ...], gates: Iterable[str]
+) -> tuple[Kubernetes, ...]:
+    found = _read_gates(gates)
+    if not versions and found:
+        versions = (DEFAULT_KUBERNETES.version,)
+    try:
+        return tuple(Kubernetes(one, found) for one in dict.fromkeys(versions))
+    except KubernetesError as error:
+        is_version = error.where == "kubernetes_version"
+        hint = "--kubernetes" if is_version else "--feature-gates"
+        raise click.BadParameter(error.problem, param_hint=hint) from error
+
+
+def _read_gates(texts: Iterable[str]) -> dict[str, bool]:
+    """Read feature gates as kube-scheduler writes them; the last value counts.
+
+    Raises:
+        BadParameter: Something is no ``GATE=true`` or ``GATE=false``.
+    """
+    found: dict[str, bool] = {}
+    for entry in (one.strip() for text in texts for one in text.split(",")):
+        if not entry:
+            continue
+        gate, equals, value = entry.removeprefix(_COMPONENT).partition("=")
+        truth = _TRUTHS.get(value.strip())
+        if not equals or not gate.strip() or truth is None:
+            message = f"expected GATE=true or GATE=false, got {entry!r}"
+            raise click.BadParameter(message, param_hint="--feature-gates")
+        found[gate.strip()] = truth
+    return found
+
+
+def _complete_version(
+    _context: click.Context, _option: click.Parameter, incomplete: str
+) -> list[str]:
+    return [one for one in KUBERNETES_VERSIONS if one.startswith(incomplete)]
