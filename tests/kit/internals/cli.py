@@ -10,10 +10,10 @@ from quaymaster._cli.tables import Table, folded
 from quaymaster._cli.terminal import bold, is_styled, line_width
 
 __all__ = [
-    "ConfigSource",
     "LINE_WIDTH",
     "RUN_APART",
     "SIMULATE",
+    "ConfigSource",
     "Table",
     "app",
     "bold",
