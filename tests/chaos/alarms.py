@@ -26,7 +26,8 @@ _OVERTAKEN = re.compile(
 
 _UNTOLD = re.compile(
     r'running "DynamicResources" filter plugin: claim \S+, request \S+: '
-    r"asks for all devices, but resource pool \S+ is currently being updated"
+    r"asks for all devices, but resource pool \S+ is currently "
+    r"(?:being updated|invalid)"
 )
 """What is an error, upstream too, and not a reason to reject a node."""
 

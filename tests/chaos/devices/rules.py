@@ -182,7 +182,10 @@ class DeviceWorld:
             yield [one for one in found if one.spec.pool.generation == newest]
 
     def _is_whole(self, slices: Sequence[ResourceSlice]) -> bool:
-        return len(slices) == slices[0].spec.pool.resource_slice_count
+        """Whether all slices of a pool are there, and name each device once."""
+        names = [device.name for one in slices for device in one.spec.devices]
+        is_complete = len(slices) == slices[0].spec.pool.resource_slice_count
+        return is_complete and len(set(names)) == len(names)
 
     def _is_lost(self, claim: ResourceClaim, node: str) -> bool:
         """Whether the devices of a claim are elsewhere, or will not become ready."""

@@ -60,6 +60,8 @@ class ClaimTracker:
         self._homes: dict[str, dict[str, str]] = {}
         self._names = 0
         self._newest = 0
+        # Written claims of which the informer has not told, the oldest first.
+        self._unheard: dict[str, None] = {}
 
     @property
     def allocated(self) -> AllocatedDevices:
@@ -232,6 +234,8 @@ class ClaimTracker:
                 self._count(claim.uid, None)
                 continue
             self._written[claim.key] = claim
+            if self._informers.get(ResourceClaim, claim.key) is None:
+                self._unheard[claim.key] = None
             if was_in_flight and uid != claim.uid:
                 # The informer may have told of the claim by its other uid already:
                 # both are the same devices.
@@ -257,9 +261,13 @@ class ClaimTracker:
         It tells in order: what it does not know of, and is older than what it knows, is
         gone.
         """
-        for key, claim in list(self._written.items()):
-            is_known = self._informers.get(ResourceClaim, key) is not None
-            if not is_known and _version(claim) < self._newest:
+        while self._unheard:
+            key = next(iter(self._unheard))
+            claim = self._written.get(key)
+            if claim is not None and _version(claim) >= self._newest:
+                return  # as are those that were written later
+            del self._unheard[key]
+            if claim is not None and self._informers.get(ResourceClaim, key) is None:
                 del self._written[key]
                 self._recount(key)
 
@@ -271,6 +279,7 @@ class ClaimTracker:
         )
         if stored is not None:
             self._newest = max(self._newest, _version(stored))
+            self._unheard.pop(key, None)
         else:
             _remember(self._deleted, key)
         if written is not None and (
