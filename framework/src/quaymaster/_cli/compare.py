@@ -9,6 +9,12 @@ import click
 
 from quaymaster._capacity.grouping import label_called
 from quaymaster._capacity.prices import Prices
+from quaymaster._cli.compared_changes import (
+    change_documents,
+    changes_table,
+    csv_rows,
+    print_changes,
+)
 from quaymaster._cli.comparisons import (
     as_document,
     figures_table,
@@ -16,13 +22,19 @@ from quaymaster._cli.comparisons import (
     print_comparison,
     print_csv,
 )
-from quaymaster._cli.configuration import read_config
-from quaymaster._cli.inputs import InputOptions, Inputs, input_options, read_inputs
+from quaymaster._cli.configuration import ConfigSource, read_config
+from quaymaster._cli.inputs import (
+    InputOptions,
+    Inputs,
+    input_options_with,
+    read_inputs,
+)
 from quaymaster._cli.notices import notice_documents, print_notices
 from quaymaster._cli.output import (
     OutputFormat,
     output_option,
     print_document,
+    print_line,
     progress_bar,
 )
 from quaymaster._cli.prices import prices_option
@@ -30,10 +42,13 @@ from quaymaster._cli.reports import report_option, write_report
 from quaymaster._comparing.comparing import Comparison, compare
 from quaymaster._comparing.environments import EnvironmentVariant, interpreter_of
 from quaymaster._comparing.variants import Measures, Variant
+from quaymaster._comparing.versions import VersionChanges, version_changes
 from quaymaster._config.document import KIND
 from quaymaster._config.errors import ConfigErrors
 from quaymaster._config.load import shipped_profiles
+from quaymaster._config.model import SchedulerConfig
 from quaymaster._config.yaml_file import read_content, read_yaml
+from quaymaster._versions.kubernetes import KUBERNETES_VERSIONS, Kubernetes
 
 __all__ = ["command"]
 
@@ -51,7 +66,7 @@ class _Given(NamedTuple):
 
 
 @click.command("compare")
-@input_options
+@input_options_with(several=True)
 @click.option(
     "--seeds",
     metavar="N",
@@ -98,13 +113,20 @@ def command(
     quaymaster compare .venv .venv-next shop.yaml --config mine.yaml
 
     quaymaster compare before/ after/ --config mine.yaml
+
+    Several --kubernetes are variants as well, of each configuration. Then it also tells
+    which decisions the newer one makes otherwise on the same state, and by which
+    change.
+
+    quaymaster compare --kubernetes 1.36 --kubernetes 1.37 shop.yaml
     """
     measures = Measures(
         prices=prices,
         topology_keys=tuple(map(label_called, topology_keys)),
     )
     given = _sorted_out(options.paths)
-    if given.configurations or given.environments:
+    is_of_versions = bool(options.configured.beside)
+    if given.configurations or given.environments or is_of_versions:
         inputs = [_common_input(given, options)]
         variants = _of_one_input(given, inputs[0], options)
     else:
@@ -117,16 +139,27 @@ def command(
         ]
     _check(variants)
     comparison = _compared(variants, options.seed, seeds, measures, inputs)
+    changes = _changes(given, inputs[0], options) if is_of_versions else ()
     notices = tuple(dict.fromkeys(one for each in inputs for one in each.notices))
     if report_file is not None:
-        _report(report_file, comparison, variants, inputs, options.seed)
+        _report(report_file, comparison, variants, inputs, options.seed, changes)
     match output:
         case OutputFormat.TABLE:
             print_comparison(comparison)
+            for one in changes:
+                print_line()
+                print_changes(one)
         case OutputFormat.CSV:
-            print_csv(comparison)
+            more = [
+                (_name(_path(given, one), one.newer, options), options.seed, *row)
+                for one in changes
+                for row in csv_rows(one)
+            ]
+            print_csv(comparison, more)
         case _:
             document = as_document(comparison)
+            if is_of_versions:
+                document["changes"] = change_documents(changes)
             document["warnings"] = notice_documents(notices)
             print_document(document, output)
     print_notices(notices)
@@ -183,27 +216,87 @@ def _of_one_input(
     given: _Given, inputs: Inputs, options: InputOptions
 ) -> list[_Runnable]:
     found: list[_Runnable] = []
-    for path in given.configurations:
-        config, _ = read_config(
-            attrs.evolve(options.configured, file=path), inputs.registry
-        )
-        found.append(_variant(path, attrs.evolve(inputs, config=config), options))
+    for source in _sources(given, options):
+        for asked in _versions(options.configured):
+            path = source.file if given.configurations else ""
+            config, _ = read_config(attrs.evolve(source, asked=asked), inputs.registry)
+            own = attrs.evolve(inputs, config=config)
+            found.append(_variant(_name(path, asked, options), own, options))
     found += [
         EnvironmentVariant(
-            name=path,
+            name=_name(path, asked, options),
             environment=Path(path),
             objects=inputs.objects,
             config_file=options.configured.file,
-            kubernetes=options.configured.asked,
+            kubernetes=asked,
             max_pods=options.max_pods,
         )
         for path in given.environments
+        for asked in _versions(options.configured)
     ]
     if len(found) == 1:
         # What would run without it: the configuration of the command line.
         name = options.configured.file or "default"
         if name != found[0].name:
             found.insert(0, _variant(name, inputs, options))
+    return found
+
+
+def _sources(given: _Given, options: InputOptions) -> list[ConfigSource]:
+    """The configurations that run in this process."""
+    asked = options.configured
+    if given.configurations:
+        return [attrs.evolve(asked, file=path) for path in given.configurations]
+    return [asked] if asked.beside and not given.environments else []
+
+
+def _versions(configured: ConfigSource) -> tuple[Kubernetes | None, ...]:
+    """The versions that variants are made of; None: the only one, which has no name."""
+    return (configured.asked, *configured.beside)
+
+
+def _name(path: str | None, version: Kubernetes | None, options: InputOptions) -> str:
+    """What a variant is called: the version is said where there are several."""
+    if version is None or not options.configured.beside:
+        return path or ""
+    return f"{path} {version.version}" if path else version.version
+
+
+def _path(given: _Given, found: VersionChanges) -> str:
+    return found.configuration if given.configurations else ""
+
+
+def _changes(
+    given: _Given, inputs: Inputs, options: InputOptions
+) -> list[VersionChanges]:
+    """What newer versions decide otherwise than the oldest one, by configuration."""
+    versions = [one for one in _versions(options.configured) if one is not None]
+    versions.sort(key=lambda one: KUBERNETES_VERSIONS.index(one.version))
+    found = []
+    with progress_bar() as progress, inputs.located():
+        task = progress.add_task("looking for causes", total=None)
+        for source in _sources(given, options):
+
+            def completed(
+                kubernetes: Kubernetes, source: ConfigSource = source
+            ) -> SchedulerConfig:
+                asked = attrs.evolve(source, asked=kubernetes)
+                return read_config(asked, inputs.registry)[0]
+
+            found += [
+                version_changes(
+                    inputs.objects,
+                    completed,
+                    older=versions[0],
+                    newer=newer,
+                    registry=inputs.registry,
+                    seed=options.seed,
+                    max_pods=options.max_pods,
+                    configuration=source.file or "",
+                    on_progress=lambda: progress.advance(task),
+                )
+                for newer in versions[1:]
+            ]
     return found
 
 
@@ -251,6 +344,7 @@ def _report(
     variants: Sequence[_Runnable],
     inputs: Sequence[Inputs],
     seed: int,
+    changes: Sequence[VersionChanges],
 ) -> None:
     """Show the variants as they run with the first seed, and the figures of all."""
     # Not needed by those who ask for no report.
@@ -270,9 +364,15 @@ def _report(
     heading = "Figures"
     if len(comparison.seeds) > 1:
         heading += f": {means_of(comparison)}"
-    table = ReportTable(title=heading, columns=columns, rows=rows)
+    tables = [ReportTable(title=heading, columns=columns, rows=rows)]
+    for each in changes:
+        columns, rows = changes_table(each)
+        newer, older = each.newer.version, each.older.version
+        heading = f"What {newer} decides or words otherwise than {older}"
+        heading += f" with {each.configuration}" if each.configuration else ""
+        tables.append(ReportTable(title=heading, columns=columns, rows=rows))
     title = f"Comparison of {' and '.join(one.name for one in variants)}"
-    write_report(file, runs, title=title, tables=[table])
+    write_report(file, runs, title=title, tables=tables)
 
 
 def _for_each(

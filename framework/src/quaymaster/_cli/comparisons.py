@@ -53,8 +53,15 @@ def as_document(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def print_csv(comparison: Comparison) -> None:
-    """Print a line for each variant, seed and figure."""
+def print_csv(
+    comparison: Comparison, more: Iterable[tuple[str, int, str, str]] = ()
+) -> None:
+    """Print a line for each variant, seed and figure.
+
+    Args:
+        comparison: The comparison.
+        more: More such lines.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(("variant", "seed", "figure", "value"))
@@ -62,6 +69,7 @@ def print_csv(comparison: Comparison) -> None:
         for each in one.outcomes:
             for name, value in each.figures.items():
                 writer.writerow((one.name, each.seed, name, _number(value)))
+    writer.writerows(more)
     print_text(text.getvalue())
 
 

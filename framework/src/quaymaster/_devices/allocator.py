@@ -63,7 +63,7 @@ class Allocator:
         self._claims = tuple(claims)
         self._max_steps = max_steps
         self._make_share_id = make_share_id or _random_id
-        self._is_1_37 = kubernetes.since("1.37")
+        self._is_1_37 = kubernetes.has("device-allocator")
         self._counters = AvailableCounters(allocated, by_driver=self._is_1_37)
         self._ready: Sequence[ClaimRequests] | None = None
 

@@ -33,7 +33,7 @@ class Namespaces:
     def __init__(
         self, informers: Informers, kubernetes: Kubernetes = DEFAULT_KUBERNETES
     ) -> None:
-        self._is_asked_again = not kubernetes.since("1.37")
+        self._is_asked_again = not kubernetes.has("namespace-selector-resolved")
         self._informers = informers
         self._changes = informers.changes(Namespace)
         self._known: Sequence[Namespace] = ()

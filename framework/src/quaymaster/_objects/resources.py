@@ -219,7 +219,7 @@ def pod_usage(pod: Pod, kubernetes: Kubernetes = DEFAULT_KUBERNETES) -> PodUsage
 
 def usage_by(kubernetes: Kubernetes) -> Callable[[Pod], PodUsage]:
     """Return the function that gives the usage of pods as a Kubernetes counts it."""
-    return _usage_by_totals if kubernetes.since("1.37") else _usage_by_containers
+    return _usage_by_totals if kubernetes.has("resize-totals") else _usage_by_containers
 
 
 def _usage_by_containers(pod: Pod) -> PodUsage:

@@ -200,7 +200,7 @@ def select_victims(
     violating, others = split_by_budgets(
         sorted(potential, key=rule.importance),
         budgets,
-        stops_at_violated=bool(budgets) and handle.kubernetes.since("1.37"),
+        stops_at_violated=bool(budgets) and handle.kubernetes.has("budget-walk"),
     )
     broken = trial.reprieve(violating)
     if isinstance(broken, Status):

@@ -73,7 +73,7 @@ class DefaultPreemption:
         self._args = args
         self._handle = handle
         self._dry_run = DryRun(handle)
-        self._tells_of_success = handle.kubernetes.since("1.37")
+        self._tells_of_success = handle.kubernetes.has("preemption-messages")
         self._evictions = Evictions(handle, "DefaultPreemption")
 
     @hookimpl

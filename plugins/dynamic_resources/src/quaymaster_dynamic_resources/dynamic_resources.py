@@ -133,7 +133,7 @@ class DynamicResources:
             Settlements, lambda: Settlements(self._tracker)
         )
         self._binder = ClaimBinder(handle, self._tracker, self._settlements, timeout)
-        self._is_silent = handle.kubernetes.since("1.37")
+        self._is_silent = handle.kubernetes.has("preemption-messages")
         self._hears_of_deleted_claims = handle.kubernetes.since("1.37")
 
     def allocations(

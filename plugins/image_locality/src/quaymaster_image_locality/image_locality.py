@@ -61,7 +61,7 @@ class ImageLocality:
     def __init__(self, _args: None, handle: Handle) -> None:
         self._handle = handle
         self._columns = _Columns()
-        counts_volumes = handle.kubernetes.since("1.37")
+        counts_volumes = handle.kubernetes.has("image-volume-count")
         self._images = _ALL_IMAGES if counts_volumes else _IMAGES
 
     @hookimpl

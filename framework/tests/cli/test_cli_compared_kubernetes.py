@@ -1,0 +1,194 @@
+"""``compare --kubernetes ... --kubernetes ...``: what is decided otherwise, and why."""
+
+import csv
+import io
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tests.kit.documents import YAML_HEADER
+from tests.kit.internals.cli import app
+from tests.kit.report_pages import shown_by
+
+VERSIONS = ("--kubernetes", "1.36", "--kubernetes", "1.37")
+HEAD = "apiVersion: v1\nkind: List\nitems:\n"
+
+
+def node(name: str, more: str = "") -> str:
+    return f"""\
+- apiVersion: v1
+  kind: Node
+  metadata: {{name: {name}, labels: {{name: {name}}}}}
+  status: {{allocatable: {{cpu: 10, memory: 10Gi, pods: 110}}{more}}}
+"""
+
+
+def pod(
+    name: str, spec: str, status: str = "{}", cpu: int = 1, labels: str = ""
+) -> str:
+    return f"""\
+- apiVersion: v1
+  kind: Pod
+  metadata: {{name: {name}, labels: {{{labels}}}}}
+  spec:
+    containers:
+    - name: main
+      image: "shop:1"
+      resources: {{requests: {{cpu: {cpu}, memory: {cpu}Gi}}}}
+    {spec}
+"""
+
+
+IMAGE = ', images: [{names: ["shop:1"], sizeBytes: 1800000000}]'
+IMAGES = (
+    HEAD
+    + node("with-image", IMAGE)
+    + node("with-room")
+    + pod("large", "nodeName: with-image", cpu=6)
+    + pod("shop", 'volumes: [{name: goods, image: {reference: "goods:1"}}]')
+)
+"""One pod with an image volume, whose image is on the fuller one of two nodes."""
+
+NEGATIVE = """affinity:
+      podAntiAffinity:
+        requiredDuringSchedulingIgnoredDuringExecution:
+        - topologyKey: name
+          labelSelector: {matchLabels: {app: other}}
+          namespaceSelector:
+            matchExpressions: [{key: team, operator: DoesNotExist}]
+"""
+NAMESPACES = (
+    HEAD
+    + "- {apiVersion: v1, kind: Namespace, metadata: {name: b, labels: {team: b}}}\n"
+    + node("only")
+    + pod("other", "nodeName: only", labels="app: other").replace(
+        "name: other,", "name: other, namespace: b,"
+    )
+    + pod("shy", NEGATIVE)
+)
+"""A pod that shuns pods of namespaces without a team, and one of a team's."""
+
+FULL = HEAD + node("only") + pod("large", "priority: 0", cpu=11)
+"""A pod that fits nowhere."""
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("config.yaml").write_text(YAML_HEADER)
+
+
+def run(*arguments: str) -> Result:
+    result = CliRunner().invoke(app, ["compare", *arguments])
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def changes(text: str, *arguments: str) -> Mapping[str, Any]:
+    Path("input.yaml").write_text(text)
+    result = run("input.yaml", *VERSIONS, *arguments, "-o", "json")
+    assert result.exit_code == 0, result.output
+    [found] = json.loads(result.stdout)["changes"]
+    assert (found["older"], found["newer"]) == ("1.36", "1.37")
+    assert isinstance(found, dict)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "older", "newer", "cause"),
+    [
+        (IMAGES, "default/shop", "with-image", "with-room", "image-volume-count"),
+        (NAMESPACES, "default/shy", "", "only", "namespace-selector-resolved"),
+    ],
+    ids=["image volumes", "negative namespace selector"],
+)
+def test_changed_decision_is_told_with_its_cause_and_page(
+    text: str, name: str, older: str, newer: str, cause: str
+) -> None:
+    found = changes(text)
+    [one] = [one for one in found["changed"] if not one["onlyMessage"]]
+    assert one["pod"] == name
+    assert (one["older"]["node"], one["newer"]["node"]) == (older, newer)
+    page = f"docs/reference/kubernetes-versions.md#{cause}"
+    assert one["causes"] == [{"change": cause, "page": page}]
+
+
+def test_message_alone_is_told_as_such() -> None:
+    [one] = changes(FULL)["changed"]
+    assert one["onlyMessage"]
+    assert one["causes"][0]["change"] == "preemption-messages"
+    assert "no new claims to deallocate" in one["older"]["message"]
+    assert "no new claims to deallocate" not in one["newer"]["message"]
+
+
+def test_the_order_of_versions_makes_no_difference_to_what_changes() -> None:
+    Path("input.yaml").write_text(IMAGES)
+    told = [
+        json.loads(run("input.yaml", *order, "-o", "json").stdout)["changes"]
+        for order in (VERSIONS, (*VERSIONS[2:], *VERSIONS[:2]))
+    ]
+    assert told[0] == told[1]
+
+
+def test_each_configuration_has_its_variants_and_its_changes() -> None:
+    Path("input.yaml").write_text(IMAGES)
+    both = ("config.yaml", "bin-packing", "input.yaml", *VERSIONS, "-o", "json")
+    document = json.loads(run(*both).stdout)
+    names = [one["name"] for one in document["variants"]]
+    assert names == [
+        *("config.yaml 1.36", "config.yaml 1.37"),
+        *("bin-packing 1.36", "bin-packing 1.37"),
+    ]
+    told = {one["configuration"]: one["changed"] for one in document["changes"]}
+    assert list(told) == ["config.yaml", "bin-packing"]
+    # With bin-packing, the fuller node is the better one in any case.
+    assert len(told["config.yaml"]) == 1
+    assert not told["bin-packing"]
+
+
+def test_table_names_pod_nodes_cause_and_page() -> None:
+    Path("input.yaml").write_text(IMAGES)
+    lines = run("input.yaml", *VERSIONS).stdout.splitlines()
+    [summary] = [line for line in lines if line.startswith("on the same state")]
+    assert summary == (
+        "on the same state, 1.37 makes 1 of 1 decision otherwise than 1.36, and words "
+        "0 otherwise"
+    )
+    row = next(line.split() for line in lines if line.endswith("image-volume-count"))
+    assert row == ["default/shop", "with-image", "with-room", "image-volume-count"]
+    assert any("kubernetes-versions.md#image-volume-count" in line for line in lines)
+
+
+def test_csv_counts_by_cause() -> None:
+    Path("input.yaml").write_text(IMAGES)
+    rows = csv.DictReader(io.StringIO(run("input.yaml", *VERSIONS, "-o", "csv").stdout))
+    found = {
+        row["figure"]: row["value"]
+        for row in rows
+        if row["variant"] == "1.37" and row["figure"].partition(".")[0] != "skew"
+    }
+    assert found["changed.image-volume-count"] == "1"
+    assert found["reworded.image-volume-count"] == "0"
+
+
+def test_report_has_the_table() -> None:
+    Path("input.yaml").write_text(IMAGES)
+    result = run("input.yaml", *VERSIONS, "--report", "page.html")
+    assert result.exit_code == 0, result.output
+    _, table = shown_by(Path("page.html").read_text())["tables"]
+    assert table["title"] == "What 1.37 decides or words otherwise than 1.36"
+    assert table["columns"] == ["Pod", "1.36", "1.37", "Cause"]
+    shop = ["default/shop", "with-image", "with-room", "image-volume-count"]
+    assert table["rows"] == [shop]
+
+
+def test_one_version_is_no_comparison() -> None:
+    Path("input.yaml").write_text(IMAGES)
+    result = run("input.yaml", "--kubernetes", "1.37", "--kubernetes", "1.37")
+    assert result.exit_code == 2
+    assert "expected two variants" in result.stderr
