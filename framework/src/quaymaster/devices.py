@@ -17,12 +17,16 @@ from quaymaster._devices.extended_resources import (
 )
 from quaymaster._devices.ids import DeviceId
 from quaymaster._devices.inventory import Inventory
+from quaymaster._devices.obstacles import BlockedDevice, Cause, CauseKind
 from quaymaster._devices.shortages import Shortage
 
 __all__ = [
     "AllocatedDevices",
     "AllocationError",
     "Allocator",
+    "BlockedDevice",
+    "Cause",
+    "CauseKind",
     "DeviceId",
     "ExtendedResources",
     "InvalidPoolsError",

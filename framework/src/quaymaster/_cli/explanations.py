@@ -154,10 +154,14 @@ def _print_rejections(rejections: Sequence[NodeRejection], top: int) -> None:
 
 
 def _grouped(rejections: Iterable[NodeRejection]) -> list[tuple[object, ...]]:
-    """A row for each plugin and its reasons, the most frequent first."""
+    """A row for each plugin and its reasons, the most frequent first.
+
+    Of the details, the first says the same of all nodes alike.
+    """
     groups: dict[tuple[str, str], list[str]] = {}
     for one in rejections:
-        groups.setdefault((one.plugin or "-", _why(one)), []).append(one.node)
+        why = _why(one, details=1)
+        groups.setdefault((one.plugin or "-", why), []).append(one.node)
     ordered = sorted(groups.items(), key=lambda group: -len(group[1]))
     return [
         (len(nodes), plugin, why, ", ".join(nodes[:_NAMED]))
@@ -165,10 +169,10 @@ def _grouped(rejections: Iterable[NodeRejection]) -> list[tuple[object, ...]]:
     ]
 
 
-def _why(rejection: NodeRejection) -> str:
+def _why(rejection: NodeRejection, details: int | None = None) -> str:
     # A nominated pod is tried on its node first, and elsewhere only if it must.
     said = ", ".join(rejection.reasons) or "not looked at"
-    return "; ".join((said, *rejection.details))
+    return "; ".join((said, *rejection.details[:details]))
 
 
 def _print_scores(scores: Sequence[NodeScores], winner: str, top: int) -> None:

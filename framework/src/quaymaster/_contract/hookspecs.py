@@ -350,7 +350,9 @@ class FilterPlugin(Protocol):
 
         Returns:
             Sentences that stand beside the reasons of ``filter``; none if there is no
-            more to say.
+            more to say. The first one should be the same for nodes that are alike:
+            where many nodes are told of, they are grouped by it, and the others, which
+            may name what one node has, are left out.
         """
 
 

@@ -5,14 +5,14 @@ Mirrors ``Allocator`` (k8s.io/dynamic-resource-allocation v0.36 and v0.37,
 """
 
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from quaymaster._devices.allocated import AllocatedDevices
 from quaymaster._devices.counters import AvailableCounters
 from quaymaster._devices.errors import InvalidPoolsError
-from quaymaster._devices.ids import DeviceId
 from quaymaster._devices.inventory import Inventory, NodeDevices
+from quaymaster._devices.obstacles import Obstacles
 from quaymaster._devices.requests import ClaimRequests, ClassOf, requests_of
 from quaymaster._devices.results import result_of
 from quaymaster._devices.search import Search
@@ -28,6 +28,8 @@ _MAX_STEPS: Final = 1_000_000
 Chosen, not measured: some seconds, as upstream's limit of 10 s; unlike that, a search
 ends at the same step on every machine.
 """
+_MAX_STEPS_OF_WHY_NOT: Final = 20_000
+"""The same for each of the searches that explain, on whatever many nodes. Chosen."""
 
 
 class Allocator:
@@ -79,7 +81,7 @@ class Allocator:
             StepLimitError: There were too many possibilities.
         """
         devices = self._inventory.on(node)
-        search = self._search(node, devices, self._claims_ready())
+        search = self._search(node, devices, self._claims_ready(), self._max_steps)
         if not search.run():
             if any(pool.problem for pool in devices.pools):
                 raise InvalidPoolsError
@@ -98,31 +100,27 @@ class Allocator:
             )
         ]
 
-    def why_not(
-        self, node: Node, holders: Mapping[DeviceId, Iterable[str]]
-    ) -> Sequence[Shortage]:
-        """Say which request gets no devices on a node, and why; for explanations.
+    def why_not(self, node: Node) -> Sequence[Shortage]:
+        """Say which requests get no devices on a node, and why; for explanations.
 
         Args:
             node: The node.
-            holders: Device -> the claims that have it, as they are to be named.
 
         Returns:
-            One for each alternative of the first request that cannot be served; none if
-            all can.
+            The requests that cannot even be served alone, each alternative for itself;
+            if there are none, the first one that cannot be served beside those before
+            it. None if all claims can be served.
 
         Raises:
             AllocationError: A claim cannot be tried at all, on whatever node.
         """
         devices = self._inventory.on(node)
+        steps = min(self._max_steps, _MAX_STEPS_OF_WHY_NOT)
         return shortages(
             self._claims_ready(),
-            lambda claims: self._search(node, devices, claims).run(),
-            node,
+            lambda claims: self._search(node, devices, claims, steps).run(),
             devices,
-            self._allocated,
-            self._counters,
-            holders,
+            Obstacles(node, self._allocated, self._counters, is_1_37=self._is_1_37),
         )
 
     def _claims_ready(self) -> Sequence[ClaimRequests]:
@@ -131,7 +129,11 @@ class Allocator:
         return self._ready
 
     def _search(
-        self, node: Node, devices: NodeDevices, claims: Sequence[ClaimRequests]
+        self,
+        node: Node,
+        devices: NodeDevices,
+        claims: Sequence[ClaimRequests],
+        max_steps: int,
     ) -> Search:
         return Search(
             node,
@@ -139,7 +141,7 @@ class Allocator:
             claims,
             self._allocated,
             self._counters,
-            self._max_steps,
+            max_steps,
             is_1_37=self._is_1_37,
         )
 

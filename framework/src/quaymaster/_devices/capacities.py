@@ -15,7 +15,7 @@ from quaymaster._objects import (
 )
 from quaymaster._objects.quantity import Quantity, QuantityFormat
 
-__all__ = ["CapacityError", "consumed_capacity", "has_room"]
+__all__ = ["CapacityError", "capacity_problem", "consumed_capacity", "has_room"]
 
 _LARGEST: Final = 2**63 - 1
 
@@ -58,6 +58,45 @@ def has_room(
         if total > capacity.value.nanos:
             return False
     return True
+
+
+def capacity_problem(
+    device: Device,
+    requests: Mapping[str, Quantity],
+    taken: Mapping[str, int],
+    *,
+    is_1_37: bool = False,
+) -> str:
+    """Say why a device has no room, after the device; empty if it has.
+
+    Args:
+        device: The device.
+        requests: As for `has_room`.
+        taken: As for `has_room`.
+        is_1_37: As for `has_room`.
+
+    Raises:
+        CapacityError: As for `has_room`.
+    """
+    if has_room(device, requests, taken, {}, is_1_37=is_1_37):
+        return ""
+    for name in requests:
+        if name not in device.capacity:
+            return f'without capacity "{name}"'
+    for name, capacity in device.capacity.items():
+        amount = _consumed(requests.get(name), capacity, is_1_37=is_1_37)
+        if _is_against(amount, capacity.request_policy):
+            return f'that gives no {amount} of capacity "{name}"'
+        if amount > capacity.value:
+            return f'with {capacity.value} of capacity "{name}", not {amount}'
+    short = [
+        f'"{name}"'
+        for name, capacity in device.capacity.items()
+        if _consumed(requests.get(name), capacity, is_1_37=is_1_37).nanos
+        + taken.get(name, 0)
+        > capacity.value.nanos
+    ]
+    return f"with too little left of capacity {', '.join(short)}"
 
 
 def consumed_capacity(

@@ -6,7 +6,7 @@ kept by the pool's name without its driver before Kubernetes 1.37: pools of the 
 name share them.
 """
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TypeAlias
 
 from quaymaster._devices.allocated import AllocatedDevices
@@ -44,6 +44,12 @@ class AvailableCounters:
         if left is None:
             left = self._left[key] = self._count(pool)
         return left
+
+    def short_for(self, device: SlicedDevice, pool: Pool) -> Sequence[tuple[str, str]]:
+        """Return the counters of which a device needs more than is left: set, name."""
+        taken = _taken_by(device)
+        left = self.of(pool)
+        return [key for key, amount in left.items() if taken.get(key, 0) > amount]
 
     def _count(self, pool: Pool) -> Mapping[tuple[str, str], int]:
         left = {

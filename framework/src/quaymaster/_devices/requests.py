@@ -99,11 +99,16 @@ class Request:
 
     def tolerates(self, device: SlicedDevice) -> bool:
         """Whether no taint of a device keeps the request off."""
-        return all(
-            any(_tolerates(toleration, taint) for toleration in self.tolerations)
+        return not device.device.taints or not self.untolerated(device)
+
+    def untolerated(self, device: SlicedDevice) -> Sequence[DeviceTaint]:
+        """Return the taints of a device that keep the request off."""
+        return [
+            taint
             for taint in device.device.taints
             if taint.effect in _EFFECTS
-        )
+            and not any(_tolerates(one, taint) for one in self.tolerations)
+        ]
 
 
 @attrs.frozen(eq=False)

@@ -5,7 +5,7 @@ Mirrors ``Filter`` (kube-scheduler 1.36.2,
 """
 
 import sys
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Final
 
@@ -14,6 +14,8 @@ from quaymaster.devices import (
     AllocatedDevices,
     AllocationError,
     Allocator,
+    CauseKind,
+    DeviceId,
     ExtendedResources,
     InvalidPoolsError,
     Inventory,
@@ -55,6 +57,9 @@ _OF_EARLIER_ATTEMPT: Final = Status.unresolvable(
 )
 _NOT_SERVED: Final = Status.unresolvable("cannot fit resource")
 _NOTHING: Final = Demand((), ())
+_TAKEN: Final = (CauseKind.ALLOCATED, CauseKind.CAPACITY)
+_NAMED: Final = 4
+"""How many claims are named that have devices."""
 # Chosen, not measured: upstream searches for as long as it may, on its machine.
 _STEPS_PER_SECOND: Final = 100_000
 
@@ -112,7 +117,11 @@ class NodeJudge:
         return None
 
     def explain(self, state: ClaimsState, pod: Pod, node: NodeInfo) -> Sequence[str]:
-        """Return why a pod's claims cannot be met on a node, claim by claim."""
+        """Return why a pod's claims cannot be met on a node.
+
+        The first sentence is the same for all nodes with like devices; the others name
+        what this node has.
+        """
         demand: Demand | None = None
         if state.implicit >= 0:
             try:
@@ -124,17 +133,21 @@ class NodeJudge:
             for at in self._unavailable(state, node)
         ]
         claims = self._wanting(state, demand or _NOTHING)
-        if claims:
-            allocator = self._allocator(state, _key(demand or _NOTHING), claims)
-            try:
-                found = allocator.why_not(node.node, self._tracker.holders())
-            except AllocationError as error:
-                return [*said, str(error)]
-            implicit = state.claims[state.implicit].name if demand else ""
-            for one in found:
-                is_implicit = demand and one.claim.endswith(f"/{implicit}")
-                said.append(_of_container(one, demand) if is_implicit else str(one))
-        return said
+        if not claims:
+            return said
+        allocator = self._allocator(state, _key(demand or _NOTHING), claims)
+        try:
+            found = allocator.why_not(node.node)
+        except AllocationError as error:
+            return [*said, str(error)]
+        implicit = state.claims[state.implicit].name if demand else ""
+        told = [
+            _of_container(one, demand)
+            if demand and one.claim.endswith(f"/{implicit}")
+            else str(one)
+            for one in found
+        ]
+        return ["; ".join((*said, *told)), *_named(found, self._tracker.holders())]
 
     def _why_unavailable(self, state: ClaimsState, at: int, node: NodeInfo) -> str:
         claim = state.claims[at]
@@ -243,6 +256,25 @@ class NodeJudge:
 
 def _is_elsewhere(matcher: NodeMatcher | None, node: NodeInfo) -> bool:
     return matcher is not None and not matcher.matches(node.node)
+
+
+def _named(
+    found: Sequence[Shortage], holders: Mapping[DeviceId, Sequence[str]]
+) -> Iterator[str]:
+    """The claims and pools that are in the way, by name."""
+    claims = {
+        name: None
+        for shortage in found
+        for blocked in shortage.blocked
+        if any(cause.kind in _TAKEN for cause in blocked.causes)
+        for name in holders.get(blocked.device, ())
+    }
+    if claims:
+        more = f" and {len(claims) - _NAMED} more" if len(claims) > _NAMED else ""
+        yield f"devices are allocated to {', '.join(list(claims)[:_NAMED])}{more}"
+    pools = {pool: why for shortage in found for pool, why in shortage.pools.items()}
+    for pool, why in pools.items():
+        yield f"pool {pool} is {why}"
 
 
 def _of_container(shortage: Shortage, demand: Demand | None) -> str:

@@ -53,6 +53,7 @@ class ClaimTracker:
         self._gone: dict[str, None] = {}
         self._uids: dict[str, str] = {}
         self._counted: dict[str, AllocationResult] = {}
+        self._holders: Mapping[DeviceId, Sequence[str]] | None = None
         self._allocated = AllocatedDevices()
         self._inventory = Inventory()
         self._slices: dict[str, ResourceSlice] = {}
@@ -85,14 +86,16 @@ class ClaimTracker:
     def holders(self) -> Mapping[DeviceId, Sequence[str]]:
         """Return the keys of the claims that have each device; for explanations."""
         self._sync()
-        keys = {uid: key for key, uid in self._uids.items()}
-        keys |= {uid: claim.key for uid, (claim, _) in self._in_flight.items()}
-        found: dict[DeviceId, list[str]] = {}
-        for uid, allocation in self._counted.items():
-            for one in allocation.devices.results:
-                device = DeviceId(one.driver, one.pool, one.device)
-                found.setdefault(device, []).append(keys.get(uid, uid))
-        return found
+        if self._holders is None:
+            keys = {uid: key for key, uid in self._uids.items()}
+            keys |= {uid: claim.key for uid, (claim, _) in self._in_flight.items()}
+            found: dict[DeviceId, list[str]] = {}
+            for uid, allocation in self._counted.items():
+                for one in allocation.devices.results:
+                    device = DeviceId(one.driver, one.pool, one.device)
+                    found.setdefault(device, []).append(keys.get(uid, uid))
+            self._holders = found
+        return self._holders
 
     def take_stock(self) -> None:
         """Take over what has changed, so that `changes` tells all of it."""
@@ -321,6 +324,7 @@ class ClaimTracker:
             and counted.devices == allocation.devices
         ):
             return
+        self._holders = None
         if counted is not None:
             self._allocated.remove(counted)
             del self._counted[uid]
