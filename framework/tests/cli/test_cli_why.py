@@ -108,6 +108,56 @@ def test_node_that_never_is_there_is_an_error(name: str, hint: str) -> None:
     assert str(caught.value) == f"node '{name}': no such node{hint}"
 
 
+CLAIMS = """
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: six}
+spec:
+  devices:
+    requests: [{name: r, exactly: {deviceClassName: gpu.example.com, count: 6}}]
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: one}
+spec:
+  spec:
+    devices: {requests: [{name: r, exactly: {deviceClassName: gpu.example.com}}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: large}
+spec:
+  priority: -1
+  containers: [{name: c, image: a, resources: {claims: [{name: r}]}}]
+  resourceClaims: [{name: r, resourceClaimName: six}]
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: small}
+spec:
+  parallelism: 14
+  completions: 14
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{name: c, image: a, resources: {claims: [{name: r}]}}]
+      resourceClaims: [{name: r, resourceClaimTemplateName: one}]
+"""
+
+
+def test_nodes_with_like_devices_are_one_row_whoever_has_the_devices() -> None:
+    Path("claims.yaml").write_text(CLAIMS)
+    given = ("explain", "large", "claims.yaml", "--nodes")
+    nodes = "14:cpu=4,memory=8Gi,devices=gpu.example.com:4"
+    told = CliRunner().invoke(app, (*given, nodes)).output
+    text = "claim default/six, request r: wants 6, 3 of 4 devices would do: 1 allocated"
+    rows = [line for line in told.splitlines() if text in line]
+    assert [row.split()[0] for row in rows] == ["14"]
+    assert "devices are allocated to" not in told
+    every = CliRunner().invoke(app, (*given, nodes, "--top", "0")).output
+    assert every.count("devices are allocated to default/small-") == 14
+
+
 def test_suggestions_are_tried_and_told_with_commands() -> None:
     text = run("cache", "--suggest", "--top", "1").stdout
     assert "what would place default/cache:" in text

@@ -5,7 +5,7 @@ from typing import cast
 
 import pytest
 
-from quaymaster import Handle, NodeInfo, Pod, Status, hookimpl
+from quaymaster import Code, Handle, NodeInfo, Pod, Status, hookimpl
 from quaymaster.testing import SchedulerHarness, make_node, make_pod, profile_config
 
 NO = Status.unschedulable("no berth")
@@ -78,3 +78,37 @@ def test_answer_that_is_no_list_of_texts_is_left_out(
     harness = harness_of(Berths, "a")
     (one,) = harness.explain("p").rejections
     assert (one.reasons, one.details) == (("no berth",), ())
+
+
+class Fails(Berths):
+    """Fails on all nodes but those whose name it likes."""
+
+    @hookimpl
+    def filter(self, node: NodeInfo) -> Status | None:
+        return None if node.name == "good" else Status.from_error("no chart")
+
+
+class FailsBefore(Stops):
+    """Fails before any node is looked at."""
+
+    @hookimpl
+    def pre_filter(self) -> Status:
+        return Status.from_error("no tide")
+
+
+def test_nodes_on_which_a_filter_fails_are_named_and_explained() -> None:
+    found = harness_of(Fails, "good", "a", "b").explain("p")
+    assert found.status is not None
+    failure = 'running "Fails" filter plugin: no chart'
+    assert [
+        (one.node, one.code, one.reasons, one.details) for one in found.rejections
+    ] == [
+        ("a", Code.ERROR, (failure,), ("p is too long for a",)),
+        ("b", Code.ERROR, (failure,), ("p is too long for b",)),
+    ]
+
+
+def test_failure_before_filter_is_of_no_node() -> None:
+    found = harness_of(FailsBefore, "a").explain("p")
+    assert found.status is not None
+    assert found.rejections == ()

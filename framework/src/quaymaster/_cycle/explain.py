@@ -74,14 +74,16 @@ def explain(algorithm: Algorithm, pod: Pod, scheduler: str) -> Explanation:
     """
     explanation, scored, attempt = _explained(algorithm, pod, scheduler)
     calls = {call.plugin: call for call in algorithm.filter.calls}
-    return attrs.evolve(
-        explanation,
-        rejections=tuple(
+    status = explanation.status
+    if status is not None and not explanation.rejections:
+        rejections = tuple(_failing(algorithm, pod, calls.get(status.plugin)))
+    else:
+        rejections = tuple(
             _with_details(calls.get(one.plugin), attempt, one)
             for one in explanation.rejections
-        ),
-        scores=scored.best() if scored else (),
-    )
+        )
+    best = scored.best() if scored else ()
+    return attrs.evolve(explanation, rejections=rejections, scores=best)
 
 
 def explain_and_score(
@@ -152,6 +154,25 @@ def _filtered(
             status = call.judge(attempt.state, attempt.pod, node)
             if status is not None:
                 yield _with_details(call, attempt, _rejection(node.name, status))
+
+
+def _failing(
+    algorithm: Algorithm, pod: Pod, call: FilterCall | None
+) -> Iterator[NodeRejection]:
+    """The nodes on which a filter fails that ended an attempt, if it says more of them.
+
+    An attempt names none of them, since one is enough to end it.
+    """
+    if call is None or not call.explains:
+        return
+    nodes = algorithm.nodes
+    attempt = Attempt.begin(CycleState(), pod, nodes)
+    if algorithm.pre_filter.run(attempt).status is not None:
+        return
+    for node in nodes.infos_at(nodes.rows):
+        status = call.judge(attempt.state, pod, node)
+        if status is not None and status.is_error:
+            yield _with_details(call, attempt, _rejection(node.name, status))
 
 
 def _with_details(

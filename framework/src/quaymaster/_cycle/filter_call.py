@@ -75,6 +75,11 @@ class FilterCall:
             return status.with_plugin(self.plugin)
         return self._failed(status)
 
+    @property
+    def explains(self) -> bool:
+        """Whether the plugin may have more to say of nodes."""
+        return self._explain is not None
+
     def explain(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[str]:
         """Return what the plugin has to say of a node that it has rejected."""
         if self._explain is None:
