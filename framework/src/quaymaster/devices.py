@@ -17,7 +17,7 @@ from quaymaster._devices.extended_resources import (
 )
 from quaymaster._devices.ids import DeviceId
 from quaymaster._devices.inventory import Inventory
-from quaymaster._devices.obstacles import BlockedDevice, Cause, CauseKind
+from quaymaster._devices.obstacles import BlockedDevice, DeviceObstacle, ObstacleKind
 from quaymaster._devices.shortages import Shortage
 
 __all__ = [
@@ -25,12 +25,12 @@ __all__ = [
     "AllocationError",
     "Allocator",
     "BlockedDevice",
-    "Cause",
-    "CauseKind",
     "DeviceId",
+    "DeviceObstacle",
     "ExtendedResources",
     "InvalidPoolsError",
     "Inventory",
+    "ObstacleKind",
     "Shortage",
     "StepLimitError",
     "may_be_served_by_devices",

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from quaymaster.devices import (
     AllocatedDevices,
     Allocator,
-    CauseKind,
     Inventory,
+    ObstacleKind,
     Shortage,
 )
 from quaymaster.objects import (
@@ -338,11 +338,11 @@ def test_devices_with_too_little_left_of_a_capacity() -> None:
     ]
 
 
-LIFTED: dict[CauseKind, dict[str, Any]] = {
-    CauseKind.SELECTOR: {"attributes": {"model": "a"}},
-    CauseKind.ATTRIBUTE: {"attributes": {"numa": 0}},
-    CauseKind.CAPACITY: {"capacity": {"memory": "8Gi"}},
-    CauseKind.TAINT: {"taints": ()},
+LIFTED: dict[ObstacleKind, dict[str, Any]] = {
+    ObstacleKind.SELECTOR: {"attributes": {"model": "a"}},
+    ObstacleKind.ATTRIBUTE: {"attributes": {"numa": 0}},
+    ObstacleKind.CAPACITY: {"capacity": {"memory": "8Gi"}},
+    ObstacleKind.TAINT: {"taints": ()},
 }
 
 
@@ -381,7 +381,7 @@ def test_device_will_do_once_all_is_gone_that_is_said_of_it(
             return
         [[blocked]] = [one.blocked for one in found]
         for cause in blocked.causes:
-            if cause.kind is CauseKind.ALLOCATED:
+            if cause.kind is ObstacleKind.ALLOCATED:
                 is_taken = False
                 continue
             for field, values in LIFTED[cause.kind].items():

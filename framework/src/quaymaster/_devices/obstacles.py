@@ -16,10 +16,10 @@ from quaymaster._devices.requests import ClaimRequests, Request
 from quaymaster._devices.sliced import SlicedDevice, VerdictError
 from quaymaster._objects import Node
 
-__all__ = ["BlockedDevice", "Cause", "CauseKind", "Obstacles"]
+__all__ = ["BlockedDevice", "DeviceObstacle", "ObstacleKind", "Obstacles"]
 
 
-class CauseKind(enum.StrEnum):
+class ObstacleKind(enum.StrEnum):
     """What kind of thing keeps a device from a request."""
 
     SELECTOR = "selector"
@@ -42,7 +42,7 @@ class CauseKind(enum.StrEnum):
 
 
 @attrs.frozen
-class Cause:
+class DeviceObstacle:
     """One thing that keeps a device from a request.
 
     Attributes:
@@ -50,7 +50,7 @@ class Cause:
         text: What it is, said after a device or a number of devices.
     """
 
-    kind: CauseKind
+    kind: ObstacleKind
     text: str
 
 
@@ -65,7 +65,7 @@ class BlockedDevice:
     """
 
     device: DeviceId
-    causes: tuple[Cause, ...]
+    causes: tuple[DeviceObstacle, ...]
 
     @property
     def text(self) -> str:
@@ -79,7 +79,7 @@ class BlockedDevice:
         It wants those that are selected and have room, be they free or not.
         """
         kinds = {one.kind for one in self.causes}
-        return not kinds & {CauseKind.SELECTOR, CauseKind.CAPACITY}
+        return not kinds & {ObstacleKind.SELECTOR, ObstacleKind.CAPACITY}
 
 
 class Obstacles:
@@ -116,31 +116,32 @@ class Obstacles:
 
     def of(
         self, request: Request, claim: ClaimRequests, device: SlicedDevice, pool: Pool
-    ) -> tuple[Cause, ...]:
+    ) -> tuple[DeviceObstacle, ...]:
         """Return all that keeps a device from a request; nothing if it would do."""
         selectors = tuple(
-            Cause(CauseKind.SELECTOR, text) for text in _unselected(request, device)
+            DeviceObstacle(ObstacleKind.SELECTOR, text)
+            for text in _unselected(request, device)
         )
         return selectors or tuple(self._of_selected(request, claim, device, pool))
 
     def _of_selected(
         self, request: Request, claim: ClaimRequests, device: SlicedDevice, pool: Pool
-    ) -> Iterator[Cause]:
+    ) -> Iterator[DeviceObstacle]:
         if not request.has_admin_access and device.id in self._allocated.whole:
-            yield Cause(CauseKind.ALLOCATED, "allocated")
+            yield DeviceObstacle(ObstacleKind.ALLOCATED, "allocated")
         if text := self._capacity_problem(request, device):
-            yield Cause(CauseKind.CAPACITY, text)
+            yield DeviceObstacle(ObstacleKind.CAPACITY, text)
         shared_out = device.is_shared and device.id in self._allocated.consumed
         if device.device.consumes_counters and not shared_out:
             for name, counter in self._counters.short_for(device, pool):
                 text = f'with too little left of counter "{counter}" of "{name}"'
-                yield Cause(CauseKind.COUNTERS, text)
+                yield DeviceObstacle(ObstacleKind.COUNTERS, text)
         for taint in request.untolerated(device):
             value = f"={taint.value}" if taint.value else ""
             text = f"with taint {taint.key}{value}:{taint.effect}"
-            yield Cause(CauseKind.TAINT, text)
+            yield DeviceObstacle(ObstacleKind.TAINT, text)
         for text in self._missing_attributes(request, claim, device):
-            yield Cause(CauseKind.ATTRIBUTE, text)
+            yield DeviceObstacle(ObstacleKind.ATTRIBUTE, text)
 
     def _capacity_problem(self, request: Request, device: SlicedDevice) -> str:
         try:

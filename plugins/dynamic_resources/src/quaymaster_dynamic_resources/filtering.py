@@ -14,11 +14,11 @@ from quaymaster.devices import (
     AllocatedDevices,
     AllocationError,
     Allocator,
-    CauseKind,
     DeviceId,
     ExtendedResources,
     InvalidPoolsError,
     Inventory,
+    ObstacleKind,
     Shortage,
     StepLimitError,
 )
@@ -57,7 +57,7 @@ _OF_EARLIER_ATTEMPT: Final = Status.unresolvable(
 )
 _NOT_SERVED: Final = Status.unresolvable("cannot fit resource")
 _NOTHING: Final = Demand((), ())
-_TAKEN: Final = (CauseKind.ALLOCATED, CauseKind.CAPACITY)
+_TAKEN: Final = (ObstacleKind.ALLOCATED, ObstacleKind.CAPACITY)
 _NAMED: Final = 4
 """How many claims are named that have devices."""
 # Chosen, not measured: upstream searches for as long as it may, on its machine.
