@@ -9,6 +9,11 @@ from quaymaster._comparing.environments import (
 from quaymaster._comparing.estimates import Estimate
 from quaymaster._comparing.outcome import Decision, Outcome
 from quaymaster._comparing.variants import ComparedVariant, Measures, Variant
+from quaymaster._comparing.versions import (
+    ChangedDecision,
+    VersionChanges,
+    version_changes,
+)
 from quaymaster._cycle.explanation import (
     Explanation,
     JudgedNode,
@@ -53,6 +58,7 @@ __all__ = [
     "Attempt",
     "Cause",
     "ChangeKind",
+    "ChangedDecision",
     "ComparedVariant",
     "Comparison",
     "Decision",
@@ -93,6 +99,7 @@ __all__ = [
     "UnscheduledPod",
     "Variant",
     "VariantResult",
+    "VersionChanges",
     "WhichAttempt",
     "WhyNot",
     "compare",
@@ -101,4 +108,5 @@ __all__ = [
     "observe",
     "simulate",
     "suggest_changes",
+    "version_changes",
 ]

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from quaymaster import Handle, Pod, hookimpl
-from quaymaster.config import SchedulerConfig, parse_config
+from quaymaster.config import Kubernetes, SchedulerConfig, parse_config
 from quaymaster.objects import Time
 from quaymaster.scheduler import PluginRegistry
 from tests.kit.documents import HEADER
@@ -28,6 +28,7 @@ from tests.kit.kinds import PodGroup
 Tree: TypeAlias = dict[str, Any]
 
 NOW = 1_800_000_000.0
+PLAYED = Kubernetes("1.36")
 VERSION = {"gitVersion": "v1.36.2"}
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"
 EVENTS = "/apis/events.k8s.io/v1/events"
@@ -108,17 +109,25 @@ def kinds(*names: str) -> Tree:
     return {"resources": [{"name": name} for name in names]}
 
 
-def config_of(registry: PluginRegistry, **settings: object) -> SchedulerConfig:
+def config_of(
+    registry: PluginRegistry, kubernetes: Kubernetes, **settings: object
+) -> SchedulerConfig:
     names = ("PrioritySort", "DefaultBinder", "Groups")
     enabled = {"disabled": [{"name": "*"}], "enabled": [{"name": n} for n in names]}
     profile = {"plugins": {"multiPoint": enabled}}
-    return parse_config({**HEADER, "profiles": [profile], **settings}, registry)
+    document = {**HEADER, "profiles": [profile], **settings}
+    return parse_config(document, registry, kubernetes=kubernetes)
 
 
-def found(server: Server | Silent, **settings: object) -> dict[str, list[Finding]]:
+def found(
+    server: Server | Silent,
+    kubernetes: Kubernetes = PLAYED,
+    /,
+    **settings: object,
+) -> dict[str, list[Finding]]:
     """What the doctor finds, by the names of its checks."""
     registry = PluginRegistry.discover().with_plugin(Groups)
-    config = config_of(registry, **settings)
+    config = config_of(registry, kubernetes, **settings)
     patient = Patient(
         client=server,
         config=config,
@@ -177,20 +186,34 @@ def test_right_that_is_missing_is_named_with_who_needs_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "state"),
+    ("played", "version", "state"),
     [
-        ("v1.36.0", State.OK),
-        ("v1.37.1-gke.12", State.OK),
-        ("v1.35.4", State.WARNING),
-        ("v1.38.0", State.WARNING),
-        ("nightly", State.WARNING),
+        ("1.36", "v1.36.0", State.OK),
+        ("1.36", "v1.37.1-gke.12", State.OK),
+        ("1.36", "v1.35.4", State.WARNING),
+        ("1.36", "v1.38.0", State.WARNING),
+        ("1.36", "nightly", State.WARNING),
+        ("1.37", "v1.37.1", State.OK),
+        ("1.37", "v1.38.0", State.OK),
+        ("1.37", "v1.36.2", State.WARNING),
     ],
 )
-def test_server_may_be_one_minor_release_ahead(version: str, state: State) -> None:
+def test_server_may_be_one_minor_release_ahead(
+    played: str, version: str, state: State
+) -> None:
     server = Server({"/version": {"gitVersion": version}})
-    (one,) = found(server)["version"]
+    (one,) = found(server, Kubernetes(played))["version"]
     assert one.state is state
     assert version in one.text
+
+
+@pytest.mark.parametrize(("played", "server"), [("1.36", "1.37"), ("1.37", "1.36")])
+def test_decisions_of_the_servers_own_version_are_offered(
+    played: str, server: str
+) -> None:
+    answers = Server({"/version": {"gitVersion": f"v{server}.1"}})
+    (one,) = found(answers, Kubernetes(played))["version"]
+    assert f"decisions are those of {played}; --kubernetes {server} makes" in one.text
 
 
 @pytest.mark.parametrize(
