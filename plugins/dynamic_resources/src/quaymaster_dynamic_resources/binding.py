@@ -88,6 +88,8 @@ class ClaimBinder:
         loose = []
         for place, claim in enumerate(state.claims):
             uid = state.implicit_uid if place == state.implicit else claim.uid
+            if place not in state.reserved:
+                uid = ""  # another pod may have promised devices to it since
             undo = self._undo(state, place, pod)
             if undo is None and place not in state.in_doubt:
                 self._tracker.release(uid)
