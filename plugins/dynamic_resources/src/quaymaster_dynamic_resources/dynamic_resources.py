@@ -73,7 +73,7 @@ from quaymaster_dynamic_resources.hints import (
 )
 from quaymaster_dynamic_resources.remembered import RememberedVerdicts, VerdictMemo
 from quaymaster_dynamic_resources.score import score_of
-from quaymaster_dynamic_resources.settling import Settlements
+from quaymaster_dynamic_resources.settling import Loose, Settlements
 from quaymaster_dynamic_resources.state import ClaimsState, NodeAllocation
 from quaymaster_dynamic_resources.tracker import ClaimTracker
 from quaymaster_dynamic_resources.verifying import differences
@@ -367,7 +367,13 @@ class DynamicResources:
         cluster = self._handle.cluster
         for claim in claims.unavailable_claims:
             if not is_used_by_others(claim, pod):
-                deallocate(cluster, claim)
+                try:
+                    self._tracker.written(deallocate(cluster, claim), "")
+                except ApiError:
+                    # It may have been done: then the pod must not be bound to it.
+                    loose = [Loose(claim, "", None)]
+                    self._settlements.begin(self._handle, pod, loose)
+                    raise
                 return _DEALLOCATED
         if claims.implicit >= 0:
             claim = claims.claims[claims.implicit]
