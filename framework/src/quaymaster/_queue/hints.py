@@ -128,6 +128,9 @@ class HintRegistry:
             plugin for profile in self._profiles.values() for plugin in profile.indexes
         )
         self._has_indexes = bool(self._indexing)
+        self._indexes_of: dict[
+            tuple[str, ClusterEvent], Sequence[HintIndex] | None
+        ] = {}
         self._interested: dict[ClusterEvent, Sequence[str]] = {}
         self._ungating: dict[tuple[str, ClusterEvent], bool] = {}
         self._watched: dict[tuple[EventResource, ActionType], bool] = {}
@@ -190,19 +193,30 @@ class HintRegistry:
         new: ApiObject | None,
     ) -> Iterable[Hashable] | None:
         """The keys of the pods of a plugin, in any profile; None: all of them."""
+        indexes = self._indexes(plugin, event)
+        if indexes is None:
+            return None
         found: list[Hashable] = [_ALWAYS]
-        for profile in self._profiles.values():
-            for one in profile.registrations:
-                if one.plugin != plugin or not one.event.matches(event):
-                    continue
-                if one.hint_index is None:
-                    return None
-                keys = _asked(plugin, one.hint_index.event_keys, old, new)
-                if keys is None:
-                    return None
-                found.append((one.hint_index, _ALWAYS))
-                found += ((one.hint_index, key) for key in keys)
+        for index in indexes:
+            keys = _asked(plugin, index.event_keys, old, new)
+            if keys is None:
+                return None
+            found.append((index, _ALWAYS))
+            found += ((index, key) for key in keys)
         return found
+
+    def _indexes(self, plugin: str, event: ClusterEvent) -> Sequence[HintIndex] | None:
+        """The indexes of a plugin for an event; None: a registration has none."""
+        key = (plugin, event)
+        if key not in self._indexes_of:
+            found = [
+                one.hint_index
+                for one in self._registrations()
+                if one.plugin == plugin and one.event.matches(event)
+            ]
+            indexes = [index for index in found if index is not None]
+            self._indexes_of[key] = indexes if len(indexes) == len(found) else None
+        return self._indexes_of[key]
 
     def may_ungate(self, plugin: str, event: ClusterEvent) -> bool:
         """Whether a gating plugin wants to hear of an event, in any profile."""

@@ -236,8 +236,11 @@ class ClaimTracker:
                 self._count(uid, None)
                 self._count(claim.uid, None)
                 continue
-            self._written[claim.key] = claim
-            if self._informers.get(ResourceClaim, claim.key) is None:
+            stored = self._informers.get(ResourceClaim, claim.key)
+            # What the informer has told of already, it does not tell of again.
+            if stored is None or _version(stored) < _version(claim):
+                self._written[claim.key] = claim
+            if stored is None:
                 self._unheard[claim.key] = None
             if was_in_flight and uid != claim.uid:
                 # The informer may have told of the claim by its other uid already:
