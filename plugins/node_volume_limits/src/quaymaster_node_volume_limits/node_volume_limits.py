@@ -9,7 +9,7 @@ Mirrors ``NodeVolumeLimits`` (kube-scheduler 1.36.2,
 """
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -34,6 +34,7 @@ from quaymaster import (
     on_pod,
 )
 from quaymaster.objects import (
+    CSIDriver,
     CSINode,
     PersistentVolume,
     PersistentVolumeClaim,
@@ -145,11 +146,16 @@ class _Verdicts:
 _LOOKUPS = StateKey[_Lookups]("NodeVolumeLimits")
 
 
+def _missing(driver: str) -> Status:
+    return Status.unschedulable(f"{driver} CSI driver is not installed on the node")
+
+
 class NodeVolumeLimits:
     """Rejects nodes where the pod's volumes would exceed a driver's limit."""
 
     scope = Scope.NODE
     reads = (
+        CSIDriver,
         CSINode,
         PersistentVolume,
         PersistentVolumeClaim,
@@ -162,6 +168,7 @@ class NodeVolumeLimits:
         self._informers = informers = handle.informers
         self._attachments = Attachments(informers)
         self._rows = VolumeRows(informers, self._attachments)
+        self._wants_drivers = handle.kubernetes.enabled("VolumeLimitScaling")
 
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
@@ -187,6 +194,9 @@ class NodeVolumeLimits:
         wanted = lookups.wanted(has_csi_node=csi_node is not None)
         if isinstance(wanted, Status):
             return wanted
+        missing = self._missing(wanted, csi_node)
+        if missing is not None:
+            return missing
         limits = volume_limits(csi_node) if wanted else {}
         if not limits:
             return None
@@ -224,12 +234,41 @@ class NodeVolumeLimits:
             wanted = lookups.wanted(has_csi_node=has_csi_node)
             if isinstance(wanted, Status):
                 verdicts.add(there, wanted)
-            elif has_csi_node and wanted:
+                continue
+            if has_csi_node and wanted:
                 verdicts.add(self._rows.exceeded(wanted, nodes, rows), _TOO_MANY)
-                problem = self._rows.first_problem(nodes, rows)
+            # After that, since a driver that is missing is told before full nodes.
+            lacking: BoolArray = np.zeros(len(there), dtype=np.bool_)
+            for driver in reversed(self._awaited(wanted)):
+                absent = there & ~self._rows.has_driver(driver, rows)
+                verdicts.add(absent if absent.any() else None, _missing(driver))
+                lacking |= absent
+            if has_csi_node and wanted:
+                problem = self._rows.first_problem(nodes, rows, lacking)
                 if problem is not None:
                     verdicts.errors[problem[0]] = Status.from_error(problem[1])
         return verdicts.result()
+
+    def _missing(
+        self, wanted: Collection[Attachable], csi_node: CSINode | None
+    ) -> Status | None:
+        """Return that a driver is missing which must be there, the first by name."""
+        there = {one.name for one in csi_node.spec.drivers} if csi_node else set()
+        for driver in self._awaited(wanted):
+            if driver not in there:
+                return _missing(driver)
+        return None
+
+    def _awaited(self, wanted: Collection[Attachable]) -> Sequence[str]:
+        """The drivers whose volumes are for nodes alone that list them, by name."""
+        if not self._wants_drivers:
+            return ()
+        return [
+            name
+            for name in sorted({one.driver for one in wanted})
+            if (driver := self._informers.get(CSIDriver, name)) is not None
+            and driver.spec.prevent_pod_scheduling_if_missing
+        ]
 
     def _in_use(self, node: NodeInfo) -> set[Attachable]:
         """Return what the pods on a node have attached to it."""

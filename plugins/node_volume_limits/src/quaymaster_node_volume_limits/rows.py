@@ -36,6 +36,8 @@ class VolumeRows:
         self._usage = VolumeUsage(informers, attachments)
         self._column = ObjectColumn(informers, CSINode, listed_limits)
         self._limits: CodedColumn[Limits] = CodedColumn(0)
+        self._listed = ObjectColumn(informers, CSINode, _drivers)
+        self._drivers: CodedColumn[tuple[str, ...]] = CodedColumn(0)
         self._limits_revision = -1
         self._has_csi_node: BoolArray = np.zeros(0, dtype=np.bool_)
         self._allowed: dict[str, Int64Array] = {}
@@ -43,6 +45,7 @@ class VolumeRows:
     def sync(self, nodes: NodeTable) -> None:
         """Take over changes of limits; volumes in use follow when they are needed."""
         self._limits = self._column.of(nodes)
+        self._drivers = self._listed.of(nodes)
         if self._column.revision != self._limits_revision:
             self._limits_revision = self._column.revision
             self._has_csi_node = self._limits.codes >= 0
@@ -52,6 +55,10 @@ class VolumeRows:
         """Return which nodes have a CSINode, shape ``(N,)``."""
         found: BoolArray = self._has_csi_node[rows]
         return found
+
+    def has_driver(self, driver: str, rows: Rows) -> BoolArray:
+        """Return which nodes list a driver, shape ``(N,)``."""
+        return self._drivers.test(lambda listed: driver in (listed or ()), rows)
 
     def exceeded(
         self, wanted: Collection[Attachable], nodes: NodeTable, rows: Rows
@@ -81,16 +88,24 @@ class VolumeRows:
         return exceeded
 
     def first_problem(
-        self, nodes: NodeTable, rows: Rows
+        self, nodes: NodeTable, rows: Rows, passed_over: BoolArray
     ) -> tuple[int, VolumeError] | None:
-        """Find the first node with limits on which a pod's volumes are broken."""
+        """Find the first node with limits on which a pod's volumes are broken.
+
+        Args:
+            nodes: The nodes.
+            rows: The rows in question.
+            passed_over: Which of them do not count, shape ``(N,)``.
+        """
         self._usage.sync(nodes)
         problems, limits = self._usage.problems, self._limits
         if not problems:
             return None
         for position, row in enumerate(nodes.row_numbers(rows).tolist()):
             error, code = problems.get(row), int(limits.codes[row])
-            if error is not None and code >= 0 and limits.values[code]:
+            if error is None or passed_over[position]:
+                continue
+            if code >= 0 and limits.values[code]:
                 return position, error
         return None
 
@@ -116,6 +131,10 @@ class VolumeRows:
                 # on both sides, as upstream.
                 added[list(using)] -= 1
         return added[rows]
+
+
+def _drivers(csi_node: CSINode) -> tuple[str, ...]:
+    return tuple(one.name for one in csi_node.spec.drivers)
 
 
 def _allowed(driver: str, limits: Limits | None) -> int:

@@ -1,14 +1,15 @@
 """The arguments of VolumeBinding.
 
-Mirrors ``VolumeBindingArgs`` (kube-scheduler 1.36.2, ``pkg/scheduler/apis/config``:
-types, defaults and validation).
+Mirrors ``VolumeBindingArgs`` (kube-scheduler 1.36.2 and 1.37.1,
+``pkg/scheduler/apis/config``: types, defaults and validation).
 """
 
-from collections.abc import Iterator
+import itertools
+from typing import Final
 
 import attrs
 
-from quaymaster.config import ArgsError, integer
+from quaymaster.config import ArgsError, Kubernetes, integer
 
 __all__ = ["UtilizationShapePoint", "VolumeBindingArgs"]
 
@@ -26,24 +27,46 @@ class UtilizationShapePoint:
     score: int = attrs.field(default=0, validator=integer(0, 10))
 
 
+_GATE: Final = "StorageCapacityScoring"
+_FREE_IS_BEST: Final = (
+    UtilizationShapePoint(utilization=0, score=10),
+    UtilizationShapePoint(utilization=100, score=0),
+)
+
+
 @attrs.frozen(kw_only=True)
 class VolumeBindingArgs:
     """The arguments of VolumeBinding.
 
     Attributes:
         bind_timeout_seconds: How long a pod waits for its volumes before it is bound.
-        shape: How storage capacity would be scored. It must not be given, as long as
-            the feature gate StorageCapacityScoring is off, which it is by default.
+        shape: How the utilization of storage is scored, by rising utilization, while
+            the feature gate StorageCapacityScoring is on, as it is by default since
+            Kubernetes 1.37. While it is off, no shape may be given.
     """
 
     bind_timeout_seconds: int = attrs.field(default=600, validator=integer(0))
     shape: tuple[UtilizationShapePoint, ...] | None = None
 
-    def validate(self) -> Iterator[ArgsError]:
-        """Whether a shape is given that nobody would look at."""
-        if self.shape is not None:
-            text = (
-                "expected nothing, since the feature gate StorageCapacityScoring is "
-                "off: remove it"
-            )
-            yield ArgsError("shape", text)
+    def completed(self, kubernetes: Kubernetes) -> "VolumeBindingArgs":
+        """Return the arguments with the default shape, if shapes are looked at.
+
+        Raises:
+            ArgsError: A shape is given that nobody would look at, or is none.
+        """
+        if not kubernetes.enabled(_GATE):
+            if self.shape is None:
+                return self
+            text = f"expected nothing, since the feature gate {_GATE} is off: remove it"
+            raise ArgsError("shape", text)
+        if self.shape is None:
+            return attrs.evolve(self, shape=_FREE_IS_BEST)
+        if not self.shape:
+            raise ArgsError("shape", "expected at least one point, got none")
+        for index, (point, after) in enumerate(itertools.pairwise(self.shape), 1):
+            if point.utilization >= after.utilization:
+                raise ArgsError(
+                    f"shape[{index}].utilization",
+                    f"expected more than {point.utilization}, got {after.utilization}",
+                )
+        return self

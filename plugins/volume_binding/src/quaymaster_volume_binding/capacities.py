@@ -24,11 +24,24 @@ class Room:
     def __init__(self, size_bytes: int) -> None:
         self._size_bytes = size_bytes
         self._topologies: dict[str, VolumeTopology] = {}
+        self._capacities: dict[str, CSIStorageCapacity] = {}
         self._tally = VolumeTopologyCounts()
 
     def includes(self, labels: Mapping[str, str]) -> bool:
         """Return whether a volume can be made for a node with these labels."""
         return self._tally.any_from(labels)
+
+    def capacity_at(self, labels: Mapping[str, str]) -> int | None:
+        """Return the capacity behind it for a node with these labels, in bytes.
+
+        Of several capacities that would do, upstream takes any; here it is the first by
+        namespace and name. None if there is none.
+        """
+        for key in sorted(self._topologies):
+            if self._topologies[key].includes(labels):
+                capacity = self._capacities[key].capacity
+                return 0 if capacity is None else capacity.value
+        return None
 
     def rows(self, nodes: NodeTable, rows: Rows) -> BoolArray:
         """Return for which nodes a volume can be made, shape ``(N,)``."""
@@ -38,12 +51,15 @@ class Room:
     def put(self, key: str, capacity: CSIStorageCapacity | None) -> None:
         """Replace what one CSIStorageCapacity says."""
         old = self._topologies.pop(key, None)
+        self._capacities.pop(key, None)
         if old is not None:
             self._tally.add(old, -1)
         new = None if capacity is None else self._topology(capacity)
         if new is not None:
             self._topologies[key] = new
             self._tally.add(new)
+            assert capacity is not None  # its topology is known
+            self._capacities[key] = capacity
 
     def _topology(self, capacity: CSIStorageCapacity) -> VolumeTopology | None:
         """Return where one capacity allows a volume of the size; None if nowhere."""

@@ -59,6 +59,11 @@ class Finder:
             if claim.selected_node is not None
         }
 
+    @property
+    def has_waiting(self) -> bool:
+        """Whether some claims are bound once the pod has a node."""
+        return bool(self.claims.selected or self.claims.open)
+
     def migrated_on(self, node_name: str) -> str:
         """Return the plugins that CSI drivers replace on a node, if any matters."""
         return self._lookup.migrated_on(node_name) if self._needs_migration else ""
@@ -121,7 +126,7 @@ class Finder:
 
     def _plan(self, node_name: str, labels: Mapping[str, str]) -> VolumePlan | Problem:
         claims = self.claims
-        if not claims.selected and not claims.open:
+        if not self.has_waiting:
             return NOTHING_TO_DO
         if self.selected_nodes - {node_name}:
             return Problem.BIND_CONFLICT

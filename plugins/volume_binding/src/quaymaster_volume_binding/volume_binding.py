@@ -22,6 +22,7 @@ from quaymaster import (
     CycleState,
     EventsOf,
     Handle,
+    Int64Array,
     NodeInfo,
     NodeTable,
     NodeVerdicts,
@@ -73,6 +74,7 @@ from quaymaster_volume_binding.judging import judge
 from quaymaster_volume_binding.lookup import Lookup
 from quaymaster_volume_binding.plans import VolumePlan
 from quaymaster_volume_binding.pod_claims import ClaimError, PodClaims, claims_of
+from quaymaster_volume_binding.scoring import CapacityScorer
 
 __all__ = ["VolumeBinding"]
 
@@ -154,6 +156,8 @@ class VolumeBinding:
         self._timeout_seconds = args.bind_timeout_seconds
         self._handle = handle
         self._lookup = Lookup(handle.informers)
+        # Complete arguments have a shape if the feature gate is on.
+        self._scorer = None if args.shape is None else CapacityScorer(args.shape)
 
     def plan(self, state: CycleState, node_name: str) -> VolumePlan | None:
         """Return what is to be done for the pod's volumes on a node that passed."""
@@ -223,13 +227,30 @@ class VolumeBinding:
         return verdicts
 
     @hookimpl
-    def pre_score(self) -> Status:
-        # Upstream scores only with the feature gate StorageCapacityScoring.
-        return Status.skip()
+    def pre_score(self) -> Status | None:
+        return Status.skip() if self._scorer is None else None
 
     @hookimpl
-    def score(self) -> int:
-        return 0
+    def score(self, state: CycleState, node: NodeInfo) -> int:
+        scorer = self._scorer
+        if scorer is None:
+            return 0
+        volumes = state[_VOLUMES]
+        finder = volumes.finder
+        if finder is None or not finder.has_waiting:
+            return 0
+        plan = self._plan(volumes, node.name)
+        return 0 if plan is None else scorer.score(finder.claims, plan, node.labels)
+
+    @hookimpl
+    def score_nodes(
+        self, state: CycleState, nodes: NodeTable, rows: Rows
+    ) -> Int64Array:
+        finder = None if self._scorer is None else state[_VOLUMES].finder
+        if finder is None or not finder.has_waiting:
+            return np.zeros(nodes.count(rows), dtype=np.int64)
+        scores = [self.score(state, node) for node in nodes.infos_at(rows)]
+        return np.array(scores, dtype=np.int64)
 
     @hookimpl
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:

@@ -1,0 +1,119 @@
+"""Scores nodes by the storage that a pod's volumes would take there.
+
+Mirrors ``Score`` and ``buildScorerFunction`` (kube-scheduler 1.37.1,
+``pkg/scheduler/framework/plugins/volumebinding``).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from quaymaster import MAX_NODE_SCORE
+from quaymaster.objects import Quantity
+from quaymaster.volumes import class_of_claim, storage_of
+from quaymaster_volume_binding.args import UtilizationShapePoint
+from quaymaster_volume_binding.plans import VolumePlan
+from quaymaster_volume_binding.pod_claims import PodClaims
+
+__all__ = ["CapacityScorer"]
+
+_MAX_UTILIZATION: Final = 100
+_SCALE: Final = MAX_NODE_SCORE // 10  # the points of a shape score from 0 to 10
+_NOTHING: Final = Quantity(0)
+
+
+class _Use(NamedTuple):
+    """What volumes of one class would take, in bytes.
+
+    Attributes:
+        requested: How much is asked for.
+        capacity: Of how much.
+    """
+
+    requested: int
+    capacity: int
+
+
+class CapacityScorer:
+    """Turns the utilization of storage into scores, along a broken line.
+
+    Args:
+        shape: The corners of the line, by rising utilization.
+    """
+
+    def __init__(self, shape: Sequence[UtilizationShapePoint]) -> None:
+        self._line = [_value(shape, at) for at in range(_MAX_UTILIZATION + 1)]
+
+    def score(
+        self, claims: PodClaims, plan: VolumePlan, labels: Mapping[str, str]
+    ) -> int:
+        """Return the score of a node: the mean over the classes of the volumes.
+
+        Volumes that exist count if there are any, and else those that would be made on
+        storage whose capacity is known.
+
+        Args:
+            claims: The pod's claims.
+            plan: What would be done there.
+            labels: The node's labels.
+        """
+        uses = _static(plan) if plan.static else _made(claims, plan, labels)
+        if not uses:
+            return 0
+        total = sum(map(self._score, uses.values()))
+        return (2 * total + len(uses)) // (2 * len(uses))
+
+    def _score(self, use: _Use) -> int:
+        if not use.capacity or use.requested > use.capacity:
+            return self._line[_MAX_UTILIZATION]
+        return self._line[use.requested * _MAX_UTILIZATION // use.capacity]
+
+
+def _static(plan: VolumePlan) -> Mapping[str, _Use]:
+    """What existing volumes would take, by their class: of their sizes in all."""
+    uses: dict[str, _Use] = {}
+    for binding in plan.static:
+        spec = binding.volume.spec
+        known = uses.get(spec.storage_class_name, _Use(0, 0))
+        uses[spec.storage_class_name] = _Use(
+            known.requested + storage_of(binding.claim.spec.resources).value,
+            known.capacity + spec.capacity.get("storage", _NOTHING).value,
+        )
+    return uses
+
+
+def _made(
+    claims: PodClaims, plan: VolumePlan, labels: Mapping[str, str]
+) -> Mapping[str, _Use]:
+    """What volumes would take that have to be made, by class: of the room there."""
+    uses: dict[str, _Use] = {}
+    for name, requested, capacity in _provisions(claims, plan, labels):
+        known = uses.get(name, _Use(0, 0))
+        # All of them share the room.
+        uses[name] = _Use(known.requested + requested, capacity)
+    return uses
+
+
+def _provisions(
+    claims: PodClaims, plan: VolumePlan, labels: Mapping[str, str]
+) -> Iterator[tuple[str, int, int]]:
+    rooms = {one.claim.key: one.room for one in (*claims.selected, *claims.open)}
+    for claim in plan.provision:
+        room = rooms[claim.key]
+        capacity = room.capacity_at(labels) if room is not None else None
+        if capacity is not None:
+            requested = storage_of(claim.spec.resources).value
+            yield class_of_claim(claim), requested, capacity
+
+
+def _value(shape: Sequence[UtilizationShapePoint], utilization: int) -> int:
+    """The height of the line, rounded towards 0 between two corners."""
+    before = shape[0]
+    for corner in shape:
+        if utilization <= corner.utilization:
+            run = corner.utilization - before.utilization
+            rise = (corner.score - before.score) * _SCALE
+            part = rise * (utilization - before.utilization)
+            on_line = abs(part) // run if run else 0
+            return before.score * _SCALE + (on_line if part >= 0 else -on_line)
+        before = corner
+    return before.score * _SCALE
