@@ -5,6 +5,7 @@ from typing import Final
 
 import pytest
 
+from quaymaster.config import KUBERNETES_VERSIONS
 from quaymaster.scheduler import PluginRegistry
 from tests.parity.cluster import Path
 from tests.parity.recorded import recorded
@@ -63,7 +64,7 @@ _FIRST = 5
     ("family", "version"),
     [
         *((family, "1.36") for family in _DEVICES),
-        *((family, "1.36") for family in _FAMILIES),
+        *((family, one) for family in _FAMILIES for one in KUBERNETES_VERSIONS),
     ],
 )
 def test_decisions_are_those_of_kube_scheduler(
