@@ -328,7 +328,10 @@ def check_volume_binding(plugin: VolumeBinding, given: Given) -> None:
         state=given.state, nodes=given.nodes, rows=given.rows
     )
     _pre_score: Status | None = plugin.pre_score()
-    _score: int | Status = plugin.score()
+    _score: int | Status = plugin.score(state=given.state, node=given.node)
+    _score_nodes: Int64Array | Status = plugin.score_nodes(
+        state=given.state, nodes=given.nodes, rows=given.rows
+    )
     _reserve: Status | None = plugin.reserve(
         state=given.state, pod=given.pod, node_name=given.node_name
     )
