@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quaymaster import ApiObject
@@ -136,7 +136,6 @@ def test_wrong_shapes_are_refused(shape: list[dict[str, int]], message: str) -> 
         PluginHarness(VolumeBinding, args={"shape": shape}, kubernetes=NEW)
 
 
-@settings(max_examples=settings().max_examples // 4)
 @given(
     corners=st.lists(
         st.tuples(st.integers(0, 100), st.integers(0, 10)),

@@ -9,8 +9,8 @@ import pytest
 
 from quaymaster import Handle, Pod, QueueingHint
 from quaymaster.cluster import Cluster
-from quaymaster.devices import AllocatedDevices, DeviceId, Inventory
-from quaymaster.objects import AllocationResult, ResourceClaim
+from quaymaster.devices import AllocatedDevices, Inventory
+from quaymaster.objects import ResourceClaim
 from quaymaster_dynamic_resources import binding, dynamic_resources, writing
 from quaymaster_dynamic_resources.binding import ClaimBinder
 from quaymaster_dynamic_resources.filtering import NodeJudge
@@ -58,17 +58,6 @@ def early(original: Function) -> Function:
     return begin
 
 
-def by_the_first(original: Function) -> Function:
-    """Whoever lets go of a device frees it, whoever else has it."""
-
-    def remove(self: AllocatedDevices, allocation: AllocationResult) -> None:
-        original(self, allocation)
-        for one in allocation.devices.results:
-            self.whole.discard(DeviceId(one.driver, one.pool, one.device))
-
-    return remove
-
-
 def unread(_original: Function) -> Function:
     """A write that was not answered is not read."""
 
@@ -105,7 +94,6 @@ MUTATIONS: Sequence[tuple[type | ModuleType, str, Mutation, str]] = [
     (ClaimTracker, "_recount", nothing, f"{TWICE}|missed"),
     (AllocatedDevices, "add", nothing, f"{TWICE}|or missed"),
     (AllocatedDevices, "remove", nothing, "are lost|is lost|waits, but"),
-    (AllocatedDevices, "remove", by_the_first, f"{TWICE}|or missed"),
     (Inventory, "remove", nothing, "which is not there"),
     (Settlements, "holds_up", no, "not reserved|has no devices"),
     (ClaimBinder, "wait", nothing, "is not ready"),
