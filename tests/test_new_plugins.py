@@ -92,9 +92,13 @@ def test_code_for_every_subset_of_points_is_clean_and_loads(tmp_path: Path) -> N
 
 
 @pytest.mark.long
-def test_plugins_for_one_point_and_for_all_but_one_keep_the_contract() -> None:
-    for points in subsets([1, len(POINTS) - 1, len(POINTS)]):
-        check_contract(points)
+@pytest.mark.parametrize(
+    "points", list(subsets([1, len(POINTS) - 1, len(POINTS)])), ids="-".join
+)
+def test_plugins_for_one_point_and_for_all_but_one_keep_the_contract(
+    points: Sequence[str],
+) -> None:
+    check_contract(points)
 
 
 @pytest.mark.long

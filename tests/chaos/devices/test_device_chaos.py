@@ -16,7 +16,7 @@ _SHORT = 20
     "first",
     [
         pytest.param(first, marks=[pytest.mark.long] if first >= _SHORT else [])
-        for first in range(0, 1000, _RUN)
+        for first in range(0, 500, _RUN)
     ],
 )
 def test_no_history_gives_devices_twice_or_loses_any(first: int) -> None:
