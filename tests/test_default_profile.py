@@ -11,10 +11,10 @@ from tests.kit.documents import HEADER
 
 REGISTRY = PluginRegistry.discover()
 ORDERS = {
-    "preFilter": "NodeAffinity NodePorts NodeResourcesFit VolumeRestrictions "
-    "NodeVolumeLimits VolumeBinding VolumeZone PodTopologySpread InterPodAffinity "
-    "DynamicResources NodeDeclaredFeatures",
-    "filter": "NodeUnschedulable NodeName TaintToleration NodeAffinity NodePorts "
+    "preFilter": "NodeName NodeUnschedulable TaintToleration NodeAffinity NodePorts "
+    "NodeResourcesFit VolumeRestrictions NodeVolumeLimits VolumeBinding VolumeZone "
+    "PodTopologySpread InterPodAffinity DynamicResources NodeDeclaredFeatures",
+    "filter": "NodeName NodeUnschedulable TaintToleration NodeAffinity NodePorts "
     "NodeResourcesFit VolumeRestrictions NodeVolumeLimits VolumeBinding VolumeZone "
     "PodTopologySpread InterPodAffinity DynamicResources NodeDeclaredFeatures",
     "postFilter": "DynamicResources DefaultPreemption",
@@ -56,9 +56,8 @@ def test_rule_3_both_post_filter_plugins_are_heard() -> None:
     harness = SchedulerHarness([*nodes, make_pod(name="p", requests={"cpu": "9"})])
     harness.schedule_one()
     assert harness.message("p") == (
-        "0/2 nodes are available: 2 Insufficient cpu. no new claims to deallocate, "
-        "preemption: 0/2 nodes are available: 2 Preemption is not helpful for "
-        "scheduling."
+        "0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 nodes are "
+        "available: 2 Preemption is not helpful for scheduling."
     )
 
 

@@ -77,6 +77,9 @@ UPSTREAMS_ORDER = {
     "preEnqueue": ["SchedulingGates", "DynamicResources", "DefaultPreemption"],
     "queueSort": ["PrioritySort"],
     "preFilter": [
+        "NodeName",
+        "NodeUnschedulable",
+        "TaintToleration",
         "NodeAffinity",
         "NodePorts",
         "NodeResourcesFit",
@@ -90,8 +93,8 @@ UPSTREAMS_ORDER = {
         "NodeDeclaredFeatures",
     ],
     "filter": [
-        "NodeUnschedulable",
         "NodeName",
+        "NodeUnschedulable",
         "TaintToleration",
         "NodeAffinity",
         "NodePorts",

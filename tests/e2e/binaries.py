@@ -5,11 +5,14 @@ import os
 from pathlib import Path
 from typing import Final
 
+from quaymaster.config import Kubernetes
+
 __all__ = [
     "CACHE",
     "MISSING",
     "NAMES",
     "RELEASE",
+    "SERVED",
     "SOURCES",
     "ServersMissingError",
     "built_folder",
@@ -19,6 +22,7 @@ __all__ = [
 ]
 
 RELEASE: Final = "1.36.2"
+SERVED: Final = Kubernetes(RELEASE.rpartition(".")[0])
 SOURCES: Final = Path(__file__).parent / "servers"
 CACHE: Final = Path.home() / ".cache" / "quaymaster"
 NAMES: Final = (

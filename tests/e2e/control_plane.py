@@ -13,7 +13,7 @@ from typing import Final, Self
 
 import msgspec
 
-from tests.e2e.binaries import server_binary
+from tests.e2e.binaries import SERVED, server_binary
 from tests.e2e.client import ApiClient, Tree
 from tests.e2e.files import PREFIX, make_keys, sweep, write_kubeconfig, write_tokens
 from tests.e2e.ports import answers, ask, free_ports
@@ -198,6 +198,7 @@ class ControlPlane:
                 f"--kubeconfig={self.kubeconfig(user)}",
                 f"--config={file}",
                 f"--secure-port={port}",
+                f"--kubernetes={SERVED}",
                 *flags,
             ],
             is_ready=lambda: answers(f"https://127.0.0.1:{port}/readyz"),

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
+from tests.e2e.binaries import SERVED
 from tests.e2e.client import Tree
 from tests.e2e.control_plane import ControlPlane
 from tests.e2e.ports import answers, free_ports
@@ -95,7 +96,7 @@ def quaymaster(
     (port,) = free_ports(1)
     command = [sys.executable, "-m", "quaymaster", "run", f"--config={file}"]
     command += [f"--kubeconfig={kubeconfig or plane.kubeconfig()}"]
-    command += [f"--secure-port={port}"]
+    command += [f"--secure-port={port}", f"--kubernetes={SERVED}"]
     lives = f"https://127.0.0.1:{port}/livez"
     return plane.run(command, is_ready=lambda: answers(lives))
 

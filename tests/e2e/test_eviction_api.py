@@ -21,12 +21,13 @@ from quaymaster.planning import Drain, Effect, what_if
 from quaymaster.scheduler import PluginRegistry, VirtualClock
 from quaymaster.simulation import Simulation
 from quaymaster.testing import make_node, make_pod
+from tests.e2e.binaries import SERVED
 from tests.e2e.client import ApiClient, RefusedError, Tree, path_of
 from tests.e2e.control_plane import ControlPlane
 from tests.e2e.processes import eventually
 
 REGISTRY = PluginRegistry.discover()
-CONFIG = default_config(REGISTRY)
+CONFIG = default_config(REGISTRY, kubernetes=SERVED)
 
 Answer = tuple[str, str]
 """The message of a refusal, and its cause; both empty if the pod may go."""

@@ -19,6 +19,7 @@ from quaymaster.testing import (
     make_persistent_volume_claim,
     make_storage_class,
 )
+from tests.e2e.binaries import SERVED
 from tests.e2e.client import ApiClient, Tree, path_of
 from tests.e2e.control_plane import ControlPlane
 from tests.e2e.deployed import (
@@ -57,6 +58,7 @@ def scheduler(
         f"--config={config}",
         f"--kubeconfig={kubeconfig}",
         f"--secure-port={port}",
+        f"--kubernetes={SERVED}",
     ]
 
     def is_ready() -> bool:
@@ -168,7 +170,7 @@ def test_it_works_with_these_rights_and_asks_for_nothing_else(
         )
     asked = asked_by(plane, user)
     registry = PluginRegistry.discover()
-    needs = rights_of(load_config(config, registry), registry)
+    needs = rights_of(load_config(config, registry, kubernetes=SERVED), registry)
     paths = {one for one in asked if isinstance(one, str)}
     foreign = {
         str(one) for one in asked if isinstance(one, Right) and not is_given(one, needs)

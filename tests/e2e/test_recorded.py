@@ -12,6 +12,7 @@ import pytest
 from quaymaster.config import default_config
 from quaymaster.recording import Agreement, record, replay
 from quaymaster.scheduler import PluginRegistry
+from tests.e2e.binaries import SERVED
 from tests.e2e.client import Tree
 from tests.e2e.control_plane import ControlPlane
 from tests.e2e.follower import Follower
@@ -67,7 +68,8 @@ def test_decisions_of_kube_scheduler_are_made_again(
         coming = arrivals(count, nodes=NODES, seed=SEED, broken_volumes=False)
         assert trial.run(coming) == []
     registry = PluginRegistry.discover()
-    result = replay(file, config=default_config(registry), registry=registry)
+    config = default_config(registry, kubernetes=SERVED)
+    result = replay(file, config=config, registry=registry)
     counts = {one.value: number for one, number in result.counts().items()}
     size = file.stat().st_size
     sys.stderr.write(f"{counts}, {size} bytes for {result.pods} pods\n")
@@ -97,7 +99,8 @@ def test_burst_of_several_priorities_is_decided_again(
                 what="the bindings of all pods",
             )
     registry = PluginRegistry.discover()
-    result = replay(file, config=default_config(registry), registry=registry)
+    config = default_config(registry, kubernetes=SERVED)
+    result = replay(file, config=config, registry=registry)
     counts = {one.value: number for one, number in result.counts().items()}
     sys.stderr.write(f"{counts}, {result.tried()} tried, {dict(result.widths())}\n")
     assert len(result.decisions) == BURST

@@ -12,6 +12,7 @@ from quaymaster.config import declared_kinds, default_config
 from quaymaster.manifests import load
 from quaymaster.scheduler import PluginRegistry
 from quaymaster.simulation import Attempt, WhichAttempt, explain_pod
+from tests.e2e.binaries import SERVED
 from tests.e2e.client import Tree
 from tests.e2e.scheduler_log import Opinion
 from tests.kit.internals.kubernetes import (
@@ -69,7 +70,7 @@ class Adviser:
 
     def __init__(self, kubeconfig: Path) -> None:
         self._registry = PluginRegistry.discover()
-        self._config = default_config(self._registry)
+        self._config = default_config(self._registry, kubernetes=SERVED)
         self._kinds = declared_kinds(self._config, self._registry)
         self._client = ApiClient(find_access(kubeconfig=str(kubeconfig), context=""))
 

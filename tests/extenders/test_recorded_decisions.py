@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from quaymaster import ApiObject, Node, Pod
-from quaymaster.config import SchedulerConfig, parse_config
+from quaymaster.config import Kubernetes, SchedulerConfig, parse_config
 from quaymaster.objects import from_wire
 from quaymaster.scheduler import PluginRegistry
 from tests.extenders.replay import Replay
@@ -21,6 +21,7 @@ from tests.extenders.rules import RuledExtenders, Tree, serving
 
 _FILE = Path(__file__).with_name("data") / "decisions.jsonl.gz"
 _REGISTRY = PluginRegistry.discover()
+_RECORDED = Kubernetes("1.36")
 _GHOST = "ghost"  # a node that only an extender knows
 
 
@@ -71,7 +72,7 @@ def test_slow_and_fast_attempts_agree(case: Tree, extenders: RuledExtenders) -> 
 def _config(case: Tree, extenders: RuledExtenders) -> SchedulerConfig:
     extenders.rules = case["rules"]
     document = {**case["profile"], "extenders": extenders.configs(case["extenders"])}
-    return parse_config(document, _REGISTRY, source="test")
+    return parse_config(document, _REGISTRY, source="test", kubernetes=_RECORDED)
 
 
 def _check_outcome(pod: Pod, decision: Tree) -> None:

@@ -22,6 +22,7 @@ from quaymaster._volumes.csi import (
     in_tree_plugin,
     is_migrated,
 )
+from quaymaster._volumes.first_reached import FirstReached
 from quaymaster._volumes.names import (
     BETA_STORAGE_CLASS,
     BOUND_BY_CONTROLLER,
@@ -29,7 +30,7 @@ from quaymaster._volumes.names import (
     NO_PROVISIONER,
     SELECTED_NODE,
 )
-from quaymaster._volumes.pool import Candidates, VolumePool, storage_of
+from quaymaster._volumes.pool import Candidates, VolumePool, size_of, storage_of
 from quaymaster._volumes.topologies import allows_topology
 from quaymaster._volumes.volume_topology import VolumeTopology, VolumeTopologyCounts
 
@@ -40,6 +41,7 @@ __all__ = [
     "NO_PROVISIONER",
     "SELECTED_NODE",
     "Candidates",
+    "FirstReached",
     "TranslationError",
     "VolumePool",
     "VolumeTopology",
@@ -60,6 +62,7 @@ __all__ = [
     "is_migrated",
     "reference_to",
     "selected_node",
+    "size_of",
     "storage_of",
     "volumes_fragment",
     "volumes_of",

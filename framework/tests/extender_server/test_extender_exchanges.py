@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from quaymaster import Code, Node, Pod
-from quaymaster.config import default_config
+from quaymaster.config import Kubernetes, default_config
 from quaymaster.objects import from_wire
 from quaymaster.scheduler import PluginRegistry
 from quaymaster.simulation import explain_pod
@@ -37,12 +37,14 @@ def read() -> tuple[Sequence[Node | Pod], Sequence[Mapping[str, Any]]]:
 
 
 OBJECTS, EXCHANGES = read()
+RECORDED = Kubernetes("1.36")
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[ExtenderServer]:
     registry = PluginRegistry.discover()
-    service = ExtenderService(default_config(registry), registry, OBJECTS)
+    config = default_config(registry, kubernetes=RECORDED)
+    service = ExtenderService(config, registry, OBJECTS)
     with ExtenderServer(("127.0.0.1", 0), service) as found:
         yield found
 
@@ -79,8 +81,9 @@ def test_answers_are_what_our_own_scheduler_decides(
         resources.setdefault("limits", resources.get("requests"))
     pod = from_wire(tree, Pod)
     registry = PluginRegistry.discover()
+    config = default_config(registry, kubernetes=RECORDED)
     explained = explain_pod(
-        pod.key, [*OBJECTS, pod], config=default_config(registry), registry=registry
+        pod.key, [*OBJECTS, pod], config=config, registry=registry
     ).explanation
     assert explained is not None
     rejected = {one.node: one for one in explained.rejections}

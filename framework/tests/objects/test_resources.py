@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from quaymaster import Pod
+from quaymaster.config import Kubernetes
 from quaymaster.objects import (
     DEFAULT_MEMORY_REQUEST,
     DEFAULT_MILLI_CPU_REQUEST,
@@ -313,14 +314,14 @@ def test_resize_that_is_deferred_counts_with_the_wish() -> None:
     assert pod_usage(resized).requests.milli_cpu == 4000
 
 
-def test_resize_of_sidecars_counts_but_not_of_plain_init_containers() -> None:
+def test_before_1_37_plain_init_containers_are_not_resized() -> None:
     pod = make_pod(
         containers=[named("main", "1")],
         init_containers=[named("init", "1"), named("side", "1", sidecar=True)],
     )
     statuses = (status_of("init", "9"), status_of("side", "2"))
     resized = with_status(pod, init_container_statuses=statuses)
-    assert pod_usage(resized).requests.milli_cpu == 3000
+    assert pod_usage(resized, Kubernetes("1.36")).requests.milli_cpu == 3000
 
 
 def test_statuses_find_their_containers_in_any_order() -> None:
@@ -332,11 +333,12 @@ def test_statuses_find_their_containers_in_any_order() -> None:
     )
 
 
-def test_status_without_resources_changes_nothing() -> None:
+def test_before_1_37_status_without_resources_changes_nothing() -> None:
     pod = make_pod(containers=[named("main", "1")])
     report = ContainerStatus(name="main", allocated_resources={"cpu": Quantity(5)})
     running = with_status(pod, container_statuses=(report,))
-    assert pod_usage(running) is pod_usage(pod)
+    old = Kubernetes("1.36")
+    assert pod_usage(running, old) is pod_usage(pod, old)
 
 
 def test_status_that_repeats_the_spec_costs_no_computation() -> None:

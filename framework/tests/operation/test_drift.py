@@ -223,9 +223,8 @@ def test_dump_tells_what_is_held(rig: Rig) -> None:
         ),
         "  default/big attempts=1 for=5s rejected_by=NodeResourcesFit",
         (
-            "    0/1 nodes are available: 1 Insufficient cpu. no new claims to"
-            " deallocate, preemption: 0/1 nodes are available: 1 Preemption is not"
-            " helpful for scheduling."
+            "    0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes"
+            " are available: 1 Preemption is not helpful for scheduling."
         ),
         "in flight: 0, being bound: 0",
         "waiting on Permit: 0",

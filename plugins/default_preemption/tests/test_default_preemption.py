@@ -153,9 +153,16 @@ def victims(harness: PluginHarness, pod: Pod) -> dict[str, list[str]]:
     }
 
 
-def nominates(node_name: str) -> PostFilterResult:
+def nominates(node_name: str, victims: int = 1) -> PostFilterResult:
     info = NominatingInfo(node_name, NominatingMode.OVERRIDE)
-    return PostFilterResult(nominating=info)
+    return PostFilterResult(nominating=info, message=found(node_name, victims))
+
+
+def found(node_name: str, victims: int) -> str:
+    return (
+        f"preemption: found a potential placement for pod on node {node_name},"
+        f" preempting {victims} victims"
+    )
 
 
 def refuses(text: str) -> PostFilterResult:
@@ -166,7 +173,8 @@ def refuses(text: str) -> PostFilterResult:
 def finds_nothing(text: str) -> PostFilterResult:
     """The pod is refused, and loses its nomination."""
     return PostFilterResult(
-        Status.unschedulable(f"preemption: {text}"), nominates("").nominating
+        Status.unschedulable(f"preemption: {text}"),
+        NominatingInfo("", NominatingMode.OVERRIDE),
     )
 
 
@@ -307,7 +315,8 @@ def test_rule_34_the_best_node_is_nominated(room: type, choice: str) -> None:
     on_best, on_other = CHOICES[choice]
     budget = make_pod_disruption_budget(selector=LABEL)
     made = harness(room, [node("a"), node("b")], [*on_other, *on_best], [budget])
-    assert made.post_filter(preemptor()) == nominates("b")
+    better, _others = CHOICES[choice]
+    assert made.post_filter(preemptor()) == nominates("b", len(better))
 
 
 def test_rule_34_ties_are_left_to_the_seeded_generator(room: type) -> None:
@@ -482,7 +491,7 @@ def test_victims_are_told_deleted_and_replaced_in_time() -> None:
     assert event.regarding.name == "victim"
     assert event.related is not None
     assert event.related.name == "preemptor"
-    assert made.message("preemptor") == FULL.format(1)
+    assert made.message("preemptor") == f"{FULL.format(1)} {found('a', 1)}"
     made.settle()
     assert made.node_of("preemptor") == "a"
 

@@ -123,7 +123,7 @@ def test_no_device_is_given_twice() -> None:
     waiting = [pod.name for pod in pods if not harness.node_of(pod.name)]
     assert len(waiting) == 1
     assert harness.message(waiting[0]).startswith(
-        "0/1 nodes are available: 1 cannot allocate all claims. still not schedulable, "
+        "0/1 nodes are available: 1 cannot allocate all claims. preemption: "
     )
 
 
@@ -265,12 +265,24 @@ def test_what_was_promised_to_a_pod_is_free_again_after_unreserve() -> None:
     assert harness.filter(claiming("claim")) == {}
 
 
-def test_rule_3_post_filter_has_nothing_to_deallocate() -> None:
+@pytest.mark.parametrize(
+    ("version", "status"),
+    [
+        ("1.36", Status.unschedulable("no new claims to deallocate")),
+        ("1.37", Status.unschedulable()),
+    ],
+)
+def test_rule_3_post_filter_has_nothing_to_deallocate(
+    version: str, status: Status
+) -> None:
     harness = PluginHarness(
-        DynamicResources, nodes=[make_node(name="a")], beside=[Nowhere]
+        DynamicResources,
+        nodes=[make_node(name="a")],
+        beside=[Nowhere],
+        kubernetes=Kubernetes(version),
     )
     result = harness.post_filter(make_pod())
-    assert result.status == Status.unschedulable("no new claims to deallocate")
+    assert result.status == status
     assert result.nominating is None
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from quaymaster import Node, Pod
-from quaymaster.config import ConfigErrors
+from quaymaster.config import ConfigErrors, Kubernetes
 from quaymaster.objects import ContainerImage, ImageVolumeSource, Volume
 from quaymaster.testing import (
     PluginContract,
@@ -50,12 +50,12 @@ def image_volume(reference: str) -> Volume:
     return Volume(name="data", image=ImageVolumeSource(reference=reference))
 
 
-def harness_of(*images: Mapping[str, int]) -> PluginHarness:
+def harness_of(*images: Mapping[str, int], version: str = "1.37") -> PluginHarness:
     """A cluster of nodes n0, n1, ... that hold these images."""
     nodes = [
         make_node(name=f"n{index}", images=held) for index, held in enumerate(images)
     ]
-    return PluginHarness(ImageLocality, nodes=nodes)
+    return PluginHarness(ImageLocality, nodes=nodes, kubernetes=Kubernetes(version))
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def harness_of(*images: Mapping[str, int]) -> PluginHarness:
         pytest.param(
             make_pod(images=["gcr.io/30"], volumes=[image_volume("gcr.io/300")]),
             [sizes(300, 600, 900), sizes(4000, 30)],
-            [12, 0],
+            [6, 0],
             id="image volume",
         ),
         pytest.param(
@@ -133,7 +133,7 @@ def harness_of(*images: Mapping[str, int]) -> PluginHarness:
         pytest.param(
             make_pod(containers=[], volumes=[image_volume("gcr.io/300")]),
             [sizes(300), sizes(10)],
-            [100, 0],
+            [12, 0],
             id="image volume without containers",
         ),
     ],
@@ -249,15 +249,18 @@ def first_size(tag: str, nodes: Mapping[str, Node]) -> int:
     images=NODES,
     wanted=st.lists(IMAGES, min_size=1, max_size=3),
     volumes=st.lists(IMAGES, max_size=1),
+    version=st.sampled_from(["1.36", "1.37"]),
 )
 def test_twin_agrees_with_the_rule(
-    images: list[dict[str, int]], wanted: list[str], volumes: list[str]
+    images: list[dict[str, int]], wanted: list[str], volumes: list[str], version: str
 ) -> None:
-    harness = harness_of(*images)
+    harness = harness_of(*images, version=version)
     pod = make_pod(images=wanted, volumes=map(image_volume, volumes))
     tagged = [with_tag(name) for name in (*wanted, *volumes)]
     nodes = {info.name: info.node for info in harness.snapshot}
-    assert harness.score(pod) == expected_scores(tagged, len(wanted), nodes)
+    # Kubernetes 1.36 does not count image volumes in the threshold.
+    count = len(wanted) if version == "1.36" else len(tagged)
+    assert harness.score(pod) == expected_scores(tagged, count, nodes)
 
 
 def test_pods_are_told_apart_by_their_images_alone() -> None:
@@ -266,7 +269,11 @@ def test_pods_are_told_apart_by_their_images_alone() -> None:
     assert one == plugin.sign_pod(make_pod(name="other", images=["b", "a:latest"]))
     assert one != plugin.sign_pod(make_pod(images=["a"]))
     assert one != plugin.sign_pod(make_pod(images=["a", "a", "b"]))
-    assert one != plugin.sign_pod(make_pod(images=["a"], volumes=[image_volume("b")]))
+    volume = make_pod(images=["a"], volumes=[image_volume("b")])
+    assert one == plugin.sign_pod(volume)
+    older = PluginHarness(ImageLocality, kubernetes=Kubernetes("1.36")).handle
+    plugin = ImageLocality(None, older)
+    assert plugin.sign_pod(make_pod(images=["a", "b"])) != plugin.sign_pod(volume)
 
 
 def test_arguments_are_refused() -> None:

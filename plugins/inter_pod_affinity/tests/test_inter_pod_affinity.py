@@ -183,8 +183,8 @@ def test_rule_26_terminating_pods_count() -> None:
         ),
         pytest.param(
             near(WEB, namespace_selector=condition("NotIn", "blue")),
-            "abc",
-            id="as upstream, what fits no labels fits all namespaces",
+            "c",
+            id="selected, as one without labels would be",
         ),
         pytest.param(near(None), "", id="no selector matches nothing"),
         pytest.param(near(LabelSelector()), "ab", id="empty selector"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from quaymaster.config import ConfigErrors
+from quaymaster.config import ConfigErrors, Kubernetes
 from quaymaster.testing import PluginHarness
 from quaymaster_volume_binding import VolumeBinding, VolumeBindingArgs
 
@@ -31,14 +31,6 @@ def test_timeouts_from_0_on_are_fine(seconds: int) -> None:
             id="timeout as a text",
         ),
         pytest.param(
-            {"shape": [{"utilization": 0, "score": 1}]},
-            "shape: expected nothing, since the feature gate StorageCapacityScoring",
-            id="a shape",
-        ),
-        pytest.param(
-            {"shape": []}, "shape: expected nothing, since", id="an empty shape"
-        ),
-        pytest.param(
             {"shape": [{"utilization": 101}]}, "utilization: expected", id="bad shape"
         ),
         pytest.param({"timeout": 1}, "timeout: unknown field", id="unknown field"),
@@ -47,3 +39,18 @@ def test_timeouts_from_0_on_are_fine(seconds: int) -> None:
 def test_wrong_arguments_are_refused(args: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigErrors, match=message):
         PluginHarness(VolumeBinding, args=args)
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        pytest.param([{"utilization": 0, "score": 1}], id="a shape"),
+        pytest.param([], id="an empty shape"),
+    ],
+)
+def test_a_shape_is_refused_where_storage_is_not_scored(shape: list[object]) -> None:
+    gate = "StorageCapacityScoring"
+    message = f"shape: expected nothing, since the feature gate {gate}"
+    for kubernetes in Kubernetes("1.36"), Kubernetes("1.37", {gate: False}):
+        with pytest.raises(ConfigErrors, match=message):
+            PluginHarness(VolumeBinding, args={"shape": shape}, kubernetes=kubernetes)

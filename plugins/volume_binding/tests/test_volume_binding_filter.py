@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from quaymaster import ApiObject, Node, Status
+from quaymaster.config import Kubernetes
 from quaymaster.objects import (
     AWSElasticBlockStoreVolumeSource,
     CSIDriver,
@@ -52,8 +53,15 @@ NODES = [make_node(name=zone, labels={ZONE: zone}) for zone in ("a", "b")]
 STATIC_ONLY = make_storage_class(provisioner=NO_PROVISIONER)
 
 
-def harness_with(*objects: ApiObject, nodes: list[Node] | None = None) -> PluginHarness:
-    return PluginHarness(VolumeBinding, nodes=nodes or NODES, objects=objects)
+def harness_with(
+    *objects: ApiObject, nodes: list[Node] | None = None, version: str = "1.37"
+) -> PluginHarness:
+    return PluginHarness(
+        VolumeBinding,
+        nodes=nodes or NODES,
+        objects=objects,
+        kubernetes=Kubernetes(version),
+    )
 
 
 def rejections(harness: PluginHarness, *claims: str) -> dict[str, tuple[str, ...]]:
@@ -385,8 +393,8 @@ def test_rule_8_without_pre_filter_the_filter_fails() -> None:
     assert set(rejected.values()) == {Status.from_error("not found")}
 
 
-def test_rule_28_it_is_never_scored() -> None:
-    harness = harness_with(CLAIM, make_storage_class())
+def test_rule_28_before_1_37_it_is_never_scored() -> None:
+    harness = harness_with(CLAIM, make_storage_class(), version="1.36")
     assert harness.score(make_pod(claims=["claim"])) == {}
     scores = harness.score(make_pod(claims=["claim"]), pre_score=False)
     assert set(scores.values()) == {0}

@@ -43,7 +43,7 @@ class HarnessBase:
         nodes, pods, objects = list(nodes), list(pods), list(objects)
         beside = list(beside)
         self.clock = clock = VirtualClock()
-        self.snapshot = Snapshot()
+        self.snapshot = Snapshot(kubernetes)
         for node in nodes:
             self.snapshot.add_node(node)
         for pod in pods:

@@ -41,7 +41,7 @@ _SINCE: Final[Mapping[str, str]] = {
 }
 """Change -> the version that it came with."""
 
-_DEFAULT_VERSION: Final = V1_36.version
+_DEFAULT_VERSION: Final = KUBERNETES_VERSIONS[-1]
 
 _PLAYED: Final = frozenset({"StorageCapacityScoring", "VolumeLimitScaling"})
 """The gates that are played with both values."""

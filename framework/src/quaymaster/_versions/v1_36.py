@@ -55,7 +55,7 @@ _LOCKED_ON = (
 V1_36 = Release(
     version="1.36",
     patch="1.36.2",
-    default_profile="default",
+    default_profile="default-1.36",
     feature_gates=dict.fromkeys((*_ON, *_LOCKED_ON), True) | dict.fromkeys(_OFF, False),
     locked=frozenset(_LOCKED_ON),
 )

@@ -11,6 +11,7 @@ from itertools import count
 from typing import Final, NamedTuple
 
 import attrs
+import numpy as np
 
 from quaymaster._objects import (
     PersistentVolume,
@@ -22,11 +23,20 @@ from quaymaster._objects.selectors import Selector, compile_label_selector
 from quaymaster._state.arrays import Int64Array, Rows
 from quaymaster._state.node_table import NodeTable
 from quaymaster._volumes.claims import class_of_claim, class_of_volume, is_bound_to
+from quaymaster._volumes.first_reached import FirstReached
 from quaymaster._volumes.volume_topology import VolumeTopology, VolumeTopologyCounts
 
-__all__ = ["Candidate", "Candidates", "FreeVolumes", "VolumePool", "storage_of"]
+__all__ = [
+    "Candidate",
+    "Candidates",
+    "FreeVolumes",
+    "VolumePool",
+    "size_of",
+    "storage_of",
+]
 
 _ZERO: Final = Quantity(0)
+_MOST_BYTES: Final = 1 << 62  # what an array is told of a larger volume
 
 # A bound on memory: each list has the fitting volumes of a class. Chosen, not measured:
 # workloads ask for fewer combinations of class, size and selector at a time.
@@ -40,6 +50,10 @@ class _Entry(NamedTuple):
     arrival: int
     volume: PersistentVolume
     topology: VolumeTopology
+
+    @property
+    def bytes(self) -> int:
+        return size_of(self.volume).value
 
 
 class _Shape(NamedTuple):
@@ -65,7 +79,7 @@ class _Shape(NamedTuple):
         """Whether size, mode and attributes of a volume fit the claim."""
         spec = volume.spec
         return (
-            _size(volume) >= self.nanos
+            size_of(volume).nanos >= self.nanos
             and _mode(spec.volume_mode) == self.volume_mode
             and (spec.volume_attributes_class_name or "") == self.attributes_class
             and volume.metadata.deletion_timestamp is None
@@ -83,6 +97,12 @@ class FreeVolumes:
         self._by_label: dict[str, dict[str, list[_Entry]]] = {}
         self._others: list[_Entry] = []
         self._tally = VolumeTopologyCounts()
+        self._sizes: FirstReached[tuple[int, int]] | None = (
+            None  # once they are asked for
+        )
+
+    def __len__(self) -> int:
+        return len(self._all)
 
     def __iter__(self) -> Iterator[PersistentVolume]:
         """All of them, the smallest first, then in order of arrival."""
@@ -112,8 +132,23 @@ class FreeVolumes:
         """The number of volumes that each node can reach, shape ``(N,)``."""
         return self._tally.counts(nodes, rows)
 
+    def sizes(self, nodes: NodeTable, rows: Rows) -> Int64Array | None:
+        """The sizes of the best volumes that nodes can reach, bytes ``(N,)``.
+
+        Returns:
+            -1 for nodes that reach none, and at most 2**62. None if it must be asked
+            node by node, for volumes are reached by different labels.
+        """
+        if self._sizes is None:
+            self._sizes = FirstReached()
+            for entry in self._all:
+                self._sizes.put(entry[:2], entry.topology, entry.bytes)
+        return self._sizes.rows(nodes, rows)
+
     def put(self, entry: _Entry) -> None:
         """Add a volume."""
+        if self._sizes is not None:
+            self._sizes.put(entry[:2], entry.topology, entry.bytes)
         self._by_name[entry.volume.metadata.name] = entry.volume
         self._tally.add(entry.topology)
         for listed in self._lists_of(entry.topology):
@@ -121,6 +156,8 @@ class FreeVolumes:
 
     def drop(self, entry: _Entry) -> None:
         """Remove a volume."""
+        if self._sizes is not None:
+            self._sizes.drop(entry[:2], entry.topology)
         del self._by_name[entry.volume.metadata.name]
         self._tally.add(entry.topology, -1)
         for listed in self._lists_of(entry.topology):
@@ -183,6 +220,28 @@ class Candidates:
                 return volume if topology.includes(labels) else None
         return self.free.best(labels, taken)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no volume that the claim could get."""
+        return not self.kept and not self.free
+
+    def sizes(self, nodes: NodeTable, rows: Rows) -> Int64Array | None:
+        """The sizes of the best volumes for pods on many nodes, bytes ``(N,)``.
+
+        Returns:
+            -1 where there is none, and at most 2**62. None if it must be asked node by
+            node.
+        """
+        if not self.kept:
+            return self.free.sizes(nodes, rows)
+        volume, topology = self.kept[0]
+        size = min(size_of(volume).value, _MOST_BYTES)
+        sizes: Int64Array = np.full(nodes.count(rows), size, dtype=np.int64)
+        reached = topology.rows(nodes, rows)
+        if reached is not None:
+            sizes[~reached] = -1
+        return sizes
+
 
 class VolumePool:
     """All volumes of a cluster, free or bound."""
@@ -210,7 +269,7 @@ class VolumePool:
             topology = old.topology
         else:
             topology = VolumeTopology(volume)
-        entry = _Entry(_size(volume), arrival, volume, topology)
+        entry = _Entry(size_of(volume).nanos, arrival, volume, topology)
         self._entries[name] = entry
         files, key = self._place_of(volume)
         files.setdefault(key, {})[name] = entry
@@ -300,8 +359,9 @@ def _first(
     return None
 
 
-def _size(volume: PersistentVolume) -> int:
-    return volume.spec.capacity.get("storage", _ZERO).nanos
+def size_of(volume: PersistentVolume) -> Quantity:
+    """The storage that a volume has; 0 if it does not say."""
+    return volume.spec.capacity.get("storage", _ZERO)
 
 
 def _mode(mode: str | None) -> str:

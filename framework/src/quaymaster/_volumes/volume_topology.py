@@ -12,8 +12,8 @@ from quaymaster._objects import PersistentVolume
 from quaymaster._objects.requirements import Operator, Requirement
 from quaymaster._objects.selectors import NodeTerm, Selector, compile_node_selector
 from quaymaster._state.arrays import BoolArray, Int64Array, Rows
-from quaymaster._state.coded_column import CodedColumn
 from quaymaster._state.node_table import NodeTable
+from quaymaster._volumes.label_table import LabelTable
 
 __all__ = ["VolumeTopology", "VolumeTopologyCounts"]
 
@@ -67,6 +67,14 @@ class VolumeTopology:
                 return requirement
         return None
 
+    @property
+    def plain(self) -> Requirement | None:
+        """The only condition, if it lists values of one label; else None."""
+        anchor = self.anchor
+        if anchor is None or self.terms is None:
+            return None
+        return anchor if len(self.terms[0].requirements) == 1 else None
+
     def includes(self, labels: Mapping[str, str]) -> bool:
         """Whether the volume can be reached from a node with these labels."""
         return self.terms is None or any(term.matches(labels) for term in self.terms)
@@ -91,7 +99,7 @@ class VolumeTopologyCounts:
 
     def __init__(self) -> None:
         self._from_everywhere = 0
-        self._by_label: dict[str, _LabelCounts] = {}
+        self._by_label: dict[str, LabelTable] = {}
         self._others: dict[tuple[Selector, ...], tuple[VolumeTopology, int]] = {}
 
     def add(self, topology: VolumeTopology, number: int = 1) -> None:
@@ -99,11 +107,11 @@ class VolumeTopologyCounts:
         if topology.terms is None:
             self._from_everywhere += number
             return
-        plain = _plain(topology)
+        plain = topology.plain
         if plain is not None:
-            tally = self._by_label.setdefault(plain.key, _LabelCounts())
+            tally = self._by_label.setdefault(plain.key, LabelTable(0))
             for value in plain.values:
-                tally.add(value, number)
+                tally[value] += number
             return
         count = self._others.get(topology.terms, (topology, 0))[1] + number
         if count:
@@ -116,7 +124,7 @@ class VolumeTopologyCounts:
         return (
             self._from_everywhere > 0
             or any(
-                key in labels and tally.count(labels[key]) > 0
+                key in labels and tally[labels[key]] > 0
                 for key, tally in self._by_label.items()
             )
             or any(topology.includes(labels) for topology, _ in self._others.values())
@@ -126,7 +134,7 @@ class VolumeTopologyCounts:
         """The number of things that each node can reach, shape ``(N,)``."""
         counts: Int64Array | None = None
         for key, tally in self._by_label.items():
-            found = tally.counts(nodes.label(key), rows)
+            found = tally.rows(nodes.label(key), rows)
             counts = found if counts is None else counts + found
         if counts is None:
             counts = np.zeros(nodes.count(rows), dtype=np.int64)
@@ -138,61 +146,9 @@ class VolumeTopologyCounts:
         return counts
 
 
-class _LabelCounts:
-    """The number of things per value of one node label."""
-
-    __slots__ = ("_by_value", "_column", "_known", "_table")
-
-    def __init__(self) -> None:
-        self._by_value: dict[str, int] = {}
-        # By code of the label's column; the last place stays 0, for nodes without it.
-        self._table: Int64Array = np.zeros(1, dtype=np.int64)
-        self._column: CodedColumn[str] | None = None
-        self._known = 0
-
-    def add(self, value: str, number: int) -> None:
-        count = self._by_value.get(value, 0) + number
-        if count:
-            self._by_value[value] = count
-        else:
-            del self._by_value[value]
-        code = -1 if self._column is None else self._column.code(value)
-        if 0 <= code < self._known:
-            self._table[code] = count
-
-    def count(self, value: str) -> int:
-        return self._by_value.get(value, 0)
-
-    def counts(self, column: CodedColumn[str], rows: Rows) -> Int64Array:
-        # Identity: another column has codes of its own.
-        if column is not self._column:
-            self._column, self._known = column, 0
-        values = column.values
-        if len(values) >= len(self._table):
-            grown: Int64Array = np.zeros(2 * len(values) + 1, dtype=np.int64)
-            grown[: self._known] = self._table[: self._known]
-            self._table = grown
-        for code in range(self._known, len(values)):
-            self._table[code] = self._by_value.get(values[code], 0)
-        self._known = len(values)
-        return self._table.take(column.codes[rows])
-
-
 def _labels(term: NodeTerm) -> Selector:
     # Upstream asks for a node without a name: there, conditions on fields hold.
     return term.labels
-
-
-def _plain(topology: VolumeTopology) -> Requirement | None:
-    """The only condition, if it lists values of a label; else None."""
-    anchor = topology.anchor
-    if (
-        anchor is None
-        or topology.terms is None
-        or len(topology.terms[0].requirements) != 1
-    ):
-        return None
-    return anchor
 
 
 def _matches(requirement: Requirement, nodes: NodeTable, rows: Rows) -> BoolArray:

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from quaymaster import BoolArray, Informers, NodeTable, Rows
+from quaymaster import BoolArray, Informers, Int64Array, NodeTable, Rows
 from quaymaster.errors import SelectorError
 from quaymaster.objects import CSIStorageCapacity, compile_label_selector
-from quaymaster.volumes import VolumeTopology, VolumeTopologyCounts
+from quaymaster.volumes import FirstReached, VolumeTopology, VolumeTopologyCounts
 
 __all__ = ["Capacities", "Room"]
 
@@ -24,7 +24,7 @@ class Room:
     def __init__(self, size_bytes: int) -> None:
         self._size_bytes = size_bytes
         self._topologies: dict[str, VolumeTopology] = {}
-        self._capacities: dict[str, CSIStorageCapacity] = {}
+        self._capacities = FirstReached[str]()
         self._tally = VolumeTopologyCounts()
 
     def includes(self, labels: Mapping[str, str]) -> bool:
@@ -37,11 +37,14 @@ class Room:
         Of several capacities that would do, upstream takes any; here it is the first by
         namespace and name. None if there is none.
         """
-        for key in sorted(self._topologies):
-            if self._topologies[key].includes(labels):
-                capacity = self._capacities[key].capacity
-                return 0 if capacity is None else capacity.value
-        return None
+        return self._capacities.at(labels)
+
+    def capacities(self, nodes: NodeTable, rows: Rows) -> Int64Array | None:
+        """Return the same for many nodes, shape ``(N,)``; -1 where there is none.
+
+        None if it must be asked node by node.
+        """
+        return self._capacities.rows(nodes, rows)
 
     def rows(self, nodes: NodeTable, rows: Rows) -> BoolArray:
         """Return for which nodes a volume can be made, shape ``(N,)``."""
@@ -51,15 +54,17 @@ class Room:
     def put(self, key: str, capacity: CSIStorageCapacity | None) -> None:
         """Replace what one CSIStorageCapacity says."""
         old = self._topologies.pop(key, None)
-        self._capacities.pop(key, None)
         if old is not None:
             self._tally.add(old, -1)
-        new = None if capacity is None else self._topology(capacity)
+            self._capacities.drop(key, old)
+        if capacity is None:
+            return
+        new = self._topology(capacity)
         if new is not None:
             self._topologies[key] = new
             self._tally.add(new)
-            assert capacity is not None  # its topology is known
-            self._capacities[key] = capacity
+            room = capacity.capacity
+            self._capacities.put(key, new, 0 if room is None else room.value)
 
     def _topology(self, capacity: CSIStorageCapacity) -> VolumeTopology | None:
         """Return where one capacity allows a volume of the size; None if nowhere."""

@@ -7,9 +7,10 @@ Mirrors ``Score`` and ``buildScorerFunction`` (kube-scheduler 1.37.1,
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from quaymaster import MAX_NODE_SCORE
-from quaymaster.objects import Quantity
-from quaymaster.volumes import class_of_claim, storage_of
+import numpy as np
+
+from quaymaster import MAX_NODE_SCORE, Int64Array, NodeTable, Rows
+from quaymaster.volumes import class_of_claim, size_of, storage_of
 from quaymaster_volume_binding.args import UtilizationShapePoint
 from quaymaster_volume_binding.plans import VolumePlan
 from quaymaster_volume_binding.pod_claims import PodClaims
@@ -18,7 +19,7 @@ __all__ = ["CapacityScorer"]
 
 _MAX_UTILIZATION: Final = 100
 _SCALE: Final = MAX_NODE_SCORE // 10  # the points of a shape score from 0 to 10
-_NOTHING: Final = Quantity(0)
+_LARGE: Final = 1 << 50  # bytes: a pebibyte
 
 
 class _Use(NamedTuple):
@@ -42,6 +43,7 @@ class CapacityScorer:
 
     def __init__(self, shape: Sequence[UtilizationShapePoint]) -> None:
         self._line = [_value(shape, at) for at in range(_MAX_UTILIZATION + 1)]
+        self._columns: Int64Array = np.array(self._line, dtype=np.int64)
 
     def score(
         self, claims: PodClaims, plan: VolumePlan, labels: Mapping[str, str]
@@ -62,10 +64,71 @@ class CapacityScorer:
         total = sum(map(self._score, uses.values()))
         return (2 * total + len(uses)) // (2 * len(uses))
 
+    def score_rows(
+        self, claims: PodClaims, nodes: NodeTable, rows: Rows
+    ) -> Int64Array | None:
+        """Return the scores of many nodes that passed, shape ``(N,)``.
+
+        None if they must be asked one by one: claims compete for existing volumes, or
+        nodes were selected for them before, which are few.
+        """
+        if claims.selected:
+            return None
+        made = self._made_rows(claims, nodes, rows)
+        if all(one.candidates.is_empty for one in claims.open):
+            return made
+        if len(claims.open) > 1 or made is None:
+            return None
+        [claim] = claims.open
+        sizes = claim.candidates.sizes(nodes, rows)
+        requested = storage_of(claim.claim.spec.resources).value
+        if sizes is None or not _are_small(requested, sizes):
+            return None
+        return np.where(sizes < 0, made, self._score_uses(requested, sizes))
+
+    def _made_rows(
+        self, claims: PodClaims, nodes: NodeTable, rows: Rows
+    ) -> Int64Array | None:
+        """The scores where volumes have to be made for all claims."""
+        uses: dict[str, tuple[Int64Array, Int64Array]] = {}
+        nothing: Int64Array = np.zeros(nodes.count(rows), dtype=np.int64)
+        for one in claims.open:
+            if one.room is None:
+                continue
+            capacities = one.room.capacities(nodes, rows)
+            requested = storage_of(one.claim.spec.resources).value
+            if capacities is None or not _are_small(requested, capacities):
+                return None
+            is_known = capacities >= 0
+            name = class_of_claim(one.claim)
+            before, capacity = uses.get(name, (nothing, nothing - 1))
+            uses[name] = (
+                before + requested * is_known,
+                np.where(is_known, capacities, capacity),
+            )
+        total, classes = nothing, nothing
+        for wanted, capacity in uses.values():
+            total = total + (capacity >= 0) * self._score_uses(wanted, capacity)
+            classes = classes + (capacity >= 0)
+        scores: Int64Array = (2 * total + classes) // np.maximum(2 * classes, 1)
+        return scores
+
+    def _score_uses(
+        self, requested: Int64Array | int, capacity: Int64Array
+    ) -> Int64Array:
+        utilization = requested * _MAX_UTILIZATION // np.maximum(capacity, 1)
+        utilization = np.minimum(utilization, _MAX_UTILIZATION)
+        return self._columns.take(np.where(capacity, utilization, _MAX_UTILIZATION))
+
     def _score(self, use: _Use) -> int:
         if not use.capacity or use.requested > use.capacity:
             return self._line[_MAX_UTILIZATION]
         return self._line[use.requested * _MAX_UTILIZATION // use.capacity]
+
+
+def _are_small(requested: int, capacities: Int64Array) -> bool:
+    """Whether a hundred times the numbers of some claims fit into 64 bits."""
+    return max(requested, int(capacities.max(initial=0))) < _LARGE
 
 
 def _static(plan: VolumePlan) -> Mapping[str, _Use]:
@@ -76,7 +139,7 @@ def _static(plan: VolumePlan) -> Mapping[str, _Use]:
         known = uses.get(spec.storage_class_name, _Use(0, 0))
         uses[spec.storage_class_name] = _Use(
             known.requested + storage_of(binding.claim.spec.resources).value,
-            known.capacity + spec.capacity.get("storage", _NOTHING).value,
+            known.capacity + size_of(binding.volume).value,
         )
     return uses
 

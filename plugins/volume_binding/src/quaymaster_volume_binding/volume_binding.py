@@ -246,9 +246,13 @@ class VolumeBinding:
     def score_nodes(
         self, state: CycleState, nodes: NodeTable, rows: Rows
     ) -> Int64Array:
-        finder = None if self._scorer is None else state[_VOLUMES].finder
-        if finder is None or not finder.has_waiting:
+        scorer = self._scorer
+        finder = None if scorer is None else state[_VOLUMES].finder
+        if scorer is None or finder is None or not finder.has_waiting:
             return np.zeros(nodes.count(rows), dtype=np.int64)
+        found = scorer.score_rows(finder.claims, nodes, rows)
+        if found is not None:
+            return found
         scores = [self.score(state, node) for node in nodes.infos_at(rows)]
         return np.array(scores, dtype=np.int64)
 
