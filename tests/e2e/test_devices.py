@@ -8,6 +8,7 @@ from typing import Final
 import pytest
 from click.testing import CliRunner
 
+from tests.e2e.binaries import SERVED
 from tests.e2e.client import Tree, path_of
 from tests.e2e.control_plane import ControlPlane
 from tests.e2e.deployed import SECOND, account_of, apply, rendered
@@ -201,7 +202,7 @@ def test_commands_read_devices_of_a_live_cluster(
         file = str(tmp_path / "snapshot.json")
         said("snapshot", *live, "-o", file)
         simulated = said("simulate", *live)
-        why = said("explain", "read/waiter", *live)
+        why = said("explain", "read/waiter", f"--kubernetes={SERVED}", *live)
     rows = [line.split() for line in simulated.splitlines()]
     assert ["read/guest", "device-b"] in rows  # where the claim's devices are
     assert ["read/next", "device-a"] in rows
