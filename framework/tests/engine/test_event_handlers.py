@@ -47,6 +47,7 @@ from tests.kit.internals.queue import (
 )
 from tests.kit.internals.registry import USUAL_KINDS
 from tests.kit.internals.state import Cache
+from tests.kit.resizes import make_exchange
 
 _: type[ChangeHandler] = EventHandlers
 
@@ -562,6 +563,18 @@ def test_kubernetes_1_37_tells_a_pod_that_asks_for_more(
     before = make_pod(requests=cpu("1"))
     [event] = changes.of(before, make_pod(requests=after, node=node))
     assert (event.resource, event.action) == (resource, expected)
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [("1.36", ActionType.UPDATE_POD_SCALE_DOWN), ("1.37", ActionType.UPDATE)],
+)
+def test_since_1_37_a_resize_counts_by_its_totals(
+    version: str, expected: ActionType
+) -> None:
+    changes = PodChanges(Kubernetes(version))
+    [event] = changes.of(make_exchange(done=False), make_exchange(done=True))
+    assert event.action == expected
 
 
 def test_gated_pod_whose_gates_go_is_queued() -> None:

@@ -9,9 +9,11 @@ Mirrors ``TestEventsToRegister``, ``Test_isSchedulableAfterPodChange``,
 import pytest
 
 from quaymaster import ActionType, ClusterEvent, EventResource, Node, Pod, QueueingHint
+from quaymaster.config import Kubernetes
 from quaymaster.objects import DeviceClass, DeviceClassSpec, ObjectMeta
 from quaymaster.testing import PluginHarness, make_node, make_pod
 from quaymaster_node_resources_fit import NodeResourcesFit
+from tests.kit.resizes import make_exchange
 
 GPU = "nvidia.com/gpu"
 FOO = "example.com/foo"
@@ -144,6 +146,17 @@ def test_pod_scaled_down_helps_if_it_gives_back_what_is_wanted(
 ) -> None:
     pod = make_pod(requests={wanted: "1"})
     assert hint(pod, POD_SHRUNK, old, new) is expected
+
+
+@pytest.mark.parametrize(("version", "expected"), [("1.36", QUEUE), ("1.37", SKIP)])
+def test_since_1_37_a_resize_counts_by_its_totals(
+    version: str, expected: QueueingHint
+) -> None:
+    # Two containers exchange a CPU: they have 1 and 2, and are to have 2 and 1.
+    before, after = make_exchange(done=False), make_exchange(done=True)
+    harness = PluginHarness(NodeResourcesFit, kubernetes=Kubernetes(version))
+    pod = make_pod(requests={"cpu": "1"})
+    assert harness.hint(pod, POD_SHRUNK, before, after) is expected
 
 
 def test_the_pod_itself_scaled_down_may_fit_now() -> None:

@@ -12,7 +12,8 @@ import msgspec
 from quaymaster._contract.cluster_events import ActionType, ClusterEvent, EventResource
 from quaymaster._objects import ApiObject, Node, Pod
 from quaymaster._objects.pod_requests import pod_request_list
-from quaymaster._objects.resources import pod_usage
+from quaymaster._objects.quantity import ResourceList
+from quaymaster._objects.resources import usage_by
 from quaymaster._versions.kubernetes import Kubernetes
 
 __all__ = ["PodChanges", "is_mere_report", "node_changes"]
@@ -37,11 +38,14 @@ class PodChanges:
         waiting = EventResource.UNSCHEDULABLE_POD
         if is_newer:
             waiting = EventResource.TARGET_POD
-        self._checks: _PodChecks = [
-            (action, changed)
-            for action, changed in _POD_CHECKS
-            if is_newer or action != ActionType.UPDATE_POD_SCALE_UP
+        footprint = _Footprint(kubernetes)
+        checks: list[tuple[ActionType, Callable[[Pod, Pod], bool]]] = [
+            (ActionType.UPDATE_POD_LABEL, _labels_changed),
+            (ActionType.UPDATE_POD_SCALE_DOWN, footprint.is_smaller),
         ]
+        if is_newer:
+            checks.append((ActionType.UPDATE_POD_SCALE_UP, footprint.is_larger))
+        self._checks: _PodChecks = [*checks, *_OTHER_POD_CHECKS]
         actions = [*(action for action, _ in self._checks), ActionType.UPDATE]
         self._assigned = _events(EventResource.ASSIGNED_POD, actions)
         self._waiting = _events(waiting, actions)
@@ -87,21 +91,32 @@ def _labels_changed(old: Pod | Node, new: Pod | Node) -> bool:
     return old.metadata.labels != new.metadata.labels
 
 
-def _scaled_down(old: Pod, new: Pod) -> bool:
-    """Whether any request is lower, or gone."""
-    # Identity: usage is worked out once per spec, and most updates share the spec.
-    if pod_usage(old) is pod_usage(new):
-        return False
-    after = pod_request_list(new, use_status=True)
-    return any(
-        name not in after or amount.milli_value > after[name].milli_value
-        for name, amount in pod_request_list(old, use_status=True).items()
-    )
+class _Footprint:
+    """Compares what pods request on a node, as a version of Kubernetes counts it."""
 
+    __slots__ = ("_by_totals", "_usage_of")
 
-def _scaled_up(old: Pod, new: Pod) -> bool:
-    """Whether any request is higher, or new."""
-    return _scaled_down(new, old)
+    def __init__(self, kubernetes: Kubernetes) -> None:
+        self._by_totals = kubernetes.has("resize-totals")
+        self._usage_of = usage_by(kubernetes)
+
+    def is_smaller(self, old: Pod, new: Pod) -> bool:
+        """Whether any request is lower, or gone."""
+        # Identity: usage is worked out once per spec, and most updates share the spec.
+        if self._usage_of(old) is self._usage_of(new):
+            return False
+        after = self._requests(new)
+        return any(
+            name not in after or amount.milli_value > after[name].milli_value
+            for name, amount in self._requests(old).items()
+        )
+
+    def is_larger(self, old: Pod, new: Pod) -> bool:
+        """Whether any request is higher, or new."""
+        return self.is_smaller(new, old)
+
+    def _requests(self, pod: Pod) -> ResourceList:
+        return pod_request_list(pod, use_status=True, by_totals=self._by_totals)
 
 
 def _gates_eliminated(old: Pod, new: Pod) -> bool:
@@ -145,10 +160,7 @@ def _features_changed(old: Node, new: Node) -> bool:
     return old.status.declared_features != new.status.declared_features
 
 
-_POD_CHECKS: _PodChecks = (
-    (ActionType.UPDATE_POD_LABEL, _labels_changed),
-    (ActionType.UPDATE_POD_SCALE_DOWN, _scaled_down),
-    (ActionType.UPDATE_POD_SCALE_UP, _scaled_up),
+_OTHER_POD_CHECKS: _PodChecks = (
     (ActionType.UPDATE_POD_SCHEDULING_GATES_ELIMINATED, _gates_eliminated),
     (ActionType.UPDATE_POD_TOLERATION, _tolerations_changed),
     (ActionType.UPDATE_POD_GENERATED_RESOURCE_CLAIM, _claims_generated),

@@ -107,6 +107,7 @@ class NodeResourcesFit:
 
     def __init__(self, args: NodeResourcesFitArgs, handle: Handle) -> None:
         self._args = args
+        self._kubernetes = handle.kubernetes
         self._served = ExtendedResources(handle.informers)
         self._resources = ScoredResources(args.scoring_strategy.resources)
         self._strategy = _make_strategy(args.scoring_strategy)
@@ -117,8 +118,8 @@ class NodeResourcesFit:
         nodes = Change.ADD | Change.UPDATE_NODE_ALLOCATABLE
         classes = Change.ADD | Change.UPDATE
         return (
-            on_pod.assigned(pods, after_pod_change),
-            on_pod.target(Change.UPDATE_POD_SCALE_DOWN, after_pod_change),
+            on_pod.assigned(pods, self._after_pod_change),
+            on_pod.target(Change.UPDATE_POD_SCALE_DOWN, self._after_pod_change),
             on_node(nodes, self._after_node_change),
             EventsOf(DeviceClass)(classes, after_device_class_change),
         )
@@ -183,6 +184,9 @@ class NodeResourcesFit:
     def _is_served(self, name: str) -> bool:
         """Whether devices of some class stand for a resource."""
         return self._served.class_of(name) is not None
+
+    def _after_pod_change(self, pod: Pod, old: Pod, new: Pod | None) -> QueueingHint:
+        return after_pod_change(pod, old, new, self._kubernetes)
 
     def _after_node_change(self, pod: Pod, old: Node | None, new: Node) -> QueueingHint:
         return after_node_change(pod, old, new, self._is_served)

@@ -7,6 +7,7 @@ Mirrors the queueing hints in ``fit.go`` (kube-scheduler 1.36.2,
 from typing import Final
 
 from quaymaster import Node, NodeInfo, Pod, QueueingHint
+from quaymaster.config import Kubernetes
 from quaymaster.objects import (
     DeviceClass,
     Resources,
@@ -21,19 +22,27 @@ __all__ = ["after_device_class_change", "after_node_change", "after_pod_change"]
 _CLASS_PREFIX: Final = "deviceclass.resource.kubernetes.io/"
 
 
-def after_pod_change(pod: Pod, old: Pod, new: Pod | None) -> QueueingHint:
+def after_pod_change(
+    pod: Pod, old: Pod, new: Pod | None, kubernetes: Kubernetes
+) -> QueueingHint:
     """Queue the pod if it has changed, or if another one gives back what it needs.
 
     Args:
         pod: The rejected pod.
         old: The other pod before.
         new: The other pod after; None if it was deleted.
+        kubernetes: The version that says what a pod uses during a resize.
     """
     if new is None:
         return _hint(bool(old.node_name or old.status.nominated_node_name))
     if new.uid == pod.uid:
         return QueueingHint.QUEUE
-    return _hint(bool(new.node_name) and _gives_back(old, new, pod_usage(pod).requests))
+    if not new.node_name:
+        return QueueingHint.SKIP
+    before, after, wanted = (
+        pod_usage(one, kubernetes).requests for one in (old, new, pod)
+    )
+    return _hint(any(before.get(name) > after.get(name) for name in _requested(wanted)))
 
 
 def after_node_change(
@@ -80,11 +89,6 @@ def after_device_class_change(
     else:
         names.discard(old.spec.extended_resource_name)
     return _hint(not names.isdisjoint(pod_requests(pod).scalars))
-
-
-def _gives_back(old: Pod, new: Pod, wanted: Resources) -> bool:
-    before, after = pod_usage(old).requests, pod_usage(new).requests
-    return any(before.get(name) > after.get(name) for name in _requested(wanted))
 
 
 def _has_grown(old: Resources, new: Resources, wanted: Resources) -> bool:
