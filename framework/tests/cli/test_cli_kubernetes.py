@@ -81,8 +81,6 @@ def test_every_command_that_takes_a_configuration_takes_a_version() -> None:
         for name, command in commands()
         if any(one.name == "config_file" for one in command.params)
     }
-    # The contract suite of "plugins check" makes no decision of a version.
-    del taking["plugins check"]
     assert {"simulate", "run", "deploy render", "what-if"} <= taking.keys()
     for name, options in taking.items():
         assert {"--kubernetes", "--feature-gates"} <= options, name

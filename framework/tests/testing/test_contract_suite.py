@@ -9,18 +9,25 @@ import subprocess
 import sys
 from collections.abc import Hashable, Iterator, Sequence
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 
 from quaymaster import (
     Change,
     ClusterEventWithHint,
+    Handle,
+    NodeTable,
+    NodeVerdicts,
     Pod,
     PodUse,
+    Rows,
     Scope,
+    Status,
     hookimpl,
     on_node,
 )
+from quaymaster.config import Kubernetes
 from quaymaster.testing import (
     ContractError,
     MissingHypothesisError,
@@ -194,3 +201,46 @@ def test_a_contract_without_a_plugin_says_so() -> None:
 
     with pytest.raises(ContractError, match="TestNothing: set plugin = "):
         _ = TestNothing().plugin
+
+
+# Versions of Kubernetes ---------------------------------------------------------------
+
+
+class WrongInOldVersions:
+    """A twin that rejects no node, where the scalar hook rejects all with 1.36."""
+
+    def __init__(self, _args: object, handle: Handle) -> None:
+        self._is_old = not handle.kubernetes.since("1.37")
+
+    @hookimpl
+    def filter(self, pod: Pod) -> Status | None:
+        return Status.unschedulable("old") if self._is_old and pod.labels else None
+
+    @hookimpl
+    def filter_nodes(self, nodes: NodeTable, rows: Rows) -> NodeVerdicts:
+        codes = np.zeros(nodes.count(rows), dtype=np.int64)
+        return NodeVerdicts(codes, lambda _code: Status.unschedulable("old"))
+
+
+def test_a_plugin_that_asks_for_the_version_is_tried_with_all() -> None:
+    with pytest.raises(ContractError) as caught:
+        check_plugin(WrongInOldVersions)
+    assert "[twin] WrongInOldVersions.filter_nodes, with Kubernetes 1.36: " in str(
+        caught.value
+    )
+
+
+def test_versions_can_be_chosen() -> None:
+    check_plugin(WrongInOldVersions, kubernetes=[Kubernetes("1.37")])
+    with pytest.raises(ContractError, match=r"with Kubernetes 1\.36"):
+        check_plugin(WrongInOldVersions, kubernetes=[Kubernetes("1.36")])
+
+
+def test_other_plugins_are_tried_with_the_newest_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(WrongInOldVersions, "__init__", lambda *_: None)
+    monkeypatch.setattr(WrongInOldVersions, "_is_old", True, raising=False)
+    with pytest.raises(ContractError) as caught:
+        check_plugin(WrongInOldVersions)
+    assert "with Kubernetes" not in str(caught.value)

@@ -26,22 +26,24 @@ _COMPONENT: Final = "kube:"
 
 
 def kubernetes_options(
-    *, several: bool = False
+    *, several: bool = False, text: str = ""
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the options that say whose decisions are made.
 
     It gets what they ask for as ``asked``, which is empty if they ask for nothing.
 
     Args:
-        several: Whether there may be several versions, to be compared.
+        several: Whether there may be several versions.
+        text: What is said of the version; if empty, that its scheduler decides.
     """
     known = " or ".join(KUBERNETES_VERSIONS)
-    text = (
-        f"The Kubernetes whose scheduler decides: {known}; by default "
-        f"{DEFAULT_KUBERNETES.version}."
-    )
-    if several:
-        text += " May be repeated: each one is a variant to compare."
+    if not text:
+        text = (
+            f"The Kubernetes whose scheduler decides: {known}; by default "
+            f"{DEFAULT_KUBERNETES.version}."
+        )
+        if several:
+            text += " May be repeated: each one is a variant to compare."
 
     def give(command: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(command)

@@ -8,6 +8,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from quaymaster._cli import plugin_findings
+from quaymaster._cli.kubernetes import kubernetes_options
 from quaymaster._cli.output import (
     OutputFormat,
     output_option,
@@ -32,6 +33,7 @@ from quaymaster._packages.new import DEFAULT_POINTS, make_package, parse_points
 from quaymaster._registry.kinds import kinds_of_plugin
 from quaymaster._registry.registry import PluginRegistry, RegisteredPlugin
 from quaymaster._testing.contract.checks import CHECKS
+from quaymaster._versions.kubernetes import Kubernetes
 
 __all__ = ["group"]
 
@@ -166,12 +168,18 @@ def new_plugin(name: str, points: str, parent: Path) -> None:
     "May be repeated.",
 )
 @click.option("--strict", is_flag=True, help="Exit with 1 if there is any warning.")
+@kubernetes_options(
+    several=True,
+    text="The Kubernetes that the contract suite plays; by default the newest, and the "
+    "others as well with plugins that ask for it. May be repeated.",
+)
 @output_option(OutputFormat.TABLE, OutputFormat.JSON, OutputFormat.YAML)
 def check_plugins(
     package: str,
     config_file: str | None,
     without: tuple[str, ...],
     strict: bool,
+    asked: tuple[Kubernetes, ...],
     output: OutputFormat,
 ) -> None:
     """Check a package of plugins; print a line for everything that is wrong.
@@ -186,6 +194,7 @@ def check_plugins(
         package,
         plugin_findings.plugin_args(config_file),
         dict.fromkeys(without, "left out on the command line"),
+        asked,
     )
     if output is OutputFormat.TABLE:
         plugin_findings.print_report(report)

@@ -21,6 +21,7 @@ from quaymaster._packages.metadata_checks import metadata_findings, sdk_findings
 from quaymaster._registry.kinds import KIND_GROUP, RegisteredKind
 from quaymaster._registry.offers import offers
 from quaymaster._registry.registry import GROUP, PluginRegistry, RegisteredPlugin
+from quaymaster._versions.kubernetes import Kubernetes
 
 __all__ = ["Report", "check_package"]
 
@@ -46,6 +47,7 @@ def check_package(
     package: str,
     args: Mapping[str, Mapping[str, object]],
     opt_outs: Mapping[str, str],
+    kubernetes: Sequence[Kubernetes] = (),
 ) -> Report:
     """Check a package: metadata, entry points, clashes, versions, hooks, contract.
 
@@ -53,20 +55,22 @@ def check_package(
         package: An installed distribution, or a folder with a pyproject.toml.
         args: Plugin -> the arguments that the contract suite builds it with.
         opt_outs: The checks of the contract suite that are left out -> why.
+        kubernetes: What the contract suite plays; if empty, the newest version, and the
+            others as well with plugins that ask for it.
 
     Raises:
         PackageNotFoundError: There is no such package.
     """
     candidate = find_package(package)
-    return Report(
-        candidate=candidate, findings=tuple(_findings(candidate, args, opt_outs))
-    )
+    findings = _findings(candidate, args, opt_outs, kubernetes)
+    return Report(candidate=candidate, findings=tuple(findings))
 
 
 def _findings(
     candidate: Candidate,
     args: Mapping[str, Mapping[str, object]],
     opt_outs: Mapping[str, str],
+    kubernetes: Sequence[Kubernetes],
 ) -> Iterator[Finding]:
     yield from metadata_findings(candidate)
     yield from sdk_findings(candidate)
@@ -83,7 +87,8 @@ def _findings(
         yield from age_findings(plugin)
         yield from access_findings(plugin)
         if plugin.extension_points:
-            yield from contract_findings(plugin, args.get(plugin.name), opt_outs)
+            own = args.get(plugin.name)
+            yield from contract_findings(plugin, own, opt_outs, kubernetes)
 
 
 def _all_but(candidate: Candidate) -> PluginRegistry:

@@ -2,7 +2,7 @@
 
 import logging
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from quaymaster._config.records import record_fields
@@ -13,6 +13,7 @@ from quaymaster._testing.contract.suite import (
     MissingHypothesisError,
     stable_violations,
 )
+from quaymaster._versions.kubernetes import Kubernetes
 
 __all__ = ["contract_findings"]
 
@@ -21,6 +22,7 @@ def contract_findings(
     plugin: RegisteredPlugin,
     args: Mapping[str, object] | None,
     opt_outs: Mapping[str, str],
+    kubernetes: Sequence[Kubernetes],
 ) -> Iterator[Finding]:
     """Find what the contract suite finds, with the same clusters each time.
 
@@ -29,6 +31,8 @@ def contract_findings(
         args: Its arguments, as they stand in a configuration file.
         opt_outs: The checks that are left out -> why, beside those that the plugin's
             class declares.
+        kubernetes: What is played; if empty, the newest version, and the others as well
+            if the plugin asks for it.
     """
     where = f"plugin {plugin.name!r}"
     fields = record_fields(plugin.args_class) if plugin.args_class else ()
@@ -42,7 +46,7 @@ def contract_findings(
         with warnings.catch_warnings(), _without_log():
             # There are findings of their own for hooks that will go.
             warnings.simplefilter("ignore", DeprecatedHookWarning)
-            violations = stable_violations(plugin.load(), args, opt_outs)
+            violations = stable_violations(plugin.load(), args, opt_outs, kubernetes)
     except MissingHypothesisError as error:
         yield Finding.warning("contract", where, f"not asked: {error}")
         return
@@ -54,7 +58,11 @@ def contract_findings(
             level=Level.ERROR,
             check=f"contract: {one.check}",
             where=f"{plugin.name}.{one.hook}" if one.hook else where,
-            message=one.problem,
+            message=(
+                f"with Kubernetes {one.kubernetes}: {one.problem}"
+                if one.kubernetes
+                else one.problem
+            ),
             example=one.example,
         )
 

@@ -19,6 +19,7 @@ class Violation:
         hook: The hook that is wrong, or empty if it is the plugin as a whole.
         problem: What was found, and what was expected, in one line.
         example: The smallest cluster that shows it, an object a line.
+        kubernetes: The Kubernetes that was played; empty if it is the usual one.
     """
 
     check: str
@@ -26,9 +27,12 @@ class Violation:
     hook: str
     problem: str
     example: Sequence[str] = ()
+    kubernetes: str = ""
 
     def __str__(self) -> str:
         where = f"{self.plugin}.{self.hook}" if self.hook else self.plugin
+        if self.kubernetes:
+            where += f", with Kubernetes {self.kubernetes}"
         lines = [f"[{self.check}] {where}: {self.problem}"]
         return "\n    ".join([*lines, *self.example])
 

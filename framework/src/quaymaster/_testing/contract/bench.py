@@ -17,7 +17,7 @@ from quaymaster._runtime.guards import HookGuards
 from quaymaster._state.arrays import Rows
 from quaymaster._state.snapshot import Snapshot
 from quaymaster._testing.contract.small_cluster import SmallCluster
-from quaymaster._testing.contract.subject import HOOKS, Subject, make_services
+from quaymaster._testing.contract.subject import HOOKS, Subject
 from quaymaster._testing.makers.nodes import make_node
 from quaymaster._testing.still import FixedObjects
 
@@ -69,9 +69,7 @@ class Bench:
         self.subject = subject
         if subject.has("start") or subject.has("close"):
             subject.benches.append(self)
-        self.services = services or make_services(
-            subject.objects, subject.empty_cluster, subject.kinds
-        )
+        self.services = services or subject.make_services(subject.empty_cluster)
         self.snapshot: Snapshot = self.services.snapshot
         self._objects = cast(FixedObjects, self.services.informers)
         self._fill(cluster)

@@ -1,6 +1,7 @@
 """Changes of a small cluster, and their events."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Final
 
 import attrs
@@ -16,11 +17,11 @@ from quaymaster._engine.changes import PodChanges, node_changes
 from quaymaster._objects import ApiObject, Node, Pod, PodSpec
 from quaymaster._registry.access import USUAL_KINDS
 from quaymaster._testing.contract.small_cluster import SmallCluster
-from quaymaster._versions.kubernetes import DEFAULT_KUBERNETES
+from quaymaster._versions.kubernetes import Kubernetes
 
 __all__ = ["Step", "is_of", "steps", "updates_of"]
 
-_POD_CHANGES: Final = PodChanges(DEFAULT_KUBERNETES)
+_pod_changes = lru_cache(PodChanges)
 _WAITING: Final = frozenset(
     {
         EventResource.UNSCHEDULED_POD,
@@ -61,13 +62,13 @@ class Step:
         )
         return f"the {verb} of {self.subject.kind} '{self.subject.key}'"
 
-    def events(self) -> Sequence[ClusterEvent]:
+    def events(self, kubernetes: Kubernetes) -> Sequence[ClusterEvent]:
         """Return the events that the queue gets of it."""
         old, new = self.old, self.new
         if isinstance(old, Node) and isinstance(new, Node):
             return node_changes(old, new)
         if isinstance(old, Pod) and isinstance(new, Pod):
-            return _POD_CHANGES.of(old, new)
+            return _pod_changes(kubernetes).of(old, new)
         resource = resource_of(type(self.subject))
         if isinstance(self.subject, Pod):
             resource = EventResource.ASSIGNED_POD

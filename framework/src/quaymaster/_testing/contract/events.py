@@ -41,7 +41,7 @@ def _ask_hints(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> 
         for step in (*steps(cluster, other, subject.objects), *waiting):
             event = registered.event
             is_meant = is_of(event.resource, step.subject) and any(
-                event.matches(one) for one in step.events()
+                event.matches(one) for one in step.events(subject.kubernetes)
             )
             for pod in cluster.pending if is_meant else ():
                 _ask_hint(registered, pod, step)
@@ -113,7 +113,9 @@ def _ask_step(
     gained = nodes - _open_nodes(Bench(subject, cluster), before)
     if not gained or _is_woken(after, pod, step):
         return
-    heard = ", ".join(event.label for event in step.events()) or "no event"
+    heard = (
+        ", ".join(one.label for one in step.events(subject.kubernetes)) or "no event"
+    )
     text = (
         f"{step} ({heard}) makes pod '{pod.key}' fit on node '{min(gained)}', "
         "but neither event nor hint wakes it"
@@ -157,7 +159,7 @@ def _is_woken(bench: Bench, pod: Pod, step: Step) -> bool:
         registered.event.matches(event)
         and _ask_hint(registered, pod, step) is QueueingHint.QUEUE
         for registered in _events(bench)
-        for event in step.events()
+        for event in step.events(bench.subject.kubernetes)
     )
 
 

@@ -49,6 +49,7 @@ def _post_filter(subject: Subject, cluster: SmallCluster, pod: Pod) -> None:
     harness = PluginHarness(
         subject.plugin,
         args=subject.args,
+        kubernetes=subject.kubernetes,
         nodes=cluster.nodes,
         pods=cluster.pods,
         objects=subject.objects,

@@ -7,7 +7,7 @@ import weakref
 from quaymaster._testing.contract.bench import Bench
 from quaymaster._testing.contract.check import Check, fail
 from quaymaster._testing.contract.small_cluster import SmallCluster
-from quaymaster._testing.contract.subject import Subject, make_services
+from quaymaster._testing.contract.subject import Subject
 from quaymaster._testing.contract.walk import walk
 from quaymaster._testing.makers.nodes import make_node
 from quaymaster._testing.makers.pods import make_pod
@@ -23,7 +23,7 @@ _CLUSTER = SmallCluster(
 
 def _ask(subject: Subject, _cluster: SmallCluster, _other: SmallCluster) -> None:
     threads = set(threading.enumerate())
-    services = make_services(subject.objects, kinds=subject.kinds)
+    services = subject.make_services()
     bench = Bench(subject, _CLUSTER, services=services)
     walk(bench, _CLUSTER.pending[0])
     if bench in subject.benches:

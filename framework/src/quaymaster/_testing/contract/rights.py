@@ -28,6 +28,7 @@ def _ask_step(subject: Subject, cluster: SmallCluster, pod: Pod, step: str) -> N
         harness = PluginHarness(
             subject.plugin,
             args=subject.args,
+            kubernetes=subject.kubernetes,
             nodes=cluster.nodes,
             pods=cluster.pods,
             objects=[*cluster.objects, *cluster.pending],

@@ -1,7 +1,7 @@
 """A plugin under test: its class, its arguments, and how to build an instance."""
 
 import inspect
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Final, Protocol
 
@@ -11,17 +11,22 @@ from quaymaster._config.model import ProfileConfig
 from quaymaster._contract.clock import VirtualClock
 from quaymaster._contract.declarations import PodUse, Scope
 from quaymaster._contract.extension_points import EXTENSION_POINTS
+from quaymaster._contract.hook_marks import first_kubernetes
 from quaymaster._engine.framework import retire
 from quaymaster._engine.handle import EngineHandle, Services
 from quaymaster._inmemory.cluster import InMemoryCluster
 from quaymaster._objects import ApiObject
-from quaymaster._registry.access import USUAL_KINDS
 from quaymaster._registry.registry import PluginClass
 from quaymaster._state.snapshot import Snapshot
 from quaymaster._testing.alone import build_alone, kinds_of
 from quaymaster._testing.still import FixedNominations, FixedObjects
+from quaymaster._versions.kubernetes import (
+    DEFAULT_KUBERNETES,
+    KUBERNETES_VERSIONS,
+    Kubernetes,
+)
 
-__all__ = ["HOOKS", "Subject", "declared_opt_outs", "make_services"]
+__all__ = ["HOOKS", "Subject", "declared_opt_outs"]
 
 HOOKS: Final[Mapping[str, Sequence[str]]] = {
     name: tuple(inspect.signature(getattr(point.spec, name)).parameters)[1:]
@@ -37,26 +42,15 @@ def declared_opt_outs(plugin: type) -> Mapping[str, str]:
     return found
 
 
-def make_services(
-    objects: Iterable[ApiObject] = (),
-    cluster: InMemoryCluster | None = None,
-    kinds: Iterable[type[ApiObject]] = USUAL_KINDS,
-) -> Services:
-    """Make the parts of an engine, which do not change.
+class _AskedHandle(EngineHandle):
+    """A handle that notes whether it is asked for the version of Kubernetes."""
 
-    Args:
-        objects: The objects of the informers.
-        cluster: A cluster that is not written to; by default, a new one.
-        kinds: The kinds that informers follow.
-    """
-    clock = VirtualClock()
-    return Services(
-        clock=clock,
-        cluster=InMemoryCluster(clock) if cluster is None else cluster,
-        informers=FixedObjects(objects, kinds),
-        snapshot=Snapshot(),
-        nominator=FixedNominations({}),
-    )
+    was_asked = False
+
+    @property
+    def kubernetes(self) -> Kubernetes:
+        self.was_asked = True
+        return super().kubernetes
 
 
 class Closeable(Protocol):
@@ -74,12 +68,14 @@ class Subject:
         plugin: Its class.
         args: Its arguments, as they stand in a configuration file; None for defaults.
         objects: The objects that it always finds in the cluster.
+        kubernetes: The Kubernetes that is played.
         benches: The places where instances are at work, which have to be closed.
     """
 
     plugin: type
     args: Mapping[str, object] | None = None
     objects: tuple[ApiObject, ...] = ()
+    kubernetes: Kubernetes = DEFAULT_KUBERNETES
     benches: list[Closeable] = attrs.field(factory=list, init=False)
 
     @property
@@ -117,8 +113,10 @@ class Subject:
         Raises:
             QuaymasterError: The profile does not load.
         """
-        services = make_services(self.objects, kinds=self.kinds)
-        framework = build_alone(self.plugin, (), self.args, services)
+        services = self.make_services()
+        framework = build_alone(
+            self.plugin, (), self.args, services, kubernetes=self.kubernetes
+        )
         retire([framework])
         return framework.profile.config
 
@@ -127,13 +125,54 @@ class Subject:
         """The cluster behind the handles of all instances."""
         return InMemoryCluster(VirtualClock())
 
+    @property
+    def knows_versions(self) -> bool:
+        """Whether its decisions may depend on the version of Kubernetes.
+
+        They may if its arguments are completed for one, some hook came with one, or
+        it asks its handle when it is built.
+        """
+        if hasattr(getattr(self.plugin, "Args", None), "completed"):
+            return True
+        first = KUBERNETES_VERSIONS[0]
+        hooks = (getattr(self.plugin, hook) for hook in self._wanted)
+        if any(first_kubernetes(hook) != first for hook in hooks):
+            return True
+        services = self.make_services()
+        handle = _AskedHandle(self.config.scheduler_name, services)
+        build: PluginClass = self.plugin
+        try:
+            build(self.config.plugin_args.get(self.name), handle)
+        except Exception:
+            return False  # other checks tell of it
+        finally:
+            handle.retire()
+        return handle.was_asked
+
+    def make_services(self, cluster: InMemoryCluster | None = None) -> Services:
+        """Make the parts of an engine, which do not change.
+
+        Args:
+            cluster: A cluster that is not written to; by default, a new one.
+        """
+        clock = VirtualClock()
+        return Services(
+            clock=clock,
+            cluster=InMemoryCluster(clock) if cluster is None else cluster,
+            informers=FixedObjects(self.objects, self.kinds),
+            snapshot=Snapshot(self.kubernetes),
+            nominator=FixedNominations({}),
+        )
+
     def has(self, hook: str) -> bool:
         """Whether it implements a hook; a wrapper is no implementation."""
         return hook in self._wanted
 
     def make(self, services: Services) -> tuple[object, EngineHandle]:
         """Build an instance; return it with its handle."""
-        own = EngineHandle(self.config.scheduler_name, services)
+        own = EngineHandle(
+            self.config.scheduler_name, services, kubernetes=self.kubernetes
+        )
         handle = own.for_plugin(self.name)
         build: PluginClass = self.plugin
         return build(self.config.plugin_args.get(self.name), handle), handle

@@ -1,7 +1,10 @@
 """The public calls of the contract suite."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
+
+import attrs
 
 from quaymaster._errors import QuaymasterError
 from quaymaster._objects import ApiObject, Node, Pod
@@ -13,6 +16,11 @@ from quaymaster._testing.contract.features import Feature
 from quaymaster._testing.contract.small_cluster import SmallCluster
 from quaymaster._testing.contract.subject import Subject, declared_opt_outs
 from quaymaster._testing.contract_error import ContractError, Violation
+from quaymaster._versions.kubernetes import (
+    DEFAULT_KUBERNETES,
+    KUBERNETES_VERSIONS,
+    Kubernetes,
+)
 
 if TYPE_CHECKING:  # it is an optional dependency
     from hypothesis.strategies import SearchStrategy
@@ -107,6 +115,7 @@ def check_plugin(
     objects: Iterable[ApiObject] = (),
     clusters: "SearchStrategy[SmallCluster] | None" = None,
     opt_outs: Mapping[str, str] | None = None,
+    kubernetes: Iterable[Kubernetes] = (),
 ) -> None:
     """Check that a plugin keeps the contract of plugins.
 
@@ -117,6 +126,8 @@ def check_plugin(
         clusters: Draws the clusters that it is tried on, see `clusters`.
         opt_outs: The checks that it need not pass -> why, beside those that the class
             itself declares: ``contract_opt_outs = {"events": "as upstream's"}``.
+        kubernetes: What is played; by default the newest version, and the others as
+            well if the plugin asks for it, as with `Handle.kubernetes`.
 
     Raises:
         ContractError: A check failed; the message has a line for each failed check,
@@ -125,13 +136,17 @@ def check_plugin(
         ValueError: There is no such check to opt out of, or no reason is given.
     """
     subject = Subject(plugin=plugin, args=args, objects=tuple(objects))
-    violations = list(_violations(subject, _chosen(plugin, opt_outs or {}), clusters))
+    chosen = _chosen(plugin, opt_outs or {})
+    violations = list(_violations(subject, chosen, clusters, tuple(kubernetes)))
     if violations:
         raise ContractError(violations)
 
 
 def stable_violations(
-    plugin: type, args: Mapping[str, object] | None, opt_outs: Mapping[str, str]
+    plugin: type,
+    args: Mapping[str, object] | None,
+    opt_outs: Mapping[str, str],
+    kubernetes: Sequence[Kubernetes] = (),
 ) -> Sequence[Violation]:
     """Check a plugin on the same clusters each time, and return what is wrong.
 
@@ -140,6 +155,7 @@ def stable_violations(
         args: Its arguments, as they stand in a configuration file.
         opt_outs: The checks that it need not pass -> why, beside those that the class
             declares.
+        kubernetes: What is played, as `check_plugin` has it.
 
     Raises:
         MissingHypothesisError: hypothesis is not installed.
@@ -147,33 +163,65 @@ def stable_violations(
     """
     _need_hypothesis()
     subject = Subject(plugin=plugin, args=args)
-    return list(_violations(subject, _chosen(plugin, opt_outs), None, stable=True))
+    chosen = _chosen(plugin, opt_outs)
+    return list(_violations(subject, chosen, None, kubernetes, stable=True))
 
 
 def _violations(
     subject: Subject,
     checks: Iterable[Check],
     clusters: "SearchStrategy[SmallCluster] | None",
+    kubernetes: Sequence[Kubernetes] = (),
     *,
     stable: bool = False,
 ) -> Iterator[Violation]:
+    if kubernetes:
+        subject = attrs.evolve(subject, kubernetes=kubernetes[0])
     try:
         _ = subject.config
+        subjects = [subject, *_by_version(subject, kubernetes)]
+        for one in subjects:
+            _ = one.config
     except QuaymasterError as error:
         yield Violation(
             check="loading", plugin=subject.name, hook="", problem=f"{error}"
         )
         return
     for check in checks:
+        yield from islice(_of_check(check, subjects, clusters, stable=stable), 1)
+
+
+def _by_version(
+    subject: Subject, kubernetes: Sequence[Kubernetes]
+) -> Iterator[Subject]:
+    """The same plugin with the other versions of Kubernetes that are to be played."""
+    others = kubernetes[1:]
+    if not kubernetes and subject.knows_versions:
+        known = map(Kubernetes, reversed(KUBERNETES_VERSIONS))
+        others = [one for one in known if one != subject.kubernetes]
+    for other in others:
+        yield attrs.evolve(subject, kubernetes=other)
+
+
+def _of_check(
+    check: Check,
+    subjects: Iterable[Subject],
+    clusters: "SearchStrategy[SmallCluster] | None",
+    *,
+    stable: bool,
+) -> Iterator[Violation]:
+    for subject in subjects:
         if check.is_about(subject):
             found = _found(check, subject, clusters, stable=stable)
             if found is not None:
+                is_usual = subject.kubernetes == DEFAULT_KUBERNETES
                 yield Violation(
                     check=check.name,
                     plugin=subject.name,
                     hook=found.hook,
                     problem=found.problem,
                     example=found.example,
+                    kubernetes="" if is_usual else str(subject.kubernetes),
                 )
 
 
@@ -231,7 +279,7 @@ class PluginContract:
 
     pytest then runs ``test_contract`` once for each check that is about this plugin.
 
-    The subclass can set `args`, `objects` and `opt_outs`, too.
+    The subclass can set `args`, `objects`, `opt_outs` and `kubernetes`, too.
     """
 
     @property
@@ -258,6 +306,11 @@ class PluginContract:
         """The checks that it need not pass -> why, beside what its class declares."""
         return {}
 
+    @property
+    def kubernetes(self) -> Sequence[Kubernetes]:
+        """What is played, as `check_plugin` has it."""
+        return ()
+
     def clusters(self) -> "SearchStrategy[SmallCluster]":
         """Return the clusters that the plugin is tried on."""
         return clusters()
@@ -274,7 +327,9 @@ class PluginContract:
     def test_contract(self, check: str) -> None:
         """Run one check on the plugin."""
         checks = [CHECKS[check]] if check in CHECKS else []
-        found = list(_violations(self._subject(), checks, self.clusters()))
+        found = list(
+            _violations(self._subject(), checks, self.clusters(), self.kubernetes)
+        )
         if found:
             raise ContractError(found)
 
