@@ -18,6 +18,7 @@ _PATHS: Final[dict[str, tuple[Path, ...]]] = {
     "scalar": ("scalar",),
     "twin": ("twin",),
     "both": ("scalar", "twin"),
+    "plain": ("plain",),
 }
 
 
@@ -58,7 +59,7 @@ def _parser() -> argparse.ArgumentParser:
             choices=_PATHS,
             default="both",
             help="which hooks judge nodes: the scalar ones, or batch twins where "
-            "there are any (default: both)",
+            "there are any, or these with nothing remembered: plain (default: both)",
         )
         command.add_argument(
             "--kubernetes",

@@ -33,7 +33,8 @@ from tests.parity.configuration import load_configuration
 
 __all__ = ["CallLog", "CaseCluster", "Path", "apply"]
 
-Path: TypeAlias = Literal["scalar", "twin"]
+Path: TypeAlias = Literal["scalar", "twin", "plain"]
+"""Which hooks judge nodes; a plain one is a twin that nothing is remembered of."""
 """Which hooks judge nodes: only the scalar ones, or batch twins where there are any."""
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
@@ -180,6 +181,11 @@ class CaseCluster:
         if path == "scalar":
             frameworks = {
                 name: _without_twins(framework, snapshot, nominator, order, percentage)
+                for name, framework in frameworks.items()
+            }
+        elif path == "plain":
+            frameworks = {
+                name: attrs.evolve(framework, algorithm=framework.plain)
                 for name, framework in frameworks.items()
             }
         return cls(

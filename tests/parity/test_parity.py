@@ -1,5 +1,6 @@
 """Every recorded decision of the built-in plugins, on both paths."""
 
+from collections.abc import Mapping
 from itertools import islice
 from typing import Final
 
@@ -61,12 +62,20 @@ _FEW: Final = 40
 and the twins agree does not depend on it, but in few plugins."""
 
 
-@pytest.mark.parametrize("path", ["scalar", "twin"])
+_RUNS: Final[Mapping[str, tuple[tuple[int, int | None], Path]]] = {
+    "first-scalar": ((0, _FIRST), "scalar"),
+    "first-twin": ((0, _FIRST), "twin"),
+    "first-plain": ((0, _FIRST), "plain"),
+    "rest-scalar": ((_FIRST, None), "scalar"),
+    "rest-twin": ((_FIRST, None), "twin"),
+}
+
+
 @pytest.mark.parametrize(
-    "part",
+    ("part", "path"),
     [
-        pytest.param((0, _FIRST), id="first"),
-        pytest.param((_FIRST, None), id="rest", marks=pytest.mark.long),
+        pytest.param(*run, id=name, marks=[pytest.mark.long] if "rest" in name else [])
+        for name, run in _RUNS.items()
     ],
 )
 @pytest.mark.parametrize(
