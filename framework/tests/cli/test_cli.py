@@ -149,6 +149,16 @@ def test_warnings_are_part_of_the_result(folder: Path) -> None:
     assert result.exit_code == 0
 
 
+def test_kinds_of_groups_are_said_to_have_no_effect(folder: Path) -> None:
+    group = "apiVersion: scheduling.k8s.io/v1beta1\nkind: PodGroup\n"
+    (folder / "all.yaml").write_text(f"{POD % ('a', 1)}---\n{group}")
+    result = run("simulate", "all.yaml", "--nodes", ONE_NODE)
+    assert result.stderr == (
+        "skipped 1 object without effect while the feature gate GenericWorkload is off:"
+        " PodGroup (scheduling.k8s.io/v1beta1)\n"
+    )
+
+
 def test_unknown_kinds_are_counted_in_one_line(folder: Path) -> None:
     role = "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: %s}\n"
     (folder / "all.yaml").write_text(

@@ -83,6 +83,13 @@ from tests.kit.plugins import Bind, Sort
             "plugins.placementScore: plugins cannot be enabled at this extension point",
             id="a point that is never called",
         ),
+        pytest.param(
+            {"score": {"enabled": [{"name": "GangScheduling"}]}},
+            "plugins.score.enabled[0].name: plugin 'GangScheduling' is not there: "
+            "kube-scheduler's does nothing while the feature gate GenericWorkload is "
+            "off, as by default",
+            id="a plugin of upstream that is off",
+        ),
     ],
 )
 def test_a_plugin_that_cannot_be_enabled_is_named_with_its_path(

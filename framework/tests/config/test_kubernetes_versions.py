@@ -235,3 +235,27 @@ def test_profile_without_the_order_of_a_version_has_that_of_the_one_before() -> 
     assert old == without
     assert old != new
     assert sorted(each.name for each in old) == sorted(each.name for each in new)
+
+
+GROUPS = {
+    "apiVersion": "kubescheduler.config.k8s.io/v1",
+    "kind": "KubeSchedulerConfiguration",
+    "profiles": [
+        {"plugins": {"podGroupPostFilter": {"enabled": [{"name": "Counts"}]}}}
+    ],
+}
+
+
+def test_plugins_of_pod_groups_are_accepted_since_1_37_and_never_called() -> None:
+    config = parse_config(GROUPS, REGISTRY, source="file.yaml", kubernetes=NEW)
+    [warning] = config.warnings
+    assert str(warning) == (
+        "file.yaml: profiles[0].plugins.podGroupPostFilter: is never called: pod "
+        "groups are behind the feature gate GenericWorkload, which is off"
+    )
+    with pytest.raises(ConfigErrors) as caught:
+        parse_config(GROUPS, REGISTRY, source="file.yaml", kubernetes=OLD)
+    assert str(caught.value) == (
+        "file.yaml: profiles[0].plugins.podGroupPostFilter: unknown extension point; "
+        "Kubernetes 1.37 has it, and this is 1.36"
+    )

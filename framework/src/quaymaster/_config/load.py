@@ -164,21 +164,22 @@ def _hint(got: object) -> str:
 
 def _default_sets(defaults: object, kubernetes: Kubernetes) -> EntrySets:
     if defaults is None:
-        return _shipped_sets(kubernetes.default_profile)
-    return _sets_of(defaults, "defaults")
+        return _shipped_sets(kubernetes)
+    return _sets_of(defaults, "defaults", kubernetes)
 
 
 @functools.cache
-def _shipped_sets(profile: str) -> EntrySets:
-    text = shipped_profiles()[profile].read_bytes()
-    return _sets_of(read_yaml(text, _DEFAULT_SOURCE), _DEFAULT_SOURCE)
+def _shipped_sets(kubernetes: Kubernetes) -> EntrySets:
+    text = shipped_profiles()[kubernetes.default_profile].read_bytes()
+    tree = read_yaml(text, _DEFAULT_SOURCE)
+    return _sets_of(tree, _DEFAULT_SOURCE, kubernetes)
 
 
-def _sets_of(defaults: object, source: str) -> EntrySets:
+def _sets_of(defaults: object, source: str, kubernetes: Kubernetes) -> EntrySets:
     findings = Findings(source)
     profiles = _document(defaults, findings).profiles or (ProfileDocument(),)
     path = "profiles[0].plugins"
-    check_keys(profiles[0].plugins, path, findings)
+    check_keys(profiles[0].plugins, path, findings, kubernetes)
     if findings.problems:
         raise ConfigErrors(findings.problems)
     return entry_sets(profiles[0].plugins, path, source)

@@ -9,7 +9,13 @@ from quaymaster._config.lookup import usable_plugin
 from quaymaster._config.merge import Entry, EntrySets
 from quaymaster._config.model import EnabledPlugin
 from quaymaster._config.naming import join_path
-from quaymaster._config.points import IDLE, LIMITS, PLUGIN_SETS, WILDCARD
+from quaymaster._config.points import (
+    IDLE,
+    LIMITS,
+    PLUGIN_SETS,
+    WILDCARD,
+    WITHOUT_EFFECT,
+)
 from quaymaster._registry.registry import PluginRegistry, RegisteredPlugin
 from quaymaster._suggestions import did_you_mean
 from quaymaster._versions.kubernetes import Kubernetes
@@ -19,12 +25,26 @@ __all__ = ["check_keys", "resolve_plugins"]
 _INSTALL = "; pip install 'quaymaster[default]' installs what the default profile needs"
 
 
-def check_keys(plugins: Mapping[str, object], path: str, findings: Findings) -> None:
+def check_keys(
+    plugins: Mapping[str, object],
+    path: str,
+    findings: Findings,
+    kubernetes: Kubernetes,
+) -> None:
     """Note the keys of a profile's ``plugins`` that are no extension points."""
     for key, given in plugins.items():
         at = join_path(path, key)
-        if key in IDLE:
-            if isinstance(given, PluginSet) and given.enabled:
+        first = IDLE.get(key)
+        if first is not None and not kubernetes.since(first):
+            problem = f"unknown extension point; Kubernetes {first} has it"
+            findings.add(at, f"{problem}, and this is {kubernetes.version}")
+        elif first is not None:
+            if not isinstance(given, PluginSet) or not given.enabled:
+                continue
+            if key in WITHOUT_EFFECT:
+                gate = "the feature gate GenericWorkload, which is off"
+                findings.warn(at, f"is never called: pod groups are behind {gate}")
+            else:
                 findings.add(at, "plugins cannot be enabled at this extension point")
         elif key not in PLUGIN_SETS:
             hint = did_you_mean(key, PLUGIN_SETS)

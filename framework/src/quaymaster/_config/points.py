@@ -4,7 +4,15 @@ from collections.abc import Mapping
 
 from quaymaster._contract.extension_points import EXTENSION_POINTS, ExtensionPoint
 
-__all__ = ["IDLE", "LIMITS", "MULTI_POINT", "PLUGIN_SETS", "POINTS", "WILDCARD"]
+__all__ = [
+    "IDLE",
+    "LIMITS",
+    "MULTI_POINT",
+    "PLUGIN_SETS",
+    "POINTS",
+    "WILDCARD",
+    "WITHOUT_EFFECT",
+]
 
 MULTI_POINT = "multiPoint"
 """Stands for every extension point that a plugin implements."""
@@ -17,13 +25,17 @@ POINTS: Mapping[str, ExtensionPoint] = {
 }
 """The extension points that profiles give plugins to, by key."""
 
-IDLE = tuple(
-    key
-    for key in ("placementGenerate", "placementScore", "podGroupPostFilter")
-    if key not in POINTS
-)
-"""Points of upstream's format that are never called here. Files written by
-kube-scheduler have them; they are accepted as long as they enable nothing."""
+IDLE: Mapping[str, str] = {
+    "placementGenerate": "1.36",
+    "placementScore": "1.36",
+    "podGroupPostFilter": "1.37",
+}
+"""Points of upstream's format that are never called here -> the first Kubernetes that
+has them. Files written by kube-scheduler have them; they are accepted as long as they
+enable nothing that would be called upstream."""
+
+WITHOUT_EFFECT = frozenset({"podGroupPostFilter"})
+"""Those of them at which upstream calls nothing by default, whatever is enabled."""
 
 PLUGIN_SETS = (*POINTS, MULTI_POINT)
 """The keys of ``plugins``."""

@@ -75,7 +75,7 @@ class _Given:
     def resolve(
         self, registry: PluginRegistry, findings: Findings, kubernetes: Kubernetes
     ) -> ProfileConfig:
-        check_keys(self.profile.plugins, self.plugins_path, findings)
+        check_keys(self.profile.plugins, self.plugins_path, findings, kubernetes)
         plugins = resolve_plugins(
             self.sets, self.plugins_path, registry, findings, kubernetes
         )

@@ -1,7 +1,8 @@
 """The result of loading: objects, their sources, and notices."""
 
+import re
 from collections import Counter
-from typing import NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import attrs
 
@@ -12,6 +13,11 @@ from quaymaster._objects import ApiObject
 __all__ = ["Loaded", "Source", "skipped_told"]
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
+
+_IDLE: Final = re.compile(
+    r"(CompositePodGroup|PodGroup|Workload) \(scheduling\.k8s\.io/"
+)
+"""The kinds of upstream's scheduling in groups, which is off by default."""
 
 
 class Source(NamedTuple):
@@ -60,12 +66,21 @@ class Loaded:
 
 def skipped_told(loaded: Loaded) -> str:
     """Say which objects were skipped, in a sentence; empty if none were."""
-    if not loaded.skipped:
-        return ""
+    idle = Counter({k: n for k, n in loaded.skipped.items() if _IDLE.match(k)})
+    told = []
+    if unknown := loaded.skipped - idle:
+        told.append(_counted(unknown, "that scheduling does not know"))
+    if idle:
+        gate = "without effect while the feature gate GenericWorkload is off"
+        told.append(_counted(idle, gate))
+    return f"skipped {'; '.join(told)}" if told else ""
+
+
+def _counted(kinds: Counter[str], which: str) -> str:
+    total = sum(kinds.values())
+    what = "object" if total == 1 else "objects"
     counts = ", ".join(
         one_line(kind) + (f" x{count}" if count > 1 else "")
-        for kind, count in sorted(loaded.skipped.items())
+        for kind, count in sorted(kinds.items())
     )
-    total = sum(loaded.skipped.values())
-    what = "object" if total == 1 else "objects"
-    return f"skipped {total} {what} that scheduling does not know: {counts}"
+    return f"{total} {what} {which}: {counts}"

@@ -14,6 +14,7 @@ from quaymaster._versions.v1_37 import PLUGIN_ORDER, V1_37
 __all__ = [
     "CHANGES",
     "DEFAULT_KUBERNETES",
+    "GATED_PLUGINS",
     "KUBERNETES_VERSIONS",
     "RELEASES",
     "Kubernetes",
@@ -33,6 +34,13 @@ CHANGES: Final[Mapping[str, Change]] = {
     change.name: change for release in RELEASES.values() for change in release.changes
 }
 """What versions do otherwise than those before, by name."""
+
+GATED_PLUGINS: Final[Mapping[str, str]] = {
+    name: gate
+    for release in RELEASES.values()
+    for name, gate in release.gated_plugins.items()
+}
+"""Plugins of kube-scheduler that are not there, and the gates that turn them on."""
 
 _SINCE: Final[Mapping[str, str]] = {
     change.name: release.version

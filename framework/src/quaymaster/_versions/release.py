@@ -32,6 +32,8 @@ class Release:
         default_profile: The shipped profile that is its default one.
         feature_gates: The gates that its scheduler reads, with their defaults.
         locked: Those of them that cannot be set to anything else.
+        gated_plugins: Plugins of its scheduler that do nothing while a feature gate is
+            off, which it is by default.
         changes: What it does otherwise than the version before.
     """
 
@@ -40,4 +42,5 @@ class Release:
     default_profile: str
     feature_gates: Mapping[str, bool]
     locked: frozenset[str]
+    gated_plugins: Mapping[str, str]
     changes: tuple[Change, ...] = ()

@@ -58,4 +58,9 @@ V1_36 = Release(
     default_profile="default-1.36",
     feature_gates=dict.fromkeys((*_ON, *_LOCKED_ON), True) | dict.fromkeys(_OFF, False),
     locked=frozenset(_LOCKED_ON),
+    gated_plugins={
+        "GangScheduling": "GangScheduling",
+        "PodGroupPodsCount": "TopologyAwareWorkloadScheduling",
+        "TopologyPlacementGenerator": "TopologyAwareWorkloadScheduling",
+    },
 )

@@ -106,5 +106,11 @@ V1_37 = Release(
     default_profile="default",
     feature_gates=dict.fromkeys((*_ON, *_LOCKED_ON), True) | dict.fromkeys(_OFF, False),
     locked=frozenset(_LOCKED_ON),
+    gated_plugins={
+        "DeferredPodScheduling": "InPlacePodVerticalScalingSchedulerPreemption",
+        "GangScheduling": "GenericWorkload",
+        "PodGroupPodsCount": "TopologyAwareWorkloadScheduling",
+        "TopologyPlacementGenerator": "TopologyAwareWorkloadScheduling",
+    },
     changes=_CHANGES,
 )
