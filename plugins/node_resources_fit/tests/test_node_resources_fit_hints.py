@@ -7,13 +7,20 @@ Mirrors ``TestEventsToRegister``, ``Test_isSchedulableAfterPodChange``,
 """
 
 import pytest
+from msgspec.structs import replace
 
 from quaymaster import ActionType, ClusterEvent, EventResource, Node, Pod, QueueingHint
 from quaymaster.config import Kubernetes
-from quaymaster.objects import DeviceClass, DeviceClassSpec, ObjectMeta
-from quaymaster.testing import PluginHarness, make_node, make_pod
+from quaymaster.objects import (
+    ContainerStatus,
+    DeviceClass,
+    DeviceClassSpec,
+    ObjectMeta,
+    Quantity,
+    ResourceRequirements,
+)
+from quaymaster.testing import PluginHarness, make_container, make_node, make_pod
 from quaymaster_node_resources_fit import NodeResourcesFit
-from tests.kit.resizes import make_exchange
 
 GPU = "nvidia.com/gpu"
 FOO = "example.com/foo"
@@ -148,12 +155,30 @@ def test_pod_scaled_down_helps_if_it_gives_back_what_is_wanted(
     assert hint(pod, POD_SHRUNK, old, new) is expected
 
 
+def make_resized(requests: dict[str, str], given: dict[str, str]) -> Pod:
+    """Make a pod on a node: container -> CPU that it asks for, and that it has."""
+    containers = [
+        make_container(name=name, requests={"cpu": cpu})
+        for name, cpu in requests.items()
+    ]
+    pod = make_pod(name="resized", node="n", containers=containers)
+    statuses = tuple(
+        ContainerStatus(
+            name=name, resources=ResourceRequirements(requests={"cpu": Quantity(cpu)})
+        )
+        for name, cpu in given.items()
+    )
+    return replace(pod, status=replace(pod.status, container_statuses=statuses))
+
+
 @pytest.mark.parametrize(("version", "expected"), [("1.36", QUEUE), ("1.37", SKIP)])
 def test_since_1_37_a_resize_counts_by_its_totals(
     version: str, expected: QueueingHint
 ) -> None:
-    # Two containers exchange a CPU: they have 1 and 2, and are to have 2 and 1.
-    before, after = make_exchange(done=False), make_exchange(done=True)
+    # Two containers exchange a CPU.
+    wanted = {"a": "2", "b": "1"}
+    before = make_resized(wanted, {"a": "1", "b": "2"})
+    after = make_resized(wanted, wanted)
     harness = PluginHarness(NodeResourcesFit, kubernetes=Kubernetes(version))
     pod = make_pod(requests={"cpu": "1"})
     assert harness.hint(pod, POD_SHRUNK, before, after) is expected
