@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import pydoc
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from click.testing import CliRunner, Result
 
 from tests.kit.documents import YAML_HEADER
 from tests.kit.internals.cli import app
+from tests.kit.internals.recording import JUDGE
 from tests.kit.report_pages import shown_by
 
 VERSIONS = ("--kubernetes", "1.36", "--kubernetes", "1.37")
@@ -185,6 +188,26 @@ def test_report_has_the_table() -> None:
     assert table["columns"] == ["Pod", "1.36", "1.37", "Cause"]
     shop = ["default/shop", "with-image", "with-room", "image-volume-count"]
     assert table["rows"] == [shop]
+
+
+def test_each_decision_is_made_again_as_often_however_many_wait(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    module, _, name = JUDGE.rpartition(".")
+    decide = getattr(pydoc.locate(module), name)
+    times = Counter[int]()
+    for waiting in (3, 9):
+
+        def counted(*arguments: object, waiting: int = waiting) -> object:
+            times[waiting] += 1
+            return decide(*arguments)
+
+        monkeypatch.setattr(JUDGE, counted)
+        pods = [pod(f"large-{at}", "priority: 0", cpu=11) for at in range(waiting)]
+        pods += [pod(f"small-{at}", "priority: 1") for at in range(waiting)]
+        found = changes(HEAD + node("only") + "".join(pods))
+        assert found["decisions"] == 2 * waiting
+    assert times[9] == 3 * times[3] > 0
 
 
 def test_one_version_is_no_comparison() -> None:

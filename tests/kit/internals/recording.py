@@ -14,6 +14,7 @@ from quaymaster._recording.lines import (
 from quaymaster._recording.patches import merge_patch, patched
 
 __all__ = [
+    "JUDGE",
     "Added",
     "Begin",
     "Deleted",
@@ -27,3 +28,6 @@ __all__ = [
     "merge_patch",
     "patched",
 ]
+
+JUDGE = "quaymaster._recording.judge.Judge.decide"
+"""What makes a decision of a record again."""

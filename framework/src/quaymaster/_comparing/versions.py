@@ -113,7 +113,11 @@ def version_changes(
 
         def decide(kubernetes: Kubernetes) -> list[ComparedDecision]:
             found = replay(
-                file, config=completed(kubernetes), registry=registry, seed=seed
+                file,
+                config=completed(kubernetes),
+                registry=registry,
+                seed=seed,
+                is_brief=True,
             )
             on_progress()
             return list(found.decisions)

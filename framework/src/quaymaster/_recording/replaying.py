@@ -48,6 +48,7 @@ def replay(
     registry: PluginRegistry,
     seed: int = 0,
     on_progress: ReplayProgress | None = None,
+    is_brief: bool = False,
 ) -> ReplayResult:
     """Make each decision of a record again, and compare.
 
@@ -61,6 +62,8 @@ def replay(
         registry: Where plugins are found by name.
         seed: Seeds what is random in plugins; ties are told, not drawn.
         on_progress: Called with the progress.
+        is_brief: Decisions that differ are told without scores, and are not made again
+            on states nearby. It is for records of simulations, whose order is exact.
 
     Raises:
         RecordError: The file cannot be read, or is no record.
@@ -72,7 +75,7 @@ def replay(
     lines = file.lines()
     first = next(lines)
     state.take(first)
-    run = _Replay(state, config, registry, seed, on_progress)
+    run = _Replay(state, config, registry, seed, on_progress, is_brief=is_brief)
     with closing(run):
         run.survey(state.entries(lines))
         run.follow(RecordState(kinds).entries(file.lines()))
@@ -92,6 +95,7 @@ class _Replay:
         registry: Where plugins are found.
         seed: Seeds what is random in plugins.
         on_progress: Called with the progress, or None.
+        is_brief: Whether what differs is told without a closer look.
 
     Attributes:
         found: The decisions of the record.
@@ -105,11 +109,14 @@ class _Replay:
         registry: PluginRegistry,
         seed: int,
         on_progress: ReplayProgress | None,
+        *,
+        is_brief: bool,
     ) -> None:
         self.most_nodes = 0
         self.found = Survey()
         self._state = state
         self._on_progress = on_progress
+        self._is_brief = is_brief
         self._world = RecordedWorld()
         self._start = Time.parse(state.begins[0].time)
         self._clock = VirtualClock(self._start)
@@ -215,7 +222,7 @@ class _Replay:
             ours=verdict.decided,
             best=verdict.best,
         )
-        if agreement in _AGREED:
+        if agreement in _AGREED or self._is_brief:
             return compared
         compared = _explained(compared, self._judge.explain(pod))
         doubts = Doubts(outcome, moments, self._shown, self._assumed)
