@@ -12,6 +12,7 @@ from quaymaster import (
     NodeTable,
     NodeVerdicts,
     Pod,
+    PodUse,
     PostFilterResult,
     PreBindPreFlightResult,
     PreBindWait,
@@ -262,6 +263,7 @@ def check_node_volume_limits(plugin: NodeVolumeLimits, given: Given) -> None:
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         state=given.state, pod=given.pod, nodes=given.nodes, rows=given.rows
     )
+    _filter_pod_use: PodUse = plugin.filter_pod_use()
 
 
 def check_pod_topology_spread(plugin: PodTopologySpread, given: Given) -> None:

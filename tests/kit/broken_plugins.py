@@ -308,6 +308,16 @@ class LooksAtPods(Plugin):
         return NO if node.pods else None
 
 
+class LooksAtPodsAfterAll(Plugin):
+    @hookimpl
+    def filter(self, node: NodeInfo) -> Status | None:
+        return NO if node.pods else None
+
+    @hookimpl
+    def filter_pod_use(self) -> PodUse:
+        return PodUse.NONE
+
+
 class LooksAtLabelsOfPods(Plugin):
     pod_use = PodUse.SUMS
 
@@ -584,6 +594,7 @@ BROKEN: Sequence[tuple[type, str, str]] = [
     (SignsNames, "signature", "sign_pod: another name gives another fragment"),
     (LooksAtNeighbours, "scope", "2 for node 'n0' among others, 1 alone"),
     (LooksAtPods, "pod use", "success with no pods at all, but pod_use is"),
+    (LooksAtPodsAfterAll, "pod use", "with no pods at all, but filter_pod_use says"),
     (LooksAtLabelsOfPods, "pod use", "success with other pods that request the same"),
     (AtMostOne, "imagining", "remove_pod: is missing: without it, filter then says"),
     (ForgetsToRemove, "imagining", "remove_pod: is missing"),

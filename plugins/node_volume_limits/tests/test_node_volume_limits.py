@@ -9,6 +9,7 @@ from quaymaster import (
     ClusterEvent,
     EventResource,
     Pod,
+    PodUse,
     QueueingHint,
     Status,
 )
@@ -350,3 +351,24 @@ def test_a_new_csi_node_always_wakes_up() -> None:
         make_pod(claims=["a"]), event, None, make_csi_node()
     )
     assert hint is QueueingHint.QUEUE
+
+
+@pytest.mark.parametrize(
+    ("limits", "use"),
+    [
+        (None, PodUse.NONE),
+        ({}, PodUse.NONE),
+        ({"csi.example.com": 1}, PodUse.PODS),
+    ],
+    ids=["no CSINode", "no limit", "a limit"],
+)
+def test_pods_on_nodes_matter_where_something_is_limited(
+    limits: dict[str, int] | None, use: PodUse
+) -> None:
+    csi_nodes = [] if limits is None else [make_csi_node(name="n", limits=limits)]
+    made = PluginHarness(
+        NodeVolumeLimits, nodes=[make_node(name="n")], objects=csi_nodes
+    )
+    plugin = made.plugin
+    assert isinstance(plugin, NodeVolumeLimits)
+    assert plugin.filter_pod_use() is use

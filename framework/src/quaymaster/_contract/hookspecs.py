@@ -61,6 +61,7 @@ from typing import Protocol
 
 from quaymaster._contract.cluster_events import ClusterEventWithHint
 from quaymaster._contract.cycle_state import CycleState
+from quaymaster._contract.declarations import PodUse
 from quaymaster._contract.hook_marks import hookspec
 from quaymaster._contract.queueing import QueuedPodInfo, SortKey
 from quaymaster._contract.results import (
@@ -353,6 +354,22 @@ class FilterPlugin(Protocol):
             more to say. The first one should be the same for nodes that are alike:
             where many nodes are told of, they are grouped by it, and the others, which
             may name what one node has, are left out.
+        """
+
+    @hookspec(since="0.2")
+    def filter_pod_use(self, state: CycleState) -> PodUse:
+        """Say how much ``filter`` looks at the pods on nodes in this attempt.
+
+        Optional, for plugins whose class attribute ``pod_use`` has to allow for rare
+        cases. Called after ``pre_filter``, before preemption or nominated pods are
+        imagined, and only if the class does not say ``PodUse.NONE``.
+
+        Args:
+            state: This pod's scratch space.
+
+        Returns:
+            As much as the class says, or less: the answers of ``filter`` and
+            ``filter_nodes`` for this pod then do not depend on more, on any node.
         """
 
 

@@ -47,6 +47,7 @@ class FilterCall:
 
     __slots__ = (
         "_explain",
+        "_narrow",
         "_scalar",
         "_twin",
         "call",
@@ -65,6 +66,17 @@ class FilterCall:
         self.pod_use = call.pod_use
         if imagines or (call.pod_use is PodUse.SUMS and self._twin is None):
             self.pod_use = PodUse.PODS
+        self._narrow = None if imagines else call.hooks.get("filter_pod_use")
+
+    def pod_use_in(self, state: CycleState) -> PodUse:
+        """Return how much it looks at the pods on a node in one attempt."""
+        if self._narrow is None or self.pod_use is PodUse.NONE:
+            return self.pod_use
+        said: PodUse | Status = self._narrow(state)
+        # The guard has told of a failure; the class is right in any case.
+        if isinstance(said, Status) or (said is PodUse.SUMS and self._twin is None):
+            return self.pod_use
+        return said
 
     def judge(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
         """Return the verdict on one node: None, a rejection, or an Error."""

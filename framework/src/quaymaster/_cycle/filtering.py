@@ -67,7 +67,9 @@ class FilterStation:
     def pod_use(self, state: CycleState) -> PodUse:
         """Return how much the plugins that take part look at the pods on a node."""
         skipped = state.skip_filter_plugins
-        used = {call.pod_use for call in self.calls if call.plugin not in skipped}
+        used = {
+            call.pod_use_in(state) for call in self.calls if call.plugin not in skipped
+        }
         return max(used, key=_POD_USES.index, default=PodUse.NONE)
 
     def run(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
@@ -102,7 +104,9 @@ class FilterStation:
         """
         nodes, skipped = attempt.nodes, attempt.state.skip_filter_plugins
         for call in self.calls:
-            if call.plugin in skipped or pod_use not in (None, call.pod_use):
+            if call.plugin in skipped:
+                continue
+            if pod_use is not None and call.pod_use_in(attempt.state) is not pod_use:
                 continue
             if nodes.count(rows) == 0:
                 break

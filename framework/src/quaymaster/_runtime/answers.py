@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 import attrs
 import numpy as np
 
+from quaymaster._contract.declarations import PodUse
 from quaymaster._contract.results import (
     NodeVerdicts,
     NominatingInfo,
@@ -45,6 +46,7 @@ NAMES_IN_GOOD: Final[Mapping[str, object]] = {
     "LOWEST": -(2**63),
     "HIGHEST": 2**63 - 1,
     "INT64": np.dtype(np.int64),
+    "PodUse": PodUse,
     "ndarray": np.ndarray,
     "has_hash": _has_hash,
 }
@@ -229,6 +231,12 @@ def _sentences(plugin: str, hook: str, answer: object, _size: int) -> object:
     return unexpected(plugin, hook, answer, "a list of texts")
 
 
+def _pod_use(plugin: str, hook: str, answer: object, _size: int) -> object:
+    if isinstance(answer, PodUse):
+        return answer
+    return unexpected(plugin, hook, answer, "a PodUse")
+
+
 def _events(
     _plugin: str, _hook: str, answer: Iterable[object], _size: int
 ) -> Sequence[object]:
@@ -273,6 +281,9 @@ EXPECTED: Final[Mapping[str, ExpectedAnswer]] = {
         kinds=frozenset({NodeVerdicts}),
         accept=_filter_nodes,
         size="nodes.count(rows)",
+    ),
+    "filter_pod_use": ExpectedAnswer(
+        kinds=None, accept=_pod_use, good="type(answer) is PodUse"
     ),
     "explain_filter": ExpectedAnswer(kinds=None, accept=_sentences, good="False"),
     "post_filter": ExpectedAnswer(

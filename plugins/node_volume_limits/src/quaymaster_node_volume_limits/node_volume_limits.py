@@ -26,6 +26,7 @@ from quaymaster import (
     NodeTable,
     NodeVerdicts,
     Pod,
+    PodUse,
     Rows,
     Scope,
     StateKey,
@@ -248,6 +249,12 @@ class NodeVolumeLimits:
                 if problem is not None:
                     verdicts.errors[problem[0]] = Status.from_error(problem[1])
         return verdicts.result()
+
+    @hookimpl
+    def filter_pod_use(self) -> PodUse:
+        # Volumes in use count where something limits them.
+        is_limited = self._rows.has_limits(self._handle.snapshot.nodes)
+        return PodUse.PODS if is_limited else PodUse.NONE
 
     def _missing(
         self, wanted: Collection[Attachable], csi_node: CSINode | None

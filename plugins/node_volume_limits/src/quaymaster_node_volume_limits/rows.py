@@ -51,6 +51,11 @@ class VolumeRows:
             self._has_csi_node = self._limits.codes >= 0
             self._allowed.clear()
 
+    def has_limits(self, nodes: NodeTable) -> bool:
+        """Return whether any node limits any driver."""
+        # Values of nodes that are gone stay for a while, which does no harm.
+        return any(self._column.of(nodes).values)
+
     def has_csi_node(self, rows: Rows) -> BoolArray:
         """Return which nodes have a CSINode, shape ``(N,)``."""
         found: BoolArray = self._has_csi_node[rows]

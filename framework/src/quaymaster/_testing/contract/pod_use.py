@@ -1,9 +1,13 @@
 """A check: a plugin looks at pods no more than its ``pod_use`` says."""
 
+from collections.abc import Iterable
+
 import attrs
 from msgspec.structs import replace
 
+from quaymaster._contract.cycle_state import CycleState
 from quaymaster._contract.declarations import PodUse
+from quaymaster._contract.status import Status
 from quaymaster._objects import Container, Pod, PodSpec
 from quaymaster._testing.contract.answers import Answers, answers, difference, shown
 from quaymaster._testing.contract.bench import Bench
@@ -15,8 +19,43 @@ __all__ = ["POD_USE"]
 
 
 def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
-    use = subject.pod_use
-    if use is PodUse.PODS or not cluster.pods:
+    if cluster.pods:
+        _ask_of(subject, cluster, subject.pod_use, cluster.pending, by_class=True)
+    if cluster.pods and subject.has("filter_pod_use"):
+        for pod in cluster.pending:
+            use = _use_for(Bench(subject, cluster), pod)
+            _ask_of(subject, cluster, use, [pod], by_class=False)
+
+
+def _use_for(bench: Bench, pod: Pod) -> PodUse:
+    """How much the filter says that it looks at pods, in an attempt for one."""
+    state = CycleState()
+    prepared = bench.pre_filter(state, pod)
+    if isinstance(prepared, Status):  # there is no filter after it
+        return PodUse.PODS
+    said = bench.ask("filter_pod_use", state)
+    assert isinstance(said, PodUse), "other answers are failures"
+    return said
+
+
+def _ask_of(
+    subject: Subject,
+    cluster: SmallCluster,
+    use: PodUse,
+    pending: Iterable[Pod],
+    *,
+    by_class: bool,
+) -> None:
+    """Look whether answers depend on more of the pods than is said.
+
+    Args:
+        subject: The plugin.
+        cluster: The cluster.
+        use: How much the answers may depend on the pods.
+        pending: The pods that wait, for which it is asked.
+        by_class: Whether the class says so, of scores, too.
+    """
+    if use is PodUse.PODS:
         return
     pods = () if use is PodUse.NONE else tuple(map(_plain, cluster.pods))
     bench = Bench(subject, cluster)
@@ -26,19 +65,25 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
         if use is PodUse.NONE
         else ("with other pods that request the same")
     )
-    for pod in cluster.pending:
-        before = _raw(answers(bench, pod))
-        changed = difference(_raw(answers(changed_bench, pod)), before)
+    raw = _raw if by_class else _filtered
+    said = "pod_use is" if by_class else "filter_pod_use says"
+    for pod in pending:
+        before = raw(answers(bench, pod))
+        changed = difference(raw(answers(changed_bench, pod)), before)
         if changed is not None:
             text = (
                 f"{shown(changed.expected)} for node '{changed.node}', "
-                f"{shown(changed.found)} {without}, but pod_use is {use}"
+                f"{shown(changed.found)} {without}, but {said} {use}"
             )
             fail(changed.hook, text, pod, cluster.nodes, cluster.pods)
 
 
 def _raw(found: Answers) -> Answers:
     return attrs.evolve(found, normalized={}, pre_enqueue=None)
+
+
+def _filtered(found: Answers) -> Answers:
+    return attrs.evolve(_raw(found), score={})
 
 
 def _plain(pod: Pod) -> Pod:
