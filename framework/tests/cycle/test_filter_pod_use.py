@@ -34,6 +34,10 @@ class Counts(Berths):
     """Imagines pods, so it looks at single ones in any case."""
 
     @hookimpl
+    def pre_filter(self) -> None:
+        return None
+
+    @hookimpl
     def remove_pod(self) -> None:
         return None
 

@@ -106,7 +106,7 @@ class FilterStation:
         for call in self.calls:
             if call.plugin in skipped:
                 continue
-            if pod_use is not None and call.pod_use_in(attempt.state) is not pod_use:
+            if pod_use is not None and call.pod_use_in(attempt.state) != pod_use:
                 continue
             if nodes.count(rows) == 0:
                 break
