@@ -12,9 +12,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from quaymaster import Pod
+from quaymaster.config import Kubernetes
 from tests.kit.documents import YAML_HEADER
 from tests.kit.internals.cli import app
 from tests.kit.internals.recording import JUDGE
+from tests.kit.internals.versions import CHANGES
 from tests.kit.report_pages import shown_by
 
 VERSIONS = ("--kubernetes", "1.36", "--kubernetes", "1.37")
@@ -190,24 +193,45 @@ def test_report_has_the_table() -> None:
     assert table["rows"] == [shop]
 
 
+def made_again(
+    monkeypatch: pytest.MonkeyPatch, *, waiting: int, placed: int
+) -> Counter[str]:
+    """Compare; return how often the decision about each pod was made again."""
+    module, _, name = JUDGE.rpartition(".")
+    decide = getattr(pydoc.locate(module), name)
+    times = Counter[str]()
+
+    def counted(judge: object, asked: Pod, theirs: object) -> object:
+        times[asked.name] += 1
+        return decide(judge, asked, theirs)
+
+    pods = [pod(f"large-{at}", "priority: 0", cpu=11) for at in range(waiting)]
+    pods += [pod(f"small-{at}", "priority: 1") for at in range(placed)]
+    with monkeypatch.context() as patched:
+        patched.setattr(JUDGE, counted)
+        found = changes(HEAD + node("only") + "".join(pods))
+    assert found["decisions"] == waiting + placed
+    assert len(found["changed"]) == waiting
+    return times
+
+
 def test_each_decision_is_made_again_as_often_however_many_wait(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    module, _, name = JUDGE.rpartition(".")
-    decide = getattr(pydoc.locate(module), name)
-    times = Counter[int]()
-    for waiting in (3, 9):
+    few = made_again(monkeypatch, waiting=3, placed=3)
+    many = made_again(monkeypatch, waiting=9, placed=9)
+    assert many.total() == 3 * few.total() > 0
 
-        def counted(*arguments: object, waiting: int = waiting) -> object:
-            times[waiting] += 1
-            return decide(*arguments)
 
-        monkeypatch.setattr(JUDGE, counted)
-        pods = [pod(f"large-{at}", "priority: 0", cpu=11) for at in range(waiting)]
-        pods += [pod(f"small-{at}", "priority: 1") for at in range(waiting)]
-        found = changes(HEAD + node("only") + "".join(pods))
-        assert found["decisions"] == 2 * waiting
-    assert times[9] == 3 * times[3] > 0
+def test_causes_are_looked_for_only_where_something_changes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    times = made_again(monkeypatch, waiting=1, placed=5)
+    assert {times[f"small-{at}"] for at in range(5)} == {1}
+    # Once by each version, and once without each change between them.
+    newer, older = Kubernetes("1.37"), Kubernetes("1.36")
+    between = [one for one in CHANGES if newer.has(one) and not older.has(one)]
+    assert times["large-0"] == 2 + len(between)
 
 
 def test_one_version_is_no_comparison() -> None:

@@ -6,24 +6,26 @@ changes in between: a change without which all is as before is the cause.
 """
 
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TypeAlias
 
 import attrs
 
 from quaymaster._config.model import SchedulerConfig
 from quaymaster._inmemory.limits import MAX_PODS
 from quaymaster._objects import ApiObject
+from quaymaster._recording.agreeing import AGREED
 from quaymaster._recording.compared import Agreement, ComparedDecision, Decided
-from quaymaster._recording.replaying import replay
+from quaymaster._recording.deciding import decide_again
 from quaymaster._recording.simulating import record_simulation
 from quaymaster._registry.registry import PluginRegistry
 from quaymaster._versions.kubernetes import CHANGES, Kubernetes
 
 __all__ = ["ChangedDecision", "VersionChanges", "version_changes"]
 
-_AGREED: Final = frozenset({Agreement.SAME, Agreement.TIE})
+_Decisions: TypeAlias = Sequence[Mapping[int, ComparedDecision]]
+"""For each of several Kubernetes: the number of a decision -> how it compares."""
 
 
 @attrs.frozen(kw_only=True)
@@ -93,7 +95,7 @@ def version_changes(
         seed: Decides ties and generated names of the older one.
         max_pods: How many pods the workloads may ask for in all.
         configuration: What to call the configuration.
-        on_progress: Called after each time that all decisions were made.
+        on_progress: Called after each time that the record was gone through.
 
     Raises:
         AdmissionError: Some objects break rules, or ask for too many pods.
@@ -111,34 +113,33 @@ def version_changes(
             max_pods=max_pods,
         )
 
-        def decide(kubernetes: Kubernetes) -> list[ComparedDecision]:
-            found = replay(
+        def decide(
+            versions: Sequence[Kubernetes], only: Container[int] | None = None
+        ) -> _Decisions:
+            found = decide_again(
                 file,
-                config=completed(kubernetes),
+                configs=[completed(one) for one in versions],
                 registry=registry,
                 seed=seed,
-                is_brief=True,
+                only=only,
             )
             on_progress()
-            return list(found.decisions)
+            return found
 
-        before = decide(older)
-        after = decide(newer)
-        # What the record does not say enough about to be decided again is left out.
-        differing = [
-            index
-            for index, (old, new) in enumerate(zip(before, after, strict=True))
-            if old.agreement in _AGREED and new.agreement not in _AGREED
-        ]
-        by_kind = {index: after[index].agreement for index in differing}
-        causes = _causes(by_kind, older, newer, decide)
+        [after] = decide([newer])
+        differing = {
+            number: one.agreement
+            for number, one in after.items()
+            if one.agreement not in AGREED
+        }
+        causes = _causes(differing, older, newer, decide)
     return VersionChanges(
         configuration=configuration,
         older=older,
         newer=newer,
         decisions=len(after),
         changed=tuple(
-            _changed(after[index], causes.get(index, ())) for index in differing
+            _changed(after[number], found) for number, found in causes.items()
         ),
     )
 
@@ -147,42 +148,58 @@ def _causes(
     differing: Mapping[int, Agreement],
     older: Kubernetes,
     newer: Kubernetes,
-    decide: Callable[[Kubernetes], Sequence[ComparedDecision]],
+    decide: Callable[[Sequence[Kubernetes], Container[int]], _Decisions],
 ) -> dict[int, tuple[str, ...]]:
     """Find the changes without which decisions are as before, by their numbers.
+
+    What the record does not say enough about for the older one to decide it again is
+    left out.
 
     Args:
         differing: The numbers of the decisions that differ -> how.
         older: The older Kubernetes.
         newer: The newer one.
-        decide: Makes all decisions again, as a Kubernetes does.
+        decide: Makes decisions of these numbers again, as each of several Kubernetes
+            does.
     """
-    found: dict[int, tuple[str, ...]] = {}
     if not differing:
-        return found
+        return {}
     between = [name for name in CHANGES if newer.has(name) and not older.has(name)]
-    for name in between:
-        without = decide(newer.without(name))
-        for index in differing:
-            if _is_as_before(without[index], differing[index]):
-                found[index] = (*found.get(index, ()), name)
-    left = [index for index in differing if index not in found]
-    for name in between if left else ():
-        alone = newer
-        for other in between:
-            alone = alone if other == name else alone.without(other)
-        only = decide(alone)
-        for index in left:
-            if not _is_as_before(only[index], differing[index]):
-                found[index] = (*found.get(index, ()), name)
+    without = [newer.without(name) for name in between]
+    before, *trials = decide([older, *without], differing)
+    found = {
+        number: tuple(
+            name
+            for name, trial in zip(between, trials, strict=True)
+            if _is_as_before(trial[number], kind)
+        )
+        for number, kind in differing.items()
+        if before[number].agreement in AGREED
+    }
+    left = frozenset(number for number, causes in found.items() if not causes)
+    if left and between:
+        alone = decide([_with_alone(newer, name, between) for name in between], left)
+        for number in left:
+            found[number] = tuple(
+                name
+                for name, trial in zip(between, alone, strict=True)
+                if not _is_as_before(trial[number], differing[number])
+            )
     return found
+
+
+def _with_alone(newer: Kubernetes, change: str, between: Sequence[str]) -> Kubernetes:
+    """The newer Kubernetes with one of these changes and without all others."""
+    for other in between:
+        newer = newer if other == change else newer.without(other)
+    return newer
 
 
 def _is_as_before(found: ComparedDecision, before: Agreement) -> bool:
     """Whether a trial undoes what differed: a message, or else the decision alone."""
     if before is Agreement.REASONS:
-        return found.agreement in _AGREED
-    return found.agreement in {*_AGREED, Agreement.REASONS}
+        return found.agreement in AGREED
+    return found.agreement in {*AGREED, Agreement.REASONS}
 
 
 def _changed(found: ComparedDecision, causes: tuple[str, ...]) -> ChangedDecision:
