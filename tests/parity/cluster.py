@@ -34,8 +34,8 @@ from tests.parity.configuration import load_configuration
 __all__ = ["CallLog", "CaseCluster", "Path", "apply"]
 
 Path: TypeAlias = Literal["scalar", "twin", "plain"]
-"""Which hooks judge nodes; a plain one is a twin that nothing is remembered of."""
-"""Which hooks judge nodes: only the scalar ones, or batch twins where there are any."""
+"""Which hooks judge nodes: only the scalar ones, or batch twins where there are any;
+plain are these with nothing remembered."""
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
 
