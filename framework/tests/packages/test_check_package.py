@@ -98,6 +98,48 @@ def test_package_that_is_as_it_should_be_is_told_so(make_folder: MakeFolder) -> 
     )
 
 
+VERSIONED = """
+import numpy as np
+from quaymaster import NodeVerdicts, Status, hookimpl
+
+OLD = Status.unschedulable("old")
+
+class Gates:
+    def __init__(self, args, handle):
+        self._handle = handle
+
+    @hookimpl
+    def filter(self):
+        return None if self._handle.kubernetes.since("1.37") else OLD
+
+    @hookimpl
+    def filter_nodes(self, nodes, rows):
+        return NodeVerdicts(np.zeros(nodes.count(rows), dtype=np.int64), lambda _: OLD)
+"""
+"""A plugin whose twin is wrong with 1.36."""
+
+
+@pytest.mark.parametrize(
+    ("asked", "exit_code"),
+    [([], 1), (["1.36"], 1), (["1.37"], 0), (["1.37", "1.36"], 1)],
+    ids=["nothing asked", "the older", "the newer", "both"],
+)
+def test_twin_that_is_wrong_with_one_version_is_found(
+    make_folder: MakeFolder, asked: list[str], exit_code: int
+) -> None:
+    options = [f"--kubernetes={version}" for version in asked]
+    found = check(make_folder(code=VERSIONED), "--without=rights", *options)
+    assert found.exit_code == exit_code, found.output
+    told = "error: [contract: twin] Gates.filter_nodes: with Kubernetes 1.36: "
+    assert (told in found.stdout) is bool(exit_code)
+
+
+def test_version_that_nobody_knows_is_refused(make_folder: MakeFolder) -> None:
+    result = check(make_folder(), "--kubernetes", "1.35")
+    assert result.exit_code == 2
+    assert "--kubernetes: expected one of 1.36, 1.37, got '1.35'" in result.stderr
+
+
 def test_built_in_plugin_is_as_it_should_be() -> None:
     result = check("quaymaster-default-binder")
     assert result.exit_code == 0

@@ -222,12 +222,41 @@ class WrongInOldVersions:
         return NodeVerdicts(codes, lambda _code: Status.unschedulable("old"))
 
 
-def test_a_plugin_that_asks_for_the_version_is_tried_with_all() -> None:
+class WrongWhenAskedLate(WrongInOldVersions):
+    """The same, which asks its handle in hooks alone."""
+
+    def __init__(self, _args: object, handle: Handle) -> None:
+        self._handle = handle
+
+    @hookimpl
+    def filter(self, pod: Pod) -> Status | None:
+        self._is_old = not self._handle.kubernetes.since("1.37")
+        return super().filter(pod)
+
+
+class FailsInOldVersions:
+    """A plugin that cannot be built with 1.36."""
+
+    def __init__(self, _args: object, handle: Handle) -> None:
+        if not handle.kubernetes.since("1.37"):
+            raise RuntimeError("too old")
+
+    @hookimpl
+    def filter(self) -> None: ...
+
+
+@pytest.mark.parametrize("plugin", [WrongInOldVersions, WrongWhenAskedLate])
+def test_a_plugin_that_asks_for_the_version_is_tried_with_all(plugin: type) -> None:
     with pytest.raises(ContractError) as caught:
-        check_plugin(WrongInOldVersions)
-    assert "[twin] WrongInOldVersions.filter_nodes, with Kubernetes 1.36: " in str(
-        caught.value
-    )
+        check_plugin(plugin)
+    said = f"[twin] {plugin.__name__}.filter_nodes, with Kubernetes 1.36: "
+    assert said in str(caught.value)
+
+
+def test_a_plugin_that_cannot_be_built_with_an_old_version_is_told_which() -> None:
+    text = r"\[loading\] FailsInOldVersions, with Kubernetes 1\.36: .*too old"
+    with pytest.raises(ContractError, match=text):
+        check_plugin(FailsInOldVersions)
 
 
 def test_versions_can_be_chosen() -> None:

@@ -43,14 +43,18 @@ def declared_opt_outs(plugin: type) -> Mapping[str, str]:
 
 
 class _AskedHandle(EngineHandle):
-    """A handle that notes whether it is asked for the version of Kubernetes."""
+    """A handle that notes when it is asked for the version of Kubernetes.
 
-    was_asked = False
+    Attributes:
+        asked: Where it notes that; the handles of all instances share it.
+    """
+
+    asked: set[Kubernetes]
 
     @property
     def kubernetes(self) -> Kubernetes:
-        self.was_asked = True
-        return super().kubernetes
+        self.asked.add(self._kubernetes)
+        return self._kubernetes
 
 
 class Closeable(Protocol):
@@ -70,6 +74,7 @@ class Subject:
         objects: The objects that it always finds in the cluster.
         kubernetes: The Kubernetes that is played.
         benches: The places where instances are at work, which have to be closed.
+        asked: What instances were told when they asked for the Kubernetes.
     """
 
     plugin: type
@@ -77,6 +82,7 @@ class Subject:
     objects: tuple[ApiObject, ...] = ()
     kubernetes: Kubernetes = DEFAULT_KUBERNETES
     benches: list[Closeable] = attrs.field(factory=list, init=False)
+    asked: set[Kubernetes] = attrs.field(factory=set, init=False)
 
     @property
     def name(self) -> str:
@@ -130,24 +136,25 @@ class Subject:
         """Whether its decisions may depend on the version of Kubernetes.
 
         They may if its arguments are completed for one, some hook came with one, or
-        it asks its handle when it is built.
+        an instance has asked its handle: when it was built, or in a hook since.
         """
+        return self._is_made_for_versions or bool(self.asked)
+
+    @cached_property
+    def _is_made_for_versions(self) -> bool:
+        """Whether its class tells of versions, or an instance asks when it is built."""
         if hasattr(getattr(self.plugin, "Args", None), "completed"):
             return True
         first = KUBERNETES_VERSIONS[0]
         hooks = (getattr(self.plugin, hook) for hook in self._wanted)
         if any(first_kubernetes(hook) != first for hook in hooks):
             return True
-        services = self.make_services()
-        handle = _AskedHandle(self.config.scheduler_name, services)
-        build: PluginClass = self.plugin
         try:
-            build(self.config.plugin_args.get(self.name), handle)
+            _, handle = self.make(self.make_services())
         except Exception:
-            return False  # other checks tell of it
-        finally:
-            handle.retire()
-        return handle.was_asked
+            return bool(self.asked)  # other checks tell of it
+        handle.retire()
+        return bool(self.asked)
 
     def make_services(self, cluster: InMemoryCluster | None = None) -> Services:
         """Make the parts of an engine, which do not change.
@@ -170,9 +177,10 @@ class Subject:
 
     def make(self, services: Services) -> tuple[object, EngineHandle]:
         """Build an instance; return it with its handle."""
-        own = EngineHandle(
+        own = _AskedHandle(
             self.config.scheduler_name, services, kubernetes=self.kubernetes
         )
+        own.asked = self.asked
         handle = own.for_plugin(self.name)
         build: PluginClass = self.plugin
         return build(self.config.plugin_args.get(self.name), handle), handle

@@ -175,32 +175,38 @@ def _violations(
     *,
     stable: bool = False,
 ) -> Iterator[Violation]:
-    if kubernetes:
-        subject = attrs.evolve(subject, kubernetes=kubernetes[0])
-    try:
-        _ = subject.config
-        subjects = [subject, *_by_version(subject, kubernetes)]
-        for one in subjects:
+    subjects = _Subjects(subject, kubernetes)
+    for one in subjects:
+        try:
             _ = one.config
-    except QuaymasterError as error:
-        yield Violation(
-            check="loading", plugin=subject.name, hook="", problem=f"{error}"
-        )
-        return
+        except QuaymasterError as error:
+            yield _violation("loading", one, Finding("", f"{error}"))
+            return
     for check in checks:
         yield from islice(_of_check(check, subjects, clusters, stable=stable), 1)
 
 
-def _by_version(
-    subject: Subject, kubernetes: Sequence[Kubernetes]
-) -> Iterator[Subject]:
-    """The same plugin with the other versions of Kubernetes that are to be played."""
-    others = kubernetes[1:]
-    if not kubernetes and subject.knows_versions:
-        known = map(Kubernetes, reversed(KUBERNETES_VERSIONS))
-        others = [one for one in known if one != subject.kubernetes]
-    for other in others:
-        yield attrs.evolve(subject, kubernetes=other)
+class _Subjects:
+    """A plugin with each version of Kubernetes that is to be played.
+
+    Where nobody chooses, these are the newest one, and the others from when the plugin
+    has shown that it knows of versions: maybe not before it has been tried.
+
+    Args:
+        subject: The plugin.
+        kubernetes: What is chosen; empty for nothing.
+    """
+
+    def __init__(self, subject: Subject, kubernetes: Sequence[Kubernetes]) -> None:
+        self._is_chosen = bool(kubernetes)
+        known = kubernetes or [*map(Kubernetes, reversed(KUBERNETES_VERSIONS))]
+        self._all = [attrs.evolve(subject, kubernetes=one) for one in known]
+
+    def __iter__(self) -> Iterator[Subject]:
+        newest, *others = self._all
+        yield newest
+        if self._is_chosen or newest.knows_versions:
+            yield from others
 
 
 def _of_check(
@@ -214,15 +220,19 @@ def _of_check(
         if check.is_about(subject):
             found = _found(check, subject, clusters, stable=stable)
             if found is not None:
-                is_usual = subject.kubernetes == DEFAULT_KUBERNETES
-                yield Violation(
-                    check=check.name,
-                    plugin=subject.name,
-                    hook=found.hook,
-                    problem=found.problem,
-                    example=found.example,
-                    kubernetes="" if is_usual else str(subject.kubernetes),
-                )
+                yield _violation(check.name, subject, found)
+
+
+def _violation(check: str, subject: Subject, found: Finding) -> Violation:
+    is_usual = subject.kubernetes == DEFAULT_KUBERNETES
+    return Violation(
+        check=check,
+        plugin=subject.name,
+        hook=found.hook,
+        problem=found.problem,
+        example=found.example,
+        kubernetes="" if is_usual else str(subject.kubernetes),
+    )
 
 
 def _found(
