@@ -226,11 +226,14 @@ class DynamicResources:
             known = RememberedVerdicts()
         known.catch_up(nodes, self._tracker.changes)
         error = known.fill(
-            nodes, rows, lambda node: self._judge.judge(claims, pod, node)
+            nodes,
+            rows,
+            lambda node: self._judge.judge(claims, pod, node),
+            claims.results_on,
         )
         if error is not None:
             return error
-        claims.has_passed = known.has_passed
+        claims.known = known
         # A copy: verdicts are read long after, when others may be known.
         codes, statuses = known.codes[rows].copy(), known.statuses
         return NodeVerdicts(codes, lambda code: statuses[code - 1])
@@ -320,10 +323,14 @@ class DynamicResources:
     ) -> NodeAllocation | None:
         """What a pod gets on a node that passed; None if it needs nothing there."""
         found = claims.allocations.get(node.name)
-        if found is None and claims.has_passed is not None:
+        known = claims.known
+        if found is None and known is not None and known.has_passed(node.row):
             # Its verdict was known, and nothing has changed since.
-            if claims.has_passed(node.row):
+            results = known.results.get(node.row)
+            if results is None:
                 self._judge.judge(claims, pod, node)
+            else:
+                claims.take_on(node, results)
             found = claims.allocations.get(node.name)
         return found
 

@@ -3,10 +3,11 @@
 Whether a node has devices for some claims follows from what they ask for, from the
 slices and labels that decide what the node sees, and from what is taken of the pools
 that it sees. So the verdict stays the same until one of these changes, for all pods of
-a template; only the devices themselves are found anew, for the node that is chosen.
+a template. So do the devices, which then need not be found anew for the node that is
+chosen: the next search on it is the one after they are given.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Final
 
 import numpy as np
@@ -15,6 +16,7 @@ from msgspec.structs import replace
 from quaymaster import BoolArray, Int64Array, NodeInfo, NodeTable, Pod, Rows, Status
 from quaymaster.columns import ChangeLog
 from quaymaster.objects import (
+    AllocationResult,
     ObjectMeta,
     PodSpec,
     ResourceClaim,
@@ -36,6 +38,9 @@ _MOST_KINDS: Final = 1_000
 Judge = Callable[[NodeInfo], Status | None]
 """Judges one node: why it is rejected, or None."""
 
+Found = Callable[[NodeInfo], Sequence[AllocationResult] | None]
+"""What the claims of all pods of the kind get on a node; None if that differs."""
+
 
 class RememberedVerdicts:
     """The verdicts of one kind of claims, by row.
@@ -43,11 +48,13 @@ class RememberedVerdicts:
     Attributes:
         codes: 0 where there are devices; -1 where that is not known.
         statuses: Code - 1 -> why a node was rejected.
+        results: Row -> what the claims get there; of claims that a pod names alone.
     """
 
     def __init__(self) -> None:
         self.codes: Int64Array = np.zeros(0, dtype=np.int64)
         self.statuses: list[Status] = []
+        self.results: dict[int, Sequence[AllocationResult]] = {}
         self._codes_of: dict[Status, int] = {}
         self._nodes: ChangeLog[int] | None = None
         self._node_revision = -1
@@ -71,16 +78,29 @@ class RememberedVerdicts:
             rows = None
         if rows is None or names is None or _EVERY_NODE in names:
             self.codes = np.full(nodes.capacity, _UNKNOWN, dtype=np.int64)
+            self.results.clear()
             return
         for row in rows:
-            self.codes[row] = _UNKNOWN
+            self._forget(row)
         for name in names:
             found = nodes.row_of(name)
             if found is not None:
-                self.codes[found] = _UNKNOWN
+                self._forget(found)
 
-    def fill(self, nodes: NodeTable, rows: Rows, judge: Judge) -> Status | None:
+    def _forget(self, row: int) -> None:
+        self.codes[row] = _UNKNOWN
+        self.results.pop(row, None)
+
+    def fill(
+        self, nodes: NodeTable, rows: Rows, judge: Judge, found: Found
+    ) -> Status | None:
         """Judge the nodes among some rows on which nothing is known.
+
+        Args:
+            nodes: The nodes.
+            rows: The rows in question.
+            judge: Judges a node.
+            found: Tells what was found on a node that passed.
 
         Returns:
             The first error, which ends it.
@@ -93,6 +113,9 @@ class RememberedVerdicts:
             status = judge(node)
             if status is None:
                 self.codes[node.row] = 0
+                results = found(node)
+                if results is not None:
+                    self.results[node.row] = results
             elif status.is_error:
                 return status
             else:

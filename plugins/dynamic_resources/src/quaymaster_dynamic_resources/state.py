@@ -4,10 +4,12 @@ Mirrors ``stateData`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go``).
 """
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Protocol
 
 import attrs
 
+from quaymaster import NodeInfo
 from quaymaster.devices import Allocator
 from quaymaster.objects import (
     AllocationResult,
@@ -17,6 +19,19 @@ from quaymaster.objects import (
 from quaymaster_dynamic_resources.extended import Mappings
 
 __all__ = ["ClaimsState", "NodeAllocation"]
+
+
+class KnownVerdicts(Protocol):
+    """What is known of nodes for claims of a kind.
+
+    Attributes:
+        results: Row -> what the claims get there, if that is known.
+    """
+
+    results: dict[int, Sequence[AllocationResult]]
+
+    def has_passed(self, row: int) -> bool:
+        """Whether a row is known to have devices."""
 
 
 @attrs.frozen(eq=False)
@@ -52,8 +67,7 @@ class ClaimsState:
         reserved: Claim -> what it was given in Reserve; None if it had devices.
         in_doubt: The claims of which it is not known whether they were written.
         unavailable: The claims that cannot be used on some node.
-        has_passed: Whether a row has passed for which nothing was found yet: its
-            verdict was known.
+        known: The verdicts that were known, of rows for which nothing was found yet.
     """
 
     claims: list[ResourceClaim] = attrs.field(factory=list)
@@ -68,7 +82,7 @@ class ClaimsState:
     reserved: dict[int, AllocationResult] = attrs.field(factory=dict)
     in_doubt: set[int] = attrs.field(factory=set)
     unavailable: set[int] = attrs.field(factory=set)
-    has_passed: Callable[[int], bool] | None = None
+    known: KnownVerdicts | None = None
 
     @property
     def has_own_claims(self) -> bool:
@@ -83,6 +97,19 @@ class ClaimsState:
             for at, claim in enumerate(self.claims)
             if claim.status.allocation is None
         ]
+
+    def results_on(self, node: NodeInfo) -> Sequence[AllocationResult] | None:
+        """What was found on a node for claims that the pod names, if for those alone.
+
+        What the claim of extended resources asks for differs from node to node.
+        """
+        found = self.allocations.get(node.name)
+        return None if found is None or self.implicit >= 0 else found.results
+
+    def take_on(self, node: NodeInfo, results: Sequence[AllocationResult]) -> None:
+        """Take over what claims that ask for the same get on a node."""
+        wanting = [self.claims[at] for at in self.to_allocate]
+        self.allocations[node.name] = NodeAllocation(wanting, results)
 
     @property
     def unavailable_claims(self) -> Sequence[ResourceClaim]:
