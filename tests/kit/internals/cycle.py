@@ -6,6 +6,7 @@ from quaymaster._cycle.decisions import Decision, Feasible, FitError
 from quaymaster._cycle.diagnosis import Diagnosis
 from quaymaster._cycle.explain import explain
 from quaymaster._cycle.filtering import FilterStation
+from quaymaster._cycle.nominated import NominatedPods
 from quaymaster._cycle.pre_filter import PreFilterOutcome, PreFilterStation
 from quaymaster._cycle.sampling import NodeOrder, nodes_to_find
 from quaymaster._cycle.score_call import PluginScores
@@ -21,6 +22,7 @@ __all__ = [
     "FilterStation",
     "FitError",
     "NodeOrder",
+    "NominatedPods",
     "PluginScores",
     "PreFilterOutcome",
     "PreFilterStation",

@@ -17,7 +17,7 @@ from quaymaster._contract.status import Status
 from quaymaster._errors import QuaymasterError
 from quaymaster._objects import ApiObject, Pod
 from quaymaster._objects.kinds import KINDS
-from quaymaster._state.arrays import Rows
+from quaymaster._state.arrays import BoolArray, Rows
 from quaymaster._state.change_log import ChangeLog
 from quaymaster._state.node_info import NodeInfo
 from quaymaster._state.node_table import NodeTable
@@ -185,6 +185,20 @@ class FilterRunner(Protocol):
 
         Returns:
             The rows that passed and why others did not, or the Error of a plugin.
+        """
+
+    def imagine_nominated_pods(self, pod: Pod) -> tuple[NodeTable, BoolArray] | None:
+        """Count the pods that a pod must leave room for in on a copy of the table.
+
+        They are the nominated pods of equal or higher priority, but for itself.
+
+        Args:
+            pod: The pod that needs room.
+
+        Returns:
+            The table, which is imagined, and which rows have such pods, shape ``(C,)``
+            like its columns. None if one of them requests what the table has no column
+            for: then only `run_with_nominated_pods` can tell.
         """
 
     def pod_use(self, state: CycleState) -> PodUse:

@@ -150,19 +150,20 @@ class FilterStation:
         return self.run(imagined_state, pod, imagined)
 
     def run_with_pods_on_rows(
-        self, attempt: Attempt, ahead: Ahead
+        self, attempt: Attempt, ahead: Ahead, nominated: NominatedPods
     ) -> RowArray | Status:
         """Run the plugins as if nominated pods ran on some nodes.
 
         Args:
             attempt: The attempt; its state is not changed.
             ahead: The pods to imagine on each row.
+            nominated: All nominated pods, which those are some of.
 
         Returns:
             The rows that pass, ascending, or the Error that ends the attempt.
         """
         nodes = attempt.nodes
-        imagined = self._imagined(attempt, ahead)
+        imagined = self._imagined(attempt, nominated)
         rows: RowArray = np.array(list(ahead), dtype=np.intp)
         if imagined is not None:
             passed = self.run_on_rows(attempt.on(imagined), rows)
@@ -179,19 +180,15 @@ class FilterStation:
                 return status
         return np.array(fitting, dtype=np.intp)
 
-    def _imagined(self, attempt: Attempt, ahead: Ahead) -> NodeTable | None:
+    def _imagined(self, attempt: Attempt, nominated: NominatedPods) -> NodeTable | None:
         """Count nominated pods in on a copy of the table; None if that does not do."""
-        if not ahead or self.pod_use(attempt.state) is PodUse.PODS:
+        # Identity: nominations are followed on one table; extenders may send others.
+        if attempt.nodes is not nominated.nodes:
             return None
-        nodes = attempt.nodes
-        imagined = nodes.imagined()
-        for row, others in ahead.items():
-            info = nodes.infos[row]
-            assert info is not None  # somebody is nominated to it
-            for other in others:
-                if not imagined.imagine_pod(row, info.usage_of(other)):
-                    return None
-        return imagined
+        if self.pod_use(attempt.state) is PodUse.PODS:
+            return None
+        found = nominated.imagined(attempt.pod)
+        return None if found is None else found[0]
 
 
 class PlainFilters:
@@ -237,7 +234,7 @@ class PlainFilters:
         Returns:
             The rows that must pass without those pods, too; or an Error.
         """
-        passed = self.station.run_with_pods_on_rows(attempt, ahead)
+        passed = self.station.run_with_pods_on_rows(attempt, ahead, self.nominated)
         if isinstance(passed, Status):
             return passed
         left: BoolArray = np.zeros(attempt.nodes.capacity, dtype=np.bool_)

@@ -5,10 +5,12 @@ Mirrors ``addGENominatedPods`` (Kubernetes v1.36,
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
+from quaymaster._cycle.nominated_rows import NominatedRows
 from quaymaster._objects import Pod
-from quaymaster._state.arrays import Rows
+from quaymaster._state.arrays import BoolArray, Rows
+from quaymaster._state.change_log import ChangeLog
 from quaymaster._state.node_table import NodeTable
 
 __all__ = ["Ahead", "NominatedPods", "Nominator", "nominated_ahead"]
@@ -16,16 +18,22 @@ __all__ = ["Ahead", "NominatedPods", "Nominator", "nominated_ahead"]
 Ahead: TypeAlias = Mapping[int, Sequence[Pod]]
 """Row -> the nominated pods that a pod must leave room for there; ascending."""
 
+# Chosen, not measured: the priorities of pods for which nominations are followed.
+_MOST_PRIORITIES: Final = 16
+
 
 class Nominator(Protocol):
     """Knows the nominations of all pods."""
+
+    @property
+    def changes(self) -> ChangeLog[str]:
+        """The names of the nodes whose nominated pods have changed."""
 
     def pods_on(self, node_name: str, /) -> Sequence[Pod]:
         """Return the pods that are nominated to a node, in the order of nomination.
 
         Returns:
-            The same object as before if nothing has changed: `NominatedPods` then does
-            not look at the pods again.
+            The same object as before if nothing has changed.
         """
 
     def nodes(self) -> Sequence[str]:
@@ -35,15 +43,21 @@ class Nominator(Protocol):
 class NominatedPods:
     """Finds the nodes where a pod must leave room for others.
 
+    What is found is kept for each priority, and only nodes that have changed, or whose
+    nominations have, are looked at again.
+
     Args:
         nominator: The nominations of all pods.
         nodes: The columns of all nodes.
+
+    Attributes:
+        nodes: The same.
     """
 
     def __init__(self, nominator: Nominator, nodes: NodeTable) -> None:
         self._nominator = nominator
-        self._nodes = nodes
-        self._known: dict[str, _OnNode] = {}
+        self.nodes = nodes
+        self._by_priority: dict[int, NominatedRows] = {}
 
     def on(self, node_name: str) -> Sequence[Pod]:
         """Return the pods that are nominated to a node."""
@@ -51,50 +65,40 @@ class NominatedPods:
 
     def ahead(self, pod: Pod, rows: Rows) -> Ahead:
         """Find the rows where a pod must leave room for nominated pods."""
-        names = self._nominator.nodes()
-        if not names:
-            self._known.clear()
+        known = self._rows_for(pod)
+        if known is None:
             return {}
-        ahead: dict[int, Sequence[Pod]] = {}
-        priority, uid, row_of = pod.priority, pod.uid, self._nodes.row_of
-        for name in names:
-            nominated = self._on(name)
-            if nominated.highest < priority:
-                continue
-            others = nominated.pods
-            if nominated.lowest < priority or uid in nominated.uids:
-                others = nominated_ahead(pod, others)
-            row = row_of(name) if others else None
-            if row is not None:
-                ahead[row] = others
-        if not ahead:
-            return ahead
+        ahead = known.others(pod.uid)
         # Identity: all rows come as the table's own slice; others take a set of them.
-        if rows is self._nodes.rows:
-            return {row: ahead[row] for row in sorted(ahead)}
-        asked = set(self._nodes.row_numbers(rows).tolist())
-        return {row: ahead[row] for row in sorted(ahead) if row in asked}
+        if not ahead or rows is self.nodes.rows:
+            return ahead
+        asked = set(self.nodes.row_numbers(rows).tolist())
+        return {row: others for row, others in ahead.items() if row in asked}
 
-    def _on(self, name: str) -> "_OnNode":
-        pods = self._nominator.pods_on(name)
-        known = self._known.get(name)
-        # Identity: see `Nominator.pods_on`. It saves looking at each nominated pod.
-        if known is None or known.pods is not pods:
-            known = self._known[name] = _OnNode(pods)
-        return known
+    def imagined(self, pod: Pod) -> tuple[NodeTable, BoolArray] | None:
+        """Count the pods that a pod must leave room for in on a copy of the table.
 
+        Returns:
+            The table, and which rows have such pods, shape ``(C,)``. None if one of
+            them requests what the table has no column for.
+        """
+        known = self._rows_for(pod)
+        return None if known is None else known.imagined(pod.uid)
 
-class _OnNode:
-    """The pods that are nominated to one node; at least one."""
-
-    __slots__ = ("highest", "lowest", "pods", "uids")
-
-    def __init__(self, pods: Sequence[Pod]) -> None:
-        self.pods = pods
-        priorities = [pod.priority for pod in pods]
-        self.highest = max(priorities)
-        self.lowest = min(priorities)
-        self.uids = [pod.uid for pod in pods]
+    def _rows_for(self, pod: Pod) -> NominatedRows | None:
+        """Return the rows with pods that are no less important, up to date, if any."""
+        known, priority = self._by_priority, pod.priority
+        if not self._nominator.nodes():
+            known.clear()
+            return None
+        found = known.get(priority)
+        if found is None or not found.has_shape_of(self.nodes):
+            known.pop(priority, None)
+            if len(known) >= _MOST_PRIORITIES:
+                del known[next(iter(known))]
+            found = known[priority] = NominatedRows(priority, self.nodes)
+        found.follow(self._nominator)
+        return found
 
 
 def nominated_ahead(pod: Pod, nominated: Iterable[Pod]) -> Sequence[Pod]:

@@ -7,6 +7,7 @@ from random import Random
 from typing import TypeVar, cast, overload
 
 import attrs
+import numpy as np
 
 from quaymaster._binding.executor import Executor, InlineExecutor, Post
 from quaymaster._contract.clock import Clock
@@ -23,7 +24,7 @@ from quaymaster._engine.guarded import PluginClock, run_guarded
 from quaymaster._extenders.chain import NO_EXTENDERS, Extenders
 from quaymaster._objects import Pod
 from quaymaster._runtime.metrics import SchedulerMetrics
-from quaymaster._state.arrays import Rows
+from quaymaster._state.arrays import BoolArray, Rows
 from quaymaster._state.node_info import NodeInfo
 from quaymaster._state.node_table import NodeTable
 from quaymaster._state.snapshot import Snapshot
@@ -124,6 +125,14 @@ class ProfileFilters:
         if isinstance(passed, Status):
             return passed
         return FilteredRows(passed, attempt.diagnosis)
+
+    def imagine_nominated_pods(self, pod: Pod) -> tuple[NodeTable, BoolArray] | None:
+        algorithm = self._attached()
+        found = algorithm.nominated.imagined(pod)
+        if found is not None or self._nominator.nodes():
+            return found
+        table = algorithm.nodes.imagined()
+        return table, np.zeros(table.capacity, dtype=np.bool_)
 
     def pod_use(self, state: CycleState) -> PodUse:
         return self._attached().filter.pod_use(state)

@@ -109,7 +109,7 @@ class RememberedFilters:
         nodes, station = attempt.nodes, self._station
         if len(ahead) > _FEW_NOMINATED:
             apart = attempt.with_own_diagnosis()
-            passed = station.run_with_pods_on_rows(apart, ahead)
+            passed = station.run_with_pods_on_rows(apart, ahead, self._nominated)
             if isinstance(passed, Status):
                 return passed
             gone = ahead.keys() - set(passed.tolist())

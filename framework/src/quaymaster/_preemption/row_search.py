@@ -13,7 +13,6 @@ from quaymaster._contract.status import Status
 from quaymaster._objects import Pod
 from quaymaster._preemption.candidates import Candidates
 from quaymaster._preemption.columns import VictimColumns
-from quaymaster._preemption.promises import Promises
 from quaymaster._preemption.row_trial import RowTrial
 from quaymaster._preemption.rules import Limit, VictimRule
 from quaymaster._state.arrays import RowArray
@@ -40,7 +39,6 @@ class RowSearch:
         self._rule = rule
         self._limit = limit
         self._columns = VictimColumns(rule.importance)
-        self._promises = Promises(handle)
         # How many nodes it took to find a candidate last time.
         self._effort = 1.0
 
@@ -52,7 +50,6 @@ class RowSearch:
             pod,
             infos,
             self._columns,
-            self._promises,
             self._rule,
             self._limit,
         )

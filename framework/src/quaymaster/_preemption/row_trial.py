@@ -19,7 +19,6 @@ from quaymaster._objects import Pod
 from quaymaster._preemption.candidates import PRIORITY_OFFSET
 from quaymaster._preemption.columns import VictimColumns
 from quaymaster._preemption.pod_columns import PodColumns
-from quaymaster._preemption.promises import Promises
 from quaymaster._preemption.rules import Limit, VictimRule
 from quaymaster._state.arrays import (
     BoolArray,
@@ -49,7 +48,6 @@ class RowTrial:
         pod: The pod that needs room.
         infos: The nodes.
         columns: The pods on them; it is brought up to date.
-        promises: Who is nominated to them.
         rule: Who may have to go.
         limit: What must hold beside the filters, if anything.
 
@@ -67,7 +65,6 @@ class RowTrial:
         pod: Pod,
         infos: Sequence[NodeInfo],
         columns: VictimColumns,
-        promises: Promises,
         rule: VictimRule,
         limit: Limit | None,
     ) -> None:
@@ -102,7 +99,7 @@ class RowTrial:
         # The first is without nominated pods, the second, if there are any, with.
         self._tables = [nodes.imagined()]
         self._has_nominated: BoolArray = np.zeros(len(self.rows), dtype=np.bool_)
-        self.is_certain = self._imagine_nominated(infos, promises)
+        self.is_certain = self._imagine_nominated()
         if self.is_certain and len(self.rows):
             self.is_certain = self._run()
 
@@ -151,20 +148,16 @@ class RowTrial:
         gone = self._at(info, index, self._potential)
         return self._limit.exceeded(self._state, self._pod, info, gone)
 
-    def _imagine_nominated(self, infos: Sequence[NodeInfo], promises: Promises) -> bool:
+    def _imagine_nominated(self) -> bool:
         """Count nominated pods in; False if they request what no table knows."""
-        groups = promises.ahead_of(self._pod, infos)
-        if not groups:
-            return True
-        table = self._tables[0].imagined()
-        self._tables.append(table)
-        nominated: BoolArray = np.zeros(table.capacity, dtype=np.bool_)
-        for usage, numbers in groups:
-            rows: RowArray = np.array(numbers, dtype=np.intp)
-            if not table.imagine_pod(rows, usage):
-                return False
-            nominated[rows] = True
-        self._has_nominated = nominated[self.rows]
+        imagined = self._handle.filters.imagine_nominated_pods(self._pod)
+        if imagined is None:
+            return False
+        table, is_nominated = imagined
+        has_nominated: BoolArray = is_nominated[self.rows]
+        if has_nominated.any():
+            self._tables.append(table)
+            self._has_nominated = has_nominated
         return True
 
     def _run(self) -> bool:

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from quaymaster._contract.results import NominatingInfo, NominatingMode
 from quaymaster._objects import Pod
+from quaymaster._state.change_log import ChangeLog
 
 __all__ = ["Nominator", "PodLookup"]
 
@@ -22,12 +23,16 @@ class Nominator:
 
     Args:
         lookup: The informers' pods: one that is gone or bound is not nominated.
+
+    Attributes:
+        changes: The names of the nodes whose nominated pods have changed.
     """
 
-    __slots__ = ("_by_node", "_lookup", "_node_of", "_told")
+    __slots__ = ("_by_node", "_lookup", "_node_of", "_told", "changes")
 
     def __init__(self, lookup: PodLookup) -> None:
         self._lookup = lookup
+        self.changes: ChangeLog[str] = ChangeLog()
         self._by_node: dict[str, dict[str, Pod]] = {}
         self._node_of: dict[str, str] = {}
         self._told: dict[str, tuple[Pod, ...]] = {}
@@ -53,6 +58,7 @@ class Nominator:
             return
         self._node_of[uid] = node_name
         self._told.pop(node_name, None)
+        self.changes.note(node_name)
         self._by_node.setdefault(node_name, {})[uid] = pod
 
     def update(self, old: Pod, new: Pod) -> None:
@@ -102,6 +108,7 @@ class Nominator:
     def _remove(self, uid: str) -> None:
         node_name = self._node_of.pop(uid)
         self._told.pop(node_name, None)
+        self.changes.note(node_name)
         pods = self._by_node[node_name]
         del pods[uid]
         if not pods:

@@ -208,18 +208,33 @@ class NodeTable:
         other._sums = self._sums.copy()
         return other
 
-    def imagine_pod(self, row: int | RowArray, usage: PodUsage) -> bool:
+    def no_sums(self) -> PodSums:
+        """Return sums over no pods, for `imagine_sums` on a copy of this table."""
+        return self._sums.empty()
+
+    def imagine_sums(self, sums: PodSums) -> None:
+        """Count many pods in; only for an `imagined` table.
+
+        Args:
+            sums: The sums over these pods, of the shape of `requested`.
+        """
+        self._sums.add_sums(sums)
+
+    def imagine_pod(
+        self, row: int | RowArray, usage: PodUsage, *, times: int = 1
+    ) -> bool:
         """Count one more pod in on a row; only for an `imagined` table.
 
         Args:
             row: The row, or several rows, each of which gets such a pod.
             usage: What the pod requests.
+            times: -1 to count it out again.
 
         Returns:
             Whether that was possible. False if the table has no column for a resource
             that the pod requests; then nothing has changed.
         """
-        return self._sums.add(row, usage)
+        return self._sums.add(row, usage, times)
 
     def with_others(self, infos: Iterable[NodeInfo]) -> "NodeTable":
         """Make a table of nodes as an extender sent them back.

@@ -68,20 +68,34 @@ class PodSums:
         other.pod_count = self.pod_count.copy()
         return other
 
-    def add(self, row: int | RowArray, usage: PodUsage) -> bool:
-        """Count one more pod in; see `NodeTable.imagine_pod`."""
+    def empty(self) -> "PodSums":
+        """Return sums over no pods, with the same shape."""
+        other = PodSums(self._index, 0)
+        other.requested = np.zeros_like(self.requested)
+        other.non_zero = np.zeros_like(self.non_zero)
+        other.pod_count = np.zeros_like(self.pod_count)
+        return other
+
+    def add_sums(self, other: "PodSums") -> None:
+        """Count the pods of other sums in, which have the same shape."""
+        self.requested += other.requested
+        self.non_zero += other.non_zero
+        self.pod_count += other.pod_count
+
+    def add(self, row: int | RowArray, usage: PodUsage, times: int = 1) -> bool:
+        """Count a pod in, or out with `times` -1; see `NodeTable.imagine_pod`."""
         requests, index = usage.requests, self._index
         if not requests.scalars.keys() <= index.keys():
             return False
         requested, non_zero = self.requested, self.non_zero
-        requested[CPU, row] += requests.milli_cpu
-        requested[MEMORY, row] += requests.memory
-        requested[EPHEMERAL_STORAGE, row] += requests.ephemeral_storage
+        requested[CPU, row] += times * requests.milli_cpu
+        requested[MEMORY, row] += times * requests.memory
+        requested[EPHEMERAL_STORAGE, row] += times * requests.ephemeral_storage
         for name, amount in requests.scalars.items():
-            requested[index[name], row] += amount
-        non_zero[CPU, row] += usage.non_zero_milli_cpu
-        non_zero[MEMORY, row] += usage.non_zero_memory
-        self.pod_count[row] += 1
+            requested[index[name], row] += times * amount
+        non_zero[CPU, row] += times * usage.non_zero_milli_cpu
+        non_zero[MEMORY, row] += times * usage.non_zero_memory
+        self.pod_count[row] += times
         return True
 
     def add_resources(self, more: int) -> None:

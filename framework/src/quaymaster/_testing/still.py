@@ -82,6 +82,7 @@ class FixedNominations:
 
     def __init__(self, pods: Mapping[str, Sequence[Pod]]) -> None:
         self._pods = pods
+        self.changes: ChangeLog[str] = ChangeLog()
 
     def pods_on(self, node_name: str) -> Sequence[Pod]:
         return self._pods.get(node_name, ())
