@@ -16,7 +16,7 @@ PRIORITIES = (0, 1, 2)
 RESOURCES = st.sampled_from(["cpu", "memory", "example.com/x", "example.com/y"])
 
 
-class Following(RuleBasedStateMachine):
+class NominationHistory(RuleBasedStateMachine):
     """Nodes and nominations come, change and go, while somebody follows them."""
 
     def __init__(self) -> None:
@@ -105,4 +105,4 @@ class Following(RuleBasedStateMachine):
         assert (table.pod_count == one_by_one.pod_count).all()
 
 
-TestFollowing = Following.TestCase
+TestNominationHistory = NominationHistory.TestCase
