@@ -1,9 +1,11 @@
 """``quaymaster perf``."""
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import attrs
 import click
 import msgspec
 
@@ -11,11 +13,24 @@ from quaymaster._cli.configuration import ConfigSource, config_options, read_con
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import print_line, print_table, progress_bar, warn
 from quaymaster._errors import Problem
+from quaymaster._perf.against import (
+    AGAINST_COLUMNS,
+    Compared,
+    compare_results,
+    read_results,
+)
 from quaymaster._perf.child import run_apart
 from quaymaster._perf.errors import PerfErrors
 from quaymaster._perf.load import Workload, find_files, load_workloads
 from quaymaster._perf.model import CreateAny, CreatePods
-from quaymaster._perf.report import COLUMNS, as_document, is_beaten, is_good, rows
+from quaymaster._perf.report import (
+    COLUMNS,
+    as_document,
+    is_beaten,
+    is_good,
+    rows,
+    waits,
+)
 from quaymaster._perf.runner import DONE, Outcome
 from quaymaster._perf.select import select
 from quaymaster._registry.registry import PluginRegistry
@@ -65,6 +80,20 @@ _PICTURES = (".png", ".svg")
     "differs. Costs measured time.",
 )
 @click.option(
+    "--repeat",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=1,
+    help="Run all of them so many times, one after the other.",
+)
+@click.option(
+    "--against",
+    "against_file",
+    metavar="FILE",
+    type=click.Path(),
+    help="Compare with what --json has written before: ratios, and what is noise.",
+)
+@click.option(
     "--json",
     "json_file",
     metavar="FILE",
@@ -86,6 +115,8 @@ def command(
     configured: ConfigSource,
     seed: int,
     verify: int,
+    repeat: int,
+    against_file: str | None,
     json_file: str | None,
     plot_file: str | None,
 ) -> None:
@@ -99,18 +130,25 @@ def command(
     if not labels and not names and not only_list:
         labels = (_LABEL,)
     draw = None if plot_file is None else _drawing_to(plot_file)
+    before = {} if against_file is None else read_results(against_file)
     workloads = select(load_workloads(find_files(paths)), names, labels)
     if only_list:
         _print_list(workloads)
         return
     # Read once here, so that a mistake is told once and not by each process.
     print_notices(read_config(configured, PluginRegistry.discover())[1])
-    outcomes = []
-    for workload in workloads:
-        outcomes.append(_run(workload, configured, seed, verify))
-        if json_file is not None:
-            _write(json_file, outcomes)
+    outcomes: list[Outcome] = []
+    compared: list[Compared] = []
+    for number in range(1, repeat + 1):
+        for workload in workloads:
+            outcome = _run(workload, configured, seed, verify)
+            outcomes.append(attrs.evolve(outcome, run=number))
+            compared = list(compare_results(before, outcomes))
+            if json_file is not None:
+                _write(json_file, outcomes, compared)
     _print(outcomes)
+    if against_file is not None:
+        _print_compared(against_file, compared)
     if draw is not None:
         draw(outcomes)
     if not all(map(is_good, outcomes)):
@@ -169,8 +207,11 @@ def _drawing_to(file: str) -> Callable[[Sequence[Outcome]], None]:
     return draw_file
 
 
-def _write(file: str, outcomes: Sequence[Outcome]) -> None:
-    encoded = msgspec.json.format(msgspec.json.encode(as_document(outcomes)), indent=2)
+def _write(
+    file: str, outcomes: Sequence[Outcome], compared: Sequence[Compared]
+) -> None:
+    document = as_document(outcomes, compared)
+    encoded = msgspec.json.format(msgspec.json.encode(document), indent=2)
     try:
         Path(file).write_bytes(encoded + b"\n")
     except OSError as error:
@@ -192,11 +233,24 @@ def _print_list(workloads: Sequence[Workload]) -> None:
     )
 
 
+def _print_compared(file: str, compared: Sequence[Compared]) -> None:
+    if not compared:
+        warn(f"--against {file} has none of these workloads")
+        return
+    print_line("")
+    number = Counter(one.workload for one in compared)
+    print_table(
+        AGAINST_COLUMNS,
+        [one.as_row(is_only=number[one.workload] == 1) for one in compared],
+    )
+
+
 def _print(outcomes: Sequence[Outcome]) -> None:
     table = list(rows(outcomes))
     if table:
         print_table(COLUMNS, table)
-    for note in dict.fromkeys(note for one in outcomes for note in one.notes):
+    notes = [note for one in outcomes for note in one.notes]
+    for note in dict.fromkeys((*notes, *waits(outcomes))):
         print_line(f"note: {note}")
     for outcome in outcomes:
         if outcome.status != DONE:

@@ -5,6 +5,7 @@ from typing import Final
 
 import attrs
 
+from quaymaster._perf.against import Compared
 from quaymaster._perf.measurement import Distribution, Measurement
 from quaymaster._perf.runner import DONE, Outcome
 
@@ -14,6 +15,7 @@ __all__ = [
     "is_beaten",
     "is_good",
     "rows",
+    "waits",
 ]
 
 COLUMNS: Final = (
@@ -32,14 +34,25 @@ COLUMNS: Final = (
     "PEAK RSS",
 )
 _TENFOLD: Final = 10.0
+_MUCH: Final = 0.2  # of the time
 
 
-def as_document(outcomes: Iterable[Outcome]) -> dict[str, object]:
-    """The results in the form of ``--json``: one entry per measurement."""
-    return {
+def as_document(
+    outcomes: Iterable[Outcome], compared: Iterable[Compared] = ()
+) -> dict[str, object]:
+    """The results in the form of ``--json``: one entry per measurement.
+
+    Args:
+        outcomes: The results.
+        compared: Some of them beside an earlier result.
+    """
+    document: dict[str, object] = {
         "version": "v1",
         "results": [entry for outcome in outcomes for entry in _entries(outcome)],
     }
+    if against := [one.as_document() for one in compared]:
+        document["against"] = against
+    return document
 
 
 def rows(outcomes: Iterable[Outcome]) -> Iterator[tuple[str, ...]]:
@@ -64,6 +77,20 @@ def rows(outcomes: Iterable[Outcome]) -> Iterator[tuple[str, ...]]:
             )
 
 
+def waits(outcomes: Iterable[Outcome]) -> Iterator[str]:
+    """Say which workloads are paced by what they wait for, in a sentence each."""
+    for outcome in outcomes:
+        for one in outcome.measurements:
+            waited = 1 - one.busy_seconds / one.seconds if one.seconds else 0.0
+            if waited >= _MUCH and outcome.run == 1:
+                yield (
+                    f"{_name(outcome, one)} is paced by its own definition: for "
+                    f"{waited:.0%} of its {one.seconds:.3g} s there was nothing to do "
+                    "but to wait for its operations, or for the ends of pods; BUSY "
+                    "tells how fast the scheduler is"
+                )
+
+
 def is_beaten(outcome: Outcome) -> bool:
     """Whether all measurements are above the threshold, if there is one."""
     return all(
@@ -78,9 +105,10 @@ def is_good(outcome: Outcome) -> bool:
 
 
 def _name(outcome: Outcome, measurement: Measurement) -> str:
-    if len(outcome.measurements) == 1:
-        return outcome.workload
-    return f"{outcome.workload} ({measurement.name})"
+    name = outcome.workload
+    if len(outcome.measurements) > 1:
+        name += f" ({measurement.name})"
+    return name if outcome.run == 1 else f"{name} #{outcome.run}"
 
 
 def _pods(measurement: Measurement) -> str:
@@ -107,6 +135,7 @@ def _entries(outcome: Outcome) -> Iterator[dict[str, object]]:
     common = {
         "workload": outcome.workload,
         "topic": outcome.topic,
+        "run": outcome.run,
         "status": outcome.status,
     }
     about: dict[str, object] = {
@@ -142,6 +171,7 @@ def _measured(outcome: Outcome, one: Measurement) -> dict[str, object]:
         "busyThroughput": one.busy_throughput,
         "seconds": one.seconds,
         "busySeconds": one.busy_seconds,
+        "waitedShare": 1 - one.busy_seconds / one.seconds if one.seconds else 0.0,
         "ratio": ratio,
         "tenfold": None if ratio is None else ratio >= _TENFOLD,
         "attempts": dict(one.attempts),

@@ -45,6 +45,7 @@ class Outcome:
         peak_rss_bytes: The most memory that its process has taken.
         ignored_gates: Feature gates that it sets and that make no difference.
         notes: What else is not as upstream runs it.
+        run: Which time it was run, from 1.
     """
 
     workload: str
@@ -56,6 +57,7 @@ class Outcome:
     peak_rss_bytes: int = 0
     ignored_gates: Mapping[str, bool] = {}
     notes: tuple[str, ...] = ()
+    run: int = 1
 
 
 def run_workload(

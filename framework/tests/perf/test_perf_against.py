@@ -1,0 +1,104 @@
+"""Results beside earlier ones: what is faster, what slower, and what is noise."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tests.kit.internals.cli import app
+from tests.kit.internals.perf import PerfErrors
+
+WORKLOAD = """\
+- name: Small
+  defaultPodTemplatePath: pod.yaml
+  workloadTemplate:
+    - {opcode: createNodes, countParam: $nodes}
+    - {opcode: createPods, countParam: $pods, collectMetrics: true}
+  workloads:
+    - {name: 2Nodes, params: {nodes: 2, pods: 3}}
+"""
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {generateName: pod-}
+spec: {containers: [{name: main, image: x}]}
+"""
+NAME = "Small/2Nodes"
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("performance-config.yaml").write_text(WORKLOAD)
+    Path("pod.yaml").write_text(POD)
+
+
+def perf(*arguments: str) -> Result:
+    return CliRunner().invoke(
+        app, ["perf", "performance-config.yaml", "--workload", NAME, *arguments]
+    )
+
+
+def earlier(*speeds: float, name: str = "namespace-1") -> None:
+    """Write an earlier result with runs of these speeds."""
+    results = [
+        {"workload": NAME, "name": name, "busyThroughput": speed} for speed in speeds
+    ]
+    document = {"version": "v1", "results": results}
+    Path("before.json").write_text(json.dumps(document))
+
+
+def measured_name() -> str:
+    assert perf("--json", "result.json").exit_code == 0
+    [entry] = json.loads(Path("result.json").read_text())["results"]
+    return str(entry["name"])
+
+
+@pytest.mark.parametrize(
+    ("speeds", "verdict"),
+    [
+        ([1e9, 1e9, 1e9], "slower"),
+        ([1e-3, 1e-3, 1e-3], "faster"),
+        ([1e-3, 1.0, 1e9], "noise"),
+        ([1e9, 1e9], "too few runs"),
+    ],
+)
+def test_the_spread_of_the_runs_decides(speeds: list[float], verdict: str) -> None:
+    earlier(*speeds, name=measured_name())
+    done = perf("--repeat", "3", "--against", "before.json", "--json", "result.json")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.rstrip().endswith(verdict)
+    document = json.loads(Path("result.json").read_text())
+    assert [one["run"] for one in document["results"]] == [1, 2, 3]
+    [found] = document["against"]
+    assert found["verdict"] == verdict
+    assert found["least"] <= found["ratio"] <= found["most"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "cannot be read: No such file or directory"),
+        ("nodes: 1", "expected what 'quaymaster perf --json' writes: "),
+        ('{"version": "v2", "results": []}', "version: expected 'v1', got 'v2'"),
+        ('{"version": "v1", "results": []}', "expected measurements, got none"),
+    ],
+    ids=["missing", "no JSON", "version", "empty"],
+)
+def test_a_file_without_results_is_told_before_anything_is_run(
+    text: str | None, message: str
+) -> None:
+    if text is not None:
+        Path("before.json").write_text(text)
+    done = perf("--against", "before.json", "--json", "result.json")
+    assert isinstance(done.exception, PerfErrors)
+    assert str(done.exception).startswith(f"--against before.json: {message}")
+    assert not Path("result.json").exists()
+
+
+def test_results_of_other_workloads_are_no_comparison() -> None:
+    earlier(1.0, name="other")
+    done = perf("--against", "before.json")
+    assert done.exit_code == 0
+    assert "--against before.json has none of these workloads" in done.stderr
