@@ -9,11 +9,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 from click.testing import CliRunner, Result
 
 from quaymaster import Pod
 from quaymaster.config import Kubernetes
+from quaymaster.recording import Decided
 from tests.kit.documents import YAML_HEADER
 from tests.kit.internals.cli import app
 from tests.kit.internals.recording import JUDGE
@@ -193,45 +195,72 @@ def test_report_has_the_table() -> None:
     assert table["rows"] == [shop]
 
 
-def made_again(
-    monkeypatch: pytest.MonkeyPatch, *, waiting: int, placed: int
-) -> Counter[str]:
-    """Compare; return how often the decision about each pod was made again."""
-    module, _, name = JUDGE.rpartition(".")
-    decide = getattr(pydoc.locate(module), name)
-    times = Counter[str]()
-
-    def counted(judge: object, asked: Pod, theirs: object) -> object:
-        times[asked.name] += 1
-        return decide(judge, asked, theirs)
-
+def waiting_and_placed(waiting: int, placed: int) -> str:
     pods = [pod(f"large-{at}", "priority: 0", cpu=11) for at in range(waiting)]
     pods += [pod(f"small-{at}", "priority: 1") for at in range(placed)]
+    return HEAD + node("only") + "".join(pods)
+
+
+def made_again(
+    monkeypatch: pytest.MonkeyPatch, text: str, lost: str = ""
+) -> tuple[Counter[tuple[str, str]], Mapping[str, Any]]:
+    """Compare.
+
+    Args:
+        monkeypatch: Pytest's.
+        text: The input.
+        lost: The key of a pod that no version can decide about as recorded.
+
+    Returns:
+        How often each decision was made again, by the pod's key and the node that it
+        got; and what changes.
+    """
+    module, _, name = JUDGE.rpartition(".")
+    decide = getattr(pydoc.locate(module), name)
+    times = Counter[tuple[str, str]]()
+
+    def counted(judge: object, asked: Pod, theirs: Decided) -> object:
+        times[asked.key, theirs.node] += 1
+        verdict = decide(judge, asked, theirs)
+        if asked.key != lost:
+            return verdict
+        return attrs.evolve(verdict, decided=Decided(message="something else"))
+
     with monkeypatch.context() as patched:
         patched.setattr(JUDGE, counted)
-        found = changes(HEAD + node("only") + "".join(pods))
-    assert found["decisions"] == waiting + placed
-    assert len(found["changed"]) == waiting
-    return times
+        return times, changes(text)
 
 
 def test_each_decision_is_made_again_as_often_however_many_wait(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    few = made_again(monkeypatch, waiting=3, placed=3)
-    many = made_again(monkeypatch, waiting=9, placed=9)
-    assert many.total() == 3 * few.total() > 0
+    totals = []
+    for count in (3, 9):
+        times, found = made_again(monkeypatch, waiting_and_placed(count, count))
+        assert found["decisions"] == 2 * len(found["changed"]) == 2 * count
+        totals.append(times.total())
+    assert totals[1] == 3 * totals[0] > 0
 
 
 def test_causes_are_looked_for_only_where_something_changes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    times = made_again(monkeypatch, waiting=1, placed=5)
-    assert {times[f"small-{at}"] for at in range(5)} == {1}
+    times, _ = made_again(monkeypatch, waiting_and_placed(waiting=1, placed=5))
+    assert {times[f"default/small-{at}", "only"] for at in range(5)} == {1}
     # Once by each version, and once without each change between them.
     newer, older = Kubernetes("1.37"), Kubernetes("1.36")
     between = [one for one in CHANGES if newer.has(one) and not older.has(one)]
-    assert times["large-0"] == 2 + len(between)
+    assert times["default/large-0", ""] == 2 + len(between)
+
+
+def test_no_cause_is_looked_for_where_the_older_version_differs_from_its_record(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = waiting_and_placed(waiting=2, placed=2)
+    lost = "default/large-1"
+    times, found = made_again(monkeypatch, text, lost=lost)
+    assert [one["pod"] for one in found["changed"]] == ["default/large-0"]
+    assert times[lost, ""] == 2
 
 
 def test_one_version_is_no_comparison() -> None:

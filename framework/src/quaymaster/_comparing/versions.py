@@ -160,7 +160,7 @@ def _causes(
         older: The older Kubernetes.
         newer: The newer one.
         decide: Makes decisions of these numbers again, as each of several Kubernetes
-            does.
+            does, where the first one makes them as recorded.
     """
     if not differing:
         return {}
@@ -178,11 +178,12 @@ def _causes(
     }
     left = frozenset(number for number, causes in found.items() if not causes)
     if left and between:
-        alone = decide([_with_alone(newer, name, between) for name in between], left)
+        alone = [_with_alone(newer, name, between) for name in between]
+        _, *trials = decide([older, *alone], left)
         for number in left:
             found[number] = tuple(
                 name
-                for name, trial in zip(between, alone, strict=True)
+                for name, trial in zip(between, trials, strict=True)
                 if not _is_as_before(trial[number], differing[number])
             )
     return found

@@ -8,7 +8,7 @@ from quaymaster._config.kinds import declared_kinds
 from quaymaster._config.model import SchedulerConfig
 from quaymaster._objects import Pod
 from quaymaster._objects.kind_set import KindSet
-from quaymaster._recording.agreeing import compared_with, theirs_of
+from quaymaster._recording.agreeing import AGREED, compared_with, theirs_of
 from quaymaster._recording.compared import ComparedDecision
 from quaymaster._recording.files import RecordFile
 from quaymaster._recording.following import Following
@@ -31,13 +31,14 @@ def decide_again(
     """Make decisions of a record again, each on the state that the record tells of.
 
     Unlike `replay`, it looks for no other state on which ours would agree, and explains
-    nothing: each configuration makes each decision once, whether it agrees or not. The
-    record is read as often as for one configuration.
+    nothing: each configuration makes each decision once, whether it agrees or not. But
+    where the first one does not agree, the others are not asked. The record is read as
+    often as for one configuration.
 
     Args:
         record: The file.
-        configs: The configurations of our scheduler, at least one. They have the same
-            scheduler names; the first one's queue says in which order decisions of the
+        configs: The configurations of our scheduler, at least one, with the same
+            scheduler names. The first one's queue says in which order decisions of the
             same moment were made.
         registry: Where plugins are found by name.
         seed: Seeds what is random in plugins; ties are told, not drawn.
@@ -62,15 +63,17 @@ def decide_again(
             )
             for config in configs
         ]
+        first = judges[0]
 
         def ask(outcome: Outcome, pod: Pod, _moments: Moments) -> None:
             if only is not None and outcome.seen not in only:
                 return
             theirs = theirs_of(outcome)
-            for judge, decisions in zip(judges, found, strict=True):
-                verdict = judge.decide(pod, theirs)
-                decisions[outcome.seen] = compared_with(outcome, verdict)
+            for number, judge in enumerate(judges):
+                compared = compared_with(outcome, judge.decide(pod, theirs))
+                found[number][outcome.seen] = compared
+                if number == 0 and compared.agreement not in AGREED:
+                    return
 
-        first = judges[0]
         following.go_through(first.place_in_queue, first.schedulers, ask)
     return [dict(sorted(decisions.items())) for decisions in found]
