@@ -206,6 +206,21 @@ def test_trying_many_nodes_at_once_says_what_trying_one_by_one_says(
     assert {node.name: told(trial(node)) for node in nodes} == expected
 
 
+@given(world=worlds())
+def test_a_search_of_all_nodes_says_what_trying_one_by_one_says(world: World) -> None:
+    harness = attempted(world)
+    if harness is None:
+        return
+    rows = harness.snapshot.nodes.rows_of([node.name for node in harness.snapshot])
+    found = DryRun(harness.handle).find(harness.state, world.preemptor, rows)
+    said: dict[str, Candidate | Status] = dict(found.statuses)
+    said |= {one.node_name: one for one in found.candidates}
+    expected = results(world, harness)
+    assert {name: told(one) for name, one in said.items()} == {
+        name: told(one) for name, one in expected.items()
+    }
+
+
 @given(world=worlds(), data=st.data())
 def test_the_search_on_columns_finds_what_the_search_node_by_node_finds(
     world: World, data: st.DataObject

@@ -282,6 +282,29 @@ def test_hint_for_a_new_claim(name: str, namespace: str, hint: QueueingHint) -> 
     assert harness.hint(pod, CLAIM_ADDED, None, claim) is hint
 
 
+@pytest.mark.parametrize(
+    ("waiting", "is_asked"),
+    [
+        pytest.param(make_pod(claims=["claim"]), True, id="the same claim"),
+        pytest.param(make_pod(claims=["other"]), False, id="another claim"),
+        pytest.param(make_pod(volumes=[gce()]), True, id="a disk: asked always"),
+        pytest.param(
+            make_pod(claims=["claim"], namespace="other"), False, id="not its namespace"
+        ),
+    ],
+)
+def test_a_deleted_pod_is_asked_about_for_pods_with_its_claims_and_with_disks(
+    waiting: Pod, is_asked: bool
+) -> None:
+    harness = PluginHarness(VolumeRestrictions)
+    [index] = [one.index for one in harness.events() if one.event == POD_DELETED]
+    assert index is not None
+    keys = index.pod_keys(waiting)
+    of_deleted = index.event_keys(make_pod(name="gone", claims=["claim"]), None)
+    assert of_deleted is not None
+    assert (keys is None or bool({*keys} & {*of_deleted})) is is_asked
+
+
 def test_a_new_node_always_wakes_up() -> None:
     harness = PluginHarness(VolumeRestrictions)
     added = ClusterEvent(EventResource.NODE, ActionType.ADD)

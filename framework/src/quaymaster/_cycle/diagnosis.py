@@ -7,7 +7,7 @@ Mirrors ``Diagnosis``, ``NodeToStatus`` and ``FitError`` (Kubernetes v1.36,
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,10 @@ from quaymaster._state.node_table import NodeTable
 __all__ = ["Diagnosis", "PluginRejections", "Rejections", "picked"]
 
 _UNRESOLVABLE = Status.unresolvable()
+
+# Up to so many codes are told apart by a set: 0.5 us for 16 of them, 1.2 for 64, and
+# 2 by an array's functions. Half a cluster of two nodes waits in some workloads.
+_FEW_REJECTIONS: Final = 64
 
 
 class Rejections(Protocol):
@@ -193,6 +197,10 @@ class Diagnosis:
         found: BoolArray = np.zeros(self.nodes.capacity, dtype=np.bool_)
         found[self.nodes.rows] = self.absent.code in codes
         for batch in self._batches:
+            if len(batch) <= _FEW_REJECTIONS:
+                given = batch.codes.tolist()
+                found[batch.rows] = [batch.status(code).code in codes for code in given]
+                continue
             own, index = np.unique(batch.codes, return_inverse=True)
             wanted = [batch.status(code).code in codes for code in own.tolist()]
             found[batch.rows] = np.array(wanted, dtype=np.bool_)[index]
@@ -356,10 +364,16 @@ def _less(batch: Rejections, apart: BoolArray) -> Rejections:
 
 def _counted(batch: Rejections) -> Mapping[int, int]:
     """Count the nodes that got each code."""
+    if len(batch) <= _FEW_REJECTIONS:
+        return Counter(sorted(batch.codes.tolist()))
     codes, counts = np.unique(batch.codes, return_counts=True)
     return dict(zip(codes.tolist(), counts.tolist(), strict=True))
 
 
 def _statuses(batch: Rejections) -> Mapping[int, Status]:
     """Map each code that some node got to its status."""
-    return {code: batch.status(code) for code in np.unique(batch.codes).tolist()}
+    if len(batch) <= _FEW_REJECTIONS:
+        codes = sorted(set(batch.codes.tolist()))
+    else:
+        codes = np.unique(batch.codes).tolist()
+    return {code: batch.status(code) for code in codes}

@@ -15,9 +15,15 @@ from quaymaster._contract.results import Candidate
 from quaymaster._contract.status import Status
 from quaymaster._objects import Pod, PodDisruptionBudget
 from quaymaster._preemption.budgets import is_protected, split_by_budgets
+from quaymaster._preemption.lowest import LowestPriorities
 from quaymaster._preemption.row_search import RowSearch
 from quaymaster._preemption.row_trial import NO_VICTIMS, RowTrial
-from quaymaster._preemption.rules import LOWER_PRIORITY, Limit, VictimRule
+from quaymaster._preemption.rules import (
+    LOWER_PRIORITY,
+    Limit,
+    LowerPriority,
+    VictimRule,
+)
 from quaymaster._preemption.search import NodeTrial, Search, search_in_turn
 from quaymaster._state.arrays import RowArray
 from quaymaster._state.node_info import NodeInfo
@@ -48,6 +54,7 @@ class DryRun:
         self._rule = rule
         self._limit = limit
         self._row_search = RowSearch(handle, rule, limit)
+        self._lowest = LowestPriorities()
 
     def find(
         self,
@@ -72,6 +79,9 @@ class DryRun:
         """
         if wanted is None:
             wanted = len(rows)
+        if isinstance(self._rule, LowerPriority) and not self._are_below(pod, rows):
+            names = self._handle.snapshot.nodes.names_at(rows)
+            return Search((), dict.fromkeys(names, NO_VICTIMS))
         budgets = self._handle.informers.list(PodDisruptionBudget)
         found = None
         if wanted and not budgets:
@@ -144,6 +154,11 @@ class DryRun:
         if self._handle.filters.pod_use(state) is PodUse.PODS:
             return None
         return self._row_search.find(state, pod, np.roll(rows, -first), wanted)
+
+    def _are_below(self, pod: Pod, rows: RowArray) -> bool:
+        """Whether any pod on some nodes has a lower priority than another pod."""
+        nodes = self._handle.snapshot.nodes
+        return bool(self._lowest.are_below(nodes, rows, pod.priority).any())
 
     def _has_protected(
         self,

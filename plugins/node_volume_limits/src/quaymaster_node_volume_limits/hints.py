@@ -1,11 +1,12 @@
 """The events that may help a pod which exceeded a limit of volumes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from quaymaster import Pod, QueueingHint
 from quaymaster.objects import CSINode, PersistentVolumeClaim, Volume, VolumeAttachment
 from quaymaster.volumes import (
     TranslationError,
+    claim_key,
     claim_name,
     csi_handle,
     in_tree_plugin,
@@ -18,6 +19,8 @@ __all__ = [
     "after_claim_added",
     "after_csi_node_updated",
     "after_pod_deleted",
+    "claim_keys",
+    "keys_of_added_claim",
 ]
 
 
@@ -31,6 +34,17 @@ def after_claim_added(pod: Pod, _old: None, new: PersistentVolumeClaim) -> Queue
     """Queue the pod if the claim is one of its own."""
     names = {claim_name(pod, volume) for volume in volumes_of(pod)}
     return _hint(new.namespace == pod.namespace and new.name in names)
+
+
+def claim_keys(pod: Pod) -> Sequence[str]:
+    """Return the claims of a waiting pod, by which `after_claim_added` is indexed."""
+    names = (claim_name(pod, volume) for volume in volumes_of(pod))
+    return [claim_key(pod, name) for name in names if name is not None]
+
+
+def keys_of_added_claim(_old: None, new: PersistentVolumeClaim) -> Sequence[str]:
+    """Return the claim that pods may wait for."""
+    return (new.key,)
 
 
 def after_attachment_deleted(

@@ -57,6 +57,8 @@ from quaymaster_node_volume_limits.hints import (
     after_claim_added,
     after_csi_node_updated,
     after_pod_deleted,
+    claim_keys,
+    keys_of_added_claim,
 )
 from quaymaster_node_volume_limits.rows import VolumeRows
 
@@ -67,7 +69,9 @@ _EVENTS: Final = (
     EventsOf(CSINode)(Change.ADD),
     EventsOf(CSINode)(Change.UPDATE, after_csi_node_updated),
     on_pod.assigned(Change.DELETE, after_pod_deleted),
-    EventsOf(PersistentVolumeClaim)(Change.ADD, after_claim_added),
+    EventsOf(PersistentVolumeClaim)(Change.ADD, after_claim_added).indexed(
+        claim_keys, keys_of_added_claim
+    ),
     EventsOf(VolumeAttachment)(Change.DELETE, after_attachment_deleted),
 )
 

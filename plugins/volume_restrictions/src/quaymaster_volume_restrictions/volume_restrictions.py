@@ -85,9 +85,13 @@ class VolumeRestrictions:
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
         return [
-            on_pod.assigned(Change.DELETE, _after_pod_deleted),
+            on_pod.assigned(Change.DELETE, _after_pod_deleted).indexed(
+                _waiting_keys, _keys_of_deleted
+            ),
             on_node(Change.ADD),
-            EventsOf(PersistentVolumeClaim)(Change.ADD, _after_claim_added),
+            EventsOf(PersistentVolumeClaim)(Change.ADD, _after_claim_added).indexed(
+                _claim_keys, _keys_of_added
+            ),
         ]
 
     @hookimpl
@@ -185,6 +189,23 @@ def _claim_names(pod: Pod) -> Sequence[str]:
         for volume in volumes_of(pod)
         if volume.persistent_volume_claim is not None
     ]
+
+
+def _claim_keys(pod: Pod) -> Sequence[str]:
+    return [claim_key(pod, name) for name in _claim_names(pod)]
+
+
+def _waiting_keys(pod: Pod) -> Sequence[str] | None:
+    """Return the claims by which a pod waits; None if it waits for disks, too."""
+    return None if exclusive_disks(pod) else _claim_keys(pod)
+
+
+def _keys_of_deleted(old: Pod, _new: None) -> Sequence[str]:
+    return _claim_keys(old)
+
+
+def _keys_of_added(_old: None, new: PersistentVolumeClaim) -> Sequence[str]:
+    return (new.key,)
 
 
 def _after_pod_deleted(pod: Pod, old: Pod, _new: None) -> QueueingHint:

@@ -1,0 +1,37 @@
+"""The lowest priority among the pods of each node, kept up to date."""
+
+import numpy as np
+
+from quaymaster._preemption.columns import NOBODY
+from quaymaster._state.arrays import BoolArray, Int64Array, RowArray
+from quaymaster._state.node_table import NodeTable
+
+__all__ = ["LowestPriorities"]
+
+
+class LowestPriorities:
+    """Tells on which nodes there is any pod of lower priority."""
+
+    def __init__(self) -> None:
+        self._revision = -1
+        self._lowest: Int64Array = np.empty(0, dtype=np.int64)
+
+    def are_below(self, nodes: NodeTable, rows: RowArray, priority: int) -> BoolArray:
+        """Tell which of some nodes have a pod of lower priority, shape ``(N,)``.
+
+        Args:
+            nodes: The snapshot's table.
+            rows: The rows of the nodes.
+            priority: What the pods' priorities are compared with.
+        """
+        changed = nodes.changes.since(self._revision)
+        if changed is None or len(self._lowest) != nodes.capacity:
+            self._lowest = np.full(nodes.capacity, NOBODY, dtype=np.int64)
+            changed = range(len(nodes.infos))
+        self._revision = nodes.changes.revision
+        for row in changed:
+            info = nodes.infos[row]
+            pods = () if info is None else info.pods.values()
+            self._lowest[row] = min((pod.priority for pod in pods), default=NOBODY)
+        found: BoolArray = self._lowest[rows] < priority
+        return found

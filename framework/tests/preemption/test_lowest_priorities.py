@@ -1,0 +1,41 @@
+"""The lowest priority on each node, followed while pods and nodes come and go."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quaymaster import Snapshot
+from quaymaster.testing import make_node, make_pod
+from tests.kit.internals.preemption import LowestPriorities
+from tests.kit.internals.state import Cache
+
+NUMBERS = st.integers(0, 3)
+
+
+@given(
+    history=st.lists(st.tuples(NUMBERS, NUMBERS, st.integers(-1, 1), st.booleans())),
+    asked=st.integers(-2, 2),
+)
+def test_nodes_with_less_important_pods_are_those_that_have_some(
+    history: list[tuple[int, int, int, bool]], asked: int
+) -> None:
+    snapshot = Snapshot()
+    cache, lowest = Cache(snapshot), LowestPriorities()
+    for number, place, priority, is_node in history:
+        name = f"n{number}"
+        pod = make_pod(name=f"p{place}", node=name, priority=priority)
+        info, known = snapshot.get(name), cache.get(pod.uid)
+        if is_node and info is not None and info.node is not None:
+            cache.remove_node(info.node)
+        elif is_node:
+            cache.add_node(make_node(name=name))
+        elif known is not None:
+            cache.remove_pod(known)
+        else:
+            cache.add_pod(pod)
+        nodes = snapshot.nodes
+        rows = np.array([node.row for node in snapshot], dtype=np.intp)
+        found = lowest.are_below(nodes, rows, asked)
+        assert found.tolist() == [
+            any(pod.priority < asked for pod in node.pods.values()) for node in snapshot
+        ]

@@ -1,0 +1,5 @@
+"""What tests see of ``quaymaster._preemption``."""
+
+from quaymaster._preemption.lowest import LowestPriorities
+
+__all__ = ["LowestPriorities"]
