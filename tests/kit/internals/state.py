@@ -2,11 +2,24 @@
 
 from quaymaster._state.cache import AssumeError, Cache
 from quaymaster._state.row_history import RowHistory
+from quaymaster._state.sparse import empty_like, grown
 
-__all__ = ["MOST_DOMAINS", "MOST_GROUPS", "AssumeError", "Cache", "RowHistory"]
+__all__ = [
+    "LARGE",
+    "MOST_DOMAINS",
+    "MOST_GROUPS",
+    "AssumeError",
+    "Cache",
+    "RowHistory",
+    "empty_like",
+    "grown",
+]
 
 MOST_GROUPS = "quaymaster._state.counting.counts._MOST_GROUPS"
 """How many groups of pods are kept count of."""
 
 MOST_DOMAINS = "quaymaster._state.counting.counts._MOST_DOMAINS"
 """For how many topology keys domains are kept."""
+
+LARGE = "quaymaster._state.sparse._LARGE"
+"""From how many bytes on tables take memory by pages."""

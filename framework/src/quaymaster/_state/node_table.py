@@ -28,6 +28,7 @@ from quaymaster._state.resource_rows import (
     ResourceRows,
 )
 from quaymaster._state.row_history import RowHistory
+from quaymaster._state.sparse import grown
 
 __all__ = ["CPU", "EPHEMERAL_STORAGE", "MEMORY", "CodedColumn", "NodeTable"]
 
@@ -348,13 +349,15 @@ class NodeTable:
         missing = len(self._resources) - len(self.allocatable)
         if missing > 0:
             more = max(missing, len(self.allocatable) - 3)
-            self.allocatable = np.pad(self.allocatable, ((0, more), (0, 0)))
+            lines, columns = self.allocatable.shape
+            self.allocatable = grown(self.allocatable, (lines + more, columns))
             self._sums.add_resources(more)
         return found
 
     def _grow(self, capacity: int) -> None:
         more = capacity - self.capacity
-        self.allocatable = np.pad(self.allocatable, ((0, 0), (0, more)))
+        lines, columns = self.allocatable.shape
+        self.allocatable = grown(self.allocatable, (lines, columns + more))
         self._sums.grow(more)
         self.allowed_pods = np.pad(self.allowed_pods, (0, more))
         self.unschedulable = np.pad(self.unschedulable, (0, more))

@@ -8,6 +8,7 @@ from quaymaster._objects.resources import PodUsage
 from quaymaster._state.arrays import Int64Array, RowArray
 from quaymaster._state.node_info import NodeInfo
 from quaymaster._state.resource_rows import CPU, EPHEMERAL_STORAGE, MEMORY
+from quaymaster._state.sparse import empty_like, grown
 
 __all__ = ["PodSums"]
 
@@ -63,7 +64,8 @@ class PodSums:
         """Return the same sums, up to date, in new arrays."""
         self.write()
         other = PodSums(self._index, 0)
-        other.requested = self.requested.copy()
+        lines, columns = self.requested.shape
+        other.requested = grown(self.requested, (lines, columns))
         other.non_zero = self.non_zero.copy()
         other.pod_count = self.pod_count.copy()
         return other
@@ -71,14 +73,15 @@ class PodSums:
     def empty(self) -> "PodSums":
         """Return sums over no pods, with the same shape."""
         other = PodSums(self._index, 0)
-        other.requested = np.zeros_like(self.requested)
+        other.requested = empty_like(self.requested)
         other.non_zero = np.zeros_like(self.non_zero)
         other.pod_count = np.zeros_like(self.pod_count)
         return other
 
     def add_sums(self, other: "PodSums") -> None:
         """Count the pods of other sums in, which have the same shape."""
-        self.requested += other.requested
+        for line in np.flatnonzero(other.requested.any(axis=1)).tolist():
+            self.requested[line] += other.requested[line]
         self.non_zero += other.non_zero
         self.pod_count += other.pod_count
 
@@ -100,10 +103,12 @@ class PodSums:
 
     def add_resources(self, more: int) -> None:
         """Make room for more extended resources."""
-        self.requested = np.pad(self.requested, ((0, more), (0, 0)))
+        lines, columns = self.requested.shape
+        self.requested = grown(self.requested, (lines + more, columns))
 
     def grow(self, more: int) -> None:
         """Make room for more nodes."""
-        self.requested = np.pad(self.requested, ((0, 0), (0, more)))
+        lines, columns = self.requested.shape
+        self.requested = grown(self.requested, (lines, columns + more))
         self.non_zero = np.pad(self.non_zero, ((0, 0), (0, more)))
         self.pod_count = np.pad(self.pod_count, (0, more))
