@@ -75,7 +75,7 @@ class Rig:
         page = metrics_page(
             EngineProbe(self, 1.0),
             self.reader.read,
-            lambda: client_readings(self.stats),
+            lambda: client_readings(self.stats, self.scheduler.config.kubernetes),
         )
         text = page({}).body.decode()
         return {
@@ -335,10 +335,42 @@ def test_stuck_engine_leaves_the_other_metrics(
 
     stats = ClientStats(lease_name="kube-scheduler")
     page = metrics_page(
-        EngineProbe(Stuck(), 0.001), rig.reader.read, lambda: client_readings(stats)
+        EngineProbe(Stuck(), 0.001),
+        rig.reader.read,
+        lambda: client_readings(stats, Kubernetes()),
     )
     text = page({}).body.decode()
     assert "process_start_time_seconds " in text
     assert 'leader_election_master_status{name="kube-scheduler"} 0.0' in text
     assert "scheduler_pending_pods" not in text
     assert "the engine has not answered" in caplog.messages[0]
+
+
+def test_with_1_37_what_is_queued_is_told_by_its_type() -> None:
+    rig = busy(Rig(version="1.37"))
+    served = rig.value
+    assert served("scheduler_queued_entities", queue="gated", type="pod") == 1
+    assert served("scheduler_queued_entities", queue="unschedulable", type="pod") == 1
+    assert served("scheduler_pending_pods", queue="gated") == 1
+    labels = {"queue": "active", "event": "UnscheduledPodAdd"}
+    pods = served("scheduler_queue_incoming_pods_total", **labels)
+    assert pods == 3
+    assert (
+        served("scheduler_queue_incoming_entities_total", type="pod", **labels) == pods
+    )
+    rig.scheduler.close()
+
+
+def test_without_groups_of_pods_1_36_tells_pods_alone(rig: Rig) -> None:
+    assert not [name for name in busy(rig).served() if "entities" in name]
+
+
+@pytest.mark.parametrize(
+    ("version", "release"), [("1.36", "1.36.2"), ("1.37", "1.37.1")]
+)
+def test_build_is_of_the_version_that_is_played(version: str, release: str) -> None:
+    rig = Rig(version=version)
+    [name] = [one for one in rig.served() if one.startswith("kubernetes_build_info")]
+    assert f'"git_version": "v{release}+quaymaster-' in name
+    assert f'"minor": "{version.removeprefix("1.")}"' in name
+    rig.scheduler.close()

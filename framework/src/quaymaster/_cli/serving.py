@@ -207,7 +207,9 @@ def operating(
     pages: Mapping[str, Page] = {
         **health(standing, probe, scheduler),
         "/metrics": metrics_page(
-            quick, reader.read, lambda: client_readings(operated.stats())
+            quick,
+            reader.read,
+            lambda: client_readings(operated.stats(), scheduler.config.kubernetes),
         ),
         "/debug/dump": dump_page(dump),
         "/debug/attempts": attempts_page(probe, scheduler.past_attempts),

@@ -142,6 +142,21 @@ _LISTED: Final = (
         "queue",
         "event",
     ),
+    _scheduler(
+        "queued_entities",
+        Kind.GAUGE,
+        "What waits to be scheduled, by queue; pods alone do here. Since 1.37.",
+        "queue",
+        "type",
+    ),
+    _scheduler(
+        "queue_incoming_entities_total",
+        Kind.COUNTER,
+        "What entered a queue, by the cause; pods alone do here. Since 1.37.",
+        "queue",
+        "event",
+        "type",
+    ),
     _times(
         "permit_wait_duration_seconds",
         _FROM_1_MS,

@@ -11,6 +11,7 @@ from quaymaster._engine.scheduler import Scheduler
 from quaymaster._operation.client_stats import ClientStats
 from quaymaster._runtime.measures import Histograms, Labels, Measured
 from quaymaster._runtime.metrics import SchedulerMetrics
+from quaymaster._versions.kubernetes import RELEASES, Kubernetes
 
 __all__ = ["Readings", "SchedulerReader", "client_readings"]
 
@@ -28,8 +29,7 @@ _DRIFTS: Final = [
     for kind in ("Node", "Pod")
     for difference in ("missing", "extra", "changed")
 ]
-_FOLLOWED: Final = (1, 36, 2)
-"""The version of Kubernetes whose decisions are followed."""
+_POD: Final = "pod"  # what is queued; groups of pods are not, which are off by default
 
 
 class SchedulerReader:
@@ -50,6 +50,7 @@ class SchedulerReader:
         self._drift = drift
         self._scheduler = scheduler
         self._metrics = metrics
+        self._tells_entities = scheduler.config.kubernetes.since("1.37")
         # What was once there goes on as 0: graphs of sums need it.
         self._rejecting: Counter[Labels] = Counter()
         self._stored: Counter[Labels] = Counter()
@@ -67,7 +68,12 @@ class SchedulerReader:
 
     def _counted(self) -> Readings:
         metrics, incoming = self._metrics, self._scheduler.queue.incoming
+        entities: Readings = {}
+        if self._tells_entities:
+            by_type = {(*labels, _POD): count for labels, count in incoming.items()}
+            entities = {"queue_incoming_entities_total": _values(by_type)}
         return {
+            **entities,
             "schedule_attempts_total": _counts(metrics.attempts),
             "preemption_attempts_total": {(): metrics.preemption_attempts},
             "pod_scheduled_after_flush_total": {(): metrics.after_flush},
@@ -110,7 +116,12 @@ class SchedulerReader:
         self._stored[("PodPopped",)] = len(scheduler.queue.in_flight)
         labels = ("active", "backoff", "unschedulable", "gated")
         cache = scheduler.cache
+        entities: Readings = {}
+        if self._tells_entities:
+            by_type = {(label, _POD): waiting[(label,)] for label in labels}
+            entities = {"queued_entities": _values(by_type)}
         return {
+            **entities,
             "pending_pods": {(label,): waiting[(label,)] for label in labels},
             "unschedulable_pods": dict(self._rejecting),
             "inflight_events": dict(self._stored),
@@ -123,10 +134,16 @@ class SchedulerReader:
         }
 
 
-def client_readings(stats: ClientStats) -> Readings:
-    """Return what is known without asking the engine."""
-    major, minor, patch = map(str, _FOLLOWED)
-    ours = f"v{major}.{minor}.{patch}+quaymaster-{version('quaymaster')}"
+def client_readings(stats: ClientStats, kubernetes: Kubernetes) -> Readings:
+    """Return what is known without asking the engine.
+
+    Args:
+        stats: What is known of requests and of the lease.
+        kubernetes: The Kubernetes whose decisions are made.
+    """
+    major, minor = kubernetes.version.split(".")
+    release = RELEASES[kubernetes.version].patch
+    ours = f"v{release}+quaymaster-{version('quaymaster')}"
     where = f"{platform.system().lower()}/{platform.machine()}"
     readings: dict[str, Mapping[Labels, float | Measured]] = {
         "rest_client_requests_total": _values(stats.requests),
