@@ -1,5 +1,6 @@
 """Devices on a real API server, given by kube-scheduler and by Quaymaster alike."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -167,9 +168,18 @@ def test_quaymaster_gives_the_devices_that_kube_scheduler_gives(
     different = [
         f"{name}: {ours}\nkube-scheduler: {theirs}"
         for (name, theirs), (_, ours) in zip(*told, strict=True)
-        if ours != theirs
+        if comparable(name, ours) != comparable(name, theirs)
     ]
     assert not different, "\n".join(different)
+
+
+def comparable(name: str, told: object) -> str:
+    """What is told of a pod, without what depends on time alone.
+
+    The unlucky pod gets whatever link is free when it is tried again: its own from
+    before, or that of the forgotten one.
+    """
+    return re.sub(r"link-[12]", "link-*", str(told)) if name == "unlucky" else str(told)
 
 
 @contextmanager
