@@ -83,6 +83,7 @@ def once(original: Function) -> Function:
 
 
 TWICE = r"given twice|\d+ of \d+ (memory )?was given"
+STALE = "waits, but|the decision is not|not reserved what it finds again"
 MUTATIONS: Sequence[tuple[type | ModuleType, str, Mutation, str]] = [
     (ClaimTracker, "reserve", nothing, f"{TWICE}|devices again"),
     (ClaimTracker, "release", nothing, "in flight for ever|waits, but"),
@@ -90,7 +91,7 @@ MUTATIONS: Sequence[tuple[type | ModuleType, str, Mutation, str]] = [
     (ClaimTracker, "forget", nothing, "in flight for ever|are lost"),
     (ClaimTracker, "is_in_flight", no, "was given devices again"),
     (ClaimTracker, "_drop_unheard", nothing, "are lost"),
-    (ClaimTracker, "_note", nothing, "waits, but|the decision is not"),
+    (ClaimTracker, "_note", nothing, STALE),
     (ClaimTracker, "_recount", nothing, f"{TWICE}|missed"),
     (AllocatedDevices, "add", nothing, f"{TWICE}|or missed"),
     (AllocatedDevices, "remove", nothing, "are lost|is lost|waits, but"),
@@ -99,7 +100,7 @@ MUTATIONS: Sequence[tuple[type | ModuleType, str, Mutation, str]] = [
     (ClaimBinder, "wait", nothing, "is not ready"),
     (ClaimBinder, "write", nothing, "has no devices|in flight for ever"),
     (NodeJudge, "_unavailable", none, "is elsewhere|is not ready|failed"),
-    (RememberedVerdicts, "catch_up", once, "waits, but|the decision is not"),
+    (RememberedVerdicts, "catch_up", once, STALE),
     (binding, "is_reserved_for", yes, "not reserved|has no devices"),
     (dynamic_resources, "after_claim_change", deaf, "waits, but"),
     (DeviceClaimController, "_is_there", yes, "reserved for nobody"),
