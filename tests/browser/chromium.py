@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from selenium import webdriver
+from selenium.common.exceptions import TimeoutException
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.support.ui import WebDriverWait
 
 from tests.browser.binaries import MISSING, found
 
-__all__ = ["Chrome", "opened", "start", "until"]
+__all__ = ["Chrome", "opened", "start", "until", "visit"]
 
 Chrome = webdriver.Chrome
 T = TypeVar("T")
@@ -44,7 +45,20 @@ def start(profile: Path, *, width: int = 1400, height: int = 1000) -> Chrome:
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = Chrome(options=options, service=Service(paths[1]))
     driver.set_window_size(width, height)
+    driver.set_page_load_timeout(_PATIENCE_SECONDS)
     return driver
+
+
+def visit(driver: Chrome, url: str) -> None:
+    """Load a page.
+
+    A browser has been seen to stall in this, on a machine that did much else, with
+    nothing left to do for anybody; so it has a second try.
+    """
+    try:
+        driver.get(url)
+    except TimeoutException:
+        driver.get(url)
 
 
 def until(driver: Chrome, condition: Callable[[Chrome], T]) -> T:
@@ -56,7 +70,7 @@ def until(driver: Chrome, condition: Callable[[Chrome], T]) -> T:
 
 def opened(driver: Chrome, url: str) -> None:
     """Open a report, and wait until it is complete: its charts are drawn."""
-    driver.get(url)
+    visit(driver, url)
     until(driver, lambda one: one.execute_script(_READY) == "charts")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from selenium.webdriver.common.by import By
 
-from tests.browser.chromium import Chrome, until
+from tests.browser.chromium import Chrome, until, visit
 
 BOUTIQUE = str(Path(__file__).parents[2] / "docs" / "examples" / "online-boutique")
 NO_RESOURCES = """    plugins:
@@ -39,7 +39,7 @@ def address() -> Iterator[str]:
 
 @pytest.fixture
 def page(browser: Chrome, address: str) -> Chrome:
-    browser.get(address)
+    visit(browser, address)
     until(browser, lambda one: one.find_elements(By.CSS_SELECTOR, "#workbench"))
     return browser
 
