@@ -22,6 +22,7 @@ from quaymaster._cycle.explanation import (
     PluginScore,
 )
 from quaymaster._simulation.calls import explain_pod, observe, simulate
+from quaymaster._simulation.driven import Run
 from quaymaster._simulation.explained import (
     Attempt,
     ExplainedPod,
@@ -45,6 +46,8 @@ from quaymaster._simulation.results import (
 )
 from quaymaster._simulation.run import Simulation
 from quaymaster._simulation.series import Sample
+from quaymaster._simulation.standing import Standing
+from quaymaster._simulation.steps import Step, StepOutcome
 from quaymaster._why.changes import ChangeKind, FieldChange, SuggestedChange
 from quaymaster._why.suggestions import Suggestions, suggest_changes
 from quaymaster._why.summary import (
@@ -91,9 +94,13 @@ __all__ = [
     "Preemption",
     "ProgressFn",
     "RejectedNodes",
+    "Run",
     "Sample",
     "Simulation",
     "SimulationResult",
+    "Standing",
+    "Step",
+    "StepOutcome",
     "SuggestedChange",
     "Suggestions",
     "UnscheduledPod",

@@ -1,5 +1,6 @@
 """What tests of plugins need: harnesses, makers of objects, faults."""
 
+from quaymaster._engine.instances import PluginNotFoundError
 from quaymaster._reproducing.calls import MadeTest, UnreproducibleError, make_test
 from quaymaster._testing.contract.small_cluster import SmallCluster
 from quaymaster._testing.contract.suite import (
@@ -59,7 +60,7 @@ from quaymaster._testing.makers.workloads import (
     make_stateful_set,
 )
 from quaymaster._testing.profile_config import profile_config
-from quaymaster._testing.scheduler_harness import PluginNotFoundError, SchedulerHarness
+from quaymaster._testing.scheduler_harness import SchedulerHarness
 from quaymaster._testing.verdicts import ScheduleError, UnexpectedHookErrors
 
 __all__ = [

@@ -45,7 +45,7 @@ def test_a_plugin_at_work_is_found_by_its_class() -> None:
 def test_a_profile_without_such_a_plugin_says_which_it_has() -> None:
     with pytest.raises(
         PluginNotFoundError,
-        match=r"profile 'default-scheduler': no plugin of class Guestbook "
+        match=r"profile 'default-scheduler': no plugin Guestbook "
         r"\(there: .*DefaultBinder.*\)",
     ):
         _harness().plugin(Guestbook)

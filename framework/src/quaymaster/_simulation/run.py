@@ -140,6 +140,15 @@ class Simulation:
         """
         return self._scheduler
 
+    def start(self) -> None:
+        """Let the scheduler learn of the cluster, as `settle` and others do at first.
+
+        A second time does no harm.
+        """
+        if not self._is_started:
+            self._scheduler.start()
+            self._is_started = True
+
     def settle(self, on_progress: ProgressFn | None = None) -> None:
         """Schedule until nothing moves any more, however long that takes.
 
@@ -151,7 +160,7 @@ class Simulation:
                 differs from the plain algorithm's.
         """
         self._record.on_progress = on_progress
-        self._start()
+        self.start()
         self._record.report_progress()
         self._scheduler.settle()
         self._record.report_progress()
@@ -165,7 +174,7 @@ class Simulation:
         Raises:
             VerificationError: As for `settle`.
         """
-        self._start()
+        self.start()
         clock, scheduler = self.cluster.clock, self._scheduler
         end = self._record.started + seconds
         if end < clock.now():
@@ -179,10 +188,13 @@ class Simulation:
             scheduler.wait()
         timer.cancel()
 
-    def _start(self) -> None:
-        if not self._is_started:
-            self._scheduler.start()
-            self._is_started = True
+    def moment(self) -> tuple[float, int, int, int]:
+        """Return the time, the attempts, the placed and the preempted pods so far."""
+        return self._record.moment()
+
+    def attempts_of(self, pod: Pod) -> int:
+        """Return how often a pod has been tried."""
+        return self._record.attempts[pod.uid]
 
     @property
     def preempted(self) -> Sequence[Preemption]:
@@ -203,7 +215,7 @@ class Simulation:
         Raises:
             ProfileError: A profile's plugins cannot be built; nothing has changed then.
         """
-        self._start()
+        self.start()
         changes = self._scheduler.reload(config)
         self._scheduler.catch_up()
         changes.result(timeout=0)

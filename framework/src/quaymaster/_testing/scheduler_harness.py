@@ -17,8 +17,8 @@ from quaymaster._contract.queueing import PendingPod
 from quaymaster._cycle.explain import explain
 from quaymaster._cycle.explanation import Explanation
 from quaymaster._engine.framework import Framework
+from quaymaster._engine.instances import PluginNotFoundError, plugin_at_work
 from quaymaster._engine.scheduler import Scheduler
-from quaymaster._errors import QuaymasterError
 from quaymaster._inmemory.cluster import InMemoryCluster
 from quaymaster._objects import ApiObject, Pod
 from quaymaster._registry.registry import PluginRegistry
@@ -30,30 +30,11 @@ from quaymaster._testing.verdicts import (
 )
 from quaymaster._versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 
-__all__ = ["PluginNotFoundError", "SchedulerHarness"]
+__all__ = ["SchedulerHarness"]
 
 PluginT = TypeVar("PluginT")
 
 _DEFAULT_NAME: Final = "default-scheduler"
-
-
-class PluginNotFoundError(QuaymasterError, LookupError):
-    """A profile has no plugin of some class.
-
-    Attributes:
-        plugin: The class's name.
-        scheduler_name: The profile's name.
-    """
-
-    def __init__(
-        self, plugin: str, scheduler_name: str, plugins: Iterable[object]
-    ) -> None:
-        known = ", ".join(type(other).__name__ for other in plugins) or "none"
-        super().__init__(
-            f"profile '{scheduler_name}': no plugin of class {plugin} (there: {known})"
-        )
-        self.plugin = plugin
-        self.scheduler_name = scheduler_name
 
 
 class SchedulerHarness:
@@ -246,12 +227,9 @@ class SchedulerHarness:
         Raises:
             PluginNotFoundError: There is no such plugin, or no such profile.
         """
-        framework = self._scheduler.frameworks.get(scheduler_name)
-        plugins = framework.profile.plugins.values() if framework else ()
-        for plugin in plugins:
-            if isinstance(plugin, kind):
-                return plugin
-        raise PluginNotFoundError(kind.__name__, scheduler_name, plugins)
+        found = plugin_at_work(self._scheduler.frameworks, kind, scheduler_name)
+        assert isinstance(found, kind), "it was sought by its class"
+        return found
 
     def schedule_one(self) -> str | None:
         """Take one pod through a scheduling and a binding cycle.
