@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quaymaster import (
@@ -578,7 +578,6 @@ def by_simulation(sizes: list[int], seed: int) -> dict[str, str]:
         return {one.pod: one.node for one in simulation.result().placements}
 
 
-@settings(max_examples=20)
 @given(sizes=SIZES, seed=st.integers(0, 5))
 def test_arrivals_one_by_one_go_where_a_simulation_puts_them(
     sizes: list[int], seed: int
