@@ -3,6 +3,7 @@
 import pytest
 
 from quaymaster import ActionType, ClusterEvent, EventResource, Node, Pod, QueueingHint
+from quaymaster.objects import LabelSelector, LabelSelectorRequirement
 from quaymaster.testing import (
     PluginHarness,
     make_node,
@@ -192,3 +193,76 @@ def test_hint_after_a_node_changed(
     harness = PluginHarness(PodTopologySpread)
     event = ClusterEvent(EventResource.NODE, action)
     assert harness.hint(POD, event, old, new) is expected
+
+
+def keys_of(harness: PluginHarness, pod: Pod) -> set[object] | None:
+    index = harness.events()[0].index
+    assert index is not None
+    keys = index.pod_keys(pod)
+    return None if keys is None else set(keys)
+
+
+def keys_of_arrival(harness: PluginHarness, arrived: Pod) -> set[object]:
+    index = harness.events()[0].index
+    assert index is not None
+    return set(index.event_keys(None, arrived) or ())
+
+
+def expression(key: str, operator: str, *values: str) -> LabelSelector:
+    return LabelSelector(
+        match_expressions=(
+            LabelSelectorRequirement(key=key, operator=operator, values=values),
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        pytest.param(LabelSelector(match_labels=APP), id="one label"),
+        pytest.param(
+            LabelSelector(match_labels={**APP, "tier": "front"}), id="two labels"
+        ),
+        pytest.param(expression("app", "In", "web", "db"), id="either label"),
+        pytest.param(expression("tier", "DoesNotExist"), id="no label"),
+        pytest.param(LabelSelector(), id="everything"),
+        pytest.param(None, id="nothing"),
+    ],
+)
+@pytest.mark.parametrize(
+    "labels", [{}, APP, {"app": "db"}, {**APP, "tier": "front"}], ids=str
+)
+@pytest.mark.parametrize("namespace", ["default", "other"])
+def test_the_index_finds_whom_the_hint_wakes(
+    selector: LabelSelector | None, labels: dict[str, str], namespace: str
+) -> None:
+    harness = PluginHarness(PodTopologySpread)
+    waiting = make_pod(
+        name="rejected", spread=[make_spread_constraint(selector=selector)]
+    )
+    arrived = other(labels=labels, namespace=namespace)
+    event = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.ADD)
+    if harness.hint(waiting, event, None, arrived) is QUEUE:
+        keys = keys_of(harness, waiting)
+        assert keys is not None
+        assert keys & keys_of_arrival(harness, arrived)
+
+
+def test_pods_of_other_namespaces_and_labels_are_not_looked_for() -> None:
+    harness = PluginHarness(PodTopologySpread)
+    keys = keys_of(harness, POD)
+    assert keys is not None
+    for stranger in (other(namespace="other"), other(labels={"app": "db"})):
+        assert not keys & keys_of_arrival(harness, stranger)
+
+
+def test_pods_with_hard_default_constraints_are_found_by_no_index() -> None:
+    args = {
+        "defaultingType": "List",
+        "defaultConstraints": [
+            {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule"}
+        ],
+    }
+    harness = PluginHarness(PodTopologySpread, args=args)
+    assert keys_of(harness, make_pod(name="rejected")) is None
+    assert keys_of(harness, POD) is not None

@@ -5,7 +5,7 @@ Mirrors ``Diagnosis``, ``NodeToStatus`` and ``FitError`` (Kubernetes v1.36,
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, Protocol
 
@@ -138,6 +138,7 @@ class Diagnosis:
     extender_plugins: frozenset[str] = frozenset()
     filtered: int | None = None
     _by_node: Mapping[str, Status] | None = None
+    _tallies: Sequence[Mapping[int, int]] | None = None
     _plugin_statuses: tuple[Status, ...] = ()
 
     def __init__(self, nodes: NodeTable) -> None:
@@ -153,7 +154,7 @@ class Diagnosis:
     def reject_batch(self, rejections: Rejections) -> None:
         """Note the rejections of many nodes at once."""
         self._batches.append(rejections)
-        self._by_node = None
+        self._by_node = self._tallies = None
 
     def override(self, rejections: Rejections) -> None:
         """Replace what was noted of some nodes by these rejections."""
@@ -196,14 +197,12 @@ class Diagnosis:
         """Find the rows whose status has one of these codes, ascending."""
         found: BoolArray = np.zeros(self.nodes.capacity, dtype=np.bool_)
         found[self.nodes.rows] = self.absent.code in codes
-        for batch in self._batches:
-            if len(batch) <= _FEW_REJECTIONS:
-                given = batch.codes.tolist()
-                found[batch.rows] = [batch.status(code).code in codes for code in given]
-                continue
-            own, index = np.unique(batch.codes, return_inverse=True)
-            wanted = [batch.status(code).code in codes for code in own.tolist()]
-            found[batch.rows] = np.array(wanted, dtype=np.bool_)[index]
+        for batch, tally in self._tallied():
+            wanted = [code for code in tally if batch.status(code).code in codes]
+            if len(wanted) in (0, len(tally)):
+                found[batch.rows] = bool(wanted)
+            else:
+                found[batch.rows] = np.isin(batch.codes, wanted)
         for name, status in self._explicit.items():
             row = self.nodes.row_of(name)
             if row is not None:
@@ -214,8 +213,8 @@ class Diagnosis:
         """Map the name of each node that has a status of its own to that status."""
         if self._by_node is None:
             merged: dict[str, Status] = {}
-            for batch in self._batches:
-                statuses = _statuses(batch)
+            for batch, tally in self._tallied():
+                statuses = _statuses(batch, tally)
                 names = self.nodes.names_at(batch.rows)
                 merged.update(
                     (name, statuses[code])
@@ -237,8 +236,8 @@ class Diagnosis:
             names: The name of the node that each row held during the attempt.
         """
         merged: dict[int, Status] = {}
-        for batch in self._batches:
-            statuses = _statuses(batch)
+        for batch, tally in self._tallied():
+            statuses = _statuses(batch, tally)
             pairs = zip(batch.rows.tolist(), batch.codes.tolist(), strict=True)
             merged.update((row, statuses[code]) for row, code in pairs)
         explicit = self._explicit
@@ -302,8 +301,8 @@ class Diagnosis:
 
     def _count_batches(self, counts: Counter[str]) -> int:
         filtered = 0
-        for batch in self._batches:
-            for code, count in _counted(batch).items():
+        for batch, tally in self._tallied():
+            for code, count in tally.items():
                 filtered += count
                 for reason in batch.status(code).reasons:
                     counts[reason] += count
@@ -315,13 +314,19 @@ class Diagnosis:
             for status in (*self._explicit.values(), *self._plugin_statuses)
             if status.code in codes
         }
-        for batch in self._batches:
+        for batch, tally in self._tallied():
             found.update(
                 status.plugin
-                for status in _statuses(batch).values()
+                for status in map(batch.status, tally)
                 if status.code in codes
             )
         return frozenset(found - {""})
+
+    def _tallied(self) -> Iterator[tuple[Rejections, Mapping[int, int]]]:
+        """Each batch, and how many nodes got each code; it is counted once."""
+        if self._tallies is None:
+            self._tallies = [_counted(batch) for batch in self._batches]
+        return zip(self._batches, self._tallies, strict=True)
 
 
 def picked(rows: Rows, positions: RowArray) -> RowArray:
@@ -370,10 +375,6 @@ def _counted(batch: Rejections) -> Mapping[int, int]:
     return dict(zip(codes.tolist(), counts.tolist(), strict=True))
 
 
-def _statuses(batch: Rejections) -> Mapping[int, Status]:
+def _statuses(batch: Rejections, codes: Iterable[int]) -> Mapping[int, Status]:
     """Map each code that some node got to its status."""
-    if len(batch) <= _FEW_REJECTIONS:
-        codes = sorted(set(batch.codes.tolist()))
-    else:
-        codes = np.unique(batch.codes).tolist()
     return {code: batch.status(code) for code in codes}

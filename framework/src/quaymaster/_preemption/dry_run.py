@@ -24,7 +24,12 @@ from quaymaster._preemption.rules import (
     LowerPriority,
     VictimRule,
 )
-from quaymaster._preemption.search import NodeTrial, Search, search_in_turn
+from quaymaster._preemption.search import (
+    NodeTrial,
+    SameStatus,
+    Search,
+    search_in_turn,
+)
 from quaymaster._state.arrays import RowArray
 from quaymaster._state.node_info import NodeInfo
 
@@ -80,17 +85,17 @@ class DryRun:
         if wanted is None:
             wanted = len(rows)
         if isinstance(self._rule, LowerPriority) and not self._are_below(pod, rows):
-            names = self._handle.snapshot.nodes.names_at(rows)
-            return Search((), dict.fromkeys(names, NO_VICTIMS))
+            nodes = self._handle.snapshot.nodes
+            return Search((), SameStatus(nodes, rows, NO_VICTIMS))
         budgets = self._handle.informers.list(PodDisruptionBudget)
         found = None
         if wanted and not budgets:
             found = self.search(state, pod, rows, first, wanted)
         if found is not None:
             return Search(*found)
-        nodes = self._handle.snapshot.nodes.infos_at(rows)
-        trial = self.prepare(state, pod, nodes, budgets)
-        return search_in_turn((*nodes[first:], *nodes[:first]), wanted, trial)
+        infos = self._handle.snapshot.nodes.infos_at(rows)
+        trial = self.prepare(state, pod, infos, budgets)
+        return search_in_turn((*infos[first:], *infos[:first]), wanted, trial)
 
     def prepare(
         self,

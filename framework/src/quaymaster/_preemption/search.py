@@ -1,18 +1,53 @@
 """What a search for nodes finds on which preemption makes room."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TypeAlias
 
 import attrs
 
 from quaymaster._contract.results import Candidate
 from quaymaster._contract.status import Status
+from quaymaster._state.arrays import RowArray
 from quaymaster._state.node_info import NodeInfo
+from quaymaster._state.node_table import NodeTable
 
-__all__ = ["NodeTrial", "Search", "search_in_turn"]
+__all__ = ["NodeTrial", "SameStatus", "Search", "search_in_turn"]
 
 NodeTrial: TypeAlias = Callable[[NodeInfo], "Candidate | Status"]
 """Tries one node: a candidate, or why it is none."""
+
+
+class SameStatus(Mapping[str, Status]):
+    """One status for many nodes, whose names are found when somebody asks.
+
+    Args:
+        nodes: The snapshot's table.
+        rows: The nodes.
+        status: The status of each.
+
+    Attributes:
+        status: The same.
+    """
+
+    def __init__(self, nodes: NodeTable, rows: RowArray, status: Status) -> None:
+        self._nodes = nodes
+        self._rows = rows
+        self.status = status
+
+    def __getitem__(self, node_name: str) -> Status:
+        return self._all[node_name]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all)
+
+    @cached_property
+    def _all(self) -> Mapping[str, Status]:
+        return dict.fromkeys(self._nodes.names_at(self._rows), self.status)
 
 
 @attrs.frozen(eq=False)
@@ -30,8 +65,15 @@ class Search:
     @property
     def errors(self) -> Sequence[str]:
         """What went wrong, each thing once."""
-        texts = (one.message for one in self.statuses.values() if one.is_error)
+        texts = (one.message for one in self.counted() if one.is_error)
         return tuple(dict.fromkeys(texts))
+
+    def counted(self) -> Mapping[Status, int]:
+        """Count the nodes that got each status, in the order in which they came."""
+        statuses = self.statuses
+        if isinstance(statuses, SameStatus):
+            return {statuses.status: len(statuses)} if len(statuses) else {}
+        return Counter(statuses.values())
 
 
 def search_in_turn(nodes: Sequence[NodeInfo], wanted: int, trial: NodeTrial) -> Search:

@@ -141,9 +141,10 @@ class DefaultPreemption:
             text = errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]"
             return _prefixed(Status.from_error(text))
         nodes = len(self._handle.snapshot)
-        reasons = Counter(
-            reason for status in found.statuses.values() for reason in status.reasons
-        )
+        reasons: Counter[str] = Counter()
+        for status, count in found.counted().items():
+            for reason in status.reasons:
+                reasons[reason] += count
         if untried := nodes - len(found.statuses):
             reasons[_NOT_HELPFUL] += untried
         text = unfit_message(nodes, reasons)

@@ -5,12 +5,18 @@ Mirrors ``isSchedulableAfterPodChange`` and ``isSchedulableAfterNodeChange``
 ``pkg/scheduler/framework/plugins/podtopologyspread/plugin.go``).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 from quaymaster import Node, Pod
 from quaymaster_pod_topology_spread.constraints import Constraint
 
-__all__ = ["is_involved", "node_change_helps", "pod_change_helps"]
+__all__ = [
+    "is_involved",
+    "keys_of_pod_change",
+    "node_change_helps",
+    "pod_change_helps",
+    "waiting_keys",
+]
 
 
 def is_involved(other: Pod, pod: Pod) -> bool:
@@ -58,6 +64,42 @@ def _update_helps(
         one.selector.matches(before) != one.selector.matches(after)
         for one in constraints
     )
+
+
+def waiting_keys(pod: Pod, constraints: Sequence[Constraint]) -> Iterable[Hashable]:
+    """Return what a change must have to help a rejected pod: see `keys_of_pod_change`.
+
+    Args:
+        pod: The rejected pod.
+        constraints: Its hard constraints.
+
+    Returns:
+        Itself, and for each constraint a label that all have who count for it, or only
+        their namespace if there is no such label.
+    """
+    namespace = pod.metadata.namespace
+    keys: list[Hashable] = [("uid", pod.metadata.uid)]
+    for constraint in constraints:
+        label = next(iter(constraint.selector.required_labels), None)
+        keys.append((namespace, label))
+    return keys
+
+
+def keys_of_pod_change(old: Pod | None, new: Pod | None) -> Iterable[Hashable]:
+    """Return whom a change of a pod may help: those who count pods with its labels.
+
+    Args:
+        old: The pod before, or None.
+        new: The pod after, or None.
+    """
+    keys: list[Hashable] = []
+    for pod in (old, new):
+        if pod is not None:
+            metadata = pod.metadata
+            namespace = metadata.namespace
+            keys += [("uid", metadata.uid), (namespace, None)]
+            keys += ((namespace, label) for label in metadata.labels.items())
+    return keys
 
 
 def node_change_helps(

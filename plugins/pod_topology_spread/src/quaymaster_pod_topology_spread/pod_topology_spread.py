@@ -9,7 +9,7 @@ Mirrors ``PodTopologySpread`` (kube-scheduler 1.36.2,
 the snapshot's `quaymaster.counting.PodCounts`, not anew for each pod.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Final
 
 from quaymaster import (
@@ -54,8 +54,10 @@ from quaymaster_pod_topology_spread.defaults import (
 from quaymaster_pod_topology_spread.filtering import FilterState, counts_for
 from quaymaster_pod_topology_spread.hints import (
     is_involved,
+    keys_of_pod_change,
     node_change_helps,
     pod_change_helps,
+    waiting_keys,
 )
 from quaymaster_pod_topology_spread.scoring import Counted, ScoreState, counted
 
@@ -96,6 +98,7 @@ class PodTopologySpread:
             )
             for action in Action
         }
+        self._has_hard_defaults = bool(self._defaults[Action.DO_NOT_SCHEDULE])
 
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
@@ -103,7 +106,7 @@ class PodTopologySpread:
             on_pod.assigned(
                 Change.ADD | Change.UPDATE_POD_LABEL | Change.DELETE,
                 self._after_pod_change,
-            ),
+            ).indexed(self._waiting_keys, keys_of_pod_change),
             on_pod.target(
                 Change.UPDATE_POD_TOLERATION | Change.UPDATE_POD_LABEL,
                 self._after_pod_change,
@@ -219,6 +222,14 @@ class PodTopologySpread:
     def _requires_all_keys(self, pod: Pod) -> bool:
         """Whether nodes without some topology key are left out of the soft spread."""
         return not self._is_system or bool(pod.spec.topology_spread_constraints)
+
+    def _waiting_keys(self, pod: Pod) -> Iterable[Hashable] | None:
+        if not pod.spec.topology_spread_constraints and self._has_hard_defaults:
+            return None  # they follow the services and controllers that there are
+        try:
+            return waiting_keys(pod, constraints_of(pod, Action.DO_NOT_SCHEDULE))
+        except SelectorError:
+            return None
 
     def _after_pod_change(
         self, pod: Pod, old: Pod | None, new: Pod | None
