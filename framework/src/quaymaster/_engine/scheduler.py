@@ -9,10 +9,13 @@ to happen; with a virtual one time jumps to the next timer. Mirrors ``Scheduler`
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from random import Random
 from typing import TypeVar
+
+import attrs
 
 from quaymaster._binding.executor import Executor, InlineExecutor, Post
 from quaymaster._config.changes import ConfigChanges
@@ -22,6 +25,7 @@ from quaymaster._contract.cluster import Cluster, EventNote
 from quaymaster._contract.cycle_state import CycleState
 from quaymaster._contract.options import SchedulerOptions
 from quaymaster._contract.status import Status
+from quaymaster._cycle.algorithm import Algorithm
 from quaymaster._cycle.decisions import Decision
 from quaymaster._cycle.scoring import Ties
 from quaymaster._engine.assembly import assemble
@@ -233,6 +237,22 @@ class Scheduler:
         if queued is not None:
             self._schedule(queued)
         return busy or queued is not None
+
+    @contextmanager
+    def deciding_by(self, scheduler_name: str, algorithm: Algorithm) -> Iterator[None]:
+        """Have another algorithm decide for the pods of a profile, in a block.
+
+        Args:
+            scheduler_name: The profile, which must not be reloaded meanwhile.
+            algorithm: Decides for its pods.
+        """
+        frameworks = self._runner.frameworks
+        usual = frameworks[scheduler_name]
+        frameworks[scheduler_name] = attrs.evolve(usual, algorithm=algorithm)
+        try:
+            yield
+        finally:
+            frameworks[scheduler_name] = usual
 
     def catch_up(self) -> bool:
         """Handle what has arrived and is due; return whether there was anything."""
