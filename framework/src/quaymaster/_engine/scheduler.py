@@ -215,16 +215,28 @@ class Scheduler:
         longer than a day in which nothing else changes, such as the end of a pod,
         pods are not tried again and again.
         """
-        progress, queue = self._progress, self.queue
-        while not progress.is_stuck(len(queue) + len(self.waiting)):
-            if self.turn():
-                continue
-            if self._is_settled():
+        while not self.is_stuck:
+            if not self.turn() and not self.pass_time():
                 break
-            queue.rest(progress.is_in_vain(queue))
-            if not self._runner.wait():
-                break
-        queue.rest(False)
+        self.queue.rest(False)
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether all pods have been tried again and again to no effect."""
+        return self._progress.is_stuck(len(self.queue) + len(self.waiting))
+
+    def pass_time(self) -> bool:
+        """Let time pass until something is due, unless nothing moves any more.
+
+        It is one step of `settle`, for when `turn` found nothing to do.
+
+        Returns:
+            Whether there is something to wait for.
+        """
+        if self._is_settled():
+            return False
+        self.queue.rest(self._progress.is_in_vain(self.queue))
+        return self._runner.wait()
 
     def turn(self) -> bool:
         """Handle what has arrived and is due, then try one pod.

@@ -109,6 +109,11 @@ class Run:
         return self._simulation.now
 
     @property
+    def simulation(self) -> Simulation:
+        """The simulation that is driven, for what asks one, such as `measure_room`."""
+        return self._simulation
+
+    @property
     def config(self) -> SchedulerConfig:
         """The scheduler's configuration."""
         return self._simulation.config
