@@ -17,7 +17,7 @@ from quaymaster.experiments import (
 from quaymaster.simulation import Run, Step
 from quaymaster.testing import make_node, make_pod
 
-__all__ = ["Diary", "Ships"]
+__all__ = ["LogBook", "Ships"]
 
 
 @attrs.frozen(kw_only=True)
@@ -61,7 +61,7 @@ class Ships(ExperimentInput):
 
 
 @attrs.define(kw_only=True, eq=False)
-class Diary(Metric):
+class LogBook(Metric):
     """Writes down what it is told."""
 
     title: str = ""

@@ -30,7 +30,7 @@ metrics:
 )
 
 
-def mistakes(text: str) -> list[str]:
+def told_of(text: str) -> list[str]:
     with pytest.raises(ExperimentErrors) as caught:
         parse_experiment(text)
     return [str(one) for one in caught.value.problems]
@@ -108,7 +108,7 @@ parameters:
 
 
 def test_all_mistakes_are_told_at_once() -> None:
-    told = mistakes(
+    told = told_of(
         HEAD
         + """
 inputs:
@@ -175,12 +175,12 @@ metrics:
     ],
 )
 def test_a_mistake_is_told_with_its_place(added: str, expected: str) -> None:
-    told = mistakes(f"{SMALL}{added}\n")
+    told = told_of(f"{SMALL}{added}\n")
     assert any(expected in one for one in told), told
 
 
 def test_what_is_no_yaml_is_told_with_its_line() -> None:
-    [told] = mistakes("kind: Experiment\ninputs: [\n")
+    [told] = told_of("kind: Experiment\ninputs: [\n")
     assert "line" in told
 
 

@@ -11,7 +11,7 @@ from quaymaster.experiments import (
     parse_experiment,
     run_cell,
 )
-from tests.kit.experiments import Diary, Ships
+from tests.kit.experiments import LogBook, Ships
 
 HEAD = """
 apiVersion: simulation.quaymaster.io/v1alpha1
@@ -33,7 +33,7 @@ def run_of(parameters: str = "{}", metrics: str = "[{name: placed}]") -> RunResu
 
 
 def diary_of(parameters: str) -> str:
-    use = f"{Diary.__module__}:Diary"
+    use = f"{LogBook.__module__}:LogBook"
     result = run_of(parameters, f"[{{name: diary, use: '{use}'}}]")
     assert result.curves == {"diary.x": ([1.0], [None])}
     return str(result.values["diary"])

@@ -128,6 +128,7 @@ def _staying(arrival: Arrival) -> ApiObject:
 
 def _overriding(metrics: Mapping[str, Metric], name: str) -> list[Callable[..., None]]:
     """The methods of that name that do something."""
+    # Identity: a method is inherited or not.
     return [
         getattr(one, name)
         for one in metrics.values()
