@@ -22,7 +22,7 @@ def devices_of(pod: Pod) -> Sequence[int] | None:
     return None if text is None else [int(device) for device in text.split(",")]
 
 
-def left_on(node: NodeInfo, taken: Sequence[Sequence[int]]) -> Sequence[int]:
+def row_of(node: NodeInfo, taken: Sequence[Sequence[int]]) -> Sequence[int]:
     left = [1000] * int(node.labels.get("devices", WIDEST))
     for devices in taken:
         for device in devices:
@@ -51,7 +51,7 @@ def test_row_is_made_of_what_was_read_of_the_pods_on_the_node() -> None:
     snapshot.add_pod(holder("p", "n1", "0,2"))
     snapshot.add_pod(holder("q", "n1", "2"))
     snapshot.add_pod(holder("none", "n1", None))
-    left = PodColumn(devices_of, left_on, width=WIDEST).of(snapshot.nodes)
+    left = PodColumn(devices_of, row_of, width=WIDEST).of(snapshot.nodes)
     assert left[snapshot.nodes.rows].tolist() == [
         [900, 1000, 800, 1000],
         [1000, 1000, 1000, 1000],
@@ -61,7 +61,7 @@ def test_row_is_made_of_what_was_read_of_the_pods_on_the_node() -> None:
 def test_short_row_is_filled_up_with_0() -> None:
     snapshot = Snapshot()
     snapshot.add_node(make_node(name="n", labels={"devices": "2"}))
-    column = PodColumn(devices_of, left_on, width=WIDEST)
+    column = PodColumn(devices_of, row_of, width=WIDEST)
     assert column.of(snapshot.nodes)[0].tolist() == [1000, 1000, 0, 0]
     snapshot.add_node(make_node(name="n", labels={"devices": "1"}))
     assert column.of(snapshot.nodes)[0].tolist() == [1000, 0, 0, 0]
@@ -78,7 +78,7 @@ def test_changed_annotation_is_read_again() -> None:
     snapshot = make_snapshot("n")
     pod = holder("p", "n", "0")
     snapshot.add_pod(pod)
-    column = PodColumn(devices_of, left_on, width=WIDEST)
+    column = PodColumn(devices_of, row_of, width=WIDEST)
     column.of(snapshot.nodes)
     revision = snapshot.nodes.changes.revision
     snapshot.replace_pod(pod, annotated(pod, {DEVICES: "3"}))
@@ -123,7 +123,7 @@ def test_row_of_a_copy_is_made_of_the_pods_on_the_copy() -> None:
     snapshot = make_snapshot("n")
     pod = holder("p", "n", "0")
     snapshot.add_pod(pod)
-    column = PodColumn(devices_of, left_on, width=WIDEST)
+    column = PodColumn(devices_of, row_of, width=WIDEST)
     column.of(snapshot.nodes)
     info = snapshot.get("n")
     assert info is not None
@@ -137,7 +137,7 @@ def test_row_of_a_copy_is_made_of_the_pods_on_the_copy() -> None:
 def test_node_in_the_row_of_another_one_has_only_its_own_pods() -> None:
     snapshot = make_snapshot("old", "other")
     snapshot.add_pod(holder("p", "old", "0"))
-    column = PodColumn(devices_of, left_on, width=WIDEST)
+    column = PodColumn(devices_of, row_of, width=WIDEST)
     column.of(snapshot.nodes)
     snapshot.remove_node("old")
     assert column.of(snapshot.nodes)[0].tolist() == [0, 0, 0, 0]
@@ -166,7 +166,7 @@ def test_column_of_another_table_is_that_of_its_nodes() -> None:
 
 
 def test_imagined_table_is_refused() -> None:
-    column = PodColumn(devices_of, left_on, width=WIDEST)
+    column = PodColumn(devices_of, row_of, width=WIDEST)
     with pytest.raises(ValueError, match=r"says so by pod_use = PodUse\.PODS"):
         column.of(make_snapshot("n").nodes.imagined())
 
@@ -229,8 +229,8 @@ class Histories(RuleBasedStateMachine):
         self.pods: dict[str, Pod] = {}
         self.sizes: dict[str, int] = {}
         # One is read after every step, one only now and then.
-        self.kept = PodColumn(devices_of, left_on, width=WIDEST)
-        self.seldom = PodColumn(devices_of, left_on, width=WIDEST)
+        self.kept = PodColumn(devices_of, row_of, width=WIDEST)
+        self.seldom = PodColumn(devices_of, row_of, width=WIDEST)
 
     @rule(name=names, node=nodes, held=devices)
     def assume(self, name: str, node: str, held: str | None) -> None:
