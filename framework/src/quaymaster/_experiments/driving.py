@@ -3,13 +3,10 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-import msgspec
-
 from quaymaster._contract.clock import VirtualClock
 from quaymaster._experiments.inputs import Arrival, Workload
 from quaymaster._experiments.metrics import Measured, Metric
-from quaymaster._inmemory.durations import RUN_SECONDS_ANNOTATION
-from quaymaster._objects import ApiObject, Pod
+from quaymaster._objects import Pod
 from quaymaster._simulation.driven import Run
 from quaymaster._simulation.steps import Step, StepOutcome
 
@@ -81,8 +78,7 @@ class _Drive:
         timer.cancel()
 
     def _let_in(self, arrival: Arrival) -> None:
-        obj = _staying(arrival)
-        stored = self._run.create(obj)
+        stored = self._run.create(arrival.made())
         if self._workload.turn_away and isinstance(stored, Pod):
             self._turns_away = stored.metadata.uid
         self._attempt()
@@ -111,19 +107,6 @@ class _Drive:
         if seconds > 0:
             for note in self._time_passes:
                 note(self._run, seconds)
-
-
-def _staying(arrival: Arrival) -> ApiObject:
-    """The object of an arrival, which says how long it stays."""
-    obj = arrival.obj
-    if arrival.stays is None:
-        return obj
-    annotations = {
-        **obj.metadata.annotations,
-        RUN_SECONDS_ANNOTATION: f"{arrival.stays:.9f}",
-    }
-    metadata = msgspec.structs.replace(obj.metadata, annotations=annotations)
-    return msgspec.structs.replace(obj, metadata=metadata)
 
 
 def _overriding(metrics: Mapping[str, Metric], name: str) -> list[Callable[..., None]]:

@@ -5,7 +5,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import attrs
+import msgspec
 
+from quaymaster._inmemory.durations import RUN_SECONDS_ANNOTATION
 from quaymaster._objects import ApiObject
 
 __all__ = ["Arrival", "ExperimentInput", "InputContext", "Workload"]
@@ -26,6 +28,18 @@ class Arrival:
     obj: ApiObject
     at: float = 0.0
     stays: float | None = None
+
+    def made(self) -> ApiObject:
+        """Return the object as it comes in, which says how long it stays."""
+        obj = self.obj
+        if self.stays is None:
+            return obj
+        annotations = {
+            **obj.metadata.annotations,
+            RUN_SECONDS_ANNOTATION: f"{self.stays:.9f}",
+        }
+        metadata = msgspec.structs.replace(obj.metadata, annotations=annotations)
+        return msgspec.structs.replace(obj, metadata=metadata)
 
 
 @attrs.frozen(kw_only=True, eq=False)

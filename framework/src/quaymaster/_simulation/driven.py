@@ -93,6 +93,8 @@ class Run:
             options=options,
         )
         self._scheduler = self._simulation.scheduler
+        # Looked for at most once, for as long as nothing happens.
+        self._ahead: Upcoming | None = None
         self._simulation.start()
         self._catch_up()
         self._reader = StandingReader(self._scheduler)
@@ -149,6 +151,8 @@ class Run:
             ready to be tried.
         """
         self._catch_up()
+        if self._ahead is not None:
+            return self._ahead
         queued = self._scheduler.queue.peek()
         # The engine drops pods that are on their way out when it comes to them.
         while queued is not None and queued.pod.is_terminating:
@@ -156,7 +160,8 @@ class Run:
             queued = self._scheduler.queue.peek()
         if queued is None:
             return None
-        return look_ahead(self._framework_of(queued.pod), queued.pod)
+        self._ahead = look_ahead(self._framework_of(queued.pod), queued.pod)
+        return self._ahead
 
     def attempt(self, *, on: str | None = None, explain: bool = False) -> Step | None:
         """Make one attempt: that of the pod at the head of the queue.
@@ -291,6 +296,7 @@ class Run:
         self._simulation.close()
 
     def _attempt(self, *, explain: bool) -> Step | None:
+        self._ahead = None
         log = self._log
         log.clear(explains=explain)
         while log.pod is None:
@@ -332,4 +338,4 @@ class Run:
 
     def _catch_up(self) -> None:
         while self._scheduler.catch_up():
-            pass
+            self._ahead = None
