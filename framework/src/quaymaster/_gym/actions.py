@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any, Protocol, TypeAlias
 
-import gymnasium
 import numpy as np
 import numpy.typing as npt
 
@@ -11,6 +10,12 @@ from quaymaster._config.model import SchedulerConfig
 from quaymaster._gym.episode import Episode
 from quaymaster._simulation.steps import Step
 from quaymaster._simulation.upcoming import Upcoming
+
+try:
+    import gymnasium
+except ModuleNotFoundError as error:
+    text = "quaymaster.gym needs Gymnasium: pip install 'quaymaster[gym]'"
+    raise ModuleNotFoundError(text, name=error.name) from error
 
 __all__ = ["Action", "Actions", "NodeActions", "WeightActions", "score_plugins"]
 
