@@ -128,16 +128,10 @@ class HistoryCluster(FaultyCluster):
         )
         self.plan = plan
 
-    def bind(
-        self,
-        pod: Pod,
-        node_name: str,
-        *,
-        annotations: Mapping[str, str] | None = None,
-    ) -> None:
+    def bind(self, pod: Pod, node_name: str) -> None:
         """Bind a pod to a node; see `quaymaster.cluster.Cluster.bind`."""
         self.plan.reached("bind", pod, node_name)
-        super().bind(pod, node_name, annotations=annotations)
+        super().bind(pod, node_name)
         self.plan.reached("bound", pod, node_name)
 
 

@@ -5,7 +5,6 @@ and read further ones.
 """
 
 from quaymaster._indexes.object_column import ObjectColumn
-from quaymaster._indexes.pod_column import PodColumn
 from quaymaster._state.allocation import Capacity, ResourceColumn
 from quaymaster._state.arrays import (
     Float64Array,
@@ -34,7 +33,6 @@ __all__ = [
     "ImageState",
     "Int32Array",
     "ObjectColumn",
-    "PodColumn",
     "ResourceColumn",
     "RowArray",
     "RowReader",

@@ -89,6 +89,9 @@ class NominationHistory(RuleBasedStateMachine):
                 expected[node.row] = others
         assert {row: list(others) for row, others in ahead.items()} == expected
         mine, theirs = self.followed.imagined(pod), anew.imagined(pod)
+        if not self.nominator.nodes():
+            assert mine is None or not mine[1].any()  # there were some before
+            return
         assert (mine is None) == (theirs is None)
         if mine is None or theirs is None:
             return

@@ -3,9 +3,11 @@
 Mirrors ``Handle`` (k8s.io/kube-scheduler v0.36, ``framework/interface.go``).
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from random import Random
 from typing import Protocol, TypeVar, overload
+
+import attrs
 
 from quaymaster._contract.clock import Clock
 from quaymaster._contract.cluster import Cluster, EventNote
@@ -28,6 +30,7 @@ __all__ = [
     "FilterRunner",
     "Handle",
     "Informers",
+    "LastingFilters",
     "UnfollowedKindError",
     "WaitingPod",
 ]
@@ -150,6 +153,28 @@ class WaitingPod(Protocol):
         """
 
 
+@attrs.frozen(eq=False, kw_only=True)
+class LastingFilters:
+    """The filters of an attempt whose answers are the same for each pod of a kind.
+
+    What they say of a node depends on that node, the pods on it and those that are
+    nominated to it; so it lasts until one of these changes.
+
+    Attributes:
+        kind: The same object for pods of the same kind, as long as the answers last.
+        plugins: The plugins of these filters.
+        others: The plugins of the other filters that take part, which have to be asked
+            for each pod. None of them looks at the pods on a node.
+        nominated: The log of rows where the pod has to leave room for other nominated
+            pods than before; None if there have been none yet.
+    """
+
+    kind: object
+    plugins: frozenset[str]
+    others: frozenset[str]
+    nominated: ChangeLog[int] | None
+
+
 class FilterRunner(Protocol):
     """Runs the filters of one profile, for a plugin that imagines other clusters.
 
@@ -172,6 +197,7 @@ class FilterRunner(Protocol):
         nodes: NodeTable,
         rows: Rows,
         pod_use: PodUse | None = None,
+        among: Collection[str] | None = None,
     ) -> FilteredRows | Status:
         """Run the Filter plugins on many nodes, without nominated pods.
 
@@ -182,6 +208,7 @@ class FilterRunner(Protocol):
                 latter needs `pod_use` below PODS.
             rows: The rows to judge.
             pod_use: If given, only the plugins that look so much at pods are run.
+            among: If given, only plugins of these names are run.
 
         Returns:
             The rows that passed and why others did not, or the Error of a plugin.
@@ -203,6 +230,18 @@ class FilterRunner(Protocol):
 
     def pod_use(self, state: CycleState) -> PodUse:
         """Return how much the Filter plugins of an attempt look at pods."""
+
+    def lasting(self, state: CycleState, pod: Pod) -> LastingFilters | None:
+        """Tell whose answers last, for a plugin that imagines the same again and again.
+
+        Args:
+            state: The pod's scratch space after filtering.
+            pod: The pod being scheduled.
+
+        Returns:
+            None if nothing is remembered of the attempt, a filter looks at pods whose
+            answers do not last, or the pod itself is nominated to a node.
+        """
 
     def add_pod(
         self, state: CycleState, pod: Pod, pod_to_add: Pod, node: NodeInfo

@@ -186,6 +186,11 @@ class Diagnosis:
         self.pre_filter_message = status.message
         self._plugin_statuses = (*self._plugin_statuses, status)
 
+    @property
+    def is_filtered(self) -> bool:
+        """Whether PreFilter left all nodes to the filters."""
+        return self.absent is Diagnosis.absent  # Identity: nobody has set another one
+
     def __getitem__(self, node_name: str) -> Status:
         return self.by_node().get(node_name, self.absent)
 

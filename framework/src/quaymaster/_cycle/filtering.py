@@ -7,7 +7,7 @@ Mirrors ``findNodesThatPassFilters`` (Kubernetes v1.36,
 twin judges all nodes at once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -90,7 +90,11 @@ class FilterStation:
         return call.judge(state, pod, node)
 
     def run_on_rows(
-        self, attempt: Attempt, rows: Rows, pod_use: PodUse | None = None
+        self,
+        attempt: Attempt,
+        rows: Rows,
+        pod_use: PodUse | None = None,
+        among: Collection[str] | None = None,
     ) -> Rows | Status:
         """Find the rows that pass every plugin; note the others in the diagnosis.
 
@@ -98,6 +102,7 @@ class FilterStation:
             attempt: The attempt; its nodes may be imagined.
             rows: The rows to judge.
             pod_use: If given, only the plugins that look so much at pods are run.
+            among: If given, only plugins of these names are run.
 
         Returns:
             The feasible rows, ascending, or the Error that ends the attempt.
@@ -105,6 +110,8 @@ class FilterStation:
         nodes, skipped = attempt.nodes, attempt.state.skip_filter_plugins
         for call in self.calls:
             if call.plugin in skipped:
+                continue
+            if among is not None and call.plugin not in among:
                 continue
             if pod_use is not None and call.pod_use_in(attempt.state) != pod_use:
                 continue

@@ -65,7 +65,7 @@ class NominatedPods:
 
     def ahead(self, pod: Pod, rows: Rows) -> Ahead:
         """Find the rows where a pod must leave room for nominated pods."""
-        known = self._rows_for(pod)
+        known = self.followed(pod)
         if known is None:
             return {}
         ahead = known.others(pod.uid)
@@ -82,16 +82,19 @@ class NominatedPods:
             The table, and which rows have such pods, shape ``(C,)``. None if one of
             them requests what the table has no column for.
         """
-        known = self._rows_for(pod)
+        known = self.followed(pod)
         return None if known is None else known.imagined(pod.uid)
 
-    def _rows_for(self, pod: Pod) -> NominatedRows | None:
-        """Return the rows with pods that are no less important, up to date, if any."""
+    def followed(self, pod: Pod) -> NominatedRows | None:
+        """Return the rows with pods that are no less important, up to date.
+
+        None as long as there are no such rows, nor have been since a pod of that
+        priority was looked at.
+        """
         known, priority = self._by_priority, pod.priority
-        if not self._nominator.nodes():
-            known.clear()
-            return None
         found = known.get(priority)
+        if found is None and not self._nominator.nodes():
+            return None
         if found is None or not found.has_shape_of(self.nodes):
             known.pop(priority, None)
             if len(known) >= _MOST_PRIORITIES:

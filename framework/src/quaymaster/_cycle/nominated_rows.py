@@ -40,9 +40,13 @@ class NominatedRows:
     Args:
         priority: The priority of the pods that leave room for them.
         nodes: The columns of all nodes.
+
+    Attributes:
+        changes: The log of rows where other pods count than before.
     """
 
     def __init__(self, priority: int, nodes: NodeTable) -> None:
+        self.changes: ChangeLog[int] = ChangeLog()
         self._priority = priority
         self._nodes = nodes
         self._revision = self._node_revision = -1
@@ -88,6 +92,10 @@ class NominatedRows:
                 del found[row]
         return found
 
+    def rows_of(self, uid: str) -> Collection[int]:
+        """Return the rows that a pod counts on."""
+        return self._rows_of_pod.get(uid, ())
+
     def imagined(self, uid: str) -> tuple[NodeTable, BoolArray] | None:
         """Count the pods in on a copy of the table, but for one pod.
 
@@ -100,7 +108,7 @@ class NominatedRows:
         table = self._nodes.imagined()
         table.imagine_sums(self._sums)
         counts: BoolArray = self._sums.pod_count > 0
-        for row in self._rows_of_pod.get(uid, ()):
+        for row in self.rows_of(uid):
             on_row = self._on_row[row]
             for pod, usage in zip(on_row.pods, on_row.usages, strict=True):
                 if pod.uid == uid and usage is not None:
@@ -134,6 +142,7 @@ class NominatedRows:
         row = self._row_of.pop(name, None)
         if row is None:
             return
+        self.changes.note(row)
         left = self._on_row.pop(row)
         del self._pods[row]
         for pod, usage in zip(left.pods, left.usages, strict=True):
@@ -160,6 +169,7 @@ class NominatedRows:
                 self._uncounted[name] = None
         if self._pods and row < next(reversed(self._pods)):
             self._is_sorted = False
+        self.changes.note(row)
         self._pods[row] = pods
         self._on_row[row] = _OnRow(name, pods, usages)
         self._row_of[name] = row

@@ -188,15 +188,9 @@ class KubernetesCluster:
         """See `Cluster.delete`."""
         self._asked(requests.delete(kind, key, uid, grace_period_seconds))
 
-    def bind(
-        self,
-        pod: Pod,
-        node_name: str,
-        *,
-        annotations: Mapping[str, str] | None = None,
-    ) -> None:
+    def bind(self, pod: Pod, node_name: str) -> None:
         """See `Cluster.bind`."""
-        self._asked(requests.bind(pod, node_name, annotations))
+        self._asked(requests.bind(pod, node_name))
 
     def patch_pod_status(self, pod: Pod, patch: PodStatusPatch) -> None:
         """See `Cluster.patch_pod_status`."""

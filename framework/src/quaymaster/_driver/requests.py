@@ -71,22 +71,14 @@ def delete(
     )
 
 
-def bind(
-    pod: Pod, node_name: str, annotations: Mapping[str, str] | None = None
-) -> Asked:
-    """Bind a pod, if it is still the one with its uid; it gets the annotations."""
+def bind(pod: Pod, node_name: str) -> Asked:
+    """Bind a pod, if it is still the one with its uid."""
     metadata = pod.metadata
-    given: Tree = {
-        "name": metadata.name,
-        "namespace": metadata.namespace,
-        "uid": metadata.uid,
-    }
-    if annotations:
-        given["annotations"] = annotations
+    named = {"name": metadata.name, "namespace": metadata.namespace}
     body = {
         "apiVersion": "v1",
         "kind": "Binding",
-        "metadata": given,
+        "metadata": {**named, "uid": metadata.uid},
         "target": {"kind": "Node", "name": node_name},
     }
     target = f"{_target(Pod, pod.key)}/binding"

@@ -26,6 +26,7 @@ from quaymaster._engine.measured_stations import (
 from quaymaster._extenders.chain import EXTENDER, NO_EXTENDERS, Extenders
 from quaymaster._extenders.managed import ignoring_managed_resources
 from quaymaster._memo import remember
+from quaymaster._memo.lasting import LastingMemory
 from quaymaster._memo.recheck import Recheck
 from quaymaster._memo.signatures import Signatures
 from quaymaster._objects import ApiObject, Pod
@@ -205,6 +206,8 @@ class FrameworkBuilder:
         if not self.options.check_mutations:
             signatures = Signatures(profile, plain.nodes, handle.changed_plugins)
             algorithm = remember(plain, signatures)
+            lasting = LastingMemory(plain.filter, plain.nominated, signatures)
+            handle.filters.remember(lasting)
         if not self.options.verify:
             return algorithm
         slow = self._decider(profile.without_twins(), percentage, handle.extenders)

@@ -2,7 +2,7 @@
 
 import copy
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from random import Random
 from typing import TypeVar, cast, overload
 
@@ -14,7 +14,7 @@ from quaymaster._contract.clock import Clock
 from quaymaster._contract.cluster import Cluster, EventNote
 from quaymaster._contract.cycle_state import CycleState
 from quaymaster._contract.declarations import PodUse, may_block
-from quaymaster._contract.handle import Informers, WaitingPod
+from quaymaster._contract.handle import Informers, LastingFilters, WaitingPod
 from quaymaster._contract.results import Candidate, FilteredRows
 from quaymaster._contract.status import Status
 from quaymaster._cycle.algorithm import Algorithm
@@ -22,6 +22,7 @@ from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.nominated import Nominator
 from quaymaster._engine.guarded import PluginClock, run_guarded
 from quaymaster._extenders.chain import NO_EXTENDERS, Extenders
+from quaymaster._memo.lasting import LastingMemory
 from quaymaster._objects import Pod
 from quaymaster._runtime.metrics import SchedulerMetrics
 from quaymaster._state.arrays import BoolArray, Rows
@@ -96,10 +97,15 @@ class ProfileFilters:
     def __init__(self, nominator: Nominator) -> None:
         self._nominator = nominator
         self._algorithm: Algorithm | None = None
+        self._memory: LastingMemory | None = None
 
     def attach(self, algorithm: Algorithm) -> None:
         """Give it the filters, once all plugins of the profile have been built."""
         self._algorithm = algorithm
+
+    def remember(self, memory: LastingMemory) -> None:
+        """Give it what is remembered of filters in the profile's attempts."""
+        self._memory = memory
 
     def run(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
         return self._attached().filter.run(state, pod, node)
@@ -119,9 +125,10 @@ class ProfileFilters:
         nodes: NodeTable,
         rows: Rows,
         pod_use: PodUse | None = None,
+        among: Collection[str] | None = None,
     ) -> FilteredRows | Status:
         attempt = Attempt.begin(state, pod, nodes)
-        passed = self._attached().filter.run_on_rows(attempt, rows, pod_use)
+        passed = self._attached().filter.run_on_rows(attempt, rows, pod_use, among)
         if isinstance(passed, Status):
             return passed
         return FilteredRows(passed, attempt.diagnosis)
@@ -136,6 +143,9 @@ class ProfileFilters:
 
     def pod_use(self, state: CycleState) -> PodUse:
         return self._attached().filter.pod_use(state)
+
+    def lasting(self, state: CycleState, pod: Pod) -> LastingFilters | None:
+        return None if self._memory is None else self._memory.find(state, pod)
 
     def add_pod(
         self, state: CycleState, pod: Pod, pod_to_add: Pod, node: NodeInfo

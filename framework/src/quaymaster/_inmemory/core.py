@@ -164,22 +164,11 @@ class ClusterCore:
         self._tell(old, new)
         return new
 
-    def bind(
-        self,
-        key: str,
-        pod: Pod,
-        node_name: str,
-        annotations: Mapping[str, str] | None,
-    ) -> None:
+    def bind(self, key: str, pod: Pod, node_name: str) -> None:
         """Put a stored pod on a node, where it starts to run in the same write."""
-        metadata = self._next_metadata(pod.metadata)
-        if annotations:
-            metadata = replace(
-                metadata, annotations={**metadata.annotations, **annotations}
-            )
         new = replace(
             pod,
-            metadata=metadata,
+            metadata=self._next_metadata(pod.metadata),
             node_name=node_name,
             status=self._bound(pod.status, node_name),
         )

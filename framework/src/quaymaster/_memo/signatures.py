@@ -11,6 +11,7 @@ from typing import Final
 
 import attrs
 
+from quaymaster._contract.cycle_state import CycleState
 from quaymaster._contract.status import Status
 from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.score_call import ScoreCall
@@ -102,6 +103,22 @@ class Signatures:
             self._memo = self.recall(attempt.pod)
             self._attempt = attempt
         return self._memo
+
+    def current(self, state: CycleState, pod: Pod) -> SignatureMemo | None:
+        """Return what is remembered for the attempt under way, once it was filtered.
+
+        Args:
+            state: Its scratch space.
+            pod: Its pod.
+
+        Returns:
+            None if nobody signs it, it is another attempt's, or PreFilter rejected it.
+        """
+        attempt = self._attempt
+        # Identity: another object of the same pod may be signed otherwise.
+        if attempt is None or attempt.state is not state or attempt.pod is not pod:
+            return None
+        return self._memo if attempt.diagnosis.is_filtered else None
 
     def recall(self, pod: Pod) -> SignatureMemo | None:
         """Return what is remembered for a pod; None if nobody signs it."""

@@ -5,6 +5,7 @@ Mirrors ``SelectVictimsOnNode`` (Kubernetes v1.36,
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from quaymaster._preemption.rules import (
     VictimRule,
 )
 from quaymaster._preemption.search import (
+    LaterStatuses,
     NodeTrial,
     SameStatus,
     Search,
@@ -88,6 +90,21 @@ class DryRun:
             nodes = self._handle.snapshot.nodes
             return Search((), SameStatus(nodes, rows, NO_VICTIMS))
         budgets = self._handle.informers.list(PodDisruptionBudget)
+        if wanted and not budgets and self._uses_rows(state):
+            turned = np.concatenate((rows[first:], rows[:first]))
+            known = self._row_search.find_known(state, pod, turned, wanted)
+            if known is not None and known.candidates:
+                find = partial(self._find_anew, state, pod, rows, first, wanted)
+                return Search(known.candidates, LaterStatuses(lambda: find().statuses))
+            if known is not None:
+                return known
+        return self._find_anew(state, pod, rows, first, wanted)
+
+    def _find_anew(
+        self, state: CycleState, pod: Pod, rows: RowArray, first: int, wanted: int
+    ) -> Search:
+        """Find the same as `find`, with nothing remembered."""
+        budgets = self._handle.informers.list(PodDisruptionBudget)
         found = None
         if wanted and not budgets:
             found = self.search(state, pod, rows, first, wanted)
@@ -113,7 +130,7 @@ class DryRun:
             budgets: All disruption budgets.
         """
         at_once: RowTrial | None = None
-        if nodes and self._handle.filters.pod_use(state) is not PodUse.PODS:
+        if nodes and self._uses_rows(state):
             at_once = self._row_search.trial(state, pod, nodes)
 
         def trial(node: NodeInfo) -> Candidate | Status:
@@ -156,9 +173,13 @@ class DryRun:
             The candidates in the order of trying, and node name -> why it is none; or
             None if nodes must be tried one by one.
         """
-        if self._handle.filters.pod_use(state) is PodUse.PODS:
+        if not self._uses_rows(state):
             return None
         return self._row_search.find(state, pod, np.roll(rows, -first), wanted)
+
+    def _uses_rows(self, state: CycleState) -> bool:
+        """Whether nodes may be tried on columns."""
+        return self._handle.filters.pod_use(state) is not PodUse.PODS
 
     def _are_below(self, pod: Pod, rows: RowArray) -> bool:
         """Whether any pod on some nodes has a lower priority than another pod."""

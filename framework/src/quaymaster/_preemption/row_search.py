@@ -1,21 +1,24 @@
 """Searches candidates on columns: the nodes in turn, many at once."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final, overload
 
 import numpy as np
 
 from quaymaster._contract.cycle_state import CycleState
-from quaymaster._contract.handle import Handle
+from quaymaster._contract.handle import Handle, LastingFilters
 from quaymaster._contract.results import Candidate
 from quaymaster._contract.status import Status
 from quaymaster._objects import Pod
 from quaymaster._preemption.candidates import Candidates
 from quaymaster._preemption.columns import VictimColumns
+from quaymaster._preemption.known_candidates import KnownCandidates
+from quaymaster._preemption.row_memo import RowMemo, RowMemos
 from quaymaster._preemption.row_trial import RowTrial
-from quaymaster._preemption.rules import Limit, VictimRule
-from quaymaster._state.arrays import RowArray
+from quaymaster._preemption.rules import Limit, LowerPriority, VictimRule
+from quaymaster._preemption.search import Search
+from quaymaster._state.arrays import BoolArray, RowArray
 from quaymaster._state.node_info import NodeInfo
 
 __all__ = ["RowCandidates", "RowSearch", "RowStatuses"]
@@ -39,11 +42,18 @@ class RowSearch:
         self._rule = rule
         self._limit = limit
         self._columns = VictimColumns(rule.importance)
+        self._memos = RowMemos()
         # How many nodes it took to find a candidate last time.
         self._effort = 1.0
 
-    def trial(self, state: CycleState, pod: Pod, infos: Sequence[NodeInfo]) -> RowTrial:
-        """Try some nodes, in any order."""
+    def trial(
+        self,
+        state: CycleState,
+        pod: Pod,
+        infos: Sequence[NodeInfo],
+        among: Collection[str] | None = None,
+    ) -> RowTrial:
+        """Try some nodes, in any order; by default all filters are asked."""
         return RowTrial(
             self._handle,
             state,
@@ -52,6 +62,7 @@ class RowSearch:
             self._columns,
             self._rule,
             self._limit,
+            among,
         )
 
     def find(
@@ -75,7 +86,7 @@ class RowSearch:
             size = int(left * self._effort) + _SPARE
             infos = nodes.infos_at(rows[begun : begun + size])
             trial = self.trial(state, pod, infos)
-            if not trial.is_certain or (trial.found > trial.victims.any(axis=0)).any():
+            if not _is_certain(trial):
                 return None
             parts.append(_Part(infos, trial, left))
             begun += size
@@ -84,6 +95,88 @@ class RowSearch:
             self._effort = tried / max(1, wanted - left)
         pairs = [(part, place) for part in parts for place in range(len(part.found))]
         return RowCandidates(pairs), RowStatuses(parts)
+
+    def find_known(
+        self, state: CycleState, pod: Pod, rows: RowArray, wanted: int
+    ) -> Search | None:
+        """Find the same as `find`, and try only nodes where anything has changed.
+
+        Returns:
+            What was found; if there are candidates, without the statuses of others.
+            None if `find` has to be asked.
+        """
+        lasting = self._lasting(state, pod)
+        if lasting is None:
+            return None
+        nodes = self._handle.snapshot.nodes
+        memo = self._memos.of(lasting, pod.priority, nodes)
+        parts: list[RowArray] = []
+        begun, left = 0, wanted
+        while left and begun < len(rows):
+            part = rows[begun : begun + int(left * self._effort) + _SPARE]
+            if not self._learn(state, pod, memo.unknown(part), lasting, memo):
+                return None
+            found = part[memo.are_candidates(part)]
+            if lasting.others:
+                passed = self._passing_others(state, pod, found, lasting)
+                if passed is None:
+                    return None
+                found = passed
+            parts.append(found[:left])
+            begun += len(part)
+            left -= len(parts[-1])
+            self._effort = begun / max(1, wanted - left)
+        if left < wanted:
+            return Search(KnownCandidates.at(np.concatenate(parts), nodes, memo))
+        if lasting.others:
+            return None  # what they say of other nodes is not known
+        infos = nodes.infos_at(rows)
+        return Search((), {info.name: memo.why_not(info.row) for info in infos})
+
+    def _lasting(self, state: CycleState, pod: Pod) -> LastingFilters | None:
+        # Other rules and limits may look at more than the pods on a node.
+        if self._limit is not None or not isinstance(self._rule, LowerPriority):
+            return None
+        return self._handle.filters.lasting(state, pod)
+
+    def _learn(
+        self,
+        state: CycleState,
+        pod: Pod,
+        rows: RowArray,
+        lasting: LastingFilters,
+        memo: RowMemo,
+    ) -> bool:
+        """Try some nodes; False if only the slow way can tell what is found there."""
+        if not len(rows):
+            return True
+        infos = self._handle.snapshot.nodes.infos_at(rows)
+        trial = self.trial(state, pod, infos, lasting.plugins)
+        if not _is_certain(trial):
+            return False
+        memo.learn(infos, trial)
+        return True
+
+    def _passing_others(
+        self, state: CycleState, pod: Pod, rows: RowArray, lasting: LastingFilters
+    ) -> RowArray | None:
+        """Those of some rows that other filters accept; None if one met an error."""
+        nodes = self._handle.snapshot.nodes
+        passed = self._handle.filters.run_on_rows(
+            state, pod, nodes, np.sort(rows), among=lasting.others
+        )
+        if isinstance(passed, Status):
+            return None
+        is_passed: BoolArray = np.zeros(nodes.capacity, dtype=np.bool_)
+        is_passed[passed.passed] = True
+        return rows[is_passed[rows]]
+
+
+def _is_certain(trial: RowTrial) -> bool:
+    """Whether no filter met an error, and no node is a candidate without victims."""
+    if not trial.is_certain:
+        return False
+    return not (trial.found > trial.victims.any(axis=0)).any()
 
 
 class _Part:

@@ -4,7 +4,7 @@ Rank by rank, in the order of importance, the next pod of every node is brought 
 and the filters judge all these nodes together on an imagined table.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -50,6 +50,7 @@ class RowTrial:
         columns: The pods on them; it is brought up to date.
         rule: Who may have to go.
         limit: What must hold beside the filters, if anything.
+        among: The plugins whose filters are asked; by default all that take part.
 
     Attributes:
         is_certain: Whether no filter met an error.
@@ -67,8 +68,10 @@ class RowTrial:
         columns: VictimColumns,
         rule: VictimRule,
         limit: Limit | None,
+        among: Collection[str] | None = None,
     ) -> None:
         self._handle = handle
+        self._among = among
         self._state = state
         self._pod = pod
         self._limit = limit
@@ -111,15 +114,33 @@ class RowTrial:
         """
         if not self.is_certain:
             return None
-        index = self._index_of.get(info.row)
-        if index is None:
-            return NO_VICTIMS
-        if not self.found[index]:
-            return self._why_not(info, index)
-        victims = self._at(info, index, self.victims)
+        status = self.why_not(info)
+        if status is not None:
+            return status
+        victims = self._at(info, self._index_of[info.row], self.victims)
         if not victims:
             return None
         return Candidate(node_name=info.name, victims=victims)
+
+    def why_not(self, info: NodeInfo) -> Status | None:
+        """The status why a node is no candidate, if it is none; no filter met an error.
+
+        Args:
+            info: One of the nodes.
+        """
+        index = self._index_of.get(info.row)
+        if index is None:
+            return NO_VICTIMS
+        return None if self.found[index] else self._rejection(info, index)
+
+    def victim_uids(self, index: int) -> Sequence[str]:
+        """The uids of the pods that would have to go from a node, by rank.
+
+        Args:
+            index: Where the node is in ``rows``.
+        """
+        uids = self._uids[index]
+        return [uids[rank] for rank in self.victims[:, index].nonzero()[0].tolist()]
 
     def costs(self, indices: RowArray) -> Sequence[Int64Array | Float64Array]:
         """The costs by which candidates are compared; the first counts most.
@@ -140,7 +161,7 @@ class RowTrial:
         ranks = chosen[:, index].nonzero()[0].tolist()
         return tuple([pods[uids[rank]] for rank in ranks])
 
-    def _why_not(self, info: NodeInfo, index: int) -> Status | None:
+    def _rejection(self, info: NodeInfo, index: int) -> Status | None:
         for rejected, statuses in self._statuses:
             if rejected[index]:
                 return statuses[info.name]
@@ -238,7 +259,7 @@ class RowTrial:
     ) -> BoolArray | None:
         rows = self.rows[indices]
         found = self._handle.filters.run_on_rows(
-            self._state, self._pod, table, rows, pod_use
+            self._state, self._pod, table, rows, pod_use, self._among
         )
         if isinstance(found, Status):
             return None

@@ -13,7 +13,7 @@ from quaymaster._state.arrays import RowArray
 from quaymaster._state.node_info import NodeInfo
 from quaymaster._state.node_table import NodeTable
 
-__all__ = ["NodeTrial", "SameStatus", "Search", "search_in_turn"]
+__all__ = ["LaterStatuses", "NodeTrial", "SameStatus", "Search", "search_in_turn"]
 
 NodeTrial: TypeAlias = Callable[[NodeInfo], "Candidate | Status"]
 """Tries one node: a candidate, or why it is none."""
@@ -48,6 +48,30 @@ class SameStatus(Mapping[str, Status]):
     @cached_property
     def _all(self) -> Mapping[str, Status]:
         return dict.fromkeys(self._nodes.names_at(self._rows), self.status)
+
+
+class LaterStatuses(Mapping[str, Status]):
+    """Statuses that are found out when somebody asks, during the attempt.
+
+    Args:
+        find: Finds them.
+    """
+
+    def __init__(self, find: Callable[[], Mapping[str, Status]]) -> None:
+        self._find = find
+
+    def __getitem__(self, node_name: str) -> Status:
+        return self._all[node_name]
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all)
+
+    @cached_property
+    def _all(self) -> Mapping[str, Status]:
+        return self._find()
 
 
 @attrs.frozen(eq=False)

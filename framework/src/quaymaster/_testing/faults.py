@@ -200,19 +200,13 @@ class FaultyCluster:
             )
         )
 
-    def bind(
-        self,
-        pod: Pod,
-        node_name: str,
-        *,
-        annotations: Mapping[str, str] | None = None,
-    ) -> None:
+    def bind(self, pod: Pod, node_name: str) -> None:
         """Bind a pod to a node; see `quaymaster.cluster.Cluster.bind`."""
         self._maybe_conflict(pod.key)
         if self._draw(Fault.DEAD_NODE):
             with contextlib.suppress(NotFoundError):
                 self._cluster.delete(Node, node_name)
-        self._write(lambda: self._cluster.bind(pod, node_name, annotations=annotations))
+        self._write(lambda: self._cluster.bind(pod, node_name))
 
     def patch_pod_status(self, pod: Pod, patch: PodStatusPatch) -> None:
         """Change a pod's status; see `quaymaster.cluster.Cluster.patch_pod_status`."""

@@ -1,1 +1,0 @@
-"""Experiments: inputs x profiles x parameters x seeds, measured and kept."""

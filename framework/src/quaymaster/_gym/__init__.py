@@ -1,1 +1,0 @@
-"""An environment of Gymnasium: an agent takes the decisions of a scheduler."""
