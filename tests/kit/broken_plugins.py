@@ -33,6 +33,7 @@ from quaymaster import (
     on_node,
     on_pod,
 )
+from quaymaster.columns import Revised
 
 __all__ = ["BROKEN", "STOP", "OnlyOpenNodes", "RunsAThread", "ScoresHigh"]
 
@@ -298,6 +299,31 @@ class LooksAtNeighbours(Plugin):
     @hookimpl
     def sign_pod(self, pod: Pod) -> Hashable:
         return ""
+
+
+class SkipsTooLong(Plugin):
+    """Skips while nothing runs, and does not say that this is what counts."""
+
+    @hookimpl
+    def pre_filter(self) -> Status | None:
+        runs = any(info.pods for info in self.handle.snapshot)
+        return None if runs else Status.skip()
+
+    @hookimpl
+    def skips_depend_on(self) -> Sequence[Revised]:
+        return ()
+
+
+class ReservesAfterSkip(Plugin):
+    skips_binding = True
+
+    @hookimpl
+    def pre_filter(self) -> Status | None:
+        return Status.skip()
+
+    @hookimpl
+    def reserve(self) -> Status | None:
+        return NO
 
 
 class LooksAtPods(Plugin):
@@ -593,6 +619,8 @@ BROKEN: Sequence[tuple[type, str, str]] = [
     (SignsTooLittle, "signature", "equal fragments for pods that differ: filter gives"),
     (SignsNames, "signature", "sign_pod: another name gives another fragment"),
     (LooksAtNeighbours, "scope", "2 for node 'n0' among others, 1 alone"),
+    (SkipsTooLong, "skips", "and Skip before the cluster changed"),
+    (ReservesAfterSkip, "binding skips", "for a pod that pre_filter skips"),
     (LooksAtPods, "pod use", "success with no pods at all, but pod_use is"),
     (LooksAtPodsAfterAll, "pod use", "with no pods at all, but filter_pod_use says"),
     (LooksAtLabelsOfPods, "pod use", "success with other pods that request the same"),

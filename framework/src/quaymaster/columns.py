@@ -4,6 +4,7 @@
 and read further ones.
 """
 
+from quaymaster._contract.declarations import Revised
 from quaymaster._indexes.object_column import ObjectColumn
 from quaymaster._state.allocation import Capacity, ResourceColumn
 from quaymaster._state.arrays import (
@@ -34,6 +35,7 @@ __all__ = [
     "Int32Array",
     "ObjectColumn",
     "ResourceColumn",
+    "Revised",
     "RowArray",
     "RowReader",
     "constant",

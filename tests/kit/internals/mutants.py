@@ -4,6 +4,8 @@ import heapq
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+import attrs
+
 from quaymaster import Rows, Status
 from quaymaster.scheduler import Clock, Timer
 from tests.kit.internals.binding import BindingStations
@@ -38,11 +40,12 @@ def backwards(original: Function) -> Function:
     """Give back in the order in which it was reserved."""
 
     def changed(self: BindingStations, *args: object) -> object:
-        self._unreserve = self._unreserve[::-1]
+        plan, self._plans = self._plan, {}
+        self._plan = attrs.evolve(plan, unreserve=plan.unreserve[::-1])
         try:
             return original(self, *args)
         finally:
-            self._unreserve = self._unreserve[::-1]
+            self._plan, self._plans = plan, {}
 
     return changed
 

@@ -5,13 +5,13 @@ Mirrors ``RunReservePlugins...``, ``RunPermitPlugins``, ``RunPreBind...``,
 ``pkg/scheduler/framework/runtime/framework.go``).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 import attrs
 
 from quaymaster._contract.cycle_state import CycleState
-from quaymaster._contract.declarations import may_block
+from quaymaster._contract.declarations import may_block, skips_binding
 from quaymaster._contract.results import (
     PermitWait,
     PreBindPreFlightResult,
@@ -29,6 +29,45 @@ __all__ = ["BindingStations", "PausedPreBind"]
 _SKIP: Final = Status.skip()
 
 _Calls = Sequence[tuple[str, HookFunction]]
+
+# A bound, not from a measurement: as many different sets of plugins skip some pod.
+_MOST_PLANS: Final = 64
+
+
+@attrs.frozen(eq=False)
+class _Plan:
+    """The calls for pods that some plugins skip to the end.
+
+    Attributes:
+        reserve: The plugins that reserve.
+        unreserve: Those that give back, in the opposite order.
+        verify: Those that can verify what they reserved.
+        permit: Those that are asked for permission.
+        pre_flight: Those that are asked whether they have anything to do in PreBind.
+        idle: Those that have nothing to do there.
+    """
+
+    reserve: _Calls
+    unreserve: _Calls
+    verify: _Calls
+    permit: _Calls
+    pre_flight: _Calls
+    idle: frozenset[str]
+
+    def without(self, plugins: Collection[str]) -> "_Plan":
+        """Return the calls that are left for pods that these plugins skip."""
+
+        def left(calls: _Calls) -> _Calls:
+            return [(plugin, call) for plugin, call in calls if plugin not in plugins]
+
+        return _Plan(
+            left(self.reserve),
+            left(self.unreserve),
+            left(self.verify),
+            left(self.permit),
+            left(self.pre_flight),
+            self.idle.union(plugins),
+        )
 
 
 @attrs.frozen(eq=False)
@@ -75,16 +114,26 @@ class BindingStations:
         self._extenders = extenders or None
         self._verify = verify
         self._reserved = 0
-        self._verify_reserve = _calls(profile, "reserve", "verify_reserve")
-        self._reserve = _calls(profile, "reserve", "reserve")
-        self._unreserve = _calls(profile, "reserve", "unreserve")[::-1]
-        self._permit = _calls(profile, "permit", "permit")
+        reserve = _calls(profile, "reserve", "reserve")
         self._pre_bind = _calls(profile, "preBind", "pre_bind")
         asked = dict(_calls(profile, "preBind", "pre_bind_pre_flight"))
-        self._pre_flight = [
-            (plugin, asked[plugin]) for plugin, _ in self._pre_bind if plugin in asked
-        ]
         self._all_pre_bind = frozenset(plugin for plugin, _ in self._pre_bind)
+        self._plan = _Plan(
+            reserve=reserve,
+            unreserve=_calls(profile, "reserve", "unreserve")[::-1],
+            verify=_calls(profile, "reserve", "verify_reserve"),
+            permit=_calls(profile, "permit", "permit"),
+            pre_flight=[
+                (plugin, asked[plugin])
+                for plugin, _ in self._pre_bind
+                if plugin in asked
+            ],
+            idle=frozenset(),
+        )
+        self._plans: dict[frozenset[str], _Plan] = {}
+        self._skipping = frozenset(
+            name for name, it in profile.plugins.items() if skips_binding(it)
+        )
         self._bind = _calls(profile, "bind", "bind")
         blocking = {name for name, it in profile.plugins.items() if may_block(it)}
         self._pre_bind_blocks = self._all_pre_bind & blocking
@@ -99,25 +148,29 @@ class BindingStations:
         Raises:
             VerificationError: What was reserved is not what is right, by a plugin.
         """
-        for plugin, function in self._reserve:
+        plan = self._plan_for(state)
+        for plugin, function in plan.reserve:
             status: Status | None = function(state, pod, node_name)
             if status is not None:
                 return _rejected_or_failed("Reserve", plugin, status)
-        if self._verify and self._verify_reserve:
+        if self._verify and plan.verify:
             self._reserved += 1
             if self._reserved % self._verify == 0:
-                return self._verified(state, pod, node_name)
+                return _verified(plan.verify, state, pod, node_name)
         return None
 
-    def _verified(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
-        for plugin, function in self._verify_reserve:
-            differences: Sequence[str] | Status = function(state, pod, node_name)
-            if isinstance(differences, Status):
-                return _rejected_or_failed("Reserve", plugin, differences)
-            if differences:
-                what = f"{plugin} has not reserved what it finds again"
-                raise VerificationError(pod.key, differences, what)
-        return None
+    def _plan_for(self, state: CycleState) -> _Plan:
+        """Return the calls for a pod, by the plugins that skip it."""
+        skipped = state.skip_filter_plugins
+        if type(skipped) is not frozenset:  # a plugin may have left anything there
+            return self._plan
+        plan = self._plans.get(skipped)
+        if plan is None:
+            if len(self._plans) >= _MOST_PLANS:
+                self._plans.clear()
+            plan = self._plan.without(skipped & self._skipping)
+            self._plans[skipped] = plan
+        return plan
 
     def unreserve(
         self, state: CycleState, pod: Pod, node_name: str
@@ -128,7 +181,7 @@ class BindingStations:
             The errors of plugins that failed although they must not.
         """
         errors = []
-        for plugin, function in self._unreserve:
+        for plugin, function in self._plan_for(state).unreserve:
             error: Status | None = function(state, pod, node_name)
             if error is not None:
                 prefix = f'running Unreserve plugin "{plugin}"'
@@ -145,7 +198,7 @@ class BindingStations:
             when it may be bound at once. The first refusal otherwise.
         """
         waits: dict[str, float] = {}
-        for plugin, function in self._permit:
+        for plugin, function in self._plan_for(state).permit:
             answer: PermitWait | Status | None = function(state, pod, node_name)
             if isinstance(answer, PermitWait):
                 waits[plugin] = answer.timeout_seconds
@@ -159,8 +212,9 @@ class BindingStations:
         Returns:
             None if some plugin has; Skip if none has; an Error if one failed.
         """
-        skipped = []
-        for plugin, function in self._pre_flight:
+        plan = self._plan_for(state)
+        skipped: list[str] = []
+        for plugin, function in plan.pre_flight:
             answer: PreBindPreFlightResult | Status | None
             answer = function(state, pod, node_name)
             if answer is _SKIP:
@@ -168,10 +222,11 @@ class BindingStations:
             elif isinstance(answer, Status):
                 prefix = f'running PreBindPreFlight "{plugin}"'
                 return failed(prefix, plugin, answer)
-        if len(skipped) == len(self._all_pre_bind):
+        idle = plan.idle.union(skipped) if skipped else plan.idle
+        if idle >= self._all_pre_bind:
             state.skip_pre_bind_plugins = self._all_pre_bind
             return _SKIP
-        state.skip_pre_bind_plugins = frozenset(skipped)
+        state.skip_pre_bind_plugins = idle
         return None
 
     def may_block(self, state: CycleState) -> bool:
@@ -247,3 +302,16 @@ def _rejected_or_failed(point: str, plugin: str, status: Status) -> Status:
     if status.is_rejected:
         return status.with_plugin(plugin)
     return failed(f'running {point} plugin "{plugin}"', plugin, status)
+
+
+def _verified(
+    calls: _Calls, state: CycleState, pod: Pod, node_name: str
+) -> Status | None:
+    for plugin, function in calls:
+        differences: Sequence[str] | Status = function(state, pod, node_name)
+        if isinstance(differences, Status):
+            return _rejected_or_failed("Reserve", plugin, differences)
+        if differences:
+            what = f"{plugin} has not reserved what it finds again"
+            raise VerificationError(pod.key, differences, what)
+    return None

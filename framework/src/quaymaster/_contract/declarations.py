@@ -1,13 +1,14 @@
 """What a plugin's class declares of itself: how far it reaches, what it writes."""
 
 import enum
+from typing import Protocol
 
 import attrs
 
 from quaymaster._objects import ApiObject
 from quaymaster._objects.kinds import group_of, plural_of
 
-__all__ = ["PodUse", "Scope", "Verb", "Write", "may_block"]
+__all__ = ["PodUse", "Revised", "Scope", "Verb", "Write", "may_block", "skips_binding"]
 
 
 class Scope(enum.Enum):
@@ -48,6 +49,17 @@ class PodUse(enum.Enum):
 
     PODS = "pods"
     """At single pods, at their host ports, or at anything else."""
+
+
+class Revised(Protocol):
+    """Anything that tells by a number whether it is still what it was.
+
+    `ChangeLog`, the counts of a snapshot and `Namespaces` are such.
+    """
+
+    @property
+    def revision(self) -> int:
+        """Another number after each change."""
 
 
 class Verb(enum.Enum):
@@ -101,3 +113,12 @@ def may_block(plugin: object) -> bool:
     ``pre_bind``, its ``bind`` and its tasks in the background take no thread.
     """
     return getattr(plugin, "blocks", True) is not False
+
+
+def skips_binding(plugin: object) -> bool:
+    """Whether a plugin that skips a pod at PreFilter has nothing to do in binding it.
+
+    It says so by the class attribute ``skips_binding = True``. Then none of its
+    ``reserve``, ``unreserve``, ``permit`` and ``pre_bind`` is called for that pod.
+    """
+    return getattr(plugin, "skips_binding", False) is True

@@ -61,7 +61,7 @@ from typing import Protocol
 
 from quaymaster._contract.cluster_events import ClusterEventWithHint
 from quaymaster._contract.cycle_state import CycleState
-from quaymaster._contract.declarations import PodUse
+from quaymaster._contract.declarations import PodUse, Revised
 from quaymaster._contract.hook_marks import hookspec
 from quaymaster._contract.queueing import QueuedPodInfo, SortKey
 from quaymaster._contract.results import (
@@ -232,6 +232,29 @@ class SignPlugin(Protocol):
             A hashable value, or None when nothing may be remembered for this pod.
         """
 
+    @hookspec(since="0.2")
+    def skips_depend_on(self, pod: Pod) -> Sequence[Revised] | None:
+        """Say what a Skip of this plugin depends on, beside the pod.
+
+        Optional, for plugins that look at the whole cluster and mostly have nothing to
+        do. As long as no revision changes, what ``pre_filter`` or ``pre_score`` says by
+        Skip holds for all pods of one spec whose namespace, labels, annotations, owners
+        and status are equal, and the hook is not called for them. Other answers are
+        never kept.
+
+        Called now and then, not for each pod, and not in the order of attempts: right
+        after a change, and for the first pod of a spec.
+
+        Args:
+            pod: One of the pods.
+
+        Returns:
+            What has a revision that changes before a Skip for such a pod may become
+            wrong, such as ``handle.snapshot.counts``, or
+            ``handle.informers.changes(kind)``; nothing if it depends on the pod alone.
+            None to be asked for each pod.
+        """
+
 
 class PreFilterPlugin(Protocol):
     """Look at the pod and the cluster once, before any node is filtered."""
@@ -253,7 +276,9 @@ class PreFilterPlugin(Protocol):
 
         Returns:
             A `PreFilterResult` to restrict the nodes. ``Status.skip()`` leaves this
-            plugin's ``filter``, ``add_pod`` and ``remove_pod`` out of the attempt.
+            plugin's ``filter``, ``add_pod`` and ``remove_pod`` out of the attempt; and
+            ``reserve``, ``unreserve``, ``permit`` and ``pre_bind``, too, if the class
+            sets ``skips_binding = True``.
         """
 
     @hookspec(since="0.1")

@@ -105,6 +105,9 @@ class PreFilterStation:
             skips: Plugins that are not among them and skip.
         """
         state, pod, nodes = attempt.state, attempt.pod, attempt.nodes
+        if not calls:
+            state.skip_filter_plugins = skips
+            return _ALL_NODES
         skipped: list[str] = []
         names: frozenset[str] | None = None
         restricting: set[str] = set()

@@ -149,6 +149,9 @@ class ScoreStation:
             skips: Plugins that are not among them and skip.
         """
         state, pod, nodes = attempt.state, attempt.pod, attempt.nodes
+        if not calls:
+            state.skip_score_plugins = skips
+            return None
         skipped: list[str] = []
         try:
             for plugin, pre_score in calls:

@@ -12,7 +12,7 @@ from quaymaster._cycle.filtering import FilterStation, PlainFilters
 from quaymaster._cycle.nominated import Ahead, NominatedPods
 from quaymaster._cycle.pre_filter import PreFilterOutcome
 from quaymaster._memo.filter_plan import FilterPlan
-from quaymaster._memo.recorded_answers import AnswerRecorder
+from quaymaster._memo.recorded_answers import AnswerRecorder, RecordedAnswers
 from quaymaster._memo.signatures import SignatureMemo, Signatures
 from quaymaster._state.arrays import Rows
 
@@ -49,15 +49,30 @@ class RememberedFilters:
             return pre_filter.run(attempt)
         known = memo.pre_filter
         if known is not None:
-            state = attempt.state
-            known.write(state)
-            outcome = pre_filter.run_some(attempt, known.calls, known.skips)
-            if outcome.ended_by:
-                state.skip_filter_plugins -= known.take_back(state, outcome.ended_by)
-            return outcome
+            return self._prepare_known(attempt, known)
         recorder = AnswerRecorder(pre_filter.calls, memo.plugins, memo.skipping)
         outcome = pre_filter.run_some(attempt, recorder.calls, _NONE)
         memo.pre_filter = recorder.recorded(pre_filter.calls)
+        return outcome
+
+    def _prepare_known(
+        self, attempt: Attempt, known: RecordedAnswers
+    ) -> PreFilterOutcome:
+        """Give the recorded answers, and ask who has to be asked each time."""
+        state, pre_filter = attempt.state, self._station.pre_filter
+        skips, recorder = self._signatures.skips(attempt.pod), None
+        if skips is not None and skips.pre_filter is not None:
+            known = skips.pre_filter
+        calls = known.calls
+        if skips is not None and skips.pre_filter is None and skips.listened:
+            recorder = AnswerRecorder(calls, _NONE, skips.listened)
+            calls = recorder.calls
+        known.write(state)
+        outcome = pre_filter.run_some(attempt, calls, known.skips)
+        if outcome.ended_by:
+            state.skip_filter_plugins -= known.take_back(state, outcome.ended_by)
+        elif skips is not None and recorder is not None:
+            skips.pre_filter = known.with_more(recorder)
         return outcome
 
     def passing(self, attempt: Attempt, rows: Rows) -> Rows | Status:

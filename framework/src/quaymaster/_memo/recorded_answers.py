@@ -44,6 +44,21 @@ class RecordedAnswers:
         for key in self._cloneable:
             state[key] = self._written[key].clone()  # type: ignore[attr-defined]
 
+    def with_more(self, recorder: "AnswerRecorder") -> "RecordedAnswers":
+        """Return these answers and those recorded when the rest was called."""
+        more = recorder.recorded(self.calls)
+        if more is None:
+            return self
+        return RecordedAnswers(
+            more.calls,
+            self.skips | more.skips,
+            {**self._written, **more._written},
+            [*self._cloneable, *more._cloneable],
+            {**self._writers, **more._writers},
+            self._order,
+            [*self._activated, *more._activated],
+        )
+
     def take_back(self, state: CycleState, last: str) -> frozenset[str]:
         """Delete what plugins wrote that come after the one which ended it.
 

@@ -5,7 +5,7 @@ from typing import Final
 from quaymaster._contract.status import Status
 from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.scoring import Ranking, ScoreStation, Ties
-from quaymaster._memo.recorded_answers import AnswerRecorder
+from quaymaster._memo.recorded_answers import AnswerRecorder, RecordedAnswers
 from quaymaster._memo.score_memo import ScoreMemo
 from quaymaster._memo.signatures import SignatureMemo, Signatures
 from quaymaster._state.arrays import Int64Array, Rows, is_constant
@@ -34,11 +34,27 @@ class RememberedScores:
             return station.prepare(attempt, rows)
         known = memo.pre_score
         if known is not None:
-            known.write(attempt.state)
-            return station.prepare_some(attempt, rows, known.calls, known.skips)
+            return self._prepare_known(attempt, rows, known)
         recorder = AnswerRecorder(station.pre_score, memo.plugins)
         status = station.prepare_some(attempt, rows, recorder.calls, _NONE)
         memo.pre_score = recorder.recorded(station.pre_score)
+        return status
+
+    def _prepare_known(
+        self, attempt: Attempt, rows: Rows, known: RecordedAnswers
+    ) -> Status | None:
+        """Give the recorded answers, and ask who has to be asked each time."""
+        skips, recorder = self._signatures.skips(attempt.pod), None
+        if skips is not None and skips.pre_score is not None:
+            known = skips.pre_score
+        calls = known.calls
+        if skips is not None and skips.pre_score is None and skips.listened:
+            recorder = AnswerRecorder(calls, _NONE, skips.listened)
+            calls = recorder.calls
+        known.write(attempt.state)
+        status = self._station.prepare_some(attempt, rows, calls, known.skips)
+        if status is None and skips is not None and recorder is not None:
+            skips.pre_score = known.with_more(recorder)
         return status
 
     def ranking(self, attempt: Attempt, rows: Rows) -> Ranking | Status:

@@ -16,6 +16,7 @@ from quaymaster._contract.status import Status
 from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.score_call import ScoreCall
 from quaymaster._memo.filter_plan import FilterPlan
+from quaymaster._memo.known_skips import KnownSkips
 from quaymaster._memo.recorded_answers import RecordedAnswers
 from quaymaster._memo.score_memo import ScoreMemo
 from quaymaster._objects import Pod, PodSpec, SpecKey
@@ -87,6 +88,7 @@ class Signatures:
         self._telling: Sequence[HookFunction] = [
             profile.sign_telling[name] for name in self._names
         ]
+        self._skips = profile.skips
         self._known: dict[tuple[Hashable, ...], SignatureMemo] = {}
         self._attempt: Attempt | None = None
         self._memo: SignatureMemo | None = None
@@ -102,6 +104,8 @@ class Signatures:
                 self._forget()
             self._memo = self.recall(attempt.pod)
             self._attempt = attempt
+            if self._skips:
+                self._refresh_skips(attempt.pod)
         return self._memo
 
     def current(self, state: CycleState, pod: Pod) -> SignatureMemo | None:
@@ -120,6 +124,17 @@ class Signatures:
             return None
         return self._memo if attempt.diagnosis.is_filtered else None
 
+    def skips(self, pod: Pod) -> KnownSkips | None:
+        """Return what is known of plugins that skip a pod, once `of` was called."""
+        return self._last.of(pod).skips
+
+    def _refresh_skips(self, pod: Pod) -> None:
+        last = self._last.of(pod)
+        if last.skips is None:
+            last.skips = KnownSkips(self._skips, pod)
+        else:
+            last.skips.refresh(pod)
+
     def recall(self, pod: Pod) -> SignatureMemo | None:
         """Return what is remembered for a pod; None if nobody signs it."""
         last, traits = self._last.of(pod), _traits(pod)
@@ -127,6 +142,7 @@ class Signatures:
             memo = last.memo()
             if memo is not None:
                 return memo
+        last.skips = None
         memo = self._recall(pod)
         if memo is not None:
             last.traits, last.memo = traits, weakref.ref(memo)
@@ -162,7 +178,7 @@ class Signatures:
         names = set()
         while self._changed:
             names.add(self._changed.pop())
-        if not names.isdisjoint(self._names):
+        if not names.isdisjoint(self._names) or not names.isdisjoint(self._skips):
             self._known.clear()
             self._forgotten += 1
 
@@ -201,14 +217,16 @@ class _LastSigned:
         forgotten: How often everything had been forgotten by then.
         memo: Gives what is remembered for its signature, or None if that is forgotten:
             a weak reference, since specs outlive profiles.
+        skips: What is known of plugins that skip such pods, if anything.
     """
 
-    __slots__ = ("forgotten", "memo", "traits")
+    __slots__ = ("forgotten", "memo", "skips", "traits")
 
     def __init__(self, _spec: PodSpec) -> None:
         self.traits: tuple[object, ...] | None = None
         self.forgotten = 0
         self.memo: Callable[[], SignatureMemo | None] = _nothing
+        self.skips: KnownSkips | None = None
 
 
 def _nothing() -> None:

@@ -237,6 +237,16 @@ def _pod_use(plugin: str, hook: str, answer: object, _size: int) -> object:
     return unexpected(plugin, hook, answer, "a PodUse")
 
 
+def _revised(plugin: str, hook: str, answer: object, _size: int) -> object:
+    if answer is None:
+        return None
+    if isinstance(answer, Sequence) and all(
+        isinstance(getattr(one, "revision", None), int) for one in answer
+    ):
+        return tuple(answer)
+    return unexpected(plugin, hook, answer, "a list of what has a revision, or None")
+
+
 def _events(
     _plugin: str, _hook: str, answer: Iterable[object], _size: int
 ) -> Sequence[object]:
@@ -268,6 +278,7 @@ EXPECTED: Final[Mapping[str, ExpectedAnswer]] = {
     "sign_pod": ExpectedAnswer(
         kinds=None, accept=_fragment, good="answer is None or has_hash(answer)"
     ),
+    "skips_depend_on": ExpectedAnswer(kinds=None, accept=_revised, good="False"),
     "pre_filter": ExpectedAnswer(
         what="PreFilterResult, Status or None",
         kinds=frozenset({PreFilterResult}),

@@ -4,7 +4,14 @@ All mistakes of a plugin that can be found are found here, before the first pod.
 """
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Container,
+    Iterable,
+    Mapping,
+    Sequence,
+)
 from functools import cached_property
 from typing import Final
 
@@ -114,6 +121,7 @@ class _Builder:
             self._register(name)
         warn_of_deprecated_hooks(self._manager, self._registry.describe)
         sign = self._sign(self._quiet)
+        known = [name for name in sign if self._may_be_remembered(name)]
         return Profile(
             name=self._config.scheduler_name,
             config=self._config,
@@ -127,16 +135,9 @@ class _Builder:
             events={name: self._events(name) for name in self._plugins},
             sign=sign,
             sign_telling=self._sign(self._guards),
-            remembered=[
-                name
-                for name in sign
-                if self._may_be_remembered(name) and not self._imagines(name)
-            ],
-            skipping=[
-                name
-                for name in sign
-                if self._may_be_remembered(name) and self._imagines(name)
-            ],
+            remembered=[name for name in known if not self._imagines(name)],
+            skipping=[name for name in known if self._imagines(name)],
+            skips=self._skips(known),
         )
 
     def lifecycle(self) -> Lifecycle:
@@ -256,7 +257,11 @@ class _Builder:
             return False
         if scope is Scope.NODES and self._has(plugin, _NARROW_HOOKS):
             return False
-        return not any(
+        return not self._is_wrapped(plugin)
+
+    def _is_wrapped(self, plugin: str) -> bool:
+        """Whether a wrapper has to see every call of a plugin."""
+        return any(
             self._implementations.wrapper_names(hook)
             for hook in (*_NARROW_HOOKS, "score", "normalize_score")
             if self._has(plugin, (hook,))
@@ -289,6 +294,21 @@ class _Builder:
             for name in self._plugins
         }
         return {name: sign for name, sign in found.items() if sign is not None}
+
+    def _skips(self, known: Container[str]) -> Mapping[str, HookFunction]:
+        """Return the ``skips_depend_on`` of plugins that are asked in each attempt.
+
+        Those that are known by their signature need it not, and a wrapper has to see
+        every call.
+        """
+        found: dict[str, HookFunction] = {}
+        for name in self._plugins:
+            ask = self._implementations.compile(
+                "skips_depend_on", name, guards=self._guards
+            )
+            if ask is not None and name not in known and not self._is_wrapped(name):
+                found[name] = ask
+        return found
 
     def _error(self, plugin: str, problem: str) -> ProfileError:
         where = self._registry.describe(plugin)

@@ -52,6 +52,8 @@ class Profile:
         sign_telling: The same, telling of failures, for pods that some cannot sign.
         remembered: The plugins whose answers for a node may be remembered.
         skipping: The plugins of which only a Skip at PreFilter may be remembered.
+        skips: Plugin name -> its ``skips_depend_on``, for plugins that are asked in
+            each attempt and say for how long a Skip holds.
     """
 
     name: str
@@ -64,6 +66,7 @@ class Profile:
     sign_telling: Mapping[str, HookFunction]
     remembered: Sequence[str]
     skipping: Sequence[str]
+    skips: Mapping[str, HookFunction]
 
     def plan(self, key: str) -> Sequence[Call]:
         """Return the calls at an extension point, such as ``preFilter``."""

@@ -120,6 +120,7 @@ class DynamicResources:
         Write(Verb.PATCH, Pod, "status"),
     )
     blocks = False
+    skips_binding = True
 
     def __init__(self, args: DynamicResourcesArgs, handle: Handle) -> None:
         self._handle = handle

@@ -32,6 +32,7 @@ from quaymaster import (
     on_node,
     on_pod,
 )
+from quaymaster.columns import Revised
 from quaymaster.counting import Namespaces, PerTemplate
 from quaymaster.objects import Namespace
 from quaymaster_inter_pod_affinity.args import InterPodAffinityArgs
@@ -117,6 +118,18 @@ class InterPodAffinity:
             terms.has_preferences,
             terms.problems,
         )
+
+    @hookimpl
+    def skips_depend_on(self, pod: Pod) -> Sequence[Revised] | None:
+        # Nobody has terms: the first who does is new to the counts. Where somebody has,
+        # it also depends on which pods are where.
+        counts = self._handle.snapshot.counts
+        if affinity_terms(pod) is not NO_TERMS:
+            return None
+        for terms_of in (existing_anti_affinity, existing_preferences):
+            if counts.existing_terms(terms_of):
+                return None
+        return (counts,)
 
     @hookimpl
     def pre_filter(self, state: CycleState, pod: Pod) -> Status | None:

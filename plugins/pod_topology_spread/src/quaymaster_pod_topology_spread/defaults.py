@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from quaymaster import ApiObject, Informers, Pod
+from quaymaster.columns import Revised
 from quaymaster.errors import SelectorError
 from quaymaster.objects import (
     EVERYTHING,
@@ -37,6 +38,8 @@ SYSTEM_CONSTRAINTS: Final = (
         max_skew=5,
     ),
 )
+
+_CONTROLLERS: Final = (ReplicationController, ReplicaSet, StatefulSet)
 
 
 class DefaultSelectors:
@@ -68,6 +71,14 @@ class DefaultSelectors:
             if controller is not None:
                 labels |= controller.spec.selector
         return _and(selector_from_labels(labels), _set_selector(owner, key, informers))
+
+    def revised(self, pod: Pod) -> Sequence[Revised]:
+        """Return what changes before the selector of a pod, or of its like, does."""
+        owner = pod.metadata.controller
+        if owner is None:
+            return (self._changes,)
+        kinds = [kind for kind in _CONTROLLERS if _is_of(owner, kind)]
+        return (self._changes, *map(self._informers.changes, kinds))
 
     def _in_namespace(self, namespace: str) -> Sequence[Service]:
         revision = self._changes.revision

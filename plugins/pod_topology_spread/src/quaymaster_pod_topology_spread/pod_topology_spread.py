@@ -32,6 +32,7 @@ from quaymaster import (
     on_node,
     on_pod,
 )
+from quaymaster.columns import Revised
 from quaymaster.counting import DomainCounts, PerTemplate
 from quaymaster.errors import SelectorError
 from quaymaster.objects import (
@@ -133,6 +134,12 @@ class PodTopologySpread:
             return ()
         metadata = pod.metadata
         return metadata.namespace, frozenset(metadata.labels.items()), hard, soft
+
+    @hookimpl
+    def skips_depend_on(self, pod: Pod) -> Sequence[Revised]:
+        if pod.spec.topology_spread_constraints or not any(self._defaults.values()):
+            return ()
+        return self._selectors.revised(pod)
 
     @hookimpl
     def pre_filter(self, state: CycleState, pod: Pod) -> Status | None:

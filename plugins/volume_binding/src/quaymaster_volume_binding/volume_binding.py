@@ -138,6 +138,7 @@ class VolumeBinding:
     Args = VolumeBindingArgs
     scope = Scope.NODE
     blocks = False
+    skips_binding = True
     pod_use = PodUse.NONE
     reads = (
         CSIDriver,

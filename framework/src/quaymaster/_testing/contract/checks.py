@@ -18,6 +18,7 @@ from quaymaster._testing.contract.rights import RIGHTS
 from quaymaster._testing.contract.scope import SCOPE
 from quaymaster._testing.contract.scores import NORMALIZATION, SCORE_RANGE
 from quaymaster._testing.contract.signature import SIGNATURE
+from quaymaster._testing.contract.skips import BINDING_SKIPS, SKIPS
 from quaymaster._testing.contract.sort_keys import SORT_KEYS
 from quaymaster._testing.contract.twin import TWIN
 
@@ -37,10 +38,12 @@ CHECKS: Final[Mapping[str, Check]] = {
         NORMALIZATION,
         SIGNATURE,
         SCOPE,
+        SKIPS,
         POD_USE,
         IMAGINING,
         CLONES,
         UNRESERVE,
+        BINDING_SKIPS,
         SORT_KEYS,
         HINTS,
         EVENTS,

@@ -1,0 +1,171 @@
+"""A Skip of a plugin that looks at the whole cluster holds until something changes."""
+
+import itertools
+from collections.abc import Sequence
+from typing import cast
+
+import pytest
+
+from quaymaster import CycleState, Handle, Pod, StateKey, Status, hookimpl
+from quaymaster.columns import Revised
+from quaymaster.objects import ObjectMeta, Service
+from quaymaster.testing import SchedulerHarness, make_node, make_pod, profile_config
+
+SEEN = StateKey[str]("Harbour")
+
+
+class Harbour:
+    """Skips pods as long as there is no service, and keeps them out after that."""
+
+    reads = (Service,)
+    skips_binding = True
+    depends: object = "services"
+    asked: list[str]
+
+    def __init__(self, _args: None, handle: Handle) -> None:
+        self._informers = handle.informers
+        self._services = handle.informers.changes(Service)
+
+    @hookimpl
+    def skips_depend_on(self) -> Sequence[Revised] | None:
+        if self.depends == "services":
+            return (self._services,)
+        return cast("Sequence[Revised] | None", self.depends)
+
+    @hookimpl
+    def pre_filter(self, state: CycleState, pod: Pod) -> Status | None:
+        Harbour.asked.append(f"pre_filter {pod.name}")
+        if self._informers.list(Service):
+            return Status.unresolvable("there is a service")
+        state[SEEN] = "skipped"
+        return Status.skip()
+
+    @hookimpl
+    def filter(self) -> None:
+        raise AssertionError("no pod that passes PreFilter is to be filtered")
+
+    @hookimpl
+    def pre_score(self, pod: Pod) -> Status:
+        Harbour.asked.append(f"pre_score {pod.name}")
+        return Status.skip()
+
+    @hookimpl
+    def score(self) -> int:
+        raise AssertionError("no pod is to be scored")
+
+    @hookimpl
+    def reserve(self, pod: Pod) -> None:
+        Harbour.asked.append(f"reserve {pod.name}")
+
+    @hookimpl
+    def unreserve(self) -> None:
+        return None
+
+    @hookimpl
+    def permit(self, pod: Pod) -> None:
+        Harbour.asked.append(f"permit {pod.name}")
+
+    @hookimpl
+    def post_bind(self, state: CycleState, pod: Pod) -> None:
+        Harbour.asked.append(f"post_bind {pod.name} {state[SEEN]}")
+
+
+def harness_of(plugin: type[Harbour] = Harbour) -> SchedulerHarness:
+    Harbour.asked = []
+    return SchedulerHarness(
+        [make_node(name="a"), make_node(name="b")],
+        plugins={plugin.__name__: plugin},
+        config=profile_config(enable=[plugin]),
+    )
+
+
+def come(harness: SchedulerHarness, *names: str, **of: object) -> list[str]:
+    """Let pods come, and return what the plugin was asked."""
+    Harbour.asked = []
+    for name in names:
+        harness.cluster.create(make_pod(name=name, **of))  # type: ignore[arg-type]
+        harness.settle()
+    return Harbour.asked
+
+
+def service(name: str) -> Service:
+    return Service(metadata=ObjectMeta(name=name, namespace="default"))
+
+
+def before_binding(asked: Sequence[str]) -> list[str]:
+    return [one for one in asked if not one.startswith("post_bind")]
+
+
+def test_the_second_pod_of_a_template_is_skipped_unasked() -> None:
+    harness = harness_of()
+    assert come(harness, "p", "q", "r") == [
+        # The first fills what is remembered of a pod, the second what may be skipped.
+        "pre_filter p",
+        "pre_score p",
+        "post_bind p skipped",
+        "pre_filter q",
+        "pre_score q",
+        "post_bind q skipped",
+        "post_bind r skipped",
+    ]
+
+
+def test_a_pod_of_another_template_is_asked_about() -> None:
+    harness = harness_of()
+    come(harness, "p", "q", "r")
+    assert "pre_filter s" in come(harness, "s", labels={"app": "web"})
+    assert not before_binding(come(harness, "t", "u"))[2:]
+
+
+def test_after_a_change_the_plugin_is_asked_again() -> None:
+    harness = harness_of()
+    come(harness, "p", "q", "r")
+    harness.cluster.create(service("web"))
+    assert set(come(harness, "s")) == {"pre_filter s"}
+    assert "there is a service" in harness.message("s")
+    harness.cluster.delete(Service, "default/web")
+    asked = before_binding(come(harness, "t", "u", "v"))
+    assert "pre_filter t" in asked
+    assert not [one for one in asked if one.endswith(" v")]
+
+
+@pytest.mark.parametrize("depends", [None, 5, [5]])
+def test_without_an_answer_of_use_it_is_asked_for_each_pod(
+    depends: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Harbour, "depends", depends)
+    harness = harness_of()
+    come(harness, "p", "q", "r")
+    assert before_binding(come(harness, "s")) == ["pre_filter s", "pre_score s"]
+
+
+def test_what_changes_all_the_time_is_not_recorded_each_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Restless:
+        numbers = itertools.count()
+
+        @property
+        def revision(self) -> int:
+            return next(self.numbers)
+
+    monkeypatch.setattr(Harbour, "depends", [Restless()])
+    harness = harness_of()
+    for name in "pqrstu":
+        asked = before_binding(come(harness, name))
+        assert asked[0] == f"pre_filter {name}"
+
+
+class Binding(Harbour):
+    """The same, and it has more to do for pods that it skips."""
+
+    skips_binding = False
+
+
+def test_a_pod_that_is_skipped_is_reserved_for_unless_the_class_says_otherwise() -> (
+    None
+):
+    come(harness_of(Binding), "p")
+    assert {"reserve p", "permit p"} <= set(Harbour.asked)
+    come(harness_of(Harbour), "p")
+    assert not {"reserve p", "permit p"} & set(Harbour.asked)
