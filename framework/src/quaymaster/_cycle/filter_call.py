@@ -43,24 +43,25 @@ class FilterCall:
         plugin: The plugin's name.
         imagines: The same.
         pod_use: How much it looks at the pods on a node.
+        scalar: Its compiled ``filter``: for a loop over rows, which saves a call each.
     """
 
     __slots__ = (
         "_explain",
         "_narrow",
-        "_scalar",
         "_twin",
         "call",
         "imagines",
         "plugin",
         "pod_use",
+        "scalar",
     )
 
     def __init__(self, call: Call, imagines: bool) -> None:
         self.call = call
         self.plugin = call.plugin
         self.imagines = imagines
-        self._scalar = call.hooks["filter"]
+        self.scalar = call.hooks["filter"]
         self._twin = call.hooks.get("filter_nodes")
         self._explain = call.hooks.get("explain_filter")
         self.pod_use = call.pod_use
@@ -80,9 +81,11 @@ class FilterCall:
 
     def judge(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
         """Return the verdict on one node: None, a rejection, or an Error."""
-        status: Status | None = self._scalar(state, pod, node)
-        if status is None:
-            return None
+        status: Status | None = self.scalar(state, pod, node)
+        return None if status is None else self.verdict(status)
+
+    def verdict(self, status: Status) -> Status:
+        """Return the rejection that ``filter`` gave, or an Error."""
         if status.is_rejected:
             return status.with_plugin(self.plugin)
         return self._failed(status)

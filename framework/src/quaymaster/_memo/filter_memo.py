@@ -151,11 +151,12 @@ class FilterMemo:
         state, pod, infos = attempt.state, attempt.pod, attempt.nodes.infos
         for row in changed:
             info = infos[row]
-            status = None
+            status: Status | None = None
             if info is not None:
                 for call in self.calls:
-                    status = call.judge(state, pod, info)
+                    status = call.scalar(state, pod, info)
                     if status is not None:
+                        status = call.verdict(status)
                         break
             if status is None:
                 if self._rejected:

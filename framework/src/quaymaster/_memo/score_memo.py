@@ -147,17 +147,17 @@ class ScoreMemo:
                 continue
             total = 0
             for call in self._summed:
-                score = call.score(state, pod, info)
-                if isinstance(score, Status):
-                    return score
+                score = call.scalar(state, pod, info)
+                if type(score) is not int:
+                    return call.failed(score)
                 if not 0 <= score <= MAX_SCORE:
                     return call.out_of_range(score)
                 total += call.weight * score
             self._write(row, total)
             for column in self._moving:
-                score = column.call.score(state, pod, info)
-                if isinstance(score, Status):
-                    return score
+                score = column.call.scalar(state, pod, info)
+                if type(score) is not int:
+                    return column.call.failed(score)
                 column.write(row, score)
         return None
 

@@ -21,12 +21,16 @@ from quaymaster._objects.quantity import Quantity, ResourceList
 from quaymaster._objects.resource_names import CPU, HUGE_PAGES, MEMORY
 
 __all__ = [
+    "RESIZE_PENDING",
     "has_pod_level_requests",
     "pod_limit_list",
     "pod_request_list",
     "status_changes_requests",
     "status_changes_totals",
 ]
+
+RESIZE_PENDING: Final = "PodResizePending"
+"""The type of the condition that tells what has become of a resize."""
 
 _ZERO: Final = Quantity(0)
 
@@ -253,7 +257,7 @@ def _resized(
 
 def _is_resize_infeasible(status: PodStatus) -> bool:
     for condition in status.conditions:
-        if condition.type == "PodResizePending":
+        if condition.type == RESIZE_PENDING:
             return condition.reason == "Infeasible"
     return False
 

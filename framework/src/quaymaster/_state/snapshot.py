@@ -8,6 +8,7 @@ v1.36, ``pkg/scheduler/backend/cache/snapshot.go``) offers to plugins.
 from collections.abc import Iterable, Iterator
 
 from quaymaster._objects import ContainerPort, Node, Pod, PodStatus
+from quaymaster._objects.pod_requests import RESIZE_PENDING
 from quaymaster._objects.resources import usage_by
 from quaymaster._state.claim_users import ClaimUsers
 from quaymaster._state.counting.counts import PodCounts
@@ -170,9 +171,20 @@ def _report_the_same(old: PodStatus, new: PodStatus) -> bool:
     """Whether two statuses of a pod hold the same of what its usage may follow from."""
     # Identity: mostly neither has any. Two that differ may still mean the same usage.
     return (
-        old.conditions is new.conditions
-        and old.container_statuses is new.container_statuses
+        old.container_statuses is new.container_statuses
         and old.init_container_statuses is new.init_container_statuses
         and old.resources is None
         and new.resources is None
+        and (
+            old.conditions is new.conditions
+            or not (_tell_of_resize(old) or _tell_of_resize(new))
+        )
     )
+
+
+def _tell_of_resize(status: PodStatus) -> bool:
+    """Whether conditions say what has become of a resize; no others change usage."""
+    for condition in status.conditions:
+        if condition.type == RESIZE_PENDING:
+            return True
+    return False
