@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from quaymaster import ApiObject, Node, Pod, Snapshot
-from quaymaster.columns import ChangeLog
 from quaymaster.config import Kubernetes
 from quaymaster.counting import (
     OUTSIDE,
@@ -33,7 +32,7 @@ from quaymaster.objects import (
 )
 from quaymaster.testing import make_affinity_term, make_namespace, make_node, make_pod
 from tests.kit.informers import HeldObjects
-from tests.kit.internals.state import MOST_DOMAINS, MOST_GROUPS
+from tests.kit.internals.state import MOST_DOMAINS, MOST_GROUPS, RowLog
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
 
@@ -386,7 +385,7 @@ def test_what_was_not_asked_for_long_is_counted_anew(
 
 def test_domains_follow_more_changes_of_nodes_than_are_kept() -> None:
     snapshot = Snapshot()
-    snapshot.nodes.node_changes = ChangeLog(limit=4)
+    snapshot.nodes.node_changes = RowLog(limit=4)
     snapshot.add_node(make_node(name="x", zone="east"))
     snapshot.add_pod(make_pod(node="x"))
     snapshot.counts.domains(ZONE)

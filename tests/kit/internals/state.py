@@ -2,6 +2,7 @@
 
 from quaymaster._state.cache import AssumeError, Cache
 from quaymaster._state.row_history import RowHistory
+from quaymaster._state.row_log import RowLog
 from quaymaster._state.sparse import empty_like, grown
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "AssumeError",
     "Cache",
     "RowHistory",
+    "RowLog",
     "empty_like",
     "grown",
 ]

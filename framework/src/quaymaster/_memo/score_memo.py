@@ -10,8 +10,8 @@ import numpy as np
 from quaymaster._contract.status import Status
 from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.score_call import MAX_SCORE, ScoreCall
-from quaymaster._memo.filter_memo import FEW_ROWS, MANY_CHANGED, FilterMemo
-from quaymaster._state.arrays import Int64Array, Rows
+from quaymaster._memo.filter_memo import MANY_CHANGED, FilterMemo, few_since
+from quaymaster._state.arrays import Int64Array, RowArray, Rows
 
 __all__ = ["ScoreMemo"]
 
@@ -103,26 +103,24 @@ class ScoreMemo:
         return best
 
     def _catch_up(self, attempt: Attempt) -> Status | None:
-        nodes = attempt.nodes
+        nodes, changes = attempt.nodes, attempt.nodes.changes
         capacity = nodes.capacity
-        changed = None
+        moved: RowArray | None = None
         if len(self.totals) == capacity:
-            changed = nodes.changes.since(self._revision)
-        if changed is None or MANY_CHANGED * len(changed) > len(nodes):
+            few = few_since(changes, self._revision)
+            if few is not None:
+                return self._score_each(attempt, few)
+            moved = changes.rows_since(self._revision)
+        if moved is None or MANY_CHANGED * len(moved) > len(nodes):
             self.totals = np.full(capacity, _INFEASIBLE, dtype=np.int64)
             self._forget_ties()
             self._node_revision = -1
             for column in self._moving:
                 column.reset(capacity)
             return self._score_rows(attempt, nodes.rows)
-        if len(changed) <= FEW_ROWS:
-            return self._score_each(attempt, changed)
         self._forget_ties()
-        infos = nodes.infos
-        some = np.array(sorted(changed), dtype=np.intp)
-        self.totals[some] = _INFEASIBLE
-        live = [row for row in some.tolist() if infos[row] is not None]
-        return self._score_rows(attempt, np.array(live, dtype=np.intp))
+        self.totals[moved] = _INFEASIBLE
+        return self._score_rows(attempt, nodes.live(moved))
 
     def _fill_columns(self, attempt: Attempt) -> Status | None:
         """Ask the plugins that look at nodes only about all nodes again."""

@@ -5,12 +5,12 @@ from collections.abc import Collection, Hashable
 from itertools import count
 from typing import Final, Generic, TypeVar
 
-__all__ = ["ChangeLog"]
+__all__ = ["MOST_KEPT", "ChangeLog"]
 
 K = TypeVar("K", bound=Hashable)
 
 # A bound on memory: at most twice as many are stored, in 8 bytes each.
-_LIMIT: Final = 1 << 16
+MOST_KEPT: Final = 1 << 16
 
 
 class ChangeLog(Generic[K]):
@@ -28,9 +28,11 @@ class ChangeLog(Generic[K]):
 
     __slots__ = ("_arrivals", "_keys", "_most", "revision")
 
-    def __init__(self, limit: int = _LIMIT) -> None:
+    _keys: list[K]
+
+    def __init__(self, limit: int = MOST_KEPT) -> None:
         self.revision = 0
-        self._keys: list[K] = []
+        self._keys = []
         # The revisions before each change by which something new came, ascending.
         self._arrivals: list[int] = []
         self._most = 2 * limit

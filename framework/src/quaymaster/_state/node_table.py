@@ -15,7 +15,6 @@ import numpy as np
 from quaymaster._objects import Taint
 from quaymaster._objects.resources import PodUsage
 from quaymaster._state.arrays import BoolArray, Int64Array, RowArray, Rows
-from quaymaster._state.change_log import ChangeLog
 from quaymaster._state.coded_column import CodedColumn
 from quaymaster._state.host_port_rows import HostPortRows
 from quaymaster._state.image_states import add_images, remove_images
@@ -28,6 +27,7 @@ from quaymaster._state.resource_rows import (
     ResourceRows,
 )
 from quaymaster._state.row_history import RowHistory
+from quaymaster._state.row_log import RowLog
 from quaymaster._state.sparse import grown
 
 __all__ = ["CPU", "EPHEMERAL_STORAGE", "MEMORY", "CodedColumn", "NodeTable"]
@@ -63,8 +63,8 @@ class NodeTable:
         self.taints: CodedColumn[tuple[Taint, ...]] = CodedColumn(_FIRST_CAPACITY)
         self.images: dict[str, ImageState] = {}
         self.is_imagined = False
-        self.changes: ChangeLog[int] = ChangeLog()
-        self.node_changes: ChangeLog[int] = ChangeLog()
+        self.changes = RowLog()
+        self.node_changes = RowLog()
         self.row_history = RowHistory()
         self._row_of: dict[str, int] = {}
         self._free_rows: list[int] = []
@@ -123,6 +123,14 @@ class NodeTable:
                 else slice(0, len(self.infos))
             )
         return self._rows
+
+    def live(self, rows: RowArray) -> RowArray:
+        """Return those of some rows that hold a node, in their order."""
+        if not self._free_rows:
+            return rows
+        live: BoolArray = np.zeros(self.capacity, dtype=np.bool_)
+        live[self.rows] = True
+        return rows[live[rows]]
 
     def row_numbers(self, rows: Rows) -> RowArray:
         """Return the given rows as an array of numbers, shape ``(N,)``."""

@@ -1,0 +1,66 @@
+"""The log of changes of a table's rows, which also knows when each row changed last."""
+
+import numpy as np
+
+from quaymaster._state.arrays import Int64Array, RowArray
+from quaymaster._state.change_log import MOST_KEPT, ChangeLog
+
+__all__ = ["RowLog"]
+
+
+class RowLog(ChangeLog[int]):
+    """The rows of nodes that came, changed and went.
+
+    Beside the order of the changes, as every log has it, the revision of each row's
+    last change is kept in an array: to compare 5,000 of them takes a twentieth of the
+    time of a set of a thousand rows. That array is brought up to date when it is asked
+    for, so whoever asks about few changes pays nothing for it.
+
+    Args:
+        limit: As for `ChangeLog`.
+    """
+
+    __slots__ = ("_answer", "_asked", "_last", "_seen")
+
+    def __init__(self, limit: int = MOST_KEPT) -> None:
+        super().__init__(limit)
+        self._last: Int64Array = np.zeros(0, dtype=np.int64)
+        self._seen = 0
+        self._asked = -1, -1
+        self._answer: RowArray | None = None
+
+    def rows_since(self, revision: int) -> RowArray | None:
+        """Return the rows of what changed after an earlier `revision`, ascending.
+
+        Args:
+            revision: The earlier revision; one below 0 is always too old.
+
+        Returns:
+            Shape ``(N,)``; None if the revision is too old, and everything may have
+            changed. Never written to: all who ask get the same.
+        """
+        if revision < 0 or self.revision - revision > len(self._keys):
+            return None
+        asked = revision, self.revision
+        if asked != self._asked:
+            self._catch_up()
+            self._asked = asked
+            self._answer = (self._last > revision).nonzero()[0]
+        return self._answer
+
+    def _catch_up(self) -> None:
+        """Note the changes since the array was asked for last."""
+        missed = min(self.revision - self._seen, len(self._keys))
+        rows = np.array(self._keys[len(self._keys) - missed :], dtype=np.intp)
+        self._seen = self.revision
+        if not missed:
+            return
+        most = int(rows.max())
+        if most >= len(self._last):
+            grown: Int64Array = np.zeros(2 * most + 1, dtype=np.int64)
+            grown[: len(self._last)] = self._last
+            self._last = grown
+        # Of a row that changed twice, the last assignment stays, which is the later one.
+        self._last[rows] = np.arange(
+            self.revision - missed + 1, self.revision + 1, dtype=np.int64
+        )

@@ -1,0 +1,49 @@
+"""The log of rows tells by an array what every log tells by a list."""
+
+from collections.abc import Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.kit.internals.state import RowLog
+
+STEPS = st.lists(st.integers(0, 40) | st.none(), max_size=60)
+"""Rows that change; None is a reader who asks."""
+
+
+@given(STEPS, st.sampled_from([4, 1 << 16]))
+def test_rows_since_a_revision_are_the_keys_since_then(
+    steps: Sequence[int | None], limit: int
+) -> None:
+    log = RowLog(limit=limit)
+    revisions = [0]
+    for row in steps:
+        if row is not None:
+            log.note(row)
+            continue
+        for revision in revisions:
+            rows, keys = log.rows_since(revision), log.since(revision)
+            if keys is None:
+                assert rows is None
+            else:
+                assert rows is not None
+                assert rows.tolist() == sorted(keys)
+        revisions.append(log.revision)
+
+
+def test_a_reader_that_has_seen_nothing_is_told_so() -> None:
+    log = RowLog()
+    log.note(3)
+    assert log.rows_since(-1) is None
+
+
+def test_who_asks_the_same_gets_the_same() -> None:
+    log = RowLog()
+    for row in (5, 2, 5):
+        log.note(row)
+    rows = log.rows_since(0)
+    assert rows is log.rows_since(0)
+    log.note(7)
+    again = log.rows_since(0)
+    assert again is not None
+    assert again.tolist() == [2, 5, 7]
