@@ -60,7 +60,7 @@ class RowLog(ChangeLog[int]):
             grown: Int64Array = np.zeros(2 * most + 1, dtype=np.int64)
             grown[: len(self._last)] = self._last
             self._last = grown
-        # Of a row that changed twice, the last assignment stays, which is the later one.
+        # Of a row that changed twice the last assignment stays, that of the later one.
         self._last[rows] = np.arange(
             self.revision - missed + 1, self.revision + 1, dtype=np.int64
         )

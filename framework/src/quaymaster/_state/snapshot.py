@@ -184,7 +184,4 @@ def _report_the_same(old: PodStatus, new: PodStatus) -> bool:
 
 def _tell_of_resize(status: PodStatus) -> bool:
     """Whether conditions say what has become of a resize; no others change usage."""
-    for condition in status.conditions:
-        if condition.type == RESIZE_PENDING:
-            return True
-    return False
+    return RESIZE_PENDING in [condition.type for condition in status.conditions]
