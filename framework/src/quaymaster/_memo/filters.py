@@ -60,7 +60,7 @@ class RememberedFilters:
     ) -> PreFilterOutcome:
         """Give the recorded answers, and ask who has to be asked each time."""
         state, pre_filter = attempt.state, self._station.pre_filter
-        skips, recorder = self._signatures.skips(attempt.pod), None
+        skips, recorder = self._signatures.skips, None
         if skips is not None and skips.pre_filter is not None:
             known = skips.pre_filter
         calls = known.calls

@@ -36,7 +36,8 @@ class RecordedAnswers:
 
     def write(self, state: CycleState) -> None:
         """Write to a state what the recorded plugins wrote."""
-        state.update(self._written)
+        if self._written:
+            state.update(self._written)
         if self._activated:
             state.pods_to_activate.extend(self._activated)
         # Copy on write: a plugin may change its value in the course of an attempt, and

@@ -44,7 +44,7 @@ class RememberedScores:
         self, attempt: Attempt, rows: Rows, known: RecordedAnswers
     ) -> Status | None:
         """Give the recorded answers, and ask who has to be asked each time."""
-        skips, recorder = self._signatures.skips(attempt.pod), None
+        skips, recorder = self._signatures.skips, None
         if skips is not None and skips.pre_score is not None:
             known = skips.pre_score
         calls = known.calls

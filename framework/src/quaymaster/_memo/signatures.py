@@ -72,6 +72,10 @@ class Signatures:
         nodes: The columns of all nodes.
         changed: Takes the names of plugins whose data from outside have changed, from
             any thread: what is known then is forgotten before the next attempt.
+
+    Attributes:
+        skips: What is known of the plugins that skip the pod that `of` was asked for
+            last; None if no plugin says what a Skip depends on.
     """
 
     def __init__(
@@ -89,6 +93,7 @@ class Signatures:
             profile.sign_telling[name] for name in self._names
         ]
         self._skips = profile.skips
+        self.skips: KnownSkips | None = None
         self._known: dict[tuple[Hashable, ...], SignatureMemo] = {}
         self._attempt: Attempt | None = None
         self._memo: SignatureMemo | None = None
@@ -105,7 +110,7 @@ class Signatures:
             self._memo = self.recall(attempt.pod)
             self._attempt = attempt
             if self._skips:
-                self._refresh_skips(attempt.pod)
+                self.skips = self._known_skips(attempt.pod)
         return self._memo
 
     def current(self, state: CycleState, pod: Pod) -> SignatureMemo | None:
@@ -124,16 +129,14 @@ class Signatures:
             return None
         return self._memo if attempt.diagnosis.is_filtered else None
 
-    def skips(self, pod: Pod) -> KnownSkips | None:
-        """Return what is known of plugins that skip a pod, once `of` was called."""
-        return self._last.of(pod).skips
-
-    def _refresh_skips(self, pod: Pod) -> None:
+    def _known_skips(self, pod: Pod) -> KnownSkips:
         last = self._last.of(pod)
-        if last.skips is None:
-            last.skips = KnownSkips(self._skips, pod)
+        skips = last.skips
+        if skips is None:
+            skips = last.skips = KnownSkips(self._skips, pod)
         else:
-            last.skips.refresh(pod)
+            skips.refresh(pod)
+        return skips
 
     def recall(self, pod: Pod) -> SignatureMemo | None:
         """Return what is remembered for a pod; None if nobody signs it."""
