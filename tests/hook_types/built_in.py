@@ -21,6 +21,7 @@ from quaymaster import (
     Rows,
     Status,
 )
+from quaymaster.columns import Revised
 from quaymaster.hookspecs import SortKey
 from quaymaster_default_binder import DefaultBinder
 from quaymaster_default_preemption import DefaultPreemption
@@ -130,6 +131,7 @@ def check_image_locality(plugin: ImageLocality, given: Given) -> None:
 def check_inter_pod_affinity(plugin: InterPodAffinity, given: Given) -> None:
     _events_to_register: Sequence[ClusterEventWithHint] = plugin.events_to_register()
     _sign_pod: Hashable | None = plugin.sign_pod(pod=given.pod)
+    _skips_depend_on: Sequence[Revised] | None = plugin.skips_depend_on(pod=given.pod)
     _pre_filter: PreFilterResult | Status | None = plugin.pre_filter(
         state=given.state, pod=given.pod
     )
@@ -269,6 +271,7 @@ def check_node_volume_limits(plugin: NodeVolumeLimits, given: Given) -> None:
 def check_pod_topology_spread(plugin: PodTopologySpread, given: Given) -> None:
     _events_to_register: Sequence[ClusterEventWithHint] = plugin.events_to_register()
     _sign_pod: Hashable | None = plugin.sign_pod(pod=given.pod)
+    _skips_depend_on: Sequence[Revised] | None = plugin.skips_depend_on(pod=given.pod)
     _pre_filter: PreFilterResult | Status | None = plugin.pre_filter(
         state=given.state, pod=given.pod
     )

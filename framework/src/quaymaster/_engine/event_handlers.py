@@ -137,12 +137,9 @@ class EventHandlers:
             for event in self._pod_changes(old, new):
                 self._queue.move_all(event, old, new)
         elif new.node_name:
-            is_echo = self._cache.is_assumed(new.metadata.uid)
             self._cache.add_pod(new)
             self._queue.move_all(ASSIGNED_POD_ADD, None, new)
-            # An assumed pod left the queue and its nomination when it was assumed, and
-            # what comes of it since does not bring it back.
-            if not is_echo and self._is_ours(old):
+            if self._is_ours(old):
                 self._queue.delete(old)
         elif self._is_ours(old):
             self._pending_updated(old, new)

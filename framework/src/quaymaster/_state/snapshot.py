@@ -175,6 +175,7 @@ def _report_the_same(old: PodStatus, new: PodStatus) -> bool:
         and old.init_container_statuses is new.init_container_statuses
         and old.resources is None
         and new.resources is None
+        # Identity: as above.
         and (
             old.conditions is new.conditions
             or not (_tell_of_resize(old) or _tell_of_resize(new))
