@@ -27,8 +27,8 @@ FLOORS = (
     # What is asked of simulations.
     {"_changes", "_capacity", "_why", "_recording", "_reproducing"},
     {"_planning", "_scenarios", "_comparing"},
-    {"_reporting", "_service"},
-    {"_packages"},
+    {"_reporting", "_service", "_experiments"},
+    {"_packages", "_gym"},
     {"_cli"},
     {"__main__"},
 )

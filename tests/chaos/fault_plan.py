@@ -128,10 +128,16 @@ class HistoryCluster(FaultyCluster):
         )
         self.plan = plan
 
-    def bind(self, pod: Pod, node_name: str) -> None:
+    def bind(
+        self,
+        pod: Pod,
+        node_name: str,
+        *,
+        annotations: Mapping[str, str] | None = None,
+    ) -> None:
         """Bind a pod to a node; see `quaymaster.cluster.Cluster.bind`."""
         self.plan.reached("bind", pod, node_name)
-        super().bind(pod, node_name)
+        super().bind(pod, node_name, annotations=annotations)
         self.plan.reached("bound", pod, node_name)
 
 

@@ -65,7 +65,9 @@ class Given(Protocol):
 
 
 def check_default_binder(plugin: DefaultBinder, given: Given) -> None:
-    _bind: Status | None = plugin.bind(pod=given.pod, node_name=given.node_name)
+    _bind: Status | None = plugin.bind(
+        state=given.state, pod=given.pod, node_name=given.node_name
+    )
 
 
 def check_default_preemption(plugin: DefaultPreemption, given: Given) -> None:

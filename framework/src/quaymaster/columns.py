@@ -6,6 +6,7 @@ and read further ones.
 
 from quaymaster._contract.declarations import Revised
 from quaymaster._indexes.object_column import ObjectColumn
+from quaymaster._indexes.pod_column import PodColumn
 from quaymaster._state.allocation import Capacity, ResourceColumn
 from quaymaster._state.arrays import (
     Float64Array,
@@ -34,6 +35,7 @@ __all__ = [
     "ImageState",
     "Int32Array",
     "ObjectColumn",
+    "PodColumn",
     "ResourceColumn",
     "Revised",
     "RowArray",

@@ -48,6 +48,7 @@ from quaymaster._simulation.run import Simulation
 from quaymaster._simulation.series import Sample
 from quaymaster._simulation.standing import Standing
 from quaymaster._simulation.steps import Step, StepOutcome
+from quaymaster._simulation.upcoming import InfeasibleNodeError, Upcoming
 from quaymaster._why.changes import ChangeKind, FieldChange, SuggestedChange
 from quaymaster._why.suggestions import Suggestions, suggest_changes
 from quaymaster._why.summary import (
@@ -74,6 +75,7 @@ __all__ = [
     "Explanation",
     "FieldChange",
     "History",
+    "InfeasibleNodeError",
     "JudgedNode",
     "Measures",
     "MovedWorkload",
@@ -104,6 +106,7 @@ __all__ = [
     "SuggestedChange",
     "Suggestions",
     "UnscheduledPod",
+    "Upcoming",
     "Variant",
     "VariantResult",
     "VersionChanges",

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from queue import SimpleQueue
 
+import msgspec
 import pytest
 
 from quaymaster.testing import make_pod
@@ -99,6 +100,14 @@ def test_delete_by_uid_is_repeated(
     answer = client.ask(requests.delete(type(POD), POD.key, "uid-1", None))
     assert (answer.code, answer.why) == (200, "")
     assert len(server.taken) == 2
+
+
+def test_binding_has_the_annotations_that_the_pod_gets_with_it() -> None:
+    body = msgspec.json.decode(requests.bind(POD, "node", {"a": "1"}).body)
+    named = {"name": "a", "namespace": "default", "uid": POD.uid}
+    assert body["metadata"] == {**named, "annotations": {"a": "1"}}
+    body = msgspec.json.decode(requests.bind(POD, "node", {}).body)
+    assert body["metadata"] == named
 
 
 def test_what_could_not_leave_before_the_end_is_no_doubt() -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from quaymaster import (
     ApiObject,
@@ -27,7 +28,13 @@ from quaymaster.config import parse_config
 from quaymaster.errors import VerificationError
 from quaymaster.inmemory import InMemoryCluster
 from quaymaster.scheduler import PluginRegistry, SchedulerOptions, VirtualClock
-from quaymaster.simulation import Run, Simulation, Step, StepOutcome
+from quaymaster.simulation import (
+    InfeasibleNodeError,
+    Run,
+    Simulation,
+    Step,
+    StepOutcome,
+)
 from quaymaster.testing import (
     PluginNotFoundError,
     make_deployment,
@@ -402,6 +409,120 @@ def test_a_pod_that_cannot_be_bound_gives_its_place_back() -> None:
         assert step.outcome is StepOutcome.UNSCHEDULABLE
         assert step.message == "p is not to be bound"
         assert run.observe().pods.tolist() == [0]
+
+
+# A choice of one's own ---------------------------------------------------------------
+
+
+def test_the_upcoming_pod_is_told_with_the_nodes_that_are_open_to_it() -> None:
+    with a_run([a_node("a"), a_node("b", cpu="1"), a_node("c")]) as run:
+        assert run.peek() is None
+        run.create(a_pod("low"))
+        run.create(a_pod("p", cpu="2", priority=1))
+        for _ in range(2):
+            upcoming = run.peek()
+            assert upcoming is not None
+            assert (upcoming.pod.name, upcoming.names) == ("p", ["a", "c"])
+            assert upcoming.why_not("a") == ""
+            assert upcoming.why_not("b") == "Insufficient cpu"
+            assert upcoming.why_not("x") == "there is no such node"
+        assert run.observe().attempts == 0
+
+
+def test_scores_of_the_upcoming_pod_are_those_of_its_attempt() -> None:
+    with a_run([a_node("a"), a_node("b", cpu="8"), a_node("c", cpu="1")]) as run:
+        run.create(a_pod("p", cpu="2"))
+        upcoming = run.peek()
+        assert upcoming is not None
+        scores = upcoming.scores()
+        step = tried(run.attempt(explain=True))
+    assert step.explanation is not None
+    for one in step.explanation.scores:
+        index = upcoming.names.index(one.node)
+        for plugin, score in one.plugins.items():
+            assert scores[plugin][index] == score.normalized
+
+
+def test_a_pod_goes_to_the_feasible_node_that_was_chosen() -> None:
+    with a_run([a_node("a"), a_node("b", cpu="8"), a_node("c")]) as run:
+        for node in ("c", "a", "b"):
+            run.create(a_pod(f"on-{node}"))
+            step = tried(run.attempt(on=node))
+            assert (step.outcome, step.node) == (StepOutcome.BOUND, node)
+        assert run.attempt(on="a") is None
+        assert arrive(run, a_pod("usual")).node == "b"
+
+
+@pytest.mark.parametrize(
+    ("node", "reason"),
+    [("small", "Insufficient cpu"), ("x", "there is no such node")],
+)
+def test_a_node_that_is_not_feasible_cannot_be_chosen(node: str, reason: str) -> None:
+    with a_run([a_node("a"), a_node("small", cpu="1")]) as run:
+        run.create(a_pod("p", cpu="2"))
+        with pytest.raises(
+            InfeasibleNodeError,
+            match=f"pod 'default/p': expected a feasible node, got '{node}': {reason}",
+        ):
+            run.attempt(on=node)
+        assert run.observe().attempts == 0
+        assert tried(run.attempt()).node == "a"
+
+
+def test_a_choice_is_among_all_nodes_even_if_the_profile_takes_samples() -> None:
+    nodes = [a_node(f"n-{number}") for number in range(150)]
+    profile = profile_config()
+    config = parse_config({**profile, "percentageOfNodesToScore": 10}, REGISTRY)
+    with Run(nodes, config=config, registry=REGISTRY) as run:
+        run.create(a_pod("p"))
+        upcoming = run.peek()
+        assert upcoming is not None
+        assert len(upcoming.rows) == 150
+        assert tried(run.attempt(on="n-149")).node == "n-149"
+
+
+def test_filters_are_verified_where_the_node_is_chosen() -> None:
+    class Hides:
+        """Rejects other nodes in its twin."""
+
+        def __init__(self, _args: object, _handle: Handle) -> None:
+            pass
+
+        @hookimpl
+        def filter(self, node: NodeInfo) -> Status | None:
+            return Status.unschedulable("hidden") if node.name == "a" else None
+
+        @hookimpl
+        def filter_nodes(self, nodes: NodeTable, rows: Rows) -> None:
+            return None
+
+    options = SchedulerOptions(verify=1)
+    with a_run([a_node("a"), a_node("b")], Hides, options=options) as run:
+        run.create(a_pod("p"))
+        with pytest.raises(VerificationError, match="hidden"):
+            run.attempt(on="b")
+    with a_run([a_node("a"), a_node("b", cpu="8")], options=options) as run:
+        run.create(a_pod("p"))
+        assert tried(run.attempt(on="a")).node == "a", "scores have no say"
+
+
+def test_a_preemptor_may_be_sent_only_where_it_is_nominated(run: Run) -> None:
+    run.create(a_node("other"))
+    for name in ("n", "other"):
+        run.create(a_pod(f"on-{name}", cpu="4", termination_grace_period_seconds=5))
+        tried(run.attempt(on=name))
+    nominated = arrive(run, a_pod("high", cpu="4", priority=1)).nominated_node
+    run.advance(5)
+    upcoming = run.peek()
+    assert upcoming is not None
+    assert upcoming.names == [nominated]
+
+
+def test_a_pod_that_is_on_its_way_out_is_not_upcoming(run: Run) -> None:
+    pod = make_pod(name="held")
+    metadata = replace(pod.metadata, finalizers=("example.com/hold",))
+    run.delete(run.create(replace(pod, metadata=metadata)))
+    assert run.peek() is None
 
 
 # What there is to see -----------------------------------------------------------------

@@ -1,5 +1,7 @@
 """DefaultBinder: what it writes, and what becomes of refusals."""
 
+from collections.abc import Mapping
+
 import pytest
 
 from quaymaster import Code, Pod
@@ -49,7 +51,9 @@ def test_pod_is_not_bound_twice() -> None:
 def test_lost_answer_is_handed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     lost = UnknownOutcomeError("no answer within 30s")
 
-    def bind(pod: Pod, node_name: str) -> None:
+    def bind(
+        pod: Pod, node_name: str, *, annotations: Mapping[str, str] | None = None
+    ) -> None:
         raise lost
 
     pod = make_pod()

@@ -266,7 +266,7 @@ class BindingStations:
     def bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         """Let the extender of the pod bind, or the first plugin that does not skip."""
         if self._extenders is not None:
-            status = self._extenders.bind(pod, node_name)
+            status = self._extenders.bind(pod, node_name, state.annotations)
             if status is None or not status.is_skip:
                 return status
         for plugin, function in self._bind:

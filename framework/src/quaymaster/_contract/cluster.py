@@ -296,12 +296,22 @@ class Cluster(Protocol):
             ConflictError: The uid is another one.
         """
 
-    def bind(self, pod: Pod, node_name: str) -> None:
+    def bind(
+        self,
+        pod: Pod,
+        node_name: str,
+        *,
+        annotations: Mapping[str, str] | None = None,
+    ) -> None:
         """Bind a pod to a node, through the binding subresource.
 
         Args:
             pod: The pod as the caller knows it; its uid must be the stored one.
             node_name: The node.
+            annotations: Those that the pod gets with it; others that it has stay. A
+                Bind plugin gives `CycleState.annotations`. Mirrors
+                ``setPodNodeAndMetadata`` (Kubernetes v1.36,
+                ``pkg/registry/core/pod/storage/storage.go``).
 
         Raises:
             ConflictError: The pod is bound already, or is another one by now.

@@ -10,6 +10,7 @@ from typing import Any, Generic, Protocol, TypeVar, cast
 import msgspec
 
 from quaymaster._errors import QuaymasterError
+from quaymaster._objects.requirements import is_label_key
 
 __all__ = [
     "Cloneable",
@@ -97,6 +98,8 @@ class CycleState(msgspec.Struct, eq=False):
         skip_pre_bind_plugins: Plugins whose PreBind pre-flight returned Skip.
         pods_to_activate: Keys (``namespace/name``) of pods that a plugin wants moved
             to the active queue when this attempt succeeds.
+        annotations: What plugins have had written onto the pod by `annotate`; a Bind
+            plugin hands it to `Cluster.bind`.
     """
 
     # Any: only the keys know the types, and each cast would be a call.
@@ -105,6 +108,39 @@ class CycleState(msgspec.Struct, eq=False):
     skip_score_plugins: frozenset[str] = frozenset()
     skip_pre_bind_plugins: frozenset[str] = frozenset()
     pods_to_activate: list[str] = []
+    annotations: dict[str, str] = {}
+
+    def annotate(self, key: str, value: str) -> None:
+        """Have an annotation written onto the pod by the same call that binds it.
+
+        For what a plugin chooses with the node, such as the devices of the node that
+        the pod gets: who runs the pod reads it there, and so does the plugin after a
+        restart. What is chosen in ``reserve``, or before, counts at once: as soon as
+        all plugins have reserved, the assumed pod in the snapshot has the annotation.
+        What comes in ``permit`` or ``pre_bind`` is seen when the bound pod is. If the
+        pod loses its node on the way, the pod that is tried again has no such
+        annotation: ``unreserve`` need not take it back.
+
+        Args:
+            key: Its key, such as ``example.com/gpu-index``; a second call, or one of
+                another plugin, with the same key takes the place of the first.
+            value: Its value.
+
+        Raises:
+            ValueError: The key cannot be the key of an annotation.
+            TypeError: The value is no text.
+        """
+        named: object = key
+        # Upstream's rule, other than for labels: capitals do not matter.
+        if not isinstance(named, str) or not is_label_key(key.lower()):
+            raise ValueError(
+                "annotate: expected the key of an annotation, such as "
+                f"example.com/gpu-index, got {key!r}"
+            )
+        given: object = value
+        if not isinstance(given, str):
+            raise TypeError(f"annotate: expected a text for {key}, got {value!r}")
+        self.annotations[key] = value
 
     def __getitem__(self, key: StateKey[T]) -> T:
         """The value of ``key``.
@@ -159,4 +195,5 @@ class CycleState(msgspec.Struct, eq=False):
                 raise StateCloneError(key.name, value, error) from error
             values[key] = value
         other.pods_to_activate = list(self.pods_to_activate)
+        other.annotations = dict(self.annotations)
         return other

@@ -525,7 +525,8 @@ class ReservePlugin(Protocol):
         """Take what the pod needs on its node.
 
         Called once the pod is assumed on the node. If any plugin fails, ``unreserve``
-        of all Reserve plugins runs, in reverse order.
+        of all Reserve plugins runs, in reverse order. What is chosen here and must
+        outlive the scheduler goes onto the pod by `CycleState.annotate`.
 
         Args:
             state: This pod's scratch space.
@@ -638,7 +639,9 @@ class BindPlugin(Protocol):
         """Bind the pod to its node.
 
         Called in profile order until one plugin does not return Skip. It may block for
-        as long as a call takes, see the top of this module.
+        as long as a call takes, see the top of this module. It has the annotations that
+        plugins have chosen, ``state.annotations``, written with the binding:
+        ``cluster.bind(pod, node_name, annotations=state.annotations)``.
 
         Args:
             state: This pod's scratch space.

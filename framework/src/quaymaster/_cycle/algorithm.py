@@ -95,6 +95,7 @@ class Algorithm:
         self._compares = self._is_scored or extenders.filters
         self._looks_at_all = self._compares and percentage >= _ALL
         self._check: Check | None = None
+        self._chosen: int | None = None
 
     @property
     def nodes(self) -> NodeTable:
@@ -116,6 +117,21 @@ class Algorithm:
         """Return the same algorithm with a check that sees what it finds."""
         other = copy.copy(self)
         other._check = check
+        return other
+
+    def choosing(self, row: int | None = None) -> "Algorithm":
+        """Return the same algorithm, which looks at all nodes and scores none.
+
+        Its check, if it has one, does not see how it ranks.
+
+        Args:
+            row: The row of the node that it takes, which has to be feasible. None if it
+                is only asked which nodes are.
+        """
+        other = copy.copy(self)
+        other._percentage = _ALL
+        other._compares = other._looks_at_all = True
+        other._chosen = row
         return other
 
     def schedule(
@@ -140,7 +156,7 @@ class Algorithm:
             filtered = found.diagnosis.filtered
             self._order.advance(evaluated if filtered is None else filtered, size)
         ranking = self.rank(attempt, found)
-        if self._check is not None:
+        if self._check is not None and self._chosen is None:
             self._check.ranked(ranking)
         if isinstance(ranking, Status):
             return FitError(ranking)
@@ -204,6 +220,9 @@ class Algorithm:
         Returns:
             See `Scores.ranking`.
         """
+        if self._chosen is not None:
+            chosen = np.array([self._chosen], dtype=np.intp)
+            return Ranking(chosen, np.zeros(1, dtype=np.int64))
         nodes, rows, scores = self._nodes, found.rows, self.scores
         if found.answered is not None:
             nodes, scores = found.answered, self.score_of(found)

@@ -188,9 +188,15 @@ class KubernetesCluster:
         """See `Cluster.delete`."""
         self._asked(requests.delete(kind, key, uid, grace_period_seconds))
 
-    def bind(self, pod: Pod, node_name: str) -> None:
+    def bind(
+        self,
+        pod: Pod,
+        node_name: str,
+        *,
+        annotations: Mapping[str, str] | None = None,
+    ) -> None:
         """See `Cluster.bind`."""
-        self._asked(requests.bind(pod, node_name))
+        self._asked(requests.bind(pod, node_name, annotations))
 
     def patch_pod_status(self, pod: Pod, patch: PodStatusPatch) -> None:
         """See `Cluster.patch_pod_status`."""

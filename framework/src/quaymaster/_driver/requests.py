@@ -71,14 +71,22 @@ def delete(
     )
 
 
-def bind(pod: Pod, node_name: str) -> Asked:
-    """Bind a pod, if it is still the one with its uid."""
+def bind(
+    pod: Pod, node_name: str, annotations: Mapping[str, str] | None = None
+) -> Asked:
+    """Bind a pod, if it is still the one with its uid; it gets the annotations."""
     metadata = pod.metadata
-    named = {"name": metadata.name, "namespace": metadata.namespace}
+    given: Tree = {
+        "name": metadata.name,
+        "namespace": metadata.namespace,
+        "uid": metadata.uid,
+    }
+    if annotations:
+        given["annotations"] = annotations
     body = {
         "apiVersion": "v1",
         "kind": "Binding",
-        "metadata": {**named, "uid": metadata.uid},
+        "metadata": given,
         "target": {"kind": "Node", "name": node_name},
     }
     target = f"{_target(Pod, pod.key)}/binding"

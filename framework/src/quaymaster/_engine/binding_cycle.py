@@ -140,6 +140,8 @@ class BindingCycle:
         if status is not None:
             self._refuse(assumed, status)
             return
+        if state.annotations:
+            assumed.pod = pod = self._cache.annotate(pod, state.annotations)
         waits = stations.permit(state, pod, name)
         if isinstance(waits, Status):
             self._refuse(assumed, waits)

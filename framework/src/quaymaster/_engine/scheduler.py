@@ -9,10 +9,13 @@ to happen; with a virtual one time jumps to the next timer. Mirrors ``Scheduler`
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from random import Random
 from typing import TypeVar
+
+import attrs
 
 from quaymaster._binding.executor import Executor, InlineExecutor, Post
 from quaymaster._config.changes import ConfigChanges
@@ -22,6 +25,7 @@ from quaymaster._contract.cluster import Cluster, EventNote
 from quaymaster._contract.cycle_state import CycleState
 from quaymaster._contract.options import SchedulerOptions
 from quaymaster._contract.status import Status
+from quaymaster._cycle.algorithm import Algorithm
 from quaymaster._cycle.decisions import Decision
 from quaymaster._cycle.scoring import Ties
 from quaymaster._engine.assembly import assemble
@@ -211,16 +215,28 @@ class Scheduler:
         longer than a day in which nothing else changes, such as the end of a pod,
         pods are not tried again and again.
         """
-        progress, queue = self._progress, self.queue
-        while not progress.is_stuck(len(queue) + len(self.waiting)):
-            if self.turn():
-                continue
-            if self._is_settled():
+        while not self.is_stuck:
+            if not self.turn() and not self.pass_time():
                 break
-            queue.rest(progress.is_in_vain(queue))
-            if not self._runner.wait():
-                break
-        queue.rest(False)
+        self.queue.rest(False)
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether all pods have been tried again and again to no effect."""
+        return self._progress.is_stuck(len(self.queue) + len(self.waiting))
+
+    def pass_time(self) -> bool:
+        """Let time pass until something is due, unless nothing moves any more.
+
+        It is one step of `settle`, for when `turn` found nothing to do.
+
+        Returns:
+            Whether there is something to wait for.
+        """
+        if self._is_settled():
+            return False
+        self.queue.rest(self._progress.is_in_vain(self.queue))
+        return self._runner.wait()
 
     def turn(self) -> bool:
         """Handle what has arrived and is due, then try one pod.
@@ -233,6 +249,22 @@ class Scheduler:
         if queued is not None:
             self._schedule(queued)
         return busy or queued is not None
+
+    @contextmanager
+    def deciding_by(self, scheduler_name: str, algorithm: Algorithm) -> Iterator[None]:
+        """Have another algorithm decide for the pods of a profile, in a block.
+
+        Args:
+            scheduler_name: The profile, which must not be reloaded meanwhile.
+            algorithm: Decides for its pods.
+        """
+        frameworks = self._runner.frameworks
+        usual = frameworks[scheduler_name]
+        frameworks[scheduler_name] = attrs.evolve(usual, algorithm=algorithm)
+        try:
+            yield
+        finally:
+            frameworks[scheduler_name] = usual
 
     def catch_up(self) -> bool:
         """Handle what has arrived and is due; return whether there was anything."""

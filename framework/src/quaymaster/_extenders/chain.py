@@ -180,8 +180,16 @@ class Extenders:
                 _log.info("skipping extender %s, which failed: %s", client.name, error)
         return candidates
 
-    def bind(self, pod: Pod, node_name: str) -> Status | None:
+    def bind(
+        self, pod: Pod, node_name: str, annotations: Mapping[str, str]
+    ) -> Status | None:
         """Let the extender that is responsible for the pod bind it.
+
+        Args:
+            pod: The assumed pod.
+            node_name: Its node.
+            annotations: Those that plugins have chosen for it. No extender can be told
+                of them, so one that is to bind such a pod has failed.
 
         Returns:
             None when it did; Skip if there is no such extender; an Error if it failed.
@@ -190,6 +198,8 @@ class Extenders:
             if not client.is_interested(pod):
                 continue
             try:
+                if annotations:
+                    raise ExtenderError(_lost(client, annotations))
                 client.bind(pod, node_name)
             except ExtenderError as error:
                 if not client.config.ignorable:
@@ -201,6 +211,13 @@ class Extenders:
 
 
 NO_EXTENDERS: Final = Extenders()
+
+
+def _lost(client: ExtenderClient, annotations: Iterable[str]) -> str:
+    return (
+        f"extender {client.name} binds the pod, and would not write the annotations "
+        f"that plugins have chosen: {', '.join(annotations)}"
+    )
 
 
 def _rejections(answer: FilterAnswer) -> Mapping[str, Status]:

@@ -344,7 +344,13 @@ class InMemoryCluster:
             if name in self._core.silent:
                 self._health.resume(name)
 
-    def bind(self, pod: Pod, node_name: str) -> None:
+    def bind(
+        self,
+        pod: Pod,
+        node_name: str,
+        *,
+        annotations: Mapping[str, str] | None = None,
+    ) -> None:
         """Bind a pod; see `quaymaster.cluster.Cluster.bind`.
 
         Refuses what upstream's ``setPodNodeAndMetadata`` does (Kubernetes v1.36,
@@ -359,7 +365,7 @@ class InMemoryCluster:
             raise ConflictError(f"Pod {key}: {problem}")
         if node_name not in self._nodes:
             raise NotFoundError(f"Node {node_name}: there is none")
-        self._core.bind(key, stored, node_name)
+        self._core.bind(key, stored, node_name, annotations)
 
     def patch_pod_status(self, pod: Pod, patch: PodStatusPatch) -> None:
         """Change a pod's status; see `quaymaster.cluster.Cluster.patch_pod_status`."""

@@ -164,11 +164,22 @@ class ClusterCore:
         self._tell(old, new)
         return new
 
-    def bind(self, key: str, pod: Pod, node_name: str) -> None:
+    def bind(
+        self,
+        key: str,
+        pod: Pod,
+        node_name: str,
+        annotations: Mapping[str, str] | None,
+    ) -> None:
         """Put a stored pod on a node, where it starts to run in the same write."""
+        metadata = self._next_metadata(pod.metadata)
+        if annotations:
+            metadata = replace(
+                metadata, annotations={**metadata.annotations, **annotations}
+            )
         new = replace(
             pod,
-            metadata=self._next_metadata(pod.metadata),
+            metadata=metadata,
             node_name=node_name,
             status=self._bound(pod.status, node_name),
         )

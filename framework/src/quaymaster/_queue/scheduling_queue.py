@@ -154,6 +154,10 @@ class SchedulingQueue:
             _log.error("pod %s is in flight already: popped pod dropped", queued.key)
         return None
 
+    def peek(self) -> QueuedPod | None:
+        """Return the pod that `pop` would take, or None."""
+        return self._queues.active.peek() or self._queues.backoff.peek()
+
     def done(self, uid: str) -> None:
         """Let go of a popped pod that has a node or is gone; again it does nothing."""
         self._in_flight.done(uid)

@@ -91,7 +91,13 @@ class RecordedWorld:
         if kind is Pod:
             self.deleted.append(key)
 
-    def bind(self, pod: Pod, node_name: str) -> None:
+    def bind(
+        self,
+        pod: Pod,
+        node_name: str,
+        *,
+        annotations: Mapping[str, str] | None = None,
+    ) -> None:
         """Do nothing."""
 
     def patch_pod_status(self, pod: Pod, patch: PodStatusPatch) -> None:

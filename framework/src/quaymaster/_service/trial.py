@@ -124,6 +124,8 @@ class Trial:
         self._undo.append(lambda: stations.unreserve(state, assumed, node))
         status = stations.reserve(state, assumed, node)
         if status is None:
+            if state.annotations:
+                cache.annotate(assumed, state.annotations)
             return Tried(pod=pod.key, node=node)
         for _ in range(2):
             self._undo.pop()()

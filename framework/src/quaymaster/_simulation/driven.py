@@ -6,14 +6,20 @@ from typing import Final, Self, TypeVar, overload
 
 from quaymaster._config.model import SchedulerConfig
 from quaymaster._contract.options import SchedulerOptions
+from quaymaster._engine.framework import Framework
 from quaymaster._engine.instances import plugin_at_work
 from quaymaster._inmemory.limits import MAX_PODS
-from quaymaster._objects import ApiObject
+from quaymaster._objects import ApiObject, Pod
 from quaymaster._registry.registry import PluginRegistry
 from quaymaster._simulation.results import SimulationResult
 from quaymaster._simulation.run import Simulation, filled_cluster
 from quaymaster._simulation.standing import Standing, StandingReader
 from quaymaster._simulation.steps import Step, StepLog, StepOutcome
+from quaymaster._simulation.upcoming import (
+    InfeasibleNodeError,
+    Upcoming,
+    look_ahead,
+)
 from quaymaster._state.snapshot import Snapshot
 
 __all__ = ["Run"]
@@ -87,6 +93,8 @@ class Run:
             options=options,
         )
         self._scheduler = self._simulation.scheduler
+        # Looked for at most once, for as long as nothing happens.
+        self._ahead: Upcoming | None = None
         self._simulation.start()
         self._catch_up()
         self._reader = StandingReader(self._scheduler)
@@ -101,6 +109,11 @@ class Run:
     def now(self) -> float:
         """The virtual time, in seconds since the beginning."""
         return self._simulation.now
+
+    @property
+    def simulation(self) -> Simulation:
+        """The simulation that is driven, for what asks one, such as `measure_room`."""
+        return self._simulation
 
     @property
     def config(self) -> SchedulerConfig:
@@ -128,7 +141,29 @@ class Run:
         self._catch_up()
         return stored
 
-    def attempt(self, *, explain: bool = False) -> Step | None:
+    def peek(self) -> Upcoming | None:
+        """Return the pod that `attempt` would try, and the nodes that are open to it.
+
+        Nothing changes by that: PreFilter and Filter plugins are asked one time more.
+
+        Returns:
+            The pod and the nodes, as long as the run does not go on; None if no pod is
+            ready to be tried.
+        """
+        self._catch_up()
+        if self._ahead is not None:
+            return self._ahead
+        queued = self._scheduler.queue.peek()
+        # The engine drops pods that are on their way out when it comes to them.
+        while queued is not None and queued.pod.is_terminating:
+            self._scheduler.turn()
+            queued = self._scheduler.queue.peek()
+        if queued is None:
+            return None
+        self._ahead = look_ahead(self._framework_of(queued.pod), queued.pod)
+        return self._ahead
+
+    def attempt(self, *, on: str | None = None, explain: bool = False) -> Step | None:
         """Make one attempt: that of the pod at the head of the queue.
 
         As always that is the first active pod by the profile's queue sort; if none is
@@ -136,6 +171,9 @@ class Run:
         again once an event may help it, as after `delete`, or time has passed.
 
         Args:
+            on: The node to take, instead of the one that scores best; by default the
+                profile decides. Everything but PreScore and Score goes on as always,
+                and so the pod may still be refused, by Permit for instance.
             explain: Whether to take the attempt apart just before it is made, which
                 costs as much as one without vectors and memory.
 
@@ -143,16 +181,24 @@ class Run:
             What it came to; None if no pod is ready to be tried.
 
         Raises:
+            InfeasibleNodeError: A plugin rejects the node that was chosen, or there is
+                none of that name; nothing has happened then.
             VerificationError: The options ask for decisions to be verified, and this
                 one differs from the plain algorithm's.
         """
-        log = self._log
-        log.clear(explains=explain)
-        while log.pod is None:
-            if not self._scheduler.turn():
-                return None
-        self._catch_up()
-        return self._step()
+        if on is None:
+            return self._attempt(explain=explain)
+        upcoming = self.peek()
+        if upcoming is None:
+            return None
+        reason = upcoming.why_not(on)
+        row = upcoming.nodes.row_of(on)
+        if reason or row is None:
+            raise InfeasibleNodeError(upcoming.pod.key, on, reason)
+        algorithm = self._framework_of(upcoming.pod).algorithm.choosing(row)
+        name = upcoming.pod.spec.scheduler_name
+        with self._scheduler.deciding_by(name, algorithm):
+            return self._attempt(explain=explain)
 
     def delete(
         self, obj: ApiObject, *, grace_period_seconds: float | None = 0.0
@@ -249,6 +295,19 @@ class Run:
         """Close the plugins, after the last call; a second time does no harm."""
         self._simulation.close()
 
+    def _attempt(self, *, explain: bool) -> Step | None:
+        self._ahead = None
+        log = self._log
+        log.clear(explains=explain)
+        while log.pod is None:
+            if not self._scheduler.turn():
+                return None
+        self._catch_up()
+        return self._step()
+
+    def _framework_of(self, pod: Pod) -> Framework:
+        return self._scheduler.frameworks[pod.spec.scheduler_name]
+
     def _step(self) -> Step:
         log = self._log
         pod = log.pod
@@ -279,4 +338,4 @@ class Run:
 
     def _catch_up(self) -> None:
         while self._scheduler.catch_up():
-            pass
+            self._ahead = None

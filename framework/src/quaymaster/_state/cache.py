@@ -12,7 +12,9 @@ binding has failed. Watches may repeat, skip and reorder events, so where upstre
 reports an error or exits, this cache takes the last event for the truth.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+
+from msgspec.structs import replace
 
 from quaymaster._errors import QuaymasterError
 from quaymaster._objects import Node, Pod
@@ -88,6 +90,23 @@ class Cache:
         self._pods[uid] = pod
         self._assumed[uid] = None
         self._snapshot.add_pod(pod)
+
+    def annotate(self, pod: Pod, annotations: Mapping[str, str]) -> Pod:
+        """Give an assumed pod more annotations, which it is going to be bound with.
+
+        Returns:
+            The pod as it is assumed now.
+        """
+        metadata = pod.metadata
+        new = replace(
+            pod,
+            metadata=replace(
+                metadata, annotations={**metadata.annotations, **annotations}
+            ),
+        )
+        self._pods[metadata.uid] = new
+        self._snapshot.replace_pod(pod, new)
+        return new
 
     def forget(self, pod: Pod) -> bool:
         """Count a pod out that was assumed on ``pod.node_name``.

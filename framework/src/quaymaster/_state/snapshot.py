@@ -135,9 +135,9 @@ class Snapshot:
         ):
             info.pods[new.metadata.uid] = new
             # Identity: a changed status is a new object. If a new one says the same,
-            # one node is looked at again for nothing.
-            if old.status is not new.status:
-                self.nodes.note_pod_change(info)  # its start orders victims
+            # one node is looked at again for nothing. Its start orders victims.
+            if old.status is not new.status or _annotations_differ(old, new):
+                self.nodes.note_pod_change(info)
             return
         self.remove_pod(old)
         self.add_pod(new)
@@ -165,6 +165,13 @@ class Snapshot:
     def _write_host_ports(self, info: NodeInfo, ports: Iterable[ContainerPort]) -> None:
         keys = [(port.protocol or "TCP", port.host_port) for port in ports]
         self.nodes.write_host_ports(info, keys)
+
+
+def _annotations_differ(old: Pod, new: Pod) -> bool:
+    """Whether plugins may read something else in the annotations of a pod."""
+    before, after = old.metadata.annotations, new.metadata.annotations
+    # Identity: most updates share them.
+    return before is not after and before != after
 
 
 def _report_the_same(old: PodStatus, new: PodStatus) -> bool:

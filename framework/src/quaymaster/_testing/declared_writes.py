@@ -74,9 +74,15 @@ class DeclaredWrites:
             kind, key, uid=uid, grace_period_seconds=grace_period_seconds
         )
 
-    def bind(self, pod: Pod, node_name: str) -> None:
+    def bind(
+        self,
+        pod: Pod,
+        node_name: str,
+        *,
+        annotations: Mapping[str, str] | None = None,
+    ) -> None:
         self._check(Write(Verb.CREATE, Pod, "binding"))
-        self._cluster.bind(pod, node_name)
+        self._cluster.bind(pod, node_name, annotations=annotations)
 
     def patch_pod_status(self, pod: Pod, patch: PodStatusPatch) -> None:
         self._check(Write(Verb.PATCH, Pod, "status"))

@@ -200,13 +200,19 @@ class FaultyCluster:
             )
         )
 
-    def bind(self, pod: Pod, node_name: str) -> None:
+    def bind(
+        self,
+        pod: Pod,
+        node_name: str,
+        *,
+        annotations: Mapping[str, str] | None = None,
+    ) -> None:
         """Bind a pod to a node; see `quaymaster.cluster.Cluster.bind`."""
         self._maybe_conflict(pod.key)
         if self._draw(Fault.DEAD_NODE):
             with contextlib.suppress(NotFoundError):
                 self._cluster.delete(Node, node_name)
-        self._write(lambda: self._cluster.bind(pod, node_name))
+        self._write(lambda: self._cluster.bind(pod, node_name, annotations=annotations))
 
     def patch_pod_status(self, pod: Pod, patch: PodStatusPatch) -> None:
         """Change a pod's status; see `quaymaster.cluster.Cluster.patch_pod_status`."""

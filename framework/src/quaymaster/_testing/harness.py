@@ -332,7 +332,7 @@ class PluginHarness(HarnessBase):
     def bind(self, pod: Pod, node_name: str) -> Status | None:
         """Let the plugin bind a pod on `cluster`."""
         call = self._call("bind")
-        answer: Status | None = self._ask(call, "bind", CycleState(), pod, node_name)
+        answer: Status | None = self._ask(call, "bind", self.state, pod, node_name)
         return answer
 
     def _filter_nodes(self, call: Call, pod: Pod) -> dict[str, Status]:

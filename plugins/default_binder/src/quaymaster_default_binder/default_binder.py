@@ -1,6 +1,7 @@
 """Bind a pod to its node through the cluster.
 
-Writes the pod's binding subresource. A refusal is an Error status, which keeps the
+Writes the pod's binding subresource, with the annotations that plugins have chosen for
+the pod (upstream's binding has none). A refusal is an Error status, which keeps the
 `ApiError` as its ``error``: after an `UnknownOutcomeError` the framework reads the pod
 to find out whether it was bound.
 
@@ -8,7 +9,7 @@ Mirrors ``DefaultBinder`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/defaultbinder/default_binder.go``).
 """
 
-from quaymaster import Handle, Pod, Status, hookimpl
+from quaymaster import CycleState, Handle, Pod, Status, hookimpl
 from quaymaster.cluster import ApiError, Verb, Write
 
 __all__ = ["DefaultBinder"]
@@ -25,9 +26,10 @@ class DefaultBinder:
         self._handle = handle
 
     @hookimpl
-    def bind(self, pod: Pod, node_name: str) -> Status | None:
+    def bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        cluster, annotations = self._handle.cluster, state.annotations
         try:
-            self._handle.cluster.bind(pod, node_name)
+            cluster.bind(pod, node_name, annotations=annotations)
         except ApiError as error:
             return Status.from_error(error)
         return None

@@ -1,0 +1,1 @@
+"""Experiments: inputs x profiles x parameters x seeds, measured and kept."""

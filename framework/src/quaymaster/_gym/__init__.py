@@ -1,0 +1,1 @@
+"""An environment of Gymnasium: an agent takes the decisions of a scheduler."""

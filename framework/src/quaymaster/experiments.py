@@ -1,0 +1,33 @@
+"""Experiments: inputs x profiles x parameters x seeds, measured, kept and compared."""
+
+from quaymaster._experiments.errors import ExperimentErrors
+from quaymaster._experiments.experiment import Cell, Experiment, Part
+from quaymaster._experiments.inputs import (
+    Arrival,
+    ExperimentInput,
+    InputContext,
+    Workload,
+)
+from quaymaster._experiments.load import load_experiment, parse_experiment
+from quaymaster._experiments.metrics import Curve, Measured, Metric
+from quaymaster._experiments.offers import Used
+from quaymaster._experiments.running import RunResult, run_cell
+
+__all__ = [
+    "Arrival",
+    "Cell",
+    "Curve",
+    "Experiment",
+    "ExperimentErrors",
+    "ExperimentInput",
+    "InputContext",
+    "Measured",
+    "Metric",
+    "Part",
+    "RunResult",
+    "Used",
+    "Workload",
+    "load_experiment",
+    "parse_experiment",
+    "run_cell",
+]

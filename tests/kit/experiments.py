@@ -1,0 +1,91 @@
+"""An input and metrics for experiments; other processes can import them."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import attrs
+
+from quaymaster.experiments import (
+    Arrival,
+    Curve,
+    ExperimentInput,
+    InputContext,
+    Measured,
+    Metric,
+    Workload,
+)
+from quaymaster.simulation import Run, Step
+from quaymaster.testing import make_node, make_pod
+
+__all__ = ["LogBook", "Ships"]
+
+
+@attrs.frozen(kw_only=True)
+class Ships(ExperimentInput):
+    """Pods of one CPU for a node of two."""
+
+    pods: int = 3
+    gap: float = 0.0
+    stays: float | None = None
+    turn_away: bool = False
+    priority: int = 0
+
+    def make(self, context: InputContext) -> Workload:
+        """Make the node and the pods."""
+        capacity = {"cpu": "2", "memory": "4Gi", "pods": "10"}
+        node = make_node(
+            name=f"quay-{context.seed}",
+            capacity=capacity,
+            annotations={"simulation.quaymaster.io/price-per-hour": "3.6"},
+        )
+        return Workload(
+            objects=[node],
+            arrivals=(
+                Arrival(
+                    obj=make_pod(
+                        name=f"ship-{number}",
+                        requests={"cpu": "1"},
+                        priority=self.priority * number,
+                    ),
+                    at=number * self.gap,
+                    stays=self.stays,
+                )
+                for number in range(self.pods)
+            ),
+            turn_away=self.turn_away,
+        )
+
+    def reads(self, folder: Path) -> Iterable[Path]:
+        """Return no files."""
+        return ()
+
+
+@attrs.define(kw_only=True, eq=False)
+class LogBook(Metric):
+    """Writes down what it is told."""
+
+    title: str = ""
+    _lines: list[str] = attrs.field(init=False, factory=list)
+
+    def begin(self, run: Run) -> None:
+        """Write down how many nodes there are."""
+        self._lines.append(f"{self.title}{len(run.snapshot.nodes)} nodes")
+
+    def arrive(self, run: Run) -> None:
+        """Write it down."""
+        self._lines.append("arrived")
+
+    def step(self, run: Run, step: Step) -> None:
+        """Write down the pod and the outcome."""
+        self._lines.append(f"{step.pod.name} {step.outcome.value}")
+
+    def time_passes(self, run: Run, seconds: float) -> None:
+        """Write down how much time."""
+        self._lines.append(f"{seconds:g} s")
+
+    def end(self, run: Run) -> Measured:
+        """Return what was written."""
+        text = ", ".join(self._lines)
+        return Measured(
+            values={"": text, "at": run.now}, curves=[Curve(name="x", x=[1], y=[None])]
+        )
