@@ -102,15 +102,16 @@ def _index() -> str:
 
 
 def _config_name(point: ExtensionPoint) -> str:
-    return f"`{point.key}`" if point.key else "for every plugin"
+    name = point.key or point.field
+    return f"`{name}`" if name else "for every plugin"
 
 
 def _page(point: ExtensionPoint) -> str:
-    where = (
-        f"In a profile: `plugins.{point.key}`."
-        if point.key
-        else "Read of every plugin that a profile enables anywhere."
-    )
+    where = "Read of every plugin that a profile enables anywhere."
+    if point.key:
+        where = f"In a profile: `plugins.{point.key}`."
+    elif point.field:
+        where = f"In a profile: `{point.field}`."
     hooks = "\n\n".join(_hook(point, hook) for hook in point.hooks)
     purpose = prose(inspect.getdoc(point.spec) or "")
     return f"# {point.spec.__name__}\n\n{purpose}\n\n{where}\n\n{hooks}\n"

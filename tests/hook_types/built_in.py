@@ -21,7 +21,7 @@ from quaymaster import (
     Rows,
     Status,
 )
-from quaymaster.columns import Revised
+from quaymaster.columns import Revised, RowArray
 from quaymaster.hookspecs import SortKey
 from quaymaster_default_binder import DefaultBinder
 from quaymaster_default_preemption import DefaultPreemption
@@ -61,6 +61,7 @@ class Given(Protocol):
     rows: Rows
     statuses: NodeStatuses
     scores: Int64Array
+    tied: RowArray
     node_name: str
 
 

@@ -33,7 +33,7 @@ from quaymaster import (
     on_node,
     on_pod,
 )
-from quaymaster.columns import Revised
+from quaymaster.columns import Revised, RowArray
 
 __all__ = ["BROKEN", "STOP", "OnlyOpenNodes", "RunsAThread", "ScoresHigh"]
 
@@ -568,6 +568,29 @@ class RunsAThread(Plugin):
         self._thread.join(1)
 
 
+class ChoosesAnyNode(Plugin):
+    """Names the row behind the tied ones."""
+
+    @hookimpl
+    def break_tie(self, tied: RowArray) -> int:
+        return int(tied[-1]) + 1
+
+
+class GivesUpOnTies(Plugin):
+    @hookimpl
+    def break_tie(self) -> Status:
+        return Status.unschedulable("cannot choose")
+
+
+class ShufflesTies(Plugin):
+    """Writes to what it gets."""
+
+    @hookimpl
+    def break_tie(self, tied: RowArray) -> int:
+        tied[:] = tied[::-1].copy()
+        return int(tied[0])
+
+
 class FailsToClose(Plugin):
     @hookimpl
     def filter(self) -> Status | None:
@@ -616,6 +639,9 @@ BROKEN: Sequence[tuple[type, str, str]] = [
     (ScoresHigh, "score range", "score: 1000 for node 'n0', expected 0 to 100"),
     (NormalizesBelowZero, "score range", "normalize_score: -1 for node 'n0'"),
     (NormalizesByRow, "normalisation", "scores 0, 1 of equal raw scores"),
+    (ChoosesAnyNode, "ties", "break_tie: 3, expected one of the rows 0, 2"),
+    (GivesUpOnTies, "ties", "break_tie: gave up: cannot choose, expected one of"),
+    (ShufflesTies, "purity", "break_tie: changed"),
     (SignsTooLittle, "signature", "equal fragments for pods that differ: filter gives"),
     (SignsNames, "signature", "sign_pod: another name gives another fragment"),
     (LooksAtNeighbours, "scope", "2 for node 'n0' among others, 1 alone"),

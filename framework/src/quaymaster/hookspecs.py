@@ -24,6 +24,7 @@ from quaymaster._contract.hookspecs import (
     ReservePlugin,
     ScorePlugin,
     SignPlugin,
+    TieBreakPlugin,
 )
 from quaymaster._contract.queueing import SortKey
 
@@ -50,5 +51,6 @@ __all__ = [
     "ScorePlugin",
     "SignPlugin",
     "SortKey",
+    "TieBreakPlugin",
     "since_kubernetes",
 ]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quaymaster import Node, NodeInfo, Pod, Snapshot
+from quaymaster import Node, NodeInfo, NodeTable, Pod, Snapshot
 from quaymaster.columns import CPU, EPHEMERAL_STORAGE, MEMORY
 from quaymaster.testing import make_container, make_node, make_pod
 
@@ -160,6 +160,38 @@ def test_table_grows_with_the_cluster() -> None:
     assert len(snapshot) == 300
     assert zone.is_in(["z1"], snapshot.nodes.rows).sum() == 100
     assert snapshot.nodes.allocatable[CPU][snapshot.nodes.rows].all()
+
+
+@given(STEPS, STEPS)
+def test_names_are_ranked_as_if_they_had_just_been_sorted(
+    before: list[tuple[str, str, int]], after: list[tuple[str, str, int]]
+) -> None:
+    snapshot = play(before)
+    nodes = snapshot.nodes
+    assert names_by_rank(nodes) == sorted(node.name for node in nodes)
+    for action, name, kind in after:
+        if action == "add node":
+            snapshot.add_node(node_of(name, kind))
+        elif action == "remove node":
+            snapshot.remove_node(name)
+        assert names_by_rank(nodes) == sorted(node.name for node in nodes)
+
+
+def names_by_rank(nodes: NodeTable) -> list[str | None]:
+    ranks = nodes.name_ranks[nodes.rows].tolist()
+    found: list[str | None] = [None] * len(nodes)
+    for name, rank in zip(nodes.names_at(nodes.rows), ranks, strict=True):
+        found[rank] = name
+    return found
+
+
+def test_ranks_grow_with_the_table() -> None:
+    snapshot = Snapshot()
+    nodes = snapshot.nodes
+    assert not nodes.name_ranks.any()
+    for number in range(300):
+        snapshot.add_node(make_node(name=f"n{number}"))
+    assert names_by_rank(nodes) == sorted(f"n{number}" for number in range(300))
 
 
 def test_taints_that_differ_only_in_time_share_a_value() -> None:

@@ -56,6 +56,7 @@ CHECKS = [
     "staleness",
     "score range",
     "normalisation",
+    "ties",
     "signature",
     "scope",
     "pod use",

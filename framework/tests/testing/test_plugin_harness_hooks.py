@@ -8,14 +8,18 @@ from quaymaster import (
     CycleState,
     Handle,
     NodeInfo,
+    NodeTable,
     PermitWait,
     Pod,
     StateKey,
     Status,
     hookimpl,
 )
+from quaymaster.columns import RowArray
 from quaymaster.testing import (
+    ContractError,
     PluginHarness,
+    PluginStatusError,
     ScheduleError,
     SchedulerHarness,
     UnexpectedHookErrors,
@@ -92,6 +96,41 @@ def test_permit_post_bind_and_sign_pod() -> None:
     assert harness.sign_pod(make_pod(namespace="shop")) == "shop"
 
 
+class Roomiest:
+    """Breaks ties by the number of pods, and does nothing else."""
+
+    answer: int | Status | None = None
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        pass
+
+    @hookimpl
+    def break_tie(self, nodes: NodeTable, tied: RowArray) -> int | Status:
+        if self.answer is not None:
+            return self.answer
+        return int(tied[nodes.pod_count[tied].argmin()])
+
+
+def test_ties_are_broken_among_all_nodes_or_some() -> None:
+    nodes = [make_node(name=name) for name in "abc"]
+    pods = [make_pod(name="1", node="a"), make_pod(name="2", node="b")]
+    pods.append(make_pod(name="3", node="a"))
+    harness = PluginHarness(Roomiest, nodes=nodes, pods=pods)
+    assert harness.break_tie(make_pod()) == "c"
+    assert harness.break_tie(make_pod(), "a", "b") == "b"
+
+
+def test_wrong_answer_to_a_tie_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    harness = PluginHarness(Roomiest, nodes=[make_node(name=name) for name in "abc"])
+    monkeypatch.setattr(Roomiest, "answer", 1)
+    text = "'Roomiest': break_tie returned 1, expected one of the rows 0, 2"
+    with pytest.raises(ContractError, match=text):
+        harness.break_tie(make_pod(), "a", "c")
+    monkeypatch.setattr(Roomiest, "answer", Status.from_error("no idea"))
+    with pytest.raises(PluginStatusError, match="no idea"):
+        harness.break_tie(make_pod())
+
+
 class OnlyFails:
     def __init__(self, args: object, handle: Handle) -> None:
         pass
@@ -104,6 +143,11 @@ class OnlyFails:
 def test_a_plugin_without_signature_has_none() -> None:
     with pytest.raises(LookupError, match="OnlyFails has no hook sign_pod"):
         PluginHarness(OnlyFails).sign_pod(make_pod())
+
+
+def test_a_plugin_that_breaks_no_ties_is_told() -> None:
+    with pytest.raises(LookupError, match="OnlyFails has no hook break_tie"):
+        PluginHarness(OnlyFails).break_tie(make_pod())
 
 
 def harness_of(config: dict[str, object], *plugins: type) -> SchedulerHarness:

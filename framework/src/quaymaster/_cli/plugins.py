@@ -205,7 +205,8 @@ def check_plugins(
 
 
 def _points(plugin: RegisteredPlugin) -> list[str]:
-    return [point.key for point in plugin.extension_points if point.key]
+    names = (point.key or point.field for point in plugin.extension_points)
+    return [name for name in names if name]
 
 
 def _kinds(plugin: RegisteredPlugin) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import attrs
 
 from quaymaster._config.fields import integer, matching
+from quaymaster._config.model import RANDOM
 from quaymaster._config.settings import ClientConnection, Extender, LeaderElection
 
 __all__ = [
@@ -75,6 +76,8 @@ class ProfileDocument:
     Attributes:
         scheduler_name: What pods choose it by, in ``spec.schedulerName``.
         percentage_of_nodes_to_score: Overrides the one of the whole configuration.
+        tie_breaker: Who chooses among the nodes with the highest total: random, name
+            (the smallest one), or a plugin. kube-scheduler does not know this field.
         plugins: Which plugins it calls, by extension point.
         plugin_config: The arguments of its plugins.
     """
@@ -83,6 +86,7 @@ class ProfileDocument:
     percentage_of_nodes_to_score: int | None = attrs.field(
         default=None, validator=integer(0, _ALL)
     )
+    tie_breaker: str = RANDOM
     plugins: Mapping[str, PluginSet] = attrs.field(factory=dict)
     plugin_config: tuple[PluginConfig, ...] = ()
 

@@ -10,7 +10,12 @@ import attrs
 from quaymaster._config.args import args_kind
 from quaymaster._config.document import API_VERSION, KIND
 from quaymaster._config.duration import format_duration
-from quaymaster._config.model import EnabledPlugin, ProfileConfig, SchedulerConfig
+from quaymaster._config.model import (
+    RANDOM,
+    EnabledPlugin,
+    ProfileConfig,
+    SchedulerConfig,
+)
 from quaymaster._config.points import MULTI_POINT, POINTS, WILDCARD
 from quaymaster._config.records import RecordField, is_record, record_fields
 from quaymaster._objects import Time
@@ -44,6 +49,8 @@ def _profile(profile: ProfileConfig) -> dict[str, object]:
     document: dict[str, object] = {"schedulerName": profile.scheduler_name}
     if profile.percentage_of_nodes_to_score is not None:
         document["percentageOfNodesToScore"] = profile.percentage_of_nodes_to_score
+    if profile.tie_breaker != RANDOM:  # kube-scheduler refuses the field
+        document["tieBreaker"] = profile.tie_breaker
     # Without this, loading would merge the default profile in again.
     plugins: dict[str, object] = {MULTI_POINT: {"disabled": [{"name": WILDCARD}]}}
     for key, enabled in profile.plugins.items():

@@ -48,6 +48,11 @@ def profile_plugins(config: SchedulerConfig) -> Sequence[str]:
 
 
 def plugin_names(profile: ProfileConfig) -> Sequence[str]:
-    """The plugins of a profile, each once, in the order of its extension points."""
-    listed = (one.name for plugins in profile.plugins.values() for one in plugins)
+    """The plugins of a profile, each once, in the order of its extension points.
+
+    The one that breaks ties is the last, if it does nothing else.
+    """
+    listed = [one.name for plugins in profile.plugins.values() for one in plugins]
+    if profile.tie_breaking_plugin:
+        listed.append(profile.tie_breaking_plugin)
     return list(dict.fromkeys(listed))

@@ -1,6 +1,7 @@
 """A complete configuration, as the engine reads it."""
 
 from collections.abc import Mapping
+from typing import Final
 
 import attrs
 
@@ -8,7 +9,23 @@ from quaymaster._config.settings import ClientConnection, Extender, LeaderElecti
 from quaymaster._errors import Problem
 from quaymaster._versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 
-__all__ = ["EnabledPlugin", "ProfileConfig", "SchedulerConfig"]
+__all__ = [
+    "BY_NAME",
+    "RANDOM",
+    "TIE_BREAKERS",
+    "EnabledPlugin",
+    "ProfileConfig",
+    "SchedulerConfig",
+]
+
+RANDOM: Final = "random"
+"""The tie breaker that draws, as kube-scheduler does."""
+
+BY_NAME: Final = "name"
+"""The tie breaker that takes the node with the smallest name."""
+
+TIE_BREAKERS: Final = (RANDOM, BY_NAME)
+"""The tie breakers that are no plugins."""
 
 
 @attrs.frozen(kw_only=True)
@@ -32,6 +49,8 @@ class ProfileConfig:
     Attributes:
         scheduler_name: What pods choose this profile by.
         percentage_of_nodes_to_score: Overrides the scheduler's; None takes that.
+        tie_breaker: Who chooses among the nodes with the highest total: ``random``,
+            ``name`` (the smallest one), or the name of a plugin with `break_tie`.
         plugins: Extension point key (``preFilter``) -> its plugins in order. Every
             point is there, also without plugins.
         plugin_args: Plugin name -> an instance of its ``Args``, for every enabled
@@ -41,9 +60,15 @@ class ProfileConfig:
 
     scheduler_name: str
     percentage_of_nodes_to_score: int | None = None
+    tie_breaker: str = RANDOM
     plugins: Mapping[str, tuple[EnabledPlugin, ...]]
     plugin_args: Mapping[str, object]
     kubernetes: Kubernetes = DEFAULT_KUBERNETES
+
+    @property
+    def tie_breaking_plugin(self) -> str:
+        """The name of the plugin that breaks ties; empty if none does."""
+        return "" if self.tie_breaker in TIE_BREAKERS else self.tie_breaker
 
 
 @attrs.frozen(kw_only=True)

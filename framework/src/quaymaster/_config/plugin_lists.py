@@ -16,6 +16,7 @@ from quaymaster._config.points import (
     WILDCARD,
     WITHOUT_EFFECT,
 )
+from quaymaster._config.tie_breakers import breaks_ties
 from quaymaster._registry.registry import PluginRegistry, RegisteredPlugin
 from quaymaster._suggestions import did_you_mean
 from quaymaster._versions.kubernetes import Kubernetes
@@ -23,6 +24,8 @@ from quaymaster._versions.kubernetes import Kubernetes
 __all__ = ["check_keys", "resolve_plugins"]
 
 _INSTALL = "; pip install 'quaymaster[default]' installs what the default profile needs"
+
+_NAMED_ELSEWHERE = "; what breaks ties is named in tieBreaker"
 
 
 def check_keys(
@@ -92,7 +95,8 @@ def _usable(
             usable[entry.name] = plugin
             if not any(point.key for point in plugin.extension_points):
                 what = "has no hook of any extension point, so nothing would call it"
-                findings.add(entry.path, f"{plugin} {what}", entry.source)
+                hint = _NAMED_ELSEWHERE if breaks_ties(plugin) else ""
+                findings.add(entry.path, f"{plugin} {what}{hint}", entry.source)
     return usable
 
 

@@ -6,9 +6,10 @@ from quaymaster._config.args import resolve_args
 from quaymaster._config.document import ProfileDocument
 from quaymaster._config.findings import Findings
 from quaymaster._config.merge import EntrySets, entry_sets, merge_sets
-from quaymaster._config.model import ProfileConfig
+from quaymaster._config.model import TIE_BREAKERS, ProfileConfig
 from quaymaster._config.naming import join_path
 from quaymaster._config.plugin_lists import check_keys, resolve_plugins
+from quaymaster._config.tie_breakers import resolve_tie_breaker
 from quaymaster._registry.registry import PluginRegistry
 from quaymaster._versions.kubernetes import Kubernetes
 
@@ -80,6 +81,14 @@ class _Given:
             self.sets, self.plugins_path, registry, findings, kubernetes
         )
         enabled = {plugin.name for point in plugins.values() for plugin in point}
+        tie_breaker = resolve_tie_breaker(
+            self.profile.tie_breaker,
+            join_path(self.path, "tieBreaker"),
+            registry,
+            findings,
+        )
+        if tie_breaker not in TIE_BREAKERS:
+            enabled.add(tie_breaker)
         args = resolve_args(
             self.profile.plugin_config,
             join_path(self.path, "pluginConfig"),
@@ -92,6 +101,7 @@ class _Given:
         return ProfileConfig(
             scheduler_name=self.name,
             percentage_of_nodes_to_score=None if asked is None else percentage(asked),
+            tie_breaker=tie_breaker,
             plugins=plugins,
             plugin_args=args,
             kubernetes=kubernetes,

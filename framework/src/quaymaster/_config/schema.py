@@ -13,7 +13,9 @@ from quaymaster._config.document import (
     PluginSet,
     ProfileDocument,
 )
+from quaymaster._config.model import TIE_BREAKERS
 from quaymaster._config.points import IDLE, MULTI_POINT, PLUGIN_SETS, POINTS
+from quaymaster._config.tie_breakers import breaks_ties
 from quaymaster._config.type_schema import DIALECT, Definitions, Schema
 from quaymaster._registry.registry import PluginRegistry, RegisteredPlugin
 
@@ -35,6 +37,7 @@ def config_schema(registry: PluginRegistry) -> dict[str, object]:
     definitions.amend(Document, "apiVersion", {"const": API_VERSION})
     definitions.amend(Document, "kind", {"const": KIND})
     definitions.amend(ProfileDocument, "plugins", _plugins(plugins, definitions))
+    definitions.amend(ProfileDocument, "tieBreaker", {"enum": _tie_breakers(plugins)})
     _describe_args(plugins, definitions)
     return {
         "$schema": DIALECT,
@@ -42,6 +45,11 @@ def config_schema(registry: PluginRegistry) -> dict[str, object]:
         **document,
         "$defs": definitions.named,
     }
+
+
+def _tie_breakers(plugins: Mapping[str, RegisteredPlugin]) -> list[str]:
+    named = (name for name, plugin in plugins.items() if breaks_ties(plugin))
+    return [*TIE_BREAKERS, *named]
 
 
 def _plugins(

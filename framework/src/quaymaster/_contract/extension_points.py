@@ -25,6 +25,7 @@ from quaymaster._contract.hookspecs import (
     ReservePlugin,
     ScorePlugin,
     SignPlugin,
+    TieBreakPlugin,
 )
 
 __all__ = ["EXTENSION_POINTS", "ExtensionPoint"]
@@ -41,6 +42,8 @@ class ExtensionPoint:
         hooks: The names of those hooks, the defining one first.
         twins: Scalar hook -> its batch twin.
         weighted: Whether a profile gives plugins a weight here.
+        field: The field of a profile that names the one plugin here; empty if plugins
+            come in by being enabled.
     """
 
     key: str
@@ -48,6 +51,7 @@ class ExtensionPoint:
     hooks: tuple[str, ...]
     twins: Mapping[str, str] = attrs.field(factory=dict)
     weighted: bool = False
+    field: str = ""
 
     @property
     def hook(self) -> str:
@@ -80,6 +84,7 @@ EXTENSION_POINTS: tuple[ExtensionPoint, ...] = (
     _point("postFilter", PostFilterPlugin),
     _point("preScore", PreScorePlugin),
     _point("score", ScorePlugin, twins={"score": "score_nodes"}, weighted=True),
+    _point("", TieBreakPlugin, field="tieBreaker"),
     _point("reserve", ReservePlugin),
     _point("permit", PermitPlugin),
     _point("preBind", PreBindPlugin),

@@ -75,7 +75,7 @@ from quaymaster._contract.results import (
 )
 from quaymaster._contract.status import Status
 from quaymaster._objects import Pod
-from quaymaster._state.arrays import Int64Array, Rows
+from quaymaster._state.arrays import Int64Array, RowArray, Rows
 from quaymaster._state.node_info import NodeInfo
 from quaymaster._state.node_table import NodeTable
 
@@ -95,6 +95,7 @@ __all__ = [
     "ReservePlugin",
     "ScorePlugin",
     "SignPlugin",
+    "TieBreakPlugin",
 ]
 
 
@@ -514,6 +515,42 @@ class ScorePlugin(Protocol):
         Returns:
             The normalised scores, same shape and dtype; None leaves them as they are.
             An array that the plugin keeps, or a constant, is right here, too.
+        """
+
+
+class TieBreakPlugin(Protocol):
+    """Choose among the nodes with the highest total. One per profile, by its name.
+
+    A profile says who chooses: ``tieBreaker: MyPlugin``. Without that, ties are broken
+    at random, as in kube-scheduler, and this hook is never called. The plugin need not
+    be enabled anywhere; if it is, the same instance does both.
+    """
+
+    @hookspec(since="0.2")
+    def break_tie(
+        self, state: CycleState, pod: Pod, nodes: NodeTable, tied: RowArray
+    ) -> int | Status:
+        """Name the node that the pod gets.
+
+        Called when several nodes have the highest total, after all scores; without any
+        Score plugin, all feasible nodes have the same. Not called when one node is
+        alone in front, when only one is feasible, or when the pod fits on the node that
+        it is nominated to. Scores are there only as far as ``score`` or
+        ``normalize_score`` wrote them into the state.
+
+        The answer is not remembered. Whatever is random in it comes from
+        `Handle.random`, so that a run can be repeated.
+
+        Args:
+            state: This pod's scratch space; read what earlier hooks wrote.
+            pod: The pod being scheduled.
+            nodes: The columns of all nodes; never write to them.
+            tied: Shape ``(N,)``, dtype intp, ascending, at least two: the rows of the
+                tied nodes, as an index into any column; never write to it.
+
+        Returns:
+            One of ``tied``, such as ``tied[nodes.pod_count[tied].argmin()]``. A Status
+            fails the attempt.
         """
 
 

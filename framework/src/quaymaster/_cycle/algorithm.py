@@ -11,6 +11,7 @@ from typing import Final, Protocol, TypeAlias
 import attrs
 import numpy as np
 
+from quaymaster._config.model import RANDOM
 from quaymaster._contract.cycle_state import CycleState
 from quaymaster._contract.status import Status
 from quaymaster._cycle.attempt import Attempt
@@ -23,6 +24,7 @@ from quaymaster._cycle.pre_filter import PreFilterStation, restricted_rows
 from quaymaster._cycle.sampling import NodeOrder, nodes_to_find, sample
 from quaymaster._cycle.score_call import PluginScores
 from quaymaster._cycle.scoring import Ranking, Scores, ScoreStation, Ties
+from quaymaster._cycle.ties import TieBreaker
 from quaymaster._extenders.chain import NO_EXTENDERS, Extenders
 from quaymaster._objects import Pod
 from quaymaster._runtime.profile import Profile
@@ -39,13 +41,16 @@ _ALL: Final = 100
 
 
 class Check(Protocol):
-    """Sees the two results of every attempt: the feasible nodes, and their ranking."""
+    """Sees the results of every attempt: feasible nodes, ranking, the chosen one."""
 
     def found(self, attempt: Attempt, found: Feasible | FitError, /) -> None:
         """See which nodes are feasible."""
 
     def ranked(self, ranking: Ranking | Status, /) -> None:
         """See how the feasible nodes of the same attempt were ranked."""
+
+    def chosen(self, row: int, /) -> None:
+        """See which of the best nodes of the same attempt was chosen."""
 
 
 class Algorithm:
@@ -58,6 +63,7 @@ class Algorithm:
         order: The order of sampling.
         percentage: How many of the feasible nodes to find, at least.
         extenders: Those that have a say.
+        tie_breaker: Chooses among the best nodes; None leaves it to whoever schedules.
 
     Attributes:
         pre_filter: The PreFilter station.
@@ -66,6 +72,7 @@ class Algorithm:
         score: The PreScore and Score station.
         filters: Finds the feasible nodes; by default by asking `filter`.
         scores: Ranks them; by default `score`.
+        tie_breaker: The same.
     """
 
     def __init__(
@@ -76,7 +83,9 @@ class Algorithm:
         order: NodeOrder,
         percentage: int,
         extenders: Extenders = NO_EXTENDERS,
+        tie_breaker: TieBreaker | None = None,
     ) -> None:
+        self.tie_breaker = tie_breaker
         self.pre_filter = PreFilterStation(profile.plan("preFilter"))
         self.filter = FilterStation(profile.plan("filter"), self.pre_filter)
         self.post_filter = PostFilterStation(profile.plan("postFilter"))
@@ -92,7 +101,9 @@ class Algorithm:
         self._asks_extenders = bool(extenders)
         self._is_scored = bool(self.score) or extenders.prioritizes
         # Whoever comes first will do, unless somebody compares them.
-        self._compares = self._is_scored or extenders.filters
+        self._compares = (
+            self._is_scored or extenders.filters or profile.config.tie_breaker != RANDOM
+        )
         self._looks_at_all = self._compares and percentage >= _ALL
         self._check: Check | None = None
         self._chosen: int | None = None
@@ -160,7 +171,11 @@ class Algorithm:
             self._check.ranked(ranking)
         if isinstance(ranking, Status):
             return FitError(ranking)
-        best = pick_node(nodes, ranking.best_rows())
+        best = self.choose(attempt, found, ranking, pick_node)
+        if isinstance(best, Status):
+            return FitError(best)
+        if self._check is not None:
+            self._check.chosen(best)
         node = self._node(found, best)
         return Decision(node, count, evaluated, found.rows, found.diagnosis)
 
@@ -240,6 +255,26 @@ class Algorithm:
         for extra in self.extender_scores(attempt.pod, found):
             total = total + extra.weighted
         return Ranking(rows, total)
+
+    def choose(
+        self, attempt: Attempt, found: Feasible, ranking: Ranking, pick_node: PickNode
+    ) -> int | Status:
+        """Return the row that the pod gets, or the Error of the tie breaker.
+
+        Args:
+            attempt: The attempt.
+            found: The feasible nodes.
+            ranking: How they were ranked.
+            pick_node: Breaks ties unless the profile has a tie breaker.
+        """
+        best = ranking.best_rows()
+        if self.tie_breaker is None:
+            return pick_node(self.nodes_of(found), best)
+        if len(best) == 1:
+            return int(best[0])
+        # A copy: a memo goes on with its own, and a plugin may keep what it gets.
+        rows = np.array(best, dtype=np.intp)
+        return self.tie_breaker.choose(attempt.on(self.nodes_of(found)), rows)
 
     def nodes_of(self, found: Feasible) -> NodeTable:
         """Return the table that the feasible rows are rows of."""

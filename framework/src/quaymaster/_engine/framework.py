@@ -11,12 +11,13 @@ from contextlib import ExitStack
 import attrs
 
 from quaymaster._binding.stations import BindingStations
-from quaymaster._config.model import ProfileConfig, SchedulerConfig
+from quaymaster._config.model import BY_NAME, ProfileConfig, SchedulerConfig
 from quaymaster._contract.cluster_events import resource_of
 from quaymaster._contract.options import SchedulerOptions
 from quaymaster._contract.status import Status
 from quaymaster._cycle.algorithm import Algorithm
 from quaymaster._cycle.sampling import NodeOrder
+from quaymaster._cycle.ties import PlainSmallestName, TieBreaker, tie_breaker_of
 from quaymaster._engine.handle import EngineHandle, Services
 from quaymaster._engine.measured_stations import (
     PointTimes,
@@ -155,7 +156,7 @@ class FrameworkBuilder:
             raise
         own = config.percentage_of_nodes_to_score
         wanted = percentage if own is None else own
-        plain = self._decider(profile, wanted, extenders)
+        plain = self._decider(profile, wanted, extenders, tie_breaker_of(profile))
         handle.attach(plain)
         framework = Framework(
             profile=profile,
@@ -210,11 +211,18 @@ class FrameworkBuilder:
             handle.filters.remember(lasting)
         if not self.options.verify:
             return algorithm
-        slow = self._decider(profile.without_twins(), percentage, handle.extenders)
+        by_name = PlainSmallestName() if profile.config.tie_breaker == BY_NAME else None
+        slow = self._decider(
+            profile.without_twins(), percentage, handle.extenders, by_name
+        )
         return algorithm.checked_by(Recheck(slow, self.options.verify, signatures))
 
     def _decider(
-        self, profile: Profile, percentage: int, extenders: Extenders
+        self,
+        profile: Profile,
+        percentage: int,
+        extenders: Extenders,
+        tie_breaker: TieBreaker | None,
     ) -> Algorithm:
         return Algorithm(
             profile,
@@ -223,6 +231,7 @@ class FrameworkBuilder:
             order=self.order,
             percentage=percentage,
             extenders=extenders,
+            tie_breaker=tie_breaker,
         )
 
 

@@ -13,6 +13,7 @@ from quaymaster._cycle.diagnosis import Diagnosis
 from quaymaster._cycle.scoring import Ranking
 from quaymaster._errors import VerificationError
 from quaymaster._memo.signatures import Signatures
+from quaymaster._state.arrays import RowArray
 from quaymaster._state.node_table import NodeTable
 
 __all__ = ["Recheck"]
@@ -40,6 +41,7 @@ class Recheck:
         self._signatures = signatures
         self._seen = 0
         self._again: tuple[Attempt, Feasible] | None = None
+        self._best: tuple[Attempt, RowArray] | None = None
 
     def found(self, attempt: Attempt, found: Feasible | FitError) -> None:
         """Compare the signature, the feasible nodes, and why the others were rejected.
@@ -47,7 +49,7 @@ class Recheck:
         Raises:
             VerificationError: They differ.
         """
-        self._again = None
+        self._again = self._best = None
         self._seen += 1
         if self._seen % self._every:
             return
@@ -83,6 +85,25 @@ class Recheck:
         )
         if differences and not self._is_outdated():
             raise VerificationError(again.pod.key, differences)
+        if isinstance(expected, Ranking):
+            nodes = self._slow.nodes_of(feasible)
+            self._best = again.on(nodes), _best_rows(expected)
+
+    def chosen(self, row: int) -> None:
+        """Compare the chosen node, if there is a slow way to choose.
+
+        Raises:
+            VerificationError: They differ.
+        """
+        tie_breaker = self._slow.tie_breaker
+        if self._best is None or tie_breaker is None:
+            return
+        again, best = self._best
+        wanted = tie_breaker.choose(again, best)
+        if wanted != row:
+            names = again.nodes.names_at(np.array([row, wanted], dtype=np.intp))
+            text = f"{names[0]} was chosen of the best, expected {names[1]}"
+            raise VerificationError(again.pod.key, [text])
 
     def _is_outdated(self) -> bool:
         """Whether a plugin answers otherwise now than when the attempt began."""
@@ -121,12 +142,14 @@ def _best_difference(
     nodes: NodeTable, ranked: Ranking, expected: Ranking
 ) -> Iterator[str]:
     """Compare the best rows: they are remembered apart from the totals."""
-    found, wanted = (
-        np.array(one.best_rows(), dtype=np.intp) for one in (ranked, expected)
-    )
+    found, wanted = _best_rows(ranked), _best_rows(expected)
     if not np.array_equal(found, wanted):
         names = [" ".join(nodes.names_at(rows)) or "none" for rows in (found, wanted)]
         yield f"the best of them are {names[0]}, expected {names[1]}"
+
+
+def _best_rows(ranking: Ranking) -> RowArray:
+    return np.array(ranking.best_rows(), dtype=np.intp)
 
 
 def _differences(

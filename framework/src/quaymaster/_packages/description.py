@@ -31,7 +31,8 @@ class HookDescription:
 
     Attributes:
         name: The hook.
-        point: The key of its extension point; empty for hooks of the whole plugin.
+        point: The key of its extension point, or the field of a profile that names its
+            plugin; empty for hooks of the whole plugin.
         twin: Its batch twin, if the plugin has that, too; or empty.
         wraps: Whether it is a wrapper around the hooks of other plugins.
         age: Since when there is such a hook, and for how long.
@@ -137,7 +138,7 @@ def _hooks(plugin: type) -> Iterator[HookDescription]:
                 twin = twins.get(name, "")
                 yield HookDescription(
                     name=name,
-                    point=point.key,
+                    point=point.key or point.field,
                     twin=twin if twin in own else "",
                     wraps=is_wrapper(getattr(plugin, name)),
                     age=point.age(name),

@@ -35,7 +35,7 @@ class Verdict:
 
     Attributes:
         decided: The decision; of several best nodes it is theirs, if that is one.
-        best: How many nodes were equally good.
+        best: How many nodes were equally good, and none of them to be preferred.
     """
 
     decided: Decided
@@ -135,7 +135,8 @@ class Judge:
         except Exception as error:
             return Verdict(Decided(message=describe_exception(error)), 0)
         if isinstance(found, Decision):
-            return Verdict(Decided(node=found.node.name), choice.best)
+            # Where the profile breaks ties itself, there is no choice.
+            return Verdict(Decided(node=found.node.name), choice.best or 1)
         return Verdict(self._unfit(pod, found), 0)
 
     def explain(self, pod: Pod) -> Explanation:

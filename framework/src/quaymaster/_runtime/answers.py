@@ -182,6 +182,15 @@ def _score(plugin: str, hook: str, answer: object, _size: int) -> object:
     return number
 
 
+def _row(plugin: str, hook: str, answer: object, _size: int) -> object:
+    """Return the row as a plain integer; NumPy's integers are what columns give."""
+    if isinstance(answer, Status):
+        return answer
+    if not isinstance(answer, (int, np.integer)) or isinstance(answer, bool):
+        return unexpected(plugin, hook, answer, "one of the rows or Status")
+    return int(answer)
+
+
 def _scores(plugin: str, hook: str, answer: object, size: int) -> object:
     if not isinstance(answer, np.ndarray):
         return answer
@@ -323,6 +332,7 @@ EXPECTED: Final[Mapping[str, ExpectedAnswer]] = {
         good=f"answer is None or {_ARRAY}scores.shape",
         size="len(scores)",
     ),
+    "break_tie": ExpectedAnswer(kinds=None, accept=_row, good="type(answer) is int"),
     "reserve": _STATUS,
     "unreserve": _NOTHING,
     "verify_reserve": ExpectedAnswer(kinds=None, accept=_sentences, good="False"),

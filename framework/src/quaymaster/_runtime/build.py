@@ -17,6 +17,7 @@ from typing import Final
 
 import pluggy
 
+from quaymaster._config.kinds import plugin_names
 from quaymaster._config.model import EnabledPlugin, ProfileConfig
 from quaymaster._contract.cluster_events import ClusterEventWithHint, EventResource
 from quaymaster._contract.declarations import PodUse, Scope
@@ -116,7 +117,7 @@ class _Builder:
         self._plugins: dict[str, object] = {}
 
     def build(self) -> Profile:
-        for name in self._names():
+        for name in plugin_names(self._config):
             self._plugins[name] = self._construct(name)
             self._register(name)
         warn_of_deprecated_hooks(self._manager, self._registry.describe)
@@ -135,6 +136,7 @@ class _Builder:
             events={name: self._events(name) for name in self._plugins},
             sign=sign,
             sign_telling=self._sign(self._guards),
+            break_tie=self._break_tie(),
             remembered=[name for name in known if not self._imagines(name)],
             skipping=[name for name in known if self._imagines(name)],
             skips=self._skips(known),
@@ -157,13 +159,6 @@ class _Builder:
     def _implementations(self) -> Implementations:
         """The implementations of hooks; only once all plugins are registered."""
         return Implementations(self._manager, _HOOKS)
-
-    def _names(self) -> Iterable[str]:
-        return dict.fromkeys(
-            enabled.name
-            for plugins in self._config.plugins.values()
-            for enabled in plugins
-        )
 
     def _construct(self, name: str) -> object:
         try:
@@ -309,6 +304,19 @@ class _Builder:
             if ask is not None and name not in known and not self._is_wrapped(name):
                 found[name] = ask
         return found
+
+    def _break_tie(self) -> HookFunction | None:
+        name = self._config.tie_breaking_plugin
+        if not name:
+            return None
+        hook = "break_tie"
+        wrapping = self._implementations.wrapper_names(hook)
+        wrappers = [one for one in self._plugins if one in wrapping]
+        function = self._implementations.compile(hook, name, wrappers, self._guards)
+        if function is None:
+            problem = f"is the tie breaker but has no hook {hook!r}"
+            raise self._error(name, problem)
+        return function
 
     def _error(self, plugin: str, problem: str) -> ProfileError:
         where = self._registry.describe(plugin)

@@ -39,8 +39,16 @@ class HookTrace:
             node=call.node,
             rows=rows,
             seconds=call.seconds,
-            **_answer(call.answer),
+            **(_chosen(call) or _answer(call.answer)),
         )
+
+
+def _chosen(call: HookCall) -> Mapping[str, object]:
+    """Which node broke a tie; nothing if the call was none of that, or failed."""
+    nodes, row = call.nodes, call.answer
+    if call.hook != "break_tie" or nodes is None or not isinstance(row, int):
+        return {}
+    return {"answer": nodes.names_at(np.array([row], dtype=np.intp))[0]}
 
 
 def _answer(answer: object) -> Mapping[str, object]:

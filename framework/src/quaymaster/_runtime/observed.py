@@ -106,7 +106,7 @@ def _maker(hook: str, offered: tuple[str, ...]) -> Callable[..., HookFunction]:
         pod=_given(offered, {"pod": "pod", "queued": "queued.pod"}, "None"),
         node=_given(offered, {"node": "node.name", "node_name": "node_name"}, "''"),
         nodes=_given(offered, {"nodes": "nodes"}, "None"),
-        rows=_given(offered, {"rows": "rows"}, "None"),
+        rows=_given(offered, {"rows": "rows", "tied": "tied"}, "None"),
     )
     names: dict[str, Any] = {"__name__": __name__}  # the module that tracebacks show
     exec(compiled(source, f"observed hook with ({given}): {hook}"), names)

@@ -50,6 +50,7 @@ class Profile:
         events: Plugin name -> the events it registered; None if it has no such hook.
         sign: Plugin name -> its ``sign_pod``, for the plugins that have one.
         sign_telling: The same, telling of failures, for pods that some cannot sign.
+        break_tie: The hook of the plugin that breaks ties; None if none does.
         remembered: The plugins whose answers for a node may be remembered.
         skipping: The plugins of which only a Skip at PreFilter may be remembered.
         skips: Plugin name -> its ``skips_depend_on``, for plugins that are asked in
@@ -64,6 +65,7 @@ class Profile:
     events: Mapping[str, Sequence[ClusterEventWithHint] | None]
     sign: Mapping[str, HookFunction]
     sign_telling: Mapping[str, HookFunction]
+    break_tie: HookFunction | None = None
     remembered: Sequence[str]
     skipping: Sequence[str]
     skips: Mapping[str, HookFunction]

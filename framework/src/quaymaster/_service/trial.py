@@ -12,10 +12,11 @@ from quaymaster._contract.cycle_state import CycleState
 from quaymaster._contract.status import Status
 from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.decisions import FitError
-from quaymaster._cycle.scoring import Ranking
+from quaymaster._cycle.scoring import Ties
 from quaymaster._engine.framework import Framework
 from quaymaster._engine.scheduler import Scheduler
 from quaymaster._objects import Pod
+from quaymaster._state.node_table import NodeTable
 
 __all__ = ["Trial", "Tried"]
 
@@ -105,12 +106,14 @@ class Trial:
         ranking = algorithm.rank(attempt, found)
         if isinstance(ranking, Status):
             return _refused(pod, ranking)
-        info = algorithm.nodes_of(found).infos[self._pick(ranking)]
+        row = algorithm.choose(attempt, found, ranking, self._pick)
+        if isinstance(row, Status):
+            return _refused(pod, row)
+        info = algorithm.nodes_of(found).infos[row]
         assert info is not None, "only rows with nodes are feasible"
         return self._reserved(framework.binding, state, pod, info.name)
 
-    def _pick(self, ranking: Ranking) -> int:
-        rows = ranking.best_rows()
+    def _pick(self, _nodes: NodeTable, rows: Ties) -> int:
         return int(rows[int(self._random.random() * len(rows))])
 
     def _reserved(

@@ -18,6 +18,7 @@ from quaymaster._state.arrays import BoolArray, Int64Array, RowArray, Rows
 from quaymaster._state.coded_column import CodedColumn
 from quaymaster._state.host_port_rows import HostPortRows
 from quaymaster._state.image_states import add_images, remove_images
+from quaymaster._state.name_ranks import NameRanks
 from quaymaster._state.node_info import ImageState, NodeInfo
 from quaymaster._state.pod_sums import PodSums
 from quaymaster._state.resource_rows import (
@@ -73,6 +74,7 @@ class NodeTable:
         self._labels: dict[str, CodedColumn[str]] = {}
         self._host_ports = HostPortRows()
         self._rows: Rows | None = None
+        self._name_ranks: NameRanks | None = None
 
     def __len__(self) -> int:
         return len(self._row_of)
@@ -112,6 +114,16 @@ class NodeTable:
         if sums.unwritten:
             sums.write()
         return sums.pod_count
+
+    @property
+    def name_ranks(self) -> Int64Array:
+        """How many nodes have a smaller name, shape ``(C,)``, dtype int64.
+
+        Sorted on the first call, then kept.
+        """
+        if self._name_ranks is None:
+            self._name_ranks = NameRanks(self.infos, self.capacity)
+        return self._name_ranks.column
 
     @property
     def rows(self) -> Rows:
@@ -281,6 +293,8 @@ class NodeTable:
         self._rows = None
         self._put(info, row)
         self.row_history.came(row, info.name)
+        if self._name_ranks is not None:
+            self._name_ranks.came(row, info.name)
         add_images(self.images, info)
         self._host_ports.add(info)
 
@@ -289,6 +303,8 @@ class NodeTable:
         row = info.row
         del self._row_of[info.name]
         self.row_history.went(row, info.name)
+        if self._name_ranks is not None:
+            self._name_ranks.went(info.name)
         self.infos[row] = None
         self._free_rows.append(row)
         self._rows = None
@@ -370,6 +386,8 @@ class NodeTable:
         self.allowed_pods = np.pad(self.allowed_pods, (0, more))
         self.unschedulable = np.pad(self.unschedulable, (0, more))
         self.taints.grow(capacity)
+        if self._name_ranks is not None:
+            self._name_ranks.grow(capacity)
         for column in self._labels.values():
             column.grow(capacity)
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from quaymaster._config.kinds import kinds_read
 from quaymaster._config.load import parse_config
+from quaymaster._config.tie_breakers import breaks_ties
 from quaymaster._contract.handle import Handle
 from quaymaster._contract.hook_marks import hookimpl
 from quaymaster._contract.queueing import QueuedPodInfo
@@ -11,7 +12,7 @@ from quaymaster._contract.status import Status
 from quaymaster._engine.framework import Framework, FrameworkBuilder
 from quaymaster._engine.handle import Services
 from quaymaster._objects import ApiObject
-from quaymaster._registry.registry import PluginRegistry
+from quaymaster._registry.registry import PluginRegistry, RegisteredPlugin
 from quaymaster._runtime.guards import HookGuards, Watch
 from quaymaster._versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 
@@ -86,7 +87,7 @@ def build_alone(
         if not any(registry[name].extends(key) for name in plugins):
             registry = registry.with_plugin(stand_in)
             names.append(stand_in.__name__)
-    document = _document(names, plugin.__name__, args)
+    document = _document(names, registry[plugin.__name__], args)
     config = parse_config(
         document, registry, source="PluginHarness", kubernetes=kubernetes
     )
@@ -100,9 +101,16 @@ def build_alone(
 
 
 def _document(
-    names: Iterable[str], plugin: str, args: Mapping[str, object] | None
+    names: Sequence[str],
+    plugin: RegisteredPlugin,
+    args: Mapping[str, object] | None,
 ) -> object:
-    profile: dict[str, object] = {
+    profile: dict[str, object] = {}
+    if breaks_ties(plugin):
+        profile["tieBreaker"] = plugin.name
+        if not any(point.key for point in plugin.extension_points):
+            names = [name for name in names if name != plugin.name]
+    profile |= {
         "plugins": {
             "multiPoint": {
                 "disabled": [{"name": "*"}],
@@ -111,7 +119,7 @@ def _document(
         }
     }
     if args is not None:
-        profile["pluginConfig"] = [{"name": plugin, "args": dict(args)}]
+        profile["pluginConfig"] = [{"name": plugin.name, "args": dict(args)}]
     return {
         "apiVersion": "kubescheduler.config.k8s.io/v1",
         "kind": "KubeSchedulerConfiguration",

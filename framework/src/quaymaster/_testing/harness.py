@@ -273,6 +273,31 @@ class PluginHarness(HarnessBase):
                 return QueueingHint.QUEUE
         return QueueingHint.SKIP
 
+    def break_tie(self, pod: Pod, *names: str) -> str:
+        """Return the node that the plugin chooses, in the attempt that `score` began.
+
+        Args:
+            pod: The pod to place.
+            *names: The nodes with the highest total; by default all nodes.
+
+        Raises:
+            ContractError: The answer is none of their rows.
+            LookupError: The plugin has no ``break_tie``.
+            PluginStatusError: The hook gave a status instead.
+        """
+        hook = self._framework.profile.break_tie
+        if hook is None:
+            raise LookupError(f"{self._name} has no hook break_tie")
+        call = Call(self._name, 1, {"break_tie": hook})
+        nodes = self.snapshot.nodes
+        rows = nodes.rows_of(names or nodes.names_at(nodes.rows))
+        row = _value(self._ask(call, "break_tie", self.state, pod, nodes, rows.copy()))
+        if row not in rows.tolist():
+            listed = ", ".join(map(str, rows.tolist()))
+            text = f"break_tie returned {row!r}, expected one of the rows {listed}"
+            raise ContractError(f"plugin '{self._name}': {text}")
+        return nodes.names_at(np.array([row], dtype=np.intp))[0]
+
     def reserve(self, pod: Pod, node_name: str) -> Status | None:
         """Let the plugin reserve a node, in the attempt that `filter` began."""
         call = self._call("reserve")

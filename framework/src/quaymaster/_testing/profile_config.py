@@ -12,6 +12,7 @@ def profile_config(
     args: Mapping[str | type, Mapping[str, object]] | None = None,
     weights: Mapping[str | type, int] | None = None,
     scheduler_name: str = "default-scheduler",
+    tie_breaker: str | type | None = None,
 ) -> dict[str, object]:
     """Make a configuration of one profile: the default one with some changes.
 
@@ -23,6 +24,8 @@ def profile_config(
         args: Plugin -> its arguments, as they stand in a configuration file.
         weights: Plugin -> the weight of its scores.
         scheduler_name: The profile's name.
+        tie_breaker: Who chooses among the nodes with the highest total: ``"random"``,
+            which is the default, ``"name"``, or a plugin.
 
     Returns:
         The document, for `SchedulerHarness` or `quaymaster.config.parse_config`.
@@ -43,6 +46,8 @@ def profile_config(
         "schedulerName": scheduler_name,
         "plugins": {"multiPoint": multi_point},
     }
+    if tie_breaker is not None:
+        profile["tieBreaker"] = _name(tie_breaker)
     if args:
         profile["pluginConfig"] = [
             {"name": _name(plugin), "args": dict(values)}

@@ -37,6 +37,8 @@ class Answers:
         score: Node -> its raw score, or a status; for the nodes that pass.
         normalized: Node -> its score after NormalizeScore, or a status; for the same
             nodes.
+        tied: The rows that the plugin had to choose from; empty if it had not to.
+        tie: What it chose.
     """
 
     pre_enqueue: object = None
@@ -44,6 +46,8 @@ class Answers:
     rejected: Mapping[str, object] = attrs.field(factory=dict)
     score: Mapping[str, object] = attrs.field(factory=dict)
     normalized: Mapping[str, object] = attrs.field(factory=dict)
+    tied: Sequence[int] = ()
+    tie: object = None
 
 
 @attrs.frozen
@@ -102,9 +106,14 @@ def answers(bench: Bench, pod: Pod) -> Answers:
         )
     ]
     raw = _scores(bench, state, pod, names)
-    return attrs.evolve(
-        known, rejected=rejected, score=raw, normalized=_normal(bench, state, pod, raw)
-    )
+    normalized = _normal(bench, state, pod, raw)
+    known = attrs.evolve(known, rejected=rejected, score=raw, normalized=normalized)
+    is_failed = any(isinstance(one, Status) for one in normalized.values())
+    if is_failed or len(names) < 2 or not subject.has("break_tie"):
+        return known
+    rows = bench.snapshot.nodes.rows_of(names)
+    tie = bench.ask("break_tie", state, pod, bench.snapshot.nodes, rows.copy())
+    return attrs.evolve(known, tied=rows.tolist(), tie=tie)
 
 
 def is_open(prepared: object) -> bool:

@@ -20,6 +20,7 @@ from quaymaster._testing.contract.scores import NORMALIZATION, SCORE_RANGE
 from quaymaster._testing.contract.signature import SIGNATURE
 from quaymaster._testing.contract.skips import BINDING_SKIPS, SKIPS
 from quaymaster._testing.contract.sort_keys import SORT_KEYS
+from quaymaster._testing.contract.ties import TIES
 from quaymaster._testing.contract.twin import TWIN
 
 __all__ = ["CHECKS"]
@@ -36,6 +37,7 @@ CHECKS: Final[Mapping[str, Check]] = {
         STALENESS,
         SCORE_RANGE,
         NORMALIZATION,
+        TIES,
         SIGNATURE,
         SCOPE,
         SKIPS,
