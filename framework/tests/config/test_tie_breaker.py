@@ -32,33 +32,33 @@ class Lowest:
 WITH_LOWEST = REGISTRY.with_plugin(Lowest)
 
 
-def parsed(
+def config_with(
     profile: dict[str, object], registry: PluginRegistry = WITH_LOWEST
 ) -> SchedulerConfig:
     document = {**HEADER, "profiles": [profile]}
     return parse_config(document, registry, defaults=DEFAULTS)
 
 
-def profile_of(
+def profile_with(
     profile: dict[str, object], registry: PluginRegistry = WITH_LOWEST
 ) -> ProfileConfig:
-    return parsed(profile, registry).profiles[0]
+    return config_with(profile, registry).profiles[0]
 
 
 @pytest.mark.parametrize("profile", [{}, {"tieBreaker": None}])
 def test_ties_are_broken_at_random_by_default(profile: dict[str, object]) -> None:
-    found = profile_of(profile)
+    found = profile_with(profile)
     assert (found.tie_breaker, found.tie_breaking_plugin) == ("random", "")
 
 
 @pytest.mark.parametrize("name", ["random", "name"])
 def test_two_tie_breakers_need_no_plugin(name: str) -> None:
-    found = profile_of({"tieBreaker": name}, REGISTRY)
+    found = profile_with({"tieBreaker": name}, REGISTRY)
     assert (found.tie_breaker, found.tie_breaking_plugin) == (name, "")
 
 
 def test_plugin_that_breaks_ties_need_not_be_enabled() -> None:
-    found = profile_of({"tieBreaker": "Lowest"})
+    found = profile_with({"tieBreaker": "Lowest"})
     assert (found.tie_breaker, found.tie_breaking_plugin) == ("Lowest", "Lowest")
     assert not any(
         one.name == "Lowest" for plugins in found.plugins.values() for one in plugins
@@ -79,13 +79,13 @@ def test_profiles_break_ties_each_in_their_own_way() -> None:
 
 @pytest.mark.parametrize("name", ["random", "name", "Lowest"])
 def test_dumped_configuration_breaks_ties_in_the_same_way(name: str) -> None:
-    config = parsed({"tieBreaker": name})
+    config = config_with({"tieBreaker": name})
     document = dump_config(config)
     assert parse_config(document, WITH_LOWEST, defaults=DEFAULTS) == config
 
 
 def test_kube_scheduler_can_read_a_dump_without_a_tie_breaker_of_ours() -> None:
-    document = cast(dict[str, Any], dump_config(parsed({"tieBreaker": "random"})))
+    document = cast(dict[str, Any], dump_config(config_with({"tieBreaker": "random"})))
     assert "tieBreaker" not in document["profiles"][0]
 
 
