@@ -1,5 +1,7 @@
 """An input and metrics for experiments; other processes can import them."""
 
+import os
+import signal
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -17,7 +19,7 @@ from quaymaster.experiments import (
 from quaymaster.simulation import Run, Step
 from quaymaster.testing import make_node, make_pod
 
-__all__ = ["LogBook", "Ships"]
+__all__ = ["LogBook", "Ships", "StormyShips"]
 
 
 @attrs.frozen(kw_only=True)
@@ -89,3 +91,27 @@ class LogBook(Metric):
         return Measured(
             values={"": text, "at": run.now}, curves=[Curve(name="x", x=[1], y=[None])]
         )
+
+
+@attrs.frozen(kw_only=True)
+class StormyShips(Ships):
+    """Pods that something bad happens to before they are made.
+
+    Attributes:
+        harm: ``raise``: it fails; ``die``: the process ends each time; ``die once``:
+            it ends the first time.
+        marker: The file that says that it has ended once.
+    """
+
+    harm: str = ""
+    marker: str = "marker"
+
+    def make(self, context: InputContext) -> Workload:
+        """Do the harm, and make the pods if that can still be done."""
+        marker = context.folder / self.marker
+        if self.harm == "raise":
+            raise LookupError("no berth is left")
+        if self.harm == "die" or (self.harm == "die once" and not marker.exists()):
+            marker.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().make(context)

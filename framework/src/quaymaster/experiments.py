@@ -12,6 +12,13 @@ from quaymaster._experiments.load import load_experiment, parse_experiment
 from quaymaster._experiments.metrics import Curve, Measured, Metric
 from quaymaster._experiments.offers import Used
 from quaymaster._experiments.running import RunResult, run_cell
+from quaymaster._experiments.sweeping import (
+    FailedRun,
+    SweepProgress,
+    SweepProgressFn,
+    SweepResult,
+    sweep,
+)
 
 __all__ = [
     "Arrival",
@@ -20,14 +27,19 @@ __all__ = [
     "Experiment",
     "ExperimentErrors",
     "ExperimentInput",
+    "FailedRun",
     "InputContext",
     "Measured",
     "Metric",
     "Part",
     "RunResult",
+    "SweepProgress",
+    "SweepProgressFn",
+    "SweepResult",
     "Used",
     "Workload",
     "load_experiment",
     "parse_experiment",
     "run_cell",
+    "sweep",
 ]

@@ -29,6 +29,7 @@ _COMMANDS: Final = {
     "serve": "serve.command",
     "simulate": "simulate.command",
     "snapshot": "snapshot.command",
+    "sweep": "sweep.command",
     "ui": "ui.command",
     "version": "version.command",
     "what-if": "what_if.command",

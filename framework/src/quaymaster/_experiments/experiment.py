@@ -71,6 +71,7 @@ class Experiment:
     Attributes:
         name: What it is called.
         file: Where it stands.
+        sha256: The hash of its text.
         description: What it is about.
         kubernetes: The Kubernetes whose scheduler decides.
         plugins: Plugins beside the installed ones: name -> ``package.module:Class``.
@@ -84,6 +85,7 @@ class Experiment:
 
     name: str
     file: str
+    sha256: str
     description: str = ""
     kubernetes: Kubernetes
     plugins: Mapping[str, str] = attrs.field(factory=dict)
@@ -98,6 +100,11 @@ class Experiment:
     def folder(self) -> Path:
         """The folder that other files are relative to."""
         return Path(self.file).parent
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """The first columns of the results, which tell runs from one another."""
+        return ("input", "profile", *self.parameters, "seed", "repetition")
 
     @property
     def cells(self) -> Sequence[Cell]:

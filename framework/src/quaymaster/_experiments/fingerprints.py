@@ -4,6 +4,7 @@ import functools
 import hashlib
 import importlib.util
 import json
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
@@ -16,7 +17,7 @@ from quaymaster._experiments.experiment import Cell, Experiment, Part, registry_
 from quaymaster._experiments.offers import INPUTS
 from quaymaster._versions.kubernetes import written_gates
 
-__all__ = ["Code", "Fingerprints", "code_of"]
+__all__ = ["Code", "Fingerprints", "code_of", "hash_of"]
 
 _OWN: Final = "quaymaster"
 _DIGITS: Final = 32
@@ -51,7 +52,7 @@ class Fingerprints:
         self.files: dict[str, str] = {}
         self.code = tuple(map(code_of, sorted(_packages(experiment))))
         self._inputs = {id(one): self._input(one) for one in experiment.inputs}
-        self._common = _hash(
+        self._common = hash_of(
             {
                 "kubernetes": experiment.kubernetes.version,
                 "gates": written_gates(experiment.kubernetes.feature_gates),
@@ -66,7 +67,7 @@ class Fingerprints:
 
     def of(self, cell: Cell) -> str:
         """Return the hash of a run: two that are equal give the same results."""
-        return _hash(
+        return hash_of(
             {
                 "common": self._common,
                 "input": self._inputs[id(cell.input)],
@@ -78,14 +79,15 @@ class Fingerprints:
 
     def _input(self, part: Part) -> str:
         assert part.used is not None
-        reads = INPUTS.build(part.used).reads(self._experiment.folder)
+        folder = self._experiment.folder
+        reads = INPUTS.build(part.used).reads(folder)
         files = {}
         for path in sorted(_files(reads)):
             text = str(path)
             if text not in self.files:
                 self.files[text] = hashlib.sha256(path.read_bytes()).hexdigest()
-            files[text] = self.files[text]
-        return _hash([part.used.origin, dict(part.used.parameters), files])
+            files[os.path.relpath(path, folder)] = self.files[text]
+        return hash_of([part.used.origin, dict(part.used.parameters), files])
 
 
 @functools.cache
@@ -128,6 +130,7 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
             yield path
 
 
-def _hash(value: object) -> str:
+def hash_of(value: object) -> str:
+    """Hash plain data, the order of keys aside."""
     text = json.dumps(value, sort_keys=True, default=str, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -1,5 +1,6 @@
 """Loads experiment files: experiments that are ready to run."""
 
+import hashlib
 import itertools
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -74,7 +75,8 @@ def parse_experiment(text: str | bytes, *, file: str = "experiment.yaml") -> Exp
     findings.extend("", mistakes)
     if not isinstance(made, Document) or mistakes:
         raise ExperimentErrors(findings.problems)
-    return _Loading(file, made, findings).experiment()
+    digest = hashlib.sha256(content).hexdigest()
+    return _Loading(file, made, findings, digest).experiment()
 
 
 class _Loading:
@@ -84,13 +86,17 @@ class _Loading:
         file: Where it stands.
         document: What it says.
         findings: Where mistakes are noted.
+        sha256: The hash of its text.
     """
 
-    def __init__(self, file: str, document: Document, findings: Findings) -> None:
+    def __init__(
+        self, file: str, document: Document, findings: Findings, sha256: str
+    ) -> None:
         self._file = file
         self._folder = Path(file).parent
         self._document = document
         self._findings = findings
+        self._sha256 = sha256
         self._problems: list[Problem] = []
 
     def experiment(self) -> Experiment:
@@ -130,6 +136,7 @@ class _Loading:
         return Experiment(
             name=document.name or Path(self._file).name.partition(".")[0],
             file=self._file,
+            sha256=self._sha256,
             description=document.description,
             kubernetes=kubernetes,
             plugins=document.plugins,

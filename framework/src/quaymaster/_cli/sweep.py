@@ -1,0 +1,143 @@
+"""``quaymaster sweep``."""
+
+import sys
+from pathlib import Path
+
+import click
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from quaymaster._cli.output import print_line, warn
+from quaymaster._cli.terminal import progress_console, shows_progress
+from quaymaster._errors import counted
+from quaymaster._experiments.load import load_experiment
+from quaymaster._experiments.sweeping import (
+    SweepProgress,
+    SweepProgressFn,
+    SweepResult,
+    sweep,
+)
+
+__all__ = ["command"]
+
+SOME_FAILED = 1
+_SHOWN = 5
+
+
+@click.command("sweep")
+@click.argument("file", metavar="FILE", type=click.Path())
+@click.option(
+    "--out",
+    "folder",
+    metavar="DIR",
+    type=click.Path(),
+    help="Where the results go. [default: the name of FILE with -results behind it]",
+)
+@click.option(
+    "--workers",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="How many processes make runs. [default: one for each processor]",
+)
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    default="",
+    help="The Dask scheduler whose workers make the runs, such as "
+    "tcp://10.0.0.1:8786, instead of processes on this machine.",
+)
+@click.option(
+    "--verify",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=0,
+    help="Make every Nth decision a second time, with scalar hooks alone and nothing "
+    "remembered; a run in which anything differs fails.",
+)
+@click.option(
+    "--stop-at-failure", is_flag=True, help="Make no more runs once one has failed."
+)
+@click.option("--list", "only_list", is_flag=True, help="Print the runs, make none.")
+def command(
+    file: str,
+    folder: str | None,
+    workers: int | None,
+    scheduler: str,
+    verify: int,
+    stop_at_failure: bool,
+    only_list: bool,
+) -> None:
+    """Make all runs of an experiment: inputs x profiles x parameters x seeds.
+
+    FILE says what is run and what is measured. The results are tables in Parquet and
+    CSV. A sweep may be stopped at any moment: the same command goes on, and does not
+    make again what is done. The exit code is 1 if a run fails.
+    """
+    experiment = load_experiment(file)
+    if only_list:
+        for cell in experiment.cells:
+            print_line(str(cell))
+        return
+    out = Path(file).name.partition(".")[0] + "-results" if folder is None else folder
+    with _progress_bar() as progress:
+        result = sweep(
+            experiment,
+            out,
+            workers=workers,
+            scheduler=scheduler,
+            verify=verify,
+            stop_at_failure=stop_at_failure,
+            on_progress=_showing_in(progress),
+        )
+    _print(result)
+    if result.failed:
+        sys.exit(SOME_FAILED)
+
+
+def _progress_bar() -> Progress:
+    return Progress(
+        TextColumn("runs"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.description}"),
+        console=progress_console(sys.stderr),
+        transient=True,
+        disable=not shows_progress(sys.stderr),
+    )
+
+
+def _showing_in(progress: Progress) -> SweepProgressFn:
+    task = progress.add_task("", total=None)
+
+    def update(now: SweepProgress) -> None:
+        told = [] if now.seconds_left is None else [f"{_span(now.seconds_left)} left"]
+        told += [f"{now.failed} failed"] if now.failed else []
+        progress.update(
+            task,
+            completed=now.done + now.failed,
+            total=now.total,
+            description=", ".join(told),
+        )
+
+    return update
+
+
+def _print(result: SweepResult) -> None:
+    for one in result.failed[:_SHOWN]:
+        warn(f"failed: {one.cell}: {one.cause}")
+    if len(result.failed) > _SHOWN:
+        warn(f"{len(result.failed) - _SHOWN} more failed: see {result.folder}/runs.csv")
+    known = result.total - result.made - len(result.failed) - result.missing
+    print_line(
+        f"{counted(result.total, 'run')}: {result.made} made, {known} done before, "
+        f"{len(result.failed)} failed"
+    )
+    print_line(f"results: {result.folder}")
+
+
+def _span(seconds: float) -> str:
+    """A time as people say it."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

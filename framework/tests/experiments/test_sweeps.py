@@ -1,0 +1,221 @@
+"""Sweeps: each run is made once, whatever happens meanwhile, and kept in tables."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from pyarrow import parquet  # type: ignore[import-untyped]  # it has no stubs
+
+from quaymaster.experiments import (
+    SweepProgress,
+    SweepResult,
+    load_experiment,
+    sweep,
+)
+from tests.kit.experiments import Ships, StormyShips
+from tests.kit.programs import run_program
+
+HEAD = """
+apiVersion: simulation.quaymaster.io/v1alpha1
+kind: Experiment
+metrics: [{name: placed, parameters: {every: 1}}, {name: preemptions}]
+"""
+
+
+def ships(**harm: str) -> str:
+    """An input of ships; the parameter ``harm`` says what happens to them."""
+    kind = StormyShips if harm else Ships
+    return f"{{name: ships, use: '{kind.__module__}:{kind.__name__}'}}"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """An experiment of four runs."""
+    found = tmp_path / "voyages.yaml"
+    found.write_text(
+        f"{HEAD}inputs: [{ships()}]\nseeds: [1, 2]\n"
+        "parameters: [{name: pods, input: pods, values: [1, 3]}]\n"
+    )
+    return found
+
+
+def stormy(folder: Path, *harm: str) -> Path:
+    """An experiment with a run for each kind of harm."""
+    found = folder / "storm.yaml"
+    found.write_text(
+        f"{HEAD}inputs: [{ships(harm='any')}]\n"
+        f"parameters: [{{name: harm, input: harm, values: {list(harm)}}}]\n"
+    )
+    return found
+
+
+def swept(
+    file: Path, *, workers: int = 1, stop_at_failure: bool = False
+) -> SweepResult:
+    return sweep(
+        load_experiment(file),
+        file.parent / "out",
+        workers=workers,
+        stop_at_failure=stop_at_failure,
+    )
+
+
+def rows_of(file: Path) -> list[dict[str, str]]:
+    with file.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def test_tables_have_a_row_for_each_run_and_for_each_point(file: Path) -> None:
+    result = swept(file)
+    assert (result.total, result.made, result.failed) == (4, 4, ())
+    assert parquet.read_table(result.folder / "results.parquet").to_pylist() == [
+        {
+            "input": "ships",
+            "profile": "default",
+            "pods": pods,
+            "seed": seed,
+            "repetition": 0,
+            "placed": min(pods, 2),
+            "placed.arrivals": pods,
+            "placed.pending": max(pods - 2, 0),
+            "preemptions": 0,
+        }
+        for pods in (1, 3)
+        for seed in (1, 2)
+    ]
+    points = parquet.read_table(result.folder / "curves.parquet").to_pylist()
+    assert [(one["pods"], one["seed"], one["x"], one["y"]) for one in points] == [
+        (1, 1, 1.0, 1.0),
+        (1, 2, 1.0, 1.0),
+        *((3, seed, x, min(x, 2.0)) for seed in (1, 2) for x in (1.0, 2.0, 3.0)),
+    ]
+    assert [one["placed"] for one in rows_of(result.folder / "results.csv")] == [
+        *("1", "1", "2", "2")
+    ]
+
+
+def test_it_does_not_matter_how_many_processes_there_are(file: Path) -> None:
+    alone = swept(file).folder / "results.parquet"
+    before = alone.read_bytes()
+    alone.unlink()
+    for one in (file.parent / "out" / "done").iterdir():
+        one.unlink()
+    assert swept(file, workers=3).made == 4
+    assert alone.read_bytes() == before
+
+
+def test_what_is_done_is_not_done_again(file: Path) -> None:
+    swept(file)
+    again = swept(file)
+    assert (again.total, again.made) == (4, 0)
+    file.write_text(file.read_text().replace("seeds: [1, 2]", "seeds: [2, 3]"))
+    more = swept(file)
+    assert (more.total, more.made) == (4, 2)
+    assert {one["seed"] for one in rows_of(more.folder / "results.csv")} == {"2", "3"}
+
+
+def test_what_decides_otherwise_is_done_again(tmp_path: Path) -> None:
+    (tmp_path / "pods.yaml").write_text(
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n"
+        "spec: {containers: [{name: c, image: i}]}\n"
+    )
+    profile = tmp_path / "mine.yaml"
+    profile.write_text(
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+    )
+    file = tmp_path / "experiment.yaml"
+    file.write_text(
+        f"{HEAD}inputs: [{{name: a, parameters: {{nodes: ['1:cpu=1,memory=1Gi'], "
+        "files: [pods.yaml]}}]\nprofiles: [{name: mine, config: mine.yaml}]\n"
+    )
+    assert swept(file).made == 1
+    profile.write_text(profile.read_text() + "podMaxBackoffSeconds: 20\n")
+    assert swept(file).made == 1
+    pods = tmp_path / "pods.yaml"
+    pods.write_text(pods.read_text().replace("name: a", "name: b"))
+    assert swept(file).made == 1
+    assert swept(file).made == 0
+
+
+def test_a_run_that_fails_is_told_and_stops_nothing_else(tmp_path: Path) -> None:
+    result = swept(stormy(tmp_path, "raise", "none"))
+    [failed] = result.failed
+    assert failed.cell.labels["harm"] == "raise"
+    assert failed.cause.startswith("LookupError: no berth is left (")
+    assert "Traceback" in failed.traceback
+    [row] = rows_of(result.folder / "results.csv")
+    assert row["harm"] == "none"
+    first, second = rows_of(result.folder / "runs.csv")
+    assert (first["status"], first["cause"]) == ("failed", failed.cause)
+    assert second["status"] == "done"
+
+
+def test_a_sweep_may_stop_at_the_first_failure(tmp_path: Path) -> None:
+    result = swept(stormy(tmp_path, "raise", "none"), stop_at_failure=True)
+    assert (len(result.failed), result.missing) == (1, 1)
+
+
+def test_a_process_that_dies_is_replaced_and_its_run_made_again(tmp_path: Path) -> None:
+    result = swept(stormy(tmp_path, "none", "die once", "also none"))
+    assert (result.made, result.failed) == (3, ())
+
+
+def test_a_run_that_kills_its_process_each_time_is_a_failure(tmp_path: Path) -> None:
+    result = swept(stormy(tmp_path, "die", "none"))
+    [failed] = result.failed
+    assert failed.cause == "its process ended 3 times, at last with exit code -9"
+    assert result.made == 1
+
+
+def test_progress_tells_how_many_are_done_and_how_long_the_rest_takes(
+    file: Path,
+) -> None:
+    told: list[SweepProgress] = []
+    folder = file.parent / "out"
+    sweep(load_experiment(file), folder, workers=1, on_progress=told.append)
+    assert [(one.done, one.failed, one.total) for one in told] == [
+        (done, 0, 4) for done in range(5)
+    ]
+    assert told[0].seconds_left is None
+    assert told[1].seconds_left is not None
+    assert told[1].seconds_left > 0
+    assert told[4].seconds_left == 0
+
+
+def test_results_say_where_they_come_from(file: Path) -> None:
+    folder = swept(file).folder
+    told = json.loads((folder / "provenance.json").read_text())
+    assert told["runs"] == 4
+    assert told["kubernetes"] == "1.37"
+    assert {"quaymaster", "quaymaster-node-resources-fit"} <= set(told["distributions"])
+    assert {"quaymaster", "quaymaster_node_resources_fit", "tests"} <= set(told["code"])
+    assert told["configurations"][0]["profile"] == "default"
+    assert len(told["configurations"][0]["sha256"]) == 64
+    assert told["cpuSeconds"] > 0
+
+
+def test_the_command_says_what_was_made_and_where_it_is(file: Path) -> None:
+    told = run_program(["quaymaster", "sweep", file.name], file.parent, file.parent)
+    assert (told.code, told.errors) == (0, "")
+    assert told.output == (
+        "4 runs: 4 made, 0 done before, 0 failed\nresults: voyages-results\n"
+    )
+
+
+def test_the_command_tells_failures_and_fails(tmp_path: Path) -> None:
+    words = ["quaymaster", "sweep", stormy(tmp_path, "raise", "none").name]
+    told = run_program([*words, "--out", "mine"], tmp_path, tmp_path)
+    assert told.code == 1
+    assert told.errors.startswith("failed: input ships, profile default, harm raise,")
+    assert told.output == ("2 runs: 1 made, 0 done before, 1 failed\nresults: mine\n")
+
+
+def test_the_command_lists_runs(file: Path) -> None:
+    told = run_program(
+        ["quaymaster", "sweep", file.name, "--list"], file.parent, file.parent
+    )
+    first, *others = told.output.splitlines()
+    assert first == "input ships, profile default, pods 1, seed 1, repetition 0"
+    assert len(others) == 3
+    assert [one.name for one in file.parent.iterdir()] == [file.name]
