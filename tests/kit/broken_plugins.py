@@ -441,6 +441,35 @@ class KeepsWhatItReserved(Seats):
         """Gives nothing back."""
 
 
+class RemembersItsChoice(Plugin):
+    """Chooses, and looks at its own memory instead of the pod."""
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self.taken: set[str] = set()
+
+    @hookimpl
+    def filter(self, node: NodeInfo) -> Status | None:
+        return NO if node.name in self.taken else None
+
+    @hookimpl
+    def reserve(self, state: CycleState, node_name: str) -> Status | None:
+        state.annotate("example.com/seat", node_name)
+        self.taken.add(node_name)
+        return None
+
+    @hookimpl
+    def unreserve(self, node_name: str) -> None:
+        self.taken.discard(node_name)
+
+
+class BindsWithoutChoices(Plugin):
+    @hookimpl
+    def bind(self, pod: Pod, node_name: str) -> Status | None:
+        self.handle.cluster.bind(pod, node_name)
+        return None
+
+
 # Queue --------------------------------------------------------------------------------
 
 
@@ -656,6 +685,8 @@ BROKEN: Sequence[tuple[type, str, str]] = [
     (UnreservesOnlyWhatItHas, "unreserve", "fails without reserve: raised KeyError"),
     (UnreservesTwice, "unreserve", "without reserve, filter says Unschedulable"),
     (KeepsWhatItReserved, "unreserve", "after reserve, filter says Unschedulable"),
+    (RemembersItsChoice, "choices", "reserve: filter says success for node 'n0', ex"),
+    (BindsWithoutChoices, "binding", "bind: binds without the annotations that"),
     (MixesKeys, "sort keys", "keys do not compare: TypeError"),
     (EverybodyFirst, "sort keys", "are each less"),
     (DrawsLots, "sort keys", "for the same queued pod"),

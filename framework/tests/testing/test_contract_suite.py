@@ -63,6 +63,8 @@ CHECKS = [
     "imagining",
     "clones",
     "unreserve",
+    "choices",
+    "binding",
     "sort keys",
     "hints",
     "events",

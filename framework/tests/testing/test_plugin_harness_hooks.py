@@ -3,6 +3,7 @@
 from collections.abc import Hashable
 
 import pytest
+from msgspec.structs import replace
 
 from quaymaster import (
     CycleState,
@@ -27,6 +28,7 @@ from quaymaster.testing import (
     make_pod,
     profile_config,
 )
+from tests.kit.device_share import COUNT, DEVICE, DeviceShare, make_sharer, with_device
 
 _COUNT = StateKey[int]("Count")
 FULL = Status.unschedulable("full")
@@ -210,3 +212,18 @@ def test_hooks_that_fail_are_told() -> None:
         harness.assert_no_errors()
     harness.errors.clear()
     harness.assert_no_errors()
+
+
+@pytest.mark.parametrize("is_there", [False, True], ids=["new", "on the node already"])
+def test_pod_is_on_its_node_while_it_is_reserved(is_there: bool) -> None:
+    pod = make_sharer(name="p", wants=600)
+    pods = [with_device(make_sharer(name="q", node="n"), 0)]
+    if is_there:
+        pods.append(replace(pod, node_name="n"))
+    node = make_node(name="n", labels={COUNT: "2"})
+    harness = PluginHarness(DeviceShare, nodes=[node], pods=pods)
+    assert harness.reserve(pod, "n") is None
+    assert harness.state.annotations == {DEVICE: "1"}
+    info = harness.snapshot.get("n")
+    assert info is not None
+    assert len(info.pods) == len(pods)

@@ -299,11 +299,23 @@ class PluginHarness(HarnessBase):
         return nodes.names_at(np.array([row], dtype=np.intp))[0]
 
     def reserve(self, pod: Pod, node_name: str) -> Status | None:
-        """Let the plugin reserve a node, in the attempt that `filter` began."""
-        call = self._call("reserve")
-        answer: Status | None = self._ask(
-            call, "reserve", self.state, _on(pod, node_name), node_name
-        )
+        """Let the plugin reserve a node, in the attempt that `filter` began.
+
+        Meanwhile the pod is on the node in `snapshot`, as it is in a scheduler. What
+        the plugin has chosen for the pod is in ``state.annotations``.
+        """
+        call, assumed = self._call("reserve"), _on(pod, node_name)
+        node = self.snapshot.get(node_name)
+        is_new = node is None or pod.uid not in node.pods
+        if is_new:
+            self.snapshot.add_pod(assumed)
+        try:
+            answer: Status | None = self._ask(
+                call, "reserve", self.state, assumed, node_name
+            )
+        finally:
+            if is_new:
+                self.snapshot.remove_pod(assumed)
         return answer
 
     def unreserve(self, pod: Pod, node_name: str) -> None:

@@ -1,6 +1,7 @@
 """A bench: one plugin at work on a small cluster that the suite changes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import cast
 
 import msgspec
@@ -21,7 +22,7 @@ from quaymaster._testing.contract.subject import HOOKS, Subject
 from quaymaster._testing.makers.nodes import make_node
 from quaymaster._testing.still import FixedObjects
 
-__all__ = ["Bench", "HookFailedError", "on_node"]
+__all__ = ["Bench", "HookFailedError"]
 
 
 class HookFailedError(QuaymasterError):
@@ -112,6 +113,16 @@ class Bench:
                 self.snapshot.add_pod(obj)
         self._objects.put(obj)
 
+    @contextmanager
+    def assuming(self, pod: Pod, node_name: str) -> Iterator[Pod]:
+        """Have a pod on a node that does not run there yet, as from Reserve on."""
+        assumed = msgspec.structs.replace(pod, node_name=node_name)
+        self.snapshot.add_pod(assumed)
+        try:
+            yield assumed
+        finally:
+            self.snapshot.remove_pod(assumed)
+
     def remove(self, obj: ApiObject) -> None:
         """Remove an object."""
         if isinstance(obj, Node):
@@ -183,8 +194,3 @@ def _problem_of(error: BaseException) -> str:
     if isinstance(error, PluginError):
         return str(error).removeprefix(f"plugin '{error.plugin}': {error.hook} ")
     return f"raised {describe_exception(error)}"
-
-
-def on_node(pod: Pod, node_name: str) -> Pod:
-    """Return a pod as it is assumed on a node."""
-    return msgspec.structs.replace(pod, node_name=node_name)

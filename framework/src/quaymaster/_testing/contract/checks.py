@@ -6,6 +6,7 @@ from typing import Final
 from quaymaster._testing.contract.annotations import ANNOTATIONS
 from quaymaster._testing.contract.arguments import ARGUMENTS
 from quaymaster._testing.contract.check import Check
+from quaymaster._testing.contract.choices import BINDING, CHOICES
 from quaymaster._testing.contract.determinism import DETERMINISM, STALENESS
 from quaymaster._testing.contract.events import EVENTS, HINTS
 from quaymaster._testing.contract.failures import FAILURES
@@ -46,6 +47,8 @@ CHECKS: Final[Mapping[str, Check]] = {
         CLONES,
         UNRESERVE,
         BINDING_SKIPS,
+        CHOICES,
+        BINDING,
         SORT_KEYS,
         HINTS,
         EVENTS,

@@ -3,7 +3,7 @@
 from quaymaster._contract.cycle_state import CycleState
 from quaymaster._objects import Pod
 from quaymaster._testing.contract.answers import answers, difference, is_open
-from quaymaster._testing.contract.bench import Bench, HookFailedError, on_node
+from quaymaster._testing.contract.bench import Bench, HookFailedError
 from quaymaster._testing.contract.check import Check, fail
 from quaymaster._testing.contract.small_cluster import SmallCluster
 from quaymaster._testing.contract.subject import Subject
@@ -32,13 +32,14 @@ def _ask_in_order(bench: Bench, pod: Pod, when: str, hooks: tuple[str, ...]) -> 
     node = passing[0]
     if bench.subject.has("filter"):
         bench.ask("filter", state, pod, node)
-    for hook in hooks:
-        try:
-            bench.ask(hook, state, on_node(pod, node.name), node.name)
-        except HookFailedError as failure:
-            if hook == "reserve":
-                raise
-            fail(hook, f"fails {when}: {failure.problem}", pod, node.node)
+    with bench.assuming(pod, node.name) as assumed:
+        for hook in hooks:
+            try:
+                bench.ask(hook, state, assumed, node.name)
+            except HookFailedError as failure:
+                if hook == "reserve":
+                    raise
+                fail(hook, f"fails {when}: {failure.problem}", pod, node.node)
     changed = difference(answers(bench, pod), expected)
     if changed is not None:
         text = f"{when}, {changed.hook} says {changed} as before"

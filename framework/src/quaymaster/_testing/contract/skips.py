@@ -8,7 +8,7 @@ from quaymaster._contract.declarations import Revised, skips_binding
 from quaymaster._contract.status import Status
 from quaymaster._objects import Pod
 from quaymaster._testing.contract.answers import answers, difference, shown
-from quaymaster._testing.contract.bench import Bench, on_node
+from quaymaster._testing.contract.bench import Bench
 from quaymaster._testing.contract.check import Check, fail
 from quaymaster._testing.contract.small_cluster import SmallCluster
 from quaymaster._testing.contract.subject import Subject
@@ -81,13 +81,14 @@ def _ask_to_bind(subject: Subject, cluster: SmallCluster, _other: SmallCluster) 
         if not cluster.nodes or bench.pre_filter(state, pod) != _SKIP:
             continue
         expected, node = answers(bench, pod), cluster.nodes[0]
-        for hook, idle in _IDLE.items():
-            if not subject.has(hook):
-                continue
-            said = bench.ask(hook, state, on_node(pod, node.name), node.name)
-            if said != idle:
-                text = f"{shown(said)} for a pod that pre_filter skips, but the class"
-                fail(hook, f"{text} says skips_binding", pod, node)
+        with bench.assuming(pod, node.name) as assumed:
+            for hook, idle in _IDLE.items():
+                if not subject.has(hook):
+                    continue
+                said = bench.ask(hook, state, assumed, node.name)
+                if said != idle:
+                    text = f"{shown(said)} for a pod that pre_filter skips, but the"
+                    fail(hook, f"{text} class says skips_binding", pod, node)
         changed = difference(answers(bench, pod), expected)
         if changed is not None:
             text = f"after it, for a pod that is skipped, {changed.hook} says {changed}"

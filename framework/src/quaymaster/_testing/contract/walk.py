@@ -13,7 +13,7 @@ from quaymaster._testing.contract.answers import (
     normalized,
     prepare_scores,
 )
-from quaymaster._testing.contract.bench import Bench, on_node
+from quaymaster._testing.contract.bench import Bench
 from quaymaster._testing.makers.queued_pods import make_queued_pod
 
 __all__ = ["walk"]
@@ -81,7 +81,8 @@ def _walk_scores(bench: Bench, state: CycleState, pod: Pod, names: list[str]) ->
 
 
 def _walk_binding(bench: Bench, state: CycleState, pod: Pod, name: str) -> None:
-    assumed = on_node(pod, name)
-    for hook in ("reserve", "permit", "pre_bind_pre_flight", "post_bind", "unreserve"):
-        if bench.subject.has(hook):
-            bench.ask(hook, state, assumed, name)
+    hooks = ("reserve", "permit", "pre_bind_pre_flight", "post_bind", "unreserve")
+    with bench.assuming(pod, name) as assumed:
+        for hook in hooks:
+            if bench.subject.has(hook):
+                bench.ask(hook, state, assumed, name)
