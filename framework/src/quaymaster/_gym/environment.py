@@ -105,7 +105,7 @@ class SchedulingEnv(gymnasium.Env[_Columns, Action]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[_Columns, _Info]:
-        """Begin an episode; see `gymnasium.Env.reset`.
+        """Begin an episode; as all environments do.
 
         Args:
             seed: The seed of the workload and of whatever is drawn.
@@ -130,7 +130,7 @@ class SchedulingEnv(gymnasium.Env[_Columns, Action]):
         return self._observation(), self._info()
 
     def step(self, action: Action) -> tuple[_Columns, float, bool, bool, _Info]:
-        """Take a decision, or more of them; see `gymnasium.Env.step`.
+        """Take a decision, or more of them; as all environments do.
 
         Args:
             action: An action of the space.
