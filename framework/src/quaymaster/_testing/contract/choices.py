@@ -29,6 +29,7 @@ def _ask_choices(subject: Subject, cluster: SmallCluster, _other: SmallCluster) 
         chosen = _reserved(bench, pod)
         if chosen is None:
             continue
+        # Identity: pods that are drawn may be equal, and one of them was chosen.
         others = tuple(other for other in cluster.pending if other is not pod)
         after = attrs.evolve(cluster, pods=(*cluster.pods, chosen), pending=others)
         restarted = Bench(subject, after)
