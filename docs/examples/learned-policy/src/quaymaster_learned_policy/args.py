@@ -1,0 +1,31 @@
+"""The arguments of LearnedPolicy."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import attrs
+from quaymaster.config import ArgsError
+
+from quaymaster_learned_policy.columns import NAMES
+
+__all__ = ["LEARNED", "LearnedPolicyArgs"]
+
+LEARNED: Final = (-0.21, -0.75, -1.32, 1.96, 2.23, -0.82, -0.42, -0.02)
+"""What ``python -m quaymaster_learned_policy.train`` found."""
+
+
+@attrs.frozen(kw_only=True)
+class LearnedPolicyArgs:
+    """The arguments of LearnedPolicy.
+
+    Attributes:
+        weights: One number for each of `columns.NAMES`; by default what was learned.
+    """
+
+    weights: tuple[float, ...] = LEARNED
+
+    def validate(self) -> Iterator[ArgsError]:
+        """Whether there are as many weights as columns."""
+        if len(self.weights) != len(NAMES):
+            text = f"expected {len(NAMES)} numbers, got {len(self.weights)}"
+            yield ArgsError("weights", text)
