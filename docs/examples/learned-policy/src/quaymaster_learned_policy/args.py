@@ -10,7 +10,7 @@ from quaymaster_learned_policy.columns import NAMES
 
 __all__ = ["LEARNED", "LearnedPolicyArgs"]
 
-LEARNED: Final = (-0.21, -0.75, -1.32, 1.96, 2.23, -0.82, -0.42, -0.02)
+LEARNED: Final = (-0.47, -1.83, -1.45, 2.89, 3.00, -0.43, -1.37, -0.93)
 """What ``python -m quaymaster_learned_policy.train`` found."""
 
 
