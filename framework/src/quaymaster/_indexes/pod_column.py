@@ -54,7 +54,7 @@ class PodColumn(Generic[V, RowT]):
         self._array: Int64Array = self._zeros(0)
 
     def of(self, nodes: NodeTable) -> Int64Array:
-        """Return the column, up to date, to be indexed with the rows of a twin like others.
+        """Return the column, up to date, to be indexed with rows, as others are.
 
         Args:
             nodes: The snapshot's table, as twins are given it.
