@@ -1,4 +1,4 @@
-"""Makes the reference pages: extension points, modules, plugins, scenario files.
+"""Makes the reference pages: extension points, modules, plugins, files.
 
 ``python -m tests.docs.reference`` writes them; a test holds them up to date.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 from quaymaster import hookspecs
 from quaymaster.hookspecs import EXTENSION_POINTS, ExtensionPoint
 from quaymaster.scheduler import PluginRegistry
-from tests.docs import scenario_files
+from tests.docs import experiment_files, scenario_files
 from tests.docs.modules import modules_page
 
 __all__ = [
@@ -67,6 +67,8 @@ def write() -> None:
     PLUGINS.write_text(plugin_index(), encoding="utf-8")
     MODULES.write_text(modules_page(), encoding="utf-8")
     scenario_files.PAGE.write_text(scenario_files.scenario_page(), encoding="utf-8")
+    experiments = experiment_files.experiment_page()
+    experiment_files.PAGE.write_text(experiments, encoding="utf-8")
     FOLDER.mkdir(parents=True, exist_ok=True)
     for old in FOLDER.glob("*.md"):
         old.unlink()

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 
 from quaymaster.scenarios import scenario_schema
 
-__all__ = ["PAGE", "scenario_page"]
+__all__ = ["PAGE", "Schema", "scenario_page", "section"]
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "reference" / "scenario-files.md"
 
@@ -29,17 +29,20 @@ _INTRO: Final = (
 def scenario_page() -> str:
     """The page: a section for each part of a file, in the order of their use."""
     definitions: Mapping[str, Schema] = scenario_schema()["$defs"]  # type: ignore[assignment]  # JSON
-    sections = [_section(name, one) for name, one in definitions.items()]
+    sections = [section(name, one) for name, one in definitions.items()]
     return "\n".join([_INTRO, *sections])
 
 
-def _section(name: str, record: Schema) -> str:
+def section(name: str, record: Schema) -> str:
+    """The section of one part of a file: a table of its fields."""
     required = record.get("required", ())
     rows = "\n".join(
         f"| `{key}`{' (required)' if key in required else ''} | {_kind(field)} | "
         f"{_default(field)} | {_cell(field.get('description', ''))} |"
         for key, field in record["properties"].items()
     )
+    if not rows:
+        return f"## {name}\n\n{record['description']}\n"
     return (
         f"## {name}\n\n{record['description']}\n{_one_of(record)}\n"
         f"| field | type | default | what it is |\n| --- | --- | --- | --- |\n{rows}\n"
@@ -75,7 +78,7 @@ def _kinds(field: Schema) -> Iterator[str]:
     elif "ns|us" in str(field.get("pattern", "")):
         yield "duration"
     else:
-        yield f"{_NAMES[field['type']]}{_limits(field)}"
+        yield f"{_NAMES[field.get('type')]}{_limits(field)}"
 
 
 _NAMES: Final = {
@@ -83,6 +86,7 @@ _NAMES: Final = {
     "integer": "integer",
     "number": "number",
     "boolean": "`true` or `false`",
+    None: "anything",
 }
 
 

@@ -12,6 +12,7 @@ from quaymaster._experiments.load import load_experiment, parse_experiment
 from quaymaster._experiments.metrics import Curve, Measured, Metric
 from quaymaster._experiments.offers import Used
 from quaymaster._experiments.running import RunResult, run_cell
+from quaymaster._experiments.schema import experiment_schema
 from quaymaster._experiments.sweeping import (
     FailedRun,
     SweepProgress,
@@ -38,6 +39,7 @@ __all__ = [
     "SweepResult",
     "Used",
     "Workload",
+    "experiment_schema",
     "load_experiment",
     "parse_experiment",
     "run_cell",

@@ -10,6 +10,7 @@ from pyarrow import parquet  # type: ignore[import-untyped]  # it has no stubs
 from quaymaster.experiments import (
     SweepProgress,
     SweepResult,
+    experiment_schema,
     load_experiment,
     sweep,
 )
@@ -219,3 +220,38 @@ def test_the_command_lists_runs(file: Path) -> None:
     assert first == "input ships, profile default, pods 1, seed 1, repetition 0"
     assert len(others) == 3
     assert [one.name for one in file.parent.iterdir()] == [file.name]
+
+
+def test_the_command_draws_means_with_their_confidence(file: Path) -> None:
+    words = ["quaymaster", "sweep", file.name, "--workers", "1", "--plot", "out.svg"]
+    done = run_program(words, file.parent, file.parent)
+    assert done.code == 0, done.errors
+    picture = (file.parent / "out.svg").read_text()
+    # Curves, not columns, if there are any; what differs among profiles is the line.
+    assert ">placed<" in picture
+    assert ">preemptions<" not in picture
+    assert ">ships (pods 3)<" in picture
+    assert ">default<" in picture
+
+
+@pytest.mark.parametrize(
+    ("plot", "expected"),
+    [
+        ("out.pdf", "--plot out.pdf: expected a file that ends in .png or .svg"),
+        ("no/out.png", "no/out.png"),
+    ],
+)
+def test_a_picture_that_cannot_be_drawn_is_told(
+    file: Path, plot: str, expected: str
+) -> None:
+    words = ["quaymaster", "sweep", file.name, "--workers", "1", "--plot", plot]
+    done = run_program(words, file.parent, file.parent)
+    assert done.code != 0
+    assert expected in done.errors
+
+
+def test_the_command_prints_the_schema(tmp_path: Path) -> None:
+    done = run_program(["quaymaster", "sweep", "--schema"], tmp_path, tmp_path)
+    schema = json.loads(done.output)
+    assert schema == experiment_schema()
+    assert {"inputs", "metrics"} <= set(schema["$defs"]["Document"]["required"])

@@ -12,7 +12,7 @@ import msgspec
 from quaymaster._cli.configuration import ConfigSource, config_options, read_config
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import print_line, print_table, progress_bar, warn
-from quaymaster._errors import Problem
+from quaymaster._cli.pictures import picture_path
 from quaymaster._perf.against import (
     AGAINST_COLUMNS,
     Compared,
@@ -20,7 +20,6 @@ from quaymaster._perf.against import (
     read_results,
 )
 from quaymaster._perf.child import run_apart
-from quaymaster._perf.errors import PerfErrors
 from quaymaster._perf.load import Workload, find_files, load_workloads
 from quaymaster._perf.model import CreateAny, CreatePods
 from quaymaster._perf.report import (
@@ -40,7 +39,6 @@ __all__ = ["command"]
 NOT_GOOD = 1
 
 _LABEL = "performance"
-_PICTURES = (".png", ".svg")
 
 
 @click.command("perf")
@@ -183,16 +181,8 @@ def _run(
 
 def _drawing_to(file: str) -> Callable[[Sequence[Outcome]], None]:
     """Make the function that draws to a file; raise now if it could not."""
-    path = Path(file)
-    if path.suffix.lower() not in _PICTURES:
-        message = f"expected a file that ends in {' or '.join(_PICTURES)}"
-        raise PerfErrors([Problem(where=f"--plot {file}", message=message)])
-    try:
-        # Part of the extra `plot`, which may not be installed.
-        from quaymaster._perf.plot import draw  # noqa: PLC0415
-    except ImportError as error:
-        message = "needs matplotlib: pip install 'quaymaster[plot]'"
-        raise PerfErrors([Problem(where="--plot", message=message)]) from error
+    path = picture_path(file)
+    from quaymaster._perf.plot import draw  # noqa: PLC0415 - see picture_path
 
     def draw_file(outcomes: Sequence[Outcome]) -> None:
         measured = [one for outcome in outcomes for one in outcome.measurements]

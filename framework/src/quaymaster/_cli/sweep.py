@@ -6,10 +6,12 @@ from pathlib import Path
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from quaymaster._cli.output import print_line, warn
+from quaymaster._cli.output import OutputFormat, print_document, print_line, warn
+from quaymaster._cli.pictures import picture_path
 from quaymaster._cli.terminal import progress_console, shows_progress
 from quaymaster._errors import counted
 from quaymaster._experiments.load import load_experiment
+from quaymaster._experiments.schema import experiment_schema
 from quaymaster._experiments.sweeping import (
     SweepProgress,
     SweepProgressFn,
@@ -21,6 +23,14 @@ __all__ = ["command"]
 
 SOME_FAILED = 1
 _SHOWN = 5
+
+
+def _print_schema(
+    context: click.Context, _option: click.Parameter, asked: bool
+) -> None:
+    if asked:
+        print_document(experiment_schema(), OutputFormat.JSON)
+        context.exit()
 
 
 @click.command("sweep")
@@ -57,6 +67,21 @@ _SHOWN = 5
     "--stop-at-failure", is_flag=True, help="Make no more runs once one has failed."
 )
 @click.option("--list", "only_list", is_flag=True, help="Print the runs, make none.")
+@click.option(
+    "--plot",
+    metavar="PATH",
+    type=click.Path(),
+    help="Draw the means over seeds with their 95 % confidence, as .png or .svg. Needs "
+    "the extra plot.",
+)
+@click.option(
+    "--schema",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_schema,
+    help="Print the JSON Schema of experiment files, for editors, and make no runs.",
+)
 def command(
     file: str,
     folder: str | None,
@@ -65,6 +90,7 @@ def command(
     verify: int,
     stop_at_failure: bool,
     only_list: bool,
+    plot: str | None,
 ) -> None:
     """Make all runs of an experiment: inputs x profiles x parameters x seeds.
 
@@ -72,6 +98,9 @@ def command(
     CSV. A sweep may be stopped at any moment: the same command goes on, and does not
     make again what is done. The exit code is 1 if a run fails.
     """
+    picture = None if plot is None else picture_path(plot)
+    # As with a script, modules beside the file can be named in it.
+    sys.path.insert(0, str(Path(file).resolve().parent))
     experiment = load_experiment(file)
     if only_list:
         for cell in experiment.cells:
@@ -89,8 +118,23 @@ def command(
             on_progress=_showing_in(progress),
         )
     _print(result)
+    if picture is not None:
+        _draw(result, picture)
     if result.failed:
         sys.exit(SOME_FAILED)
+
+
+def _draw(result: SweepResult, picture: Path) -> None:
+    # Part of the extra `plot`, which picture_path has looked for.
+    from quaymaster._experiments.plot import draw_sweep  # noqa: PLC0415
+
+    if not result.runs:
+        return
+    try:
+        draw_sweep(result.runs, picture)
+    except OSError as error:
+        raise click.FileError(str(picture), error.strerror) from error
+    print_line(f"picture: {picture}")
 
 
 def _progress_bar() -> Progress:

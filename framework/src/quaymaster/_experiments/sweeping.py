@@ -67,6 +67,7 @@ class SweepResult:
 
     Attributes:
         folder: Where the results are.
+        runs: The runs with a result, in order, and what came of each.
         total: How many runs there are.
         made: How many were made now.
         failed: Those that have failed.
@@ -77,6 +78,7 @@ class SweepResult:
     """
 
     folder: Path
+    runs: tuple[tuple[Cell, RunResult], ...] = attrs.field(repr=False)
     total: int
     made: int
     failed: tuple[FailedRun, ...]
@@ -224,7 +226,8 @@ class _Sweep:
             for number, key in enumerate(self._keys)
             if self._store.has(key)
         }
-        rows = [(self._cells[number].labels, one) for number, one in results.items()]
+        runs = [(self._cells[number], one) for number, one in results.items()]
+        rows = [(cell.labels, one) for cell, one in runs]
         labels = self._experiment.labels
         write_results(self._folder, labels, rows)
         write_csv(
@@ -234,6 +237,7 @@ class _Sweep:
         )
         found = SweepResult(
             folder=self._folder,
+            runs=tuple(runs),
             total=len(self._cells),
             made=self._made,
             failed=tuple(

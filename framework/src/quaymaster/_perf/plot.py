@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from quaymaster._perf.measurement import Measurement
 from quaymaster._perf.runner import Outcome
 
-__all__ = ["draw"]
+__all__ = ["draw", "metadata_of", "style"]
 
 _COLUMNS: Final = 3
 _PANEL_INCHES: Final = (4.6, 3.1)
@@ -46,7 +46,7 @@ def draw(outcomes: Sequence[Outcome], path: Path) -> None:
     width, height = _PANEL_INCHES
     if len(panels) <= 1:
         width, height = width * 1.6, height * 1.4
-    with _style():
+    with style():
         figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
         FigureCanvasAgg(figure)
         figure.subplots(rows, columns, squeeze=False)
@@ -54,10 +54,11 @@ def draw(outcomes: Sequence[Outcome], path: Path) -> None:
             _draw_panel(ax, outcome, one)
         for ax in figure.axes[len(panels) :]:
             ax.set_axis_off()
-        figure.savefig(path, dpi=150, metadata=_metadata(path))
+        figure.savefig(path, dpi=150, metadata=metadata_of(path))
 
 
-def _style() -> AbstractContextManager[None]:
+def style() -> AbstractContextManager[None]:
+    """Return the context in which pictures of the house are drawn."""
     return mpl.rc_context(
         {
             "font.size": 9,
@@ -121,5 +122,6 @@ def _counted(count: int, what: str) -> str:
     return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
 
 
-def _metadata(path: Path) -> dict[str, None] | None:
+def metadata_of(path: Path) -> dict[str, None] | None:
+    """Return what a picture says of itself: nothing that differs each time."""
     return {"Date": None} if path.suffix.lower() == ".svg" else None

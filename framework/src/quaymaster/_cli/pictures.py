@@ -1,0 +1,29 @@
+"""The option ``--plot``: where pictures go."""
+
+import importlib.util
+from pathlib import Path
+from typing import Final
+
+from quaymaster._errors import QuaymasterError
+
+__all__ = ["picture_path"]
+
+_SUFFIXES: Final = (".png", ".svg")
+
+
+def picture_path(file: str) -> Path:
+    """Return where a picture goes; told now, before the work that it shows.
+
+    Raises:
+        QuaymasterError: Its name is that of no picture, or matplotlib is missing.
+    """
+    path = Path(file)
+    if path.suffix.lower() not in _SUFFIXES:
+        expected = f"expected a file that ends in {' or '.join(_SUFFIXES)}"
+        raise QuaymasterError(f"--plot {file}: {expected}")
+    # Part of the extra `plot`, which may not be installed.
+    if importlib.util.find_spec("matplotlib") is None:
+        raise QuaymasterError(
+            "--plot: needs matplotlib: pip install 'quaymaster[plot]'"
+        )
+    return path

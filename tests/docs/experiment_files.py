@@ -1,0 +1,45 @@
+"""Makes the reference page of experiment files from their JSON Schema."""
+
+from collections.abc import Iterator, Mapping
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Final
+
+from quaymaster.experiments import experiment_schema
+from tests.docs.scenario_files import Schema, section
+
+__all__ = ["PAGE", "experiment_page"]
+
+PAGE: Final = Path(__file__).parents[2] / "docs" / "reference" / "experiment-files.md"
+
+_INTRO: Final = (
+    "# Experiment files\n\n"
+    "This page is made from the schema of experiment files: "
+    "`python -m tests.docs.reference`.\n\n"
+    "`quaymaster sweep --schema` prints that schema, for editors; "
+    "[Sweep](../how-to/sweep.md) begins with an example.\n\n"
+    "A file is YAML or JSON, and begins with "
+    "`apiVersion: simulation.quaymaster.io/v1alpha1` and `kind: Experiment`.\n"
+    "`Document` is the whole of it; what comes behind `MetricEntry` are the parameters "
+    "of the inputs and metrics that the framework has, by the names that `use` takes.\n"
+)
+_GROUPS: Final = ("quaymaster.experiment_inputs", "quaymaster.experiment_metrics")
+
+
+def _offered() -> Iterator[tuple[str, str]]:
+    """The class of each input and metric, and the name by which it is used."""
+    for group in _GROUPS:
+        for one in entry_points(group=group):
+            yield one.value.rpartition(":")[2], one.name
+
+
+def experiment_page() -> str:
+    """The page: a section for each part of a file, in the order of their use."""
+    definitions: Mapping[str, Schema] = experiment_schema()["$defs"]  # type: ignore[assignment]  # JSON
+    offered = dict(_offered())
+    sections = [
+        section(offered.get(name, name), one)
+        for name, one in definitions.items()
+        if "properties" in one
+    ]
+    return "\n".join([_INTRO, *sections])
