@@ -1,0 +1,123 @@
+"""Fragmentation of a node: how much of its free GPUs the next pod cannot use.
+
+Mirrors ``NodeGpuShareFragAmount`` (``pkg/utils/frag.go``); section 3 of the paper.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from quaymaster import BoolArray, Int64Array
+from quaymaster.columns import Float64Array
+
+from quaymaster_openb.typical_pods import TypicalPod
+
+__all__ = ["Fragmentation"]
+
+
+class Fragmentation:
+    """What a node's free GPUs are not good for, expected over typical pods.
+
+    A typical pod that fits leaves unused the GPUs that are too small for it; for one
+    that does not fit, and for CPU pods, all that is free counts. Numbers are added in
+    the order of the simulator, class by class, since scores depend on the last digit.
+
+    Args:
+        typical: The typical pods.
+    """
+
+    def __init__(self, typical: Sequence[TypicalPod]) -> None:
+        self._cpu_pods = [one for one in typical if not one.gpus]
+        self._gpu_pods = gpu_pods = [one for one in typical if one.gpus]
+        self._sizes = sorted({one.gpu_milli for one in gpu_pods})
+        self._models: dict[str, int] = {}
+        self._is_open: list[list[bool]] = []
+        # The same as columns: a row for each typical pod, or for each size.
+        self._size_column: Int64Array = np.array(self._sizes, np.int64)[:, None, None]
+        sizes = [self._sizes.index(one.gpu_milli) for one in gpu_pods]
+        self._size_of: Int64Array = np.array(sizes, np.int64)
+        self._count, self._cpu, self._share = _columns(gpu_pods)
+        _, self._cpu_of_cpu_pods, self._share_of_cpu_pods = _columns(self._cpu_pods)
+
+    def of(self, cpu: int, model: str, left: Sequence[int]) -> float:
+        """Return the fragmentation of one node, in thousandths of a GPU.
+
+        Args:
+            cpu: The CPU that it has left, in thousandths of a core.
+            model: The model of its GPUs.
+            left: What each GPU has left, in thousandths.
+        """
+        free = sum(left)
+        lack_both = lack_gpu = lack_cpu = no_gpu_fits = no_gpu_lacks = closed = 0.0
+        for one in self._cpu_pods:
+            if cpu >= one.milli_cpu:
+                no_gpu_fits += one.share * free
+            else:
+                no_gpu_lacks += one.share * free
+        known = {}
+        for size in self._sizes:
+            suiting = [rest for rest in left if rest >= size]
+            known[size] = len(suiting), free - sum(suiting)
+        is_open = self._is_open[self.code_of(model)]
+        for one, may_be in zip(self._gpu_pods, is_open, strict=True):
+            count, too_small = known[one.gpu_milli]
+            if not may_be:
+                closed += one.share * free
+            elif cpu >= one.milli_cpu:
+                lack_gpu += one.share * (too_small if count >= one.gpus else free)
+            elif count >= one.gpus:
+                lack_cpu += one.share * free
+            else:
+                lack_both += one.share * free
+        return lack_both + lack_gpu + lack_cpu + no_gpu_fits + no_gpu_lacks + closed
+
+    def of_each(self, cpu: Int64Array, models: Int64Array, left: Int64Array) -> Float64Array:
+        """Return the fragmentation of many nodes, shape ``(N,)``, just as `of` does.
+
+        Args:
+            cpu: Shape ``(N,)``.
+            models: Shape ``(N,)``: the models of the nodes, as `code_of` gives them.
+            left: Shape ``(N, G)``, 0 where a node has no GPU.
+        """
+        free = left.sum(axis=1)
+        fits = cpu >= self._cpu_of_cpu_pods
+        amount = self._share_of_cpu_pods * free
+        no_gpu_fits, no_gpu_lacks = _added(amount * fits), _added(amount * ~fits)
+
+        suits = left >= self._size_column
+        too_small = free - (left * suits).sum(axis=2)
+        has_gpus = suits.sum(axis=2)[self._size_of] >= self._count
+        has_cpu = cpu >= self._cpu
+        amount = self._share * free
+        closed = 0.0
+        lacks: BoolArray = ~has_cpu
+        if not all(map(all, self._is_open)):
+            is_open = np.array(self._is_open, np.bool_)[models].T
+            closed = _added(amount * ~is_open)
+            has_cpu, lacks = has_cpu & is_open, lacks & is_open
+        unused = np.where(has_gpus, self._share * too_small[self._size_of], amount)
+        lack_gpu = _added(unused * has_cpu)
+        lack_cpu = _added(amount * (lacks & has_gpus))
+        lack_both = _added(amount * (lacks & ~has_gpus))
+        return lack_both + lack_gpu + lack_cpu + no_gpu_fits + no_gpu_lacks + closed
+
+    def code_of(self, model: str) -> int:
+        """Return a number for a model of GPUs."""
+        code = self._models.setdefault(model, len(self._models))
+        if code == len(self._is_open):
+            wanted = [one.models.split("|") for one in self._gpu_pods]
+            self._is_open.append([one in ([""], [model]) or model in one for one in wanted])
+        return code
+
+
+def _columns(
+    pods: Sequence[TypicalPod],
+) -> tuple[Int64Array, Int64Array, Float64Array]:
+    count = np.array([one.gpus for one in pods], np.int64)
+    cpu = np.array([one.milli_cpu for one in pods], np.int64)
+    share = np.array([one.share for one in pods], np.float64)
+    return count[:, None], cpu[:, None], share[:, None]
+
+
+def _added(terms: Float64Array) -> Float64Array | float:
+    """Add up columns from the top: what NumPy's sum makes of one is another number."""
+    return np.add.accumulate(terms, axis=0)[-1] if len(terms) else 0.0
