@@ -1,6 +1,7 @@
 """The policies of "Beware of Fragmentation" (USENIX ATC '23), and its experiments."""
 
 from quaymaster_openb.best_fit import BestFitScore
+from quaymaster_openb.decisions import Decisions
 from quaymaster_openb.dot_product import DotProductScore
 from quaymaster_openb.fgd import FGDGpuShare, FGDScore
 from quaymaster_openb.figures import Figures
@@ -13,6 +14,7 @@ from quaymaster_openb.typical_pods import TypicalPod, TypicalPods
 
 __all__ = [
     "BestFitScore",
+    "Decisions",
     "DotProductScore",
     "FGDGpuShare",
     "FGDScore",

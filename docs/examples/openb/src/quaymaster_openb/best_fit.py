@@ -58,7 +58,8 @@ class BestFitScore:
         cpu_left = nodes.allocatable[CPU, rows] - nodes.requested[CPU, rows]
         cpu, gpu = cpu_left - wish.cpu, free - wish.total
         left = cpu / MAX_CPU * 0.5 + gpu / MAX_GPU * 0.5
-        return ((1 - left) * 100).astype(np.int64)
+        scores: Int64Array = ((1 - left) * 100).astype(np.int64)
+        return scores
 
     @hookimpl
     def normalize_score(self, scores: Int64Array) -> Int64Array:

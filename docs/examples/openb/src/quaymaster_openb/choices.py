@@ -1,7 +1,7 @@
 """The GPUs that a pod might take on a node, and what they would have left.
 
-A pod that shares a GPU may take any that suffices, and equal ones are the same to all
-policies. Any other pod takes the tightest, which for whole GPUs are the first free ones.
+A pod that shares a GPU may take any that suffices; equal ones are the same to a policy.
+Any other pod takes the tightest, which for whole GPUs are the first free ones.
 """
 
 from collections.abc import Iterator, Sequence
@@ -61,7 +61,9 @@ def choices_of_each(wish: Wish, left: Int64Array) -> tuple[Int64Array, Int64Arra
             taken = np.argsort(fitting, axis=1, kind="stable")[:, : wish.count]
             had = np.take_along_axis(fitting, taken, axis=1)
             after = left.copy()
-            rest = np.where(had == _NONE, np.take_along_axis(left, taken, 1), had - wish.milli)
+            rest = np.where(
+                had == _NONE, np.take_along_axis(left, taken, 1), had - wish.milli
+            )
             np.put_along_axis(after, taken, rest, axis=1)
         return np.arange(count), after
     is_choice = left >= wish.milli

@@ -155,14 +155,18 @@ def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
 def _text(path: Path, line: int, row: Mapping[str, str], name: str) -> str:
     value = row.get(name)
     if value is None:
-        raise DataError(f"{path}:{line}: expected a column {name}, got {', '.join(row)}")
+        raise DataError(
+            f"{path}:{line}: expected a column {name}, got {', '.join(row)}"
+        )
     return value
 
 
 def _number(path: Path, line: int, row: Mapping[str, str], name: str) -> int:
     value = _text(path, line, row, name)
     if not value.isdecimal():
-        raise DataError(f"{path}:{line}: {name}: expected a whole number, got {value!r}")
+        raise DataError(
+            f"{path}:{line}: {name}: expected a whole number, got {value!r}"
+        )
     return int(value)
 
 

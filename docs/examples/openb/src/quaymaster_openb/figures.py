@@ -1,14 +1,12 @@
 """The figures that the paper draws: allocation and fragmentation over arrivals.
 
-Mirrors ``ClusterGpuFragReport`` (``pkg/simulator/analysis.go``) and the scripts that make
-the published tables of its log (``experiments/analysis``).
+Mirrors ``ClusterGpuFragReport`` (``pkg/simulator/analysis.go``), and the scripts that
+make the published tables of its log (``experiments/analysis``).
 """
-
-from collections.abc import Sequence
 
 import attrs
 import numpy as np
-from quaymaster import NodeInfo, NodeTable
+from quaymaster import Int64Array, NodeInfo, NodeTable
 from quaymaster.columns import Float64Array
 from quaymaster.experiments import Curve, Measured, Metric
 from quaymaster.simulation import Run, Step, StepOutcome
@@ -46,7 +44,9 @@ class Figures(Metric):
     def begin(self, run: Run) -> None:
         """Look at the empty cluster."""
         targets = run.cluster.list(TypicalPods).items
-        self._fragmentation = Fragmentation([pod for one in targets for pod in one.pods])
+        self._fragmentation = Fragmentation(
+            [pod for one in targets for pod in one.pods]
+        )
         for node in run.snapshot.nodes:
             self._capacity += FULL * int(node.labels.get(COUNT, "0"))
             self._measure(run.snapshot.nodes, node)
@@ -78,7 +78,7 @@ class Figures(Metric):
             )
         )
 
-    def end(self, run: Run) -> Measured:
+    def end(self, _run: Run) -> Measured:
         """Return the curves."""
         found = np.array(self._points).reshape(-1, 4)
         if not len(found):
@@ -100,10 +100,11 @@ class Figures(Metric):
         return self._fragmented[node.name]
 
 
-def _mean(found: Float64Array, bins: Sequence[int], place: int) -> Float64Array:
+def _mean(found: Float64Array, bins: Int64Array, place: int) -> Float64Array:
     """The mean of a bin; an empty one takes those beside it."""
     for width in range(len(found) + 1):
-        chosen = found[np.abs(np.asarray(bins) - place) <= width]
+        chosen = found[np.abs(bins - place) <= width]
         if len(chosen):
-            return chosen.mean(axis=0)
+            mean: Float64Array = chosen.mean(axis=0)
+            return mean
     raise AssertionError("there are points")

@@ -70,7 +70,9 @@ class Fragmentation:
                 lack_both += one.share * free
         return lack_both + lack_gpu + lack_cpu + no_gpu_fits + no_gpu_lacks + closed
 
-    def of_each(self, cpu: Int64Array, models: Int64Array, left: Int64Array) -> Float64Array:
+    def of_each(
+        self, cpu: Int64Array, models: Int64Array, left: Int64Array
+    ) -> Float64Array:
         """Return the fragmentation of many nodes, shape ``(N,)``, just as `of` does.
 
         Args:
@@ -88,7 +90,7 @@ class Fragmentation:
         has_gpus = suits.sum(axis=2)[self._size_of] >= self._count
         has_cpu = cpu >= self._cpu
         amount = self._share * free
-        closed = 0.0
+        closed: Float64Array = np.zeros(len(free))
         lacks: BoolArray = ~has_cpu
         if not all(map(all, self._is_open)):
             is_open = np.array(self._is_open, np.bool_)[models].T
@@ -100,12 +102,15 @@ class Fragmentation:
         lack_both = _added(amount * (lacks & ~has_gpus))
         return lack_both + lack_gpu + lack_cpu + no_gpu_fits + no_gpu_lacks + closed
 
-    def code_of(self, model: str) -> int:
+    def code_of(self, model: str | None) -> int:
         """Return a number for a model of GPUs."""
-        code = self._models.setdefault(model, len(self._models))
+        name = model or ""
+        code = self._models.setdefault(name, len(self._models))
         if code == len(self._is_open):
             wanted = [one.models.split("|") for one in self._gpu_pods]
-            self._is_open.append([one in ([""], [model]) or model in one for one in wanted])
+            self._is_open.append(
+                [one in ([""], [name]) or name in one for one in wanted]
+            )
         return code
 
 
@@ -118,6 +123,9 @@ def _columns(
     return count[:, None], cpu[:, None], share[:, None]
 
 
-def _added(terms: Float64Array) -> Float64Array | float:
-    """Add up columns from the top: what NumPy's sum makes of one is another number."""
-    return np.add.accumulate(terms, axis=0)[-1] if len(terms) else 0.0
+def _added(terms: Float64Array) -> Float64Array:
+    """Add up columns from the top: NumPy's sum is another one, and rounds otherwise."""
+    if not len(terms):
+        return np.zeros(terms.shape[1])
+    total: Float64Array = np.add.accumulate(terms, axis=0)[-1]
+    return total

@@ -66,7 +66,9 @@ class GpuClusteringScore:
             return constant(0, len(tags))
         free = self._gpus.left.of(nodes)[rows].sum(axis=1)
         kinds = [tags == 0, tags == tag, tags & tag != 0]
-        return np.select(kinds, [25, 75, 50], 0) + 25 * (_ALL - free) // _ALL
+        scores: Int64Array = np.select(kinds, [25, 75, 50], 0)
+        scores += 25 * (_ALL - free) // _ALL
+        return scores
 
 
 def _tag(pod: Pod) -> int | None:

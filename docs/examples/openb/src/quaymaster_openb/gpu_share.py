@@ -1,12 +1,11 @@
 """GPU sharing: which nodes have the GPUs that a pod wants, and which of them it gets.
 
-Mirrors ``Open-Gpu-Share`` of the simulator (``pkg/simulator/plugin/open_gpu_share.go``).
+Mirrors ``Open-Gpu-Share`` (``pkg/simulator/plugin/open_gpu_share.go``).
 """
 
 from collections.abc import Hashable, Sequence
 from typing import Final
 
-import attrs
 from quaymaster import (
     Change,
     ClusterEventWithHint,
@@ -24,7 +23,7 @@ from quaymaster import (
     on_pod,
 )
 
-from quaymaster_openb.gpus import FULL, INDEX, MODEL, GpuRequest, Gpus
+from quaymaster_openb.gpus import INDEX, MODEL, GpuRequest, Gpus
 
 __all__ = ["GpuShare"]
 
@@ -51,7 +50,7 @@ class GpuShare:
     @hookimpl
     def sign_pod(self, pod: Pod) -> Hashable:
         wanted = GpuRequest.of(pod)
-        return wanted and attrs.astuple(wanted, recurse=False) or ()
+        return None if wanted is None else wanted
 
     @hookimpl
     def pre_filter(self, pod: Pod) -> Status | None:

@@ -81,7 +81,7 @@ class Gpus:
 
 
 def _held_by(pod: Pod) -> tuple[int, Sequence[int]] | None:
-    """The thousandths that a pod has of each of some GPUs; None if it has none (yet)."""
+    """The thousandths that a pod has of each GPU, and which; None if it has none."""
     index, wanted = pod.annotations.get(INDEX), GpuRequest.of(pod)
     if index is None or wanted is None:
         return None

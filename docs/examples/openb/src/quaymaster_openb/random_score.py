@@ -56,7 +56,8 @@ class RandomScore:
         self, state: CycleState, nodes: NodeTable, rows: Rows
     ) -> Int64Array:
         is_drawn = np.arange(nodes.capacity)[rows] == state[_DRAWN]
-        return is_drawn.astype(np.int64) * MAX_NODE_SCORE
+        scores: Int64Array = is_drawn.astype(np.int64) * MAX_NODE_SCORE
+        return scores
 
 
 class RandomGpuShare(GpuShare):

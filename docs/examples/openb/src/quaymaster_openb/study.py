@@ -47,7 +47,9 @@ class OpenB(ExperimentInput):
         pods = pods_of(folder, self.workload)
         arrivals = arrivals_of(folder, self.workload, context.seed)
         nodes = map(_node, nodes_of(folder), arrivals.ranks)
-        typical = typical_pods((one.cpu, one.milli, one.gpus, one.models) for one in pods)
+        typical = typical_pods(
+            (one.cpu, one.milli, one.gpus, one.models) for one in pods
+        )
         target = TypicalPods(
             metadata=ObjectMeta(name=self.workload.lower()), pods=tuple(typical)
         )

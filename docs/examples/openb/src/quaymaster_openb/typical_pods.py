@@ -35,7 +35,7 @@ class TypicalPod(ApiValue, frozen=True, kw_only=True):
 
 
 class TypicalPods(ApiObject, frozen=True, kw_only=True):
-    """The typical pods of a workload, the most frequent first; of several, all count."""
+    """The typical pods of a workload, the most frequent first."""
 
     api_version: ClassVar[str] = "openb.example.com/v1"
     kind: ClassVar[str] = "TypicalPods"
