@@ -4,6 +4,7 @@ Mirrors ``pkg/simulator/plugin/random_score.go``.
 """
 
 from collections.abc import Sequence
+from random import Random
 from typing import Final
 
 import numpy as np
@@ -40,12 +41,15 @@ class RandomScore:
     reads = ()
 
     def __init__(self, args: None, handle: Handle) -> None:
-        self._random = handle.random
+        self._salt = handle.random.getrandbits(64)
 
     @hookimpl
-    def pre_score(self, state: CycleState, nodes: NodeTable, rows: Rows) -> None:
-        open_rows = np.arange(nodes.capacity)[rows]
-        state[_DRAWN] = int(open_rows[self._random.randrange(len(open_rows))])
+    def pre_score(
+        self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
+    ) -> None:
+        open_rows = nodes.row_numbers(rows)
+        place = _draw(self._salt, pod).randrange(len(open_rows))
+        state[_DRAWN] = int(open_rows[place])
 
     @hookimpl
     def score(self, state: CycleState, node: NodeInfo) -> int:
@@ -55,7 +59,7 @@ class RandomScore:
     def score_nodes(
         self, state: CycleState, nodes: NodeTable, rows: Rows
     ) -> Int64Array:
-        is_drawn = np.arange(nodes.capacity)[rows] == state[_DRAWN]
+        is_drawn = nodes.row_numbers(rows) == state[_DRAWN]
         scores: Int64Array = is_drawn.astype(np.int64) * MAX_NODE_SCORE
         return scores
 
@@ -63,11 +67,20 @@ class RandomScore:
 class RandomGpuShare(GpuShare):
     """Gives a pod that shares a GPU any that suffices."""
 
+    def __init__(self, args: None, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self._salt = handle.random.getrandbits(64)
+
     def choose(
         self, pod: Pod, wanted: GpuRequest, node: NodeInfo, left: Sequence[int]
     ) -> Sequence[int]:
         """Draw a GPU; whole ones are the first that are free."""
         suiting = [gpu for gpu, rest in enumerate(left) if rest >= wanted.milli]
         if wanted.is_shared and suiting:
-            return [self.handle.random.choice(suiting)]
+            return [_draw(self._salt, pod).choice(suiting)]
         return suiting[: wanted.count]
+
+
+def _draw(salt: int, pod: Pod) -> Random:
+    """A generator for one pod: who asks again, as `--verify` does, is told the same."""
+    return Random(f"{salt}/{pod.uid}")
