@@ -4,6 +4,7 @@ Mirrors ``NodeInfo`` (Kubernetes v1.36, ``pkg/scheduler/framework/types.go``).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import count
 
 from quaymaster._objects import Node, Pod, Taint
 from quaymaster._objects.resources import (
@@ -90,6 +91,9 @@ class ImageState:
         self.rows: set[int] = set()
 
 
+_generations = count(1)
+
+
 class NodeInfo:
     """A node, its pods, and the sums that filters and scores are made of.
 
@@ -109,10 +113,13 @@ class NodeInfo:
         used_ports: The host ports taken by the pods.
         images: Image name -> what the cluster knows about it, for images on this node.
         usage_of: Gives what a pod takes.
+        generation: Another number after each change of the node or its pods. A clone
+            has the number of its original until it changes itself.
     """
 
     __slots__ = (
         "allocatable",
+        "generation",
         "images",
         "node",
         "non_zero_memory",
@@ -142,6 +149,7 @@ class NodeInfo:
         self.non_zero_memory = 0
         self.used_ports = HostPorts()
         self.images: Mapping[str, ImageState] = {}
+        self.generation = next(_generations)
         for pod in pods:
             self.add_pod(pod)
 
@@ -164,6 +172,7 @@ class NodeInfo:
         """Take over a changed node object, and keep the pods."""
         self.node = node
         self.allocatable = node_allocatable(node)
+        self.generation = next(_generations)
 
     def add_pod(self, pod: Pod) -> PodUsage:
         """Count a pod in.
@@ -172,6 +181,7 @@ class NodeInfo:
             What it takes.
         """
         self.pods[pod.metadata.uid] = pod
+        self.generation = next(_generations)
         usage = self._count(pod, 1)
         for port in usage.host_ports:
             self.used_ports.add(port.host_ip, port.protocol, port.host_port)
@@ -187,10 +197,22 @@ class NodeInfo:
             KeyError: No pod with this uid is here.
         """
         known = self.pods.pop(pod.metadata.uid)
+        self.generation = next(_generations)
         usage = self._count(known, -1)
         for port in usage.host_ports:
             self.used_ports.remove(port.host_ip, port.protocol, port.host_port)
         return usage
+
+    def replace_pod(self, pod: Pod, *, differs: bool) -> None:
+        """Take over the changed object of a pod that is counted the same.
+
+        Args:
+            pod: The new object.
+            differs: Whether it differs in what a plugin may look at.
+        """
+        self.pods[pod.metadata.uid] = pod
+        if differs:
+            self.generation = next(_generations)
 
     def clone(self) -> "NodeInfo":
         """Return a copy on which changes of the pods may be tried out."""
@@ -205,6 +227,7 @@ class NodeInfo:
         other.used_ports = self.used_ports.clone()
         other.images = self.images
         other.usage_of = self.usage_of
+        other.generation = self.generation
         return other
 
     def _count(self, pod: Pod, sign: int) -> PodUsage:

@@ -133,10 +133,11 @@ class Snapshot:
             and old.node_name == new.node_name
             and self._counts_the_same(old, new)
         ):
-            info.pods[new.metadata.uid] = new
             # Identity: a changed status is a new object. If a new one says the same,
             # one node is looked at again for nothing. Its start orders victims.
-            if old.status is not new.status or _annotations_differ(old, new):
+            differs = old.status is not new.status or _annotations_differ(old, new)
+            info.replace_pod(new, differs=differs)
+            if differs:
                 self.nodes.note_pod_change(info)
             return
         self.remove_pod(old)
