@@ -117,6 +117,6 @@ def test_a_broken_list_is_told_with_its_line(
     file.write_bytes(gzip.compress(text.encode()))
     with pytest.raises(DataError, match=expected):
         nodes_of(tmp_path)
-    shutil.copy(DATA / "README.md", tmp_path / "openb_pod_list_default.csv.gz")
+    shutil.copy(DATA / "SOURCE.txt", tmp_path / "openb_pod_list_default.csv.gz")
     with pytest.raises(DataError, match=r"openb_pod_list_default\.csv\.gz: Not a gzip"):
         pods_of(tmp_path, "default")
