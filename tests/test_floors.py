@@ -28,7 +28,7 @@ FLOORS = (
     {"_changes", "_capacity", "_why", "_recording", "_reproducing"},
     {"_planning", "_scenarios", "_comparing"},
     {"_reporting", "_service", "_experiments"},
-    {"_packages", "_gym"},
+    {"_packages", "_gym", "_tuning"},
     {"_cli"},
     {"__main__"},
 )

@@ -1,14 +1,14 @@
-"""Makes the reference page of experiment files from their JSON Schema."""
+"""Makes the reference pages of experiment and tuning files from their JSON Schemas."""
 
 from collections.abc import Iterator, Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Final
 
-from quaymaster.experiments import experiment_schema
+from quaymaster.experiments import experiment_schema, tuning_schema
 from tests.docs.scenario_files import Schema, section
 
-__all__ = ["PAGE", "experiment_page"]
+__all__ = ["PAGE", "TUNING_PAGE", "experiment_page", "tuning_page"]
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "reference" / "experiment-files.md"
 
@@ -22,6 +22,18 @@ _INTRO: Final = (
     "`apiVersion: simulation.quaymaster.io/v1alpha1` and `kind: Experiment`.\n"
     "`Document` is the whole of it; what comes behind `MetricEntry` are the parameters "
     "of the inputs and metrics that the framework has, by the names that `use` takes.\n"
+)
+TUNING_PAGE: Final = PAGE.with_name("tuning-files.md")
+
+_TUNING_INTRO: Final = (
+    "# Tuning files\n\n"
+    "This page is made from the schema of tuning files: "
+    "`python -m tests.docs.reference`.\n\n"
+    "`quaymaster tune --schema` prints that schema, for editors; "
+    "[Tune a profile](../how-to/tune-a-profile.md) begins with an example.\n\n"
+    "A file is YAML or JSON, and begins with "
+    "`apiVersion: simulation.quaymaster.io/v1alpha1` and `kind: Tuning`.\n"
+    "`Document` is the whole of it.\n"
 )
 _GROUPS: Final = ("quaymaster.experiment_inputs", "quaymaster.experiment_metrics")
 
@@ -43,3 +55,10 @@ def experiment_page() -> str:
         if "properties" in one
     ]
     return "\n".join([_INTRO, *sections])
+
+
+def tuning_page() -> str:
+    """The page of tuning files, made in the same way."""
+    definitions: Mapping[str, Schema] = tuning_schema()["$defs"]  # type: ignore[assignment]  # JSON
+    sections = [section(name, one) for name, one in definitions.items()]
+    return "\n".join([_TUNING_INTRO, *sections])

@@ -69,6 +69,8 @@ def write() -> None:
     scenario_files.PAGE.write_text(scenario_files.scenario_page(), encoding="utf-8")
     experiments = experiment_files.experiment_page()
     experiment_files.PAGE.write_text(experiments, encoding="utf-8")
+    tunings = experiment_files.tuning_page()
+    experiment_files.TUNING_PAGE.write_text(tunings, encoding="utf-8")
     FOLDER.mkdir(parents=True, exist_ok=True)
     for old in FOLDER.glob("*.md"):
         old.unlink()

@@ -8,7 +8,7 @@ import pytest
 
 from tests.docs.command_line import PAGE, command_line
 from tests.docs.experiment_files import PAGE as EXPERIMENT_FILES
-from tests.docs.experiment_files import experiment_page
+from tests.docs.experiment_files import TUNING_PAGE, experiment_page, tuning_page
 from tests.docs.reference import (
     FOLDER,
     MODULES,
@@ -65,6 +65,7 @@ def test_page_of_scenario_files_is_up_to_date() -> None:
 def test_page_of_experiment_files_is_up_to_date() -> None:
     """Run ``python -m tests.docs.reference`` after a change of their classes."""
     assert EXPERIMENT_FILES.read_text(encoding="utf-8") == experiment_page()
+    assert TUNING_PAGE.read_text(encoding="utf-8") == tuning_page()
 
 
 def test_page_of_the_command_line_is_up_to_date() -> None:

@@ -1,4 +1,4 @@
-"""Experiments: inputs x profiles x parameters x seeds, measured, kept and compared."""
+"""Experiments: inputs x profiles x parameters x seeds, measured, kept, and tuned by."""
 
 from quaymaster._experiments.errors import ExperimentErrors
 from quaymaster._experiments.experiment import Cell, Experiment, Part
@@ -20,28 +20,46 @@ from quaymaster._experiments.sweeping import (
     SweepResult,
     sweep,
 )
+from quaymaster._tuning.judging import Contender, Difference, Judged
+from quaymaster._tuning.load import load_tuning
+from quaymaster._tuning.schema import tuning_schema
+from quaymaster._tuning.trials import Trial, TrialOutcome
+from quaymaster._tuning.tuned import TuneProgressFn, TuneResult, tune
+from quaymaster._tuning.tuning import Objective, Tuning
 
 __all__ = [
     "Arrival",
     "Cell",
+    "Contender",
     "Curve",
+    "Difference",
     "Experiment",
     "ExperimentErrors",
     "ExperimentInput",
     "FailedRun",
     "InputContext",
+    "Judged",
     "Measured",
     "Metric",
+    "Objective",
     "Part",
     "RunResult",
     "SweepProgress",
     "SweepProgressFn",
     "SweepResult",
+    "Trial",
+    "TrialOutcome",
+    "TuneProgressFn",
+    "TuneResult",
+    "Tuning",
     "Used",
     "Workload",
     "experiment_schema",
     "load_experiment",
+    "load_tuning",
     "parse_experiment",
     "run_cell",
     "sweep",
+    "tune",
+    "tuning_schema",
 ]

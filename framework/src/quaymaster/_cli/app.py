@@ -30,6 +30,7 @@ _COMMANDS: Final = {
     "simulate": "simulate.command",
     "snapshot": "snapshot.command",
     "sweep": "sweep.command",
+    "tune": "tune.command",
     "ui": "ui.command",
     "version": "version.command",
     "what-if": "what_if.command",

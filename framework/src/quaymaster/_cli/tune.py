@@ -1,0 +1,140 @@
+"""``quaymaster tune``."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from quaymaster._cli.output import (
+    OutputFormat,
+    print_document,
+    print_line,
+    print_table,
+    warn,
+)
+from quaymaster._cli.terminal import progress_console, shows_progress
+from quaymaster._comparing.estimates import Estimate
+from quaymaster._errors import counted
+from quaymaster._tuning.judging import Contender, told
+from quaymaster._tuning.load import load_tuning
+from quaymaster._tuning.schema import tuning_schema
+from quaymaster._tuning.trials import Trial, TrialOutcome
+from quaymaster._tuning.tuned import TuneProgressFn, TuneResult, tune
+from quaymaster._tuning.tuning import Tuning
+
+__all__ = ["command"]
+
+NOTHING_FOUND = 1
+_SHOWN = 3
+
+
+def _print_schema(
+    context: click.Context, _option: click.Parameter, asked: bool
+) -> None:
+    if asked:
+        print_document(tuning_schema(), OutputFormat.JSON)
+        context.exit()
+
+
+@click.command("tune")
+@click.argument("file", metavar="FILE", type=click.Path())
+@click.option(
+    "--out",
+    "folder",
+    metavar="DIR",
+    type=click.Path(),
+    help="Where the results go. [default: the name of FILE with -results behind it]",
+)
+@click.option(
+    "--workers",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="How many processes make runs. [default: one for each processor]",
+)
+@click.option(
+    "--schema",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_schema,
+    help="Print the JSON Schema of tuning files, for editors, and search nothing.",
+)
+def command(file: str, folder: str | None, workers: int | None) -> None:
+    """Search the weights and arguments of a profile that serve an objective best.
+
+    FILE names an experiment, the profile, what may change in it, what is to be reached,
+    and the runs that are held out. What is found is judged on these, beside the profile
+    as it was and beside the experiment's other ones, and written as a configuration.
+    The exit code is 1 if nothing found is better than the profile as it was.
+    """
+    # As with a script, modules beside the file can be named in it.
+    sys.path.insert(0, str(Path(file).resolve().parent))
+    tuning = load_tuning(file)
+    out = f"{tuning.name}-results" if folder is None else folder
+    with _progress_bar() as progress:
+        result = tune(
+            tuning, out, workers=workers, on_trial=_showing_in(progress, tuning)
+        )
+    _print(tuning, result)
+    if not result.is_progress:
+        sys.exit(NOTHING_FOUND)
+
+
+def _progress_bar() -> Progress:
+    return Progress(
+        TextColumn("trials"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.description}"),
+        console=progress_console(sys.stderr),
+        transient=True,
+        disable=not shows_progress(sys.stderr),
+    )
+
+
+def _showing_in(progress: Progress, tuning: Tuning) -> TuneProgressFn:
+    task = progress.add_task("", total=tuning.trials)
+
+    def update(trial: Trial) -> None:
+        values = ", ".join(f"{value:.4g}" for value in trial.values)
+        progress.update(
+            task, completed=trial.number + 1, description=values or trial.outcome.value
+        )
+
+    return update
+
+
+def _print(tuning: Tuning, result: TuneResult) -> None:
+    failed = [one for one in result.trials if one.outcome is TrialOutcome.FAILED]
+    for one in failed[:_SHOWN]:
+        warn(f"failed: trial {one.number}: {one.cause}")
+    for name, cause in result.judged.failed.items():
+        warn(f"failed: {name}: {cause}")
+    pruned = sum(one.outcome is TrialOutcome.PRUNED for one in result.trials)
+    print_line(
+        f"{counted(len(result.trials), 'trial')}: {pruned} given up early, "
+        f"{len(failed)} failed; {counted(result.made, 'run')} made"
+    )
+    metrics = [one.metric for one in tuning.objectives]
+    heads = [f"{name}, {where}" for name in metrics for where in ("tuned", "held out")]
+    contenders = (*result.judged.known, *result.judged.found)
+    print_table(["PROFILE", *(one.upper() for one in heads)], map(_row, contenders))
+    for contender, file in zip(result.judged.found, result.files, strict=True):
+        print_line()
+        print_line(f"{contender.name}: {_fields(contender)}: {file}")
+        for difference in contender.differences:
+            print_line(f"  {difference}")
+
+
+def _row(one: Contender) -> Sequence[str]:
+    pairs: Iterator[tuple[Estimate, Estimate]] = zip(
+        one.tuned, one.held_out, strict=True
+    )
+    return [one.name, *(told(each) for pair in pairs for each in pair)]
+
+
+def _fields(one: Contender) -> str:
+    fields = one.trial.fields if one.trial else {}
+    return ", ".join(f"{name} {value}" for name, value in fields.items())
