@@ -20,7 +20,7 @@ from quaymaster._experiments.sweeping import (
     SweepResult,
     sweep,
 )
-from quaymaster._tuning.judging import Contender, Difference, Judged
+from quaymaster._tuning.judging import Contender, HeldOutDifference, Judged
 from quaymaster._tuning.load import load_tuning
 from quaymaster._tuning.schema import tuning_schema
 from quaymaster._tuning.trials import Trial, TrialOutcome
@@ -32,11 +32,11 @@ __all__ = [
     "Cell",
     "Contender",
     "Curve",
-    "Difference",
     "Experiment",
     "ExperimentErrors",
     "ExperimentInput",
     "FailedRun",
+    "HeldOutDifference",
     "InputContext",
     "Judged",
     "Measured",

@@ -10,11 +10,11 @@ from quaymaster._tuning.runs import FailedRunError, Runs
 from quaymaster._tuning.trials import Trial
 from quaymaster._tuning.tuning import Objective, Tuning
 
-__all__ = ["Contender", "Difference", "Judged", "judge", "told"]
+__all__ = ["Contender", "HeldOutDifference", "Judged", "judge", "told"]
 
 
 @attrs.frozen(kw_only=True)
-class Difference:
+class HeldOutDifference:
     """How two configurations differ in one objective, on the runs that were held out.
 
     Attributes:
@@ -63,7 +63,7 @@ class Contender:
     trial: Trial | None = None
     tuned: Sequence[Estimate]
     held_out: Sequence[Estimate]
-    differences: Sequence[Difference] = ()
+    differences: Sequence[HeldOutDifference] = ()
 
 
 @attrs.frozen(kw_only=True)
@@ -125,7 +125,7 @@ def judge(tuning: Tuning, runs: Runs, best: Sequence[Trial]) -> Judged:
                 tuned=_estimates(runs.all(tuning.cells(profile))),
                 held_out=_estimates(own),
                 differences=[
-                    Difference(objective=one, against=other, estimate=difference)
+                    HeldOutDifference(objective=one, against=other, estimate=difference)
                     for other, theirs in values.items()
                     for one, difference in zip(
                         tuning.objectives, _differences(own, theirs), strict=True
