@@ -52,9 +52,9 @@ def test_other_profiles_are_rivals_and_other_inputs_are_tuned_for(
     tuning = read(tmp_path, HEAD + SEARCH + GOAL + "heldOut: {inputs: [high]}\n")
     assert [one.name for one in tuning.rivals] == ["bin-packing"]
     assert [one.name for one in tuning.inputs] == ["low"]
-    seen = {(cell.input.name, cell.seed) for cell in tuning.cells(tuning.base)}
+    seen = {(cell.input.name, cell.seed) for cell in tuning.cells(tuning.profile)}
     judged = {
-        (cell.input.name, cell.seed) for cell in tuning.held_out_cells(tuning.base)
+        (cell.input.name, cell.seed) for cell in tuning.held_out_cells(tuning.profile)
     }
     assert seen == {("low", 1), ("low", 2)}
     assert judged == {("high", 1), ("high", 2)}
@@ -63,14 +63,14 @@ def test_other_profiles_are_rivals_and_other_inputs_are_tuned_for(
 def test_held_out_seeds_are_of_the_same_inputs(tmp_path: Path) -> None:
     tuning = read(tmp_path, HEAD + SEARCH + GOAL + HELD_OUT)
     judged = {
-        (cell.input.name, cell.seed) for cell in tuning.held_out_cells(tuning.base)
+        (cell.input.name, cell.seed) for cell in tuning.held_out_cells(tuning.profile)
     }
     assert judged == {("low", 7), ("high", 7)}
 
 
 def test_a_candidate_is_the_profile_with_other_values(tmp_path: Path) -> None:
     tuning = read(tmp_path, HEAD + SEARCH + GOAL + HELD_OUT)
-    made, base = tuning.candidate({"fit": 5}).config, tuning.base.config
+    made, base = tuning.candidate({"fit": 5}).config, tuning.profile.config
     assert made is not None
     assert base is not None
     assert made != base

@@ -131,7 +131,7 @@ def _evidence(
     fields = ", ".join(f"{key} {value}" for key, value in one.trial.fields.items())
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in _LIBRARIES)
     yield f"Found by quaymaster tune {tuning.file} (sha256 {tuning.sha256[:12]}):"
-    yield f"{tuning.base.name} with {fields}."
+    yield f"{tuning.profile.name} with {fields}."
     yield f"Trial {one.trial.number} of {len(trials)}, {complete} of them complete."
     yield f"{versions}; Kubernetes {tuning.experiment.kubernetes.version}."
     yield ""

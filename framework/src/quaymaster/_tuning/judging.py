@@ -95,7 +95,7 @@ def judge(tuning: Tuning, runs: Runs, best: Sequence[Trial]) -> Judged:
     known: list[Contender] = []
     failed: dict[str, str] = {}
     values: dict[str, Sequence[Sequence[float]]] = {}
-    for profile in (tuning.base, *tuning.rivals):
+    for profile in (tuning.profile, *tuning.rivals):
         name = _name_of(profile)
         try:
             values[name] = runs.all(tuning.held_out_cells(profile))

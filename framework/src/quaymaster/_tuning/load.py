@@ -63,7 +63,7 @@ class _Loading:
             ExperimentErrors: Something is wrong.
         """
         document, experiment = self._document, self._experiment
-        base = self._base()
+        profile = self._profile()
         held_out = self._inputs(document.held_out.inputs, "heldOut.inputs")
         inputs = self._inputs(document.inputs, "inputs")
         if not document.inputs:
@@ -75,14 +75,14 @@ class _Loading:
         self._check_fields()
         if not self._findings.problems:
             self._check_held_out(inputs, held_out, seeds)
-        if self._findings.problems or base is None:
+        if self._findings.problems or profile is None:
             raise ExperimentErrors(self._findings.problems)
         return Tuning(
             file=file,
             sha256=sha256,
             experiment=experiment,
-            base=base,
-            rivals=[one for one in experiment.profiles if one.name != base.name],
+            profile=profile,
+            rivals=[one for one in experiment.profiles if one.name != profile.name],
             search=document.search,
             objectives=[
                 Objective(one.metric, one.goal == "max") for one in document.objectives
@@ -95,7 +95,7 @@ class _Loading:
             seed=document.seed,
         )
 
-    def _base(self) -> Part | None:
+    def _profile(self) -> Part | None:
         name, profiles = self._document.profile, self._experiment.profiles
         found = [one for one in profiles if one.name == name]
         names = list(dict.fromkeys(one.name for one in profiles))

@@ -8,6 +8,8 @@ import attrs
 
 from quaymaster._config.errors import ConfigErrors
 from quaymaster._config.load import parse_config
+from quaymaster._errors import Problem
+from quaymaster._experiments.errors import ExperimentErrors
 from quaymaster._experiments.experiment import Cell, Experiment, Part, registry_with
 from quaymaster._experiments.overriding import (
     FieldPathError,
@@ -40,7 +42,7 @@ class Tuning:
         file: Where it stands.
         sha256: The hash of its text.
         experiment: The experiment.
-        base: The profile that is tuned, as it is.
+        profile: The profile that is tuned, as it is.
         rivals: The other profiles.
         search: The fields that are searched.
         objectives: What is to be reached.
@@ -55,7 +57,7 @@ class Tuning:
     file: str
     sha256: str
     experiment: Experiment = attrs.field(repr=False)
-    base: Part
+    profile: Part
     rivals: Sequence[Part]
     search: Sequence[Dimension]
     objectives: Sequence[Objective]
@@ -87,26 +89,31 @@ class Tuning:
 
         Raises:
             ConfigErrors: It is no configuration then.
-            FieldPathError: A field has no place in it.
+            ExperimentErrors: A field has no place in it.
         """
-        document: object = self.base.config
-        for one in self.search:
+        document: object = self.profile.config
+        for index, one in enumerate(self.search):
             path = parse_field_path(one.config)
-            document = set_field(document, path, values[one.name])
+            try:
+                document = set_field(document, path, values[one.name])
+            except FieldPathError as error:
+                where = f"{self.file}: search[{index}].config"
+                problem = Problem(where=where, message=str(error))
+                raise ExperimentErrors([problem]) from error
         parse_config(
             document,
             registry_with(self.experiment.plugins),
-            source=self.base.name,
+            source=self.profile.name,
             kubernetes=self.experiment.kubernetes,
         )
         config = cast("Mapping[str, object]", document)
-        return Part(name=self.base.name, values=values, config=config)
+        return Part(name=self.profile.name, values=values, config=config)
 
     def why_not(self, values: Mapping[str, object]) -> str:
         """Say why values make no configuration; nothing if they do."""
         try:
             self.candidate(values)
-        except (ConfigErrors, FieldPathError) as error:
+        except (ConfigErrors, ExperimentErrors) as error:
             return str(error)
         return ""
 
