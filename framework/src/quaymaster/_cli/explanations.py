@@ -5,6 +5,7 @@ from typing import Final
 
 from quaymaster._cli.output import print_line, print_table
 from quaymaster._cli.results import duration
+from quaymaster._config.model import RANDOM
 from quaymaster._cycle.explanation import Explanation, NodeRejection, NodeScores
 from quaymaster._errors import counted
 from quaymaster._simulation.explained import Attempt, ExplainedPod
@@ -92,6 +93,7 @@ def _print_attempt(explained: ExplainedPod, attempt: Attempt, top: int) -> None:
         )
     if attempt.explanation is not None:
         _print_scores(attempt.explanation.scores, attempt.node, top)
+        _print_tie(attempt.explanation, attempt.node)
         _print_rejections(attempt.explanation.rejections, top)
 
 
@@ -200,6 +202,12 @@ def _print_scores(scores: Sequence[NodeScores], winner: str, top: int) -> None:
     print_line("scores: raw -> normalized -> weighted")
 
 
+def _print_tie(explanation: Explanation, winner: str) -> None:
+    tied, chooser = explanation.tied_with(winner), explanation.tie_breaker
+    if tied > 1 and chooser != RANDOM:
+        print_line(f"tieBreaker {chooser}: {winner}, of {tied} with the highest total")
+
+
 def details(found: Explanation | None, top: int = 0) -> dict[str, object]:
     """What an attempt said of each node, as plain data.
 
@@ -220,6 +228,7 @@ def details(found: Explanation | None, top: int = 0) -> dict[str, object]:
             for one in (found.rejections if found else ())
         ],
         "scores": [scores_document(one) for one in (scores[:top] if top else scores)],
+        "tieBreaker": found.tie_breaker if found else None,
     }
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from quaymaster._cli.output import print_line, print_table
+from quaymaster._config.model import RANDOM
 from quaymaster._cycle.explanation import NodeRejection, NodeScores
 from quaymaster._simulation.explained import ExplainedPod, NodeFate, WhyNot
 
@@ -63,7 +64,9 @@ def _print_scores(found: WhyNot, winner: str) -> None:
     print_table(("PLUGIN", found.node, winner, "DIFFERENCE"), rows)
     print_line("scores: raw -> normalized -> weighted")
     if own.total == best.total:
-        print_line("both have the same total: the draw was for the other one")
+        who = found.tie_breaker
+        chooser = "the draw" if who == RANDOM else f"tieBreaker {who}"
+        print_line(f"both have the same total: {chooser} was for the other one")
 
 
 def _score(scores: NodeScores, plugin: str) -> str:

@@ -73,6 +73,7 @@ class Algorithm:
         filters: Finds the feasible nodes; by default by asking `filter`.
         scores: Ranks them; by default `score`.
         tie_breaker: The same.
+        ties_broken_by: Who breaks ties, in the words of a profile.
     """
 
     def __init__(
@@ -86,6 +87,7 @@ class Algorithm:
         tie_breaker: TieBreaker | None = None,
     ) -> None:
         self.tie_breaker = tie_breaker
+        self.ties_broken_by = profile.config.tie_breaker
         self.pre_filter = PreFilterStation(profile.plan("preFilter"))
         self.filter = FilterStation(profile.plan("filter"), self.pre_filter)
         self.post_filter = PostFilterStation(profile.plan("postFilter"))
@@ -102,7 +104,7 @@ class Algorithm:
         self._is_scored = bool(self.score) or extenders.prioritizes
         # Whoever comes first will do, unless somebody compares them.
         self._compares = (
-            self._is_scored or extenders.filters or profile.config.tie_breaker != RANDOM
+            self._is_scored or extenders.filters or self.ties_broken_by != RANDOM
         )
         self._looks_at_all = self._compares and percentage >= _ALL
         self._check: Check | None = None

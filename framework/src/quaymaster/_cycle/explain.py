@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 import attrs
 import numpy as np
 
+from quaymaster._config.model import BY_NAME
 from quaymaster._contract.cycle_state import CycleState
 from quaymaster._contract.status import Status
 from quaymaster._cycle.algorithm import Algorithm
@@ -36,14 +37,20 @@ class Scored:
         names: The nodes, shape ``(N,)``.
         plugins: The scores of each plugin.
         total: The sums of the weighted scores, shape ``(N,)``.
+        ranks: The order among equals, shape ``(N,)``; None: as they stand.
     """
 
     def __init__(
-        self, names: Sequence[str], plugins: Sequence[PluginScores], total: Int64Array
+        self,
+        names: Sequence[str],
+        plugins: Sequence[PluginScores],
+        total: Int64Array,
+        ranks: Int64Array | None = None,
     ) -> None:
         self._names = names
         self._plugins = plugins
         self._total = total
+        self._ranks = ranks
 
     def __len__(self) -> int:
         """How many nodes are feasible."""
@@ -55,8 +62,8 @@ class Scored:
         Args:
             most: How many of them at most; None: all.
         """
-        order = np.argsort(-self._total, kind="stable")[:most].tolist()
-        return tuple(map(self._at, order))
+        keys = [-self._total] if self._ranks is None else [self._ranks, -self._total]
+        return tuple(map(self._at, np.lexsort(keys)[:most].tolist()))
 
     def of(self, name: str) -> NodeScores | None:
         """Return one node's scores; None if it is not feasible."""
@@ -82,8 +89,12 @@ def explain(algorithm: Algorithm, pod: Pod, scheduler: str) -> Explanation:
             _with_details(calls.get(one.plugin), attempt, one)
             for one in explanation.rejections
         )
-    best = scored.best() if scored else ()
-    return attrs.evolve(explanation, rejections=rejections, scores=best)
+    return attrs.evolve(
+        explanation,
+        rejections=rejections,
+        scores=scored.best() if scored else (),
+        tie_breaker=algorithm.ties_broken_by,
+    )
 
 
 def explain_and_score(
@@ -230,7 +241,9 @@ def _scores(algorithm: Algorithm, attempt: Attempt, found: Feasible) -> Scored |
     for scores in algorithm.extender_scores(attempt.pod, found):
         plugins.append(scores)
         total = total + scores.weighted
-    return Scored(nodes.names_at(rows), plugins, total)
+    by_name = algorithm.ties_broken_by == BY_NAME
+    ranks = nodes.name_ranks[rows] if by_name else None
+    return Scored(nodes.names_at(rows), plugins, total, ranks)
 
 
 def _node_scores(

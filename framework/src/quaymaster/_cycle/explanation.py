@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import attrs
 
+from quaymaster._config.model import RANDOM
 from quaymaster._contract.status import Code, Status
 
 __all__ = [
@@ -90,9 +91,12 @@ class Explanation:
         pod: The pod's key, ``namespace/name``.
         scheduler: The profile that tried it.
         rejections: The nodes that were rejected, in row order.
-        scores: The feasible nodes, the best first.
+        scores: The feasible nodes, the best first; of equals, the smallest name if ties
+            are broken so.
         status: The Error that ended the attempt early, or None.
         message: The whole sentence of a pod that fits nowhere; empty otherwise.
+        tie_breaker: Who chooses among the nodes with the highest total, as the profile
+            has it.
     """
 
     pod: str
@@ -101,3 +105,16 @@ class Explanation:
     scores: tuple[NodeScores, ...] = ()
     status: Status | None = None
     message: str = ""
+    tie_breaker: str = RANDOM
+
+    def tied_with(self, node: str) -> int:
+        """Return how many nodes have the highest total, if this one is of them.
+
+        Args:
+            node: The node that was chosen; 0 is returned if it is not of them.
+        """
+        totals = {one.node: one.total for one in self.scores}
+        best = max(totals.values(), default=None)
+        if node not in totals or totals[node] != best:
+            return 0
+        return sum(total == best for total in totals.values())

@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from quaymaster._config.model import SchedulerConfig
+from quaymaster._config.model import RANDOM, SchedulerConfig
 from quaymaster._errors import QuaymasterError, counted
 from quaymaster._inmemory.limits import MAX_PODS
 from quaymaster._kubernetes.anonymising import anonymised
@@ -152,7 +152,13 @@ def make_test(
         config_text=config_text,
         kubernetes=config.kubernetes,
         seed=maker.seed,
-        story=_story(trees, maker.budget.used, is_smallest, decision_of(found)),
+        story=_story(
+            trees,
+            maker.budget.used,
+            is_smallest,
+            decision_of(found),
+            found.explanation.tie_breaker if found.explanation else RANDOM,
+        ),
     )
     counts = [tree["kind"] for tree in trees]
     return MadeTest(
@@ -168,7 +174,11 @@ def make_test(
 
 
 def _story(
-    trees: Sequence[Tree], trials: int, is_smallest: bool, decision: Decision
+    trees: Sequence[Tree],
+    trials: int,
+    is_smallest: bool,
+    decision: Decision,
+    tie_breaker: str,
 ) -> str:
     count, tried = counted(len(trees), "object"), counted(trials, "trial")
     verb = "is" if len(trees) == 1 else "are"
@@ -179,7 +189,8 @@ def _story(
         else "; more could perhaps be left out."
     )
     if decision.contest == "tied":
-        parts.append(" Another node is as good, so the seed decides.")
+        who = "the seed" if tie_breaker == RANDOM else f"tieBreaker {tie_breaker}"
+        parts.append(f" Another node is as good, so {who} decides.")
     parts.append(" All names are made up.")
     return "".join(parts)
 

@@ -4,6 +4,7 @@ import enum
 
 import attrs
 
+from quaymaster._config.model import RANDOM
 from quaymaster._cycle.explanation import (
     Explanation,
     JudgedNode,
@@ -96,6 +97,7 @@ class WhyNot:
         scores: How it was rated, if it was feasible.
         winner: How the node was rated that was chosen, if one was.
         preemption: What preemption says to it, if the pod found no node.
+        tie_breaker: Who chooses among nodes with the same total.
     """
 
     node: str
@@ -105,6 +107,7 @@ class WhyNot:
     scores: NodeScores | None = None
     winner: NodeScores | None = None
     preemption: str = ""
+    tie_breaker: str = RANDOM
 
 
 @attrs.frozen(kw_only=True)

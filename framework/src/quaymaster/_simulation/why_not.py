@@ -1,5 +1,6 @@
 """Says why an attempt did not choose one node."""
 
+from quaymaster._config.model import RANDOM
 from quaymaster._contract.status import Code
 from quaymaster._cycle.explanation import JudgedNode, NodeScores
 from quaymaster._simulation.explained import Attempt, NodeFate, WhyNot
@@ -24,6 +25,7 @@ def why_not(attempt: Attempt) -> WhyNot | None:
         scores=scores,
         winner=_scores_of(attempt, attempt.node),
         preemption=_preemption(attempt, judged) if fate is NodeFate.REJECTED else "",
+        tie_breaker=attempt.explanation.tie_breaker if attempt.explanation else RANDOM,
     )
 
 
