@@ -259,3 +259,18 @@ def test_plugins_of_pod_groups_are_accepted_since_1_37_and_never_called() -> Non
         "file.yaml: profiles[0].plugins.podGroupPostFilter: unknown extension point; "
         "Kubernetes 1.37 has it, and this is 1.36"
     )
+
+
+def test_a_plugin_of_pod_groups_has_to_be_installed_all_the_same() -> None:
+    document = {
+        **GROUPS,
+        "profiles": [
+            {"plugins": {"podGroupPostFilter": {"enabled": [{"name": "Count"}]}}}
+        ],
+    }
+    with pytest.raises(ConfigErrors) as caught:
+        parse_config(document, REGISTRY, source="file.yaml", kubernetes=NEW)
+    assert str(caught.value).startswith(
+        "file.yaml: profiles[0].plugins.podGroupPostFilter.enabled[0].name: "
+    )
+    assert "'Count'" in str(caught.value)

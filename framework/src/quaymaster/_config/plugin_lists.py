@@ -21,7 +21,7 @@ from quaymaster._registry.registry import PluginRegistry, RegisteredPlugin
 from quaymaster._suggestions import did_you_mean
 from quaymaster._versions.kubernetes import Kubernetes
 
-__all__ = ["check_keys", "resolve_plugins"]
+__all__ = ["check_idle_plugins", "check_keys", "resolve_plugins"]
 
 _INSTALL = "; pip install 'quaymaster[default]' installs what the default profile needs"
 
@@ -53,6 +53,24 @@ def check_keys(
             hint = did_you_mean(key, PLUGIN_SETS)
             known = f" (known: {', '.join(PLUGIN_SETS)})"
             findings.add(at, f"unknown extension point{hint or known}")
+
+
+def check_idle_plugins(
+    plugins: Mapping[str, object],
+    path: str,
+    registry: PluginRegistry,
+    findings: Findings,
+) -> None:
+    """Note plugins that nobody has, where none is ever called."""
+    for key in WITHOUT_EFFECT:
+        given = plugins.get(key)
+        if not isinstance(given, PluginSet):
+            continue
+        for index, entry in enumerate(given.enabled):
+            plugin = usable_plugin(entry.name, registry)
+            if isinstance(plugin, str):
+                at = join_path(join_path(path, key), f"enabled[{index}].name")
+                findings.add(at, plugin)
 
 
 def resolve_plugins(

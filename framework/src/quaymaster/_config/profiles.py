@@ -8,7 +8,11 @@ from quaymaster._config.findings import Findings
 from quaymaster._config.merge import EntrySets, entry_sets, merge_sets
 from quaymaster._config.model import TIE_BREAKERS, ProfileConfig
 from quaymaster._config.naming import join_path
-from quaymaster._config.plugin_lists import check_keys, resolve_plugins
+from quaymaster._config.plugin_lists import (
+    check_idle_plugins,
+    check_keys,
+    resolve_plugins,
+)
 from quaymaster._config.tie_breakers import resolve_tie_breaker
 from quaymaster._registry.registry import PluginRegistry
 from quaymaster._versions.kubernetes import Kubernetes
@@ -76,7 +80,10 @@ class _Given:
     def resolve(
         self, registry: PluginRegistry, findings: Findings, kubernetes: Kubernetes
     ) -> ProfileConfig:
-        check_keys(self.profile.plugins, self.plugins_path, findings, kubernetes)
+        given = self.profile.plugins
+        check_keys(given, self.plugins_path, findings, kubernetes)
+        if kubernetes.since("1.37"):
+            check_idle_plugins(given, self.plugins_path, registry, findings)
         plugins = resolve_plugins(
             self.sets, self.plugins_path, registry, findings, kubernetes
         )

@@ -70,7 +70,7 @@ _KINDS_OF: Final[Mapping[str, str]] = {
         ResourcePoolStatusRequest ResourceSlice
     """,
     "scheduling.k8s.io": """
-        PodGroup PriorityClass Workload
+        CompositePodGroup PodGroup PriorityClass Workload
     """,
     "storage.k8s.io": """
         CSIDriver CSINode CSIStorageCapacity StorageClass VolumeAttachment
