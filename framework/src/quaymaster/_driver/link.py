@@ -61,7 +61,10 @@ class Link:
         self._receive = receive
         self._ended = ended
         self.send(begin)
-        threading.Thread(target=self._listen, name="link", daemon=True).start()
+        self._listener = threading.Thread(
+            target=self._listen, name="link", daemon=True
+        )
+        self._listener.start()
 
     def gather(self, clock: Clock) -> None:
         """Have what this thread sends leave together, if it sends much.
@@ -98,7 +101,13 @@ class Link:
             self._frames.flush()
 
     def close(self) -> None:
-        """End the other process."""
+        """End the other process, and the thread that listens to it."""
+        self._end()
+        # Identity: whoever is told of the end by the listener may close it, too.
+        if threading.current_thread() is not self._listener:
+            self._listener.join(_SECONDS_TO_END)
+
+    def _end(self) -> None:
         self._frames.close()
         try:
             self._process.wait(_SECONDS_TO_END)
@@ -114,6 +123,6 @@ class Link:
             why = f"the process for input and output sends {error}"
         else:
             why = "the process for input and output has ended"
-        self.close()
+        self._end()
         code = self._process.returncode
         self._ended(f"{why} (by signal {-code})" if code < 0 else f"{why} ({code})")
