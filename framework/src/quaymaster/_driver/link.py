@@ -61,9 +61,7 @@ class Link:
         self._receive = receive
         self._ended = ended
         self.send(begin)
-        self._listener = threading.Thread(
-            target=self._listen, name="link", daemon=True
-        )
+        self._listener = threading.Thread(target=self._listen, name="link", daemon=True)
         self._listener.start()
 
     def gather(self, clock: Clock) -> None:
