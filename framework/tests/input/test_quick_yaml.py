@@ -14,6 +14,7 @@ from tests.kit.internals.input import (
     documents,
     read,
     read_block,
+    unfolded,
 )
 from tests.kit.internals.manifests import LARGE, object_texts
 
@@ -89,6 +90,65 @@ def test_spoiled_blocks_are_read_alike_or_not_at_all() -> None:
         assert document.duplicates == (), text
         compared += 1
     assert compared > 500
+
+
+BODIES = (
+    *("a: b", "", "  x", "- y", "   ", "#c", "'q", "  deep: |", "end ", "\\n", "%"),
+    *("---", "|", '"', '{"a": "b"}'),
+)
+HEADS = ("k: |", "- k: |", "- |", "m:\n  k: |", "m:\n- k: |", "m:\n- |", "m:\n  - |")
+AFTER = ("", "z: 1\n", "- z\n", "  z: 1\n", "# c\n", "  - w\n")
+
+
+def literal(rng: random.Random) -> str:
+    """A text with a literal, mostly a good one."""
+    indent = rng.choice((1, 2, 3, 4, 6))
+    lines = [
+        " " * max(0, indent + rng.choice((0, 0, 0, 0, 1, -1, 2))) + rng.choice(BODIES)
+        if rng.random() < 0.85
+        else rng.choice(("", " ", "      "))
+        for _ in range(rng.randrange(5))
+    ]
+    head = rng.choice(HEADS) + rng.choice(("", "-", "+", " ", "2"))
+    return "\n".join([head, *lines]) + "\n" + rng.choice(AFTER)
+
+
+def test_literals_are_read_alike_or_not_at_all() -> None:
+    rng, shapes, compared = random.Random(5), Shapes(), 0
+    for _ in range(6000):
+        text = literal(rng)
+        try:
+            quick = json.loads(shapes.json(unfolded(text)))
+        except NotPlainError:
+            continue
+        (document,) = read(text.encode())
+        assert repr(document.value) == repr(quick), text
+        assert document.duplicates == (), text
+        compared += 1
+    assert compared > 500
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r'a: "x\ny\t\"z\"\\ \/"' + "\n",
+        "a: 'it''s'\n",
+        "a: ''''\n",
+        "a: |\n  {\"b\": 'c'}\nd: e\n",
+        "a:\n- |\n  set -e\n\n    echo\n- b\n",
+        "a: |+\n  b\n\n\nc: d\n",
+        "a: |-\n\n  b\n",
+    ],
+)
+def test_what_tools_write_of_longer_texts_is_read_quickly(text: str) -> None:
+    (expected,) = documents(text.encode())
+    assert json.loads(Shapes().json(unfolded(text))) == expected
+
+
+@pytest.mark.parametrize("text", [r'a: "\x41"', r'a: "\ud83d"', "a: |2\n   b"])
+def test_rarer_texts_are_left_to_the_full_reader(text: str) -> None:
+    with pytest.raises(NotPlainError):
+        Shapes().json(unfolded(f"{text}\n"))
 
 
 def texts(content: str, large: int, monkeypatch: pytest.MonkeyPatch) -> list[object]:

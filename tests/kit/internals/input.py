@@ -3,6 +3,7 @@
 from quaymaster._input.reading import UnreadableError, read_file
 from quaymaster._input.yaml.blocks import NotPlainError, read_block
 from quaymaster._input.yaml.errors import YamlError
+from quaymaster._input.yaml.literals import unfolded
 from quaymaster._input.yaml.reading import documents, read
 from quaymaster._input.yaml.shapes import Shapes
 
@@ -19,6 +20,7 @@ __all__ = [
     "read",
     "read_block",
     "read_file",
+    "unfolded",
 ]
 
 LONGEST_STREAM = "quaymaster._input.reading._LONGEST_STREAM"

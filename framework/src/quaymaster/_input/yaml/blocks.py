@@ -5,24 +5,25 @@ quoted or nested below) and takes a tenth of the time that libyaml's events take
 It leaves everything else to the full reader.
 """
 
+import json
 import math
 import re
 from typing import Final, TypeAlias
 
 from quaymaster._input.yaml.scalars import WORDS, plain
 
-__all__ = ["VALUE", "NotPlainError", "read_block", "read_scalar"]
+__all__ = ["KEY", "VALUE", "NotPlainError", "read_block", "read_scalar"]
 
-_KEY: Final = r"[A-Za-z_][A-Za-z0-9_./-]{0,200}+"
+KEY: Final = r"[A-Za-z_][A-Za-z0-9_./-]{0,200}+"
 VALUE: Final = (
-    r"'[ -&(-~]*+'"
-    r'|"[ !#-\[\]-~]*+"'
+    r"'(?:[ -&(-~]++|'')*+'"
+    r'|"(?:[ !#-\[\]-~]++|\\["\\/bfnrt])*+"'
     r"|\{\}|\[\]"
     # No key, no comment, and not the beginning of anything else.
     r"|(?![^\n]*(?:: | #|:\n))(?:[A-Za-z0-9_./+~;^$()\\<]|-(?=[!-~]))[ -~]*+(?<! )"
 )
 _LINE: Final = re.compile(
-    rf"^( *+)(- )?(?:({_KEY}):(?: ({VALUE}))?|({VALUE}))\n",
+    rf"^( *+)(- )?(?:({KEY}):(?: ({VALUE}))?|({VALUE}))\n",
     re.MULTILINE | re.ASCII,
 )
 
@@ -147,8 +148,11 @@ def read_scalar(text: str) -> object:
     first = text[0]
     if first.isalpha():
         return WORDS.get(text, text)
-    if first in "\"'":
-        return text[1:-1]
+    if first == '"':
+        # The escapes that are known here are those of JSON.
+        return json.loads(text) if "\\" in text else text[1:-1]
+    if first == "'":
+        return text[1:-1].replace("''", "'")
     if text == "{}":
         return {}
     if text == "[]":

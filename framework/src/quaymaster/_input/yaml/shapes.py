@@ -21,6 +21,7 @@ _MARKED: Final = re.compile(rf'"{_MARK}"'.encode())
 # Bounds on memory: the tables are cleared when they are full. Chosen, not measured.
 _MOST_SHAPES: Final = 4096
 _MOST_VALUES: Final = 1 << 16
+_LONGEST_VALUE: Final = 256
 
 
 class _Values(dict[str, bytes]):
@@ -31,7 +32,9 @@ class _Values(dict[str, bytes]):
             raise NotPlainError
         if len(self) >= _MOST_VALUES:
             self.clear()
-        found = self[text] = msgspec.json.encode(read_scalar(text))
+        found = msgspec.json.encode(read_scalar(text))
+        if len(text) <= _LONGEST_VALUE:
+            self[text] = found
         return found
 
 

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from quaymaster._input.yaml.blocks import NotPlainError
 from quaymaster._input.yaml.errors import YamlError
+from quaymaster._input.yaml.literals import unfolded
 from quaymaster._input.yaml.reading import Document, read
 from quaymaster._input.yaml.shapes import Shapes
 
@@ -105,7 +106,7 @@ def _piece(
     text: bytes, shapes: Shapes, content: bytes | mmap.mmap, start: int
 ) -> Piece:
     try:
-        return Piece(shapes.json(text.decode("ascii")))
+        return Piece(shapes.json(unfolded(text.decode("ascii"))))
     except (NotPlainError, UnicodeDecodeError):
         documents = list(read(text))
     if len(documents) > 1:
