@@ -13,7 +13,7 @@ from quaymaster import CycleState, NodeInfo, Pod, Status, hookimpl
 from quaymaster.errors import QuaymasterError
 from quaymaster_node_unschedulable import NodeUnschedulable
 from tests.kit.internals.cli import RUN_APART, app, main
-from tests.kit.internals.perf import PLOT, run_workload
+from tests.kit.internals.perf import run_workload
 
 DATA = Path(__file__).parent / "data"
 
@@ -217,7 +217,7 @@ def test_plot_wants_a_format_that_it_knows(file: str) -> None:
 
 
 def test_plot_says_what_to_install(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, PLOT, None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     result = run(file, "--plot", "out.png")
     assert str(result.exception).endswith("pip install 'quaymaster[plot]'")
 

@@ -9,7 +9,7 @@ EXTRAS = (
     "starlette",
     "uvicorn",
     *("bokeh", "cryptography", "greenlet", "hypothesis", "matplotlib"),
-    *("prometheus_client", "starlette", "uvicorn"),
+    *("optuna", "prometheus_client", "pyarrow", "starlette", "uvicorn"),
 )
 
 WITHOUT = f"""
@@ -74,3 +74,41 @@ def test_a_command_imports_no_other_command() -> None:
     commands = {name.rpartition(".")[2] for name in imported if "._cli." in name}
     assert "version" in commands
     assert not commands & {"simulate", "run", "inputs"}
+
+
+EXPERIMENT = """
+apiVersion: simulation.quaymaster.io/v1alpha1
+kind: Experiment
+inputs: [{name: low, parameters: {nodes: ["2:cpu=4,memory=8Gi"]}}]
+metrics: [{name: placed}]
+"""
+TUNING = """
+apiVersion: simulation.quaymaster.io/v1alpha1
+kind: Tuning
+experiment: experiment.yaml
+profile: default
+search: [{name: a, config: percentageOfNodesToScore, choices: [50, 60]}]
+objectives: [{metric: placed, goal: max}]
+heldOut: {seeds: [7]}
+"""
+
+
+def test_experiments_say_what_to_install(tmp_path: Path) -> None:
+    (tmp_path / "experiment.yaml").write_text(EXPERIMENT)
+    (tmp_path / "tuning.yaml").write_text(TUNING)
+    out = str(tmp_path / "out")
+    file = str(tmp_path / "experiment.yaml")
+    for words, extra in (
+        (("sweep", file), "sweep: needs pyarrow: pip install 'quaymaster[sweep]'"),
+        (
+            ("sweep", file, "--plot", "a.png"),
+            "--plot: needs matplotlib: pip install 'quaymaster[plot]'",
+        ),
+        (
+            ("tune", str(tmp_path / "tuning.yaml")),
+            "tune: needs optuna: pip install 'quaymaster[tune]'",
+        ),
+    ):
+        code, text = said(*words, "--out", out)
+        assert (code, text) == (2, f"{extra}\n")
+    assert not (tmp_path / "out").exists()

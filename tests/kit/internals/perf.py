@@ -20,7 +20,6 @@ from quaymaster._perf.select import select
 from quaymaster._perf.world import World
 
 __all__ = [
-    "PLOT",
     "CreateAny",
     "CreateNodes",
     "CreatePods",
@@ -45,6 +44,3 @@ __all__ = [
     "run_workload",
     "select",
 ]
-
-PLOT = "quaymaster._perf.plot"
-"""The module that draws."""
