@@ -62,16 +62,14 @@ def _value(body: str, chomping: str) -> str:
     if _BODY.fullmatch(body) is None:
         raise NotPlainError
     lines = body.split("\n")[:-1]
-    first = next((line for line in lines if line.strip(" ")), None)
-    if first is None:
+    begin = next((place for place, line in enumerate(lines) if line.strip(" ")), None)
+    if begin is None:
         raise NotPlainError
-    indent = len(first) - len(first.lstrip(" "))
-    for number, line in enumerate(lines):
-        # The first line with text says how far all are indented.
-        if line[:indent].strip(" ") or (
-            len(line) > indent and line is not first and number < lines.index(first)
-        ):
-            raise NotPlainError
+    # The first line with text says how far all are indented.
+    indent = len(lines[begin]) - len(lines[begin].lstrip(" "))
+    too_little = any(line[:indent].strip(" ") for line in lines)
+    if too_little or any(len(line) > indent for line in lines[:begin]):
+        raise NotPlainError
     made = "\n".join(line[indent:] for line in lines)
     text = made.rstrip("\n")
     if chomping == "-":
