@@ -1,5 +1,6 @@
 """In a burst bindings are seen out of order: a replay still finds what differs."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from random import Random
 
@@ -18,13 +19,14 @@ from quaymaster.recording import (
 )
 from quaymaster.scheduler import PluginRegistry, VirtualClock
 from quaymaster.simulation import Simulation
-from quaymaster.testing import make_node, make_pod
-from tests.kit.internals.recording import Line, Modified, RecordFile
+from quaymaster.testing import make_node, make_persistent_volume_claim, make_pod
+from tests.kit.internals.recording import Line, Modified, RecordFile, Template
 
 REGISTRY = PluginRegistry.discover()
 CONFIG = default_config(REGISTRY)
 PODS = 80
 REACH = 12
+ZONE = "topology.kubernetes.io/zone"
 
 
 @pytest.fixture
@@ -102,6 +104,15 @@ def seen_out_of_order(path: Path, seed: int) -> Path:
     return shuffled
 
 
+def rewritten(path: Path, lines: Iterable[Line]) -> Path:
+    """Another record, of these lines."""
+    seen = path.with_name("seen.jsonl.gz")
+    with RecordWriter(seen) as writer:
+        for line in lines:
+            writer.write(line)
+    return seen
+
+
 def is_binding(line: Line) -> bool:
     return isinstance(line, Modified) and "nodeName" in line.patch.get("spec", {})
 
@@ -164,11 +175,7 @@ def test_watch_of_another_kind_may_be_ahead(path: Path) -> None:
     lines = list(RecordFile(path).lines())
     bound = next(index for index, line in enumerate(lines) if is_binding(line))
     lines[bound], lines[bound + 1] = lines[bound + 1], lines[bound]
-    seen = path.with_name("seen.jsonl.gz")
-    with RecordWriter(seen) as writer:
-        for line in lines:
-            writer.write(line)
-    [decision] = replayed(seen, CONFIG).decisions
+    [decision] = replayed(rewritten(path, lines), CONFIG).decisions
     # The watch of nodes was ahead of that of pods.
     assert (decision.agreement, decision.width) == (Agreement.ORDER, 1)
 
@@ -188,3 +195,26 @@ def test_change_of_a_later_version_was_not_known(path: Path) -> None:
     [decision] = replayed(path, CONFIG).decisions
     assert decision.agreement is Agreement.DIFFERS
     assert decision.ours.node == "b"
+
+
+def test_what_a_decision_led_to_may_be_seen_before_its_pod(path: Path) -> None:
+    cluster = InMemoryCluster(VirtualClock())
+    cluster.load(make_node(name=name, labels={ZONE: f"z-{name}"}) for name in "abc")
+    cluster.create(make_persistent_volume_claim(name="data"))
+    with RecordWriter(path) as writer:
+        recorder = ClusterRecorder(cluster, writer.write)
+        with Simulation(cluster, config=CONFIG, registry=REGISTRY) as simulation:
+            cluster.create(make_pod(name="db", claims=["data"]))
+            simulation.settle()
+        recorder.close()
+    *lines, end = RecordFile(path).lines()
+    pod = next(place for place, line in enumerate(lines) if isinstance(line, Template))
+    # The watch of claims is ahead of that of pods, and the one of volumes is behind.
+    order = ["PersistentVolumeClaim", "Pod", "PersistentVolume"]
+    since = sorted(
+        lines[pod:], key=lambda line: order.index(getattr(line, "kind", "Pod"))
+    )
+    seen = rewritten(path, [*lines[:pod], *since, end])
+    [decision] = replayed(seen, CONFIG).decisions
+    # That the claim has a volume was not known.
+    assert (decision.agreement, decision.width) == (Agreement.ORDER, 1)

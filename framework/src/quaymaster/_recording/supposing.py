@@ -97,7 +97,7 @@ class Doubts:
         self._outcome = outcome
         self._shown = shown
         self._assumed = assumed
-        before = (one for one in moments.before() if one[0] > outcome.since)
+        before = (one for one in moments.before() if self._came_since(one))
         self._past = [one for one in before if self._is_free(one[1])]
         after = moments.after()
         self._coming = [one for one in after if self._is_free(one[1])]
@@ -145,6 +145,16 @@ class Doubts:
         lags += self._lags(self._coming, _early, self._came_before)
         yield from sorted(lags, key=attrgetter("width"))
         yield from (one.with_another(other) for one, other in combinations(lags, 2))
+
+    def _came_since(self, change: Numbered) -> bool:
+        """Whether a change came after the pod, or after its last attempt.
+
+        Watches of other kinds may be ahead of that of pods, so that what a decision led
+        to is seen before its pod; then versions tell.
+        """
+        number, entry = change
+        order = compare_versions(entry.version, self._outcome.since_version)
+        return number > self._outcome.since or (order is not None and order > 0)
 
     def _is_free(self, entry: Entry) -> bool:
         """Whether an object may be as it was, or as it will be; and who would care."""

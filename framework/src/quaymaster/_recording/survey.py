@@ -47,6 +47,8 @@ class Outcome:
         seen: The number of the entry that shows it.
         since: The number of the entry with which the pod came, or before which its
             last attempt was decided.
+        since_version: The resource version with which the pod came, or that told of
+            its last attempt.
         place: Where it stood in the queue; None if that is not known.
         rank: How many decisions were made before, once that has been found.
         node: Where the pod was bound; empty if it was not.
@@ -62,6 +64,7 @@ class Outcome:
     decided: int
     seen: int
     since: int = 0
+    since_version: str = ""
     place: object = None
     rank: int = 0
     node: str = ""
@@ -91,6 +94,7 @@ class _Waiting:
 
     Attributes:
         since: The number of the entry of its last outcome, or of its creation.
+        version: The resource version of that entry.
         decided: The number of the entry before which that was decided.
         place: Where it stands in the queue; None if that is not known.
         expected: The number of the entry that told where it is going to be bound.
@@ -98,6 +102,7 @@ class _Waiting:
     """
 
     since: int
+    version: str
     decided: int
     place: object = None
     expected: int | None = None
@@ -246,7 +251,7 @@ class _Surveyor:
         self.found.lives[pod.uid] = Life(entry.at)
         if not pod.node_name:
             place = None if entry.listed else self._place_of(pod, number)
-            self._waiting[pod.uid] = _Waiting(number, number, place)
+            self._waiting[pod.uid] = _Waiting(number, entry.version, number, place)
         elif not entry.listed:
             self.found.with_node += 1
 
@@ -282,7 +287,8 @@ class _Surveyor:
         )
         if nominated:
             self._nominated[nominated] = _Nomination(outcome, new.priority)
-        waiting.since, waiting.decided = number, outcome.decided
+        waiting.since, waiting.version = number, entry.version
+        waiting.decided = outcome.decided
         waiting.place, waiting.expected = None, None
 
     def _evicted(self, number: int, at: float, pod: Pod) -> None:
@@ -339,6 +345,7 @@ class _Surveyor:
             decided=decided,
             seen=number,
             since=waiting.decided,
+            since_version=waiting.version,
             place=waiting.place,
             node=node,
             message=message,
