@@ -1,5 +1,7 @@
 """What each policy says of nodes, and which GPUs pods get: examples by hand."""
 
+import inspect
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from quaymaster_openb import (
     GpuPackingScore,
     GpuShare,
     RandomGpuShare,
+    RandomScore,
     TypicalPod,
     TypicalPods,
 )
@@ -27,6 +30,8 @@ from quaymaster_openb.gpus import COUNT, INDEX, MILLI, MODEL
 from quaymaster_openb.typical_pods import typical_pods
 
 DATA = Path(__file__).parent / "data"
+OTHERS: tuple[type, ...] = (BestFitScore, DotProductScore, GpuClusteringScore)
+OTHERS += (GpuPackingScore, RandomScore)
 
 
 def a_pod(
@@ -55,6 +60,13 @@ def scores(plugin: type, pod: Pod, *there: Pod, **nodes: int) -> dict[str, int]:
     made = [a_node(name, gpus) for name, gpus in nodes.items()]
     harness = PluginHarness(plugin, nodes=made, pods=there)
     return {name: harness.score(pod)[name] for name in nodes}
+
+
+@pytest.mark.parametrize(
+    "plugin", [FGDGpuShare, FGDScore, GpuShare, *OTHERS], ids=lambda one: one.__name__
+)
+def test_a_policy_is_read_on_two_pages(plugin: type) -> None:
+    assert len(inspect.getsource(sys.modules[plugin.__module__]).splitlines()) < 120
 
 
 # GPU sharing --------------------------------------------------------------------------

@@ -102,7 +102,7 @@ def test_a_seed_without_arrivals_is_told() -> None:
     [
         (
             "sn,cpu_milli\nn0,1\n",
-            r":2: expected a column memory_mib, got sn, cpu_milli",
+            r":1: expected a column memory_mib, got sn, cpu_milli",
         ),
         (
             "sn,cpu_milli,memory_mib,gpu,model\nn0,8,x,2,T4\n",

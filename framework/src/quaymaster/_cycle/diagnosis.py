@@ -32,6 +32,8 @@ _UNRESOLVABLE = Status.unresolvable()
 # 2 by an array's functions. Half a cluster of two nodes waits in some workloads.
 _FEW_REJECTIONS: Final = 64
 
+_SMALL_CODE: Final = 1023  # plugins number their statuses from 1 on
+
 
 class Rejections(Protocol):
     """Some rejected nodes, each with a code that stands for a status.
@@ -75,7 +77,9 @@ class PluginRejections:
         self._verdicts = verdicts
         self._count = count
         self._statuses: dict[int, Status] = {}
-        self._is_worked_out = False
+        self._places: RowArray | None = None
+        self._rows: RowArray | None = None
+        self._codes: npt.NDArray[np.integer[Any]] | BoolArray | None = None
 
     def __len__(self) -> int:
         return self._count
@@ -83,24 +87,31 @@ class PluginRejections:
     @property
     def lasts(self) -> bool:
         """Whether the plugin's array is frozen, or was read in time."""
-        return self._is_worked_out or is_frozen(self._verdicts.codes)
+        return self._codes is not None or is_frozen(self._verdicts.codes)
 
-    @cached_property
-    def _found(self) -> RowArray:
-        # As flags, since those take a quarter of the time.
-        flags: BoolArray = self._verdicts.codes != 0
-        return flags.nonzero()[0]
-
-    @cached_property
+    # Not by functools.cached_property, whose lock takes longer than the rest does with
+    # few rows.
+    @property
     def rows(self) -> RowArray:
         """The rejected rows, ascending."""
-        return picked(self._judged, self._found)
+        if self._rows is None:
+            self._rows = picked(self._judged, self._found)
+        return self._rows
 
-    @cached_property
+    @property
     def codes(self) -> npt.NDArray[np.integer[Any]] | BoolArray:
         """The code of each."""
-        self._is_worked_out = True
-        return self._verdicts.codes[self._found]
+        if self._codes is None:
+            self._codes = self._verdicts.codes[self._found]
+        return self._codes
+
+    @property
+    def _found(self) -> RowArray:
+        if self._places is None:
+            # As flags, since those take a quarter of the time.
+            flags: BoolArray = self._verdicts.codes != 0
+            self._places = flags.nonzero()[0]
+        return self._places
 
     def status(self, code: int) -> Status:
         """Return the plugin's status for a code, or one that stands in for it."""
@@ -172,9 +183,13 @@ class Diagnosis:
             code_of: The code to write for a status.
         """
         for batch in self._batches:
-            own, index = np.unique(batch.codes, return_inverse=True)
-            new = [code_of(batch.status(code)) for code in own.tolist()]
-            codes[batch.rows] = np.array(new, dtype=np.int32)[index]
+            new = {code: code_of(batch.status(code)) for code in _counted(batch)}
+            if len(new) == 1:
+                codes[batch.rows] = next(iter(new.values()))
+                continue
+            rows, own = batch.rows, batch.codes
+            for code, written in new.items():
+                codes[rows[own == code]] = written
         for name, status in self._explicit.items():
             row = self.nodes.row_of(name)
             assert row is not None, "it was judged a moment ago"
@@ -374,9 +389,17 @@ def _less(batch: Rejections, apart: BoolArray) -> Rejections:
 
 def _counted(batch: Rejections) -> Mapping[int, int]:
     """Count the nodes that got each code."""
+    given = batch.codes
+    if given.dtype == np.bool_:
+        return {1: len(batch)}  # they are rejected, all of them
     if len(batch) <= _FEW_REJECTIONS:
-        return Counter(sorted(batch.codes.tolist()))
-    codes, counts = np.unique(batch.codes, return_counts=True)
+        return Counter(sorted(given.tolist()))
+    if given.min() >= 0 and given.max() <= _SMALL_CODE:
+        # Sorting them takes twice the time.
+        of_each = np.bincount(given.astype(np.intp, copy=False))
+        found = of_each.nonzero()[0]
+        return dict(zip(found.tolist(), of_each[found].tolist(), strict=True))
+    codes, counts = np.unique(given, return_counts=True)
     return dict(zip(codes.tolist(), counts.tolist(), strict=True))
 
 

@@ -3,7 +3,8 @@
 from quaymaster_openb.best_fit import BestFitScore
 from quaymaster_openb.decisions import Decisions
 from quaymaster_openb.dot_product import DotProductScore
-from quaymaster_openb.fgd import FGDGpuShare, FGDScore
+from quaymaster_openb.fgd import FGDScore
+from quaymaster_openb.fgd_gpu_share import FGDGpuShare
 from quaymaster_openb.figures import Figures
 from quaymaster_openb.gpu_clustering import GpuClusteringScore
 from quaymaster_openb.gpu_packing import GpuPackingScore

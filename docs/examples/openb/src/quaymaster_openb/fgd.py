@@ -5,7 +5,6 @@ Mirrors ``pkg/simulator/plugin/fgd_score.go``; section 4 of the paper.
 
 import math
 from collections.abc import Hashable, Iterator, Sequence
-from operator import itemgetter
 
 import numpy as np
 from quaymaster import (
@@ -22,13 +21,12 @@ from quaymaster.columns import CPU
 
 from quaymaster_openb.choices import choices, choices_of_each
 from quaymaster_openb.fragmentation import Fragmentation
-from quaymaster_openb.gpu_share import GpuShare
-from quaymaster_openb.gpus import MODEL, GpuRequest, Gpus
+from quaymaster_openb.gpus import MODEL, Gpus
 from quaymaster_openb.target import Target
 from quaymaster_openb.typical_pods import TypicalPods
 from quaymaster_openb.wishes import Wish
 
-__all__ = ["FGDGpuShare", "FGDScore"]
+__all__ = ["FGDScore", "scored_choices"]
 
 
 class FGDScore:
@@ -59,7 +57,7 @@ class FGDScore:
     @hookimpl
     def pre_score(self) -> None:
         current = self._target.current
-        # Identity: it is made anew when the typical pods have changed.
+        # Identity: it is another object when the typical pods are others.
         if current is not self._fragmentation:
             self._fragmentation = current
             self._handle.changed()
@@ -68,7 +66,7 @@ class FGDScore:
     def score(self, pod: Pod, node: NodeInfo) -> int:
         cpu = node.allocatable.milli_cpu - node.requested.milli_cpu
         left, current = self._gpus.on(node), self._target.current
-        scored = _scored(current, Wish.of(pod), node, cpu, left)
+        scored = scored_choices(current, Wish.of(pod), node, cpu, left)
         return max((score for score, _ in scored), default=0)
 
     @hookimpl
@@ -86,35 +84,25 @@ class FGDScore:
         return scores
 
 
-class FGDGpuShare(GpuShare):
-    """Gives a pod that shares a GPU the one that the node's score was for."""
-
-    kinds = (TypicalPods,)
-
-    def __init__(self, args: None, handle: Handle) -> None:
-        super().__init__(args, handle)
-        self._target = Target.of(handle)
-
-    def choose(
-        self, pod: Pod, wanted: GpuRequest, node: NodeInfo, left: Sequence[int]
-    ) -> Sequence[int]:
-        """Choose the first GPU with the best integer score; whole ones as always."""
-        wish = Wish.of(pod)
-        if not wish.is_shared:
-            return super().choose(pod, wanted, node, left)
-        cpu = node.allocatable.milli_cpu - node.requested.milli_cpu + wish.cpu
-        scored = list(_scored(self._target.current, wish, node, cpu, left))
-        return [max(scored, key=itemgetter(0))[1]] if scored else []
-
-
-def _scored(
+def scored_choices(
     fragmentation: Fragmentation,
     wish: Wish,
     node: NodeInfo,
     cpu: int,
     left: Sequence[int],
 ) -> Iterator[tuple[int, int]]:
-    """The score of each choice of GPUs on a node, and its number."""
+    """Score each choice of GPUs on a node.
+
+    Args:
+        fragmentation: What is to be small.
+        wish: What the pod wants.
+        node: The node.
+        cpu: The CPU that it has left without the pod, in thousandths of a core.
+        left: What each of its GPUs has left without the pod.
+
+    Returns:
+        For each choice its score, and the number of the GPU as `choices` gives it.
+    """
     model = node.labels.get(MODEL, "")
     before = fragmentation.of(cpu, model, left)
     for gpu, after in choices(wish, left):

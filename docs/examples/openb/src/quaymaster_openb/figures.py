@@ -11,7 +11,7 @@ from quaymaster.columns import Float64Array
 from quaymaster.experiments import Curve, Measured, Metric
 from quaymaster.simulation import Run, Step, StepOutcome
 
-from quaymaster_openb.fragmentation import Fragmentation
+from quaymaster_openb.fragmentation import Fragmentation, fragmentation_by
 from quaymaster_openb.gpus import COUNT, FULL, MODEL, Gpus
 from quaymaster_openb.typical_pods import TypicalPods
 from quaymaster_openb.wishes import Wish
@@ -30,7 +30,9 @@ class Figures(Metric):
     """
 
     _gpus: Gpus = attrs.field(init=False, factory=Gpus)
-    _fragmentation: Fragmentation = attrs.field(init=False, default=Fragmentation(()))
+    _fragmentation: Fragmentation = attrs.field(
+        init=False, default=fragmentation_by(())
+    )
     _fragmented: dict[str, float] = attrs.field(init=False, factory=dict)
     _capacity: int = attrs.field(init=False, default=0)
     _arrived: int = attrs.field(init=False, default=0)
@@ -44,9 +46,8 @@ class Figures(Metric):
     def begin(self, run: Run) -> None:
         """Look at the empty cluster."""
         targets = run.cluster.list(TypicalPods).items
-        self._fragmentation = Fragmentation(
-            [pod for one in targets for pod in one.pods]
-        )
+        typical = tuple(pod for one in targets for pod in one.pods)
+        self._fragmentation = fragmentation_by(typical)
         for node in run.snapshot.nodes:
             self._capacity += FULL * int(node.labels.get(COUNT, "0"))
             self._measure(run.snapshot.nodes, node)
@@ -72,7 +73,7 @@ class Figures(Metric):
         self._points.append(
             (
                 self._arrived / percent,
-                float(np.round(self._used / percent, 2)),
+                _rounded(self._used / percent),
                 amount / percent,
                 ratio,
             )
@@ -98,6 +99,11 @@ class Figures(Metric):
         model = node.labels.get(MODEL, "")
         self._fragmented[node.name] = self._fragmentation.of(cpu, model, left)
         return self._fragmented[node.name]
+
+
+def _rounded(number: float) -> float:
+    """Round to two decimals as NumPy does, which takes ten times as long for one."""
+    return round(number * 100) / 100
 
 
 def _mean(found: Float64Array, bins: Int64Array, place: int) -> Float64Array:

@@ -3,7 +3,7 @@
 from quaymaster import Handle
 from quaymaster.columns import ChangeLog
 
-from quaymaster_openb.fragmentation import Fragmentation
+from quaymaster_openb.fragmentation import Fragmentation, fragmentation_by
 from quaymaster_openb.typical_pods import TypicalPods
 
 __all__ = ["Target"]
@@ -20,7 +20,7 @@ class Target:
         self._informers = handle.informers
         self._log: ChangeLog[str] = handle.informers.changes(TypicalPods)
         self._revision = -1
-        self._current = Fragmentation(())
+        self._current = fragmentation_by(())
 
     @classmethod
     def of(cls, handle: Handle) -> "Target":
@@ -33,5 +33,6 @@ class Target:
         if self._revision != self._log.revision:
             self._revision = self._log.revision
             found = self._informers.list(TypicalPods)
-            self._current = Fragmentation([pod for one in found for pod in one.pods])
+            pods = tuple(pod for one in found for pod in one.pods)
+            self._current = fragmentation_by(pods)
         return self._current
