@@ -40,10 +40,11 @@ def perf(*arguments: str) -> Result:
     )
 
 
-def earlier(*speeds: float, name: str = "namespace-1") -> None:
+def earlier(*speeds: float, workload: str = NAME, name: str = "namespace-1") -> None:
     """Write an earlier result with runs of these speeds."""
     results = [
-        {"workload": NAME, "name": name, "busyThroughput": speed} for speed in speeds
+        {"workload": workload, "name": name, "busyThroughput": speed}
+        for speed in speeds
     ]
     document = {"version": "v1", "results": results}
     Path("before.json").write_text(json.dumps(document))
@@ -97,8 +98,18 @@ def test_a_file_without_results_is_told_before_anything_is_run(
     assert not Path("result.json").exists()
 
 
-def test_results_of_other_workloads_are_no_comparison() -> None:
+def test_results_of_other_workloads_are_refused_before_anything_is_run() -> None:
+    earlier(1.0, workload="Large/9Nodes")
+    done = perf("--against", "before.json", "--json", "result.json")
+    assert isinstance(done.exception, PerfErrors)
+    expected = "--against before.json: has none of these workloads, but Large/9Nodes"
+    assert str(done.exception) == expected
+    assert not Path("result.json").exists()
+
+
+def test_other_measurements_of_a_workload_are_no_comparison() -> None:
     earlier(1.0, name="other")
     done = perf("--against", "before.json")
     assert done.exit_code == 0
-    assert "--against before.json has none of these workloads" in done.stderr
+    message = "--against before.json and this run have no measurement in common"
+    assert message in done.stderr

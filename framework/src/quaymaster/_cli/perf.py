@@ -128,8 +128,9 @@ def command(
     if not labels and not names and not only_list:
         labels = (_LABEL,)
     draw = None if plot_file is None else _drawing_to(plot_file)
-    before = {} if against_file is None else read_results(against_file)
     workloads = select(load_workloads(find_files(paths)), names, labels)
+    chosen = [workload.name for workload in workloads]
+    before = {} if against_file is None else read_results(against_file, chosen)
     if only_list:
         _print_list(workloads)
         return
@@ -225,7 +226,7 @@ def _print_list(workloads: Sequence[Workload]) -> None:
 
 def _print_compared(file: str, compared: Sequence[Compared]) -> None:
     if not compared:
-        warn(f"--against {file} has none of these workloads")
+        warn(f"--against {file} and this run have no measurement in common")
         return
     print_line("")
     number = Counter(one.workload for one in compared)

@@ -25,6 +25,7 @@ AGAINST_COLUMNS: Final = (
 )
 _VERSION: Final = "v1"
 _FEWEST_RUNS: Final = 3
+_MOST_NAMES: Final = 5
 
 
 class _Entry(msgspec.Struct, rename="camel"):
@@ -112,11 +113,15 @@ class Compared:
 _Speeds = Mapping[tuple[str, str], Sequence[float]]
 
 
-def read_results(file: str) -> _Speeds:
+def read_results(file: str, workloads: Iterable[str]) -> _Speeds:
     """Read what ``--json`` has written: workload and measurement -> speed of each run.
 
+    Args:
+        file: The file.
+        workloads: The names of those that are to be compared.
+
     Raises:
-        PerfErrors: The file cannot be read, or holds no results.
+        PerfErrors: The file cannot be read, holds no results, or none of these.
     """
     try:
         found = msgspec.json.decode(Path(file).read_bytes(), type=_Results)
@@ -133,6 +138,11 @@ def read_results(file: str) -> _Speeds:
             speeds.setdefault((one.workload, one.name), []).append(one.busy_throughput)
     if not speeds:
         raise _problem(file, "expected measurements, got none")
+    measured = sorted({workload for workload, _ in speeds})
+    if not set(workloads).intersection(measured):
+        some = ", ".join(measured[:_MOST_NAMES])
+        more = ", ..." if len(measured) > _MOST_NAMES else ""
+        raise _problem(file, f"has none of these workloads, but {some}{more}")
     return speeds
 
 
