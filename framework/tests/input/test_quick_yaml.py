@@ -94,7 +94,7 @@ def test_spoiled_blocks_are_read_alike_or_not_at_all() -> None:
 
 BODIES = (
     *("a: b", "", "  x", "- y", "   ", "#c", "'q", "  deep: |", "end ", "\\n", "%"),
-    *("---", "|", '"', '{"a": "b"}'),
+    *("---", "|", '"', '{"a": "b"}', "a\tb", "k: |"),
 )
 HEADS = ("k: |", "- k: |", "- |", "m:\n  k: |", "m:\n- k: |", "m:\n- |", "m:\n  - |")
 AFTER = ("", "z: 1\n", "- z\n", "  z: 1\n", "# c\n", "  - w\n")
