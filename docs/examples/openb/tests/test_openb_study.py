@@ -64,6 +64,30 @@ def test_the_front_writes_figures_and_each_decision(tmp_path: Path) -> None:
     assert 13 < float(first["frag_pct"]) < 14.5
 
 
+def test_a_policy_that_draws_lots_has_no_scores(tmp_path: Path) -> None:
+    out, trace = tmp_path / "figures.csv", tmp_path / "trace.csv"
+    files = ["--out", str(out), "--trace", str(trace)]
+    assert main([*ONE, "--policies", "01", "--workers", "1", *files]) == 0
+    with trace.open(newline="") as file:
+        _, *rows = csv.reader(file)
+    assert {row[5] for row in rows} == {""}
+    assert all(row[3].startswith("openb-node-") for row in rows)
+
+
+def test_runs_that_fail_are_told_with_their_cause(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(DATA, tmp_path / "data")
+    pods = tmp_path / "data" / "openb_pod_list_default.csv.gz"
+    pods.write_bytes(gzip.compress(b"name,cpu_milli\np,1\n"))
+    given = ["--data", str(tmp_path / "data"), *ONE[2:], "--policies", "06"]
+    out = ["--workers", "1", "--out", str(tmp_path / "figures.csv")]
+    assert main([*given, *out]) == 1
+    told = capsys.readouterr().err
+    assert "failed: input default" in told
+    assert "csv.gz:1: expected a column memory_mib, got name, cpu_milli" in told
+
+
 @pytest.mark.parametrize(
     ("changed", "expected"),
     [

@@ -6,7 +6,8 @@ from pathlib import Path
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from quaymaster._cli.output import OutputFormat, print_document, print_line, warn
+from quaymaster._cli.experiment_options import OUT, WORKERS, schema_option
+from quaymaster._cli.output import print_line, warn
 from quaymaster._cli.pictures import picture_path
 from quaymaster._cli.terminal import progress_console, shows_progress
 from quaymaster._errors import counted
@@ -25,29 +26,10 @@ SOME_FAILED = 1
 _SHOWN = 5
 
 
-def _print_schema(
-    context: click.Context, _option: click.Parameter, asked: bool
-) -> None:
-    if asked:
-        print_document(experiment_schema(), OutputFormat.JSON)
-        context.exit()
-
-
 @click.command("sweep")
 @click.argument("file", metavar="FILE", type=click.Path())
-@click.option(
-    "--out",
-    "folder",
-    metavar="DIR",
-    type=click.Path(),
-    help="Where the results go. [default: the name of FILE with -results behind it]",
-)
-@click.option(
-    "--workers",
-    metavar="N",
-    type=click.IntRange(min=1),
-    help="How many processes make runs. [default: one for each processor]",
-)
+@OUT
+@WORKERS
 @click.option(
     "--scheduler",
     metavar="ADDRESS",
@@ -74,13 +56,9 @@ def _print_schema(
     help="Draw the means over seeds with their 95 % confidence, as .png or .svg. Needs "
     "the extra plot.",
 )
-@click.option(
-    "--schema",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_print_schema,
-    help="Print the JSON Schema of experiment files, for editors, and make no runs.",
+@schema_option(
+    experiment_schema,
+    "Print the JSON Schema of experiment files, for editors, and make no runs.",
 )
 def command(
     file: str,

@@ -7,9 +7,8 @@ from pathlib import Path
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from quaymaster._cli.experiment_options import OUT, WORKERS, schema_option
 from quaymaster._cli.output import (
-    OutputFormat,
-    print_document,
     print_line,
     print_table,
     warn,
@@ -30,36 +29,13 @@ NOTHING_FOUND = 1
 _SHOWN = 3
 
 
-def _print_schema(
-    context: click.Context, _option: click.Parameter, asked: bool
-) -> None:
-    if asked:
-        print_document(tuning_schema(), OutputFormat.JSON)
-        context.exit()
-
-
 @click.command("tune")
 @click.argument("file", metavar="FILE", type=click.Path())
-@click.option(
-    "--out",
-    "folder",
-    metavar="DIR",
-    type=click.Path(),
-    help="Where the results go. [default: the name of FILE with -results behind it]",
-)
-@click.option(
-    "--workers",
-    metavar="N",
-    type=click.IntRange(min=1),
-    help="How many processes make runs. [default: one for each processor]",
-)
-@click.option(
-    "--schema",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_print_schema,
-    help="Print the JSON Schema of tuning files, for editors, and search nothing.",
+@OUT
+@WORKERS
+@schema_option(
+    tuning_schema,
+    "Print the JSON Schema of tuning files, for editors, and search nothing.",
 )
 def command(file: str, folder: str | None, workers: int | None) -> None:
     """Search the weights and arguments of a profile that serve an objective best.

@@ -143,7 +143,10 @@ def _show(now: SweepProgress) -> None:
 def _curves(folder: Path) -> Curves:
     """The curves of all runs that are done."""
     found: dict[tuple[str, str, str], dict[str, dict[int, str]]] = {}
-    with (folder / "curves.csv").open(newline="") as file:
+    table = folder / "curves.csv"
+    if not table.exists():
+        return found  # all runs have failed
+    with table.open(newline="") as file:
         for row in csv.DictReader(file):
             run = row["input"], row["profile"], row["seed"]
             curve = found.setdefault(run, {}).setdefault(row["curve"], {})
@@ -184,8 +187,8 @@ def _trace(
         )
         here = folder / f"trace-{policy.published}"
         yield run(made, here)
-        [curves] = _curves(here).values()
-        lines += _decisions(policy, names, curves)
+        for curves in _curves(here).values():
+            lines += _decisions(policy, names, curves)
     _write(given.trace, lines)
 
 
@@ -201,7 +204,8 @@ def _decisions(
             continue
         name = f"openb-node-{round(float(node)):04}"
         numbers = "-".join(map(str, _set_bits(round(float(bits)))))
-        yield policy.published, arrival, pod, name, numbers, round(float(score))
+        points = round(float(score)) if score else ""
+        yield policy.published, arrival, pod, name, numbers, points
 
 
 def _set_bits(bits: int) -> Collection[int]:

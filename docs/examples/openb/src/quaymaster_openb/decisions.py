@@ -3,7 +3,7 @@
 from typing import Protocol, cast
 
 import attrs
-from quaymaster import NodeInfo, Pod
+from quaymaster import NodeInfo, Pod, Scope
 from quaymaster.experiments import Curve, Measured, Metric
 from quaymaster.simulation import Run, Step, StepOutcome
 
@@ -22,10 +22,11 @@ class Decisions(Metric):
 
     Curves: ``node``, the number in the node's name; ``gpus``, a bit for each GPU;
     ``score``, that of the chosen node before it was normalised. All are empty for a pod
-    without a node.
+    without a node, and ``score`` also for a policy that draws lots.
 
     Attributes:
-        policy: The Score plugin; its ``score`` is asked again, of the node as it was.
+        policy: The Score plugin; its ``score`` is asked again, of the node as it was,
+            if it depends on that node and the pod alone.
     """
 
     policy: str
@@ -43,10 +44,11 @@ class Decisions(Metric):
             before = found.clone()
             before.remove_pod(bound)
             policy = cast(_Scores, run.plugin(self.policy))
+            is_asked = getattr(policy, "scope", Scope.CLUSTER) is Scope.NODE
             node = int(step.node.rpartition("-")[2])
             numbers = filter(None, bound.annotations.get(INDEX, "").split("-"))
             gpus = sum(1 << int(one) for one in numbers)
-            score = policy.score(step.pod, before)
+            score = policy.score(step.pod, before) if is_asked else None
         self._nodes.append(node)
         self._gpus.append(gpus)
         self._scores.append(score)

@@ -1,0 +1,52 @@
+"""Options that the commands about experiments share."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeVar
+
+import click
+
+from quaymaster._cli.output import OutputFormat, print_document
+
+__all__ = ["OUT", "WORKERS", "schema_option"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+OUT: Final = click.option(
+    "--out",
+    "folder",
+    metavar="DIR",
+    type=click.Path(),
+    help="Where the results go. [default: the name of FILE with -results behind it]",
+)
+
+WORKERS: Final = click.option(
+    "--workers",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="How many processes make runs. [default: one for each processor]",
+)
+
+
+def schema_option(
+    make: Callable[[], Mapping[str, object]], text: str
+) -> Callable[[F], F]:
+    """Return the option ``--schema``, which prints a JSON Schema and ends the command.
+
+    Args:
+        make: Makes the schema.
+        text: What the help says.
+    """
+
+    def show(context: click.Context, _option: click.Parameter, asked: bool) -> None:
+        if asked:
+            print_document(make(), OutputFormat.JSON)
+            context.exit()
+
+    return click.option(
+        "--schema",
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=show,
+        help=text,
+    )
