@@ -10,6 +10,7 @@ from quaymaster.experiments import (
     ExperimentErrors,
     load_experiment,
     parse_experiment,
+    sweep,
 )
 from quaymaster.scheduler import PluginRegistry
 
@@ -115,12 +116,14 @@ inputs:
 - {name: burst, parameters: {nodes: ["2:cpu=4"], copis: 2}}
 - {name: other, use: nobody}
 profiles: [{name: defalt}]
+seeds: [1, 1]
 metrics:
 - {name: placed, parameters: {every: -1}}
 - {name: speed}
 """
     )
     expected = (
+        "seeds[1]: expected a seed of its own, got that of seeds[0]",
         "inputs[0].parameters.copis: unknown field; did you mean 'copies'?",
         "inputs[1].use: expected an input (installed: manifests) or a class as",
         "metrics[0].parameters.every: expected an integer, 0 or more, got -1",
@@ -177,6 +180,25 @@ metrics:
 def test_a_mistake_is_told_with_its_place(added: str, expected: str) -> None:
     told = told_of(f"{SMALL}{added}\n")
     assert any(expected in one for one in told), told
+
+
+def test_another_kind_of_file_is_told_as_such() -> None:
+    assert told_of(SMALL.replace("kind: Experiment", "kind: Tuning")) == [
+        "experiment.yaml: kind: expected 'Experiment', got 'Tuning'"
+    ]
+    [told] = told_of("[]")
+    assert told == "experiment.yaml: expected an Experiment, got an empty list"
+
+
+def test_a_file_of_an_input_that_is_not_there_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "e.yaml"
+    text = SMALL.replace("{nodes: [", "{files: [pods.yaml], nodes: [")
+    file.write_text(text)
+    with pytest.raises(ExperimentErrors) as caught:
+        sweep(load_experiment(file), tmp_path / "results")
+    missing = tmp_path / "pods.yaml"
+    expected = f"{file}: input burst: cannot read {missing}: no such file or directory"
+    assert str(caught.value) == expected
 
 
 def test_what_is_no_yaml_is_told_with_its_line() -> None:

@@ -46,6 +46,11 @@ def told_of(folder: Path, text: str, experiment: str = EXPERIMENT) -> list[str]:
     ]
 
 
+def test_another_kind_of_file_is_told_as_such(tmp_path: Path) -> None:
+    told = told_of(tmp_path, EXPERIMENT)
+    assert told == ["kind: expected 'Tuning', got 'Experiment'"]
+
+
 def test_other_profiles_are_rivals_and_other_inputs_are_tuned_for(
     tmp_path: Path,
 ) -> None:

@@ -10,9 +10,9 @@ from quaymaster._config.converter import structure
 from quaymaster._config.document import API_VERSION, KIND, Document, ProfileDocument
 from quaymaster._config.errors import ConfigErrors
 from quaymaster._config.findings import Findings
+from quaymaster._config.header import check_header
 from quaymaster._config.merge import EntrySets, entry_sets
 from quaymaster._config.model import SchedulerConfig
-from quaymaster._config.naming import show
 from quaymaster._config.plugin_lists import check_keys
 from quaymaster._config.profiles import percentage, resolve_profiles
 from quaymaster._config.settings_checks import check_settings
@@ -133,26 +133,12 @@ def shipped_profiles() -> Mapping[str, Traversable]:
 
 def _document(document: object, findings: Findings) -> Document:
     """Make the document; mistakes in its parts are noted."""
-    _check_header(document, findings)
+    check_header(document, findings, api_version=API_VERSION, kind=KIND, hint=_hint)
     made, mistakes = structure(document, Document)
     findings.extend("", mistakes)
     if not isinstance(made, Document):
         raise ConfigErrors(findings.problems)
     return made
-
-
-def _check_header(document: object, findings: Findings) -> None:
-    if not isinstance(document, Mapping):
-        findings.add("", f"expected a {KIND}, got {show(document)}")
-    else:
-        for key, expected in (("apiVersion", API_VERSION), ("kind", KIND)):
-            got = document.get(key)
-            if got != expected:
-                message = f"expected {expected!r}, got {show(got)}{_hint(got)}"
-                findings.add(key, message)
-    # Of another kind of document, nothing more can be checked.
-    if findings.problems:
-        raise ConfigErrors(findings.problems)
 
 
 def _hint(got: object) -> str:

@@ -13,6 +13,8 @@ import attrs
 
 from quaymaster._config.kinds import profile_plugins
 from quaymaster._config.load import parse_config
+from quaymaster._errors import Problem
+from quaymaster._experiments.errors import ExperimentErrors
 from quaymaster._experiments.experiment import Cell, Experiment, Part, registry_with
 from quaymaster._experiments.offers import INPUTS
 from quaymaster._versions.kubernetes import written_gates
@@ -78,6 +80,17 @@ class Fingerprints:
         )[:_DIGITS]
 
     def _input(self, part: Part) -> str:
+        try:
+            return self._read_input(part)
+        except OSError as error:
+            file, reason = error.filename or "a file", error.strerror or str(error)
+            message = f"cannot read {file}: {reason.lower()}"
+            problem = Problem(
+                where=self._experiment.file, path=f"input {part.name}", message=message
+            )
+            raise ExperimentErrors([problem]) from error
+
+    def _read_input(self, part: Part) -> str:
         assert part.used is not None
         folder = self._experiment.folder
         reads = INPUTS.build(part.used).reads(folder)

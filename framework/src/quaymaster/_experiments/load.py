@@ -11,6 +11,7 @@ from typing import Final, cast
 from quaymaster._config.converter import structure
 from quaymaster._config.errors import ConfigErrors
 from quaymaster._config.findings import Findings
+from quaymaster._config.header import check_header
 from quaymaster._config.load import parse_config, read_source
 from quaymaster._config.naming import show
 from quaymaster._config.yaml_file import read_content, read_yaml
@@ -18,6 +19,8 @@ from quaymaster._errors import Problem
 from quaymaster._experiments.errors import ExperimentErrors
 from quaymaster._experiments.experiment import Experiment, Part, registry_with
 from quaymaster._experiments.model import (
+    API_VERSION,
+    KIND,
     Document,
     InputEntry,
     Parameter,
@@ -69,7 +72,9 @@ def parse_experiment(text: str | bytes, *, file: str = "experiment.yaml") -> Exp
     content = text.encode() if isinstance(text, str) else text
     findings = Findings(file)
     try:
-        made, mistakes = structure(read_yaml(content, file), Document)
+        tree = read_yaml(content, file)
+        check_header(tree, findings, api_version=API_VERSION, kind=KIND)
+        made, mistakes = structure(tree, Document)
     except ConfigErrors as error:
         raise ExperimentErrors(error.problems) from error
     findings.extend("", mistakes)
@@ -107,9 +112,9 @@ class _Loading:
         """
         document = self._document
         kubernetes, registry = self._kubernetes(), self._registry()
-        self._check_names()
         self._check_parameters()
-        self._stop_at_mistakes()
+        self._stop_at_mistakes()  # what they set cannot be looked at
+        self._check_names()
         inputs = [
             part
             for index, entry in enumerate(document.inputs)

@@ -11,6 +11,7 @@ from quaymaster._config.converter import structure
 from quaymaster._config.duration import format_duration
 from quaymaster._config.errors import ConfigErrors
 from quaymaster._config.findings import Findings
+from quaymaster._config.header import check_header
 from quaymaster._config.yaml_file import read_content, read_yaml
 from quaymaster._errors import SelectorError
 from quaymaster._objects import SpecPool
@@ -18,7 +19,7 @@ from quaymaster._registry.registry import PluginRegistry
 from quaymaster._scenarios.checks import Checks, PodChoice
 from quaymaster._scenarios.choosing import node_test, pod_test
 from quaymaster._scenarios.errors import ScenarioErrors
-from quaymaster._scenarios.model import ACTIONS, Document, Step
+from quaymaster._scenarios.model import ACTIONS, API_VERSION, KIND, Document, Step
 from quaymaster._scenarios.reading import PartReader
 from quaymaster._scenarios.scenario import Scenario, StepPart
 from quaymaster._scenarios.templates import Template, can_run_for
@@ -74,7 +75,9 @@ def parse_scenario(
     content = text.encode() if isinstance(text, str) else text
     findings = Findings(file)
     try:
-        made, mistakes = structure(read_yaml(content, file), Document)
+        tree = read_yaml(content, file)
+        check_header(tree, findings, api_version=API_VERSION, kind=KIND)
+        made, mistakes = structure(tree, Document)
     except ConfigErrors as error:
         raise ScenarioErrors(error.problems) from error
     findings.extend("", mistakes)

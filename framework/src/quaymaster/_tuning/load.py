@@ -9,13 +9,15 @@ from pathlib import Path
 from quaymaster._config.converter import structure
 from quaymaster._config.errors import ConfigErrors
 from quaymaster._config.findings import Findings
+from quaymaster._config.header import check_header
 from quaymaster._config.yaml_file import read_content, read_yaml
 from quaymaster._experiments.errors import ExperimentErrors
 from quaymaster._experiments.experiment import Experiment, Part
 from quaymaster._experiments.load import load_experiment
+from quaymaster._experiments.model import API_VERSION
 from quaymaster._experiments.overriding import FieldPathError, parse_field_path
 from quaymaster._suggestions import did_you_mean
-from quaymaster._tuning.model import Document
+from quaymaster._tuning.model import KIND, Document
 from quaymaster._tuning.tuning import Objective, Tuning
 
 __all__ = ["load_tuning"]
@@ -34,7 +36,9 @@ def load_tuning(file: str | PathLike[str]) -> Tuning:
     findings = Findings(source)
     try:
         content = read_content(Path(source), source)
-        made, mistakes = structure(read_yaml(content, source), Document)
+        tree = read_yaml(content, source)
+        check_header(tree, findings, api_version=API_VERSION, kind=KIND)
+        made, mistakes = structure(tree, Document)
     except ConfigErrors as error:
         raise ExperimentErrors(error.problems) from error
     findings.extend("", mistakes)

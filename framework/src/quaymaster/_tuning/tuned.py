@@ -87,9 +87,13 @@ def tune(
     trials, best = search(tuning, runs, on_trial or (lambda _: None))
     write_trials(tuning, trials, place)
     if not best:
-        first = next((one.cause for one in trials if one.cause), "all were given up")
-        message = f"none of {len(trials)} trials has a result; the first: {first}"
-        raise ExperimentErrors([Problem(where=tuning.file, message=message)])
+        cause = next((one.cause for one in trials if one.cause), "all were given up")
+        message = f"none of {len(trials)} trials has a result; the first:"
+        # A configuration may have several mistakes, one in a line.
+        lines = [message, *cause.splitlines()]
+        raise ExperimentErrors(
+            [Problem(where=tuning.file, message=one) for one in lines]
+        )
     judged = judge(tuning, runs, best)
     write_summary(tuning, judged, place)
     return TuneResult(
