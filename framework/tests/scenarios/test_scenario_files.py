@@ -147,7 +147,7 @@ assertions:
 def test_what_is_no_scenario_is_told() -> None:
     with pytest.raises(ScenarioErrors, match=r"x: expected a Scenario, got a list"):
         parse_scenario("[1]", registry=REGISTRY, file="x")
-    with pytest.raises(ScenarioErrors, match="apiVersion: expected 'sim.*', got"):
+    with pytest.raises(ScenarioErrors, match=r"apiVersion: expected 'sim.*', got"):
         parse_scenario("{}", registry=REGISTRY, file="x")
     other = "apiVersion: simulation.quaymaster.io/v1alpha1\nkind: Tuning\n"
     with pytest.raises(ScenarioErrors, match="x: kind: expected 'Scenario', got 'Tun"):
