@@ -1,6 +1,7 @@
 """The floors of the house: imports point down, and there is no circle."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,7 +9,9 @@ import pytest
 
 from tests.kit.sources import parsed
 
-CORE = Path(__file__).parents[1] / "framework" / "src" / "quaymaster"
+ROOT = Path(__file__).parents[1]
+CORE = ROOT / "framework" / "src" / "quaymaster"
+PAGE = ROOT / "docs" / "explanation" / "architecture.md"
 
 FLOORS = (
     # What has no subject of ours: texts, words, errors.
@@ -58,6 +61,24 @@ def imported(path: Path) -> Iterator[str]:
 
 def test_every_room_has_its_floor() -> None:
     assert {room_of(path) for path in private_files()} == set(ROOMS)
+
+
+def named_in(heading: str) -> list[set[str]]:
+    """What a table of the page names, row by row."""
+    section = PAGE.read_text().partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    rows = [line for line in section.splitlines() if line.startswith("| ")][2:]
+    names = [re.findall(r"`([\w.]+)`", row) for row in rows]
+    return [set(row) for row in names]
+
+
+def test_page_of_the_architecture_has_every_floor() -> None:
+    shown = named_in("The floors")
+    assert [rooms & set(ROOMS) for rooms in shown] == [*reversed(FLOORS)]
+
+
+def test_page_of_the_architecture_has_every_public_module() -> None:
+    public = {f"quaymaster.{path.stem}" for path in CORE.glob("[!_]*.py")}
+    assert set().union(*named_in("The front door")) >= public
 
 
 @pytest.mark.parametrize("room", sorted(ROOMS))
