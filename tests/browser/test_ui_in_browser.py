@@ -1,5 +1,6 @@
 """``quaymaster ui`` as somebody uses it."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -27,7 +28,10 @@ def address() -> Iterator[str]:
     nodes = "5:cpu=4,memory=16Gi,zones=3"
     command = (sys.executable, "-m", "quaymaster", "ui", BOUTIQUE, "--nodes", nodes)
     with subprocess.Popen(
-        (*command, "--port", "0"), stdout=subprocess.PIPE, text=True
+        (*command, "--port", "0"),
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": ""},
     ) as served:
         assert served.stdout is not None
         line = served.stdout.readline()

@@ -1,6 +1,9 @@
-"""What ``ui`` refuses; `tests/browser` uses it."""
+"""What ``ui`` refuses, and where it says that it is; `tests/browser` uses it."""
 
+import os
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -56,3 +59,17 @@ def test_a_port_is_a_number_that_ports_can_have() -> None:
     result = run("--port", "99999")
     assert result.exit_code == 2
     assert "99999 is not in the range" in result.stderr
+
+
+def test_who_waits_behind_a_pipe_is_told_the_address_at_once() -> None:
+    with subprocess.Popen(
+        (sys.executable, "-m", "quaymaster", "ui", "--port", "0"),
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": ""},
+    ) as served:
+        assert served.stdout is not None
+        assert served.stdout.readline().startswith("open http://127.0.0.1:")
+        served.terminate()
+        assert served.stdout.read() == "stopped\n"
+    assert served.returncode == 0

@@ -348,7 +348,7 @@ def test_the_command_serves_until_it_is_interrupted(
         [*command, "--bind", "127.0.0.1:0"],
         stdout=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        env={**os.environ, "PYTHONUNBUFFERED": ""},
     ) as process:
         assert process.stdout is not None
         try:

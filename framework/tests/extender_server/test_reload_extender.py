@@ -79,7 +79,7 @@ def serving(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        env={**os.environ, "PYTHONUNBUFFERED": ""},
     ) as process:
         assert process.stdout is not None
         line = process.stdout.readline()

@@ -10,7 +10,7 @@ from quaymaster._cli.inputs import InputOptions, read_inputs
 from quaymaster._cli.listening import bind_option, read_tls, tls_options
 from quaymaster._cli.logs import logging_to_stderr
 from quaymaster._cli.notices import print_notices
-from quaymaster._cli.output import print_line
+from quaymaster._cli.output import announce, print_line
 from quaymaster._cli.signals import interruptible, on_hangup, waking
 from quaymaster._cli.values import MANIFEST
 from quaymaster._config.watcher import ConfigWatcher
@@ -100,7 +100,7 @@ def _serve(server: ExtenderServer, watcher: ConfigWatcher) -> None:
         on_hangup(watcher.check),
         waking(server.service.wake),
     ):
-        print_line(f"serving filter and prioritize on {server.url}")
+        announce(f"serving filter and prioritize on {server.url}")
         try:
             server.serve_forever()
         except KeyboardInterrupt:

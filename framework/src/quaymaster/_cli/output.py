@@ -2,7 +2,8 @@
 
 import enum
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import click
@@ -18,6 +19,7 @@ __all__ = [
     "NobodyReadsError",
     "OutputError",
     "OutputFormat",
+    "announce",
     "output_option",
     "print_document",
     "print_line",
@@ -85,6 +87,18 @@ def print_line(text: str = "") -> None:
     print_text("".join(f"{line}\n" for line in lines))
 
 
+def announce(text: str) -> None:
+    """Print a line of a command that goes on, for who waits for it behind a pipe.
+
+    Raises:
+        NobodyReadsError: Nobody reads any more.
+        OutputError: It cannot be written, for another reason.
+    """
+    print_line(text)
+    with _told_of_trouble():
+        sys.stdout.flush()
+
+
 def output_option(default: OutputFormat, *others: OutputFormat) -> Callable[[F], F]:
     """The option ``-o``, with the forms that a command knows."""
     return click.option(
@@ -137,8 +151,14 @@ def print_text(text: str) -> None:
         NobodyReadsError: Nobody reads any more.
         OutputError: It cannot be written, for another reason.
     """
-    try:
+    with _told_of_trouble():
         sys.stdout.write(text)
+
+
+@contextmanager
+def _told_of_trouble() -> Iterator[None]:
+    try:
+        yield
     except BrokenPipeError as error:
         raise NobodyReadsError from error
     except OSError as error:

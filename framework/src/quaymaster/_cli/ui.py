@@ -11,7 +11,7 @@ import click
 
 from quaymaster._cli.inputs import InputOptions, input_options, read_inputs
 from quaymaster._cli.notices import print_notices
-from quaymaster._cli.output import print_line
+from quaymaster._cli.output import announce, print_line
 from quaymaster._cli.signals import interruptible
 from quaymaster._config.load import shipped_profiles
 from quaymaster._errors import QuaymasterError
@@ -69,7 +69,7 @@ def _serve(options: InputOptions, listening: socket.socket, *, opens: bool) -> N
     )
     token = secrets.token_urlsafe(_TOKEN_BYTES)
     address = f"http://{_HOST}:{listening.getsockname()[1]}/?token={token}"
-    print_line(f"open {address}")
+    announce(f"open {address}")
     if opens:
         webbrowser.open(address)
     with suppress(KeyboardInterrupt):
