@@ -82,8 +82,9 @@ def test_code_for_few_points_and_for_all_is_clean_and_loads(tmp_path: Path) -> N
     check_all(tmp_path, subsets([1, 2, len(POINTS)]))
 
 
-def test_plugin_keeps_the_contract() -> None:
-    check_contract(["filter", "score"])
+@pytest.mark.parametrize("points", [["filter", "score"], POINTS], ids=["few", "all"])
+def test_plugin_keeps_the_contract(points: Collection[str]) -> None:
+    check_contract(points)
 
 
 @pytest.mark.long
