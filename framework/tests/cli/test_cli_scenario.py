@@ -77,7 +77,8 @@ def test_junit_is_written_beside_the_output() -> None:
 
 
 def test_mistakes_of_all_files_are_told_before_any_is_run() -> None:
-    Path("wrong.yaml").write_text("kind: Scenario\nsteps: 3\n")
+    head = "apiVersion: simulation.quaymaster.io/v1alpha1\nkind: Scenario\n"
+    Path("wrong.yaml").write_text(f"{head}steps: 3\nseeds: 1\n")
     done = run("run", "good.yaml", "wrong.yaml", "none.yaml")
     assert isinstance(done.exception, ScenarioErrors)
     assert done.stdout == ""

@@ -1,6 +1,6 @@
 """The policies keep the contract of plugins; twins answer as scalar hooks do."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from hypothesis.strategies import SearchStrategy
 from quaymaster import ApiObject
@@ -73,9 +73,6 @@ class TestRandomGpuShare(OnGpus):
 
 class TestRandomScore(OnGpus):
     plugin = RandomScore
-    opt_outs: Mapping[str, str] = {
-        "staleness": "each instance has a salt, so another one draws other nodes"
-    }
 
 
 class TestDotProductScore(OnGpus):

@@ -3,9 +3,9 @@
 Mirrors ``pkg/simulator/plugin/random_score.go``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from random import Random
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 from quaymaster import (
@@ -39,6 +39,9 @@ class RandomScore:
     """
 
     reads = ()
+    contract_opt_outs: ClassVar[Mapping[str, str]] = {
+        "staleness": "each instance has a salt, so another one draws other nodes"
+    }
 
     def __init__(self, args: None, handle: Handle) -> None:
         self._salt = handle.random.getrandbits(64)
