@@ -1,10 +1,12 @@
 """What ``ui`` refuses, and where it says that it is; `tests/browser` uses it."""
 
 import os
+import re
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
@@ -69,7 +71,15 @@ def test_who_waits_behind_a_pipe_is_told_the_address_at_once() -> None:
         env={**os.environ, "PYTHONUNBUFFERED": ""},
     ) as served:
         assert served.stdout is not None
-        assert served.stdout.readline().startswith("open http://127.0.0.1:")
-        served.terminate()
+        told = re.match(r"open http://(127\.0\.0\.1:\d+)/", served.stdout.readline())
+        try:
+            assert told is not None
+            # Once it answers, it obeys signals.
+            connection = HTTPConnection(told[1], timeout=30)
+            connection.request("GET", "/")
+            assert connection.getresponse().status == 401
+            connection.close()
+        finally:
+            served.terminate()
         assert served.stdout.read() == "stopped\n"
     assert served.returncode == 0
