@@ -102,7 +102,7 @@ class Figures(Metric):
 
 
 def _rounded(number: float) -> float:
-    """Round to two decimals as NumPy does, which takes ten times as long for one."""
+    """Round to two decimals as NumPy does, which takes thirty times as long for one."""
     return round(number * 100) / 100
 
 

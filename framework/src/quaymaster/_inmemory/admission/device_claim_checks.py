@@ -8,6 +8,7 @@ from typing import Final
 
 from quaymaster._cel.errors import CelCompilationError
 from quaymaster._cel.limits import LONGEST_SELECTOR, SELECTOR_COST_LIMIT
+from quaymaster._cel.selector import compile_selector
 from quaymaster._inmemory.admission.problems import Report
 from quaymaster._inmemory.admission.syntax import (
     CSI_DRIVER_NAME,
@@ -178,10 +179,6 @@ def _check_expression(expression: str, path: str, report: Report) -> None:
     if size > LONGEST_SELECTOR:
         report.expect(False, path, f"at most {LONGEST_SELECTOR} bytes", size)
     else:
-        # An eighth of the time that a simulation takes to be imported, for those alone
-        # that have selectors.
-        from quaymaster._cel.selector import compile_selector  # noqa: PLC0415
-
         try:
             cost = compile_selector(expression).max_cost
         except CelCompilationError as error:
