@@ -20,6 +20,7 @@ from quaymaster._state.arrays import (
 from quaymaster._state.change_log import ChangeLog
 from quaymaster._state.coded_column import CodedColumn
 from quaymaster._state.node_info import HostPorts, ImageState
+from quaymaster._state.resource_block import Capacities, ResourceBlock
 from quaymaster._state.resource_rows import CPU, EPHEMERAL_STORAGE, MEMORY
 from quaymaster._state.row_reader import RowReader
 
@@ -27,6 +28,7 @@ __all__ = [
     "CPU",
     "EPHEMERAL_STORAGE",
     "MEMORY",
+    "Capacities",
     "Capacity",
     "ChangeLog",
     "CodedColumn",
@@ -36,6 +38,7 @@ __all__ = [
     "Int32Array",
     "ObjectColumn",
     "PodColumn",
+    "ResourceBlock",
     "ResourceColumn",
     "Revised",
     "RowArray",

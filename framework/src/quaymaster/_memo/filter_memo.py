@@ -153,9 +153,10 @@ class FilterMemo:
         if moved is None or MANY_CHANGED * len(moved) > len(nodes):
             self._statuses, self._code_of = [_PASSED], {}
             self._codes = np.zeros(capacity, dtype=np.int32)
+            self._is_shared = False
             return self._judge_rows(attempt, nodes.rows)
-        self._codes = self._codes.copy()
-        self._codes[moved] = 0
+        if self._rejected:
+            self._own_codes()[moved] = 0
         return self._judge_rows(attempt, nodes.live(moved))
 
     def _judge_each(self, attempt: Attempt, changed: Iterable[int]) -> Status | None:
@@ -179,33 +180,39 @@ class FilterMemo:
         return None
 
     def _judge_rows(self, attempt: Attempt, rows: Rows) -> Status | None:
-        """Judge rows whose codes are 0; nobody else has the array of codes."""
+        """Judge rows whose codes are 0."""
         apart = attempt.with_own_diagnosis()
+        left = rows
         for call in self.calls:
-            if attempt.nodes.count(rows) == 0:
+            if attempt.nodes.count(left) == 0:
                 break
-            passed = call.judge_rows(apart, rows)
+            passed = call.judge_rows(apart, left)
             if isinstance(passed, Status):
                 return passed
-            rows = passed
-        apart.diagnosis.write_codes(self._codes, self._code)
-        self._rejected = int(np.count_nonzero(self._codes))
-        self._is_shared = False
-        self._passing = None
+            left = passed
+        # Identity: a filter gives the same rows back if all pass. In most cases they
+        # do, and did before.
+        if left is not rows or self._rejected:
+            apart.diagnosis.write_codes(self._own_codes(), self._code)
+            self._rejected = int(np.count_nonzero(self._codes))
+            self._passing = None
         return None
 
     def _write(self, row: int, code: int) -> None:
-        codes = self._codes
-        old = codes[row]
+        old = self._codes[row]
         if old == code:
             return
-        if self._is_shared:
-            codes = self._codes = codes.copy()
-            self._is_shared = False
-        codes[row] = code
+        self._own_codes()[row] = code
         if not old or not code:
             self._rejected += 1 if code else -1
             self._passing = None
+
+    def _own_codes(self) -> Int32Array:
+        """Return the array of codes, which nobody else has from now on."""
+        if self._is_shared:
+            self._codes = self._codes.copy()
+            self._is_shared = False
+        return self._codes
 
     def _code(self, status: Status) -> int:
         code = self._code_of.get(status)

@@ -190,15 +190,14 @@ class ScoreMemo:
         nodes = attempt.nodes
         for memo in self._filters:
             rows = memo.among(nodes, rows)
-        count = nodes.count(rows)
-        if not count:
+        if not nodes.count(rows):
             return None  # plugins are asked about nodes, not about none
-        total: Int64Array = np.zeros(count, dtype=np.int64)
+        total: Int64Array | int = 0
         for call in self._summed:
             scores = call.run(attempt, rows)
             if isinstance(scores, Status):
                 return scores
-            total += scores.weighted
+            total = scores.weighted + total
         self.totals[rows] = total
         return _fill(attempt, rows, self._moving)
 

@@ -72,6 +72,7 @@ class ResourceColumn:
 
     Attributes:
         name: The resource.
+        counts_defaults: Whether it has defaults, and they count.
         read: Returns the capacity of a node, and how much of it is taken.
     """
 
@@ -79,8 +80,8 @@ class ResourceColumn:
         "_capacity",
         "_is_scalar",
         "_nodes",
-        "_non_zero",
         "_revision",
+        "counts_defaults",
         "name",
         "read",
     )
@@ -89,7 +90,7 @@ class ResourceColumn:
         self.name = name
         self.read: ReadNode = _reader(name, non_zero)
         self._is_scalar = is_scalar_resource(name)
-        self._non_zero = non_zero and name in _NON_ZERO
+        self.counts_defaults = non_zero and name in _NON_ZERO
         self._capacity: Capacity | None = None
         self._nodes: NodeTable | None = None
         self._revision = -1
@@ -127,7 +128,7 @@ class ResourceColumn:
             Shape ``(N,)``, dtype int64, in the order of ``rows``. Do not write to it.
         """
         row = self._row(nodes) or 0
-        column = nodes.non_zero_requested if self._non_zero else nodes.requested
+        column = nodes.non_zero_requested if self.counts_defaults else nodes.requested
         usage: Int64Array = column[row][rows]
         return usage
 

@@ -7,16 +7,17 @@ sums are taken one by one, in the order of the resources.
 
 import math
 from collections.abc import Collection, Sequence
-from typing import Final, TypeAlias
+from typing import Final
 
+import attrs
 import numpy as np
 
-from quaymaster import MAX_NODE_SCORE, NodeInfo, NodeTable, Rows
-from quaymaster.columns import Capacity, Float64Array, Int32Array, ResourceColumn
+from quaymaster import MAX_NODE_SCORE, Int64Array, NodeInfo, NodeTable, Rows
+from quaymaster.columns import Float64Array, ResourceBlock, ResourceColumn
 
 __all__ = [
-    "BalanceColumn",
-    "Demand",
+    "Balanced",
+    "Demands",
     "balance_of",
     "balance_of_nodes",
     "used_fraction",
@@ -26,8 +27,46 @@ __all__ = [
 # ScalingKinds100 takes 1.22 times as long, with 4 and with 64 1.03 to 1.04 times.
 _FEW: Final = 16
 
-Demand: TypeAlias = tuple[ResourceColumn, int]
-"""A resource that plays a part, and how much more of it is requested."""
+
+class Balanced:
+    """Resources that play a part together.
+
+    Args:
+        resources: The resources.
+
+    Attributes:
+        resources: The same.
+        block: The same as one.
+        before: The balance of all nodes as they are.
+    """
+
+    __slots__ = ("before", "block", "resources")
+
+    def __init__(self, resources: Sequence[ResourceColumn]) -> None:
+        self.resources = resources
+        self.block = ResourceBlock(resources)
+        self.before = BalanceColumn(self)
+
+
+@attrs.frozen(eq=False)
+class Demands:
+    """What is requested of the ``K`` resources that play a part.
+
+    Attributes:
+        balanced: The resources.
+        requests: How much more of each is requested.
+        column: Shape ``(K, 1)``, dtype int64: the same.
+    """
+
+    balanced: Balanced
+    requests: Sequence[int]
+    column: Int64Array
+
+    @classmethod
+    def of(cls, balanced: Balanced, requests: Sequence[int]) -> "Demands":
+        """Return the demands."""
+        column = np.array(requests, dtype=np.int64)[:, None]
+        return cls(balanced, requests, column)
 
 
 def balance_of(fractions: Sequence[float]) -> int:
@@ -49,9 +88,7 @@ def used_fraction(used: int, capacity: int) -> float:
     return float(used) / float(capacity) if used < capacity else 1.0
 
 
-def balance_of_nodes(
-    nodes: NodeTable, rows: Rows, demands: Sequence[Demand]
-) -> Int32Array:
+def balance_of_nodes(nodes: NodeTable, rows: Rows, demands: Demands) -> Int64Array:
     """Return the balance of many nodes with some more requests on each.
 
     Resources that a node has none of are left out.
@@ -59,23 +96,22 @@ def balance_of_nodes(
     Returns:
         Shape ``(N,)``, in the order of ``rows``.
     """
-    found = [
-        (resource, request, capacity)
-        for resource, request in demands
-        if (capacity := resource.capacity(nodes)) is not None
-    ]
-    if all(capacity.is_everywhere for _, _, capacity in found):
-        return _uniform_balance(nodes, rows, found)
+    block = demands.balanced.block
+    capacities = block.capacities(nodes)
+    offered = capacities.amounts_on(rows)
+    used = block.used_with(demands.column, nodes, rows)
+    fractions = np.minimum(used, offered, out=used) / capacities.divisors_on(rows)
+    if capacities.is_everywhere:
+        return _balances(fractions)
     # Nodes that have the same resources, a bit for each, go together.
-    numbers = nodes.row_numbers(rows)
-    kinds = np.zeros(numbers.shape, dtype=np.min_scalar_type(1 << len(found)))
-    for bit, (_, _, capacity) in enumerate(found):
-        kinds |= (capacity.amounts[rows] > 0).astype(kinds.dtype) * (1 << bit)
-    balances: Int32Array = np.empty(numbers.shape, dtype=np.int32)
+    kinds = np.zeros(offered.shape[1], dtype=np.min_scalar_type(1 << len(offered)))
+    for bit, amounts in enumerate(offered):
+        kinds |= (amounts > 0).astype(kinds.dtype) * (1 << bit)
+    balances: Int64Array = np.empty(kinds.shape, dtype=np.int64)
     for kind in np.unique(kinds).tolist():
         picked = np.flatnonzero(kinds == kind)
-        parts = [part for bit, part in enumerate(found) if kind >> bit & 1]
-        balances[picked] = _uniform_balance(nodes, numbers[picked], parts)
+        lines = [bit for bit in range(len(offered)) if kind >> bit & 1]
+        balances[picked] = _balances(fractions[lines][:, picked])
     return balances
 
 
@@ -83,22 +119,22 @@ class BalanceColumn:
     """Keeps the balance of all nodes as they are, updated where a row changed.
 
     Args:
-        resources: The resources that play a part.
+        balanced: The resources that play a part.
     """
 
-    def __init__(self, resources: Sequence[ResourceColumn]) -> None:
-        self._demands = [(resource, 0) for resource in resources]
-        self._column: Int32Array = np.empty(0, dtype=np.int32)
+    def __init__(self, balanced: Balanced) -> None:
+        self._nothing = Demands.of(balanced, [0] * len(balanced.resources))
+        self._column: Int64Array = np.empty(0, dtype=np.int64)
         self._nodes: NodeTable | None = None
         self._revision = 0
 
-    def of(self, nodes: NodeTable) -> Int32Array:
+    def of(self, nodes: NodeTable) -> Int64Array:
         """Return the balances by row number; a row without a node has any number."""
         changed = self._changed(nodes)
         if changed is None or len(changed) > _FEW:
             rows = nodes.rows
-            self._column = np.zeros(nodes.capacity, dtype=np.int32)
-            self._column[rows] = balance_of_nodes(nodes, rows, self._demands)
+            self._column = np.zeros(nodes.capacity, dtype=np.int64)
+            self._column[rows] = balance_of_nodes(nodes, rows, self._nothing)
         else:
             for row in changed:
                 self._column[row] = self._balance(nodes.infos[row])
@@ -115,39 +151,26 @@ class BalanceColumn:
     def _balance(self, node: NodeInfo | None) -> int:
         if node is None:
             return 0
-        states = [resource.read(node) for resource, _ in self._demands]
-        return balance_of([used_fraction(used, has) for has, used in states if has])
+        fractions = []
+        for resource in self._nothing.balanced.resources:
+            capacity, used = resource.read(node)
+            if capacity:
+                fractions.append(used_fraction(used, capacity))
+        return balance_of(fractions)
 
 
-_Part: TypeAlias = tuple[ResourceColumn, int, Capacity]
+def _balances(fractions: Float64Array) -> Int64Array:
+    """Return the balance of nodes that all have the same resources.
 
-
-def _uniform_balance(
-    nodes: NodeTable, rows: Rows, parts: Sequence[_Part]
-) -> Int32Array:
-    """Return the balance of nodes that all have the same resources."""
-    if len(parts) < 2:
-        return np.full(nodes.count(rows), MAX_NODE_SCORE, dtype=np.int32)
-    fractions = [_fraction(nodes, rows, *part) for part in parts]
+    Args:
+        fractions: Shape ``(K, N)``: how much of each is in use.
+    """
+    if len(fractions) < 2:
+        return np.full(fractions.shape[1], MAX_NODE_SCORE, dtype=np.int64)
     balance = _deviations(fractions)
     np.subtract(1.0, balance, out=balance)
     balance *= float(MAX_NODE_SCORE)
-    return balance.astype(np.int32)
-
-
-def _fraction(
-    nodes: NodeTable,
-    rows: Rows,
-    resource: ResourceColumn,
-    request: int,
-    capacity: Capacity,
-) -> Float64Array:
-    used = resource.usage(nodes, rows)
-    if request:
-        used = used + request
-    fraction = np.minimum(used, capacity.amounts[rows]).astype(np.float64)
-    fraction /= capacity.divisors[rows]
-    return fraction
+    return balance.astype(np.int64)
 
 
 def _deviation(fractions: Sequence[float]) -> float:
@@ -162,9 +185,9 @@ def _deviation(fractions: Sequence[float]) -> float:
     return math.sqrt(squares / len(fractions))
 
 
-def _deviations(fractions: Sequence[Float64Array]) -> Float64Array:
+def _deviations(fractions: Float64Array) -> Float64Array:
     if len(fractions) == 2:
-        difference = fractions[0] - fractions[1]
+        difference: Float64Array = fractions[0] - fractions[1]
         difference *= 0.5
         return np.abs(difference, out=difference)
     total = squares = np.zeros_like(fractions[0])
@@ -173,4 +196,5 @@ def _deviations(fractions: Sequence[Float64Array]) -> Float64Array:
     mean = total / len(fractions)
     for fraction in fractions:
         squares = squares + (fraction - mean) * (fraction - mean)
-    return np.sqrt(squares / len(fractions))
+    deviations: Float64Array = np.sqrt(squares / len(fractions))
+    return deviations

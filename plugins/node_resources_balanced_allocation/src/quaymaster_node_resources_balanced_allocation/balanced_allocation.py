@@ -5,6 +5,7 @@ Mirrors ``NodeResourcesBalancedAllocation`` (kube-scheduler 1.36.2,
 from upstream, extended resources that device classes provide are not looked up.
 """
 
+import itertools
 from collections.abc import Hashable
 from typing import Final
 
@@ -24,14 +25,14 @@ from quaymaster import (
     Status,
     hookimpl,
 )
-from quaymaster.columns import Int32Array, ResourceColumn
+from quaymaster.columns import ResourceColumn
 from quaymaster.objects import pod_usage
 from quaymaster_node_resources_balanced_allocation.args import (
     NodeResourcesBalancedAllocationArgs,
 )
 from quaymaster_node_resources_balanced_allocation.balance import (
-    BalanceColumn,
-    Demand,
+    Balanced,
+    Demands,
     balance_of,
     balance_of_nodes,
     used_fraction,
@@ -39,7 +40,7 @@ from quaymaster_node_resources_balanced_allocation.balance import (
 
 __all__ = ["NodeResourcesBalancedAllocation"]
 
-_PRE_SCORE: Final = StateKey[list[Demand]]("PreScoreNodeResourcesBalancedAllocation")
+_PRE_SCORE: Final = StateKey[Demands]("PreScoreNodeResourcesBalancedAllocation")
 _HALF: Final = MAX_NODE_SCORE // 2
 
 
@@ -63,7 +64,7 @@ class NodeResourcesBalancedAllocation:
     ) -> None:
         self._kubernetes = handle.kubernetes
         self._resources = tuple(ResourceColumn(spec.name) for spec in args.resources)
-        self._before: dict[tuple[str, ...], BalanceColumn] = {}
+        self._balanced: dict[tuple[bool, ...], Balanced] = {}
 
     @hookimpl
     def sign_pod(self, pod: Pod) -> Hashable:
@@ -72,20 +73,19 @@ class NodeResourcesBalancedAllocation:
     @hookimpl
     def pre_score(self, state: CycleState, pod: Pod) -> Status | None:
         demands = self._demands(pod)
-        if not demands:
+        if demands is None:
             return Status.skip()
         state[_PRE_SCORE] = demands
         return None
 
     @hookimpl
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int:
-        demands = state.get(_PRE_SCORE)
+        demands = state.get(_PRE_SCORE) or self._demands(pod)
         if demands is None:
-            demands = self._demands(pod)
-        if not demands:
             return 0
         before, after = [], []
-        for resource, request in demands:
+        resources = demands.balanced.resources
+        for resource, request in zip(resources, demands.requests, strict=True):
             capacity, used = resource.read(node)
             if capacity:
                 before.append(used_fraction(used, capacity))
@@ -96,42 +96,33 @@ class NodeResourcesBalancedAllocation:
     def score_nodes(
         self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
     ) -> Int64Array:
-        demands = state.get(_PRE_SCORE)
+        demands = state.get(_PRE_SCORE) or self._demands(pod)
         if demands is None:
-            demands = self._demands(pod)
-        if not demands:
             return np.zeros(nodes.count(rows), dtype=np.int64)
         scores = balance_of_nodes(nodes, rows, demands)
-        scores -= self._balance_before(nodes, demands)[rows]
-        scores += _HALF
+        scores -= demands.balanced.before.of(nodes)[rows]
+        scores += 3 * _HALF  # half of the other half is added after the division
         scores //= 2
-        scores += _HALF
-        return scores.astype(np.int64)
+        return scores
 
     def _requests(self, pod: Pod) -> tuple[int, ...]:
         """Return what the pod requests of each resource, without defaults."""
         requests = pod_usage(pod, self._kubernetes).requests
         return tuple([resource.request(requests) for resource in self._resources])
 
-    def _demands(self, pod: Pod) -> list[Demand]:
-        """The resources that play a part; none for a pod that requests nothing.
+    def _demands(self, pod: Pod) -> Demands | None:
+        """What plays a part; nothing for a pod that requests nothing.
 
         Asked for by Score only where PreScore is disabled.
         """
         requests = self._requests(pod)
         if not any(requests):
-            return []
-        return [
-            (resource, request)
-            for resource, request in zip(self._resources, requests, strict=True)
-            if resource.counts(request)
-        ]
-
-    def _balance_before(self, nodes: NodeTable, demands: list[Demand]) -> Int32Array:
-        """The balance of all nodes without the pod, by row number."""
-        resources = [resource for resource, _ in demands]
-        names = tuple([resource.name for resource in resources])
-        column = self._before.get(names)
-        if column is None:
-            column = self._before[names] = BalanceColumn(resources)
-        return column.of(nodes)
+            return None
+        parts = list(zip(self._resources, requests, strict=True))
+        counts = tuple([resource.counts(request) for resource, request in parts])
+        counted = list(itertools.compress(parts, counts))
+        balanced = self._balanced.get(counts)
+        if balanced is None:
+            balanced = Balanced([resource for resource, _ in counted])
+            self._balanced[counts] = balanced
+        return Demands.of(balanced, [request for _, request in counted])

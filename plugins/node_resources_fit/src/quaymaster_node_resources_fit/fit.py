@@ -59,14 +59,15 @@ from quaymaster_node_resources_fit.requested_to_capacity_ratio import (
     RequestedToCapacityRatio,
 )
 from quaymaster_node_resources_fit.shares import (
-    Demand,
+    Demands,
     ScoredResources,
     Share,
-    ShareColumn,
+    ShareColumns,
     share_columns,
     shares_of,
 )
 from quaymaster_node_resources_fit.shortage import (
+    Wanted,
     find_shortages,
     has_room,
     judge_nodes,
@@ -75,11 +76,11 @@ from quaymaster_node_resources_fit.shortage import (
 
 __all__ = ["NodeResourcesFit"]
 
-_PRE_FILTER: Final = StateKey[Resources](
+_PRE_FILTER: Final = StateKey[Wanted](
     "PreFilterNodeResourcesFit",
     missing='error reading "PreFilterNodeResourcesFit" from cycleState: not found',
 )
-_PRE_SCORE: Final = StateKey[tuple[Demand, ...]]("PreScoreNodeResourcesFit")
+_PRE_SCORE: Final = StateKey[Demands | None]("PreScoreNodeResourcesFit")
 
 
 class Strategy(Protocol):
@@ -88,7 +89,7 @@ class Strategy(Protocol):
     def score(self, shares: Sequence[Share]) -> int:
         """The score of one node."""
 
-    def score_nodes(self, shares: Sequence[ShareColumn]) -> Int64Array:
+    def score_nodes(self, shares: ShareColumns) -> Int64Array:
         """The same for many nodes, shape ``(N,)``; there is at least one share."""
 
 
@@ -131,11 +132,11 @@ class NodeResourcesFit:
 
     @hookimpl
     def pre_filter(self, state: CycleState, pod: Pod) -> None:
-        state[_PRE_FILTER] = pod_requests(pod)
+        state[_PRE_FILTER] = Wanted.of(pod_requests(pod))
 
     @hookimpl
     def filter(self, state: CycleState, node: NodeInfo) -> Status | None:
-        wanted = state[_PRE_FILTER]
+        wanted = state[_PRE_FILTER].resources
         if has_room(wanted, node):
             return None
         return rejection(
@@ -152,26 +153,21 @@ class NodeResourcesFit:
 
     @hookimpl
     def pre_score(self, state: CycleState, pod: Pod) -> None:
-        state[_PRE_SCORE] = self._demands(pod)
+        state[_PRE_SCORE] = self._resources.demands(score_requests(pod))
 
     @hookimpl
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int:
-        demands = state.get(_PRE_SCORE)
-        if demands is None:
-            demands = self._demands(pod)
-        return self._strategy.score(shares_of(node, demands))
+        demands = self._demands(state, pod)
+        return self._strategy.score(shares_of(node, demands)) if demands else 0
 
     @hookimpl
     def score_nodes(
         self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
     ) -> Int64Array:
-        demands = state.get(_PRE_SCORE)
+        demands = self._demands(state, pod)
         if demands is None:
-            demands = self._demands(pod)
-        shares = share_columns(nodes, rows, demands)
-        if not shares:
             return np.zeros(nodes.count(rows), dtype=np.int64)
-        return self._strategy.score_nodes(shares)
+        return self._strategy.score_nodes(share_columns(nodes, rows, demands))
 
     def _is_ignored(self, name: str) -> bool:
         """Whether the filter leaves out a resource; only extended ones ever are."""
@@ -191,8 +187,10 @@ class NodeResourcesFit:
     def _after_node_change(self, pod: Pod, old: Node | None, new: Node) -> QueueingHint:
         return after_node_change(pod, old, new, self._is_served)
 
-    def _demands(self, pod: Pod) -> tuple[Demand, ...]:
-        """What is scored; asked for by Score alone only where PreScore is disabled."""
+    def _demands(self, state: CycleState, pod: Pod) -> Demands | None:
+        """What is scored; PreScore has worked it out unless it is disabled."""
+        if _PRE_SCORE in state:
+            return state[_PRE_SCORE]
         return self._resources.demands(score_requests(pod))
 
 

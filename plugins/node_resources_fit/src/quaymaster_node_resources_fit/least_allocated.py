@@ -7,7 +7,7 @@ Mirrors ``least_allocated.go`` (kube-scheduler 1.36.2,
 from collections.abc import Sequence
 
 from quaymaster import MAX_NODE_SCORE, Int64Array
-from quaymaster_node_resources_fit.shares import Share, ShareColumn, weighted_means
+from quaymaster_node_resources_fit.shares import Share, ShareColumns
 
 __all__ = ["LeastAllocated"]
 
@@ -23,8 +23,6 @@ class LeastAllocated:
             weights += weight
         return total // weights if weights else 0
 
-    def score_nodes(self, shares: Sequence[ShareColumn]) -> Int64Array:
+    def score_nodes(self, shares: ShareColumns) -> Int64Array:
         """The same for many nodes."""
-        return weighted_means(
-            shares, [share.percent(share.capacity - share.used) for share in shares]
-        )
+        return shares.weighted_mean(shares.percent_left())

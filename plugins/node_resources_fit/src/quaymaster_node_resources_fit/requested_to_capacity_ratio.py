@@ -11,9 +11,9 @@ from typing import Final
 import numpy as np
 
 from quaymaster import MAX_NODE_SCORE, Int64Array
-from quaymaster.columns import Int32Array
+from quaymaster.columns import Float64Array, Int32Array
 from quaymaster_node_resources_fit.args import UtilizationShapePoint
-from quaymaster_node_resources_fit.shares import Share, ShareColumn
+from quaymaster_node_resources_fit.shares import Share, ShareColumns
 
 __all__ = ["RequestedToCapacityRatio"]
 
@@ -45,17 +45,13 @@ class RequestedToCapacityRatio:
                 weights += weight
         return (2 * total + weights) // (2 * weights) if weights else 0
 
-    def score_nodes(self, shares: Sequence[ShareColumn]) -> Int64Array:
+    def score_nodes(self, shares: ShareColumns) -> Int64Array:
         """The same for many nodes."""
-        total: Int32Array = np.zeros(shares[0].used.shape, dtype=np.int32)
-        weights = total.copy()
-        for share in shares:
-            utilization = share.percent(share.used)
-            weight = share.weights()
-            total += weight * self._values.take(utilization)
-            weights += weight * self._counts.take(utilization)
+        utilization, weights = shares.percent_used(), shares.weights()
+        total = (weights * self._values.take(utilization)).sum(axis=0)
+        weight = (weights * self._counts.take(utilization)).sum(axis=0)
         # Whole numbers this small divide exactly enough for the floor to be right.
-        means = (2 * total + weights) / np.maximum(2 * weights, 1)
+        means: Float64Array = (2 * total + weight) / np.maximum(2 * weight, 1)
         return means.astype(np.int64)
 
 

@@ -7,6 +7,8 @@ left out where a node has none of it, and everywhere if it is counted by its nam
 the pod requests none of it.
 """
 
+import itertools
+import math
 from collections.abc import Sequence
 from typing import TypeAlias
 
@@ -14,65 +16,125 @@ import attrs
 import numpy as np
 
 from quaymaster import Int64Array, NodeInfo, NodeTable, Rows
-from quaymaster.columns import Capacity, Int32Array, ResourceColumn
+from quaymaster.columns import Capacities, Int32Array, ResourceBlock, ResourceColumn
 from quaymaster.objects import Resources
 from quaymaster_node_resources_fit.args import ResourceSpec
 
 __all__ = [
-    "Demand",
+    "Demands",
     "ScoredResources",
     "Share",
-    "ShareColumn",
+    "ShareColumns",
     "share_columns",
     "shares_of",
-    "weighted_means",
 ]
-
-Demand: TypeAlias = tuple[int, ResourceColumn, int]
-"""A resource that counts: its weight, its column, and how much the pod requests."""
 
 Share: TypeAlias = tuple[int, int, int]
 """A resource of one node: its weight, what would be in use (at most the capacity), and
 the capacity (more than 0)."""
 
 
-@attrs.define(eq=False)
-class ShareColumn:
-    """A resource of many nodes.
+@attrs.frozen(eq=False)
+class _Counted:
+    """Resources that count together.
 
     Attributes:
-        weight: How much it counts beside the others.
-        used: Shape ``(N,)``: what would be in use; at most the capacity.
-        capacity: Shape ``(N,)``: where it is 0, the resource does not count.
-        offered: The same for all nodes, prepared for divisions.
+        columns: One for each of ``K`` resources.
+        block: The same as one.
+        given: The weight of each.
+        weights: Shape ``(K, 1)``: the same, divided by what divides them all.
+        total: Their sum.
+    """
+
+    columns: Sequence[ResourceColumn]
+    block: ResourceBlock
+    given: Sequence[int]
+    weights: Int32Array
+    total: int
+
+
+@attrs.frozen(eq=False)
+class Demands:
+    """What a pod requests of the resources that are scored for it.
+
+    Attributes:
+        counted: The resources.
+        requests: How much it requests of each.
+        column: Shape ``(K, 1)``, dtype int64: the same.
+    """
+
+    counted: _Counted
+    requests: Sequence[int]
+    column: Int64Array
+
+
+@attrs.frozen(eq=False)
+class ShareColumns:
+    """The ``K`` resources of ``N`` nodes.
+
+    Attributes:
+        counted: The resources.
+        used: Shape ``(K, N)``: what would be in use; may be more than the capacity.
+        capacity: Shape ``(K, N)``: where it is 0, the resource does not count.
+        capacities: The same for all nodes, prepared for divisions.
         rows: The rows of these nodes.
     """
 
-    weight: int
+    counted: _Counted
     used: Int64Array
     capacity: Int64Array
-    offered: Capacity
+    capacities: Capacities
     rows: Rows
 
-    def percent(self, part: Int64Array) -> Int32Array:
-        """Return ``100 * part // capacity``, shape ``(N,)``; 0 where the capacity is 0.
+    def percent_used(self) -> Int32Array:
+        """Return the percentage in use, shape ``(K, N)``; 0 where nothing counts."""
+        return self._percent(np.minimum(self.used, self.capacity))
+
+    def percent_left(self) -> Int32Array:
+        """Return the percentage that is left, shape ``(K, N)``, likewise."""
+        left = self.capacity - self.used
+        return self._percent(np.maximum(left, 0, out=left))
+
+    def weights(self) -> Int32Array:
+        """The weights: of shape ``(K, 1)``, or ``(K, N)`` if not all count everywhere.
+
+        They are as small as they can be in the same proportions.
+        """
+        weights = self.counted.weights
+        if self.capacities.is_everywhere:
+            return weights
+        return np.where(self.capacity > 0, weights, np.int32(0))
+
+    def weighted_mean(self, scores: Int32Array) -> Int64Array:
+        """Return the weighted mean of each node, without the decimals.
 
         Args:
-            part: Shape ``(N,)``, from 0 to the capacity.
+            scores: Shape ``(K, N)``; 0 where the resource does not count.
+
+        Returns:
+            Shape ``(N,)``; 0 for nodes without resources.
         """
-        if self.offered.is_exact:
+        total: Int64Array
+        weights = self.weights()
+        if not self.capacities.is_everywhere:
+            total = np.add.reduce(weights * scores, axis=0, dtype=np.int64)
+            total //= np.maximum(np.add.reduce(weights, axis=0), 1)
+            return total
+        if self.counted.total != len(scores):  # else each weighs 1
+            scores = weights * scores
+        total = np.add.reduce(scores, axis=0, dtype=np.int64)
+        total //= self.counted.total
+        return total
+
+    def _percent(self, part: Int64Array) -> Int32Array:
+        """Return ``100 * part // capacity``, for a part of at most the capacity."""
+        if self.capacities.is_exact:
             ratio = part * 100.0
-            ratio /= self.offered.divisors[self.rows]
+            ratio /= self.capacities.divisors_on(self.rows)
             return ratio.astype(np.int32)
         # Slow, and right for amounts of any size.
         quotient = part.astype(object) * 100 // np.maximum(self.capacity, 1)
         return quotient.astype(np.int32)
-
-    def weights(self) -> int | Int32Array:
-        """The weight on each node: 0 where the resource does not count."""
-        if self.offered.is_everywhere:
-            return self.weight
-        return np.where(self.capacity > 0, np.int32(self.weight), np.int32(0))
 
 
 class ScoredResources:
@@ -84,19 +146,34 @@ class ScoredResources:
 
     def __init__(self, specs: Sequence[ResourceSpec]) -> None:
         self._parts = [
-            (spec.weight, ResourceColumn(spec.name, non_zero=True)) for spec in specs
+            (ResourceColumn(spec.name, non_zero=True), spec.weight) for spec in specs
         ]
+        self._counted: dict[tuple[bool, ...], _Counted] = {}
 
-    def demands(self, requests: Resources) -> tuple[Demand, ...]:
-        """Return what a pod requests of each resource that is scored for it."""
-        demands = [
-            (weight, resource, resource.request(requests))
-            for weight, resource in self._parts
-        ]
-        return tuple([demand for demand in demands if demand[1].counts(demand[2])])
+    def demands(self, requests: Resources) -> Demands | None:
+        """Return what a pod requests; None if no resource is scored for it."""
+        parts = [(*part, part[0].request(requests)) for part in self._parts]
+        counts = tuple([resource.counts(request) for resource, _, request in parts])
+        if not any(counts):
+            return None
+        counted = self._counted.get(counts)
+        if counted is None:
+            picked = list(itertools.compress(self._parts, counts))
+            counted = self._counted[counts] = _counting(picked)
+        wanted = [request for _, _, request in itertools.compress(parts, counts)]
+        return Demands(counted, wanted, np.array(wanted, dtype=np.int64)[:, None])
 
 
-def shares_of(node: NodeInfo, demands: Sequence[Demand]) -> list[Share]:
+def _counting(parts: Sequence[tuple[ResourceColumn, int]]) -> _Counted:
+    columns = [resource for resource, _ in parts]
+    given = [weight for _, weight in parts]
+    weights = np.array(given, dtype=np.int32) // math.gcd(*given)
+    return _Counted(
+        columns, ResourceBlock(columns), given, weights[:, None], int(weights.sum())
+    )
+
+
+def shares_of(node: NodeInfo, demands: Demands) -> list[Share]:
     """Return the shares of one node.
 
     Args:
@@ -104,7 +181,9 @@ def shares_of(node: NodeInfo, demands: Sequence[Demand]) -> list[Share]:
         demands: What the pod requests.
     """
     shares = []
-    for weight, resource, request in demands:
+    counted = demands.counted
+    parts = zip(counted.columns, counted.given, demands.requests, strict=True)
+    for resource, weight, request in parts:
         capacity, taken = resource.read(node)
         if capacity:
             used = taken + request
@@ -112,35 +191,9 @@ def shares_of(node: NodeInfo, demands: Sequence[Demand]) -> list[Share]:
     return shares
 
 
-def share_columns(
-    nodes: NodeTable, rows: Rows, demands: Sequence[Demand]
-) -> list[ShareColumn]:
-    """Return the shares of many nodes, without resources that no node has."""
-    columns = []
-    for weight, resource, request in demands:
-        offered = resource.capacity(nodes)
-        if offered is not None:
-            capacity = offered.amounts[rows]
-            used = resource.usage(nodes, rows) + request
-            np.minimum(used, capacity, out=used)
-            columns.append(ShareColumn(weight, used, capacity, offered, rows))
-    return columns
-
-
-def weighted_means(
-    shares: Sequence[ShareColumn], scores: Sequence[Int32Array]
-) -> Int64Array:
-    """Return the weighted means of scores, without the decimals; 0 without resources.
-
-    Args:
-        shares: The resources; at least one.
-        scores: The score of each, shape ``(N,)``; 0 where the resource does not count.
-    """
-    total: Int32Array = np.zeros(scores[0].shape, dtype=np.int32)
-    weights: Int32Array | int = 0
-    for share, score in zip(shares, scores, strict=True):
-        total += share.weight * score
-        weights = weights + share.weights()
-    if not isinstance(weights, int):
-        weights = np.maximum(weights, 1)
-    return (total // weights).astype(np.int64)
+def share_columns(nodes: NodeTable, rows: Rows, demands: Demands) -> ShareColumns:
+    """Return the shares of many nodes."""
+    counted = demands.counted
+    capacities = counted.block.capacities(nodes)
+    used = counted.block.used_with(demands.column, nodes, rows)
+    return ShareColumns(counted, used, capacities.amounts_on(rows), capacities, rows)

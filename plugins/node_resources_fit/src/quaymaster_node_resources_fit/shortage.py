@@ -8,6 +8,7 @@ in a fixed order: pods, cpu, memory, ephemeral-storage, then the others by name.
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
+import attrs
 import numpy as np
 
 from quaymaster import (
@@ -26,6 +27,7 @@ __all__ = [
     "IsIgnored",
     "IsServed",
     "Shortage",
+    "Wanted",
     "find_shortages",
     "has_room",
     "judge_nodes",
@@ -122,8 +124,43 @@ def rejection(shortages: Sequence[Shortage]) -> Status | None:
     return Status.unschedulable(*reasons)
 
 
+@attrs.frozen(eq=False)
+class Wanted:
+    """What a pod requests, for one node and for many.
+
+    Attributes:
+        resources: All of it.
+        names: Those of the ``K`` resources that every node has which it requests.
+        lines: Which lines of the columns these are.
+        amounts: Shape ``(K, 1)``: how much it requests of each.
+    """
+
+    resources: Resources
+    names: Sequence[str]
+    lines: slice
+    amounts: Int64Array
+
+    @classmethod
+    def of(cls, resources: Resources) -> "Wanted":
+        """Return what is wanted by someone who requests these resources."""
+        every = (
+            (CPU, "cpu", resources.milli_cpu),
+            (MEMORY, "memory", resources.memory),
+            (EPHEMERAL_STORAGE, "ephemeral-storage", resources.ephemeral_storage),
+        )
+        found = [one for one in every if one[2] > 0]
+        lines = slice(0)
+        if found:
+            first, last = found[0][0], found[-1][0]
+            step = 1 if len(found) == last - first + 1 else last - first
+            lines = slice(first, last + 1, step)
+        amounts = np.array([amount for _, _, amount in found], dtype=np.int64)
+        names = [name for _, name, _ in found]
+        return cls(resources, names, lines, amounts[:, None])
+
+
 def judge_nodes(
-    wanted: Resources,
+    wanted: Wanted,
     nodes: NodeTable,
     rows: Rows,
     is_ignored: IsIgnored,
@@ -132,67 +169,63 @@ def judge_nodes(
     """Judge many nodes as `find_shortages` and `rejection` do.
 
     A code is a set of bits: 0 for unresolvable, 1 for too many pods, then one for each
-    requested resource in the order of the reasons.
+    resource that some node has too little of, in the order of the reasons.
     """
-    demands = _demands(wanted, nodes, is_ignored, is_served)
     full = nodes.pod_count[rows] >= nodes.allowed_pods[rows]
-    lacking = [
-        (bit, demand, short)
-        for bit, demand in enumerate(demands, 2)
-        if (short := demand.is_lacking(rows)).any()
-    ]
-    if not lacking and not full.any():
+    lacks = _lacks(wanted, nodes, rows) if wanted.names else []
+    for name, amount in sorted(wanted.resources.scalars.items()):
+        if not is_ignored(name) and amount > 0:
+            lack = _scalar_lack(name, amount, nodes, rows, is_served(name))
+            if lack.short.any():
+                lacks.append(lack)
+    if not lacks and not full.any():
         return None
     # Python's own integers take over (dtype object) where 64 bits are not enough.
-    dtype = np.min_scalar_type(1 << (len(demands) + 1))
+    dtype = np.min_scalar_type(1 << (len(lacks) + 1))
     codes = full.astype(dtype) * 2
-    for bit, demand, short in lacking:
-        codes |= short.astype(dtype) * (1 << bit)
-        codes |= short & (demand.capacity[rows] < demand.amount)
-    names = [demand.name for demand in demands]
+    for bit, lack in enumerate(lacks, 2):
+        codes |= lack.short.astype(dtype) * (1 << bit)
+        codes |= lack.short & (lack.offered < lack.amount)
+    names = [lack.name for lack in lacks]
     return NodeVerdicts(codes, lambda code: _status_of(code, names))
 
 
-class _Demand(NamedTuple):
-    """A requested resource, and the columns of what nodes offer and have given."""
+class _Lack(NamedTuple):
+    """A requested resource: what nodes offer, and where too little is left."""
 
     name: str
     amount: int
-    capacity: Int64Array
-    taken: Int64Array
-    is_served: bool = False
-
-    def is_lacking(self, rows: Rows) -> BoolArray:
-        """Return where too little is left, shape (N,)."""
-        lacking: BoolArray = self.capacity[rows] - self.taken[rows] < self.amount
-        return lacking & (self.capacity[rows] > 0) if self.is_served else lacking
+    offered: Int64Array
+    short: BoolArray
 
 
-def _demands(
-    wanted: Resources, nodes: NodeTable, is_ignored: IsIgnored, is_served: IsServed
-) -> list[_Demand]:
-    amounts: list[tuple[str, int, int | None, bool]] = [
-        ("cpu", wanted.milli_cpu, CPU, False),
-        ("memory", wanted.memory, MEMORY, False),
-        ("ephemeral-storage", wanted.ephemeral_storage, EPHEMERAL_STORAGE, False),
-    ]
-    amounts += [
-        (name, amount, nodes.resource(name), is_served(name))
-        for name, amount in sorted(wanted.scalars.items())
-        if not is_ignored(name)
-    ]
-    return [
-        _Demand(name, amount, *_columns(nodes, index), served)
-        for name, amount, index, served in amounts
-        if amount > 0
-    ]
+def _lacks(wanted: Wanted, nodes: NodeTable, rows: Rows) -> list[_Lack]:
+    """Compare the resources that every node has; return those that are short."""
+    # All of them in one pass: with two, that takes two thirds of the time of two.
+    offered = _at(nodes.allocatable[wanted.lines], rows)
+    short = offered - _at(nodes.requested[wanted.lines], rows) < wanted.amounts
+    if not short.any():
+        return []
+    amounts = wanted.amounts[:, 0].tolist()
+    parts = zip(wanted.names, amounts, offered, short, strict=True)
+    return [_Lack(*part) for part in parts if part[3].any()]
 
 
-def _columns(nodes: NodeTable, index: int | None) -> tuple[Int64Array, Int64Array]:
-    if index is None:
-        nothing = np.zeros_like(nodes.pod_count)
-        return nothing, nothing
-    return nodes.allocatable[index], nodes.requested[index]
+def _at(lines: Int64Array, rows: Rows) -> Int64Array:
+    return lines[:, rows] if isinstance(rows, slice) else lines.take(rows, axis=1)
+
+
+def _scalar_lack(
+    name: str, amount: int, nodes: NodeTable, rows: Rows, is_served: bool
+) -> _Lack:
+    line = nodes.resource(name)
+    if line is None:  # nobody has ever offered or requested it
+        offered = left = np.zeros(nodes.count(rows), dtype=np.int64)
+    else:
+        offered = nodes.allocatable[line, rows]
+        left = offered - nodes.requested[line, rows]
+    short: BoolArray = left < amount
+    return _Lack(name, amount, offered, short & (offered > 0) if is_served else short)
 
 
 def _status_of(code: int, names: Sequence[str]) -> Status:
