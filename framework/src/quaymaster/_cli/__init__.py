@@ -10,6 +10,7 @@ import click
 from quaymaster._cli.app import app
 from quaymaster._cli.output import NobodyReadsError
 from quaymaster._errors import QuaymasterError
+from quaymaster._garbage import collect_rarely
 
 __all__ = ["main"]
 
@@ -21,6 +22,7 @@ NOBODY_READS: Final = 141  # 128 and SIGPIPE
 def main() -> None:
     """Run the command; nothing that a user does ends in a traceback."""
     _replace_closed_streams()
+    collect_rarely()
     try:
         code = _run()
     except (KeyboardInterrupt, click.Abort):

@@ -15,6 +15,7 @@ import attrs
 from quaymaster._experiments.ended import MOST_TRIES, Ended, RunFailure, try_cell
 from quaymaster._experiments.experiment import Cell, Experiment
 from quaymaster._experiments.running import RunResult
+from quaymaster._garbage import collect_rarely
 
 __all__ = ["run_in_processes", "usable_processors"]
 
@@ -37,7 +38,9 @@ def run_in_processes(
 ) -> Generator[Ended]:
     """Make runs in processes of their own, and tell each when it has ended.
 
-    A process that dies is replaced, and its run made again, up to three times.
+    A process that dies is replaced, and its run made again, up to three times. The run
+    of an experiment that has only one is made in this process, since to start another
+    takes a second.
 
     Args:
         experiment: The experiment.
@@ -45,6 +48,9 @@ def run_in_processes(
         workers: How many processes.
         verify: As for `run_cell`.
     """
+    if len(experiment.cells) == 1:
+        yield Ended(0, try_cell(experiment, cells[0], verify))
+        return
     pool = _Pool(experiment, cells, verify)
     try:
         yield from pool.play(min(workers, len(cells)))
@@ -147,6 +153,7 @@ def _serve(pipe: _Pipe, experiment: Experiment, verify: int) -> None:
     """Make the runs that are asked for, until nobody asks any more."""
     # A terminal interrupts this process, too; whoever asks ends it instead.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    collect_rarely()
     try:
         while True:
             cell = cast(Cell, pipe.recv())

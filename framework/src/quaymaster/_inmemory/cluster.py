@@ -17,13 +17,14 @@ from quaymaster._contract.cluster import (
     Watch,
 )
 from quaymaster._errors import ObjectError
+from quaymaster._garbage import collector_paused
 from quaymaster._inmemory.admission.problems import AdmissionError, place_of
 from quaymaster._inmemory.controllers.manager import Controllers
 from quaymaster._inmemory.core import ClusterCore
 from quaymaster._inmemory.evictions import evict
 from quaymaster._inmemory.kubelet import with_condition
 from quaymaster._inmemory.limits import MAX_PODS, find_too_many
-from quaymaster._inmemory.loading import admit_all, collector_paused
+from quaymaster._inmemory.loading import admit_all
 from quaymaster._inmemory.node_health import HealthObserver, NodeHealth
 from quaymaster._inmemory.telling import (
     missing_replica,

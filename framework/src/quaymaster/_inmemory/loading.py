@@ -1,8 +1,6 @@
 """Brings many objects into the cluster at once."""
 
-import gc
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Final
 
 from quaymaster._errors import Problem
@@ -20,7 +18,7 @@ from quaymaster._objects import (
     StorageClass,
 )
 
-__all__ = ["admit_all", "collector_paused", "find_stray_pods", "stray_pods"]
+__all__ = ["admit_all", "find_stray_pods", "stray_pods"]
 
 _RANKS: Final[dict[type[ApiObject], int]] = {
     Namespace: 0,
@@ -105,15 +103,3 @@ def _in_order(objects: Iterable[ApiObject]) -> list[ApiObject]:
         # Objects that a cluster had before take room in quotas before new ones do.
         given.sort(key=lambda obj: not is_standing(obj))
     return sorted(given, key=lambda obj: _RANKS.get(type(obj), _USUAL_RANK))
-
-
-@contextmanager
-def collector_paused() -> Iterator[None]:
-    """Run a block without cyclic garbage collection, which only slows a bulk load."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()

@@ -1,10 +1,9 @@
 """The one call that loads manifests."""
 
-import gc
 import os
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 
+from quaymaster._garbage import collector_paused
 from quaymaster._manifests.collector import Collector
 from quaymaster._manifests.custom_kinds import read_custom_kinds
 from quaymaster._manifests.loaded import Loaded
@@ -71,21 +70,9 @@ def load(
         on_progress=on_progress,
         default_namespace=default_namespace,
     )
-    with _paused_gc():
+    with collector_paused():
         for name, content in stored:
             collector.read_stored(name, content)
         for path in paths:
             collector.read_path(os.fspath(path))
     return collector.result()
-
-
-@contextmanager
-def _paused_gc() -> Iterator[None]:
-    """Pause the garbage collector, which would look at all that was loaded again."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()

@@ -13,6 +13,7 @@ from multiprocessing.connection import Connection
 import attrs
 
 from quaymaster._errors import QuaymasterError
+from quaymaster._garbage import collect_rarely
 from quaymaster._perf.load import Workload
 from quaymaster._perf.runner import FAILED, Outcome, run_workload
 from quaymaster._versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
@@ -104,6 +105,7 @@ def _run(
     seed: int,
     verify: int,
 ) -> None:
+    collect_rarely()
     try:
         told: object = run_workload(
             workload,
