@@ -3,7 +3,7 @@
 import pytest
 
 from quaymaster import NodeInfo, Pod, PodUse, Status, hookimpl
-from tests.kit.internals.cycle import FitError
+from tests.kit.internals.cycle import Decision, FitError
 from tests.kit.internals.memo import FEW_ROWS
 from tests.memo.world import Asked, Full, World, kind
 
@@ -79,6 +79,28 @@ def test_a_diagnosis_does_not_change_when_the_nodes_do(moved: int) -> None:
     assert diagnosis.message() == "0/80 nodes are available: 80 has a."
     assert diagnosis["n0"].reasons == ("has a",)
     assert diagnosis.processed() == 80
+
+
+@pytest.mark.parametrize("moved", [1, FEW + 1])
+def test_a_diagnosis_stays_when_nobody_is_rejected_and_then_others_are(
+    moved: int,
+) -> None:
+    world = World(Full, nodes=4 * moved + 8)
+    first = [f"n{number}" for number in range(moved)]
+    then = [f"n{number}" for number in range(moved, 2 * moved)]
+    for name in first:
+        world.bind("a", name)
+    decision = world.attempt(kind("a"))
+    assert isinstance(decision, Decision)
+    for name in first:
+        world.unbind(name)
+    assert len(world.fits(kind("a"))) == 4 * moved + 8
+    for name in then:
+        world.bind("a", name)
+    assert world.fits(kind("a"))
+    for name in first:
+        assert decision.diagnosis[name].reasons == ("has a",)
+    assert decision.diagnosis.processed() == moved
 
 
 def test_nominated_pods_are_imagined_before_anything_is_remembered() -> None:

@@ -55,6 +55,7 @@ class FilterMemo:
     """
 
     __slots__ = (
+        "__weakref__",
         "_all",
         "_code_of",
         "_codes",

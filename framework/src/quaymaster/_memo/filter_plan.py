@@ -1,7 +1,8 @@
 """A profile's filters for one signature: each is remembered, or asked every time."""
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeAlias
 
 from quaymaster._contract.declarations import PodUse
 from quaymaster._contract.results import NodeVerdicts
@@ -15,6 +16,8 @@ from quaymaster._state.arrays import Rows, is_frozen
 
 __all__ = ["FilterPlan"]
 
+MemoOf: TypeAlias = Callable[[Sequence[FilterCall]], FilterMemo]
+
 
 class FilterPlan:
     """The filters of a profile for one signature, without those that skip its pods.
@@ -22,6 +25,7 @@ class FilterPlan:
     Args:
         calls: The filters, in profile order.
         remembered: The plugins whose verdicts may be remembered.
+        memo_of: Gives the memo of some filters.
 
     Attributes:
         memos: What is remembered, in profile order.
@@ -32,8 +36,10 @@ class FilterPlan:
 
     __slots__ = ("_steps", "memos", "nominated", "passing")
 
-    def __init__(self, calls: Iterable[FilterCall], remembered: frozenset[str]) -> None:
-        self._steps = list(_steps(calls, remembered))
+    def __init__(
+        self, calls: Iterable[FilterCall], remembered: frozenset[str], memo_of: MemoOf
+    ) -> None:
+        self._steps = list(_steps(calls, remembered, memo_of))
         self.memos = [step for step in self._steps if isinstance(step, FilterMemo)]
         self.passing: Rows | None = None
         self.nominated = NominatedMemo()
@@ -80,7 +86,7 @@ class FilterPlan:
 
 
 def _steps(
-    calls: Iterable[FilterCall], remembered: frozenset[str]
+    calls: Iterable[FilterCall], remembered: frozenset[str], memo_of: MemoOf
 ) -> Iterator[FilterCall | FilterMemo]:
     """Group neighbouring filters that are remembered: they share an array of codes."""
     kinds = itertools.groupby(
@@ -88,7 +94,7 @@ def _steps(
     )
     for (is_remembered, _), group in kinds:
         if is_remembered:
-            yield FilterMemo(tuple(group))
+            yield memo_of(tuple(group))
         else:
             yield from map(_RepeatedCall, group)
 

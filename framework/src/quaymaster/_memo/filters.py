@@ -148,5 +148,7 @@ class RememberedFilters:
             calls = [
                 call for call in self._station.calls if call.plugin not in known.skips
             ]
-            memo.filters = FilterPlan(calls, memo.plugins)
+            signatures = self._signatures
+            memo_of = partial(signatures.shared.filter_memo, signatures.fragments(memo))
+            memo.filters = FilterPlan(calls, memo.plugins, memo_of)
         return memo.filters

@@ -11,6 +11,7 @@ from quaymaster._contract.status import Status
 from quaymaster._cycle.attempt import Attempt
 from quaymaster._cycle.score_call import MAX_SCORE, ScoreCall
 from quaymaster._memo.filter_memo import MANY_CHANGED, FilterMemo, few_since
+from quaymaster._memo.static_scores import ScoreColumn, StaticScores, fill_columns
 from quaymaster._state.arrays import Int64Array, RowArray, Rows
 
 __all__ = ["ScoreMemo"]
@@ -23,8 +24,9 @@ class ScoreMemo:
     """Keeps how some plugins scored every node that passes, for one signature.
 
     Args:
-        calls: The plugins.
+        calls: The plugins, without those of `still`.
         filters: What passes: only such nodes are scored.
+        still: The scores of plugins that look at nodes only.
 
     Attributes:
         totals: Shape ``(C,)``: the weighted sum of the scores that change with the
@@ -32,11 +34,9 @@ class ScoreMemo:
     """
 
     __slots__ = (
-        "_columns",
         "_filters",
         "_highest",
         "_moving",
-        "_node_revision",
         "_revision",
         "_still",
         "_summed",
@@ -45,16 +45,16 @@ class ScoreMemo:
     )
 
     def __init__(
-        self, calls: Sequence[ScoreCall], filters: Sequence[FilterMemo]
+        self,
+        calls: Sequence[ScoreCall],
+        filters: Sequence[FilterMemo],
+        still: StaticScores,
     ) -> None:
         self._filters = filters
-        self._summed = [call for call in calls if _is_summed(call)]
-        columns = [_Column(call) for call in calls if not _is_summed(call)]
-        self._still = [column for column in columns if column.call.is_static]
-        self._moving = [column for column in columns if not column.call.is_static]
-        self._columns = columns
+        self._summed = [call for call in calls if not call.normalizes]
+        self._moving = [ScoreColumn(call) for call in calls if call.normalizes]
+        self._still = still
         self._revision = -1
-        self._node_revision = -1
         # Total -> the rows that have it, ascending: for totals that were the highest.
         # Kept as totals change, since to find the rows takes two passes over all.
         self._ties: dict[int, array[int]] = {}
@@ -72,10 +72,8 @@ class ScoreMemo:
         if revision == self._revision:
             return None
         status = self._catch_up(attempt)
-        node_revision = nodes.node_changes.revision
-        if status is None and self._node_revision != node_revision:
-            status = self._fill_columns(attempt)
-            self._node_revision = node_revision if status is None else -1
+        if status is None:
+            status = self._still.refresh(attempt)
         self._revision = revision if status is None else -1
         return status
 
@@ -84,10 +82,9 @@ class ScoreMemo:
 
         Those that score all nodes alike are left out: they decide nothing.
         """
+        columns = [*self._still.columns, *self._moving]
         return [
-            (column.call, column.raw)
-            for column in self._columns
-            if column.raw is not None
+            (column.call, column.raw) for column in columns if column.raw is not None
         ]
 
     def best_rows(self) -> Sequence[int]:
@@ -114,24 +111,12 @@ class ScoreMemo:
         if moved is None or MANY_CHANGED * len(moved) > len(nodes):
             self.totals = np.full(capacity, _INFEASIBLE, dtype=np.int64)
             self._forget_ties()
-            self._node_revision = -1
             for column in self._moving:
                 column.reset(capacity)
             return self._score_rows(attempt, nodes.rows)
         self._forget_ties()
         self.totals[moved] = _INFEASIBLE
         return self._score_rows(attempt, nodes.live(moved))
-
-    def _fill_columns(self, attempt: Attempt) -> Status | None:
-        """Ask the plugins that look at nodes only about all nodes again."""
-        nodes = attempt.nodes
-        rows = nodes.rows
-        for memo in self._filters:
-            if memo.is_static:
-                rows = memo.among(nodes, rows)
-        for column in self._still:
-            column.reset(nodes.capacity)
-        return _fill(attempt, rows, self._still)
 
     def _score_each(self, attempt: Attempt, changed: Iterable[int]) -> Status | None:
         state, pod, infos = attempt.state, attempt.pod, attempt.nodes.infos
@@ -199,69 +184,4 @@ class ScoreMemo:
                 return scores
             total = scores.weighted + total
         self.totals[rows] = total
-        return _fill(attempt, rows, self._moving)
-
-
-def _fill(
-    attempt: Attempt,
-    rows: Rows,
-    columns: Iterable["_Column"],
-) -> Status | None:
-    if not attempt.nodes.count(rows):
-        return None
-    for column in columns:
-        # The whole of it, so that a plugin which cannot normalise is found out.
-        scores = column.call.run(attempt, rows)
-        if isinstance(scores, Status):
-            return scores
-        column.fill(rows, scores.raw)
-    return None
-
-
-class _Column:
-    """The raw scores of one plugin; they become an array only when they differ.
-
-    Attributes:
-        call: The plugin.
-        raw: Shape ``(C,)``; None as long as all scores are the same.
-    """
-
-    __slots__ = ("_capacity", "_constant", "call", "raw")
-
-    def __init__(self, call: ScoreCall) -> None:
-        self.call = call
-        self.raw: Int64Array | None = None
-        self._constant: int | None = None
-        self._capacity = 0
-
-    def reset(self, capacity: int) -> None:
-        """Forget all scores."""
-        self.raw = self._constant = None
-        self._capacity = capacity
-
-    def write(self, row: int, score: int) -> None:
-        """Set one score."""
-        if self.raw is None:
-            if self._constant is None:
-                self._constant = score
-            if self._constant == score:
-                return
-        self._array()[row] = score
-
-    def fill(self, rows: Rows, scores: Int64Array) -> None:
-        """Set many scores; at least one."""
-        if self.raw is None:
-            first = int(scores[0])
-            if self._constant in (None, first) and (scores == first).all():
-                self._constant = first
-                return
-        self._array()[rows] = scores
-
-    def _array(self) -> Int64Array:
-        if self.raw is None:
-            self.raw = np.full(self._capacity, self._constant or 0, dtype=np.int64)
-        return self.raw
-
-
-def _is_summed(call: ScoreCall) -> bool:
-    return not (call.normalizes or call.is_static)
+        return fill_columns(attempt, rows, self._moving)

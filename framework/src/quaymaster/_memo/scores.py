@@ -97,7 +97,12 @@ class RememberedScores:
                 for call in calls
                 if call.plugin in memo.plugins and call.plugin not in known.skips
             ]
-            scores = memo.scores = ScoreMemo(remembered, filters.memos)
+            still = [call for call in remembered if call.is_static]
+            moving = [call for call in remembered if not call.is_static]
+            shared = self._signatures.shared.static_scores(
+                self._signatures.fragments(memo), still, filters.memos
+            )
+            scores = memo.scores = ScoreMemo(moving, filters.memos, shared)
         return scores if scores.refresh(attempt) is None else None
 
 

@@ -19,6 +19,7 @@ from quaymaster._memo.filter_plan import FilterPlan
 from quaymaster._memo.known_skips import KnownSkips
 from quaymaster._memo.recorded_answers import RecordedAnswers
 from quaymaster._memo.score_memo import ScoreMemo
+from quaymaster._memo.shared import Fragments, SharedMemos
 from quaymaster._objects import Pod, PodSpec, SpecKey
 from quaymaster._runtime.profile import HookFunction, Profile
 from quaymaster._state.node_table import NodeTable
@@ -76,6 +77,7 @@ class Signatures:
     Attributes:
         skips: What is known of the plugins that skip the pod that `of` was asked for
             last; None if no plugin says what a Skip depends on.
+        shared: What several signatures share.
     """
 
     def __init__(
@@ -95,6 +97,7 @@ class Signatures:
         self._skips = profile.skips
         self.skips: KnownSkips | None = None
         self._known: dict[tuple[Hashable, ...], SignatureMemo] = {}
+        self.shared = SharedMemos()
         self._attempt: Attempt | None = None
         self._memo: SignatureMemo | None = None
         # All pods of a template share their spec: so they are signed once. The key is
@@ -128,6 +131,10 @@ class Signatures:
         if attempt is None or attempt.state is not state or attempt.pod is not pod:
             return None
         return self._memo if attempt.diagnosis.is_filtered else None
+
+    def fragments(self, memo: SignatureMemo) -> Fragments:
+        """Return what each plugin signed."""
+        return dict(zip(self._names, memo.signature, strict=True))
 
     def _known_skips(self, pod: Pod) -> KnownSkips:
         last = self._last.of(pod)
@@ -183,6 +190,7 @@ class Signatures:
             names.add(self._changed.pop())
         if not names.isdisjoint(self._names) or not names.isdisjoint(self._skips):
             self._known.clear()
+            self.shared = SharedMemos()
             self._forgotten += 1
 
     def _recall(self, pod: Pod) -> SignatureMemo | None:
