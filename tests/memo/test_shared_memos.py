@@ -79,7 +79,7 @@ def test_scores_are_shared_only_among_pods_that_may_go_to_the_same_nodes() -> No
 
     class Rating(Near):
         @hookimpl
-        def sign_pod(self) -> Hashable:
+        def sign_pod(self, pod: Pod) -> Hashable:
             return ()
 
     world = World(Zoned, Rating, nodes=3)
