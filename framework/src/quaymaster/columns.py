@@ -7,7 +7,7 @@ and read further ones.
 from quaymaster._contract.declarations import Revised
 from quaymaster._indexes.object_column import ObjectColumn
 from quaymaster._indexes.pod_column import PodColumn
-from quaymaster._state.allocation import Capacity, ResourceColumn
+from quaymaster._state.allocation import Capacity, ReadNode, ResourceColumn
 from quaymaster._state.arrays import (
     Float64Array,
     Int32Array,
@@ -38,6 +38,7 @@ __all__ = [
     "Int32Array",
     "ObjectColumn",
     "PodColumn",
+    "ReadNode",
     "ResourceBlock",
     "ResourceColumn",
     "Revised",

@@ -19,9 +19,10 @@ from quaymaster._state.node_info import NodeInfo
 from quaymaster._state.node_table import NodeTable
 from quaymaster._state.resource_rows import CPU, EPHEMERAL_STORAGE, MEMORY
 
-__all__ = ["Capacity", "ResourceColumn"]
+__all__ = ["Capacity", "ReadNode", "ResourceColumn"]
 
 ReadNode: TypeAlias = Callable[[NodeInfo], tuple[int, int]]
+"""Returns how much of a resource a node has, and how much of it is taken."""
 
 _FIELDS: Final = {
     "cpu": "milli_cpu",

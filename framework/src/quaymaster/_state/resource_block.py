@@ -54,7 +54,7 @@ class ResourceBlock:
     and half as long again if they are a thousand.
 
     Args:
-        resources: The resources; at least one.
+        resources: The resources.
     """
 
     __slots__ = ("_capacities", "_counts_defaults", "_nodes", "_resources", "_revision")
@@ -125,6 +125,6 @@ def _shared_defaults(resources: Sequence[ResourceColumn]) -> bool | None:
     """Whether resources that lie in a row in an array of the table count defaults."""
     names = tuple(resource.name for resource in resources)
     kinds = {resource.counts_defaults for resource in resources}
-    if names != _LEADING[: len(names)] or len(kinds) > 1:
+    if names != _LEADING[: len(names)] or len(kinds) != 1:
         return None
     return kinds.pop()

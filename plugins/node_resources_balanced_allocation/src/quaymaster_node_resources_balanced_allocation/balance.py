@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 
 from quaymaster import MAX_NODE_SCORE, Int64Array, NodeInfo, NodeTable, Rows
-from quaymaster.columns import Float64Array, ResourceBlock, ResourceColumn
+from quaymaster.columns import Float64Array, ReadNode, ResourceBlock, ResourceColumn
 
 __all__ = [
     "Balanced",
@@ -53,20 +53,26 @@ class Demands:
     """What is requested of the ``K`` resources that play a part.
 
     Attributes:
-        balanced: The resources.
-        requests: How much more of each is requested.
-        column: Shape ``(K, 1)``, dtype int64: the same.
+        parts: What reads each of a node, and how much more of it is requested.
+        balanced: The same resources, for many nodes.
+        requests: Shape ``(K, 1)``, dtype int64: how much is requested.
     """
 
+    parts: Sequence[tuple[ReadNode, int]]
     balanced: Balanced
-    requests: Sequence[int]
-    column: Int64Array
+    requests: Int64Array
 
     @classmethod
     def of(cls, balanced: Balanced, requests: Sequence[int]) -> "Demands":
-        """Return the demands."""
+        """Return the demands.
+
+        Args:
+            balanced: The resources.
+            requests: How much is requested of each.
+        """
+        reads = [resource.read for resource in balanced.resources]
         column = np.array(requests, dtype=np.int64)[:, None]
-        return cls(balanced, requests, column)
+        return cls(list(zip(reads, requests, strict=True)), balanced, column)
 
 
 def balance_of(fractions: Sequence[float]) -> int:
@@ -99,7 +105,7 @@ def balance_of_nodes(nodes: NodeTable, rows: Rows, demands: Demands) -> Int64Arr
     block = demands.balanced.block
     capacities = block.capacities(nodes)
     offered = capacities.amounts_on(rows)
-    used = block.used_with(demands.column, nodes, rows)
+    used = block.used_with(demands.requests, nodes, rows)
     fractions = np.minimum(used, offered, out=used) / capacities.divisors_on(rows)
     if capacities.is_everywhere:
         return _balances(fractions)
@@ -152,8 +158,8 @@ class BalanceColumn:
         if node is None:
             return 0
         fractions = []
-        for resource in self._nothing.balanced.resources:
-            capacity, used = resource.read(node)
+        for read, _ in self._nothing.parts:
+            capacity, used = read(node)
             if capacity:
                 fractions.append(used_fraction(used, capacity))
         return balance_of(fractions)

@@ -84,9 +84,8 @@ class NodeResourcesBalancedAllocation:
         if demands is None:
             return 0
         before, after = [], []
-        resources = demands.balanced.resources
-        for resource, request in zip(resources, demands.requests, strict=True):
-            capacity, used = resource.read(node)
+        for read, request in demands.parts:
+            capacity, used = read(node)
             if capacity:
                 before.append(used_fraction(used, capacity))
                 after.append(used_fraction(used + request, capacity))

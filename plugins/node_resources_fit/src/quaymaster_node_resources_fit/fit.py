@@ -80,7 +80,7 @@ _PRE_FILTER: Final = StateKey[Wanted](
     "PreFilterNodeResourcesFit",
     missing='error reading "PreFilterNodeResourcesFit" from cycleState: not found',
 )
-_PRE_SCORE: Final = StateKey[Demands | None]("PreScoreNodeResourcesFit")
+_PRE_SCORE: Final = StateKey[Demands]("PreScoreNodeResourcesFit")
 
 
 class Strategy(Protocol):
@@ -153,19 +153,19 @@ class NodeResourcesFit:
 
     @hookimpl
     def pre_score(self, state: CycleState, pod: Pod) -> None:
-        state[_PRE_SCORE] = self._resources.demands(score_requests(pod))
+        state[_PRE_SCORE] = self._demands(pod)
 
     @hookimpl
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int:
-        demands = self._demands(state, pod)
-        return self._strategy.score(shares_of(node, demands)) if demands else 0
+        demands = state.get(_PRE_SCORE) or self._demands(pod)
+        return self._strategy.score(shares_of(node, demands))
 
     @hookimpl
     def score_nodes(
         self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
     ) -> Int64Array:
-        demands = self._demands(state, pod)
-        if demands is None:
+        demands = state.get(_PRE_SCORE) or self._demands(pod)
+        if not demands.parts:
             return np.zeros(nodes.count(rows), dtype=np.int64)
         return self._strategy.score_nodes(share_columns(nodes, rows, demands))
 
@@ -187,10 +187,8 @@ class NodeResourcesFit:
     def _after_node_change(self, pod: Pod, old: Node | None, new: Node) -> QueueingHint:
         return after_node_change(pod, old, new, self._is_served)
 
-    def _demands(self, state: CycleState, pod: Pod) -> Demands | None:
-        """What is scored; PreScore has worked it out unless it is disabled."""
-        if _PRE_SCORE in state:
-            return state[_PRE_SCORE]
+    def _demands(self, pod: Pod) -> Demands:
+        """What is scored; asked for by Score alone only where PreScore is disabled."""
         return self._resources.demands(score_requests(pod))
 
 

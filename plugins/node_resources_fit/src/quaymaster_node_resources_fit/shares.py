@@ -16,7 +16,13 @@ import attrs
 import numpy as np
 
 from quaymaster import Int64Array, NodeInfo, NodeTable, Rows
-from quaymaster.columns import Capacities, Int32Array, ResourceBlock, ResourceColumn
+from quaymaster.columns import (
+    Capacities,
+    Int32Array,
+    ReadNode,
+    ResourceBlock,
+    ResourceColumn,
+)
 from quaymaster.objects import Resources
 from quaymaster_node_resources_fit.args import ResourceSpec
 
@@ -39,16 +45,12 @@ class _Counted:
     """Resources that count together.
 
     Attributes:
-        columns: One for each of ``K`` resources.
-        block: The same as one.
-        given: The weight of each.
-        weights: Shape ``(K, 1)``: the same, divided by what divides them all.
+        block: The ``K`` resources.
+        weights: Shape ``(K, 1)``: their weights, divided by what divides them all.
         total: Their sum.
     """
 
-    columns: Sequence[ResourceColumn]
     block: ResourceBlock
-    given: Sequence[int]
     weights: Int32Array
     total: int
 
@@ -58,14 +60,14 @@ class Demands:
     """What a pod requests of the resources that are scored for it.
 
     Attributes:
-        counted: The resources.
-        requests: How much it requests of each.
-        column: Shape ``(K, 1)``, dtype int64: the same.
+        parts: The weight of each, what reads it of a node, and how much is requested.
+        counted: The same resources, for many nodes.
+        requests: Shape ``(K, 1)``, dtype int64: how much is requested.
     """
 
+    parts: Sequence[tuple[int, ReadNode, int]]
     counted: _Counted
-    requests: Sequence[int]
-    column: Int64Array
+    requests: Int64Array
 
 
 @attrs.frozen(eq=False)
@@ -146,31 +148,36 @@ class ScoredResources:
 
     def __init__(self, specs: Sequence[ResourceSpec]) -> None:
         self._parts = [
-            (ResourceColumn(spec.name, non_zero=True), spec.weight) for spec in specs
+            (spec.weight, ResourceColumn(spec.name, non_zero=True)) for spec in specs
         ]
         self._counted: dict[tuple[bool, ...], _Counted] = {}
 
-    def demands(self, requests: Resources) -> Demands | None:
-        """Return what a pod requests; None if no resource is scored for it."""
-        parts = [(*part, part[0].request(requests)) for part in self._parts]
-        counts = tuple([resource.counts(request) for resource, _, request in parts])
-        if not any(counts):
-            return None
+    def demands(self, requests: Resources) -> Demands:
+        """Return what a pod requests of each resource that is scored for it."""
+        wanted = [resource.request(requests) for _, resource in self._parts]
+        counts = tuple(
+            [
+                resource.counts(request)
+                for (_, resource), request in zip(self._parts, wanted, strict=True)
+            ]
+        )
+        picked = list(itertools.compress(self._parts, counts))
+        amounts = list(itertools.compress(wanted, counts))
         counted = self._counted.get(counts)
         if counted is None:
-            picked = list(itertools.compress(self._parts, counts))
             counted = self._counted[counts] = _counting(picked)
-        wanted = [request for _, _, request in itertools.compress(parts, counts)]
-        return Demands(counted, wanted, np.array(wanted, dtype=np.int64)[:, None])
+        parts = [
+            (weight, resource.read, amount)
+            for (weight, resource), amount in zip(picked, amounts, strict=True)
+        ]
+        return Demands(parts, counted, np.array(amounts, dtype=np.int64)[:, None])
 
 
-def _counting(parts: Sequence[tuple[ResourceColumn, int]]) -> _Counted:
-    columns = [resource for resource, _ in parts]
-    given = [weight for _, weight in parts]
-    weights = np.array(given, dtype=np.int32) // math.gcd(*given)
-    return _Counted(
-        columns, ResourceBlock(columns), given, weights[:, None], int(weights.sum())
-    )
+def _counting(parts: Sequence[tuple[int, ResourceColumn]]) -> _Counted:
+    given = [weight for weight, _ in parts]
+    weights = np.array(given, dtype=np.int32) // max(1, math.gcd(*given))
+    block = ResourceBlock([resource for _, resource in parts])
+    return _Counted(block, weights[:, None], int(weights.sum()))
 
 
 def shares_of(node: NodeInfo, demands: Demands) -> list[Share]:
@@ -181,10 +188,8 @@ def shares_of(node: NodeInfo, demands: Demands) -> list[Share]:
         demands: What the pod requests.
     """
     shares = []
-    counted = demands.counted
-    parts = zip(counted.columns, counted.given, demands.requests, strict=True)
-    for resource, weight, request in parts:
-        capacity, taken = resource.read(node)
+    for weight, read, request in demands.parts:
+        capacity, taken = read(node)
         if capacity:
             used = taken + request
             shares.append((weight, min(used, capacity), capacity))
@@ -192,8 +197,8 @@ def shares_of(node: NodeInfo, demands: Demands) -> list[Share]:
 
 
 def share_columns(nodes: NodeTable, rows: Rows, demands: Demands) -> ShareColumns:
-    """Return the shares of many nodes."""
+    """Return the shares of many nodes; at least one resource is scored."""
     counted = demands.counted
     capacities = counted.block.capacities(nodes)
-    used = counted.block.used_with(demands.column, nodes, rows)
+    used = counted.block.used_with(demands.requests, nodes, rows)
     return ShareColumns(counted, used, capacities.amounts_on(rows), capacities, rows)
