@@ -15,7 +15,7 @@ __all__ = ["collect_rarely", "collector_paused"]
 # sets it (700, 10, 10): a tenth where pods are of 100 kinds, a third where no two are
 # alike. With these numbers it is a third of that. What is left is to look at each new
 # object once. Garbage that waits for 50,000 new objects is some MiB.
-_THRESHOLDS: Final = (50_000, 20, 50)
+_THRESHOLDS: Final = (50_000, 20, 10)
 
 
 def collect_rarely() -> None:

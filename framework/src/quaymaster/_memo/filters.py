@@ -50,8 +50,9 @@ class RememberedFilters:
         known = memo.pre_filter
         if known is not None:
             return self._prepare_known(attempt, known)
-        recorder = AnswerRecorder(pre_filter.calls, memo.plugins, memo.skipping)
-        outcome = pre_filter.run_some(attempt, recorder.calls, _NONE)
+        recorder = AnswerRecorder(memo.plugins, memo.skipping)
+        calls = recorder.listen(pre_filter.calls)
+        outcome = pre_filter.run_some(attempt, calls, _NONE)
         memo.pre_filter = recorder.recorded(pre_filter.calls)
         return outcome
 
@@ -65,8 +66,8 @@ class RememberedFilters:
             known = skips.pre_filter
         calls = known.calls
         if skips is not None and skips.pre_filter is None and skips.listened:
-            recorder = AnswerRecorder(calls, _NONE, skips.listened)
-            calls = recorder.calls
+            recorder = AnswerRecorder(_NONE, skips.listened)
+            calls = recorder.listen(calls)
         known.write(state)
         outcome = pre_filter.run_some(attempt, calls, known.skips)
         if outcome.ended_by:

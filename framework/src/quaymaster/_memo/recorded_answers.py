@@ -74,22 +74,15 @@ class RecordedAnswers:
 
 
 class AnswerRecorder:
-    """Calls the plugins of an extension point, and records answers of some of them.
+    """Records what some plugins of an extension point answer.
 
     Args:
-        calls: All calls of the point.
         plugins: The plugins to listen to.
         skipping: The plugins of which only a Skip is recorded.
-
-    Attributes:
-        calls: The same calls; those to listen to are listened to.
     """
 
     def __init__(
-        self,
-        calls: Calls,
-        plugins: frozenset[str],
-        skipping: frozenset[str] = frozenset(),
+        self, plugins: frozenset[str], skipping: frozenset[str] = frozenset()
     ) -> None:
         self._plugins = plugins
         self._skipping = skipping
@@ -97,8 +90,14 @@ class AnswerRecorder:
         self._written: dict[StateKey[object], object] = {}
         self._writers: dict[StateKey[object], str] = {}
         self._activated: list[str] = []
-        listened_to = plugins | skipping
-        self.calls: Calls = [
+
+    def listen(self, calls: Calls) -> Calls:
+        """Return the same calls, listened to where that is wanted.
+
+        They are not kept here, for they know this object: there would be a cycle.
+        """
+        listened_to = self._plugins | self._skipping
+        return [
             (plugin, self._listening(plugin, hook) if plugin in listened_to else hook)
             for plugin, hook in calls
         ]

@@ -35,8 +35,9 @@ class RememberedScores:
         known = memo.pre_score
         if known is not None:
             return self._prepare_known(attempt, rows, known)
-        recorder = AnswerRecorder(station.pre_score, memo.plugins)
-        status = station.prepare_some(attempt, rows, recorder.calls, _NONE)
+        recorder = AnswerRecorder(memo.plugins)
+        calls = recorder.listen(station.pre_score)
+        status = station.prepare_some(attempt, rows, calls, _NONE)
         memo.pre_score = recorder.recorded(station.pre_score)
         return status
 
@@ -49,8 +50,8 @@ class RememberedScores:
             known = skips.pre_score
         calls = known.calls
         if skips is not None and skips.pre_score is None and skips.listened:
-            recorder = AnswerRecorder(calls, _NONE, skips.listened)
-            calls = recorder.calls
+            recorder = AnswerRecorder(_NONE, skips.listened)
+            calls = recorder.listen(calls)
         known.write(attempt.state)
         status = self._station.prepare_some(attempt, rows, calls, known.skips)
         if status is None and skips is not None and recorder is not None:
