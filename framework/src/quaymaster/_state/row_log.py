@@ -26,11 +26,12 @@ class RowLog(ChangeLog[int]):
         limit: As for `ChangeLog`.
     """
 
-    __slots__ = ("_answer", "_asked", "_last", "_seen")
+    __slots__ = ("_answer", "_asked", "_last", "_seen", "_used")
 
     def __init__(self, limit: int = MOST_KEPT) -> None:
         super().__init__(limit)
         self._last: Int64Array = np.zeros(0, dtype=np.int64)
+        self._used = 0
         self._seen = 0
         self._asked = -1, -1
         self._answer: RowArray | None = None
@@ -51,7 +52,7 @@ class RowLog(ChangeLog[int]):
         if asked != self._asked:
             self._catch_up()
             self._asked = asked
-            self._answer = (self._last > revision).nonzero()[0]
+            self._answer = (self._last[: self._used] > revision).nonzero()[0]
         return self._answer
 
     def _catch_up(self) -> None:
@@ -66,6 +67,7 @@ class RowLog(ChangeLog[int]):
             grown: Int64Array = np.zeros(2 * most + 1, dtype=np.int64)
             grown[: len(self._last)] = self._last
             self._last = grown
+        self._used = max(self._used, most + 1)
         last = self._last
         if missed <= _FEW:
             for at, row in enumerate(rows, revision - missed + 1):
