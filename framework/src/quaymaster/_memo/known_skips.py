@@ -34,6 +34,7 @@ class KnownSkips:
     """
 
     __slots__ = (
+        "__weakref__",
         "_ask",
         "_is_stale",
         "_revisions",

@@ -6,6 +6,7 @@ such plugin says by ``sign_pod``; pods of one template have the same.
 """
 
 import weakref
+from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Final
 
@@ -34,6 +35,10 @@ _BYTES: Final = 128 << 20
 # A code of four bytes for each group of filters (mostly two), a total of eight, and raw
 # scores of eight for some signatures.
 _BYTES_PER_NODE: Final = 24
+
+# As many templates may take turns before what their pods skip is found out again. Each
+# takes some hundred bytes.
+_MOST_SKIPS: Final = 1 << 12
 
 # However many nodes there are, the pods of a few Deployments that take turns find their
 # like. This is a bound, and not from a measurement.
@@ -96,6 +101,7 @@ class Signatures:
         ]
         self._skips = profile.skips
         self.skips: KnownSkips | None = None
+        self._kept_skips: deque[KnownSkips] = deque(maxlen=_MOST_SKIPS)
         self._known: dict[tuple[Hashable, ...], SignatureMemo] = {}
         self.shared = SharedMemos()
         self._attempt: Attempt | None = None
@@ -138,9 +144,11 @@ class Signatures:
 
     def _known_skips(self, pod: Pod) -> KnownSkips:
         last = self._last.of(pod)
-        skips = last.skips
+        skips = last.skips()
         if skips is None:
-            skips = last.skips = KnownSkips(self._skips, pod)
+            skips = KnownSkips(self._skips, pod)
+            self._kept_skips.append(skips)
+            last.skips = weakref.ref(skips)
         else:
             skips.refresh(pod)
         return skips
@@ -152,7 +160,7 @@ class Signatures:
             memo = last.memo()
             if memo is not None:
                 return memo
-        last.skips = None
+        last.skips = _nothing
         memo = self._recall(pod)
         if memo is not None:
             last.traits, last.memo = traits, weakref.ref(memo)
@@ -223,12 +231,15 @@ class Signatures:
 class _LastSigned:
     """How the last pod with a spec was signed.
 
+    References to what belongs to a profile are weak: specs outlive profiles, and what a
+    profile knows leads to its whole cluster. That is a cycle which Python's collector
+    does not find, since it looks at no pods.
+
     Attributes:
         traits: What it was signed by, beside the spec; None if no pod was yet.
         forgotten: How often everything had been forgotten by then.
-        memo: Gives what is remembered for its signature, or None if that is forgotten:
-            a weak reference, since specs outlive profiles.
-        skips: What is known of plugins that skip such pods, if anything.
+        memo: Gives what is remembered for its signature, or None if that is forgotten.
+        skips: Gives what is known of plugins that skip such pods, if anything.
     """
 
     __slots__ = ("forgotten", "memo", "skips", "traits")
@@ -237,7 +248,7 @@ class _LastSigned:
         self.traits: tuple[object, ...] | None = None
         self.forgotten = 0
         self.memo: Callable[[], SignatureMemo | None] = _nothing
-        self.skips: KnownSkips | None = None
+        self.skips: Callable[[], KnownSkips | None] = _nothing
 
 
 def _nothing() -> None:
