@@ -81,7 +81,8 @@ class Signatures:
 
     Attributes:
         skips: What is known of the plugins that skip the pod that `of` was asked for
-            last; None if no plugin says what a Skip depends on.
+            last; None for the first pod of a spec, or if no plugin says what a Skip
+            depends on.
         shared: What several signatures share.
     """
 
@@ -142,10 +143,15 @@ class Signatures:
         """Return what each plugin signed."""
         return dict(zip(self._names, memo.signature, strict=True))
 
-    def _known_skips(self, pod: Pod) -> KnownSkips:
+    def _known_skips(self, pod: Pod) -> KnownSkips | None:
         last = self._last.of(pod)
         skips = last.skips()
         if skips is None:
+            # The first pod may be the only one, as where each has a claim of its own:
+            # to find out what its Skips depend on takes a tenth of its decision.
+            if not last.is_known:
+                last.is_known = True
+                return None
             skips = KnownSkips(self._skips, pod)
             self._kept_skips.append(skips)
             last.skips = weakref.ref(skips)
@@ -240,15 +246,17 @@ class _LastSigned:
         forgotten: How often everything had been forgotten by then.
         memo: Gives what is remembered for its signature, or None if that is forgotten.
         skips: Gives what is known of plugins that skip such pods, if anything.
+        is_known: Whether there was an attempt before this one.
     """
 
-    __slots__ = ("forgotten", "memo", "skips", "traits")
+    __slots__ = ("forgotten", "is_known", "memo", "skips", "traits")
 
     def __init__(self, _spec: PodSpec) -> None:
         self.traits: tuple[object, ...] | None = None
         self.forgotten = 0
         self.memo: Callable[[], SignatureMemo | None] = _nothing
         self.skips: Callable[[], KnownSkips | None] = _nothing
+        self.is_known = False
 
 
 def _nothing() -> None:
