@@ -16,8 +16,12 @@ from quaymaster._recording.world import RecordedWorld
 __all__ = ["Search", "bound_as"]
 
 _MOST_LAGS: Final = 64
-_REACHES: Final = (4, 16)  # decisions on either side
-_MOST_DECISIONS: Final = 256
+
+# Binding goes on beside deciding, and on a busy machine a hundred decisions are made
+# before the first of them is seen: then the order of a hundred is not the recorded one.
+# Most are found within the least reach.
+_REACHES: Final = (4, 16, 64, 128)  # decisions on either side
+_MOST_DECISIONS: Final = 1024
 
 
 def bound_as(outcome: Outcome, pod: Pod) -> Entry:
