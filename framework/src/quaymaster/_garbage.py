@@ -14,8 +14,8 @@ __all__ = ["collect_rarely", "collector_paused"]
 # In a process that decides, a tenth to a third of the time is the collector's as Python
 # sets it (700, 10, 10): a tenth where pods are of 100 kinds, a third where no two are
 # alike. With these numbers it is half of that: mostly to look at each new object once.
-# A simulation that is over is a cycle, and waits to be found. So a million new objects
-# have all looked at: with ten times as many, a sweep of small runs took 16 GiB.
+# A simulation that is over is a cycle, and waits until a million objects have come.
+# With larger numbers more of them would wait, and nothing would be gained.
 _THRESHOLDS: Final = (10_000, 10, 10)
 
 

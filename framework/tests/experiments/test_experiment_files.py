@@ -2,12 +2,14 @@
 
 from pathlib import Path
 
+import attrs
 import pytest
 
 from quaymaster.config import dump_config, parse_config
 from quaymaster.errors import QuaymasterError
 from quaymaster.experiments import (
     ExperimentErrors,
+    Metric,
     load_experiment,
     parse_experiment,
     sweep,
@@ -209,3 +211,15 @@ def test_what_is_no_yaml_is_told_with_its_line() -> None:
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(QuaymasterError, match="No such file"):
         load_experiment(tmp_path / "nowhere.yaml")
+
+
+@attrs.define
+class Mute(Metric):
+    """Says nothing in the end."""
+
+
+def test_metric_that_cannot_end_is_told_before_a_run(tmp_path: Path) -> None:
+    file = tmp_path / "experiment.yaml"
+    file.write_text(f"{SMALL}- {{name: mute, use: '{__name__}:Mute'}}\n")
+    with pytest.raises(ExperimentErrors, match="lacks end"):
+        load_experiment(file)

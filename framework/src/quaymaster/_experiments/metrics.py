@@ -1,5 +1,6 @@
 """What is measured in the runs of an experiment."""
 
+import abc
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
@@ -44,7 +45,7 @@ class Measured:
     curves: Sequence[Curve] = ()
 
 
-class Metric:
+class Metric(abc.ABC):
     """Measures one run; subclasses are attrs classes.
 
     The fields of a subclass that its constructor takes are its parameters, as for
@@ -55,14 +56,14 @@ class Metric:
     The methods may ask the run, and must not drive it.
     """
 
-    def begin(self, run: Run) -> None:
+    def begin(self, run: Run) -> None:  # noqa: B027 - optional
         """Begin: the objects of the input are there, and nothing was tried yet.
 
         Args:
             run: The run.
         """
 
-    def arrive(self, run: Run) -> None:
+    def arrive(self, run: Run) -> None:  # noqa: B027 - optional
         """Note that an arrival has been tried, and pods turned away have gone.
 
         It is called once for each arrival, in order, after the calls of `step`.
@@ -71,7 +72,7 @@ class Metric:
             run: The run.
         """
 
-    def step(self, run: Run, step: Step) -> None:
+    def step(self, run: Run, step: Step) -> None:  # noqa: B027 - optional
         """Note an attempt, right after it was made.
 
         Args:
@@ -79,7 +80,7 @@ class Metric:
             step: The attempt.
         """
 
-    def time_passes(self, run: Run, seconds: float) -> None:
+    def time_passes(self, run: Run, seconds: float) -> None:  # noqa: B027 - optional
         """Note that time passes, in which everything stays as it is now.
 
         Args:
@@ -87,10 +88,10 @@ class Metric:
             seconds: How much time, more than 0.
         """
 
+    @abc.abstractmethod
     def end(self, run: Run) -> Measured:
         """Say what was found: nothing moves any more.
 
         Args:
             run: The run.
         """
-        raise NotImplementedError

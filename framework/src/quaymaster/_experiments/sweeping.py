@@ -12,7 +12,7 @@ from typing import TypeAlias
 import attrs
 
 from quaymaster._errors import Problem
-from quaymaster._experiments.ended import Ended, RunFailure
+from quaymaster._experiments.ended import Ended, RunFailure, try_cell
 from quaymaster._experiments.errors import ExperimentErrors
 from quaymaster._experiments.experiment import Cell, Experiment
 from quaymaster._experiments.fingerprints import Fingerprints
@@ -112,6 +112,7 @@ def sweep(
         experiment: The experiment.
         folder: Where the results go.
         workers: How many processes on this machine; by default one for each processor.
+            An experiment of a single run is made in this process.
         scheduler: The address of a Dask scheduler, whose workers make the runs instead;
             empty for none.
         verify: Make every so manieth decision a second time, the plain way; a run in
@@ -148,6 +149,7 @@ class _Sweep:
             problem = Problem(where=where, message=message.lower())
             raise ExperimentErrors([problem]) from error
         self._cells = experiment.cells
+        self._is_single = len(self._cells) == 1
         self._keys = [self._fingerprints.of(cell) for cell in self._cells]
         self._failed: dict[int, RunFailure] = {}
         self._made = 0
@@ -183,6 +185,9 @@ class _Sweep:
         self, cells: Sequence[Cell], workers: int, scheduler: str, verify: int
     ) -> Generator[Ended]:
         if not scheduler:
+            # To start a process takes a second.
+            if self._is_single:
+                return self._run_here(verify)
             return run_in_processes(
                 self._experiment, cells, workers=workers, verify=verify
             )
@@ -196,6 +201,10 @@ class _Sweep:
             code=self._fingerprints.code,
             verify=verify,
         )
+
+    def _run_here(self, verify: int) -> Generator[Ended]:
+        """Make the only run in this process."""
+        yield Ended(0, try_cell(self._experiment, self._cells[0], verify))
 
     def _note(self, number: int, ended: Ended) -> None:
         if isinstance(ended.told, RunFailure):
@@ -252,7 +261,8 @@ class _Sweep:
             seconds=time.perf_counter() - self._began,
             cpu_seconds=math.fsum(one.cpu_seconds for one in results.values()),
         )
-        self._write_provenance(found, scheduler or f"{workers} processes")
+        here = "one process" if self._is_single else f"{workers} processes"
+        self._write_provenance(found, scheduler or here)
         return found
 
     def _line(self, number: int, result: RunResult | None) -> Sequence[object]:

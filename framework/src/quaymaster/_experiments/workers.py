@@ -38,9 +38,7 @@ def run_in_processes(
 ) -> Generator[Ended]:
     """Make runs in processes of their own, and tell each when it has ended.
 
-    A process that dies is replaced, and its run made again, up to three times. The run
-    of an experiment that has only one is made in this process, since to start another
-    takes a second.
+    A process that dies is replaced, and its run made again, up to three times.
 
     Args:
         experiment: The experiment.
@@ -48,9 +46,6 @@ def run_in_processes(
         workers: How many processes.
         verify: As for `run_cell`.
     """
-    if len(experiment.cells) == 1:
-        yield Ended(0, try_cell(experiment, cells[0], verify))
-        return
     pool = _Pool(experiment, cells, verify)
     try:
         yield from pool.play(min(workers, len(cells)))

@@ -17,6 +17,7 @@ from quaymaster._state.arrays import Rows, is_frozen
 __all__ = ["FilterPlan"]
 
 MemoOf: TypeAlias = Callable[[Sequence[FilterCall]], FilterMemo]
+"""Gives the memo of neighbouring filters: one of their own, or one that is shared."""
 
 
 class FilterPlan:

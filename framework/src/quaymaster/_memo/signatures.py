@@ -149,8 +149,8 @@ class Signatures:
         if skips is None:
             # The first pod may be the only one, as where each has a claim of its own:
             # to find out what its Skips depend on takes a tenth of its decision.
-            if not last.is_known:
-                last.is_known = True
+            if not last.was_tried:
+                last.was_tried = True
                 return None
             skips = KnownSkips(self._skips, pod)
             self._kept_skips.append(skips)
@@ -246,17 +246,17 @@ class _LastSigned:
         forgotten: How often everything had been forgotten by then.
         memo: Gives what is remembered for its signature, or None if that is forgotten.
         skips: Gives what is known of plugins that skip such pods, if anything.
-        is_known: Whether there was an attempt before this one.
+        was_tried: Whether a pod with the spec has been tried.
     """
 
-    __slots__ = ("forgotten", "is_known", "memo", "skips", "traits")
+    __slots__ = ("forgotten", "memo", "skips", "traits", "was_tried")
 
     def __init__(self, _spec: PodSpec) -> None:
         self.traits: tuple[object, ...] | None = None
         self.forgotten = 0
         self.memo: Callable[[], SignatureMemo | None] = _nothing
         self.skips: Callable[[], KnownSkips | None] = _nothing
-        self.is_known = False
+        self.was_tried = False
 
 
 def _nothing() -> None:
