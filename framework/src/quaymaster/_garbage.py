@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-__all__ = ["collect_rarely", "collector_paused"]
+__all__ = ["collector_calmed", "collector_paused"]
 
 # In a process that decides, a tenth to a third of the time is the collector's as Python
 # sets it (700, 10, 10): a tenth where pods are of 100 kinds, a third where no two are
@@ -19,12 +19,15 @@ __all__ = ["collect_rarely", "collector_paused"]
 _THRESHOLDS: Final = (10_000, 10, 10)
 
 
-def collect_rarely() -> None:
-    """Let the collector look for garbage less often, for the rest of this process.
-
-    Only for processes of our own: what Python does in others is their owner's choice.
-    """
+@contextmanager
+def collector_calmed() -> Iterator[None]:
+    """Run a block in which the collector looks for garbage less often."""
+    before = gc.get_threshold()
     gc.set_threshold(*_THRESHOLDS)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 @contextmanager

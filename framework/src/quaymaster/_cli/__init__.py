@@ -10,7 +10,7 @@ import click
 from quaymaster._cli.app import app
 from quaymaster._cli.output import NobodyReadsError
 from quaymaster._errors import QuaymasterError
-from quaymaster._garbage import collect_rarely
+from quaymaster._garbage import collector_calmed
 
 __all__ = ["main"]
 
@@ -22,9 +22,9 @@ NOBODY_READS: Final = 141  # 128 and SIGPIPE
 def main() -> None:
     """Run the command; nothing that a user does ends in a traceback."""
     _replace_closed_streams()
-    collect_rarely()
     try:
-        code = _run()
+        with collector_calmed():
+            code = _run()
     except (KeyboardInterrupt, click.Abort):
         code = INTERRUPTED
     sys.exit(_flushed(code))

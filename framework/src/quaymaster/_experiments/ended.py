@@ -9,6 +9,7 @@ import msgspec
 from quaymaster._errors import QuaymasterError
 from quaymaster._experiments.experiment import Cell, Experiment
 from quaymaster._experiments.running import RunResult, run_cell
+from quaymaster._garbage import collector_calmed
 from quaymaster._raised import describe_exception
 
 __all__ = ["MOST_TRIES", "Ended", "RunFailure", "try_cell"]
@@ -45,7 +46,8 @@ class Ended:
 def try_cell(experiment: Experiment, cell: Cell, verify: int) -> RunResult | RunFailure:
     """Make a run; what it raises is its failure, and stops nothing else."""
     try:
-        return run_cell(experiment, cell, verify=verify)
+        with collector_calmed():
+            return run_cell(experiment, cell, verify=verify)
     except QuaymasterError as error:
         return RunFailure(cause=str(error))
     except Exception as error:

@@ -15,7 +15,6 @@ import attrs
 from quaymaster._experiments.ended import MOST_TRIES, Ended, RunFailure, try_cell
 from quaymaster._experiments.experiment import Cell, Experiment
 from quaymaster._experiments.running import RunResult
-from quaymaster._garbage import collect_rarely
 
 __all__ = ["run_in_processes", "usable_processors"]
 
@@ -148,7 +147,6 @@ def _serve(pipe: _Pipe, experiment: Experiment, verify: int) -> None:
     """Make the runs that are asked for, until nobody asks any more."""
     # A terminal interrupts this process, too; whoever asks ends it instead.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    collect_rarely()
     try:
         while True:
             cell = cast(Cell, pipe.recv())

@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection
 import attrs
 
 from quaymaster._errors import QuaymasterError
-from quaymaster._garbage import collect_rarely
+from quaymaster._garbage import collector_calmed
 from quaymaster._perf.load import Workload
 from quaymaster._perf.runner import FAILED, Outcome, run_workload
 from quaymaster._versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
@@ -105,16 +105,16 @@ def _run(
     seed: int,
     verify: int,
 ) -> None:
-    collect_rarely()
     try:
-        told: object = run_workload(
-            workload,
-            config_file=config_file,
-            kubernetes=kubernetes,
-            seed=seed,
-            verify=verify,
-            on_progress=connection.send,
-        )
+        with collector_calmed():
+            told: object = run_workload(
+                workload,
+                config_file=config_file,
+                kubernetes=kubernetes,
+                seed=seed,
+                verify=verify,
+                on_progress=connection.send,
+            )
     except QuaymasterError as error:
         told = _Mistake(str(error))
     connection.send(told)
