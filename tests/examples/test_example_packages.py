@@ -13,6 +13,9 @@ PACKAGES = [
     path.parent for path in sorted((ROOT / "docs/examples").glob("*/pyproject.toml"))
 ]
 
+_MARK = re.compile(r"pytest\.mark\.(\w+)")
+_MARKS_OF_PYTEST = {"filterwarnings", "parametrize", "skip", "skipif", "usefixtures"}
+
 _MANIFESTS = re.compile(r"^```yaml\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
@@ -20,6 +23,16 @@ def test_the_tests_of_all_packages_are_run() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     found = {f"{package.relative_to(ROOT).as_posix()}/src" for package in PACKAGES}
     assert found == set(settings["tool"]["pytest"]["pythonpath"]) - {"."}
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.name)
+def test_packages_declare_the_marks_of_their_tests(package: Path) -> None:
+    settings = tomllib.loads((package / "pyproject.toml").read_text(encoding="utf-8"))
+    options = settings["tool"]["pytest"]["ini_options"]
+    declared = {mark.partition(":")[0] for mark in options.get("markers", ())}
+    texts = [one.read_text(encoding="utf-8") for one in package.rglob("test_*.py")]
+    used = {mark for text in texts for mark in _MARK.findall(text)}
+    assert used - _MARKS_OF_PYTEST == declared
 
 
 @pytest.fixture(
