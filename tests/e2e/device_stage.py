@@ -200,6 +200,10 @@ class DeviceStage:
         key = f"{self._namespace}/{name}"
         self._pods.wait(lambda: self._has_claim(key), what=f"the claim of {name}")
 
+    def given(self, name: str) -> None:
+        """Wait until a pod has the devices of its template's claim."""
+        eventually(lambda: self._given_to(name), what=f"a device for {name}")
+
     def end(self, name: str) -> None:
         """Let a pod succeed, and wait until the controller has freed its claims."""
         key = f"{self._namespace}/{name}"
@@ -223,7 +227,7 @@ class DeviceStage:
 
     def set_condition(self, pod: str, condition: str, message: str = "") -> None:
         """Set a condition of the devices of a pod that waits, as drivers do."""
-        eventually(lambda: self._given_to(pod), what=f"a device for {pod}")
+        self.given(pod)
         claim = self._given_to(pod)
         assert claim is not None
         set_now = {

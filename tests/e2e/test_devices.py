@@ -59,6 +59,7 @@ def begin_to_wait_for_drivers(stage: DeviceStage) -> None:
     """Three pods wait until their devices are attached: one is lucky."""
     for name in ("lucky", "unlucky", "forgotten"):
         stage.come(name, asking("fabric"))
+        stage.given(name)  # before the next one has a claim, and with it this link
     stage.set_condition("lucky", "example.com/attached")
     stage.set_condition("unlucky", "example.com/broken", 'no "light"')
 
@@ -112,10 +113,13 @@ def share(stage: DeviceStage) -> None:
     for name in ("reader", "writer"):
         stage.come(name, shared=["seat"])
         stage.placed(name)
-    for name, bandwidth in {"slow": None, "fast": "55", "faster": "40"}.items():
-        capacity = {"capacity": {"requests": {"bandwidth": bandwidth}}}
-        stage.come(name, asking("nic", **(capacity if bandwidth else {})))
-    stage.placed("slow", "fast")
+    # One after the other: the controller makes several claims at a time, and whose own
+    # is there first has the capacity, too.
+    stage.come("slow", asking("nic"))
+    stage.placed("slow")
+    stage.come("fast", bandwidth("55"))
+    stage.placed("fast")
+    stage.come("faster", bandwidth("40"))
     stage.refused("faster")
     stage.come("half", asking("part", f"{OF_PART}.size == 'half'"))
     stage.placed("half")
@@ -136,6 +140,11 @@ def make_room(stage: DeviceStage) -> None:
     stage.end("reader")
     stage.come("reader-2", shared=["seat"])
     stage.placed("reader-2")
+
+
+def bandwidth(amount: str) -> Tree:
+    """A part of a network card."""
+    return asking("nic", capacity={"requests": {"bandwidth": amount}})
 
 
 def named(name: str, asked: Tree) -> Tree:
