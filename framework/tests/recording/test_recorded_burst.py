@@ -1,21 +1,35 @@
-"""A burst that a real kube-scheduler decided, on a machine that was busy."""
+"""Bursts that a real kube-scheduler decided, on a machine that was busy.
+
+Each is of 300 pods of two priorities, recorded from servers of Kubernetes 1.36.2 that
+shared two processors with much else.
+"""
 
 from pathlib import Path
 
 from quaymaster.config import Kubernetes, default_config
-from quaymaster.recording import replay
+from quaymaster.recording import ReplayResult, replay
 from quaymaster.scheduler import PluginRegistry
 
-# 300 pods of two priorities, recorded from servers of Kubernetes 1.36.2 that shared two
-# processors with much else: some decisions were made eighty before they were seen.
-RECORD = Path(__file__).parent / "data" / "burst-on-a-busy-machine.jsonl.gz"
+DATA = Path(__file__).parent / "data"
+BURST = 300
 FAR = 64
 
 
-def test_decisions_are_explained_whose_bindings_were_seen_much_later() -> None:
+def replayed(name: str) -> ReplayResult:
     registry = PluginRegistry.discover()
     config = default_config(registry, kubernetes=Kubernetes("1.36"))
-    result = replay(RECORD, config=config, registry=registry)
-    assert len(result.decisions) == 300
+    return replay(DATA / name, config=config, registry=registry)
+
+
+def test_decisions_are_explained_whose_bindings_were_seen_much_later() -> None:
+    result = replayed("burst-on-a-busy-machine.jsonl.gz")
+    assert len(result.decisions) == BURST
     assert result.differing() == []
     assert max(result.widths()) > FAR
+
+
+def test_decision_is_explained_among_others_that_nearer_ones_explain() -> None:
+    # Of pod-058 within eight decisions, not within four, and not among sixteen.
+    result = replayed("burst-in-another-order.jsonl.gz")
+    assert len(result.decisions) == BURST
+    assert result.differing() == []

@@ -19,8 +19,9 @@ _MOST_LAGS: Final = 64
 
 # Binding goes on beside deciding, and on a busy machine a hundred decisions are made
 # before the first of them is seen: then the order of a hundred is not the recorded one.
-# Most are found within the least reach.
-_REACHES: Final = (4, 16, 64, 128)  # decisions on either side
+# Most are found within the least reach. All that is in reach has to be explained, too:
+# so one that is larger than need be may find nothing, and each is twice the last.
+_REACHES: Final = (4, 8, 16, 32, 64, 128)  # decisions on either side
 _MOST_DECISIONS: Final = 1024
 
 
