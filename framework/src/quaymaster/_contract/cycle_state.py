@@ -4,7 +4,7 @@ Mirrors ``CycleState`` (k8s.io/kube-scheduler v0.36, ``framework/cycle_state.go`
 """
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar, cast
 
 import msgspec
@@ -87,6 +87,20 @@ class Cloneable(Protocol):
 
     def clone(self) -> object:
         """Return a copy that may be changed without changing this one."""
+
+
+class _LoggingDict(dict[StateKey[Any], Any]):
+    """Values, and the keys that were written since it was made."""
+
+    __slots__ = ("log",)
+
+    def __init__(self, values: Mapping[StateKey[Any], Any]) -> None:
+        super().__init__(values)
+        self.log: list[StateKey[object]] = []
+
+    def __setitem__(self, key: StateKey[Any], value: object) -> None:
+        super().__setitem__(key, value)
+        self.log.append(key)
 
 
 class CycleState(msgspec.Struct, eq=False):
@@ -175,6 +189,15 @@ class CycleState(msgspec.Struct, eq=False):
     def update(self, values: Mapping[StateKey[object], object]) -> None:
         """Write many values at once."""
         self._values.update(values)
+
+    def log_writes(self) -> Sequence[StateKey[object]]:
+        """Return a list that grows by the key whenever a value is written by its key.
+
+        For who keeps what plugins write; plugins have no use for it.
+        """
+        values = _LoggingDict(self._values)
+        self._values = values
+        return values.log
 
     def clone(self) -> "CycleState":
         """Return a copy for trying something out, as preemption does.

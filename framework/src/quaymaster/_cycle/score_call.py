@@ -115,7 +115,7 @@ class ScoreCall:
             # Seen as unsigned, a negative score is far above the limit: one pass, not
             # two. To find where the highest is takes half as long as what it is.
             unsigned = looked_at.view(np.uint64)
-            if unsigned[unsigned.argmax()] > MAX_SCORE:
+            if unsigned.item(unsigned.argmax()) > MAX_SCORE:
                 wrong = looked_at[(looked_at < 0) | (looked_at > MAX_SCORE)][0]
                 return self.out_of_range(int(wrong))
         return PluginScores(self.plugin, self.weight, raw, normalized)

@@ -105,14 +105,17 @@ class FilterMemo:
         return bool(self._rejected and self._codes[row])
 
     def among(self, nodes: NodeTable, rows: Rows) -> Rows:
-        """Return those of some rows that pass."""
+        """Return those of some rows that pass; the same object if all do."""
         if not self._rejected:
             return rows
         # Identity: all rows come as the table's own slice, and that answer is kept.
         if rows is nodes.rows:
             return self.passing(nodes)
         numbers = nodes.row_numbers(rows)
-        passing: RowArray = numbers[self._codes[numbers] == 0]
+        rejected = self._codes.take(numbers)
+        if not np.count_nonzero(rejected):
+            return rows
+        passing: RowArray = numbers[rejected == 0]
         return passing
 
     def passing(self, nodes: NodeTable) -> Rows:

@@ -50,7 +50,7 @@ class RememberedFilters:
         known = memo.pre_filter
         if known is not None:
             return self._prepare_known(attempt, known)
-        recorder = AnswerRecorder(memo.plugins, memo.skipping)
+        recorder = AnswerRecorder(attempt.state, memo.plugins, memo.skipping)
         calls = recorder.listen(pre_filter.calls)
         outcome = pre_filter.run_some(attempt, calls, _NONE)
         memo.pre_filter = recorder.recorded(pre_filter.calls)
@@ -66,7 +66,7 @@ class RememberedFilters:
             known = skips.pre_filter
         calls = known.calls
         if skips is not None and skips.pre_filter is None and skips.listened:
-            recorder = AnswerRecorder(_NONE, skips.listened)
+            recorder = AnswerRecorder(attempt.state, _NONE, skips.listened)
             calls = recorder.listen(calls)
         known.write(state)
         outcome = pre_filter.run_some(attempt, calls, known.skips)

@@ -77,13 +77,18 @@ class AnswerRecorder:
     """Records what some plugins of an extension point answer.
 
     Args:
+        state: The state of the attempt in which they are asked.
         plugins: The plugins to listen to.
         skipping: The plugins of which only a Skip is recorded.
     """
 
     def __init__(
-        self, plugins: frozenset[str], skipping: frozenset[str] = frozenset()
+        self,
+        state: CycleState,
+        plugins: frozenset[str],
+        skipping: frozenset[str] = frozenset(),
     ) -> None:
+        self._log = state.log_writes()
         self._plugins = plugins
         self._skipping = skipping
         self._answers: dict[str, object] = {}
@@ -139,22 +144,19 @@ class AnswerRecorder:
 
     def _listening(self, plugin: str, hook: HookFunction) -> HookFunction:
         def listen(state: CycleState, *rest: object) -> object:
-            before, activated = state.values(), len(state.pods_to_activate)
+            log = self._log
+            logged, activated = len(log), len(state.pods_to_activate)
             answer = hook(state, *rest)
-            try:
-                # Identity: a state has no log of who wrote what. A value that is
-                # another object than before the call was written in the call.
-                written = {
-                    key: _kept(value)
-                    for key, value in state.values().items()
-                    if before.get(key, _NOTHING) is not value
-                }
-            except Exception:  # a value's that cannot be cloned, and so not kept
-                return answer
             if plugin in self._skipping and not _is_skip(answer):
                 return answer
-            self._written.update(written)
-            self._writers.update(dict.fromkeys(written, plugin))
+            if len(log) > logged:
+                keys = [key for key in log[logged:] if key in state]
+                try:
+                    written = {key: _kept(state[key]) for key in keys}
+                except Exception:  # a value's that cannot be cloned, and so not kept
+                    return answer
+                self._written.update(written)
+                self._writers.update(dict.fromkeys(written, plugin))
             self._activated += state.pods_to_activate[activated:]
             self._answers[plugin] = answer
             return answer

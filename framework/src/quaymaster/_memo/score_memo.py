@@ -126,10 +126,12 @@ class ScoreMemo:
             self._forget_ties()
             for column in self._moving:
                 column.reset(capacity)
-            return self._score_rows(attempt, nodes.rows)
+            return self._score_rows(attempt, self._feasible(attempt, nodes.rows))
         self._forget_ties()
-        self.totals[moved] = _INFEASIBLE
-        return self._score_rows(attempt, nodes.live(moved))
+        rows = self._feasible(attempt, nodes.live(moved))
+        if rows is not moved:  # Identity: in most cases all that moved are feasible
+            self.totals[moved] = _INFEASIBLE
+        return self._score_rows(attempt, rows)
 
     def _score_each(self, attempt: Attempt, changed: Iterable[int]) -> Status | None:
         state, pod, infos = attempt.state, attempt.pod, attempt.nodes.infos
@@ -184,17 +186,21 @@ class ScoreMemo:
         self._ties.clear()
         self._highest = None
 
-    def _score_rows(self, attempt: Attempt, rows: Rows) -> Status | None:
-        nodes = attempt.nodes
+    def _feasible(self, attempt: Attempt, rows: Rows) -> Rows:
+        """Return those of some rows that pass; the same object if all do."""
         for memo in self._filters:
-            rows = memo.among(nodes, rows)
-        if not nodes.count(rows):
+            rows = memo.among(attempt.nodes, rows)
+        return rows
+
+    def _score_rows(self, attempt: Attempt, rows: Rows) -> Status | None:
+        """Score rows that pass."""
+        if not attempt.nodes.count(rows):
             return None  # plugins are asked about nodes, not about none
-        total: Int64Array | int = 0
+        total: Int64Array | None = None
         for call in self._summed:
             scores = call.run(attempt, rows)
             if isinstance(scores, Status):
                 return scores
-            total = scores.weighted + total
-        self.totals[rows] = total
+            total = scores.weighted if total is None else total + scores.weighted
+        self.totals[rows] = 0 if total is None else total
         return fill_columns(attempt, rows, self._moving)

@@ -37,7 +37,7 @@ class RememberedScores:
         known = memo.pre_score
         if known is not None:
             return self._prepare_known(attempt, rows, known)
-        recorder = AnswerRecorder(memo.plugins)
+        recorder = AnswerRecorder(attempt.state, memo.plugins)
         calls = recorder.listen(station.pre_score)
         status = station.prepare_some(attempt, rows, calls, _NONE)
         memo.pre_score = recorder.recorded(station.pre_score)
@@ -52,7 +52,7 @@ class RememberedScores:
             known = skips.pre_score
         calls = known.calls
         if skips is not None and skips.pre_score is None and skips.listened:
-            recorder = AnswerRecorder(_NONE, skips.listened)
+            recorder = AnswerRecorder(attempt.state, _NONE, skips.listened)
             calls = recorder.listen(calls)
         known.write(attempt.state)
         status = self._station.prepare_some(attempt, rows, calls, known.skips)

@@ -25,7 +25,7 @@ from quaymaster import (
     Status,
     hookimpl,
 )
-from quaymaster.columns import ResourceColumn
+from quaymaster.columns import ResourceColumn, lines_at
 from quaymaster.objects import pod_usage
 from quaymaster_node_resources_balanced_allocation.args import (
     NodeResourcesBalancedAllocationArgs,
@@ -99,9 +99,9 @@ class NodeResourcesBalancedAllocation:
         if demands is None:
             return np.zeros(nodes.count(rows), dtype=np.int64)
         scores = balance_of_nodes(nodes, rows, demands)
-        scores -= demands.balanced.before.of(nodes)[rows]
+        scores -= lines_at(demands.balanced.before.of(nodes), rows)
         scores += 3 * _HALF  # half of the other half is added after the division
-        scores //= 2
+        scores >>= 1  # faster than //, and the same for what is not negative
         return scores
 
     def _requests(self, pod: Pod) -> tuple[int, ...]:

@@ -171,14 +171,14 @@ def judge_nodes(
     A code is a set of bits: 0 for unresolvable, 1 for too many pods, then one for each
     resource that some node has too little of, in the order of the reasons.
     """
-    full = nodes.pod_count[rows] >= nodes.allowed_pods[rows]
+    full = lines_at(nodes.pod_count, rows) >= lines_at(nodes.allowed_pods, rows)
     lacks = _lacks(wanted, nodes, rows) if wanted.names else []
     for name, amount in sorted(wanted.resources.scalars.items()):
         if not is_ignored(name) and amount > 0:
             lack = _scalar_lack(name, amount, nodes, rows, is_served(name))
-            if lack.short.any():
+            if _is_anywhere(lack.short):
                 lacks.append(lack)
-    if not lacks and not full.any():
+    if not lacks and not _is_anywhere(full):
         return None
     # Python's own integers take over (dtype object) where 64 bits are not enough.
     dtype = np.min_scalar_type(1 << (len(lacks) + 1))
@@ -205,11 +205,11 @@ def _lacks(wanted: Wanted, nodes: NodeTable, rows: Rows) -> list[_Lack]:
     offered = lines_at(nodes.allocatable[wanted.lines], rows)
     left = offered - lines_at(nodes.requested[wanted.lines], rows)
     short = left < wanted.amounts
-    if not short.any():
+    if not _is_anywhere(short):
         return []
     amounts = wanted.amounts[:, 0].tolist()
     parts = zip(wanted.names, amounts, offered, short, strict=True)
-    return [_Lack(*part) for part in parts if part[3].any()]
+    return [_Lack(*part) for part in parts if _is_anywhere(part[3])]
 
 
 def _scalar_lack(
@@ -223,6 +223,11 @@ def _scalar_lack(
         left = offered - nodes.requested[line, rows]
     short: BoolArray = left < amount
     return _Lack(name, amount, offered, short & (offered > 0) if is_served else short)
+
+
+def _is_anywhere(is_there: BoolArray) -> bool:
+    # To count takes a third of the time of `any`: this is asked about a hundred rows.
+    return np.count_nonzero(is_there) > 0
 
 
 def _status_of(code: int, names: Sequence[str]) -> Status:
