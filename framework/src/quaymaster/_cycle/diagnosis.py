@@ -183,7 +183,7 @@ class Diagnosis:
             code_of: The code to write for a status.
         """
         for batch in self._batches:
-            new = {code: code_of(batch.status(code)) for code in _counted(batch)}
+            new = {code: code_of(batch.status(code)) for code in _found_in(batch)}
             if len(new) == 1:
                 codes[batch.rows] = next(iter(new.values()))
                 continue
@@ -401,6 +401,14 @@ def _counted(batch: Rejections) -> Mapping[int, int]:
         return dict(zip(found.tolist(), of_each[found].tolist(), strict=True))
     codes, counts = np.unique(given, return_counts=True)
     return dict(zip(codes.tolist(), counts.tolist(), strict=True))
+
+
+def _found_in(batch: Rejections) -> Iterable[int]:
+    """Return each code that some node got."""
+    codes = batch.codes
+    if len(codes) <= _FEW_REJECTIONS and codes.dtype != np.bool_:
+        return set(codes.tolist())
+    return _counted(batch)
 
 
 def _statuses(batch: Rejections, codes: Iterable[int]) -> Mapping[int, Status]:

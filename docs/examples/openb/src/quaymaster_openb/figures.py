@@ -6,12 +6,13 @@ make the published tables of its log (``experiments/analysis``).
 
 import attrs
 import numpy as np
-from quaymaster import Int64Array, NodeInfo, NodeTable
+from quaymaster import Int64Array, NodeInfo
 from quaymaster.columns import Float64Array
 from quaymaster.experiments import Curve, Measured, Metric
 from quaymaster.simulation import Run, Step, StepOutcome
 
 from quaymaster_openb.fragmentation import Fragmentation, fragmentation_by
+from quaymaster_openb.gpu_share import GpuShare
 from quaymaster_openb.gpus import COUNT, FULL, MODEL, Gpus
 from quaymaster_openb.typical_pods import TypicalPods
 from quaymaster_openb.wishes import Wish
@@ -29,7 +30,7 @@ class Figures(Metric):
     Columns: their last points, and ``failed``, how many pods found no node.
     """
 
-    _gpus: Gpus = attrs.field(init=False, factory=Gpus)
+    _gpus: Gpus = attrs.field(init=False)
     _fragmentation: Fragmentation = attrs.field(
         init=False, default=fragmentation_by(())
     )
@@ -48,9 +49,10 @@ class Figures(Metric):
         targets = run.cluster.list(TypicalPods).items
         typical = tuple(pod for one in targets for pod in one.pods)
         self._fragmentation = fragmentation_by(typical)
+        self._gpus = run.plugin(GpuShare).gpus  # the column that the policies ask
         for node in run.snapshot.nodes:
             self._capacity += FULL * int(node.labels.get(COUNT, "0"))
-            self._measure(run.snapshot.nodes, node)
+            self._measure(node)
         self._amount = sum(self._fragmented.values())
 
     def step(self, run: Run, step: Step) -> None:
@@ -64,7 +66,7 @@ class Figures(Metric):
             assert node is not None, "the pod is on it"
             self._used += total
             self._amount -= self._fragmented[step.node]
-            self._amount += self._measure(run.snapshot.nodes, node)
+            self._amount += self._measure(node)
         else:
             self._failed += 1
         percent, idle = self._capacity / 100, self._capacity - self._used
@@ -93,12 +95,12 @@ class Figures(Metric):
         last = {name: float(one[-1]) for name, one in y.items()}
         return Measured(values={**last, "failed": self._failed}, curves=curves)
 
-    def _measure(self, nodes: NodeTable, node: NodeInfo) -> float:
+    def _measure(self, node: NodeInfo) -> float:
         cpu = node.allocatable.milli_cpu - node.requested.milli_cpu
-        left = self._gpus.left.of(nodes)[node.row].tolist()
-        model = node.labels.get(MODEL, "")
-        self._fragmented[node.name] = self._fragmentation.of(cpu, model, left)
-        return self._fragmented[node.name]
+        model, left = node.labels.get(MODEL, ""), self._gpus.on(node)
+        amount = self._fragmentation.of(cpu, model, left)
+        self._fragmented[node.name] = amount
+        return amount
 
 
 def _rounded(number: float) -> float:
