@@ -18,8 +18,8 @@ def main() -> None:
     hears = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if hears:
         signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
-    from quaymaster._cli import main as command  # noqa: PLC0415
+    from quaymaster._cli import run_process  # noqa: PLC0415
 
     if hears:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    command()
+    run_process()

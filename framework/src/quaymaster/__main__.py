@@ -1,8 +1,8 @@
 """``python -m quaymaster`` is the ``quaymaster`` command."""
 
-from quaymaster._cli import main
+from quaymaster._cli import run_process
 
-__all__ = ["main"]
+__all__ = ["run_process"]
 
 if __name__ == "__main__":
-    main()
+    run_process()
