@@ -4,6 +4,8 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TypeVar
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from quaymaster import ApiObject
 from quaymaster.columns import ChangeLog
@@ -148,3 +150,40 @@ def test_services_that_come_and_go_are_heard_of() -> None:
     assert selectors.of(pod) == selector_from_labels(APP)
     objects.replace([])
     assert selectors.of(pod).matches_everything
+
+
+OWNERS = [
+    replica_set(LabelSelector(match_labels=APP)),
+    replica_set(LabelSelector(match_labels=FRONT)),
+    stateful_set(LabelSelector(match_labels=APP)),
+    replication_controller(FRONT),
+]
+SERVICES = [
+    make_service(name="x", selector=APP),
+    make_service(name="y", selector=FRONT),
+    make_service(name="z", namespace="other", selector=BOTH),
+]
+PODS = [
+    make_pod(labels=labels, owner=owner, namespace=namespace)
+    for labels in (APP, FRONT, BOTH)
+    for owner in (None, *OWNERS[1:])
+    for namespace in ("default", "other")
+]
+
+
+@given(
+    st.lists(st.sets(st.sampled_from(range(7))), min_size=1, max_size=4),
+    st.lists(st.sampled_from(range(len(PODS))), min_size=1, max_size=3),
+)
+@example([{0}, {1}], [2])  # one owner takes the place of another
+@example([{4}, {5}], [18])  # another service leads to the pod
+@example([{4}], [2, 10])  # the pods of one owner differ
+def test_what_is_known_of_an_owner_is_what_a_new_search_finds(
+    history: list[set[int]], asked: list[int]
+) -> None:
+    objects = FixedObjects([])
+    selectors = DefaultSelectors(objects)
+    for present in history:
+        objects.replace([(*OWNERS, *SERVICES)[one] for one in sorted(present)])
+        for pod in [PODS[one] for one in asked]:
+            assert selectors.of(pod) == DefaultSelectors(objects).of(pod)

@@ -4,8 +4,8 @@ Mirrors ``DefaultSelector`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/helper/spread.go``).
 """
 
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple, TypeAlias
 
 from quaymaster import ApiObject, Informers, Pod
 from quaymaster.columns import Revised
@@ -15,10 +15,13 @@ from quaymaster.objects import (
     LabelSelector,
     OwnerReference,
     ReplicaSet,
+    ReplicaSetSpec,
     ReplicationController,
+    ReplicationControllerSpec,
     Selector,
     Service,
     StatefulSet,
+    StatefulSetSpec,
     TopologySpreadConstraint,
     compile_label_selector,
     selector_from_labels,
@@ -39,7 +42,26 @@ SYSTEM_CONSTRAINTS: Final = (
     ),
 )
 
-_CONTROLLERS: Final = (ReplicationController, ReplicaSet, StatefulSet)
+_Controller: TypeAlias = ReplicationController | ReplicaSet | StatefulSet
+_Spec: TypeAlias = ReplicationControllerSpec | ReplicaSetSpec | StatefulSetSpec
+
+_CONTROLLERS: Final[tuple[type[_Controller], ...]] = (
+    ReplicationController,
+    ReplicaSet,
+    StatefulSet,
+)
+
+# How many controllers are known at a time. This is a bound, and not from a measurement.
+_MOST: Final = 1 << 12
+
+
+class _Known(NamedTuple):
+    """The selector of the pods of a controller, and what it was made of."""
+
+    spec: _Spec | None
+    services: Sequence[Service]
+    labels: Mapping[str, str]
+    selector: Selector
 
 
 class DefaultSelectors:
@@ -54,23 +76,33 @@ class DefaultSelectors:
         self._changes = informers.changes(Service)
         self._revision = -1
         self._services: dict[str, list[Service]] = {}
+        self._known: dict[tuple[str, str, str], _Known] = {}
 
     def of(self, pod: Pod) -> Selector:
         """Return the selector of a pod's services and of its controller."""
-        owner = pod.metadata.controller
-        services = self._in_namespace(pod.metadata.namespace)
-        if owner is None and not services:
-            return EVERYTHING
-        labels = _service_labels(pod, services)
+        metadata = pod.metadata
+        owner = metadata.controller
+        services = self._in_namespace(metadata.namespace)
         if owner is None:
-            return selector_from_labels(labels)
-        informers = self._informers
-        key = f"{pod.metadata.namespace}/{owner.name}"
-        if _is_of(owner, ReplicationController):
-            controller = informers.get(ReplicationController, key)
-            if controller is not None:
-                labels |= controller.spec.selector
-        return _and(selector_from_labels(labels), _set_selector(owner, key, informers))
+            if not services:
+                return EVERYTHING
+            return selector_from_labels(_service_labels(pod, services))
+        spec = self._spec_of(owner, metadata.namespace)
+        key = (metadata.namespace, owner.kind, owner.name)
+        known = self._known.get(key)
+        # Identity: what has changed is another object. A new status leaves the spec.
+        if (
+            known is None
+            or known.spec is not spec
+            or known.services is not services
+            or known.labels != metadata.labels
+        ):
+            selector = _selector_of(_service_labels(pod, services), spec)
+            known = _Known(spec, services, metadata.labels, selector)
+            if len(self._known) >= _MOST:
+                self._known.clear()
+            self._known[key] = known
+        return known.selector
 
     def revised(self, pod: Pod) -> Sequence[Revised]:
         """Return what changes before the selector of a pod, or of its like, does."""
@@ -79,6 +111,14 @@ class DefaultSelectors:
             return (self._changes,)
         kinds = [kind for kind in _CONTROLLERS if _is_of(owner, kind)]
         return (self._changes, *map(self._informers.changes, kinds))
+
+    def _spec_of(self, owner: OwnerReference, namespace: str) -> _Spec | None:
+        """Return the spec of a controller whose pods are spread, if it is there."""
+        for kind in _CONTROLLERS:
+            if _is_of(owner, kind):
+                found = self._informers.get(kind, f"{namespace}/{owner.name}")
+                return None if found is None else found.spec
+        return None
 
     def _in_namespace(self, namespace: str) -> Sequence[Service]:
         revision = self._changes.revision
@@ -100,15 +140,11 @@ def _service_labels(pod: Pod, services: Iterable[Service]) -> dict[str, str]:
     return labels
 
 
-def _set_selector(
-    owner: OwnerReference, key: str, informers: Informers
-) -> LabelSelector | None:
-    found: ReplicaSet | StatefulSet | None = None
-    if _is_of(owner, ReplicaSet):
-        found = informers.get(ReplicaSet, key)
-    elif _is_of(owner, StatefulSet):
-        found = informers.get(StatefulSet, key)
-    return None if found is None else found.spec.selector
+def _selector_of(labels: dict[str, str], spec: _Spec | None) -> Selector:
+    """Join the labels that services want with the selector of a controller."""
+    if isinstance(spec, ReplicationControllerSpec):
+        return selector_from_labels(labels | spec.selector)
+    return _and(selector_from_labels(labels), None if spec is None else spec.selector)
 
 
 def _is_of(owner: OwnerReference, kind: type[ApiObject]) -> bool:
