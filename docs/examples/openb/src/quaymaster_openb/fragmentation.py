@@ -55,7 +55,7 @@ class Fragmentation:
         # and by the figures: of 39,000 times in a run, 13,000 are new.
         self._amount = lru_cache(maxsize=_KEPT)(self._measured)
         # The same as columns: a row for each typical pod, or for each size.
-        self._size_column: Int64Array = np.array(self._sizes, np.int64)[:, None, None]
+        self._size_column: Int64Array = np.array(self._sizes, np.int64)[:, None]
         sizes = [self._sizes.index(one.gpu_milli) for one in gpu_pods]
         self._size_of: Int64Array = np.array(sizes, np.int64)
         self._count, self._cpu, self._share = _columns(gpu_pods)
@@ -107,14 +107,16 @@ class Fragmentation:
             models: Shape ``(N,)``: the models of the nodes, as `code_of` gives them.
             left: Shape ``(N, G)``, 0 where a node has no GPU.
         """
-        free = left.sum(axis=1)
+        # A line for each GPU: sums over the first axis take a third of the time.
+        gpus = np.ascontiguousarray(left.T)
+        free = np.add.reduce(gpus, axis=0)
         fits = cpu >= self._cpu_of_cpu_pods
         amount = self._share_of_cpu_pods * free
         no_gpu_fits, no_gpu_lacks = _added(amount * fits), _added(amount * ~fits)
 
-        suits = left >= self._size_column
-        too_small = free - (left * suits).sum(axis=2)
-        has_gpus = suits.sum(axis=2)[self._size_of] >= self._count
+        suits = gpus[:, None] >= self._size_column
+        too_small = free - np.add.reduce(gpus[:, None] * suits, axis=0)
+        has_gpus = np.add.reduce(suits, axis=0)[self._size_of] >= self._count
         has_cpu = cpu >= self._cpu
         amount = self._share * free
         closed: Float64Array = np.zeros(len(free))
@@ -150,8 +152,12 @@ def _columns(
 
 
 def _added(terms: Float64Array) -> Float64Array:
-    """Add up columns from the top: NumPy's sum is another one, and rounds otherwise."""
-    if not len(terms):
-        return np.zeros(terms.shape[1])
-    total: Float64Array = np.add.accumulate(terms, axis=0)[-1]
+    """Add up columns from the top, as `Fragmentation.of` does."""
+    total: Float64Array
+    if terms.shape[1] == 1 and len(terms):
+        # NumPy adds a single column in another order, and rounds otherwise.
+        total = np.add.accumulate(terms, axis=0)[-1]
+    else:
+        # Line by line, as long as each lies in one piece: in a tenth of the time.
+        total = np.add.reduce(np.ascontiguousarray(terms), axis=0)
     return total
