@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quaymaster import NodeTable, Rows, Snapshot
-from quaymaster.columns import ResourceBlock, ResourceColumn
+from quaymaster.columns import ResourceBlock, ResourceColumn, lines_at
 from quaymaster.testing import make_node, make_pod
 
 GPU = "nvidia.com/gpu"
@@ -97,3 +97,12 @@ def test_capacities_are_measured_again_when_a_node_changes() -> None:
     assert block.capacities(made.nodes) is before
     made.add_node(make_node(name="n", capacity={"cpu": "2"}))
     assert block.capacities(made.nodes).amounts_on(made.nodes.rows).tolist() == [[2000]]
+
+
+def test_lines_are_taken_alone_and_together() -> None:
+    lines = np.array([[1, 2, 3], [4, 5, 6]])
+    rows: Rows = np.array([0, 2])
+    assert lines_at(lines, rows).tolist() == [[1, 3], [4, 6]]
+    assert lines_at(lines[1], rows).tolist() == [4, 6]
+    assert lines_at(lines, slice(0, 2)).tolist() == [[1, 2], [4, 5]]
+    assert lines_at(lines[1], slice(0, 2)).tolist() == [4, 5]
