@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quaymaster import Snapshot
+from quaymaster import NodeInfo, Snapshot
 from quaymaster.testing import make_node, make_pod
 from tests.kit.internals.preemption import LowestPriorities
 from tests.kit.internals.state import Cache
@@ -39,3 +39,25 @@ def test_nodes_with_less_important_pods_are_those_that_have_some(
         assert found.tolist() == [
             any(pod.priority < asked for pod in node.pods.values()) for node in snapshot
         ]
+
+
+@given(
+    st.lists(st.tuples(NUMBERS, st.integers(-1, 1), st.sampled_from("arc"))),
+    st.integers(0, 3),
+)
+def test_a_node_knows_the_lowest_priority_from_when_it_is_asked(
+    changes: list[tuple[int, int, str]], first: int
+) -> None:
+    info = NodeInfo(make_node(name="n"))
+    for at, (number, priority, change) in enumerate(changes):
+        pod = make_pod(name=f"p{number}", priority=priority)
+        if pod.uid not in info.pods:
+            info.add_pod(pod)
+        elif change == "r":
+            info.remove_pod(pod)
+        elif change == "c":
+            info.replace_pod(pod, differs=True)
+        pods = info.pods.values()
+        if at >= first:
+            lowest = min((pod.priority for pod in pods), default=None)
+            assert info.lowest_priority == info.clone().lowest_priority == lowest

@@ -392,6 +392,8 @@ def _counted(batch: Rejections) -> Mapping[int, int]:
     given = batch.codes
     if given.dtype == np.bool_:
         return {1: len(batch)}  # they are rejected, all of them
+    if len(given) == 1:  # in most batches of clusters with few nodes
+        return {given.item(): 1}
     if len(batch) <= _FEW_REJECTIONS:
         return Counter(sorted(given.tolist()))
     if given.min() >= 0 and given.max() <= _SMALL_CODE:

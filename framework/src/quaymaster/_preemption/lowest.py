@@ -31,7 +31,7 @@ class LowestPriorities:
         self._revision = nodes.changes.revision
         for row in changed:
             info = nodes.infos[row]
-            pods = () if info is None else info.pods.values()
-            self._lowest[row] = min((pod.priority for pod in pods), default=NOBODY)
+            lowest = None if info is None else info.lowest_priority
+            self._lowest[row] = NOBODY if lowest is None else lowest
         found: BoolArray = self._lowest[rows] < priority
         return found

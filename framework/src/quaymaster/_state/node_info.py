@@ -3,6 +3,7 @@
 Mirrors ``NodeInfo`` (Kubernetes v1.36, ``pkg/scheduler/framework/types.go``).
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import count
 
@@ -118,6 +119,7 @@ class NodeInfo:
     """
 
     __slots__ = (
+        "_priorities",
         "allocatable",
         "generation",
         "images",
@@ -150,6 +152,8 @@ class NodeInfo:
         self.used_ports = HostPorts()
         self.images: Mapping[str, ImageState] = {}
         self.generation = next(_generations)
+        # Priority -> how many pods have it; None until somebody asks.
+        self._priorities: dict[int, int] | None = None
         for pod in pods:
             self.add_pod(pod)
 
@@ -168,6 +172,15 @@ class NodeInfo:
         """The node's taints."""
         return self.node.spec.taints
 
+    @property
+    def lowest_priority(self) -> int | None:
+        """The lowest priority among the pods; None without pods."""
+        counts = self._priorities
+        if counts is None:
+            counts = Counter(pod.priority for pod in self.pods.values())
+            self._priorities = counts
+        return min(counts, default=None)
+
     def set_node(self, node: Node) -> None:
         """Take over a changed node object, and keep the pods."""
         self.node = node
@@ -185,6 +198,8 @@ class NodeInfo:
         usage = self._count(pod, 1)
         for port in usage.host_ports:
             self.used_ports.add(port.host_ip, port.protocol, port.host_port)
+        if self._priorities is not None:
+            self._count_priority(pod, 1)
         return usage
 
     def remove_pod(self, pod: Pod) -> PodUsage:
@@ -201,6 +216,8 @@ class NodeInfo:
         usage = self._count(known, -1)
         for port in usage.host_ports:
             self.used_ports.remove(port.host_ip, port.protocol, port.host_port)
+        if self._priorities is not None:
+            self._count_priority(known, -1)
         return usage
 
     def replace_pod(self, pod: Pod, *, differs: bool) -> None:
@@ -210,6 +227,9 @@ class NodeInfo:
             pod: The new object.
             differs: Whether it differs in what a plugin may look at.
         """
+        if self._priorities is not None:
+            self._count_priority(self.pods[pod.metadata.uid], -1)
+            self._count_priority(pod, 1)
         self.pods[pod.metadata.uid] = pod
         if differs:
             self.generation = next(_generations)
@@ -228,6 +248,7 @@ class NodeInfo:
         other.images = self.images
         other.usage_of = self.usage_of
         other.generation = self.generation
+        other._priorities = None
         return other
 
     def _count(self, pod: Pod, sign: int) -> PodUsage:
@@ -236,6 +257,13 @@ class NodeInfo:
         self.non_zero_milli_cpu += sign * usage.non_zero_milli_cpu
         self.non_zero_memory += sign * usage.non_zero_memory
         return usage
+
+    def _count_priority(self, pod: Pod, sign: int) -> None:
+        counts, priority = self._priorities, pod.priority
+        assert counts is not None, "nobody has asked"
+        counts[priority] = counts.get(priority, 0) + sign
+        if not counts[priority]:
+            del counts[priority]
 
     def __repr__(self) -> str:
         return f"NodeInfo({self.name!r}, {len(self.pods)} pods)"
