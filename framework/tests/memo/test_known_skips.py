@@ -96,24 +96,44 @@ def before_binding(asked: Sequence[str]) -> list[str]:
     return [one for one in asked if not one.startswith("post_bind")]
 
 
-def test_later_pods_of_a_template_are_skipped_unasked() -> None:
+def test_the_second_pod_of_a_template_is_skipped_unasked() -> None:
     harness = harness_of()
-    # With the first two it may be a template of these alone; what the third may skip is
-    # known afterwards.
-    for name in ("p", "q", "r"):
-        assert come(harness, name) == [
-            f"pre_filter {name}",
-            f"pre_score {name}",
-            f"post_bind {name} skipped",
-        ]
-    assert come(harness, "s", "t") == ["post_bind s skipped", "post_bind t skipped"]
+    assert come(harness, "p", "q", "r") == [
+        # The first fills what is remembered of a pod, the second what may be skipped.
+        "pre_filter p",
+        "pre_score p",
+        "post_bind p skipped",
+        "pre_filter q",
+        "pre_score q",
+        "post_bind q skipped",
+        "post_bind r skipped",
+    ]
 
 
 def test_a_pod_of_another_template_is_asked_about() -> None:
     harness = harness_of()
     come(harness, "p", "q", "r")
     assert "pre_filter s" in come(harness, "s", labels={"app": "web"})
-    assert not before_binding(come(harness, "t", "u"))[2:]
+    asked = before_binding(come(harness, "t", "u", "v"))
+    assert not [one for one in asked if one.endswith(" v")]
+
+
+def test_pods_that_share_a_spec_and_nothing_else_cost_no_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # As those of a template whose claims are named in their status.
+    asked = []
+
+    def depends(self: Harbour, pod: Pod) -> None:
+        asked.append(pod.name)
+
+    monkeypatch.setattr(Harbour, "skips_depend_on", hookimpl(depends))
+    harness = harness_of()
+    for name in ("p", "q", "r"):
+        come(harness, name, labels={"of": name})
+    assert asked == []
+    come(harness, "s", labels={"of": "r"})
+    assert asked == ["s"]
 
 
 def test_after_a_change_the_plugin_is_asked_again() -> None:
@@ -122,6 +142,7 @@ def test_after_a_change_the_plugin_is_asked_again() -> None:
     harness.cluster.create(service("web"))
     assert set(come(harness, "s")) == {"pre_filter s"}
     assert "there is a service" in harness.message("s")
+    harness.cluster.delete(Pod, "default/s")
     harness.cluster.delete(Service, "default/web")
     asked = before_binding(come(harness, "t", "u", "v"))
     assert "pre_filter t" in asked

@@ -40,9 +40,6 @@ _BYTES_PER_NODE: Final = 24
 # takes some hundred bytes.
 _MOST_SKIPS: Final = 1 << 12
 
-# Skips are found out for who comes after these.
-_FIRST_TRIES: Final = 2
-
 # However many nodes there are, the pods of a few Deployments that take turns find their
 # like. This is a bound, and not from a measurement.
 _FEWEST: Final = 16
@@ -84,7 +81,7 @@ class Signatures:
 
     Attributes:
         skips: What is known of the plugins that skip the pod that `of` was asked for
-            last; None for the first pods of a spec, or if no plugin says what a Skip
+            last; None for the first pod of a spec, or if no plugin says what a Skip
             depends on.
         shared: What several signatures share.
     """
@@ -150,11 +147,10 @@ class Signatures:
         last = self._last.of(pod)
         skips = last.skips()
         if skips is None:
-            # The first pod may be the only one, as where each has a claim of its own,
-            # and two may be of as many namespaces: to find out what Skips depend on
-            # takes a tenth of a decision.
-            if last.tries < _FIRST_TRIES:
-                last.tries += 1
+            # The first pod may be the only one, as where each has a claim of its own:
+            # to find out what its Skips depend on takes a tenth of its decision.
+            if not last.was_tried:
+                last.was_tried = True
                 return None
             skips = KnownSkips(self._skips, pod)
             self._kept_skips.append(skips)
@@ -170,7 +166,7 @@ class Signatures:
             memo = last.memo()
             if memo is not None:
                 return memo
-        last.skips = _nothing
+        last.skips, last.was_tried = _nothing, False
         memo = self._recall(pod)
         if memo is not None:
             last.traits, last.memo = traits, weakref.ref(memo)
@@ -250,17 +246,17 @@ class _LastSigned:
         forgotten: How often everything had been forgotten by then.
         memo: Gives what is remembered for its signature, or None if that is forgotten.
         skips: Gives what is known of plugins that skip such pods, if anything.
-        tries: How often pods with the spec have been tried, up to a few.
+        was_tried: Whether a pod with the spec and these traits has been tried.
     """
 
-    __slots__ = ("forgotten", "memo", "skips", "traits", "tries")
+    __slots__ = ("forgotten", "memo", "skips", "traits", "was_tried")
 
     def __init__(self, _spec: PodSpec) -> None:
         self.traits: tuple[object, ...] | None = None
         self.forgotten = 0
         self.memo: Callable[[], SignatureMemo | None] = _nothing
         self.skips: Callable[[], KnownSkips | None] = _nothing
-        self.tries = 0
+        self.was_tried = False
 
 
 def _nothing() -> None:
