@@ -35,18 +35,27 @@ def followed(
     path: Path,
     steps: list[Callable[[], None]],
     *,
+    lines: int = 1,
     anonymise: bool = False,
 ) -> Recorded:
-    """Record while one thing after another happens, each once the last is written."""
+    """Record while one thing after another happens, each once the last is written.
+
+    Args:
+        server: The server.
+        kubeconfig: Leads there.
+        path: The record.
+        steps: What happens; each makes one line about a pod.
+        lines: How many such lines come before.
+        anonymise: Whether to take other names.
+    """
     stop = threading.Event()
     left = list(steps)
-    before = [-1]
+    wanted = [lines + (len(pods(path)) if path.exists() else 0)]
 
     def on_progress(_objects: int, _lines: int) -> None:
-        count = len(pods(path))
-        if count == before[0]:
+        if len(pods(path)) < wanted[0]:
             return
-        before[0] = count
+        wanted[0] += 1
         if left:
             server.change(left.pop(0))
         else:
@@ -99,13 +108,13 @@ def test_record_goes_on_with_what_happened_meanwhile(
     with streaming_server(tmp_path) as (server, kubeconfig):
         for name in ("stays", "goes", "changes"):
             server.put(name, spec=SPEC, status={"phase": "Pending"})
-        followed(server, kubeconfig, path, [])
+        followed(server, kubeconfig, path, [], lines=3)
         first = len(pods(path))
         server.remove("goes")
         server.put("changes", spec=SPEC, status={"phase": "Running"})
         if forgets:
             server.forget()
-        told = followed(server, kubeconfig, path, [])
+        told = followed(server, kubeconfig, path, [], lines=2)
     assert first == 3
     assert told.went_on
     news = pods(path)[first:]
