@@ -16,6 +16,9 @@ PACKAGES = [
 _MARK = re.compile(r"pytest\.mark\.(\w+)")
 _MARKS_OF_PYTEST = {"filterwarnings", "parametrize", "skip", "skipif", "usefixtures"}
 
+_CODE = re.compile(r"`([^`\n]+)`")
+_FILE = re.compile(r"[\w-]+\.(?:go|py|ya?ml)\b")
+
 _MANIFESTS = re.compile(r"^```yaml\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
@@ -33,6 +36,13 @@ def test_packages_declare_the_marks_of_their_tests(package: Path) -> None:
     texts = [one.read_text(encoding="utf-8") for one in package.rglob("test_*.py")]
     used = {mark for text in texts for mark in _MARK.findall(text)}
     assert used - _MARKS_OF_PYTEST == declared
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.name)
+def test_files_that_a_readme_names_are_there(package: Path) -> None:
+    text = (package / "README.md").read_text(encoding="utf-8")
+    named = {file for code in _CODE.findall(text) for file in _FILE.findall(code)}
+    assert named <= {path.name for path in package.rglob("*")}
 
 
 @pytest.fixture(

@@ -7,13 +7,14 @@ import shutil
 from pathlib import Path
 
 import pytest
-from quaymaster.experiments import run_cell
+from quaymaster.experiments import load_tuning, run_cell
 
 from quaymaster_openb.command import main
 from quaymaster_openb.data import DataError, arrivals_of, nodes_of, pods_of
 from quaymaster_openb.policies import POLICIES, Policy, experiment
 
 DATA = Path(__file__).parent / "data"
+PACKAGE = Path(__file__).parents[1]
 ONE = ["--data", str(DATA), "--workloads", "default", "--seeds", "42"]
 
 
@@ -47,6 +48,18 @@ def test_decisions_are_the_same_without_twins_and_memory(policy: Policy) -> None
     result = run_cell(made, made.cells[0], verify=80)
     assert result.values["openb.failed"] == 0
     assert result.curves["openb.frag"][1][0] == pytest.approx(13.9, abs=0.5)
+
+
+def test_the_tuning_finds_its_experiment_and_the_lists_beside_it(
+    tmp_path: Path,
+) -> None:
+    for name in ("mix.yaml", "tuning.yaml"):
+        shutil.copy(PACKAGE / name, tmp_path)
+    (tmp_path / "src").symlink_to(PACKAGE / "src")
+    (tmp_path / "data").symlink_to(DATA)
+    tuning = load_tuning(tmp_path / "tuning.yaml")
+    [first, *_] = tuning.experiment.cells
+    assert run_cell(tuning.experiment, first).values["openb.failed"] == 0
 
 
 def test_the_front_writes_figures_and_each_decision(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ class Signatures:
 
     Attributes:
         skips: What is known of the plugins that skip the pod that `of` was asked for
-            last; None for the first pod of a spec, or if no plugin says what a Skip
+            last; None for the first of equal pods, or if no plugin says what a Skip
             depends on.
         shared: What several signatures share.
     """

@@ -28,6 +28,8 @@ class Figures(Metric):
     both in percent of all; ``frag``, what is fragmented in percent of what is free. A
     point is the mean over the arrivals between half a percent before and behind it.
     Columns: their last points, and ``failed``, how many pods found no node.
+
+    The profile has `GpuShare`, or a plugin that is one: it knows what GPUs have left.
     """
 
     _gpus: Gpus = attrs.field(init=False)
